@@ -1,0 +1,77 @@
+import { Context, Data, type Effect, type Stream } from "effect"
+
+/** How a process inside an image is started: the part of the OCI image config that a driver needs. */
+export interface ImageConfig {
+  readonly entrypoint: ReadonlyArray<string>
+  readonly cmd: ReadonlyArray<string>
+  /** `NAME=value` entries. */
+  readonly env: ReadonlyArray<string>
+  readonly workingDir: string
+  /** `uid[:gid]` or a name of the image's /etc/passwd; empty is root (of the machine's own user namespace). */
+  readonly user: string
+}
+
+export interface MachineSpec {
+  /** Unique and stable: a machine is named after its deployment, so a retry finds the one it made before. */
+  readonly name: string
+  /** The server the machine serves. */
+  readonly owner: string
+  /** Absolute path of the unpacked image. Shared and never written to: the machine sees it read-only or through a copy-on-write layer. */
+  readonly rootfs: string
+  readonly config: ImageConfig
+  /** Set over the image's own environment. Nothing of the platform's environment is inherited. */
+  readonly env: Readonly<Record<string, string>>
+  /** The port that the process inside listens on (its `PORT`). */
+  readonly port: number
+  readonly cpu: "shared-1x" | "shared-2x" | "performance-1x"
+  readonly memoryMb: number
+}
+
+/** Where the gateway and the health check reach the machine's port. */
+export type MachineAddress =
+  | { readonly _tag: "Unix"; readonly path: string }
+  | { readonly _tag: "Tcp"; readonly host: string; readonly port: number }
+
+export interface MachineState {
+  readonly name: string
+  readonly owner: string
+  readonly status: "created" | "running" | "exited"
+  readonly address: MachineAddress
+  /** Known when `exited`; null when the process was lost (a crash of the host, a kill without a witness). */
+  readonly exitCode: number | null
+}
+
+export interface MachineLine {
+  /** Position after this line in the machine's output; hand it back to go on from there. */
+  readonly offset: number
+  readonly stream: "stdout" | "stderr"
+  readonly text: string
+}
+
+/** A driver could not do what was asked; the message says what and why, for the server's log. */
+export class MachineError extends Data.TaggedError("MachineError")<{
+  readonly operation: string
+  readonly machine: string
+  readonly message: string
+}> {}
+
+/**
+ * Isolated processes, whatever runs them. Every operation can be repeated: a crash between intent and effect is
+ * mended by calling it again.
+ */
+export class Machines extends Context.Tag("machines/Machines")<Machines, {
+  /** One line on what runs machines here and what it enforces, for the start-up log and `/v1/health`. */
+  readonly driver: { readonly name: string; readonly tier: string; readonly enforces: ReadonlyArray<string> }
+  /** Prepares the machine without starting it. One that exists under the name is adopted. */
+  readonly provision: (spec: MachineSpec) => Effect.Effect<MachineState, MachineError>
+  /** Starts a provisioned or exited machine; a running one is left as it is. */
+  readonly start: (name: string) => Effect.Effect<MachineState, MachineError>
+  /** SIGTERM, `graceSeconds` (default 10) of patience, SIGKILL to everything inside. Unknown names are fine. */
+  readonly stop: (name: string, graceSeconds?: number) => Effect.Effect<void, MachineError>
+  /** Stops at once and removes every trace. Unknown names are fine. */
+  readonly destroy: (name: string) => Effect.Effect<void, MachineError>
+  readonly inspect: (name: string) => Effect.Effect<MachineState | undefined, MachineError>
+  readonly list: (owner?: string) => Effect.Effect<ReadonlyArray<MachineState>, MachineError>
+  /** The machine's output from `offset` on, following it until the machine is destroyed. */
+  readonly output: (name: string, offset: number) => Stream.Stream<MachineLine, MachineError>
+}>() {}
