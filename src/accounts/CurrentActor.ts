@@ -1,0 +1,42 @@
+import { PlanName } from "#src/billing/Plan.ts"
+import { Context, Schema } from "effect"
+
+export const AccountId = Schema.String.pipe(Schema.brand("AccountId"))
+export type AccountId = typeof AccountId.Type
+
+/** Scopes of platform keys (contract: "Platform API key"). */
+export const Scope = Schema.Literal(
+  "servers:read",
+  "servers:write",
+  "deployments:read",
+  "deployments:write",
+  "logs:read",
+  "metrics:read",
+  "billing:read"
+)
+export type Scope = typeof Scope.Type
+
+/** The credential that a request came with. A key sees its own project only and has the scopes it was given. */
+export type Credential =
+  | { readonly kind: "session"; readonly id: string; readonly expiresAt: Date }
+  | {
+    readonly kind: "key"
+    readonly id: string
+    readonly projectId: string
+    readonly environment: "live" | "test"
+    readonly scopes: ReadonlySet<Scope>
+  }
+
+export interface Actor {
+  readonly accountId: AccountId
+  readonly email: string
+  readonly plan: PlanName
+  readonly credential: Credential
+}
+
+/**
+ * Who is calling. Provided per request by the HTTP and MCP edges.
+ *
+ * @effect-leakable-service
+ */
+export class CurrentActor extends Context.Tag("accounts/CurrentActor")<CurrentActor, Actor>() {}

@@ -1,0 +1,85 @@
+import { Effect, Encoding, Either, Schema } from "effect"
+import { BadRequest } from "./Failure.ts"
+import { optional } from "./text.ts"
+
+const Limit = (max: number) =>
+  Schema.NumberFromString.pipe(
+    Schema.int(),
+    Schema.between(1, max),
+    Schema.annotations({ jsonSchema: { type: "integer", minimum: 1, maximum: max } })
+  )
+
+/** Query of the platform's lists: `limit` 1–100 (default 20), `cursor` opaque. */
+export const PageQuery = Schema.Struct({
+  limit: Schema.optionalWith(Limit(100), { exact: true, default: () => 20 }),
+  cursor: optional(Schema.String)
+}).annotations({ parseOptions: { onExcessProperty: "ignore", errors: "all" } })
+
+/** The same as a tool's arguments, where numbers are numbers. */
+export const PageArguments = {
+  limit: Schema.optionalWith(Schema.Int.pipe(Schema.between(1, 100)), { exact: true, default: () => 20 }),
+  cursor: optional(Schema.String)
+}
+
+export interface PageRequest {
+  readonly limit: number
+  readonly cursor?: string
+}
+
+export interface Page<A> {
+  readonly data: ReadonlyArray<A>
+  readonly meta: { readonly cursor: string | null; readonly hasMore: boolean; readonly total: number }
+}
+
+export const Meta = Schema.Struct({
+  cursor: Schema.NullOr(Schema.String),
+  hasMore: Schema.Boolean,
+  total: Schema.Int
+})
+
+/** The list envelope of the contract: `{ data, meta: { cursor, hasMore, total } }`. */
+export const PageOf = <A, I, R>(item: Schema.Schema<A, I, R>) =>
+  Schema.Struct({ data: Schema.Array(item), meta: Meta })
+
+/**
+ * An opaque cursor that is bound to one list: `list` names the list and what it is a list of, so that a cursor of
+ * another list is refused rather than answered with the wrong page.
+ */
+export const encodeCursor = (list: string, last: string) => Encoding.encodeBase64Url(`${list}\n${last}`)
+
+export const decodeCursor = (list: string, cursor: string, isKey: (text: string) => boolean) => {
+  const text = Either.getOrElse(Encoding.decodeBase64UrlString(cursor), () => "")
+  const at = text.indexOf("\n")
+  const key = text.slice(at + 1)
+  return text.slice(0, at) === list && isKey(key)
+    ? Effect.succeed(key)
+    : new BadRequest({ reason: "cursor: not a cursor of this list" })
+}
+
+/**
+ * Reads one page by keyset. `read` gets the key to go on after (undefined at the start) and how many rows to read;
+ * one more than a page is read to know whether there is another.
+ */
+export const paginate = Effect.fn("paginate")(function*<A, E, R, E2, R2>(options: {
+  readonly list: string
+  readonly request: PageRequest
+  readonly isKey: (text: string) => boolean
+  readonly keyOf: (item: A) => string
+  readonly read: (after: string | undefined, count: number) => Effect.Effect<ReadonlyArray<A>, E, R>
+  readonly total: Effect.Effect<number, E2, R2>
+}) {
+  const { cursor, limit } = options.request
+  const after = cursor === undefined ? undefined : yield* decodeCursor(options.list, cursor, options.isKey)
+  const rows = yield* options.read(after, limit + 1)
+  const data = rows.slice(0, limit)
+  const last = data.at(-1)
+  const hasMore = rows.length > limit
+  return {
+    data,
+    meta: {
+      cursor: hasMore && last !== undefined ? encodeCursor(options.list, options.keyOf(last)) : null,
+      hasMore,
+      total: yield* options.total
+    }
+  } satisfies Page<A>
+})

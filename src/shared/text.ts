@@ -1,0 +1,27 @@
+import { Schema } from "effect"
+
+/** PostgreSQL stores no NUL, and half a surrogate pair is not text (Unicode 3.9, D91). */
+const storable = (text: string) => !text.includes("\u0000") && text.isWellFormed()
+
+/** Text of the caller's that can be stored: no NUL, no lone surrogate, at most `max` UTF-16 units. */
+export const Text = (max: number) =>
+  Schema.String.pipe(
+    Schema.maxLength(max, { message: () => `must be at most ${max} characters` }),
+    Schema.filter((text) => storable(text) || "must not contain NUL or broken surrogates", { jsonSchema: {} })
+  )
+
+/** A name as people give it: not blank, no control characters, at most 255 characters (the contract's limit). */
+export const Name = Text(255).pipe(
+  Schema.filter((text) => text.trim() !== "" || "must not be blank", { jsonSchema: { minLength: 1 } }),
+  Schema.filter((text) => !/\p{Cc}/u.test(text) || "must not contain control characters", { jsonSchema: {} })
+)
+
+/** An input object: unknown fields are refused, and every problem is told at once (design: bodies). */
+export const Input = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
+  Schema.Struct(fields).annotations({ parseOptions: { onExcessProperty: "error", errors: "all" } })
+
+/** A field that may be absent, but not `undefined` nor null. */
+export const optional = <A, I, R>(schema: Schema.Schema<A, I, R>) => Schema.optionalWith(schema, { exact: true })
+
+/** A timestamp as rows hold it (a Date) and as JSON shows it (ISO 8601, UTC). */
+export const Timestamp = Schema.Date.annotations({ jsonSchema: { type: "string", format: "date-time" } })
