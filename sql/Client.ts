@@ -1,0 +1,118 @@
+import { CurrentSettings } from "#src/Config.ts"
+import { type SqlClient, SqlError } from "@effect/sql"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, Option, Redacted, Schedule, Schema, String } from "effect"
+import pg from "pg"
+import { codeOf, DatabaseError, reasonOf } from "./DatabaseError.ts"
+import { embedded, type EmbeddedAddress } from "./Embedded.ts"
+import { MigrationsLive } from "./Migrate.ts"
+
+/** A PostgreSQL URL, or the address of the embedded server. */
+export type DatabaseSource = Redacted.Redacted | EmbeddedAddress
+
+const address = (source: DatabaseSource) =>
+  Redacted.isRedacted(source) ? { connectionString: Redacted.value(source) } : source
+
+/** Names the setting and the host, never the URL: it holds the password. */
+const describe = (source: DatabaseSource, error: unknown) => {
+  if (!Redacted.isRedacted(source)) return `The embedded PostgreSQL can't be used: ${reasonOf(error)}`
+  const { host, hostname, searchParams } = new URL(Redacted.value(source))
+  const where = searchParams.get("host") ?? (host === "" ? hostname : host)
+  const reason = reasonOf(error).replaceAll(Redacted.value(source), "(the URL)")
+  return `DATABASE_URL: PostgreSQL at ${where || "localhost"} can't be used: ${reason}`
+}
+
+const checkUrl = (source: DatabaseSource) => {
+  if (!Redacted.isRedacted(source)) return Effect.void
+  const text = Redacted.value(source)
+  return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text)
+    ? Effect.void
+    : new DatabaseError({
+      message: "DATABASE_URL is not a PostgreSQL URL (postgres://user:password@host:5432/database)"
+    })
+}
+
+const makePool = (source: DatabaseSource, maxConnections: number) => {
+  const pool = new pg.Pool({
+    ...address(source),
+    application_name: "berth",
+    max: maxConnections,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 30_000,
+    // A cut network is noticed, and connections move on after a failover.
+    keepAlive: true,
+    maxLifetimeSeconds: 3600,
+    statement_timeout: 30_000,
+    idle_in_transaction_session_timeout: 60_000
+  })
+  // An idle connection that breaks (a restart of the database) is dropped by the pool; without a listener Node ends.
+  pool.on("error", () => undefined)
+  return pool
+}
+
+const Facts = Schema.Struct({ version: Schema.Number, encoding: Schema.String, replica: Schema.Boolean })
+
+/** The first contact. A server that is still starting is waited for; anything else is told at once. */
+const firstContact = (pool: pg.Pool) =>
+  Effect.tryPromise(() =>
+    pool.query(
+      `SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding,
+        pg_is_in_recovery() AS replica`
+    )
+  ).pipe(
+    Effect.retry({
+      while: (error) => codeOf(error) === "57P03",
+      schedule: Schedule.spaced("200 millis"),
+      times: 150
+    }),
+    Effect.flatMap(({ rows }) => Schema.decodeUnknown(Facts)(rows[0]))
+  )
+
+const check = ({ encoding, replica, version }: typeof Facts.Type) => {
+  if (version < 140000) return new Error(`it is version ${Math.floor(version / 10000)}, 14 or newer is needed`)
+  if (encoding !== "UTF8") return new Error(`its encoding is ${encoding}, UTF8 is needed`)
+  return replica ? new Error("it is a read-only replica") : undefined
+}
+
+const pool = (source: DatabaseSource, maxConnections: number) =>
+  Effect.acquireRelease(
+    Effect.try(() => makePool(source, maxConnections)),
+    (pool) => Effect.promise(() => pool.end()).pipe(Effect.interruptible, Effect.timeoutOption("2 seconds"))
+  ).pipe(
+    Effect.tap((pool) =>
+      Effect.flatMap(firstContact(pool), (facts) => {
+        const problem = check(facts)
+        return problem === undefined ? Effect.void : Effect.fail(problem)
+      })
+    ),
+    Effect.mapError((error) => new DatabaseError({ message: describe(source, error) }))
+  )
+
+/**
+ * `SqlClient` and `PgClient` on a pool: names are camelCase in code and snake_case in SQL, JSON is left as it is.
+ * The pool recovers by itself after the database was away.
+ */
+export const clientLayer = (source: DatabaseSource, maxConnections = 10) =>
+  Layer.unwrapScoped(Effect.gen(function*() {
+    yield* checkUrl(source)
+    const connections = yield* pool(source, maxConnections)
+    return Layer.orDie(PgClient.layerFromPool({
+      acquire: Effect.succeed(connections),
+      transformQueryNames: String.camelToSnake,
+      transformResultNames: String.snakeToCamel,
+      transformJson: false
+    }))
+  }))
+
+const live = (exclusive: boolean) =>
+  Layer.unwrapScoped(Effect.gen(function*() {
+    const { databaseUrl, home } = yield* CurrentSettings
+    const source = Option.isSome(databaseUrl) ? databaseUrl.value : yield* embedded(home, { exclusive })
+    return MigrationsLive.pipe(Layer.provideMerge(clientLayer(source)))
+  }))
+
+/** The migrated database that the settings name, for `berth serve`: one process a home when it is the embedded one. */
+export const SqlLive: Layer.Layer<SqlClient.SqlClient | PgClient.PgClient, DatabaseError, CurrentSettings> = live(true)
+
+/** The same for commands that run beside a serving process (`berth admin …`). */
+export const SqlSharedLive: typeof SqlLive = live(false)

@@ -1,0 +1,66 @@
+import { Clock, Deferred, Effect, Ref, Schedule } from "effect"
+import { join } from "node:path"
+import { DatabaseError, reasonOf } from "./DatabaseError.ts"
+import { type Cluster, port, prepare, superuser } from "./embedded/cluster.ts"
+import { acquire, type Guard, type GuardOptions, release } from "./embedded/guard.ts"
+
+const database = "berth"
+
+/** Where the pool connects to. No password: the socket's directory is closed to everyone else. */
+export interface EmbeddedAddress {
+  readonly host: string
+  readonly port: number
+  readonly user: string
+  readonly database: string
+}
+
+const ensureDatabase = ({ client }: Guard) =>
+  Effect.tryPromise({
+    try: async () => {
+      const known = await client.query("SELECT 1 FROM pg_database WHERE datname = $1", [database])
+      if (known.rowCount === 0) await client.query(`CREATE DATABASE ${database}`)
+    },
+    catch: (cause) => cause
+  }).pipe(
+    // Two that start at once: the slower one finds it made on the second look.
+    Effect.retry({ times: 3, schedule: Schedule.spaced("100 millis") }),
+    Effect.mapError((cause) =>
+      new DatabaseError({ message: `The embedded database can't be made: ${reasonOf(cause)}`, cause })
+    )
+  )
+
+/** Starts the server again when it dies under us. The pool reconnects by itself: the socket stays where it is. */
+const supervise = (cluster: Cluster, guard: Ref.Ref<Guard>, options: GuardOptions) =>
+  Ref.get(guard).pipe(
+    Effect.flatMap(({ lost }) => Deferred.await(lost)),
+    Effect.andThen(Effect.logWarning("The embedded PostgreSQL went away; starting it again")),
+    Effect.andThen(
+      acquire(cluster, options).pipe(
+        Effect.tapError((error) => Effect.logError(error.message)),
+        Effect.retry(Schedule.spaced("1 second"))
+      )
+    ),
+    Effect.flatMap((next) => Ref.set(guard, next)),
+    Effect.forever
+  )
+
+/**
+ * A PostgreSQL server of our own below `{home}/postgres`: made when missing, started when not running, adopted when it
+ * outlived a crash of ours, started again when it dies, stopped when the scope closes and nobody else uses it.
+ * `exclusive` refuses a second process that serves the same home; a command that only looks in passes false.
+ */
+export const embedded = Effect.fn("Embedded.start")(
+  function*(home: string, options: Partial<GuardOptions> = {}) {
+    const all = { exclusive: true, settings: {}, ...options }
+    const cluster = yield* prepare(join(home, "postgres"))
+    const guard = yield* Effect.acquireRelease(
+      Effect.flatMap(acquire(cluster, all), Ref.make),
+      (guard) => Effect.flatMap(Ref.get(guard), (held) => release(cluster, held))
+    )
+    yield* ensureDatabase(yield* Ref.get(guard))
+    yield* Effect.forkScoped(supervise(cluster, guard, all))
+    return { host: cluster.socketDirectory, port, user: superuser, database } satisfies EmbeddedAddress
+  },
+  // Waiting for a real process needs real time, also where a test moves the clock.
+  Effect.withClock(Clock.make())
+)

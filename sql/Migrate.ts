@@ -1,0 +1,56 @@
+import { Migrator, SqlClient } from "@effect/sql"
+import { Cause, Effect, Layer, Option, Predicate } from "effect"
+import { DatabaseError, reasonOf } from "./DatabaseError.ts"
+import { migrations } from "./migrations.ts"
+
+const table = "berth_migrations"
+/** Any number will do, as long as every version of the program uses the same. */
+const lock = 0x62657203
+
+const known = Math.max(0, ...Object.keys(migrations).map((name) => Number.parseInt(name, 10)))
+
+const migrate = Migrator.make({})({ loader: Migrator.fromRecord(migrations), table })
+
+/**
+ * All or nothing: one transaction, that of the lock. Whoever comes second waits, and then finds nothing to do.
+ * The migrator's own lock is not enough: two first starts collide in making its table.
+ */
+const run = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`SET LOCAL statement_timeout = 0`
+  yield* sql`SET LOCAL lock_timeout = '5min'`
+  yield* sql`SELECT pg_advisory_xact_lock(${lock})`
+  yield* sql`CREATE TABLE IF NOT EXISTS ${sql(table)} (
+    migration_id integer PRIMARY KEY,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    name text NOT NULL
+  )`
+  const done = yield* migrate
+  const newest = yield* sql`SELECT coalesce(max(migration_id), 0) AS id FROM ${sql(table)}`
+  const id = Number(newest[0]?.["id"])
+  if (id > known) {
+    yield* Effect.logWarning(`The database was migrated by a newer version (${id}) than this one knows (${known})`)
+  }
+  return done.map(([id, name]) => `${String(id).padStart(4, "0")}_${name}`)
+}).pipe((effect) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(effect)))
+
+/** The migrator dies when a migration fails, and says which; what the server said lies below. */
+const sentence = (cause: Cause.Cause<unknown>) => {
+  const error = Option.getOrElse(Cause.failureOption(cause), () => Cause.squash(cause))
+  const inner = reasonOf(error)
+  const outer = Predicate.isError(error) ? error.message : ""
+  return outer === inner || outer === "" ? `The migrations failed: ${inner}` : `${outer}: ${inner}`
+}
+
+export const MigrationsLive = Layer.effectDiscard(
+  run.pipe(
+    Effect.tap((names) =>
+      names.length > 0 ? Effect.logInfo(`Migrated the database: ${names.join(", ")}`) : Effect.void
+    ),
+    Effect.catchAllCause((cause) =>
+      Cause.isInterruptedOnly(cause)
+        ? Effect.interrupt
+        : new DatabaseError({ message: sentence(cause), cause: Cause.squash(cause) })
+    )
+  )
+)

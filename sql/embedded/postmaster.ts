@@ -1,0 +1,125 @@
+import { Effect, Schedule } from "effect"
+import { spawn } from "node:child_process"
+import * as fs from "node:fs"
+import { join } from "node:path"
+import { DatabaseError } from "../DatabaseError.ts"
+import { type Cluster, command, port } from "./cluster.ts"
+
+const pidFile = ({ directory }: Cluster) => join(directory, "data", "postmaster.pid")
+
+const alive = (pid: number) => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM"
+  }
+}
+
+/** A number in a stale file may by now be another program's; where the system can tell, the name must fit. */
+const isPostgres = (pid: number) => {
+  try {
+    return fs.readFileSync(`/proc/${pid}/comm`, "utf8").trim() === "postgres"
+  } catch {
+    return !fs.existsSync("/proc/self/comm")
+  }
+}
+
+const recorded = (cluster: Cluster): number | undefined => {
+  try {
+    const pid = Number.parseInt(fs.readFileSync(pidFile(cluster), "utf8"), 10)
+    return pid > 0 ? pid : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The running server's process id, or undefined when none runs on these files. */
+export const postmaster = (cluster: Cluster): number | undefined => {
+  const pid = recorded(cluster)
+  return pid !== undefined && alive(pid) && isPostgres(pid) ? pid : undefined
+}
+
+const logLimit = 1_000_000
+
+const openLog = (path: string) => {
+  if (fs.existsSync(path) && fs.statSync(path).size > logLimit) fs.renameSync(path, `${path}.old`)
+  const file = fs.openSync(path, "a", 0o600)
+  return { file, from: fs.fstatSync(file).size }
+}
+
+/** Why the server ended, from what it wrote since `from`. */
+const lastWords = (log: string, from: number) => {
+  const lines = fs.readFileSync(log).subarray(from).toString("utf8").trim().split("\n")
+  const fatal = lines.filter((line) => /(FATAL|PANIC):/.test(line)).at(-1) ?? lines.at(-1) ?? ""
+  return fatal.replace(/^.*?(FATAL|PANIC):\s*/, "") || "it ended without a word"
+}
+
+/**
+ * Starts the server in a session of its own: a Ctrl+C in our terminal must not reach it before we have drained, and
+ * it outlives a crash of ours, to be adopted by the next start. Returns at once; the caller connects until it answers.
+ * The result tells why the server ended, should it do so early.
+ */
+export const launch = (cluster: Cluster, settings: Readonly<Record<string, string>>) =>
+  Effect.try({
+    try: () => {
+      const log = join(cluster.directory, "log")
+      // PostgreSQL refuses to start over a stale file whose number is now any process of the same user.
+      if (recorded(cluster) !== undefined && postmaster(cluster) === undefined) fs.rmSync(pidFile(cluster))
+      const all = {
+        listen_addresses: "",
+        port: String(port),
+        unix_socket_directories: cluster.socketDirectory,
+        unix_socket_permissions: "0700",
+        // Statements and their values stay out of the log: they are reported to whoever sent them.
+        log_min_messages: "log",
+        log_checkpoints: "off",
+        ...settings
+      }
+      const { args, file, options } = command(cluster, cluster.binaries.postgres, [
+        "-D",
+        join(cluster.directory, "data"),
+        ...Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`])
+      ])
+      const out = openLog(log)
+      const child = spawn(file, args, { ...options, detached: true, stdio: ["ignore", out.file, out.file] })
+      fs.closeSync(out.file)
+      child.unref()
+      let ended: string | undefined
+      child.once("error", (error) => {
+        ended = error.message
+      })
+      child.once("exit", () => {
+        ended = lastWords(log, out.from)
+      })
+      return () => ended
+    },
+    catch: (cause) => new DatabaseError({ message: `The embedded PostgreSQL couldn't be started: ${cause}`, cause })
+  })
+
+const gone = (cluster: Cluster, pid: number) => Effect.sync(() => !alive(pid) || postmaster(cluster) !== pid)
+
+const signal = (pid: number, name: NodeJS.Signals) =>
+  Effect.sync(() => {
+    try {
+      process.kill(pid, name)
+    } catch {
+      // It ended by itself.
+    }
+  })
+
+/** A fast shutdown (SIGINT: connections are closed, nothing is lost); after 20 s an immediate one. */
+export const stop = Effect.fn("Embedded.stop")(function*(cluster: Cluster) {
+  const pid = postmaster(cluster)
+  if (pid === undefined) return
+  const ended = gone(cluster, pid).pipe(
+    Effect.filterOrFail((is) => is, () => "running" as const),
+    Effect.retry(Schedule.spaced("20 millis"))
+  )
+  yield* signal(pid, "SIGINT")
+  yield* ended.pipe(
+    Effect.timeoutFail({ duration: "20 seconds", onTimeout: () => "running" as const }),
+    Effect.catchAll(() => Effect.andThen(signal(pid, "SIGQUIT"), Effect.timeoutOption(ended, "5 seconds"))),
+    Effect.ignore
+  )
+})
