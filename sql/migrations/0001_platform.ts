@@ -66,7 +66,7 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
       project_id text NOT NULL REFERENCES projects ON DELETE CASCADE,
       name text NOT NULL,
       slug text NOT NULL UNIQUE REFERENCES slugs,
-      status text NOT NULL DEFAULT 'stopped'
+      status text NOT NULL DEFAULT 'provisioning'
         CHECK (status IN ('provisioning', 'running', 'stopped', 'error')),
       region text NOT NULL,
       cpu text NOT NULL,

@@ -64,8 +64,8 @@ export const paginate = Effect.fn("paginate")(function*<A, E, R, E2, R2>(options
   readonly list: string
   readonly request: PageRequest
   readonly isKey: (text: string) => boolean
-  readonly keyOf: (item: A) => string
   readonly read: (after: string | undefined, count: number) => Effect.Effect<ReadonlyArray<A>, E, R>
+  readonly keyOf: (item: NoInfer<A>) => string
   readonly total: Effect.Effect<number, E2, R2>
 }) {
   const { cursor, limit } = options.request

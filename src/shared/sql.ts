@@ -1,5 +1,5 @@
 import { type SqlError } from "@effect/sql"
-import { Effect, type ParseResult, Predicate } from "effect"
+import { type Cause, Effect, type ParseResult, Predicate } from "effect"
 
 /** Name of the constraint when a statement broke one of the kind (PostgreSQL error codes, class 23). */
 const constraintOf = (code: string) => (error: SqlError.SqlError): string | undefined =>
@@ -11,25 +11,22 @@ const constraintOf = (code: string) => (error: SqlError.SqlError): string | unde
 export const uniqueViolation = constraintOf("23505")
 export const foreignKeyViolation = constraintOf("23503")
 
-/** Storage failures are nobody's domain: they end here, as defects, which the edges show as 500 or 503. */
-export const dieOnSql = <A, E, R>(
-  effect: Effect.Effect<A, E | SqlError.SqlError | ParseResult.ParseError, R>
-): Effect.Effect<A, Exclude<E, SqlError.SqlError | ParseResult.ParseError>, R> =>
-  Effect.catchIf(
-    effect,
-    (error): error is Extract<E | SqlError.SqlError | ParseResult.ParseError, SqlError.SqlError | ParseResult.ParseError> =>
-      Predicate.isTagged(error, "SqlError") || Predicate.isTagged(error, "ParseError"),
-    Effect.die
-  ) as Effect.Effect<A, Exclude<E, SqlError.SqlError | ParseResult.ParseError>, R>
+type StorageError = SqlError.SqlError | ParseResult.ParseError | Cause.NoSuchElementException
+
+/**
+ * Storage failures are nobody's domain: they end here, as defects, which the edges show as 500 or 503. So does a row
+ * that a statement must return (`SqlSchema.single`) and did not.
+ */
+export const dieOnSql = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, Exclude<E, StorageError>, R> =>
+  Effect.catchAll(effect, (error) =>
+    Predicate.isTagged(error, "SqlError") || Predicate.isTagged(error, "ParseError") ||
+      Predicate.isTagged(error, "NoSuchElementException")
+      ? Effect.die(error)
+      : Effect.fail(error as Exclude<E, StorageError>))
 
 /** A unique violation of the named constraint becomes a failure of the domain. */
-export const onUnique = <E2>(constraint: string, failure: () => E2) =>
-<A, E, R>(
-  effect: Effect.Effect<A, E | SqlError.SqlError, R>
-): Effect.Effect<A, E | E2 | SqlError.SqlError, R> =>
-  Effect.catchIf(
-    effect,
-    (error): error is Extract<E | SqlError.SqlError, SqlError.SqlError> =>
-      Predicate.isTagged(error, "SqlError") && uniqueViolation(error as unknown as SqlError.SqlError) === constraint,
-    () => Effect.fail(failure())
-  ) as Effect.Effect<A, E | E2 | SqlError.SqlError, R>
+export const onUnique = <E2>(constraint: string, failure: () => E2) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.catchAll(effect, (error: E): Effect.Effect<never, E | E2> =>
+    isSqlError(error) && uniqueViolation(error) === constraint ? Effect.fail(failure()) : Effect.fail(error))
+
+const isSqlError = (error: unknown): error is SqlError.SqlError => Predicate.isTagged(error, "SqlError")

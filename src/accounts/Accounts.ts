@@ -1,0 +1,107 @@
+import { digestOf, randomToken } from "#src/shared/tokens.ts"
+import { newId, newUlid } from "#src/shared/ids.ts"
+import { Clock, Duration, Effect, Option } from "effect"
+import { AccountsRepo } from "./AccountsRepo.ts"
+import { AccountId, type Actor, CurrentActor } from "./CurrentActor.ts"
+import { Passwords } from "./Passwords.ts"
+import { sessionOnly, withPolicy } from "./Policy.ts"
+import { type LogIn, type SignUp, TooManyAttempts, type UserRow, WrongCredentials } from "./User.ts"
+
+export const sessionPrefix = "svc_sess_"
+const lifetime = Duration.toMillis("30 days")
+/** A session slides at most once a day: reads stay reads. */
+const slideAfter = Duration.toMillis("1 day")
+const attemptWindow = Duration.toMillis("15 minutes")
+const attemptLimit = 10
+
+const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis))
+
+/** Users and their sessions (design: accounts). A user is an account: it owns projects and has a plan. */
+export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {
+  effect: Effect.gen(function*() {
+    const repo = yield* AccountsRepo
+    const passwords = yield* Passwords
+
+    const open = Effect.fn("Accounts.open")(function*(user: typeof UserRow.Type) {
+      const token = sessionPrefix + randomToken()
+      const expiresAt = new Date((yield* now).getTime() + lifetime)
+      yield* repo.insertSession({ id: newId("ses"), userId: user.id, tokenHash: digestOf(token), expiresAt })
+      return { user, token, expiresAt }
+    })
+
+    const signUp = Effect.fn("Accounts.signUp")(function*(input: typeof SignUp.Type) {
+      const passwordHash = yield* passwords.hash(input.password)
+      const user = yield* repo.insertUser({
+        id: AccountId.make(newUlid()),
+        email: input.email.toLowerCase(),
+        name: input.name ?? null,
+        passwordHash
+      })
+      return yield* open(user)
+    })
+
+    /**
+     * An attempt is counted before it is checked, and forgotten when it succeeds, so that many at once can't pass the
+     * limit together. `address` is the caller's IP.
+     */
+    const logIn = Effect.fn("Accounts.logIn")(function*(input: typeof LogIn.Type, address: string) {
+      const email = input.email.toLowerCase()
+      const bucket = digestOf(`${address}\n${email}`)
+      const at = yield* now
+      const windowStart = new Date(at.getTime() - attemptWindow)
+      const attempt = yield* repo.recordAttempt(bucket, at)
+      const { count, oldest } = yield* repo.attempts(bucket, windowStart)
+      if (count > attemptLimit) {
+        yield* repo.dropAttempt(attempt)
+        const seconds = Math.ceil((oldest.getTime() + attemptWindow - at.getTime()) / 1000)
+        return yield* new TooManyAttempts({ retryAfter: Math.max(1, seconds) })
+      }
+      const user = yield* repo.userByEmail(email)
+      const fits = yield* passwords.verify(Option.getOrUndefined(user)?.passwordHash, input.password)
+      if (!fits || Option.isNone(user)) return yield* new WrongCredentials()
+      yield* repo.forgetAttempts(bucket)
+      return yield* open(user.value)
+    })
+
+    const logOut = Effect.gen(function*() {
+      const { credential } = yield* CurrentActor
+      if (credential.kind === "session") yield* repo.deleteSession(credential.id)
+    }).pipe(withPolicy(sessionOnly), Effect.withSpan("Accounts.logOut"))
+
+    const me = Effect.gen(function*() {
+      const actor = yield* CurrentActor
+      const user = yield* repo.userById(actor.accountId)
+      const { credential } = actor
+      return {
+        user,
+        plan: user.plan,
+        credential: credential.kind === "session"
+          ? { type: "session" as const, expiresAt: credential.expiresAt }
+          : {
+            type: "key" as const,
+            id: credential.id,
+            projectId: credential.projectId,
+            environment: credential.environment,
+            scopes: [...credential.scopes]
+          }
+      }
+    }).pipe(Effect.withSpan("Accounts.me"))
+
+    /** Who a session token stands for; none when it is unknown, expired or logged out. Slides the expiry. */
+    const authenticate = Effect.fn("Accounts.authenticate")(function*(token: string) {
+      const at = yield* now
+      const found = yield* repo.sessionByHash(digestOf(token), at)
+      if (Option.isNone(found)) return Option.none<Actor>()
+      const { email, id, plan, sessionId } = found.value
+      const fresh = new Date(at.getTime() + lifetime)
+      const slides = fresh.getTime() - found.value.expiresAt.getTime() > slideAfter
+      if (slides) yield* repo.extendSession(sessionId, fresh)
+      const expiresAt = slides ? fresh : found.value.expiresAt
+      return Option.some<Actor>({ accountId: id, email, plan, credential: { kind: "session", id: sessionId, expiresAt } })
+    })
+
+    const sweep = Effect.flatMap(now, (at) => repo.sweep(at, new Date(at.getTime() - attemptWindow)))
+
+    return { signUp, logIn, logOut, me, authenticate, sweep } as const
+  })
+}) {}

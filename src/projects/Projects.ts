@@ -1,0 +1,68 @@
+import { CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { anyScope, notByKey, seesProject, withPolicy } from "#src/accounts/Policy.ts"
+import { Teardown } from "#src/machines/Teardown.ts"
+import { isId, newId } from "#src/shared/ids.ts"
+import { type PageRequest, paginate } from "#src/shared/paging.ts"
+import { slugOf, withSuffix } from "#src/shared/slug.ts"
+import { Effect, Option } from "effect"
+import { ProjectId, type ProjectInput, ProjectNotFound } from "./Project.ts"
+import { ProjectsRepo } from "./ProjectsRepo.ts"
+
+type ProjectInput = typeof ProjectInput.Type
+
+const reads = withPolicy(anyScope("servers:read"))
+const writes = withPolicy(anyScope("servers:write"))
+
+export class Projects extends Effect.Service<Projects>()("projects/Projects", {
+  effect: Effect.gen(function*() {
+    const repo = yield* ProjectsRepo
+    const teardown = yield* Teardown
+
+    /** The project when the caller may see it, whatever its scopes: other services ask before they act on its parts. */
+    const visible = Effect.fn("Projects.visible")(function*(id: string) {
+      const actor = yield* CurrentActor
+      const found = isId("prj", id) ? yield* repo.find(id) : Option.none()
+      if (Option.isNone(found) || found.value.accountId !== actor.accountId || !seesProject(actor, found.value.id)) {
+        return yield* new ProjectNotFound()
+      }
+      return found.value
+    })
+
+    const create = Effect.fn("Projects.create")(function*({ name }: ProjectInput) {
+      const { accountId } = yield* CurrentActor
+      const insert = (slug: string) => repo.insert({ id: ProjectId.make(newId("prj")), accountId, name, slug })
+      const slug = slugOf(name, "project")
+      return (yield* insert(slug)) ?? (yield* Effect.repeat(Effect.suspend(() => insert(withSuffix(slug))), {
+        until: (row) => row !== undefined
+      }))
+    }, withPolicy(notByKey))
+
+    const list = Effect.fn("Projects.list")(function*(request: PageRequest) {
+      const { accountId, credential } = yield* CurrentActor
+      const only = credential.kind === "key" ? credential.projectId : undefined
+      return yield* paginate({
+        list: `projects ${accountId}`,
+        request,
+        isKey: (text) => isId("prj", text),
+        read: (after, count) => repo.page(accountId, only, after, count),
+        keyOf: (project) => project.id,
+        total: repo.total(accountId, only)
+      })
+    }, reads)
+
+    const get = Effect.fn("Projects.get")(visible, reads)
+
+    const update = Effect.fn("Projects.update")(function*(id: string, { name }: ProjectInput) {
+      const project = yield* visible(id)
+      const renamed = yield* repo.rename(project.id, name)
+      return yield* Option.match(renamed, { onNone: () => new ProjectNotFound(), onSome: Effect.succeed })
+    }, writes)
+
+    const remove = Effect.fn("Projects.remove")(function*(id: string) {
+      const project = yield* visible(id)
+      yield* teardown.ofServers(yield* repo.delete(project.id))
+    }, writes)
+
+    return { create, list, get, update, remove, visible } as const
+  })
+}) {}

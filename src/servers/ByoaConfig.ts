@@ -1,0 +1,56 @@
+import { Invalid } from "#src/shared/Failure.ts"
+import { Input, optional, Text } from "#src/shared/text.ts"
+import { Effect, Schema } from "effect"
+
+const isUrl = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+
+const Endpoint = Text(2048).pipe(
+  Schema.filter((text) => isUrl(text) || "must be an https URL", { jsonSchema: { format: "uri" } })
+)
+
+/**
+ * The customer's own authorization server (contract: BYOA settings). The URLs are published as they were given, to
+ * the letter; nothing of ours ever fetches them.
+ */
+export const ByoaConfig = Input({
+  issuer: Endpoint,
+  jwksUri: Endpoint,
+  authorizationEndpoint: Endpoint,
+  tokenEndpoint: Endpoint
+}).annotations({ title: "ByoaConfig" })
+export type ByoaConfig = typeof ByoaConfig.Type
+
+const Email = Text(254).pipe(
+  Schema.pattern(/^[^\s@]+@[^\s@]+$/, { message: () => "must be an e-mail address" })
+)
+
+/** `PUT /v1/servers/:serverId/auth`. `byoaConfig` is required for byoa and refused otherwise. */
+export const authFields = {
+  authMode: Schema.Literal("service_managed", "byoa"),
+  byoaConfig: optional(ByoaConfig),
+  access: optional(Schema.Literal("public", "owner", "list")),
+  allowedEmails: optional(Schema.Array(Email).pipe(Schema.maxItems(1000)))
+}
+export const ConfigureAuth = Input(authFields)
+
+const loopback = new Set(["localhost", "127.0.0.1", "[::1]"])
+
+const problem = (text: string, development: boolean) => {
+  const url = new URL(text)
+  if (url.protocol !== "https:" && !(development && loopback.has(url.hostname))) return "must be an https URL"
+  if (url.username !== "" || url.password !== "") return "must not carry a user name or password"
+  return url.hash === "" ? undefined : "must not have a fragment"
+}
+
+/** The rules that span fields or depend on where we run: https, or http on loopback in development. */
+export const checkAuth = (input: typeof ConfigureAuth.Type, development: boolean) => {
+  if (input.authMode === "service_managed") {
+    return input.byoaConfig === undefined ? Effect.void : Invalid.field("byoaConfig", "only for authMode byoa")
+  }
+  if (input.byoaConfig === undefined) return Invalid.field("byoaConfig", "is required for authMode byoa")
+  const issues = Object.entries(input.byoaConfig).flatMap(([name, text]) => {
+    const message = problem(text, development)
+    return message === undefined ? [] : [{ path: `byoaConfig.${name}`, message }]
+  })
+  return issues.length > 0 ? new Invalid({ issues }) : Effect.void
+}

@@ -1,0 +1,117 @@
+import { Region } from "#src/billing/Plan.ts"
+import { ProjectId } from "#src/projects/Project.ts"
+import { failsWith } from "#src/shared/Failure.ts"
+import { Id } from "#src/shared/ids.ts"
+import { isLabel } from "#src/shared/slug.ts"
+import { Input, Name, optional, Text, Timestamp } from "#src/shared/text.ts"
+import { Schema } from "effect"
+import { ByoaConfig } from "./ByoaConfig.ts"
+
+export const ServerId = Id("ServerId", "Server id, srv_ and a ULID")
+export type ServerId = typeof ServerId.Type
+
+export const ServerStatus = Schema.Literal("provisioning", "running", "stopped", "error", "deleted").annotations({
+  description: "provisioning until the first deployment ended; stopped: idle or by hand; error: its deployment failed"
+})
+export const Cpu = Schema.Literal("shared-1x", "shared-2x", "performance-1x")
+export const MemoryMb = Schema.Literal(256, 512, 1024, 2048)
+export const Access = Schema.Literal("public", "owner", "list")
+
+const between = (min: number, max: number) =>
+  Schema.Int.pipe(
+    Schema.between(min, max, { message: () => `must be a whole number from ${min} to ${max}` })
+  )
+
+const AutoStopSeconds = Schema.NullOr(between(60, 86_400)).annotations({
+  description: "Seconds without a request after which the server stops, 60 to 86400; null never (paid plans)"
+})
+const HealthPath = Text(255).pipe(
+  Schema.pattern(/^\/[\w\-.~!$&'()*+,;=:@%/?]*$/, { message: () => "must be a URL path that starts with /" })
+)
+const HealthTimeoutSeconds = between(1, 300)
+
+export const Slug = Schema.String.pipe(
+  Schema.filter((text) =>
+    isLabel(text) || "must be 1 to 63 lower-case letters, digits and inner hyphens", {
+    jsonSchema: { pattern: "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$" }
+  })
+)
+
+/** Contract: "Server", with the fields that design's "Server extras" and "Server auth" add. */
+export const Server = Schema.Struct({
+  id: ServerId,
+  projectId: ProjectId,
+  name: Schema.String,
+  slug: Schema.String,
+  status: ServerStatus,
+  subdomain: Schema.String.annotations({ description: "{slug}.{mcp_domain}" }),
+  publicUrl: Schema.String.annotations({
+    description: "The URL clients are given: the audience of its tokens; MCP is at /mcp or /sse below it"
+  }),
+  region: Region,
+  authMode: Schema.Literal("service_managed", "byoa"),
+  byoaConfig: Schema.NullOr(ByoaConfig),
+  access: Access,
+  allowedEmails: Schema.Array(Schema.String),
+  cpu: Cpu,
+  memoryMb: MemoryMb,
+  autoStopSeconds: AutoStopSeconds,
+  healthPath: Schema.String,
+  healthTimeoutSeconds: Schema.Int,
+  rollbackOnHealthCheckFailure: Schema.Boolean,
+  deploymentRetentionCount: Schema.Int,
+  createdAt: Timestamp,
+  updatedAt: Timestamp
+}).annotations({ title: "Server" })
+export type Server = typeof Server.Type
+
+export const ServerRow = Schema.Struct({
+  ...Server.omit("subdomain", "publicUrl").fields,
+  createdAt: Schema.DateFromSelf,
+  updatedAt: Schema.DateFromSelf,
+  replayToken: Schema.String,
+  activeDeploymentId: Schema.NullOr(Schema.String),
+  generation: Schema.Int
+})
+export type ServerRow = typeof ServerRow.Type
+
+const withDefault = <A, I, R>(schema: Schema.Schema<A, I, R>, value: NoInfer<A>) =>
+  Schema.optionalWith(schema, { exact: true, default: () => value })
+
+/** Fields of a new server, flat, so that the tool can add `projectId`. */
+export const createFields = {
+  name: Name,
+  slug: optional(Slug),
+  region: withDefault(Region, "ord"),
+  cpu: withDefault(Cpu, "shared-1x"),
+  memoryMb: withDefault(MemoryMb, 256),
+  autoStopSeconds: withDefault(AutoStopSeconds, 300),
+  healthPath: withDefault(HealthPath, "/healthz"),
+  healthTimeoutSeconds: withDefault(HealthTimeoutSeconds, 30)
+}
+export const CreateServer = Input(createFields)
+
+export const updateFields = {
+  name: optional(Name),
+  cpu: optional(Cpu),
+  memoryMb: optional(MemoryMb),
+  autoStopSeconds: optional(AutoStopSeconds),
+  rollbackOnHealthCheckFailure: optional(Schema.Boolean),
+  deploymentRetentionCount: optional(between(1, 100)),
+  healthPath: optional(HealthPath),
+  healthTimeoutSeconds: optional(HealthTimeoutSeconds)
+}
+/** At least one field is required; the service refuses an empty change. */
+export const UpdateServer = Input(updateFields)
+
+export class ServerNotFound extends Schema.TaggedError<ServerNotFound>()("ServerNotFound", {}, failsWith(404)) {
+  override get message() {
+    return "There is no such server"
+  }
+}
+
+export class SlugTaken extends Schema.TaggedError<SlugTaken>()("SlugTaken", { slug: Schema.String }, failsWith(409)) {
+  override get message() {
+    return `The slug ${this.slug} is taken; choose another, or leave it out to get one made from the name`
+  }
+}

@@ -1,0 +1,157 @@
+import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { anyScope, seesProject, withPolicy } from "#src/accounts/Policy.ts"
+import { PlanLimitReached, plans, type Region } from "#src/billing/Plan.ts"
+import { CurrentSettings } from "#src/Config.ts"
+import { Teardown } from "#src/machines/Teardown.ts"
+import { Projects } from "#src/projects/Projects.ts"
+import { Invalid } from "#src/shared/Failure.ts"
+import { isId, newId } from "#src/shared/ids.ts"
+import { type PageRequest, paginate } from "#src/shared/paging.ts"
+import { isReservedSlug, slugOf, withSuffix } from "#src/shared/slug.ts"
+import { dieOnSql } from "#src/shared/sql.ts"
+import { randomToken } from "#src/shared/tokens.ts"
+import { SqlClient } from "@effect/sql"
+import { Effect, Option } from "effect"
+import { publicUrl } from "./addresses.ts"
+import { checkAuth, type ConfigureAuth } from "./ByoaConfig.ts"
+import {
+  type CreateServer,
+  type Server,
+  ServerId,
+  ServerNotFound,
+  type ServerRow,
+  SlugTaken,
+  type UpdateServer
+} from "./Server.ts"
+import { ServersRepo, type Span } from "./ServersRepo.ts"
+
+const reads = withPolicy(anyScope("servers:read"))
+const writes = withPolicy(anyScope("servers:write"))
+
+export class Servers extends Effect.Service<Servers>()("servers/Servers", {
+  effect: Effect.gen(function*() {
+    const repo = yield* ServersRepo
+    const projects = yield* Projects
+    const teardown = yield* Teardown
+    const settings = yield* CurrentSettings
+    const sql = yield* SqlClient.SqlClient
+
+    const view = (row: ServerRow): Server => ({
+      ...row,
+      subdomain: `${row.slug}.${settings.mcpDomain}`,
+      publicUrl: publicUrl(settings, row.slug)
+    })
+
+    /** The server when the caller may see it, whatever its scopes: what else is about servers asks here first. */
+    const visible = Effect.fn("Servers.visible")(function*(id: string) {
+      const actor = yield* CurrentActor
+      const found = isId("srv", id) ? yield* repo.find(id) : Option.none()
+      if (Option.isNone(found) || found.value.accountId !== actor.accountId) return yield* new ServerNotFound()
+      return seesProject(actor, found.value.projectId) ? found.value : yield* new ServerNotFound()
+    })
+
+    const changed = Option.match({ onNone: () => new ServerNotFound(), onSome: (row: ServerRow) => Effect.succeed(view(row)) })
+
+    /** Runs with the account locked: two creations at once can't both take the last place. */
+    const checkServers = Effect.fn("Servers.checkServers")(function*({ accountId, plan }: Actor) {
+      yield* repo.lockAccount(accountId)
+      const { maxServers } = plans[plan]
+      if (maxServers !== null && (yield* repo.total({ accountId })) >= maxServers) {
+        return yield* new PlanLimitReached({ plan, limit: "servers", allowed: `${maxServers} servers` })
+      }
+    })
+
+    const checkRegion = ({ plan }: Actor, region: Region) =>
+      plans[plan].regions.includes(region) ? Effect.void : new PlanLimitReached({
+        plan,
+        limit: "region",
+        allowed: `the region${plans[plan].regions.length > 1 ? "s" : ""} ${plans[plan].regions.join(", ")}`
+      })
+
+    const checkAutoStop = ({ plan }: Actor, seconds: number | null | undefined) =>
+      seconds !== null || plans[plan].autoStopOptional
+        ? Effect.void
+        : new PlanLimitReached({ plan, limit: "autoStop", allowed: "only servers that stop when idle" })
+
+    const pickSlug = Effect.fn("Servers.pickSlug")(function*(wanted: string | undefined, name: string, account: string) {
+      if (wanted !== undefined) {
+        if (isReservedSlug(wanted)) return yield* Invalid.field("slug", `${wanted} is a reserved word`)
+        return (yield* repo.takeSlug(wanted, account)) ? wanted : yield* new SlugTaken({ slug: wanted })
+      }
+      const base = slugOf(name, "server")
+      let slug = isReservedSlug(base) ? withSuffix(base) : base
+      while (!(yield* repo.isFree(slug)) || !(yield* repo.takeSlug(slug, account))) slug = withSuffix(base)
+      return slug
+    })
+
+    const create = Effect.fn("Servers.create")(function*(projectId: string, input: typeof CreateServer.Type) {
+      const actor = yield* CurrentActor
+      const project = yield* projects.visible(projectId)
+      yield* checkRegion(actor, input.region)
+      yield* checkAutoStop(actor, input.autoStopSeconds)
+      yield* checkServers(actor)
+      const row = yield* repo.insert({
+        ...input,
+        id: ServerId.make(newId("srv")),
+        projectId: project.id,
+        slug: yield* pickSlug(input.slug, input.name, actor.accountId),
+        rollbackOnHealthCheckFailure: true,
+        deploymentRetentionCount: 10,
+        replayToken: randomToken()
+      })
+      return view(row)
+    }, (effect) => dieOnSql(sql.withTransaction(effect)), writes)
+
+    const pageOf = Effect.fn("Servers.pageOf")(function*(span: Span, request: PageRequest) {
+      return yield* paginate({
+        list: `servers ${Object.values(span).join("")}`,
+        request,
+        isKey: (text) => isId("srv", text),
+        read: (after, count) => Effect.map(repo.page(span, after, count), (rows) => rows.map(view)),
+        keyOf: (server) => server.id,
+        total: repo.total(span)
+      })
+    })
+
+    /** All projects of the account, or the key's own. */
+    const list = Effect.fn("Servers.list")(function*(request: PageRequest) {
+      const { accountId, credential } = yield* CurrentActor
+      return yield* pageOf(credential.kind === "key" ? { projectId: credential.projectId } : { accountId }, request)
+    }, reads)
+
+    const listOf = Effect.fn("Servers.listOf")(function*(projectId: string, request: PageRequest) {
+      const project = yield* projects.visible(projectId)
+      return yield* pageOf({ projectId: project.id }, request)
+    }, reads)
+
+    const get = Effect.fn("Servers.get")((id: string) => Effect.map(visible(id), view), reads)
+
+    const update = Effect.fn("Servers.update")(function*(id: string, input: typeof UpdateServer.Type) {
+      const server = yield* visible(id)
+      if (Object.keys(input).length === 0) return yield* Invalid.field("", "at least one field is required")
+      yield* checkAutoStop(yield* CurrentActor, input.autoStopSeconds)
+      return yield* changed(yield* repo.update(server.id, input))
+    }, writes)
+
+    const configureAuth = Effect.fn("Servers.configureAuth")(function*(id: string, input: typeof ConfigureAuth.Type) {
+      const server = yield* visible(id)
+      yield* checkAuth(input, !settings.production)
+      const { allowedEmails, byoaConfig, ...rest } = input
+      const emails = allowedEmails?.map((email) => email.toLowerCase())
+      return yield* changed(
+        yield* repo.configureAuth(server.id, byoaConfig ?? null, {
+          ...rest,
+          ...(emails === undefined ? {} : { allowedEmails: [...new Set(emails)] })
+        })
+      )
+    }, writes)
+
+    const remove = Effect.fn("Servers.remove")(function*(id: string) {
+      const server = yield* visible(id)
+      yield* repo.delete(server.id)
+      yield* teardown.ofServers([server.id])
+    }, writes)
+
+    return { create, list, listOf, get, update, configureAuth, remove, visible, view } as const
+  })
+}) {}
