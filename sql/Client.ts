@@ -1,5 +1,5 @@
 import { CurrentSettings } from "#src/Config.ts"
-import { type SqlClient, SqlError } from "@effect/sql"
+import { type SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Option, Redacted, Schedule, Schema, String } from "effect"
 import pg from "pg"

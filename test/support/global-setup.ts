@@ -1,0 +1,74 @@
+import { clientLayer } from "#sql/Client.ts"
+import { embedded } from "#sql/Embedded.ts"
+import { MigrationsLive } from "#sql/Migrate.ts"
+import { Effect, Exit, Layer, Logger, LogLevel, Scope } from "effect"
+import { createHash } from "node:crypto"
+import { readdirSync, readFileSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { type TestProject } from "vitest/node"
+import { administer, sourceOf, type TestServer, urlOf } from "./test-database.ts"
+
+const home = "node_modules/.cache/berth-test"
+/** Nothing here outlives a crash of the machine, so nothing waits for the disk. */
+const settings = { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "300" }
+
+const ownServer = embedded(join(process.cwd(), home), { exclusive: false, settings }).pipe(
+  // A database without fsync may not survive a power cut; it is only a cache.
+  Effect.catchAll(() => {
+    rmSync(home, { recursive: true, force: true })
+    return embedded(join(process.cwd(), home), { exclusive: false, settings })
+  }),
+  Effect.map(({ host, port, user }) =>
+    `postgres://${user}@localhost/postgres?host=${encodeURIComponent(host)}&port=${port}`
+  )
+)
+
+const given = process.env["TEST_DATABASE_URL"]
+
+/** Another template when any migration has changed: several runs may share a server. */
+const templateName = () => {
+  const hash = createHash("sha256")
+  const files = readdirSync("sql/migrations").sort().map((name) => join("sql/migrations", name))
+  for (const file of ["sql/migrations.ts", ...files]) {
+    hash.update(file).update(readFileSync(file))
+  }
+  return `template_${hash.digest("hex").slice(0, 16)}`
+}
+
+/** Made under another name and renamed: whoever finds the template finds it whole. */
+const makeTemplate = Effect.fnUntraced(function*(url: string, template: string) {
+  const half = `${template}_${process.pid}`
+  yield* administer(url, `CREATE DATABASE ${half}`)
+  yield* Effect.scoped(Layer.build(Layer.provide(MigrationsLive, clientLayer(sourceOf(urlOf(url, half)), 1))))
+  yield* administer(url, `ALTER DATABASE ${half} RENAME TO ${template}`).pipe(
+    Effect.catchAllCause(() => administer(url, `DROP DATABASE ${half}`))
+  )
+})
+
+const exists = (url: string, name: string) =>
+  Effect.map(administer(url, `SELECT 1 FROM pg_database WHERE datname = '${name}'`), ([rows]) => rows!.length > 0)
+
+/** What killed runs left behind, a day later: a longer run than that there is not. */
+const dropOld = Effect.fnUntraced(function*(url: string) {
+  const [rows] = yield* administer(
+    url,
+    `SELECT datname AS name FROM pg_database WHERE datname ~ '^(test|template)_[0-9a-f_]+$'
+      AND (pg_stat_file('base/' || oid || '/PG_VERSION')).modification < now() - interval '1 day'`
+  )
+  yield* administer(url, ...rows!.map(({ name }) => `DROP DATABASE IF EXISTS ${String(name)} WITH (FORCE)`))
+}, Effect.catchAllCause(() => Effect.void))
+
+const start = Effect.gen(function*() {
+  const url = given ?? (yield* ownServer)
+  yield* dropOld(url)
+  const template = templateName()
+  if (!(yield* exists(url, template))) yield* makeTemplate(url, template)
+  return { url, template } satisfies TestServer
+}).pipe(Logger.withMinimumLogLevel(LogLevel.Warning))
+
+/** One server for the whole run: `TEST_DATABASE_URL`, or an embedded one that is kept between runs. */
+export default async (project: TestProject) => {
+  const scope = Effect.runSync(Scope.make())
+  project.provide("testServer", await Effect.runPromise(Scope.extend(start, scope)))
+  return () => Effect.runPromise(Scope.close(scope, Exit.void))
+}
