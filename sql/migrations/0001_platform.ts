@@ -123,6 +123,15 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
     CREATE UNIQUE INDEX deployments_active ON deployments (server_id) WHERE active;
     ALTER TABLE servers ADD FOREIGN KEY (active_deployment_id) REFERENCES deployments ON DELETE SET NULL;
 
+    -- Gateways keep what they know of a server in memory; any change of its row tells them (payload: id and slug).
+    CREATE FUNCTION notify_server_change() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        PERFORM pg_notify('server_changed', coalesce(NEW.id, OLD.id) || ' ' || coalesce(NEW.slug, OLD.slug));
+        RETURN NULL;
+      END $$;
+    CREATE TRIGGER server_changed AFTER INSERT OR UPDATE OR DELETE ON servers
+      FOR EACH ROW EXECUTE FUNCTION notify_server_change();
+
     CREATE TABLE server_logs (
       id text PRIMARY KEY,
       server_id text NOT NULL REFERENCES servers ON DELETE CASCADE,

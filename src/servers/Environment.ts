@@ -1,0 +1,73 @@
+import { anyScope, withPolicy } from "#src/accounts/Policy.ts"
+import { newId } from "#src/shared/ids.ts"
+import { Secrets } from "#src/shared/Secrets.ts"
+import { dieOnSql } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
+import { Effect } from "effect"
+import { EnvironmentRepo } from "./EnvironmentRepo.ts"
+import {
+  EnvironmentVariable,
+  isVariableName,
+  type NamedVariable,
+  TooManyVariables,
+  VariableNotFound
+} from "./EnvironmentVariable.ts"
+import { Servers } from "./Servers.ts"
+
+const variablesPerServer = 100
+const { id: VariableId } = EnvironmentVariable.fields
+
+/** What a sealed value is bound to: it opens for this server and name only. */
+const contextOf = (serverId: string, name: string) => `env ${serverId} ${name}`
+
+/** A server's environment variables: sealed at rest, names only on reads, in effect from the next deployment. */
+export class Environment extends Effect.Service<Environment>()("servers/Environment", {
+  effect: Effect.gen(function*() {
+    const repo = yield* EnvironmentRepo
+    const servers = yield* Servers
+    const secrets = yield* Secrets
+    const sql = yield* SqlClient.SqlClient
+
+    /** Creates or replaces; `created` tells which. */
+    const set = Effect.fn("Environment.set")(
+      function*(id: string, { name, value }: typeof NamedVariable.Type) {
+        const server = yield* servers.visible(id)
+        const sealedValue = yield* secrets.seal(value, contextOf(server.id, name))
+        yield* repo.lockServer(server.id)
+        const names = new Set((yield* repo.sealed(server.id)).map((row) => row.name))
+        const created = !names.has(name)
+        if (created && names.size >= variablesPerServer) return yield* new TooManyVariables()
+        const variable = yield* repo.upsert({
+          id: VariableId.make(newId("env")),
+          serverId: server.id,
+          name,
+          sealedValue
+        })
+        return { created, variable }
+      },
+      (effect) => dieOnSql(sql.withTransaction(effect)),
+      withPolicy(anyScope("servers:write"))
+    )
+
+    const names = Effect.fn("Environment.names")(function*(id: string) {
+      const server = yield* servers.visible(id)
+      return (yield* repo.sealed(server.id)).map((row) => row.name)
+    }, withPolicy(anyScope("servers:read")))
+
+    const remove = Effect.fn("Environment.remove")(function*(id: string, name: string) {
+      const server = yield* servers.visible(id)
+      const removed = isVariableName(name) && (yield* repo.remove(server.id, name))
+      if (!removed) return yield* new VariableNotFound()
+    }, withPolicy(anyScope("servers:write")))
+
+    /** The values in clear, for a deployment only; a failure tells that the key that sealed them is not known. */
+    const reveal = Effect.fn("Environment.reveal")(function*(serverId: string) {
+      const rows = yield* repo.sealed(serverId)
+      const entries = yield* Effect.forEach(rows, ({ name, sealedValue }) =>
+        Effect.map(secrets.open(sealedValue, contextOf(serverId, name)), (value) => [name, value] as const))
+      return Object.fromEntries(entries)
+    })
+
+    return { set, names, remove, reveal } as const
+  })
+}) {}

@@ -1,0 +1,46 @@
+import { dieOnSql } from "#src/shared/sql.ts"
+import { SqlClient, SqlSchema } from "@effect/sql"
+import { Effect, Schema } from "effect"
+import { EnvironmentVariableRow } from "./EnvironmentVariable.ts"
+
+const SealedRow = Schema.Struct({ name: Schema.String, sealedValue: Schema.String })
+const Upsert = Schema.Struct({
+  ...EnvironmentVariableRow.pick("id", "serverId", "name").fields,
+  sealedValue: Schema.String
+})
+
+export class EnvironmentRepo extends Effect.Service<EnvironmentRepo>()("servers/EnvironmentRepo", {
+  effect: Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+
+    const upsert = SqlSchema.single({
+      Request: Upsert,
+      Result: EnvironmentVariableRow,
+      execute: (row) =>
+        sql`INSERT INTO environment_variables ${sql.insert(row)}
+            ON CONFLICT (server_id, name)
+            DO UPDATE SET sealed_value = excluded.sealed_value, updated_at = now() RETURNING *`
+    })
+    const sealed = SqlSchema.findAll({
+      Request: Schema.String,
+      Result: SealedRow,
+      execute: (serverId) =>
+        sql`SELECT name, sealed_value FROM environment_variables WHERE server_id = ${serverId} ORDER BY name`
+    })
+    const remove = SqlSchema.findAll({
+      Request: Schema.Struct({ serverId: Schema.String, name: Schema.String }),
+      Result: Schema.Struct({ name: Schema.String }),
+      execute: ({ name, serverId }) =>
+        sql`DELETE FROM environment_variables WHERE server_id = ${serverId} AND name = ${name} RETURNING name`
+    })
+
+    return {
+      /** Locks the server's row: the count of its variables holds until the transaction ends. */
+      lockServer: (id: string) => dieOnSql(Effect.asVoid(sql`SELECT id FROM servers WHERE id = ${id} FOR UPDATE`)),
+      upsert: (row: typeof Upsert.Type) => dieOnSql(upsert(row)),
+      sealed: (serverId: string) => dieOnSql(sealed(serverId)),
+      remove: (serverId: string, name: string) =>
+        dieOnSql(Effect.map(remove({ serverId, name }), (rows) => rows.length > 0))
+    } as const
+  })
+}) {}

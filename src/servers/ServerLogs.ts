@@ -1,0 +1,55 @@
+import { anyScope, withPolicy } from "#src/accounts/Policy.ts"
+import { newUlid, ulidPattern } from "#src/shared/ids.ts"
+import { decodeCursor, encodeCursor } from "#src/shared/paging.ts"
+import { Clock, Effect } from "effect"
+import { LogEntry, type LogLevel, type LogRequest } from "./ServerLog.ts"
+import { ServerId } from "./Server.ts"
+import { Servers } from "./Servers.ts"
+import { ServerLogsRepo } from "./ServerLogsRepo.ts"
+
+export interface LogLine {
+  readonly level: LogLevel
+  readonly message: string
+}
+
+const keptPerServer = 10_000
+const { id: LogEntryId } = LogEntry.fields
+
+/** NUL can't be stored, and half a surrogate pair is not text: both are shown as U+FFFD. */
+const storable = (text: string) => text.replaceAll("\u0000", "\ufffd").toWellFormed().slice(0, 16_384)
+
+/** What happened to a server: its deployments' stages and its machines' own output, newest first. */
+export class ServerLogs extends Effect.Service<ServerLogs>()("servers/ServerLogs", {
+  effect: Effect.gen(function*() {
+    const repo = yield* ServerLogsRepo
+    const servers = yield* Servers
+
+    const list = Effect.fn("ServerLogs.list")(function*(id: string, { before, level, limit, search }: LogRequest) {
+      const server = yield* servers.visible(id)
+      const list = `logs ${server.id}`
+      const last = before === undefined
+        ? undefined
+        : yield* decodeCursor(list, before, (text) => ulidPattern.test(text.slice(4)))
+      const rows = yield* repo.read({ serverId: server.id, level, search, before: last, count: limit + 1 })
+      const items = rows.slice(0, limit)
+      const hasMore = rows.length > limit
+      const end = items.at(-1)
+      return { items, hasMore, cursor: hasMore && end !== undefined ? encodeCursor(list, end.id) : null }
+    }, withPolicy(anyScope("logs:read", "servers:read")))
+
+    /** Appends lines in the order given. Lines of a server that was deleted are dropped. */
+    const append = Effect.fn("ServerLogs.append")(function*(serverId: string, lines: ReadonlyArray<LogLine>) {
+      if (lines.length === 0) return
+      const timestamp = new Date(yield* Clock.currentTimeMillis)
+      yield* repo.append(lines.map(({ level, message }) => ({
+        id: LogEntryId.make(`log_${newUlid()}`),
+        serverId: ServerId.make(serverId),
+        level,
+        message: storable(message),
+        timestamp
+      })))
+    })
+
+    return { list, append, trim: repo.trim(keptPerServer) } as const
+  })
+}) {}
