@@ -1,0 +1,122 @@
+import { ParseResult, Schema } from "effect"
+import { isCalendarDate, isWeekday } from "./opening-day.ts"
+
+/** A gap is written `""` by the platform; missing and null read the same. */
+const text = Schema.optionalWith(Schema.String, { nullable: true, default: () => "" })
+const flag = Schema.optionalWith(Schema.Boolean, { nullable: true, default: () => false })
+
+const NotBlank = Schema.String.pipe(Schema.filter((name) => name.trim() !== "" || "is empty"))
+
+const clock = (pattern: RegExp) =>
+  Schema.String.pipe(Schema.pattern(pattern, { message: () => "is not a time of day written HH:MM" }))
+
+/** `close` at or before `open` means the day after; `24:00` is midnight at the end of the day. */
+export const OpenSpan = Schema.Struct({
+  open: clock(/^([01]\d|2[0-3]):[0-5]\d$/),
+  close: clock(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/)
+})
+
+export const DayHours = Schema.Union(Schema.Literal("closed"), OpenSpan).annotations({
+  message: () => ({ message: "is neither \"closed\" nor { open, close } with HH:MM times", override: true })
+})
+export type DayHours = typeof DayHours.Type
+
+const dayKey = "is neither a weekday name (monday … sunday) nor a date (YYYY-MM-DD)"
+
+export const Hours = Schema.Record({ key: Schema.String, value: DayHours }).pipe(
+  Schema.filter((hours) =>
+    Object.keys(hours).flatMap((key) => isWeekday(key) || isCalendarDate(key) ? [] : [{ path: [key], message: dayKey }])
+  )
+)
+export type Hours = typeof Hours.Type
+
+export const PriceType = Schema.Literal("fixed", "starting_at", "hourly", "free_estimate")
+
+const Category = Schema.Struct({
+  id: Schema.NonEmptyString,
+  name: Schema.String,
+  sortOrder: Schema.optionalWith(Schema.Number, { nullable: true, default: () => 0 })
+})
+
+const Item = Schema.Struct({
+  id: Schema.NonEmptyString,
+  name: Schema.String,
+  description: text,
+  categoryId: Schema.optionalWith(Schema.NullOr(Schema.String), { default: () => null }),
+  /** US cents; null when no price is stated. */
+  priceCents: Schema.optionalWith(Schema.NullOr(Schema.NonNegativeInt), { default: () => null }),
+  priceType: Schema.optionalWith(PriceType, { nullable: true, default: () => "fixed" as const }),
+  isAvailable: Schema.optionalWith(Schema.Boolean, { nullable: true, default: () => true }),
+  metadata: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.Unknown }), {
+    nullable: true,
+    default: () => ({})
+  })
+})
+export type CatalogItem = typeof Item.Type
+
+const distinct = (what: string) => (rows: ReadonlyArray<{ readonly id: string }>) =>
+  new Set(rows.map((row) => row.id)).size === rows.length || `has two ${what} with the same id`
+
+const Catalog = Schema.Struct({
+  categories: Schema.Array(Category).pipe(Schema.filter(distinct("categories"))),
+  items: Schema.Array(Item).pipe(Schema.filter(distinct("items")))
+})
+export type Catalog = typeof Catalog.Type
+
+const Coordinates = Schema.Struct({
+  lat: Schema.Number.pipe(Schema.between(-90, 90)),
+  lng: Schema.Number.pipe(Schema.between(-180, 180))
+})
+
+/** A business's stored configuration, version 2.0: what its MCP server reads from `SVC_READY_CONFIG`. */
+export const ReadyConfig = Schema.Struct({
+  version: Schema.Literal("2.0"),
+  serverId: Schema.String,
+  templateType: Schema.Literal("restaurant", "salon", "home_services", "retail", "professional_services", "custom"),
+  business: Schema.Struct({ name: NotBlank, description: text, category: text }),
+  contact: Schema.Struct({
+    phone: text,
+    email: text,
+    website: text,
+    address: Schema.Struct({ line1: text, city: text, state: text, zip: text, country: text }),
+    coordinates: Schema.optionalWith(Schema.NullOr(Coordinates), { default: () => null })
+  }),
+  hours: Hours,
+  /** Absent before the first catalog sync. */
+  catalog: Schema.optionalWith(Catalog, { nullable: true }),
+  featureFlags: Schema.Struct({
+    appointmentBooking: flag,
+    onlineOrdering: flag,
+    quoteRequests: flag,
+    faq: flag,
+    menuBrowsing: flag
+  }),
+  /** Credentials for calendar, CRM and webhooks: never to leave the process that reads them. */
+  integrations: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.Unknown }), { nullable: true }),
+  analytics: Schema.optionalWith(
+    Schema.Struct({ enabled: Schema.Boolean, reportingEndpoint: Schema.optional(Schema.String) }),
+    { nullable: true }
+  )
+})
+export type ReadyConfig = typeof ReadyConfig.Type
+
+export const decodeReadyConfig = Schema.decodeUnknownEither(ReadyConfig)
+
+/** What the schema library prints for a whole object or list says nothing to a reader. */
+const plain = (message: string): string =>
+  message
+    .replace(/^Expected \(?(\{ )?(readonly \[|ReadonlyArray<).*, actual/s, (all) =>
+      all.includes("ReadonlyArray<") ? "Expected a list, actual" : "Expected an object, actual")
+    .replace(/^Expected .*(\(Encoded side\)|\{ readonly).*, actual/s, "Expected an object, actual")
+    .replace(/\s+/g, " ")
+
+/** `hours.monday: is neither "closed" nor …`: the first thing wrong, on one line. Values of integrations never show. */
+export const describeIssue = (error: ParseResult.ParseError): string => {
+  const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
+  if (issue === undefined) return "is not a ReadyConfig"
+  const path = issue.path.map(String).join(".")
+  const message = issue._tag === "Missing" ? "is missing" : plain(issue.message)
+  const safe = issue.path[0] === "integrations" ? message.replace(/, actual .*/s, "") : message
+  const short = safe.length > 160 ? `${safe.slice(0, 160)}…` : safe
+  return path === "" ? short : `${path}: ${short}`
+}

@@ -1,0 +1,116 @@
+import { weekdays } from "#src/businesses/opening-day.ts"
+import type { ReadyConfig } from "#src/businesses/ReadyConfig.ts"
+import { Either, Schema } from "effect"
+import { allHours, formatLocal, horizonDays, openingAt, parseAt } from "./hours.ts"
+import { readTool, type Tool } from "./Tool.ts"
+
+const stated = (text: string): string | null => text.trim() === "" ? null : text
+const Stated = Schema.NullOr(Schema.String)
+
+const Business = Schema.Struct({
+  name: Schema.String,
+  description: Stated,
+  category: Stated,
+  templateType: Schema.String,
+  contact: Schema.Struct({
+    phone: Stated,
+    email: Stated,
+    website: Stated,
+    address: Schema.Struct({ line1: Stated, city: Stated, state: Stated, zip: Stated, country: Stated }),
+    coordinates: Schema.NullOr(Schema.Struct({ lat: Schema.Number, lng: Schema.Number }))
+  }),
+  featureFlags: Schema.Struct({
+    appointmentBooking: Schema.Boolean,
+    onlineOrdering: Schema.Boolean,
+    quoteRequests: Schema.Boolean,
+    faq: Schema.Boolean,
+    menuBrowsing: Schema.Boolean
+  }),
+  catalogItemCount: Schema.NullOr(Schema.Int).annotations({ description: "Null: no catalog has been published yet." })
+})
+
+/** Picks each field by name: what a configuration holds beyond these (integrations above all) is never served. */
+const getBusiness = ({ business, catalog, contact, featureFlags, templateType }: ReadyConfig): Tool =>
+  readTool({
+    name: "get_business",
+    title: "About the business",
+    description: `Who ${business.name} is, where it is and how to reach it. Use it first, and for questions about ` +
+      "the address, phone, email, website, or whether it takes online orders, appointments or quote requests. " +
+      "A field that is null is not stated.",
+    input: Schema.Struct({}),
+    output: Business,
+    run: () =>
+      Either.right({
+        name: business.name,
+        description: stated(business.description),
+        category: stated(business.category),
+        templateType,
+        contact: {
+          phone: stated(contact.phone),
+          email: stated(contact.email),
+          website: stated(contact.website),
+          address: {
+            line1: stated(contact.address.line1),
+            city: stated(contact.address.city),
+            state: stated(contact.address.state),
+            zip: stated(contact.address.zip),
+            country: stated(contact.address.country)
+          },
+          coordinates: contact.coordinates
+        },
+        featureFlags,
+        catalogItemCount: catalog?.items.length ?? null
+      })
+  })
+
+const line = {
+  status: Schema.Literal("open", "closed", "not stated"),
+  open: Stated,
+  close: Stated,
+  closesNextDay: Schema.Boolean
+}
+
+const HoursAnswer = Schema.Struct({
+  week: Schema.Array(Schema.Struct({ day: Schema.Literal(...weekdays), ...line })),
+  dates: Schema.Array(Schema.Struct({ date: Schema.String, ...line })),
+  at: Schema.NullOr(Schema.Struct({
+    localTime: Schema.String,
+    isOpen: Schema.NullOr(Schema.Boolean).annotations({ description: "Null: the hours of that day are not stated." }),
+    opensNext: Stated.annotations({ description: "Local time of the next opening; while open, the one after." }),
+    closesNext: Stated.annotations({ description: "Local time at which the current or next opening ends." })
+  })).annotations({ description: "The answer for the time asked about; null when none was given." })
+})
+
+const badAt = (at: string) =>
+  `"${at.slice(0, 60)}" is not a date and time. Write "at" as YYYY-MM-DDTHH:MM in the business's local time, ` +
+  "for example 2026-03-14T19:30."
+
+const getHours = ({ business, hours }: ReadyConfig): Tool =>
+  readTool({
+    name: "get_hours",
+    title: "Opening hours",
+    description: `When ${business.name} is open: each weekday, and the dates that differ (a date overrides its ` +
+      "weekday). Give \"at\" to learn whether it is open at that moment and when it opens and closes next. All times " +
+      "are on the business's own clock: no time zone is known, so an offset in \"at\" is ignored and its date and " +
+      "time are read as local. A closing time at or before the opening time is on the next day, and such a night " +
+      "belongs to the day it began on. Next times are looked for over " + `${horizonDays} days.`,
+    input: Schema.Struct({
+      at: Schema.optional(Schema.String.annotations({
+        description: "ISO 8601 date and time in the business's local time, e.g. 2026-03-14T19:30."
+      }))
+    }),
+    output: HoursAnswer,
+    run: ({ at }) => {
+      const moment = at === undefined ? null : parseAt(at)
+      if (moment === undefined) return Either.left(badAt(at ?? ""))
+      if (moment === null) return Either.right({ ...allHours(hours), at: null })
+      const { closesNext, isOpen, opensNext } = openingAt(hours, moment)
+      const local = (time: number | null) => time === null ? null : formatLocal(time)
+      return Either.right({
+        ...allHours(hours),
+        at: { localTime: formatLocal(moment), isOpen, opensNext: local(opensNext), closesNext: local(closesNext) }
+      })
+    }
+  })
+
+export const businessTools = (config: ReadyConfig): ReadonlyArray<Tool> => [getBusiness(config), getHours(config)]

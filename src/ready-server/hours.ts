@@ -1,0 +1,119 @@
+import { dateOf, dayNumber, type Weekday, weekdayOf } from "#src/businesses/opening-day.ts"
+import type { DayHours, Hours } from "#src/businesses/ReadyConfig.ts"
+
+/** Minutes since 1970-01-01T00:00 on the business's own clock: a ReadyConfig names no time zone. */
+export type LocalMinute = number
+
+const perDay = 1440
+/** How far ahead the next opening or closing is looked for. */
+export const horizonDays = 800
+
+/**
+ * Reads `2025-06-01T19:30`, with seconds and an offset allowed. The wall-clock part counts as the business's local
+ * time whatever the offset, since there is no time zone to convert to. Undefined when it is no such time.
+ */
+export const parseAt = (text: string): LocalMinute | undefined => {
+  const match = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}):(\d{2})(:\d{2}([.,]\d+)?)?([Zz]|[+-]\d{2}:?\d{2})?$/.exec(text.trim())
+  if (match === null) return undefined
+  const [, date = "", hours = "", minutes = "", seconds = ":00"] = match
+  const day = dayNumber(date)
+  // The year bounds keep every date within the horizon writable as YYYY-MM-DD.
+  if (
+    day === undefined || date < "1970" || date > "9990" || +hours > 23 || +minutes > 59 || +seconds.slice(1, 3) > 60
+  ) {
+    return undefined
+  }
+  return day * perDay + +hours * 60 + +minutes
+}
+
+export const formatLocal = (at: LocalMinute): string => {
+  const pad = (n: number) => String(n).padStart(2, "0")
+  const day = Math.floor(at / perDay)
+  const minute = at - day * perDay
+  return `${dateOf(day)}T${pad(Math.floor(minute / 60))}:${pad(minute % 60)}`
+}
+
+export interface Span {
+  readonly start: LocalMinute
+  readonly end: LocalMinute
+}
+
+const minuteOfDay = (clock: string) => +clock.slice(0, 2) * 60 + +clock.slice(3)
+
+/** Weekday keys in any case become one table; a date key overrides its weekday. Undefined: nothing is stated. */
+export const lookup = (hours: Hours): (day: number) => DayHours | undefined => {
+  const table = new Map(Object.entries(hours).map(([key, value]) => [key.toLowerCase(), value]))
+  return (day) => table.get(dateOf(day)) ?? table.get(weekdayOf(day))
+}
+
+/** A span belongs to the day it opens on; `close` at or before `open` is on the next day (equal: 24 hours). */
+const spanOf = (day: number, entry: DayHours | undefined): Span | undefined => {
+  if (entry === undefined || entry === "closed") return undefined
+  const open = minuteOfDay(entry.open)
+  const close = minuteOfDay(entry.close)
+  return { start: day * perDay + open, end: day * perDay + (close <= open ? close + perDay : close) }
+}
+
+/** Spans from the day before `at` to the horizon, those that touch or overlap made one. */
+const spansAround = (hours: Hours, at: LocalMinute): Array<Span> => {
+  const of = lookup(hours)
+  const today = Math.floor(at / perDay)
+  const merged: Array<Span> = []
+  // Yesterday's span may reach into today; an older one cannot, as none lasts more than 24 hours.
+  for (let day = today - 1; day <= today + horizonDays; day++) {
+    const span = spanOf(day, of(day))
+    const last = merged.at(-1)
+    if (span === undefined) continue
+    if (last !== undefined && span.start <= last.end) {
+      merged[merged.length - 1] = { start: last.start, end: Math.max(last.end, span.end) }
+    } else merged.push(span)
+  }
+  return merged
+}
+
+export interface Opening {
+  /** Null when the hours don't say: the day is not stated and no earlier day's opening reaches into it. */
+  readonly isOpen: boolean | null
+  /** Next change to open; while open, the opening after the one under way. Null: none within the horizon. */
+  readonly opensNext: LocalMinute | null
+  /** Next change to closed. Null: it never opens, or does not close, within the horizon. */
+  readonly closesNext: LocalMinute | null
+}
+
+export const openingAt = (hours: Hours, at: LocalMinute): Opening => {
+  const spans = spansAround(hours, at)
+  const current = spans.find((span) => span.start <= at && at < span.end)
+  const next = spans.find((span) => span.start > at)
+  // An opening that runs to the end of what was looked at has no known close.
+  const closes = current ?? next
+  const edge = (Math.floor(at / perDay) + horizonDays) * perDay
+  return {
+    isOpen: current !== undefined || (lookup(hours)(Math.floor(at / perDay)) === undefined ? null : false),
+    opensNext: next?.start ?? null,
+    closesNext: closes === undefined || closes.end >= edge ? null : closes.end
+  }
+}
+
+export interface DayLine {
+  readonly status: "open" | "closed" | "not stated"
+  readonly open: string | null
+  readonly close: string | null
+  readonly closesNextDay: boolean
+}
+
+export const dayLine = (entry: DayHours | undefined): DayLine =>
+  entry === undefined || entry === "closed"
+    ? { status: entry ?? "not stated", open: null, close: null, closesNextDay: false }
+    : { status: "open", ...entry, closesNextDay: minuteOfDay(entry.close) <= minuteOfDay(entry.open) }
+
+const monday: ReadonlyArray<Weekday> = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+
+/** The whole of the hours: Monday to Sunday, then the dates in order. */
+export const allHours = (hours: Hours) => {
+  const table = new Map(Object.entries(hours).map(([key, value]) => [key.toLowerCase(), value]))
+  return {
+    week: monday.map((day) => ({ day, ...dayLine(table.get(day)) })),
+    dates: [...table].filter(([key]) => /^\d/.test(key)).sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([date, entry]) => ({ date, ...dayLine(entry) }))
+  }
+}

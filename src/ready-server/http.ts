@@ -1,0 +1,108 @@
+import type { Server as McpServer } from "@modelcontextprotocol/sdk/server/index.js"
+import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import { type Body, readJson } from "./body.ts"
+import { SseTransport } from "./SseTransport.ts"
+
+/** Open SSE sessions at once; each holds a socket and a timer. */
+const maxSessions = 1000
+
+const json = (response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) => {
+  response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body))
+}
+
+const problem = (response: ServerResponse, status: number, code: string, message: string, headers = {}) =>
+  json(response, status, { error: { code, message } }, headers)
+
+const rpcError = (response: ServerResponse, status: number, code: number, message: string) =>
+  json(response, status, { jsonrpc: "2.0", error: { code, message }, id: null })
+
+/** Answers for a body that cannot be used (JSON-RPC 2.0 § 5.1 codes); otherwise its value. */
+const usable = (response: ServerResponse, body: Body): body is Extract<Body, { readonly _tag: "Json" }> => {
+  if (body._tag === "NotJson") rpcError(response, 400, -32700, "Parse error: the body is not JSON")
+  if (body._tag === "TooLarge") rpcError(response, 413, -32600, "The body is larger than 1 MB")
+  return body._tag === "Json"
+}
+
+const streamable = async (makeServer: () => McpServer, request: IncomingMessage, response: ServerResponse) => {
+  const body = await readJson(request)
+  if (!usable(response, body)) return
+  const server = makeServer()
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
+  await server.connect(transport)
+  const headers = Object.entries(request.headers).flatMap(([name, value]): Array<[string, string]> =>
+    typeof value === "string" ? [[name, value]] : []
+  )
+  const answer = await transport.handleRequest(
+    new Request("http://localhost/mcp", { method: "POST", headers }),
+    { parsedBody: body.value }
+  )
+  response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(Buffer.from(await answer.arrayBuffer()))
+  await server.close()
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => unknown
+
+export interface HttpServer {
+  readonly server: Server
+  /** Event streams have no end of their own: a stop must end them. */
+  readonly endStreams: () => void
+}
+
+/** The business over HTTP: `/mcp` (stateless Streamable HTTP), `/sse` with `/message` (legacy), `/healthz`. */
+export const makeHttpServer = (name: string, makeServer: () => McpServer): HttpServer => {
+  const sessions = new Map<string, SseTransport>()
+
+  const openSse = async (response: ServerResponse) => {
+    if (sessions.size >= maxSessions) {
+      return problem(response, 503, "busy", "Too many open sessions; try again later", { "retry-after": "10" })
+    }
+    const transport = new SseTransport(response)
+    sessions.set(transport.sessionId, transport)
+    response.on("close", () => sessions.delete(transport.sessionId))
+    await makeServer().connect(transport)
+  }
+
+  const message = async (url: URL, request: IncomingMessage, response: ServerResponse) => {
+    const session = sessions.get(url.searchParams.get("sessionId") ?? "")
+    if (session === undefined) return problem(response, 404, "not_found", "No such session; open a new one at /sse")
+    const body = await readJson(request)
+    if (!usable(response, body)) return
+    if (!session.receive(body.value)) return rpcError(response, 400, -32600, "The body is not a JSON-RPC message")
+    response.writeHead(202).end("Accepted")
+  }
+
+  const healthz: Handler = (_, response) => json(response, 200, { status: "ok", business: name })
+  const routes: Record<string, Record<string, Handler>> = {
+    "/healthz": { GET: healthz, HEAD: healthz },
+    // A stateless server has nothing to say on a GET stream and no session to end (2025-11-25, Transports).
+    "/mcp": { POST: (request, response) => streamable(makeServer, request, response) },
+    "/sse": { GET: (_, response) => openSse(response) },
+    "/message": { POST: (request, response, url) => message(url, request, response) }
+  }
+
+  const route = async (request: IncomingMessage, response: ServerResponse) => {
+    const target = request.url ?? "/"
+    const whole = target.startsWith("/") ? `http://localhost${target}` : target
+    const url = URL.canParse(whole) ? new URL(whole) : undefined
+    const path = url === undefined ? undefined : routes[url.pathname]
+    if (url === undefined || path === undefined) {
+      return problem(response, 404, "not_found", "Not found. MCP is served at /mcp, and at /sse for older clients.")
+    }
+    const handler = path[request.method ?? ""]
+    const allow = Object.keys(path).join(", ")
+    if (handler === undefined) return problem(response, 405, "method_not_allowed", `Use ${allow}`, { allow })
+    await handler(request, response, url)
+  }
+
+  const server = createServer((request, response) => {
+    route(request, response).catch((error: unknown) => {
+      process.stderr.write(`request failed: ${error instanceof Error ? error.message : String(error)}\n`)
+      if (response.headersSent) response.destroy()
+      else problem(response, 500, "internal_error", "The request could not be answered")
+    })
+  })
+  // Longer than a proxy in front keeps its idle connections, so that it never writes into one that is closing.
+  server.keepAliveTimeout = 75_000
+  return { server, endStreams: () => sessions.forEach((session) => void session.close()) }
+}

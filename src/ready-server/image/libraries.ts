@@ -1,0 +1,75 @@
+import { execFile } from "node:child_process"
+import { readdir, realpath } from "node:fs/promises"
+import { dirname } from "node:path"
+import { promisify } from "node:util"
+
+const run = promisify(execFile)
+
+/** A file of the image and where its bytes come from. */
+export interface ImageFile {
+  readonly path: string
+  readonly source: string
+}
+
+/** Where ld.so looks without being told; a library from anywhere else needs `LD_LIBRARY_PATH`. */
+const searched = /^\/(usr\/)?lib(64|32)?(\/[a-z0-9_]+-linux-[a-z0-9]+)?$/
+
+/** The lines of ldd that name a file: `libm.so.6 => /lib/…/libm.so.6 (0x…)`, `/lib64/ld-linux-x86-64.so.2 (0x…)`. */
+export const parseLdd = (output: string): ReadonlyArray<string> => {
+  const missing = /^\s*(\S+) => not found/m.exec(output)
+  if (missing !== null) throw new Error(`Node needs the library ${missing[1]}, which is not installed`)
+  return [...new Set(output.split("\n").flatMap((line) => /(?:=>\s+|^\s*)(\/\S+) \(0x/.exec(line)?.[1] ?? []))].sort()
+}
+
+const ldd = async (binary: string): Promise<ReadonlyArray<string>> => {
+  try {
+    return parseLdd((await run("ldd", [binary])).stdout)
+  } catch (error) {
+    // A static binary: glibc's ldd says so and fails.
+    const text = String((error as { readonly stderr?: unknown }).stderr ?? "") + String(error)
+    if (/not a dynamic executable|Not a valid dynamic program/i.test(text)) return []
+    throw error
+  }
+}
+
+/** Distributions may build Node with parts of it outside the binary (Debian: below /usr/share/nodejs). */
+const outside = async (): Promise<ReadonlyArray<ImageFile>> => {
+  const embedded = (process.config.variables as { readonly node_builtin_shareable_builtins?: ReadonlyArray<string> })
+    .node_builtin_shareable_builtins ?? []
+  const parts = ["acorn", "cjs-module-lexer", "minimatch", "undici"].filter((name) =>
+    !embedded.some((path) => path.includes(`deps/${name}/`))
+  )
+  const files = await Promise.all(parts.map(async (name) => {
+    const root = `/usr/share/nodejs/${name}`
+    const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch(() => [])
+    return entries.filter((entry) => /\.(js|json|wasm)$/.test(entry.name) && !entry.isDirectory())
+      .map((entry) => `${entry.parentPath ?? entry.path}/${entry.name}`)
+  }))
+  return files.flat().map((path) => ({ path, source: path }))
+}
+
+/**
+ * The running Node and every library it is linked with, each at the path the loader opens it by. Symbolic links of the
+ * host (`/lib` to `/usr/lib`, `libstdc++.so.6` to its version) become plain files: nothing is left to dangle.
+ */
+export const nodeFiles = async (): Promise<{
+  readonly node: string
+  readonly files: ReadonlyArray<ImageFile>
+  readonly libraryPath: string | undefined
+}> => {
+  const binary = await realpath(process.execPath)
+  const libraries = await ldd(binary)
+  const elsewhere = [
+    ...new Set(libraries.map((path) => dirname(path)).filter((directory) => !searched.test(directory)))
+  ]
+  const node = "/usr/local/bin/node"
+  return {
+    node,
+    files: [
+      { path: node, source: binary },
+      ...await Promise.all(libraries.map(async (path) => ({ path, source: await realpath(path) }))),
+      ...await outside()
+    ],
+    libraryPath: elsewhere.length === 0 ? undefined : elsewhere.join(":")
+  }
+}

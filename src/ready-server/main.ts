@@ -1,0 +1,51 @@
+import { decodeReadyConfig, describeIssue, type ReadyConfig } from "#src/businesses/ReadyConfig.ts"
+import { Either, Struct } from "effect"
+import { makeHttpServer } from "./http.ts"
+import { makeServers } from "./mcp.ts"
+
+// A program of its own, in an image of its own: it reads its two variables itself, src/Config.ts is the platform's.
+
+const refuse = (message: string): never => {
+  process.stderr.write(`${message}\n`)
+  process.exit(1)
+}
+
+const readConfig = (text: string | undefined): ReadyConfig => {
+  if (text === undefined || text.trim() === "") return refuse("SVC_READY_CONFIG is not set: give it a ReadyConfig")
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch {
+    return refuse("SVC_READY_CONFIG is not JSON")
+  }
+  const config = decodeReadyConfig(json)
+  if (Either.isLeft(config)) return refuse(`SVC_READY_CONFIG is wrong: ${describeIssue(config.left)}`)
+  // Credentials are forgotten before the first request is taken.
+  return Struct.omit(config.right, "integrations")
+}
+
+const readPort = (text = "8080"): number =>
+  /^\d{1,5}$/.test(text) && +text <= 65_535 ? +text : refuse("PORT is not a port number")
+
+const config = readConfig(process.env.SVC_READY_CONFIG)
+const port = readPort(process.env.PORT)
+delete process.env.SVC_READY_CONFIG
+
+const { endStreams, server } = makeHttpServer(config.business.name, makeServers(config))
+server.on("error", (error) => refuse(`Cannot listen on PORT ${port}: ${error.message}`))
+server.listen(port, () => {
+  const address = server.address()
+  process.stdout.write(
+    `${config.business.name} is served on port ${typeof address === "object" ? address?.port : port} (/mcp, /sse)\n`
+  )
+})
+
+/** Requests under way get 5 seconds. */
+const stop = () => {
+  endStreams()
+  server.close(() => process.exit(0))
+  server.closeIdleConnections()
+  setTimeout(() => process.exit(0), 5000).unref()
+}
+process.on("SIGTERM", stop)
+process.on("SIGINT", stop)
