@@ -1,0 +1,88 @@
+import { CurrentSettings, SettingError } from "#src/Config.ts"
+import { Data, Effect, Option, Redacted } from "effect"
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import * as envelope from "./envelope.ts"
+import { makeKeyOnce } from "./made-key.ts"
+import { parseSecretKey } from "./secret-key.ts"
+
+/** A sealed value can't be opened. The message says what to set; it holds nothing of the value. */
+export class SecretError extends Data.TaggedError("SecretError")<{
+  readonly reason: "UnknownKey" | "Corrupt"
+  readonly message: string
+}> {}
+
+const keyFrom = (name: string, text: string) => {
+  const bytes = parseSecretKey(text)
+  return bytes === undefined
+    ? new SettingError({ message: `${name} must hold 32 bytes in base64: restore it, or set SECRET_KEY` })
+    : Effect.succeed(envelope.sealingKey(bytes))
+}
+
+const fromSetting = (name: string, text: Option.Option<Redacted.Redacted>) =>
+  Effect.transposeOption(Option.map(text, (text) => keyFrom(name, Redacted.value(text))))
+
+/** The key below the home: made once where it is the one that seals, else only read when it is there. */
+const fromHome = Effect.fn("Secrets.fromHome")(function*(home: string, make: boolean) {
+  const path = join(home, "secret.key")
+  const text = yield* Effect.try({
+    try: () => {
+      if (make) makeKeyOnce(path)
+      return existsSync(path) ? Option.some(readFileSync(path, "utf8")) : Option.none()
+    },
+    catch: (cause) => new SettingError({ message: `The secret key ${path} can't be used: ${cause}` })
+  })
+  return yield* Effect.transposeOption(Option.map(text, (text) => keyFrom(path, text)))
+})
+
+const corrupt = new SecretError({
+  reason: "Corrupt",
+  message: "A sealed value was altered, or belongs to another record: restore the database from a backup"
+})
+
+/**
+ * Envelope encryption (AES-256-GCM): a random data key for each value, wrapped by the key of `SECRET_KEY`, or by
+ * the one made in `{home}/secret.key`. A value opens only with the context it was sealed for.
+ */
+export class Secrets extends Effect.Service<Secrets>()("shared/Secrets", {
+  effect: Effect.gen(function*() {
+    const settings = yield* CurrentSettings
+    const set = yield* fromSetting("SECRET_KEY", settings.secretKey)
+    const previous = yield* fromSetting("SECRET_KEY_PREVIOUS", settings.secretKeyPrevious)
+    // A key that was made before SECRET_KEY was set still opens what it sealed.
+    const made = yield* fromHome(settings.home, Option.isNone(set))
+    const current = Option.getOrThrow(Option.orElse(set, () => made))
+    const keys = new Map([previous, made, set].flatMap(Option.toArray).map((key) => [key.id, key]))
+
+    const keyOf = (sealed: string) => {
+      const parts = envelope.parse(sealed)
+      if (parts === undefined) return corrupt
+      const key = keys.get(parts.keyId)
+      return key === undefined
+        ? new SecretError({
+          reason: "UnknownKey",
+          message: `A value was sealed with the key ${parts.keyId}, which is not known: set SECRET_KEY_PREVIOUS to it`
+        })
+        : Effect.succeed(key)
+    }
+    const orCorrupt = (result: string | undefined) => result === undefined ? corrupt : Effect.succeed(result)
+
+    return {
+      /** Id of the key that seals now: 8 hex digits. */
+      keyId: current.id,
+      /** `context` names the record and the field; the value opens nowhere else. Text, safe in any column. */
+      seal: (plain: string | Redacted.Redacted, context: string) =>
+        Effect.sync(() => envelope.seal(current, Redacted.isRedacted(plain) ? Redacted.value(plain) : plain, context)),
+      open: (sealed: string, context: string) =>
+        Effect.flatMap(keyOf(sealed), (key) => orCorrupt(envelope.open(key, sealed, context))),
+      /** Whether another key than the current one sealed it. */
+      needsRewrap: (sealed: string) => envelope.parse(sealed)?.keyId !== current.id,
+      /** The same value under the current key; the value itself is not decrypted. */
+      rewrap: (sealed: string) =>
+        Effect.flatMap(
+          keyOf(sealed),
+          (key) => key.id === current.id ? Effect.succeed(sealed) : orCorrupt(envelope.rewrap(key, current, sealed))
+        )
+    } as const
+  })
+}) {}

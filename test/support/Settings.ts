@@ -1,0 +1,16 @@
+import { SettingsLive } from "#src/Config.ts"
+import { ConfigProvider, Layer } from "effect"
+import { mkdtempSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+/** A directory that nobody else uses. Left to the system's cleaning: a test may have mounted something below it. */
+export const temporaryDirectory = (name = "home") => mkdtempSync(join(tmpdir(), `berth-test-${name}-`))
+
+/** The settings that these variables give, and nothing of the process's environment. */
+export const settingsTest = (variables: Readonly<Record<string, string>> = {}) =>
+  SettingsLive.pipe(
+    Layer.provide(Layer.setConfigProvider(
+      ConfigProvider.fromMap(new Map(Object.entries({ BERTH_HOME: temporaryDirectory(), ...variables })))
+    ))
+  )
