@@ -1,0 +1,96 @@
+import { RateLimit } from "#src/shared/RateLimit.ts"
+import { assert, it } from "@effect/vitest"
+import { Duration, Effect, Layer, Schedule } from "effect"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { createServer } from "node:net"
+import { describeWhen, missingProgram } from "../support/needs.ts"
+import { settingsTest } from "../support/Settings.ts"
+
+const freePort = Effect.promise(async () => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  server.close()
+  return typeof address === "object" && address !== null ? address.port : 0
+})
+
+const redisServer = (port: number) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const child = spawn("redis-server", [
+        "--port",
+        `${port}`,
+        "--bind",
+        "127.0.0.1",
+        "--save",
+        "",
+        "--appendonly",
+        "no"
+      ])
+      for await (const chunk of child.stdout) if (String(chunk).includes("Ready to accept connections")) break
+      child.stdout.resume()
+      return child
+    }),
+    (child) =>
+      Effect.promise(async () => {
+        child.kill("SIGKILL")
+        if (child.exitCode === null && child.signalCode === null) await once(child, "exit")
+      })
+  )
+
+/** An instance of its own, kept until the scope closes. */
+const instance = (port: number) =>
+  Layer.build(Layer.provide(RateLimit.Default, settingsTest({ REDIS_URL: `redis://127.0.0.1:${port}/0` }))).pipe(
+    Effect.flatMap((context) => Effect.provide(RateLimit, context))
+  )
+const rule = { key: "account 1", limit: 5, window: "1 minute" } as const
+
+describeWhen(missingProgram("redis-server"), "rate limits in Redis", () => {
+  it.scopedLive("are shared by instances that count at the same time", () =>
+    Effect.gen(function*() {
+      const port = yield* freePort
+      yield* redisServer(port)
+      const [one, two] = [yield* instance(port), yield* instance(port)]
+      const states = yield* Effect.all(
+        Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? one : two).consume({ ...rule, limit: 25 })),
+        { concurrency: "unbounded" }
+      )
+      const allowed = states.filter((state) => state.allowed).map(({ remaining }) => remaining)
+      assert.deepStrictEqual(allowed.sort((a, b) => b - a), Array.from({ length: 25 }, (_, i) => 24 - i))
+      for (const { resetAt, retryAfterSeconds } of states.filter((state) => !state.allowed)) {
+        assert.isAtLeast(retryAfterSeconds, 1)
+        assert.isAtMost(retryAfterSeconds, 60)
+        assert.isAtMost(Math.abs(resetAt - Date.now() / 1000 - 60), 3)
+      }
+    }))
+
+  it.scopedLive("end with their window, which does not grow with use", () =>
+    Effect.gen(function*() {
+      const port = yield* freePort
+      yield* redisServer(port)
+      const { consume } = yield* instance(port)
+      const short = { key: "short", limit: 2, window: "600 millis" } as const
+      assert.strictEqual((yield* consume(short)).remaining, 1)
+      yield* Effect.sleep("400 millis")
+      assert.strictEqual((yield* consume(short)).remaining, 0)
+      assert.isFalse((yield* consume(short)).allowed)
+      yield* Effect.sleep("300 millis")
+      assert.strictEqual((yield* consume(short)).remaining, 1)
+    }))
+
+  it.scopedLive("start without Redis, tell that it is away at once, and come back by themselves", () =>
+    Effect.gen(function*() {
+      const port = yield* freePort
+      const { consume } = yield* instance(port)
+      const [took, error] = yield* Effect.timed(Effect.flip(consume(rule)))
+      assert.strictEqual(error._tag, "RateLimitUnavailable")
+      assert.isBelow(Duration.toMillis(took), 500)
+
+      const reached = Effect.retry(consume(rule), { times: 50, schedule: Schedule.spaced("100 millis") })
+      yield* Effect.scoped(Effect.andThen(redisServer(port), reached))
+      assert.strictEqual((yield* Effect.flip(consume(rule)))._tag, "RateLimitUnavailable")
+      yield* redisServer(port)
+      assert.strictEqual((yield* reached).remaining, 4, "a new Redis has counted nothing")
+    }))
+})
