@@ -1,0 +1,34 @@
+import { Schema } from "effect"
+
+/**
+ * Why an image cannot be used. `invalid_reference`: the address is malformed; `not_allowed`: the address may not be
+ * used here (a private host, `oci:` in production); `invalid_image`: the registry or layout holds something that is
+ * not an image; `hostile_layer`: a layer tries to leave its root; `storage`: this machine's disk failed.
+ */
+export class ImageError extends Schema.TaggedError<ImageError>()("ImageError", {
+  reason: Schema.Literal(
+    "invalid_reference",
+    "not_allowed",
+    "not_found",
+    "unauthorized",
+    "wrong_architecture",
+    "digest_mismatch",
+    "unreachable",
+    "too_large",
+    "unsupported",
+    "invalid_image",
+    "hostile_layer",
+    "storage"
+  ),
+  message: Schema.String
+}) {}
+
+export type ImageErrorReason = ImageError["reason"]
+
+export const imageError = (reason: ImageErrorReason, message: string) => new ImageError({ reason, message })
+
+/** An ImageError as it is, anything else as a failure of this machine's disk. */
+export const storageError = (doing: string) => (cause: unknown): ImageError =>
+  cause instanceof ImageError
+    ? cause
+    : imageError("storage", `${doing} failed: ${cause instanceof Error ? cause.message : String(cause)}`)

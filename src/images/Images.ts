@@ -1,0 +1,195 @@
+import { Effect, Schedule, Schema } from "effect"
+import { join } from "node:path"
+import { arch } from "node:process"
+import { Readable } from "node:stream"
+import { CurrentSettings } from "../Config.ts"
+import type { ImageConfig } from "../machines/Machines.ts"
+import { GuardedHttp } from "../shared/GuardedHttp.ts"
+import { type Collected, collectGarbage } from "./collect.ts"
+import { type ImageError, imageError } from "./ImageError.ts"
+import { decodeConfig, findImage, type ImageManifest, readManifest } from "./inspect.ts"
+import { layoutSource } from "./LayoutSource.ts"
+import { ImageLimits } from "./limits.ts"
+import { makePins } from "./locks.ts"
+import { type ConfigFile, type Descriptor, ImageDigest, mediaTypes } from "./manifest.ts"
+import { architectureOf } from "./platform.ts"
+import { digestPattern, parseReference } from "./reference.ts"
+import { isTransient, registrySource } from "./Registry.ts"
+import { makeRootfs } from "./Rootfs.ts"
+import type { Source } from "./Source.ts"
+import { makeStore } from "./Store.ts"
+
+/** An image pinned to the bytes of its platform's manifest; what `imageUri` points at later changes nothing. */
+export const ResolvedImage = Schema.Struct({
+  imageUri: Schema.String,
+  /** Digest of the manifest for this machine's platform, never of an index. */
+  digest: ImageDigest,
+  mediaType: Schema.String,
+  /** Bytes of config and compressed layers together. */
+  totalSize: Schema.NonNegativeInt
+})
+export type ResolvedImage = typeof ResolvedImage.Type
+
+/** How far a mirroring is: bytes that were already stored count as done. */
+export interface MirrorProgress {
+  readonly bytes: number
+  readonly totalBytes: number
+}
+
+/** An unpacked image. Paths below `rootfs` are the image's: never follow its symbolic links from outside of it. */
+export interface UnpackedImage {
+  readonly rootfs: string
+  readonly config: ImageConfig
+}
+
+const pullsAtOnce = 3
+const retries = Schedule.exponential("500 millis").pipe(Schedule.intersect(Schedule.recurs(2)))
+
+const imageConfig = ({ config }: ConfigFile): ImageConfig => ({
+  entrypoint: config?.Entrypoint ?? [],
+  cmd: config?.Cmd ?? [],
+  env: config?.Env ?? [],
+  workingDir: config?.WorkingDir || "/",
+  user: config?.User ?? ""
+})
+
+/** Config and layers, each digest once. */
+const blobsOf = ({ manifest }: ImageManifest): ReadonlyArray<Descriptor> => [
+  ...new Map([manifest.config, ...manifest.layers].map((blob) => [blob.digest, blob])).values()
+]
+
+const checkDigest = (digest: string) =>
+  digestPattern.test(digest)
+    ? Effect.void
+    : imageError("invalid_reference", "An image's digest is sha256: and 64 hex digits")
+
+/**
+ * The images that machines run: found in a registry (or, outside production, in an OCI layout on disk), mirrored by
+ * digest into `{home}/images`, unpacked into `{home}/rootfs`. Once mirrored, an image needs its registry no more.
+ */
+export class Images extends Effect.Service<Images>()("images/Images", {
+  effect: Effect.gen(function*() {
+    const settings = yield* CurrentSettings
+    const http = yield* GuardedHttp
+    const limits = yield* ImageLimits
+    const store = makeStore(join(settings.home, "images"))
+    const rootfs = makeRootfs(join(settings.home, "rootfs"), store, limits)
+    const pins = makePins()
+
+    const sourceOf = (imageUri: string): Effect.Effect<Source, ImageError> =>
+      Effect.flatMap(parseReference(imageUri), (reference) => {
+        if (reference._tag === "Registry") return registrySource(http, limits, reference)
+        return settings.production
+          ? imageError("not_allowed", "oci: images are for development: in production an image comes from a registry")
+          : Effect.succeed(layoutSource(limits, reference))
+      })
+
+    const stored = Effect.fnUntraced(function*(digest: string) {
+      const bytes = yield* store.read(digest, limits.document)
+      // A manifest need not name its own type (image-spec, manifest.md); Docker's always do.
+      return yield* readManifest({ bytes, digest, mediaType: mediaTypes.manifest }, limits)
+    })
+
+    /** Whether the image is here whole, ready to unpack without its registry. */
+    const has = Effect.fn("Images.has")(function*(digest: string) {
+      yield* checkDigest(digest)
+      const image = yield* stored(digest)
+      const present = yield* Effect.forEach(blobsOf(image), store.has)
+      return present.every((there) => there)
+    }, Effect.catchAll(() => Effect.succeed(false)))
+
+    /** Finds what the address means now, for this machine's architecture. Stores nothing. */
+    const resolve = Effect.fn("Images.resolve")(function*(imageUri: string) {
+      const source = yield* sourceOf(imageUri)
+      const { digest, mediaType, totalSize } = yield* findImage(source, architectureOf(arch), limits)
+      return { imageUri, digest, mediaType, totalSize } satisfies ResolvedImage
+    })
+
+    const pull = Effect.fnUntraced(function*(
+      resolved: ResolvedImage,
+      onProgress: (progress: MirrorProgress) => Effect.Effect<void>
+    ) {
+      const source = yield* sourceOf(resolved.imageUri)
+      const document = yield* source.manifest(resolved.digest)
+      const image = yield* readManifest({ ...document, mediaType: resolved.mediaType }, limits)
+      const blobs = blobsOf(image)
+      yield* pins.pin(blobs.map(({ digest }) => digest))
+      const done = new Map<string, number>()
+      const report = Effect.suspend(() =>
+        onProgress({ bytes: [...done.values()].reduce((sum, n) => sum + n, 0), totalBytes: resolved.totalSize })
+      )
+      yield* Effect.forkScoped(Effect.schedule(report, Schedule.spaced("1 second")))
+      yield* Effect.forEach(blobs, (blob) =>
+        Effect.suspend(() => {
+          done.set(blob.digest, 0)
+          return store.put(blob, source.blob(blob), (count) =>
+            done.set(blob.digest, (done.get(blob.digest) ?? 0) + count))
+        }).pipe(
+          Effect.retry({ schedule: retries, while: isTransient }),
+          Effect.tap(() =>
+            done.set(blob.digest, blob.size)
+          )
+        ), { concurrency: pullsAtOnce, discard: true })
+      yield* report
+      // The manifest comes last: where it is, the rest is.
+      yield* store.put(
+        { digest: image.digest, size: image.bytes.length },
+        Effect.sync(() => Readable.from([image.bytes]))
+      )
+      return image
+    })
+
+    /** Copies the image into the local store, each byte verified. What is there already is not pulled again. */
+    const mirror = Effect.fn("Images.mirror")(function*(
+      resolved: ResolvedImage,
+      onProgress: (progress: MirrorProgress) => Effect.Effect<void> = () => Effect.void
+    ) {
+      yield* checkDigest(resolved.digest)
+      yield* pins.pin([resolved.digest])
+      yield* store.prepare
+      if (yield* has(resolved.digest)) return
+      const { bytes, digest, mediaType } = yield* pull(resolved, onProgress)
+      yield* store.updateIndex((manifests) => [
+        ...manifests.filter((listed) => listed.digest !== digest),
+        {
+          mediaType,
+          digest,
+          size: bytes.length,
+          annotations: { "org.opencontainers.image.ref.name": resolved.imageUri }
+        }
+      ])
+    }, Effect.scoped)
+
+    /** The image's files and how to start it, out of the store alone. Unpacked once, then reused. */
+    const unpack = Effect.fn("Images.unpack")(function*(digest: string) {
+      yield* checkDigest(digest)
+      yield* pins.pin([digest])
+      const image = yield* stored(digest)
+      yield* pins.pin(blobsOf(image).map((blob) => blob.digest))
+      const config = yield* decodeConfig(yield* store.read(image.manifest.config.digest, limits.document))
+      const directory = yield* rootfs.ensure(digest, image.manifest, config)
+      return { rootfs: directory, config: imageConfig(config) } satisfies UnpackedImage
+    }, Effect.scoped)
+
+    const closure = (digest: string) =>
+      Effect.map(stored(digest), (image) => [digest, ...blobsOf(image).map((blob) => blob.digest)]).pipe(
+        Effect.catchIf((error) => error.reason === "not_found", () => Effect.succeed([digest]))
+      )
+
+    /**
+     * Removes every stored and unpacked image but those of `keep`. What a mirroring or an unpacking of this process is
+     * at work on stays; an image that was mirrored and is yet to be unpacked belongs into `keep`.
+     */
+    const collect = Effect.fn("Images.collect")(function*(keep: ReadonlySet<string>) {
+      yield* store.prepare
+      const needed = new Set((yield* Effect.forEach(keep, closure)).flat())
+      const collected: Collected = yield* collectGarbage(store, rootfs, {
+        blob: (digest) => needed.has(digest) || pins.isPinned(digest),
+        rootfs: (digest) => keep.has(digest) || pins.isPinned(digest)
+      })
+      return collected
+    })
+
+    return { resolve, mirror, unpack, has, collect }
+  })
+}) {}

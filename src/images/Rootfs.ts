@@ -1,0 +1,72 @@
+import { Effect } from "effect"
+import { mkdir, rename, rm, stat } from "node:fs/promises"
+import { join } from "node:path"
+import { abortable } from "./abortable.ts"
+import { type ImageError, imageError, storageError } from "./ImageError.ts"
+import { applyLayers, type Layer } from "./layers.ts"
+import type { Limits } from "./limits.ts"
+import { makeLocks } from "./locks.ts"
+import type { ConfigFile, Manifest } from "./manifest.ts"
+import type { Store } from "./Store.ts"
+import { releaseTemporary, temporaryName } from "./temporary.ts"
+
+const pairLayers = (store: Store, manifest: Manifest, config: ConfigFile) => {
+  const diffIds = config.rootfs.diff_ids ?? []
+  return diffIds.length === manifest.layers.length
+    ? Effect.succeed(manifest.layers.map(({ digest, mediaType }, at): Layer => ({
+      digest,
+      mediaType,
+      path: store.path(digest),
+      diffId: diffIds[at] ?? ""
+    })))
+    : imageError(
+      "invalid_image",
+      `The image has ${manifest.layers.length} layers, its config ${diffIds.length} digests`
+    )
+}
+
+/** The unpacked images, a directory each, named by the hex digits of the manifest's digest. */
+export const makeRootfs = (directory: string, store: Store, limits: Limits) => {
+  const lock = makeLocks()
+  const path = (digest: string) => join(directory, digest.slice("sha256:".length))
+  const exists = (target: string) =>
+    Effect.promise(() => stat(target).then((found) => found.isDirectory(), () => false))
+
+  const discard = (name: string) =>
+    Effect.promise(() => rm(join(directory, name), { recursive: true, force: true }).catch(() => {})).pipe(
+      Effect.zipRight(Effect.sync(() => releaseTemporary(name)))
+    )
+
+  const build = (target: string, layers: ReadonlyArray<Layer>): Effect.Effect<void, ImageError> =>
+    Effect.acquireUseRelease(
+      Effect.sync(temporaryName),
+      (name) =>
+        abortable(async (signal) => {
+          const temporary = join(directory, name)
+          await mkdir(temporary, { recursive: true, mode: 0o755 })
+          await applyLayers(temporary, layers, limits, signal)
+          await rename(temporary, target)
+        }, storageError("Unpacking an image")),
+      discard
+    )
+
+  /** A layer that unpacks to something else was damaged on disk, or never was right: only the former is removed. */
+  const recheck = (layers: ReadonlyArray<Layer>) => (error: ImageError) =>
+    error.reason === "digest_mismatch" || error.reason === "invalid_image"
+      ? Effect.ignore(Effect.forEach(layers, ({ digest }) => Effect.ignore(store.recheck(digest)), { discard: true }))
+      : Effect.void
+
+  /** The directory of the image's files, made when absent. It appears whole or not at all. */
+  const ensure = (digest: string, manifest: Manifest, config: ConfigFile): Effect.Effect<string, ImageError> =>
+    Effect.gen(function*() {
+      const target = path(digest)
+      if (yield* exists(target)) return target
+      const layers = yield* pairLayers(store, manifest, config)
+      yield* Effect.tapError(build(target, layers), recheck(layers))
+      return target
+    }).pipe(lock(digest))
+
+  return { directory, path, ensure }
+}
+
+export type Rootfs = ReturnType<typeof makeRootfs>

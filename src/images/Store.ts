@@ -1,0 +1,150 @@
+import { Effect, type Scope } from "effect"
+import { createHash } from "node:crypto"
+import { createReadStream, createWriteStream } from "node:fs"
+import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { type Readable, Transform } from "node:stream"
+import { pipeline } from "node:stream/promises"
+import { abortable } from "./abortable.ts"
+import { ImageError, imageError, storageError } from "./ImageError.ts"
+import { makeLocks } from "./locks.ts"
+import { decodeDocument, type Descriptor, digestOf, Index } from "./manifest.ts"
+import { releaseTemporary, temporaryName } from "./temporary.ts"
+
+interface Wanted {
+  readonly digest: string
+  readonly size: number
+}
+
+/** Passes bytes on while they keep the promise of size and digest; the last one is held to it too. */
+export const verifying = (wanted: Wanted, onBytes: (count: number) => void = () => {}): Transform => {
+  const hash = createHash("sha256")
+  let size = 0
+  const broken = (what: string) => imageError("digest_mismatch", `Blob ${wanted.digest} ${what}`)
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length
+      if (size > wanted.size) return done(broken(`has more than the ${wanted.size} bytes it was announced with`))
+      hash.update(chunk)
+      onBytes(chunk.length)
+      done(null, chunk)
+    },
+    flush(done) {
+      if (size < wanted.size) return done(broken(`was cut short: ${size} of ${wanted.size} bytes`))
+      const actual = `sha256:${hash.digest("hex")}`
+      done(actual === wanted.digest ? null : broken(`has the digest ${actual}`))
+    }
+  })
+}
+
+const brokenStream = (cause: unknown): ImageError => {
+  if (cause instanceof ImageError) return cause
+  // File errors name their system call's path; what has none comes from the network.
+  return cause instanceof Error && "path" in cause
+    ? storageError("Storing an image")(cause)
+    : imageError("unreachable", `The connection broke while an image was pulled: ${String(cause)}`)
+}
+
+const decodeIndex = decodeDocument(Index, "The local index of images")
+
+/**
+ * The local OCI layout (image-spec, image-layout.md). A blob is there when its file is: files appear by rename after
+ * every byte was verified and synced, so half a file never counts, whatever crashed.
+ */
+export const makeStore = (directory: string) => {
+  const blobs = join(directory, "blobs", "sha256")
+  const indexFile = join(directory, "index.json")
+  const lock = makeLocks()
+  const path = (digest: string) => join(blobs, digest.slice("sha256:".length))
+
+  const prepare = Effect.tryPromise({
+    try: async () => {
+      await mkdir(blobs, { recursive: true })
+      await writeFile(join(directory, "oci-layout"), JSON.stringify({ imageLayoutVersion: "1.0.0" }), { flag: "wx" })
+        .catch((cause: NodeJS.ErrnoException) => cause.code === "EEXIST" ? undefined : Promise.reject(cause))
+    },
+    catch: storageError("Preparing the image store")
+  })
+
+  /** The blob's size on disk, or undefined. */
+  const size = (digest: string) =>
+    Effect.promise(() => stat(path(digest)).then((found) => found.isFile() ? found.size : undefined, () => undefined))
+
+  const has = (wanted: Wanted) => Effect.map(size(wanted.digest), (found) => found === wanted.size)
+
+  const withTemporary = <A, E, R>(use: (file: string) => Effect.Effect<A, E, R>) =>
+    Effect.acquireUseRelease(
+      Effect.sync(temporaryName),
+      (name) => use(join(blobs, name)),
+      (name) =>
+        Effect.promise(() => rm(join(blobs, name), { force: true }).catch(() => {})).pipe(
+          Effect.zipRight(Effect.sync(() => releaseTemporary(name)))
+        )
+    )
+
+  /** Stores what `source` yields if it is what `wanted` says, else stores nothing. Present blobs are not read again. */
+  const put = <R>(
+    wanted: Wanted,
+    source: Effect.Effect<Readable, ImageError, R>,
+    onBytes?: (count: number) => void
+  ): Effect.Effect<void, ImageError, Exclude<R, Scope.Scope>> =>
+    withTemporary((temporary) =>
+      Effect.scoped(Effect.flatMap(source, (bytes) =>
+        abortable(async (signal) => {
+          const file = createWriteStream(temporary, { flags: "wx", mode: 0o600, flush: true })
+          await pipeline(bytes, verifying(wanted, onBytes), file, { signal })
+          await rename(temporary, path(wanted.digest))
+        }, brokenStream)))
+    ).pipe(
+      (write) => Effect.flatMap(has(wanted), (present) => present ? Effect.void : write),
+      lock(wanted.digest)
+    )
+
+  /** A small document, verified as it is read. */
+  const read = (digest: string, maxBytes: number) =>
+    Effect.gen(function*() {
+      const found = yield* size(digest)
+      if (found === undefined) return yield* imageError("not_found", `${digest} is not in the image store`)
+      if (found > maxBytes) return yield* imageError("too_large", `${digest} is larger than ${maxBytes} bytes`)
+      const bytes = yield* Effect.tryPromise({
+        try: () => readFile(path(digest)),
+        catch: storageError("Reading an image")
+      })
+      if (digestOf(bytes) === digest) return bytes
+      yield* discard(digest)
+      return yield* imageError(
+        "digest_mismatch",
+        `${digest} was damaged on disk and is removed: deploy the image again`
+      )
+    })
+
+  const discard = (digest: string) => Effect.promise(() => rm(path(digest), { force: true }).catch(() => {}))
+
+  /** Whether the stored bytes still are what their name says; a damaged blob is removed. */
+  const recheck = (digest: string) =>
+    Effect.flatMap(size(digest), (found) =>
+      abortable(async (signal) => {
+        const sink = new Transform({ transform: (_chunk, _encoding, done) => done() })
+        await pipeline(createReadStream(path(digest)), verifying({ digest, size: found ?? 0 }), sink.resume(), {
+          signal
+        })
+      }, brokenStream)).pipe(Effect.tapError(() => discard(digest)))
+
+  /** Rewrites index.json, which lists the images for other tools; the store itself goes by its blobs. */
+  const updateIndex = (change: (manifests: ReadonlyArray<Descriptor>) => ReadonlyArray<Descriptor>) =>
+    withTemporary((temporary) =>
+      Effect.tryPromise({
+        try: async () => {
+          const before = await readFile(indexFile).then((bytes) => decodeIndex(bytes), () => undefined)
+          const manifests = change(before?._tag === "Right" ? before.right.manifests : [])
+          await writeFile(temporary, JSON.stringify({ schemaVersion: 2, manifests }))
+          await rename(temporary, indexFile)
+        },
+        catch: storageError("Writing the index of images")
+      })
+    ).pipe(lock("index.json"))
+
+  return { blobs, path, prepare, size, has, put, read, recheck, updateIndex }
+}
+
+export type Store = ReturnType<typeof makeStore>

@@ -1,0 +1,33 @@
+/** Where and for what a registry wants a token. */
+export interface BearerChallenge {
+  readonly realm: string
+  readonly service: string | undefined
+  readonly scope: string | undefined
+}
+
+const parameter = /([a-zA-Z_]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g
+
+/**
+ * The Bearer challenge of a `WWW-Authenticate` header (RFC 6750 §3, distribution "token" specification); undefined when
+ * the header offers none with a realm.
+ */
+export const bearerChallenge = (header: string | undefined): BearerChallenge | undefined => {
+  const start = header === undefined ? -1 : header.slice(0, 4096).search(/(?:^|,\s*)bearer\s/i)
+  if (header === undefined || start < 0) return undefined
+  const found = new Map<string, string>()
+  for (const [, name = "", quoted, plain] of header.slice(start, 4096).matchAll(parameter)) {
+    const key = name.toLowerCase()
+    if (!found.has(key)) found.set(key, quoted === undefined ? plain ?? "" : quoted.replace(/\\(.)/g, "$1"))
+  }
+  const realm = found.get("realm")
+  return realm === undefined ? undefined : { realm, service: found.get("service"), scope: found.get("scope") }
+}
+
+/** The token endpoint's address for a challenge, or undefined when the realm is no URL. */
+export const tokenUrl = (challenge: BearerChallenge, defaultScope: string): string | undefined => {
+  if (!URL.canParse(challenge.realm)) return undefined
+  const url = new URL(challenge.realm)
+  if (challenge.service !== undefined) url.searchParams.set("service", challenge.service)
+  url.searchParams.set("scope", challenge.scope ?? defaultScope)
+  return url.href
+}

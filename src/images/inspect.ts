@@ -1,0 +1,83 @@
+import { Effect } from "effect"
+import type { Readable } from "node:stream"
+import { pipeline } from "node:stream/promises"
+import { abortable } from "./abortable.ts"
+import { ImageError, imageError } from "./ImageError.ts"
+import { canUnpack } from "./layers.ts"
+import type { Limits } from "./limits.ts"
+import { ConfigFile, decodeDocument, decodeManifestDocument, type Descriptor, type Manifest } from "./manifest.ts"
+import { checkPlatform, selectPlatform } from "./platform.ts"
+import type { Source, SourceDocument } from "./Source.ts"
+import { verifying } from "./Store.ts"
+
+export const decodeConfig = decodeDocument(ConfigFile, "The image config")
+
+const configTypes = new Set([
+  "application/vnd.oci.image.config.v1+json",
+  "application/vnd.docker.container.image.v1+json"
+])
+
+/** A manifest of one image for one platform. */
+export interface ImageManifest {
+  readonly digest: string
+  readonly mediaType: string
+  readonly bytes: Buffer
+  readonly manifest: Manifest
+  /** Bytes of config and layers together. */
+  readonly totalSize: number
+}
+
+/** The manifest inside a document, held to what this platform can run and is willing to store. */
+export const readManifest = (document: SourceDocument, limits: Limits) =>
+  Effect.gen(function*() {
+    const decoded = yield* decodeManifestDocument(document.bytes, document.mediaType)
+    if (decoded._tag === "Index") return yield* imageError("unsupported", "An index inside an index is not supported")
+    const { manifest, mediaType } = decoded
+    const { config, layers } = manifest
+    if (!configTypes.has(config.mediaType)) {
+      return yield* imageError("unsupported", `${JSON.stringify(config.mediaType)} is not a container image`)
+    }
+    const odd = layers.find((layer) => !canUnpack(layer.mediaType))
+    if (odd !== undefined) {
+      return yield* imageError("unsupported", `Layers of type ${JSON.stringify(odd.mediaType)} are not supported`)
+    }
+    if (layers.length > limits.layers) {
+      return yield* imageError("too_large", `The image has ${layers.length} layers, more than ${limits.layers}`)
+    }
+    const totalSize = layers.reduce((sum, layer) => sum + layer.size, config.size)
+    if (totalSize > limits.image || config.size > limits.document) {
+      return yield* imageError("too_large", `The image has ${totalSize} bytes, more than ${limits.image}`)
+    }
+    const { bytes, digest } = document
+    return { digest, mediaType, bytes, manifest, totalSize } satisfies ImageManifest
+  })
+
+const readVerified = (descriptor: Descriptor, open: ReturnType<Source["blob"]>) =>
+  Effect.scoped(Effect.flatMap(open, (body: Readable) =>
+    abortable(async (signal) => {
+      const chunks: Array<Buffer> = []
+      await pipeline(body, verifying(descriptor), async (verified: AsyncIterable<Buffer>) => {
+        for await (const chunk of verified) chunks.push(chunk)
+      }, { signal })
+      return Buffer.concat(chunks)
+    }, (cause) =>
+      cause instanceof ImageError ? cause : imageError("unreachable", `The connection broke: ${String(cause)}`))))
+
+/** Finds the image of a source for Linux on `architecture`: through an index if there is one, checked by its config. */
+export const findImage = (source: Source, architecture: string, limits: Limits) =>
+  Effect.gen(function*() {
+    const root = yield* source.root
+    const decoded = yield* decodeManifestDocument(root.bytes, root.mediaType)
+    const chosen = decoded._tag === "Index" ? yield* selectPlatform(decoded.index, architecture) : undefined
+    const document = chosen === undefined
+      ? root
+      : { ...yield* source.manifest(chosen.digest), mediaType: chosen.mediaType }
+    const image = yield* readManifest(document, limits)
+    const { config, layers } = image.manifest
+    const file = yield* decodeConfig(yield* readVerified(config, source.blob(config)))
+    yield* checkPlatform(file, architecture)
+    if ((file.rootfs.diff_ids ?? []).length !== layers.length) {
+      return yield* imageError("invalid_image", "The image's config does not list its layers")
+    }
+    return image
+  })

@@ -1,0 +1,138 @@
+import { createHash } from "node:crypto"
+import { createReadStream } from "node:fs"
+import { PassThrough, Transform } from "node:stream"
+import { pipeline } from "node:stream/promises"
+import * as zlib from "node:zlib"
+import { type Extract, extract, type Header } from "tar-stream"
+import { hostile, shown } from "./entry-path.ts"
+import { ImageError, imageError } from "./ImageError.ts"
+import type { Limits } from "./limits.ts"
+import { compressionOf } from "./manifest.ts"
+import { Tree, type TreeEntry } from "./Tree.ts"
+
+/** One layer in the store, lowest first. `diffId` is the digest of the uncompressed archive. */
+export interface Layer {
+  readonly digest: string
+  readonly path: string
+  readonly mediaType: string
+  readonly diffId: string
+}
+
+/** Node 20 has no zstd; Node 22.15 and later do. */
+const zstd: unknown = Reflect.get(zlib, "createZstdDecompress")
+
+/** Whether this Node can read layers of the media type. */
+export const canUnpack = (mediaType: string): boolean => {
+  const compression = compressionOf(mediaType)
+  return compression !== undefined && (compression !== "zstd" || typeof zstd === "function")
+}
+
+const decompressor = (mediaType: string): Transform => {
+  const compression = compressionOf(mediaType)
+  if (compression === "gzip") return zlib.createGunzip()
+  if (compression === "none") return new PassThrough()
+  const made: unknown = typeof zstd === "function" ? Reflect.apply(zstd, zlib, []) : undefined
+  if (made instanceof Transform) return made
+  throw imageError("unsupported", `Layers of type ${JSON.stringify(mediaType)} are not supported`)
+}
+
+/** What the layers of one image may still cost. */
+interface Budget {
+  bytes: number
+  entries: number
+}
+
+const metered = (budget: Budget, limits: Limits, onChunk: (chunk: Buffer) => void) =>
+  new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      budget.bytes -= chunk.length
+      if (budget.bytes < 0) {
+        return done(imageError("too_large", `The image unpacks to more than ${limits.unpacked} bytes`))
+      }
+      onChunk(chunk)
+      done(null, chunk)
+    }
+  })
+
+const kinds: Readonly<Record<string, TreeEntry["type"] | "skipped">> = {
+  "file": "file",
+  "contiguous-file": "file",
+  "directory": "directory",
+  "symlink": "symlink",
+  "link": "link",
+  "character-device": "skipped",
+  "block-device": "skipped",
+  "fifo": "skipped"
+}
+
+/** Extended attributes far beyond any real archive only serve to slow the reader down. */
+const maxAttributes = 1000
+
+const attributesOf = (header: Header): ReadonlyArray<string> =>
+  typeof header.pax === "object" && header.pax !== null ? Object.keys(header.pax) : []
+
+const treeEntry = (header: Header): TreeEntry | undefined => {
+  const attributes = attributesOf(header)
+  if (attributes.length > maxAttributes) throw hostile(`${shown(header.name)} has ${attributes.length} attributes`)
+  const type = kinds[header.type]
+  if (type === undefined || attributes.some((name) => name.startsWith("GNU.sparse"))) {
+    throw imageError("unsupported", `A layer holds ${shown(header.name)}, an entry of a kind that is not supported`)
+  }
+  if (type === "skipped") return undefined
+  const { mode, mtime, name } = header
+  // Old archives mark a directory by its slash alone.
+  const isDirectory = type === "directory" || type === "file" && name.endsWith("/")
+  return { name, type: isDirectory ? "directory" : type, mode, mtime, linkname: header.linkname ?? "" }
+}
+
+const applyEntries = async (entries: Extract, tree: Tree, budget: Budget, limits: Limits) => {
+  for await (const entry of entries) {
+    if (--budget.entries < 0) throw imageError("too_large", `The image has more than ${limits.entries} files`)
+    const wanted = treeEntry(entry.header)
+    if (wanted !== undefined) await tree.apply(wanted, entry)
+    entry.resume()
+  }
+}
+
+const brokenLayer = (layer: Layer, cause: unknown): unknown => {
+  if (cause instanceof ImageError || !(cause instanceof Error)) return cause
+  // A system call's error is this machine's; the rest comes from the archive's or the compression's reader.
+  if ("syscall" in cause || cause.name === "AbortError") return cause
+  return imageError("invalid_image", `Layer ${layer.digest} is not a readable archive: ${cause.message}`)
+}
+
+const applyLayer = async (layer: Layer, tree: Tree, budget: Budget, limits: Limits, signal: AbortSignal) => {
+  const hash = createHash("sha256")
+  const entries = extract()
+  const reading = pipeline(
+    createReadStream(layer.path),
+    decompressor(layer.mediaType),
+    metered(budget, limits, (chunk) => hash.update(chunk)),
+    entries,
+    { signal }
+  )
+  tree.nextLayer()
+  const [read, applied] = await Promise.allSettled([reading, applyEntries(entries, tree, budget, limits)])
+  // When the tree refuses an entry the pipeline only sees its stream close, so the tree's word comes first.
+  const failures = [applied, read].flatMap((result) => result.status === "rejected" ? [result.reason] : [])
+  if (signal.aborted) throw signal.reason
+  if (failures.length > 0) {
+    throw brokenLayer(layer, failures.find((failure) => failure instanceof ImageError) ?? failures[0])
+  }
+  const diffId = `sha256:${hash.digest("hex")}`
+  if (diffId !== layer.diffId) {
+    throw imageError("digest_mismatch", `Layer ${layer.digest} unpacks to ${diffId}, not to ${layer.diffId}`)
+  }
+}
+
+/** Unpacks the layers in order into `root`, an empty directory. Throws ImageError, or a file system's error. */
+export const applyLayers = async (
+  root: string,
+  layers: ReadonlyArray<Layer>,
+  limits: Limits,
+  signal: AbortSignal
+): Promise<void> => {
+  const budget = { bytes: limits.unpacked, entries: limits.entries }
+  const tree = new Tree(root)
+  for (const layer of layers) await applyLayer(layer, tree, budget, limits, signal)
+}

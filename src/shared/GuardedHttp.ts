@@ -1,0 +1,204 @@
+import { Context, Data, Effect, type Scope } from "effect"
+import { promises as dns } from "node:dns"
+import * as http from "node:http"
+import * as https from "node:https"
+import { isIP, type LookupFunction } from "node:net"
+import { pipeline, type Readable, Transform } from "node:stream"
+import { CurrentSettings } from "../Config.ts"
+import { isException, isPublicAddress } from "./addresses.ts"
+
+export interface ResolvedAddress {
+  readonly address: string
+  readonly family: number
+}
+
+/** How host names become addresses: the system's resolver, unless a test says otherwise. */
+export class HostLookup extends Context.Reference<HostLookup>()("shared/HostLookup", {
+  defaultValue: () => (host: string): Promise<ReadonlyArray<ResolvedAddress>> => dns.lookup(host, { all: true })
+}) {}
+
+/**
+ * `refused`: the guard does not connect there; `unreachable`: no answer, or a broken one; `timeout`; `too_large`: more
+ * bytes than the caller takes. The message names the host and never an address, which could tell of a private network.
+ */
+export class GuardedHttpError extends Data.TaggedError("GuardedHttpError")<{
+  readonly reason: "refused" | "unreachable" | "timeout" | "too_large"
+  readonly message: string
+}> {}
+
+export interface GuardedRequest {
+  readonly url: string
+  readonly method?: "GET" | "HEAD" | "POST"
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  /** Most bytes of a body that are taken; default 1 MiB. */
+  readonly maxBytes?: number
+  /** Everything together: look-up, connection, headers, body; default 10,000 ms. */
+  readonly totalMs?: number
+  /** Longest silence on the connection; default 10,000 ms. */
+  readonly idleMs?: number
+}
+
+export interface GuardedResponse<Body> {
+  readonly status: number
+  readonly headers: Readonly<http.IncomingHttpHeaders>
+  readonly body: Body
+}
+
+interface Target {
+  readonly url: URL
+  readonly addresses: ReadonlyArray<ResolvedAddress>
+}
+
+const MiB = 1024 * 1024
+const refused = (message: string) => new GuardedHttpError({ reason: "refused", message })
+
+const brokenBy = (host: string, cause: unknown) =>
+  cause instanceof GuardedHttpError ? cause : new GuardedHttpError({
+    reason: "unreachable",
+    message: `${host} could not be reached: ${
+      cause instanceof Error && "code" in cause ? String(cause.code) : "the connection broke"
+    }`
+  })
+
+/** Answers with the addresses that were checked, so the name cannot point elsewhere by the time of the connection. */
+const pinned = (addresses: ReadonlyArray<ResolvedAddress>): LookupFunction => (_host, options, callback) => {
+  const [first] = addresses
+  if (options.all === true) callback(null, addresses.map(({ address, family }) => ({ address, family })))
+  else if (first !== undefined) callback(null, first.address, first.family)
+}
+
+const capped = (host: string, maxBytes: number) => {
+  let taken = 0
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      taken += chunk.length
+      if (taken <= maxBytes) done(null, chunk)
+      else done(new GuardedHttpError({ reason: "too_large", message: `${host} sent more than ${maxBytes} bytes` }))
+    }
+  })
+}
+
+/** A request under way. Destroying it with an error makes that error the one its reader sees. */
+class Exchange {
+  readonly #outgoing: http.ClientRequest
+  readonly #timer: NodeJS.Timeout
+  readonly #host: string
+  readonly #maxBytes: number
+  #body: Readable | undefined
+  #failure: GuardedHttpError | undefined
+
+  constructor(target: Target, request: GuardedRequest, totalMs: number) {
+    this.#host = target.url.host
+    this.#maxBytes = request.maxBytes ?? MiB
+    const send = target.url.protocol === "https:" ? https.request : http.request
+    this.#outgoing = send(target.url, {
+      // A fresh agent: no shared connections, and no proxy from the environment (Node 24 gives the global agent one).
+      agent: false,
+      method: request.method ?? "GET",
+      headers: { "accept-encoding": "identity", "user-agent": "berth", ...request.headers },
+      lookup: pinned(target.addresses)
+    })
+    const idleMs = request.idleMs ?? 10_000
+    const late = (what: string) => new GuardedHttpError({ reason: "timeout", message: `${this.#host} ${what}` })
+    this.#timer = setTimeout(() => this.destroy(late(`took longer than ${totalMs} ms`)), totalMs)
+    this.#outgoing.setTimeout(idleMs, () => this.destroy(late(`was silent for ${idleMs} ms`)))
+    this.#outgoing.on("error", () => {})
+    this.#outgoing.end(request.body)
+  }
+
+  destroy(failure?: GuardedHttpError): void {
+    this.#failure ??= failure
+    clearTimeout(this.#timer)
+    this.#body?.destroy(failure)
+    this.#outgoing.destroy(failure)
+  }
+
+  readonly response = Effect.async<GuardedResponse<Readable>, GuardedHttpError>((resume) => {
+    const fail = (cause: unknown) => resume(Effect.fail(this.#failure ?? brokenBy(this.#host, cause)))
+    this.#outgoing.once("error", fail)
+    this.#outgoing.once("close", () => fail(undefined))
+    this.#outgoing.once("response", (incoming) => resume(Effect.suspend(() => this.#take(incoming))))
+  })
+
+  #take(incoming: http.IncomingMessage): Effect.Effect<GuardedResponse<Readable>, GuardedHttpError> {
+    const body = capped(this.#host, this.#maxBytes)
+    this.#body = body
+    body.on("error", () => {})
+    pipeline(incoming, body, () => clearTimeout(this.#timer))
+    return Effect.succeed({ status: incoming.statusCode ?? 0, headers: incoming.headers, body })
+  }
+}
+
+const collect = (host: string, body: Readable) =>
+  Effect.tryPromise({
+    try: async () => {
+      const chunks: Array<Buffer> = []
+      for await (const chunk of body) chunks.push(chunk)
+      return Buffer.concat(chunks)
+    },
+    catch: (cause) => brokenBy(host, cause)
+  })
+
+/**
+ * The one client for addresses that a user names. It resolves the host itself, refuses any that is not public
+ * (`ALLOWED_PRIVATE_HOSTS` excepted), connects to exactly the addresses it checked, and never follows a redirect:
+ * `nextHop` makes the next request and the caller sends it, so each hop passes the same check.
+ */
+export class GuardedHttp extends Effect.Service<GuardedHttp>()("shared/GuardedHttp", {
+  effect: Effect.gen(function*() {
+    const { allowedPrivateHosts } = yield* CurrentSettings
+    const lookup = yield* HostLookup
+
+    const addressesOf = (url: URL) => {
+      // Node never calls `lookup` for a literal, so a literal is checked here like any answer.
+      const literal = url.hostname.replace(/^\[|\]$/g, "")
+      return isIP(literal) > 0
+        ? Effect.succeed([{ address: literal, family: isIP(literal) }])
+        : Effect.tryPromise({ try: () => lookup(url.hostname), catch: (cause) => brokenBy(url.hostname, cause) })
+    }
+
+    const check = Effect.fn("GuardedHttp.check")(function*(text: string) {
+      const url = yield* Effect.try({ try: () => new URL(text), catch: () => refused("The address is not a URL") })
+      const exempt = isException(url, allowedPrivateHosts)
+      if (url.username !== "" || url.password !== "") return yield* refused(`The address of ${url.host} has a password`)
+      if (url.protocol !== "https:" && !(url.protocol === "http:" && exempt)) {
+        return yield* refused(`${url.host} is not addressed by https`)
+      }
+      const addresses = yield* addressesOf(url)
+      if (addresses.length === 0) return yield* brokenBy(url.hostname, undefined)
+      if (!exempt && !addresses.every(({ address }) => isPublicAddress(address))) {
+        return yield* refused(`${url.hostname} is not on the public internet, so it is not connected to`)
+      }
+      return { url, addresses } satisfies Target
+    })
+
+    /** The response as soon as its headers are there. Leaving the scope ends the connection. */
+    const open = Effect.fn("GuardedHttp.open")(function*(request: GuardedRequest) {
+      const totalMs = request.totalMs ?? 10_000
+      const started = Date.now()
+      const target = yield* check(request.url).pipe(Effect.timeoutFail({
+        duration: totalMs,
+        onTimeout: () => new GuardedHttpError({ reason: "timeout", message: `Looking up a host took ${totalMs} ms` })
+      }))
+      const left = Math.max(1, totalMs - (Date.now() - started))
+      const exchange = yield* Effect.acquireRelease(
+        Effect.try({
+          try: () => new Exchange(target, request, left),
+          catch: () => refused(`A header for ${target.url.host} is malformed`)
+        }),
+        (exchange) => Effect.sync(() => exchange.destroy())
+      )
+      return yield* exchange.response
+    }) satisfies (request: GuardedRequest) => Effect.Effect<GuardedResponse<Readable>, GuardedHttpError, Scope.Scope>
+
+    /** The whole response, its body in memory (at most `maxBytes`). */
+    const send = (request: GuardedRequest): Effect.Effect<GuardedResponse<Buffer>, GuardedHttpError> =>
+      Effect.scoped(
+        Effect.flatMap(open(request), (response) =>
+          Effect.map(collect(new URL(request.url).host, response.body), (body) => ({ ...response, body })))
+      )
+
+    return { check, open, send, /** Reads a body of `open` whole. */ collect }
+  })
+}) {}
