@@ -68,7 +68,8 @@ const firstContact = (pool: pg.Pool) =>
     Effect.flatMap(({ rows }) => Schema.decodeUnknown(Facts)(rows[0]))
   )
 
-const check = ({ encoding, replica, version }: typeof Facts.Type) => {
+/** Why the server can't be used, if so. */
+export const problemOf = ({ encoding, replica, version }: typeof Facts.Type) => {
   if (version < 140000) return new Error(`it is version ${Math.floor(version / 10000)}, 14 or newer is needed`)
   if (encoding !== "UTF8") return new Error(`its encoding is ${encoding}, UTF8 is needed`)
   return replica ? new Error("it is a read-only replica") : undefined
@@ -81,7 +82,7 @@ const pool = (source: DatabaseSource, maxConnections: number) =>
   ).pipe(
     Effect.tap((pool) =>
       Effect.flatMap(firstContact(pool), (facts) => {
-        const problem = check(facts)
+        const problem = problemOf(facts)
         return problem === undefined ? Effect.void : Effect.fail(problem)
       })
     ),

@@ -7,15 +7,15 @@ const table = "berth_migrations"
 /** Any number will do, as long as every version of the program uses the same. */
 const lock = 0x62657203
 
-const known = Math.max(0, ...Object.keys(migrations).map((name) => Number.parseInt(name, 10)))
+type Migrations = typeof migrations
 
-const migrate = Migrator.make({})({ loader: Migrator.fromRecord(migrations), table })
+const newestOf = (all: Migrations) => Math.max(0, ...Object.keys(all).map((name) => Number.parseInt(name, 10)))
 
 /**
  * All or nothing: one transaction, that of the lock. Whoever comes second waits, and then finds nothing to do.
  * The migrator's own lock is not enough: two first starts collide in making its table.
  */
-const run = Effect.gen(function*() {
+const run = Effect.fnUntraced(function*(all: Migrations) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`SET LOCAL statement_timeout = 0`
   yield* sql`SET LOCAL lock_timeout = '5min'`
@@ -25,14 +25,15 @@ const run = Effect.gen(function*() {
     created_at timestamptz NOT NULL DEFAULT now(),
     name text NOT NULL
   )`
-  const done = yield* migrate
+  const done = yield* Migrator.make({})({ loader: Migrator.fromRecord(all), table })
   const newest = yield* sql`SELECT coalesce(max(migration_id), 0) AS id FROM ${sql(table)}`
   const id = Number(newest[0]?.["id"])
+  const known = newestOf(all)
   if (id > known) {
     yield* Effect.logWarning(`The database was migrated by a newer version (${id}) than this one knows (${known})`)
   }
   return done.map(([id, name]) => `${String(id).padStart(4, "0")}_${name}`)
-}).pipe((effect) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(effect)))
+}, (effect) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(effect)))
 
 /** The migrator dies when a migration fails, and says which; what the server said lies below. */
 const sentence = (cause: Cause.Cause<unknown>) => {
@@ -42,15 +43,16 @@ const sentence = (cause: Cause.Cause<unknown>) => {
   return outer === inner || outer === "" ? `The migrations failed: ${inner}` : `${outer}: ${inner}`
 }
 
-export const MigrationsLive = Layer.effectDiscard(
-  run.pipe(
+export const migrate = (all: Migrations) =>
+  run(all).pipe(
     Effect.tap((names) =>
       names.length > 0 ? Effect.logInfo(`Migrated the database: ${names.join(", ")}`) : Effect.void
     ),
-    Effect.catchAllCause((cause) =>
-      Cause.isInterruptedOnly(cause)
-        ? Effect.interrupt
-        : new DatabaseError({ message: sentence(cause), cause: Cause.squash(cause) })
+    Effect.catchAllCause((cause) => Cause.isInterruptedOnly(cause)
+      ? Effect.interrupt
+      : new DatabaseError({ message: sentence(cause), cause: Cause.squash(cause) })
     )
   )
-)
+
+/** The database is as this version needs it. Processes that start at the same time all succeed. */
+export const MigrationsLive = Layer.effectDiscard(migrate(migrations))

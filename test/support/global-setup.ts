@@ -1,12 +1,12 @@
 import { clientLayer } from "#sql/Client.ts"
 import { embedded } from "#sql/Embedded.ts"
 import { MigrationsLive } from "#sql/Migrate.ts"
-import { Effect, Exit, Layer, Logger, LogLevel, Scope } from "effect"
+import { Effect, Exit, Layer, Logger, LogLevel, Redacted, Scope } from "effect"
 import { createHash } from "node:crypto"
 import { readdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { type TestProject } from "vitest/node"
-import { administer, sourceOf, type TestServer, urlOf } from "./test-database.ts"
+import { administer, type TestServer, urlOf } from "./test-database.ts"
 
 const home = "node_modules/.cache/berth-test"
 /** Nothing here outlives a crash of the machine, so nothing waits for the disk. */
@@ -39,7 +39,7 @@ const templateName = () => {
 const makeTemplate = Effect.fnUntraced(function*(url: string, template: string) {
   const half = `${template}_${process.pid}`
   yield* administer(url, `CREATE DATABASE ${half}`)
-  yield* Effect.scoped(Layer.build(Layer.provide(MigrationsLive, clientLayer(sourceOf(urlOf(url, half)), 1))))
+  yield* Effect.scoped(Layer.build(Layer.provide(MigrationsLive, clientLayer(Redacted.make(urlOf(url, half)), 1))))
   yield* administer(url, `ALTER DATABASE ${half} RENAME TO ${template}`).pipe(
     Effect.catchAllCause(() => administer(url, `DROP DATABASE ${half}`))
   )

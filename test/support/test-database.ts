@@ -1,4 +1,3 @@
-import { type DatabaseSource } from "#sql/Client.ts"
 import { SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
@@ -29,5 +28,3 @@ export const administer = (server: string, ...statements: ReadonlyArray<string>)
     const sql = yield* SqlClient.SqlClient
     return yield* Effect.forEach(statements, (statement) => sql.unsafe<Record<string, unknown>>(statement))
   }).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(server), maxConnections: 1 })), Effect.orDie)
-
-export const sourceOf = (url: string): DatabaseSource => Redacted.make(url)
