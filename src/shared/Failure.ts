@@ -1,5 +1,5 @@
 import { HttpApiSchema } from "@effect/platform"
-import { ParseResult, Predicate, Schema } from "effect"
+import { Effect, ParseResult, Predicate, Schema } from "effect"
 
 /** What both doors say of a failure: the HTTP status, and the envelope's `code`, `message` and `details`. */
 export interface Failure {
@@ -65,6 +65,12 @@ export class Invalid extends Schema.TaggedError<Invalid>()("Invalid", {
   }
   /** One field is wrong for a reason no schema can know. */
   static field = (path: string, message: string) => new Invalid({ issues: [{ path, message }] })
+}
+
+/** Decodes what a caller sent; what does not fit is told field by field. */
+export const decodeInput = <A, I, R>(schema: Schema.Schema<A, I, R>) => {
+  const decode = Schema.decodeUnknown(schema)
+  return (input: unknown) => Effect.mapError(decode(input), (error) => new Invalid({ issues: issuesOf(error) }))
 }
 
 export class BadRequest extends Schema.TaggedError<BadRequest>()("BadRequest", {

@@ -1,0 +1,21 @@
+import { version } from "#src/version.ts"
+import { HttpApi, OpenApi } from "@effect/platform"
+import { AccountsApi } from "./accounts/Api.ts"
+import { BillingApi } from "./billing/Api.ts"
+import { EnvironmentApi } from "./environment/Api.ts"
+import { HealthApi } from "./health/Api.ts"
+import { truthful } from "./openapi.ts"
+import { ProjectsApi } from "./projects/Api.ts"
+import { ServersApi } from "./servers/Api.ts"
+
+export class Api extends HttpApi.make("berth")
+  .add(HealthApi)
+  .add(AccountsApi)
+  .add(ProjectsApi)
+  .add(ServersApi)
+  .add(EnvironmentApi)
+  .add(BillingApi)
+  .annotate(OpenApi.Title, "Berth")
+  .annotate(OpenApi.Version, version)
+  .annotate(OpenApi.Transform, truthful)
+{}

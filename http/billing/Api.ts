@@ -1,0 +1,16 @@
+import { Forbidden } from "#src/accounts/Policy.ts"
+import { BillingStatus } from "#src/billing/Billing.ts"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { Authentication } from "../Authentication.ts"
+import { Data } from "../envelope.ts"
+
+export class BillingApi extends HttpApiGroup.make("billing")
+  .add(
+    HttpApiEndpoint.get("status", "/v1/billing")
+      .addSuccess(Data(BillingStatus))
+      .addError(Forbidden)
+      .annotate(OpenApi.Summary, "Plan, period, usage and limits of the account")
+  )
+  .middleware(Authentication)
+  .annotate(OpenApi.Title, "Billing")
+{}

@@ -1,0 +1,67 @@
+import { type Actor } from "#src/accounts/CurrentActor.ts"
+import { Forbidden, Unauthorized } from "#src/accounts/Policy.ts"
+import { Accounts, sessionPrefix } from "#src/accounts/Accounts.ts"
+import { CurrentSettings, type Settings } from "#src/Config.ts"
+import { ApiKeys } from "#src/projects/ApiKeys.ts"
+import { type Headers, type HttpServerRequest } from "@effect/platform"
+import { Context, Effect, Option } from "effect"
+
+/** Who sent a request: somebody we know, somebody whose credential is no good, or nobody in particular. */
+export type Caller =
+  | { readonly _tag: "Known"; readonly actor: Actor }
+  | { readonly _tag: "Refused"; readonly error: Unauthorized | Forbidden }
+  | { readonly _tag: "Anonymous" }
+
+export class CurrentCaller extends Context.Reference<CurrentCaller>()("http/CurrentCaller", {
+  defaultValue: (): Caller => ({ _tag: "Anonymous" })
+}) {}
+
+/** `__Host-` pins the cookie to this host and to https (RFC 6265bis §4.1.3.2). */
+export const cookieName = (settings: Settings) =>
+  settings.baseUrl.startsWith("https:") ? "__Host-svc_session" : "svc_session"
+
+/** RFC 6750 §2.1: the scheme is case-insensitive, the token a b64token. */
+export const bearerOf = (headers: Headers.Headers) =>
+  /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(headers["authorization"] ?? "")?.[1]
+
+const mutates = (method: string) => !["GET", "HEAD", "OPTIONS"].includes(method)
+
+/** A browser sends the cookie from any page: a mutation must come from a page of ours (design: accounts). */
+const sameOrigin = (headers: Headers.Headers, settings: Settings) => {
+  const origin = headers["origin"]
+  return origin === undefined
+    ? headers["sec-fetch-site"] === "same-origin"
+    : origin === new URL(settings.baseUrl).origin || settings.allowedOrigins.includes(origin)
+}
+
+const known = (found: Option.Option<Actor>): Caller =>
+  Option.match(found, {
+    onNone: () => ({
+      _tag: "Refused",
+      error: new Unauthorized({ reason: "The credential is not valid: unknown, expired or revoked" })
+    }),
+    onSome: (actor) => ({ _tag: "Known", actor })
+  })
+
+/** Finds out who sent a request, by Bearer first, then by cookie. */
+export const identify = Effect.fn("http.identify")(function*(request: HttpServerRequest.HttpServerRequest) {
+  const accounts = yield* Accounts
+  const settings = yield* CurrentSettings
+  const { headers } = request
+  if (headers["authorization"] !== undefined) {
+    const token = bearerOf(headers)
+    if (token === undefined) return known(Option.none())
+    return known(
+      yield* token.startsWith(sessionPrefix)
+        ? accounts.authenticate(token)
+        : Effect.flatMap(ApiKeys, (keys) => keys.authenticate(token))
+    )
+  }
+  const cookie = request.cookies[cookieName(settings)]
+  if (cookie === undefined || cookie === "") return { _tag: "Anonymous" } satisfies Caller
+  if (mutates(request.method) && !sameOrigin(headers, settings)) {
+    const reason = "A request with the session cookie must come from this site (Origin); or send the token as Bearer"
+    return { _tag: "Refused", error: new Forbidden({ reason }) } satisfies Caller
+  }
+  return known(yield* accounts.authenticate(cookie))
+})

@@ -1,0 +1,79 @@
+import { BadRequest, codeOf, describe, type Failure, Invalid, issuesFrom, sentence } from "#src/shared/Failure.ts"
+import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { Cause, Effect, Option, Predicate } from "effect"
+
+/** Hub, directory and business paths speak lower-case codes, the rest of the platform upper case (design: bodies). */
+const lowerCase = /^\/(v1\/(hub|directory)|api\/v1|\.well-known\/mcp-)(?=[/?]|[^/]*$)/
+
+export const errorResponse = (path: string, failure: Failure) => {
+  const { code, details, message, retryAfter, status } = failure
+  const body = {
+    error: {
+      code: lowerCase.test(path) ? code.toLowerCase() : code,
+      message,
+      ...(details === undefined ? {} : { details })
+    }
+  }
+  const headers = {
+    ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
+    ...(status === 401 ? { "www-authenticate": "Bearer" } : {})
+  }
+  return HttpServerResponse.unsafeJson(body, { status, headers })
+}
+
+const failed = (status: number, message: string): Failure => ({ status, code: codeOf(status), message })
+
+/** HttpApi says neither which part did not fit nor that a body was no JSON; the request tells. */
+const decodeFailure = (
+  request: HttpServerRequest.HttpServerRequest,
+  issues: Parameters<typeof issuesFrom>[0]
+): Failure | undefined => {
+  const found = issuesFrom(issues)
+  return request.method === "GET" || request.method === "HEAD"
+    ? describe(new BadRequest({ reason: sentence(found), issues: found }))
+    : describe(new Invalid({ issues: found }))
+}
+
+const bodyFailure = (error: object): Failure => {
+  const text = Predicate.hasProperty(error, "cause") ? String(error.cause) : ""
+  return /maxBytes|too large/i.test(text)
+    ? failed(413, "The body is too large")
+    : failed(400, "The body is not valid JSON")
+}
+
+/** PostgreSQL can't be reached or is going down (class 08, 57P0x), or no connection came free. */
+const isOutage = (error: unknown) => {
+  if (!Predicate.isTagged(error, "SqlError") || !Predicate.hasProperty(error, "cause")) return false
+  const { cause } = error
+  const code = Predicate.hasProperty(cause, "code") ? String(cause.code) : ""
+  return /^(08|57P0|53300|ECONN|ENOTFOUND|EPIPE|ENOENT|ETIMEDOUT)/.test(code) ||
+    /timeout|terminated|ended|ECONN/i.test(Predicate.hasProperty(cause, "message") ? String(cause.message) : "")
+}
+
+const ofError = (request: HttpServerRequest.HttpServerRequest, error: unknown): Failure | undefined => {
+  if (Predicate.isTagged(error, "HttpApiDecodeError") && Predicate.hasProperty(error, "issues")) {
+    return decodeFailure(request, error.issues as Parameters<typeof issuesFrom>[0])
+  }
+  if (Predicate.isTagged(error, "RouteNotFound")) return failed(404, `There is nothing at ${request.method} this path`)
+  if (Predicate.isTagged(error, "RequestError")) return bodyFailure(error)
+  if (isOutage(error)) return { ...failed(503, "The database can't be reached; try again shortly"), retryAfter: 5 }
+  return describe(error)
+}
+
+/**
+ * What a failed request is answered: every failure goes through here, those of HttpApi and of the router too. What
+ * nobody foresaw is a 500, whose cause goes to the log and not to the caller.
+ */
+export const failureOf = (request: HttpServerRequest.HttpServerRequest, cause: Cause.Cause<unknown>) => {
+  const error = Option.getOrElse(
+    Option.orElse(Cause.failureOption(cause), () => Cause.dieOption(cause)),
+    () => undefined
+  )
+  const known = ofError(request, error)
+  return known !== undefined
+    ? Effect.succeed(known)
+    : Effect.as(
+      Effect.logError("A request failed unexpectedly", cause),
+      failed(500, "Something went wrong on our side; the log has it under this request id")
+    )
+}

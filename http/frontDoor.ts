@@ -1,0 +1,108 @@
+import { CurrentSettings } from "#src/Config.ts"
+import { plans } from "#src/billing/Plan.ts"
+import { addressBucket, clientAddress } from "#src/shared/client-address.ts"
+import { newUlid } from "#src/shared/ids.ts"
+import { RateLimit } from "#src/shared/RateLimit.ts"
+import { Headers, type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { Cause, Clock, Context, Effect, Option } from "effect"
+import { type Caller, CurrentCaller, identify } from "./caller.ts"
+import { errorResponse, failureOf } from "./errors.ts"
+
+/** The caller's IP address, proxies in front taken into account. */
+export class CallerAddress extends Context.Reference<CallerAddress>()("http/CallerAddress", {
+  defaultValue: () => "unknown"
+}) {}
+
+/** Headers that the response gets, whoever writes it (the legacy SSE transport writes its own). */
+export class StandardHeaders extends Context.Reference<StandardHeaders>()("http/StandardHeaders", {
+  defaultValue: (): Readonly<Record<string, string>> => ({})
+}) {}
+
+/** Anonymous callers count by address at the free rate; an account at its plan's, each key in a bucket of its own. */
+const bucketOf = (caller: Caller, address: string) => {
+  if (caller._tag !== "Known") return { key: `ip:${addressBucket(address)}`, limit: plans.free.requestsPerMinute }
+  const { accountId, credential, plan } = caller.actor
+  const suffix = credential.kind === "key" ? `:${credential.id}` : ""
+  return { key: `account:${accountId}${suffix}`, limit: plans[plan].requestsPerMinute }
+}
+
+/** The store of the limits being away stops nobody here (design: only hub endpoints answer 503). */
+const consume = Effect.fn("http.rateLimit")(function*(caller: Caller, address: string) {
+  const { key, limit } = bucketOf(caller, address)
+  const limits = yield* RateLimit
+  const open = Effect.map(Clock.currentTimeMillis, (now) => ({
+    limit,
+    remaining: limit,
+    resetAt: Math.ceil(now / 1000) + 60,
+    allowed: true,
+    retryAfterSeconds: 0
+  }))
+  return yield* Effect.catchAll(limits.consume({ key, limit, window: "1 minute" }), () => open)
+})
+
+const requestIdPattern = /^[\w.:-]{8,128}$/
+
+/** Probes must not be turned away for knocking often. */
+const neverRefused = (url: string) => /^\/v1\/health(\?|$)/.test(url)
+
+/** What a crawler or an old browser needs to know of every answer. */
+const security = { "x-content-type-options": "nosniff", "referrer-policy": "no-referrer" }
+
+/**
+ * Every request of ours passes here first: it gets an id, its caller is found out, its rate is counted, its failure
+ * becomes an envelope, and its answer the headers that all answers carry.
+ */
+export const frontDoor = <E, R>(app: HttpApp.Default<E, R>) =>
+  Effect.gen(function*() {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const settings = yield* CurrentSettings
+    const sent = request.headers["x-request-id"]
+    const requestId = sent !== undefined && requestIdPattern.test(sent) ? sent : newUlid()
+    const address = clientAddress(
+      Option.getOrUndefined(request.remoteAddress),
+      request.headers["x-forwarded-for"],
+      settings.trustProxy
+    )
+
+    const admitted = Effect.gen(function*() {
+      const caller = yield* identify(request)
+      const rate = yield* consume(caller, address)
+      const headers = {
+        ...security,
+        "x-request-id": requestId,
+        "x-ratelimit-limit": String(rate.limit),
+        "x-ratelimit-remaining": String(rate.remaining),
+        "x-ratelimit-reset": String(rate.resetAt)
+      }
+      if (!rate.allowed && !neverRefused(request.url)) {
+        const message = `More than ${rate.limit} requests a minute; try again in ${rate.retryAfterSeconds} seconds`
+        const failure = { status: 429, code: "RATE_LIMITED", message, retryAfter: rate.retryAfterSeconds }
+        return HttpServerResponse.setHeaders(errorResponse(request.url, failure), headers)
+      }
+      const response = yield* app.pipe(
+        Effect.catchAllCause((cause) => answer(request, cause)),
+        Effect.provideService(CurrentCaller, caller),
+        Effect.provideService(CallerAddress, address),
+        Effect.provideService(StandardHeaders, headers)
+      )
+      return HttpServerResponse.setHeaders(response, Headers.fromInput(headers))
+    })
+
+    // Before the rate is known (the database may be away) an answer still carries the headers, at their widest.
+    const fallback = (cause: Cause.Cause<unknown>) =>
+      Effect.map(answer(request, cause), (response) =>
+        HttpServerResponse.setHeaders(response, {
+          ...security,
+          "x-request-id": requestId,
+          "x-ratelimit-limit": String(plans.free.requestsPerMinute),
+          "x-ratelimit-remaining": String(plans.free.requestsPerMinute),
+          "x-ratelimit-reset": String(Math.ceil(Date.now() / 1000) + 60)
+        }))
+
+    return yield* admitted.pipe(Effect.catchAllCause(fallback), Effect.annotateLogs("requestId", requestId))
+  })
+
+const answer = (request: HttpServerRequest.HttpServerRequest, cause: Cause.Cause<unknown>) =>
+  Cause.isInterruptedOnly(cause)
+    ? Effect.failCause(cause as Cause.Cause<never>)
+    : Effect.map(failureOf(request, cause), (failure) => errorResponse(request.url, failure))

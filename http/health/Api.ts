@@ -1,0 +1,21 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+
+/** Contract: health. `compute` (what runs machines here, and what it enforces) is ours. */
+export const HealthReport = Schema.Struct({
+  status: Schema.Literal("ok", "degraded"),
+  version: Schema.String,
+  timestamp: Schema.String,
+  services: Schema.Struct({ database: Schema.Literal("up", "down") }),
+  compute: Schema.Struct({ driver: Schema.String, tier: Schema.String, enforces: Schema.Array(Schema.String) })
+})
+
+export class HealthApi extends HttpApiGroup.make("health")
+  .add(
+    HttpApiEndpoint.get("health", "/v1/health")
+      .addSuccess(HealthReport)
+      .addSuccess(HealthReport, { status: 503 })
+      .annotate(OpenApi.Summary, "Whether the service can do its work; 503 while the database is away")
+  )
+  .annotate(OpenApi.Title, "Health")
+{}

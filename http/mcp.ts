@@ -1,0 +1,116 @@
+import { type Actor } from "#src/accounts/CurrentActor.ts"
+import { CurrentSettings, type Settings } from "#src/Config.ts"
+import { BadRequest } from "#src/shared/Failure.ts"
+import { McpTools, type Selection } from "#tools/McpServer.ts"
+import { Toolset } from "#tools/Tool.ts"
+import { HttpApiBuilder, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js"
+import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"
+import { Effect, Option, Schedule, Schema } from "effect"
+import { requireActor } from "./Authentication.ts"
+import { StandardHeaders } from "./frontDoor.ts"
+import { checkOrigin, corsHeaders } from "./origins.ts"
+
+interface Session {
+  readonly transport: SSEServerTransport
+  readonly holder: string
+}
+
+/** A session belongs to the credential that opened it, not to whoever knows its id. */
+const holderOf = ({ accountId, credential }: Actor) => `${accountId} ${credential.id}`
+
+const isToolset = Schema.is(Toolset)
+
+const selectionOf = (url: URL): Effect.Effect<Selection, BadRequest> => {
+  const text = url.searchParams.get("toolsets")
+  if (text === null) return Effect.succeed(undefined)
+  if (text === "all") return Effect.succeed("all")
+  const names = text.split(",").map((name) => name.trim())
+  const unknown = names.find((name) => !isToolset(name))
+  return unknown === undefined
+    ? Effect.succeed(new Set(names.filter(isToolset)))
+    : new BadRequest({ reason: `toolsets: ${unknown} is none of ${Toolset.literals.join(", ")}, all` })
+}
+
+const urlOf = (request: HttpServerRequest.HttpServerRequest) => new URL(request.url, "http://localhost")
+
+/** Who calls, after the Origin was checked. */
+const enterBy = (settings: Settings) => Effect.gen(function*() {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  yield* checkOrigin(settings, request.headers)
+  const actor = yield* requireActor
+  return { request, actor, selection: yield* selectionOf(urlOf(request)) }
+})
+
+const notAllowed = HttpServerResponse.empty({ status: 405, headers: { allow: "POST, OPTIONS" } })
+
+/**
+ * MCP: Streamable HTTP on /mcp, stateless, so that any instance can answer; the older SSE on /sse and /message, whose
+ * sessions live in this process.
+ */
+export const McpRoutes = HttpApiBuilder.Router.use((router) =>
+  Effect.gen(function*() {
+    const tools = yield* McpTools
+    const settings = yield* CurrentSettings
+    const enter = enterBy(settings)
+    const sessions = new Map<string, Session>()
+
+    const withCors = Effect.flatMap((response: HttpServerResponse.HttpServerResponse) =>
+      Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) =>
+        HttpServerResponse.setHeaders(response, corsHeaders(headers["origin"])))
+    )
+    const preflight = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
+      Effect.as(checkOrigin(settings, headers), HttpServerResponse.empty({ status: 204 })))
+
+    yield* router.post(
+      "/mcp",
+      Effect.gen(function*() {
+        const { actor, request, selection } = yield* enter
+        const text = yield* request.text
+        const web = yield* HttpServerRequest.toWeb(request)
+        const transport = new WebStandardStreamableHTTPServerTransport()
+        yield* Effect.promise(() => tools.serverFor(actor, selection).connect(transport))
+        // The body was read here, within our limit; the transport gets it anew, to answer what is no JSON by itself.
+        const copy = new Request(web.url, { method: "POST", headers: web.headers, body: text })
+        return HttpServerResponse.fromWeb(yield* Effect.promise(() => transport.handleRequest(copy)))
+      }).pipe(withCors)
+    )
+    // Stateless: there is no stream to open and no session to end (MCP 2025-11-25, transports).
+    yield* router.get("/mcp", Effect.as(enter, notAllowed))
+    yield* router.del("/mcp", Effect.as(enter, notAllowed))
+
+    yield* router.get(
+      "/sse",
+      Effect.gen(function*() {
+        const { actor, request, selection } = yield* enter
+        const response = NodeHttpServerRequest.toServerResponse(request)
+        const headers = { ...(yield* StandardHeaders), ...corsHeaders(request.headers["origin"]) }
+        for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+        const path = new URL(`${settings.baseUrl}/message`).pathname
+        const transport = new SSEServerTransport(path, response)
+        sessions.set(transport.sessionId, { transport, holder: holderOf(actor) })
+        yield* Effect.addFinalizer(() => Effect.sync(() => sessions.delete(transport.sessionId)))
+        yield* Effect.promise(() => tools.serverFor(actor, selection).connect(transport))
+        // Proxies and clients drop a stream that stays silent.
+        return yield* Effect.repeat(Effect.sync(() => response.write(": keep-alive\n\n")), Schedule.spaced("15 seconds"))
+          .pipe(Effect.zipRight(Effect.never))
+      })
+    )
+    yield* router.post(
+      "/message",
+      Effect.gen(function*() {
+        const { actor, request } = yield* enter
+        const id = urlOf(request).searchParams.get("sessionId") ?? ""
+        const session = Option.filter(Option.fromNullable(sessions.get(id)), ({ holder }) => holder === holderOf(actor))
+        if (Option.isNone(session)) return HttpServerResponse.empty({ status: 404 })
+        const body = yield* request.json
+        const taken = yield* Effect.either(Effect.tryPromise(() => session.value.transport.handleMessage(body)))
+        return taken._tag === "Right"
+          ? HttpServerResponse.text("Accepted", { status: 202 })
+          : yield* new BadRequest({ reason: "The body is not a JSON-RPC message" })
+      }).pipe(withCors)
+    )
+    for (const path of ["/mcp", "/sse", "/message"] as const) yield* router.options(path, withCors(preflight))
+  })
+)

@@ -1,0 +1,69 @@
+import { Predicate } from "effect"
+
+const envelope = {
+  type: "object",
+  required: ["error"],
+  properties: {
+    error: {
+      type: "object",
+      required: ["code", "message"],
+      properties: { code: { type: "string" }, message: { type: "string" }, details: { type: "object" } }
+    }
+  }
+}
+
+const headers = {
+  "X-Request-Id": { schema: { type: "string" } },
+  "X-RateLimit-Limit": { schema: { type: "integer" }, description: "Requests a minute" },
+  "X-RateLimit-Remaining": { schema: { type: "integer" } },
+  "X-RateLimit-Reset": { schema: { type: "integer" }, description: "Unix seconds" }
+}
+
+type Json = Record<string, unknown>
+
+const children = (value: unknown) => (Predicate.isRecord(value) ? Object.entries(value) : []) as Array<[string, Json]>
+
+/** Answers that any operation can give, by the kind of operation. */
+const common = (method: string, operation: Json) => ({
+  ...(method === "get" || operation["requestBody"] === undefined ? {} : {
+    400: "The body is not valid JSON",
+    413: "The body is too large",
+    422: "The body has wrong, missing or unknown fields: `details.issues[]` of `{path, message}`"
+  }),
+  429: "Too many requests: `Retry-After` tells when to come again"
+})
+
+const meanings: Readonly<Record<string, string>> = {
+  400: "Bad request",
+  401: "No valid credential",
+  403: "The credential or the plan does not allow it",
+  404: "Not found, or not the caller's",
+  409: "Conflict",
+  429: "Too many requests"
+}
+
+/**
+ * Makes the generated document tell what is really sent: failures are one envelope whatever error class they came
+ * from, and every answer carries the request id and the rate limit.
+ */
+export const truthful = (spec: Json): Json => {
+  for (const [, methods] of children(spec["paths"])) {
+    for (const [method, operation] of children(methods)) {
+      const responses = operation["responses"] as Json
+      for (const [status, description] of Object.entries(common(method, operation))) {
+        responses[status] ??= { description }
+      }
+      for (const [status, response] of children(responses)) {
+        response["headers"] = headers
+        const fails = Number(status) >= 400 && !(status === "503" && response["content"] !== undefined)
+        if (!fails) continue
+        const told = common(method, operation) as Record<string, string>
+        response["description"] = told[status] ?? meanings[status] ?? response["description"]
+        response["content"] = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } }
+      }
+    }
+  }
+  const components = (spec["components"] ??= {}) as Json
+  components["schemas"] = { ...(components["schemas"] as Json), Error: envelope }
+  return spec
+}

@@ -1,0 +1,22 @@
+import { ServerLogs } from "#src/servers/ServerLogs.ts"
+import { Servers } from "#src/servers/Servers.ts"
+import { HttpApiBuilder } from "@effect/platform"
+import { Effect } from "effect"
+import { Api } from "../Api.ts"
+import { data } from "../envelope.ts"
+
+export const ServersHandlers = HttpApiBuilder.group(Api, "servers", (handlers) =>
+  Effect.gen(function*() {
+    const servers = yield* Servers
+    const logs = yield* ServerLogs
+
+    return handlers
+      .handle("list", ({ urlParams }) => servers.list(urlParams))
+      .handle("listOf", ({ path, urlParams }) => servers.listOf(path.projectId, urlParams))
+      .handle("create", ({ path, payload }) => Effect.map(servers.create(path.projectId, payload), data))
+      .handle("get", ({ path }) => Effect.map(servers.get(path.serverId), data))
+      .handle("update", ({ path, payload }) => Effect.map(servers.update(path.serverId, payload), data))
+      .handle("remove", ({ path }) => servers.remove(path.serverId))
+      .handle("configureAuth", ({ path, payload }) => Effect.map(servers.configureAuth(path.serverId, payload), data))
+      .handle("logs", ({ path, urlParams }) => Effect.map(logs.list(path.serverId, urlParams), data))
+  }))

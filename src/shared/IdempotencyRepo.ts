@@ -1,0 +1,54 @@
+import { SqlClient, SqlSchema } from "@effect/sql"
+import { Effect, Schema } from "effect"
+import { dieOnSql } from "./sql.ts"
+
+const Row = Schema.Struct({
+  requestHash: Schema.Uint8ArrayFromSelf,
+  locked: Schema.Boolean,
+  sealedResponse: Schema.NullOr(Schema.String)
+})
+
+/** How long a key stays locked without a sign of life, and how long its answer is kept. */
+const lock = "60 seconds"
+const kept = "24 hours"
+
+export class IdempotencyRepo extends Effect.Service<IdempotencyRepo>()("shared/IdempotencyRepo", {
+  effect: Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const one = (accountId: string, key: string) => sql`account_id = ${accountId} AND key = ${key}`
+
+    // Taken when new, when its answer is too old, or when whoever held it died before there was an answer.
+    const take = (accountId: string, key: string, hash: Uint8Array) =>
+      sql`INSERT INTO idempotency_keys (account_id, key, request_hash, locked_until)
+          VALUES (${accountId}, ${key}, ${hash}, now() + ${lock}::interval)
+          ON CONFLICT (account_id, key) DO UPDATE
+            SET request_hash = excluded.request_hash, locked_until = excluded.locked_until,
+                sealed_response = NULL, created_at = now()
+            WHERE idempotency_keys.created_at < now() - ${kept}::interval
+              OR (idempotency_keys.sealed_response IS NULL AND idempotency_keys.locked_until < now()
+                  AND idempotency_keys.request_hash = excluded.request_hash)
+          RETURNING key`
+    const find = SqlSchema.findOne({
+      Request: Schema.Struct({ accountId: Schema.String, key: Schema.String }),
+      Result: Row,
+      execute: ({ accountId, key }) =>
+        sql`SELECT request_hash, coalesce(locked_until > now(), false) AS locked, sealed_response
+            FROM idempotency_keys WHERE ${one(accountId, key)}`
+    })
+
+    return {
+      take: (accountId: string, key: string, hash: Uint8Array) =>
+        dieOnSql(Effect.map(take(accountId, key, hash), (rows) => rows.length > 0)),
+      find: (accountId: string, key: string) => dieOnSql(find({ accountId, key })),
+      renew: (accountId: string, key: string) =>
+        dieOnSql(Effect.asVoid(sql`UPDATE idempotency_keys SET locked_until = now() + ${lock}::interval
+          WHERE ${one(accountId, key)}`)),
+      finish: (accountId: string, key: string, sealedResponse: string) =>
+        dieOnSql(Effect.asVoid(sql`UPDATE idempotency_keys SET sealed_response = ${sealedResponse}, locked_until = NULL
+          WHERE ${one(accountId, key)}`)),
+      release: (accountId: string, key: string) =>
+        dieOnSql(Effect.asVoid(sql`DELETE FROM idempotency_keys WHERE ${one(accountId, key)}`)),
+      sweep: dieOnSql(Effect.asVoid(sql`DELETE FROM idempotency_keys WHERE created_at < now() - ${kept}::interval`))
+    } as const
+  })
+}) {}

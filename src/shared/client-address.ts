@@ -1,0 +1,22 @@
+import { isIPv6 } from "node:net"
+
+/**
+ * The caller's address. `hops` proxies in front are trusted: each appended the address it saw to `X-Forwarded-For`,
+ * so the caller's is the `hops`-th entry from the right; what stands further left is the caller's own claim.
+ */
+export const clientAddress = (remote: string | undefined, forwardedFor: string | undefined, hops: number) => {
+  const direct = (remote ?? "unknown").replace(/^::ffff:/i, "")
+  if (hops === 0 || forwardedFor === undefined) return direct
+  const entries = forwardedFor.split(",").map((entry) => entry.trim()).filter((entry) => entry !== "")
+  return entries.at(-hops) ?? entries[0] ?? direct
+}
+
+/** What limits count by: an IPv4 address, or the /64 of an IPv6 one (one customer's network, RFC 6177 §2). */
+export const addressBucket = (address: string) => {
+  if (!isIPv6(address)) return address
+  const [head = "", tail] = address.split("::")
+  const left = head === "" ? [] : head.split(":")
+  const right = tail === undefined || tail === "" ? [] : tail.split(":")
+  const groups = tail === undefined ? left : [...left, ...Array(Math.max(0, 8 - left.length - right.length)).fill("0"), ...right]
+  return `${groups.slice(0, 4).map((group) => group.replace(/^0+(?=.)/, "").toLowerCase()).join(":")}::/64`
+}

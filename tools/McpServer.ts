@@ -1,0 +1,105 @@
+import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { codeOf, describe, type Failure } from "#src/shared/Failure.ts"
+import { version } from "#src/version.ts"
+import { Server } from "@modelcontextprotocol/sdk/server/index.js"
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  ErrorCode,
+  ListToolsRequestSchema,
+  McpError
+} from "@modelcontextprotocol/sdk/types.js"
+import { Cause, Effect, Option, Runtime } from "effect"
+import { billingTools } from "./billing.ts"
+import { environmentTools } from "./environment.ts"
+import { serveGuides } from "./guides.ts"
+import { projectTools } from "./projects.ts"
+import { serverTools } from "./servers.ts"
+import { type Report, type Tool, type Toolset } from "./Tool.ts"
+
+/** Which tools a list shows: those of the sets named that the credential may call; `all` shows every one. */
+export type Selection = "all" | ReadonlySet<Toolset> | undefined
+
+const selects = (selection: Selection, actor: Actor) => (tool: Tool) =>
+  selection === "all" || (tool.allows(actor) && (selection === undefined || selection.has(tool.toolset)))
+
+const describeTool = ({ annotations, description, inputSchema, name, outputSchema, title }: Tool) => ({
+  name,
+  title,
+  description,
+  inputSchema,
+  ...(outputSchema === undefined ? {} : { outputSchema }),
+  annotations
+})
+
+const content = (value: unknown): CallToolResult => ({
+  content: [{ type: "text", text: value === undefined ? "Done" : JSON.stringify(value) }],
+  ...(value === undefined ? {} : { structuredContent: value as Record<string, unknown> })
+})
+
+/** The same envelope as over HTTP. */
+const failed = ({ code, details, message }: Failure): CallToolResult => {
+  const body = { error: { code, message, ...(details === undefined ? {} : { details }) } }
+  return { isError: true, content: [{ type: "text", text: JSON.stringify(body) }] }
+}
+
+const unexpected: Failure = { status: 500, code: codeOf(500), message: "Something went wrong on our side" }
+
+const failureOf = (cause: Cause.Cause<unknown>) => {
+  const error = Option.getOrUndefined(Cause.failureOption(cause))
+  const known = describe(error)
+  return known === undefined
+    ? Effect.as(Effect.logError("A tool failed unexpectedly", cause), unexpected)
+    : Effect.succeed(known)
+}
+
+/** Every tool, its schemas made once. `serverFor` makes an SDK server whose calls run as the given actor. */
+export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
+  effect: Effect.gen(function*() {
+    const tools: ReadonlyArray<Tool> = [
+      ...(yield* projectTools),
+      ...(yield* serverTools),
+      ...(yield* environmentTools),
+      ...(yield* billingTools)
+    ]
+    const byName = new Map(tools.map((tool) => [tool.name, tool]))
+    const described = new Map(tools.map((tool) => [tool, describeTool(tool)]))
+    const runPromise = Runtime.runPromise(yield* Effect.runtime<never>())
+
+    const call = (tool: Tool, args: unknown, actor: Actor, report: Report) =>
+      tool.call(args, report).pipe(
+        Effect.provideService(CurrentActor, actor),
+        Effect.map(content),
+        Effect.catchAllCause((cause) =>
+          Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.map(failureOf(cause), failed)
+        ),
+        Effect.withSpan(`mcp.${tool.name}`)
+      )
+
+    const serverFor = (actor: Actor, selection: Selection) => {
+      const server = new Server({ name: "berth", title: "Berth", version }, {
+        capabilities: { tools: {}, resources: {}, prompts: {} },
+        instructions: "Berth hosts MCP servers. create_project, create_server, deploy; get_logs when something fails."
+      })
+      server.setRequestHandler(ListToolsRequestSchema, () => ({
+        tools: tools.filter(selects(selection, actor)).flatMap((tool) => described.get(tool) ?? [])
+      }))
+      server.setRequestHandler(CallToolRequestSchema, ({ params }, { sendNotification, signal }) => {
+        const tool = byName.get(params.name)
+        if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${params.name}`)
+        const progressToken = params._meta?.progressToken
+        const report: Report = ({ message, step, total }) =>
+          progressToken === undefined ? Effect.void : Effect.promise(() =>
+            sendNotification({
+              method: "notifications/progress",
+              params: { progressToken, progress: step, total, message }
+            }))
+        return runPromise(call(tool, params.arguments ?? {}, actor, report), { signal })
+      })
+      serveGuides(server)
+      return server
+    }
+
+    return { serverFor, names: tools.map((tool) => tool.name) } as const
+  })
+}) {}

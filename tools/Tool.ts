@@ -1,0 +1,82 @@
+import { type Actor, type CurrentActor, type Scope } from "#src/accounts/CurrentActor.ts"
+import { decodeInput } from "#src/shared/Failure.ts"
+import { type ToolAnnotations } from "@modelcontextprotocol/sdk/types.js"
+import { Effect, JSONSchema, Schema } from "effect"
+
+/** Groups that `?toolsets=` picks from (design: MCP door). */
+export const Toolset = Schema.Literal("deploy", "hub", "directory", "billing")
+export type Toolset = typeof Toolset.Type
+
+/** How far a long call has come: `step` of `total`, and a sentence. */
+export interface Progress {
+  readonly step: number
+  readonly total: number
+  readonly message: string
+}
+
+export type Report = (progress: Progress) => Effect.Effect<void>
+
+export interface Tool {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly toolset: Toolset
+  readonly inputSchema: JsonObjectSchema
+  readonly outputSchema?: JsonObjectSchema
+  readonly annotations: ToolAnnotations
+  /** Whether the credential may call it: what it may not is left out of its list, and fails when called. */
+  readonly allows: (actor: Actor) => boolean
+  readonly call: (args: unknown, report: Report) => Effect.Effect<unknown, unknown, CurrentActor>
+}
+
+type JsonObjectSchema = { readonly type: "object"; readonly [key: string]: unknown }
+
+/** MCP wants an object at the root; `$schema` says what MCP says already (draft 2020-12 and 7 agree on what we use). */
+const jsonSchemaOf = (schema: Schema.Schema.Any): JsonObjectSchema => {
+  const { $schema: _, ...root } = JSONSchema.make(schema)
+  return { ...root, type: "object" }
+}
+
+const hints = {
+  read: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
+  create: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+  update: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
+  delete: { readOnlyHint: false, destructiveHint: true, idempotentHint: true }
+} as const
+
+/**
+ * Binds one service operation to one MCP tool: decode the arguments, run, encode the result. `success` is the schema of
+ * `structuredContent` (the HTTP body's `data`, or the whole body of a list); absent where HTTP answers 204.
+ */
+export const tool = <P, PI, A, AI, E>(options: {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly toolset: Toolset
+  readonly effect: keyof typeof hints
+  /** One of these is needed of a key; `session` is for sessions only. */
+  readonly needs: ReadonlyArray<Scope> | "session"
+  readonly params: Schema.Schema<P, PI>
+  readonly success?: Schema.Schema<A, AI>
+  readonly run: (params: P, report: Report) => Effect.Effect<NoInfer<A> | void, E, CurrentActor>
+}): Tool => {
+  const decode = decodeInput(options.params)
+  const { needs, success } = options
+  const encode = success === undefined ? () => Effect.succeed(undefined) : Schema.encodeUnknown(success)
+  return {
+    name: options.name,
+    title: options.title,
+    description: options.description,
+    toolset: options.toolset,
+    inputSchema: jsonSchemaOf(options.params),
+    ...(success === undefined ? {} : { outputSchema: jsonSchemaOf(success) }),
+    annotations: { title: options.title, ...hints[options.effect], openWorldHint: false },
+    allows: ({ credential }) =>
+      credential.kind === "session" || (needs !== "session" && needs.some(credential.scopes.has, credential.scopes)),
+    call: (args, report) =>
+      decode(args).pipe(
+        Effect.flatMap((params) => options.run(params, report)),
+        Effect.flatMap(encode)
+      )
+  }
+}

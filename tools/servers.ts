@@ -1,0 +1,96 @@
+import { authFields } from "#src/servers/ByoaConfig.ts"
+import { createFields, Server, updateFields } from "#src/servers/Server.ts"
+import { logArguments, LogPage } from "#src/servers/ServerLog.ts"
+import { ServerLogs } from "#src/servers/ServerLogs.ts"
+import { Servers } from "#src/servers/Servers.ts"
+import { PageArguments, PageOf } from "#src/shared/paging.ts"
+import { Input, optional } from "#src/shared/text.ts"
+import { Effect, Schema } from "effect"
+import { tool } from "./Tool.ts"
+
+const serverId = { serverId: Schema.String }
+const deploy = { toolset: "deploy" } as const
+
+export const serverTools = Effect.gen(function*() {
+  const servers = yield* Servers
+  const logs = yield* ServerLogs
+  return [
+    tool({
+      ...deploy,
+      name: "list_servers",
+      title: "List servers",
+      description: "Lists hosted MCP servers, newest first: of one project when projectId is given, else all you can see.",
+      effect: "read",
+      needs: ["servers:read"],
+      params: Input({ projectId: optional(Schema.String), ...PageArguments }),
+      success: PageOf(Server),
+      run: ({ projectId, ...page }) => projectId === undefined ? servers.list(page) : servers.listOf(projectId, page)
+    }),
+    tool({
+      ...deploy,
+      name: "create_server",
+      title: "Create a server",
+      description: "Creates a hosted MCP server in a project. It has an address at once, and runs after its first deploy.",
+      effect: "create",
+      needs: ["servers:write"],
+      params: Input({ projectId: Schema.String, ...createFields }),
+      success: Server,
+      run: ({ projectId, ...input }) => servers.create(projectId, input)
+    }),
+    tool({
+      ...deploy,
+      name: "get_server",
+      title: "Read a server",
+      description: "Reads one server: status, address, size, auth mode and health settings.",
+      effect: "read",
+      needs: ["servers:read"],
+      params: Input(serverId),
+      success: Server,
+      run: (input) => servers.get(input.serverId)
+    }),
+    tool({
+      ...deploy,
+      name: "update_server",
+      title: "Change a server",
+      description: "Changes a server's name, size, auto-stop or health settings; the size counts from the next deploy.",
+      effect: "update",
+      needs: ["servers:write"],
+      params: Input({ ...serverId, ...updateFields }),
+      success: Server,
+      run: ({ serverId, ...input }) => servers.update(serverId, input)
+    }),
+    tool({
+      ...deploy,
+      name: "configure_server_auth",
+      title: "Choose a server's protection",
+      description: "Sets who protects a server: service_managed (ours), or byoa with your own issuer's byoaConfig.",
+      effect: "update",
+      needs: ["servers:write"],
+      params: Input({ ...serverId, ...authFields }),
+      success: Server,
+      run: ({ serverId, ...input }) => servers.configureAuth(serverId, input)
+    }),
+    tool({
+      ...deploy,
+      name: "delete_server",
+      title: "Delete a server",
+      description: "Stops and deletes a server with its deployments. Irreversible: ask first.",
+      effect: "delete",
+      needs: ["servers:write"],
+      params: Input(serverId),
+      run: (input) => servers.remove(input.serverId)
+    }),
+    tool({
+      ...deploy,
+      name: "get_logs",
+      title: "Read a server's log",
+      description: "Reads a server's log, newest first: what its deployments did and what its program printed. " +
+        "Use it when a deploy failed or a server misbehaves; page with before.",
+      effect: "read",
+      needs: ["logs:read", "servers:read"],
+      params: Input({ ...serverId, ...logArguments }),
+      success: LogPage,
+      run: ({ serverId, ...request }) => logs.list(serverId, request)
+    })
+  ]
+})
