@@ -20,13 +20,10 @@ const ensureDatabase = ({ client }: Guard) =>
       const known = await client.query("SELECT 1 FROM pg_database WHERE datname = $1", [database])
       if (known.rowCount === 0) await client.query(`CREATE DATABASE ${database}`)
     },
-    catch: (cause) => cause
+    catch: (cause) => new DatabaseError({ message: `The embedded database can't be made: ${reasonOf(cause)}`, cause })
   }).pipe(
     // Two that start at once: the slower one finds it made on the second look.
-    Effect.retry({ times: 3, schedule: Schedule.spaced("100 millis") }),
-    Effect.mapError((cause) =>
-      new DatabaseError({ message: `The embedded database can't be made: ${reasonOf(cause)}`, cause })
-    )
+    Effect.retry({ times: 3, schedule: Schedule.spaced("100 millis") })
   )
 
 /** Starts the server again when it dies under us. The pool reconnects by itself: the socket stays where it is. */

@@ -35,7 +35,7 @@ const recorded = (cluster: Cluster): number | undefined => {
 }
 
 /** The running server's process id, or undefined when none runs on these files. */
-export const postmaster = (cluster: Cluster): number | undefined => {
+const postmaster = (cluster: Cluster): number | undefined => {
   const pid = recorded(cluster)
   return pid !== undefined && alive(pid) && isPostgres(pid) ? pid : undefined
 }

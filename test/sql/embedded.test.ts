@@ -26,7 +26,7 @@ const ask = (statement: string) =>
 /** Another process that serves the home, killed without warning when the effect ends. */
 const killedWhileServing = (home: string) =>
   Effect.promise(async () => {
-    const child = spawn(process.execPath, ["--import", "tsx", "test/sql/holder.ts", home], {
+    const child = spawn(process.execPath, ["--import", "tsx", "test/sql/holder.program.ts", home], {
       stdio: ["ignore", "pipe", "inherit"]
     })
     for await (const line of createInterface(child.stdout)) if (line === "serving") break
