@@ -1,5 +1,8 @@
 import { defineConfig } from "vitest/config"
 
+// Where a machine reads the result; people read the output.
+const report = process.env["TEST_REPORT"]
+
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
@@ -9,6 +12,7 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 60_000,
     teardownTimeout: 30_000,
-    reporters: ["default", "./test/support/skip-reporter.ts"]
+    reporters: ["default", "./test/support/skip-reporter.ts", ...(report === undefined ? [] : ["json"])],
+    ...(report === undefined ? {} : { outputFile: { json: report } })
   }
 })
