@@ -6,19 +6,39 @@ export interface Tool {
   readonly call: (args: unknown) => CallToolResult
 }
 
+/** `Schema.Int` carries a name, which would become a `$ref`. */
+export const Whole = Schema.Number.pipe(Schema.int())
+
 const refused = (message: string): CallToolResult => ({ isError: true, content: [{ type: "text", text: message }] })
 
-const describe = (error: ParseResult.ParseError): string =>
-  ParseResult.ArrayFormatter.formatErrorSync(error).slice(0, 3).map(({ _tag, message, path }) =>
+/** The first issue of each argument: an optional one adds that it could have been left out. */
+const describe = (error: ParseResult.ParseError): string => {
+  const issues = ParseResult.ArrayFormatter.formatErrorSync(error).toReversed()
+  return [...new Map(issues.map((issue) => [issue.path.join("."), issue])).values()].toReversed().slice(0, 3).map((
+    { _tag, message, path }
+  ) =>
     _tag === "Missing"
       ? `"${path.join(".")}" is missing`
       : _tag === "Unexpected"
       ? `there is no argument "${path.join(".")}"`
       : `"${path.join(".")}": ${message}`
   ).join("; ").slice(0, 400)
+}
 
+/** No `$schema`: some clients' validators refuse to load a dialect by name. No fields: what is sent is not looked at. */
 const objectSchema = (schema: Schema.Schema.AnyNoContext): ToolListing["inputSchema"] => {
-  return { ...JSONSchema.make(schema, { target: "jsonSchema2020-12" }), type: "object" as const }
+  const { $defs, properties, required, type } = JSONSchema.make(schema) as Partial<JSONSchema.JsonSchema7Object> & {
+    readonly $defs?: Record<string, object>
+  }
+  return type !== "object" || properties === undefined
+    ? { type: "object", properties: {} }
+    : {
+      type,
+      properties,
+      ...(required === undefined || required.length === 0 ? {} : { required }),
+      additionalProperties: false,
+      ...($defs === undefined ? {} : { $defs })
+    }
 }
 
 /**

@@ -2,7 +2,7 @@ import { weekdays } from "#src/businesses/opening-day.ts"
 import type { ReadyConfig } from "#src/businesses/ReadyConfig.ts"
 import { Either, Schema } from "effect"
 import { allHours, formatLocal, horizonDays, openingAt, parseAt } from "./hours.ts"
-import { readTool, type Tool } from "./Tool.ts"
+import { readTool, type Tool, Whole } from "./Tool.ts"
 
 const stated = (text: string): string | null => text.trim() === "" ? null : text
 const Stated = Schema.NullOr(Schema.String)
@@ -26,7 +26,7 @@ const Business = Schema.Struct({
     faq: Schema.Boolean,
     menuBrowsing: Schema.Boolean
   }),
-  catalogItemCount: Schema.NullOr(Schema.Int).annotations({ description: "Null: no catalog has been published yet." })
+  catalogItemCount: Schema.NullOr(Whole).annotations({ description: "Null: no catalog has been published yet." })
 })
 
 /** Picks each field by name: what a configuration holds beyond these (integrations above all) is never served. */

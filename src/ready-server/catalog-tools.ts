@@ -2,32 +2,32 @@ import { PriceType, type ReadyConfig } from "#src/businesses/ReadyConfig.ts"
 import { Either, Schema } from "effect"
 import { browse, findCategory, serveCatalog, type ServedItem } from "./catalog.ts"
 import { makeSearch } from "./search.ts"
-import { readTool, type Tool } from "./Tool.ts"
+import { readTool, type Tool, Whole } from "./Tool.ts"
 
 const Item = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
-  description: Schema.String,
-  categoryId: Schema.NullOr(Schema.String),
-  categoryName: Schema.NullOr(Schema.String),
-  priceCents: Schema.NullOr(Schema.Int).annotations({ description: "US cents; null when no price is stated." }),
-  priceType: PriceType,
   price: Schema.String.annotations({ description: "The price as it is shown to a customer, e.g. $8.99." }),
   isAvailable: Schema.Boolean,
+  description: Schema.String,
+  categoryName: Schema.NullOr(Schema.String),
+  categoryId: Schema.NullOr(Schema.String),
+  priceCents: Schema.NullOr(Whole).annotations({ description: "US cents; null when no price is stated." }),
+  priceType: PriceType,
   metadata: Schema.Record({ key: Schema.String, value: Schema.Unknown })
 })
 
-/** An item's fields by name, so that nothing but these is served. */
+/** An item's fields by name, so that nothing but these is served; what a person looks for comes first. */
 const itemOf = (item: ServedItem): typeof Item.Type => ({
   id: item.id,
   name: item.name,
-  description: item.description,
-  categoryId: item.categoryId,
-  categoryName: item.categoryName,
-  priceCents: item.priceCents,
-  priceType: item.priceType,
   price: item.price,
   isAvailable: item.isAvailable,
+  description: item.description,
+  categoryName: item.categoryName,
+  categoryId: item.categoryId,
+  priceCents: item.priceCents,
+  priceType: item.priceType,
   metadata: item.metadata
 })
 
@@ -35,7 +35,7 @@ const Category = Schema.optional(Schema.String.annotations({ description: "A cat
 
 const limit = (max: number, byDefault: number) =>
   Schema.optionalWith(
-    Schema.Int.pipe(Schema.between(1, max)).annotations({
+    Whole.pipe(Schema.between(1, max)).annotations({
       description: `How many items at most, 1 to ${max}; ${byDefault} when left out.`
     }),
     { default: () => byDefault }
@@ -63,10 +63,10 @@ export const catalogTools = (config: ReadyConfig): ReadonlyArray<Tool> => {
         categories: Schema.Array(Schema.Struct({
           id: Schema.NullOr(Schema.String),
           name: Schema.String,
-          itemCount: Schema.Int,
+          itemCount: Whole,
           items: Schema.Array(Item)
         })),
-        total: Schema.Int.annotations({ description: "Items in the whole list, over all pages." }),
+        total: Whole.annotations({ description: "Items in the whole list, over all pages." }),
         nextCursor: Schema.NullOr(Schema.String)
       }),
       run: (input) =>
@@ -90,8 +90,8 @@ export const catalogTools = (config: ReadyConfig): ReadonlyArray<Tool> => {
         limit: limit(50, 10)
       }),
       output: Schema.Struct({
-        items: Schema.Array(Schema.Struct({ ...Item.fields, matchedWords: Schema.Int })),
-        count: Schema.Int
+        items: Schema.Array(Schema.Struct({ ...Item.fields, matchedWords: Whole })),
+        count: Whole
       }),
       run: ({ category, limit, query }) => {
         const within = category === undefined ? undefined : findCategory(catalog, category)
@@ -108,12 +108,12 @@ export const catalogTools = (config: ReadyConfig): ReadonlyArray<Tool> => {
       title: "One item",
       description: `One item of ${name}'s ${noun} by its id, with price, availability and further details. Ids come ` +
         "from browse_catalog and search_catalog.",
-      input: Schema.Struct({ itemId: Schema.String.annotations({ description: "The item's id." }) }),
+      input: Schema.Struct({ id: Schema.String.annotations({ description: "The item's id." }) }),
       output: Schema.Struct({ item: Item }),
-      run: ({ itemId }) => {
-        const item = catalog.items.get(itemId)
+      run: ({ id }) => {
+        const item = catalog.items.get(id)
         return item === undefined
-          ? Either.left(`There is no item "${itemId.slice(0, 100)}". search_catalog finds items and their ids.`)
+          ? Either.left(`There is no item "${id.slice(0, 100)}". search_catalog finds items and their ids.`)
           : Either.right({ item: itemOf(item) })
       }
     })

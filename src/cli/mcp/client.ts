@@ -1,0 +1,92 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js"
+import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js"
+import { StreamableHTTPClientTransport, StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
+import { Effect, Redacted } from "effect"
+import { describeFailure, type Exchange, McpClientError } from "./failure.ts"
+
+export interface McpServerAddress {
+  readonly url: string
+  readonly token?: Redacted.Redacted | undefined
+}
+
+/** `*.localhost` is the loopback address (RFC 6761 § 6.3), which Node's resolver on many machines does not know. */
+const overLoopback = (url: URL, headers: Headers): URL => {
+  if (!url.hostname.endsWith(".localhost")) return url
+  headers.set("host", url.host)
+  const target = new URL(url)
+  target.hostname = "127.0.0.1"
+  return target
+}
+
+const causeCode = (error: unknown): string => {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  const { code } = cause as { readonly code?: unknown }
+  return typeof code === "string" ? code : cause instanceof Error ? cause.message : "unknown"
+}
+
+/** Notes how the requests that matter end: on Streamable HTTP a GET is an optional stream in the background. */
+const watchedFetch =
+  (exchange: Exchange, matters: (method: string) => boolean) =>
+  async (input: string | URL, init?: RequestInit): Promise<Response> => {
+    const headers = new Headers(init?.headers)
+    const target = overLoopback(new URL(input), headers)
+    const noted = matters(init?.method ?? "GET")
+    if (noted) exchange.code = exchange.status = undefined
+    try {
+      const response = await fetch(target, { ...init, headers })
+      if (noted && !response.ok) exchange.status = response.status
+      return response
+    } catch (error) {
+      if (noted && init?.signal?.aborted !== true) exchange.code = causeCode(error)
+      throw error
+    }
+  }
+
+/** The SDK's transports predate `exactOptionalPropertyTypes`: their optional members may be undefined. */
+const asTransport = (transport: SSEClientTransport | StreamableHTTPClientTransport) => transport as Transport
+
+const connect = async (url: URL, { token }: McpServerAddress, exchange: Exchange): Promise<Client> => {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${Redacted.value(token)}` }
+  const requestInit = { headers }
+  const open = async (transport: Transport) => {
+    const client = new Client({ name: "berth", version: "1.0.0" })
+    await client.connect(transport)
+    return client
+  }
+  const openSse = () =>
+    open(asTransport(new SSEClientTransport(url, { fetch: watchedFetch(exchange, () => true), requestInit })))
+  if (url.pathname.endsWith("/sse")) return openSse()
+  try {
+    const fetch = watchedFetch(exchange, (method) => method === "POST")
+    return await open(asTransport(new StreamableHTTPClientTransport(url, { fetch, requestInit })))
+  } catch (error) {
+    // MCP 2025-11-25, Transports § Backwards Compatibility: 404 and 405 to an initialize may be an HTTP+SSE server.
+    if (!(error instanceof StreamableHTTPError) || (error.code !== 404 && error.code !== 405)) throw error
+    const first = { ...exchange }
+    return await openSse().catch(() => {
+      Object.assign(exchange, first)
+      throw error
+    })
+  }
+}
+
+const parseUrl = (text: string): Effect.Effect<URL, McpClientError> =>
+  URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+    ? Effect.succeed(new URL(text))
+    : new McpClientError({ message: `"${text}" is not the URL of an MCP server, such as http://localhost:8787/mcp.` })
+
+/** Connects, runs `use`, disconnects. Streamable HTTP first; HTTP+SSE for `…/sse` and for servers that know only it. */
+export const withClient = <A>(
+  address: McpServerAddress,
+  use: (client: Client, signal: AbortSignal) => Promise<A>
+): Effect.Effect<A, McpClientError> =>
+  Effect.flatMap(parseUrl(address.url), (url) => {
+    const exchange: Exchange = {}
+    const failed = (error: unknown) => describeFailure(error, exchange, address.url, address.token !== undefined)
+    return Effect.acquireUseRelease(
+      Effect.tryPromise({ try: () => connect(url, address, exchange), catch: failed }),
+      (client) => Effect.tryPromise({ try: (signal) => use(client, signal), catch: failed }),
+      (client) => Effect.promise(() => client.close().catch(() => undefined))
+    )
+  })

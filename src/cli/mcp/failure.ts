@@ -1,0 +1,52 @@
+import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
+import { ErrorCode, McpError } from "@modelcontextprotocol/sdk/types.js"
+import { Data } from "effect"
+
+/** An MCP server could not be reached or refused. The message is a sentence and a hint, for a person at a terminal. */
+export class McpClientError extends Data.TaggedError("McpClientError")<{ readonly message: string }> {}
+
+/** What the last HTTP exchange came to: the SDK's own errors tell the two transports' failures in different ways. */
+export interface Exchange {
+  status?: number | undefined
+  code?: string | undefined
+}
+
+const statusMessage = (status: number, url: string, token: boolean): string => {
+  const { host } = new URL(url)
+  if (status === 401) {
+    return token
+      ? `${host} did not accept the token: it is wrong, expired, or meant for another server. Get a new one.`
+      : `${host} asks for a token. Give one with --token or in BERTH_TOKEN.`
+  }
+  if (status === 403) return `${host} refused: the token does not allow this. Get one with the scope it needs.`
+  if (status === 404) return `There is no MCP server at ${url}. Check the path: it usually ends in /mcp or /sse.`
+  if (status === 405) return `${url} does not speak MCP. Check the path: it usually ends in /mcp or /sse.`
+  if (status === 429) return `${host} says too many requests. Wait a little and try again.`
+  if (status >= 500) return `${host} answered with status ${status}: the server failed or is not running.`
+  return `${host} refused the request with status ${status}.`
+}
+
+const networkMessage = (code: string, url: string): string => {
+  const { host } = new URL(url)
+  if (code === "ECONNREFUSED") return `Nothing listens at ${host}. Is the server running, and is the port right?`
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return `The host name of ${host} is not known. Check the spelling.`
+  if (/TIMEOUT|ETIMEDOUT/.test(code)) return `${host} did not answer in time. Try again.`
+  if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)) return `The TLS certificate of ${host} is not valid (${code}).`
+  return `The connection to ${host} failed (${code}). Check the address and try again.`
+}
+
+/** A sentence for whatever a call with the SDK came to. */
+export const describeFailure = (error: unknown, exchange: Exchange, url: string, token: boolean): McpClientError => {
+  if (error instanceof McpClientError) return error
+  const say = (message: string) => new McpClientError({ message })
+  const text = error instanceof Error ? error.message.replace(/^MCP error -?\d+: /, "").replace(/\s+/g, " ") : ""
+  if (error instanceof McpError && error.code !== ErrorCode.ConnectionClosed) {
+    return error.code === ErrorCode.RequestTimeout
+      ? say(`${new URL(url).host} did not answer in time. Try again.`)
+      : say(`The server refused: ${text.slice(0, 300)}`)
+  }
+  const status = error instanceof StreamableHTTPError && (error.code ?? 0) >= 400 ? error.code : exchange.status
+  if (status !== undefined) return say(statusMessage(status, url, token))
+  if (exchange.code !== undefined) return say(networkMessage(exchange.code, url))
+  return say(`${url} did not answer as an MCP server does: ${text.slice(0, 200)}`)
+}

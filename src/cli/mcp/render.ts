@@ -1,0 +1,96 @@
+import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js"
+
+/** Text of a stranger's server must not drive the terminal: control characters but tab and newline are dropped. */
+export const printable = (text: string): string =>
+  text.replace(/[\p{Cc}\u2028\u2029]/gu, (c) => "\t\n".includes(c) ? c : "")
+
+const oneLine = (text: string) => printable(text).replace(/\s+/g, " ").trim()
+
+const cut = (text: string, width: number) => text.length <= width ? text : `${text.slice(0, width - 1)}…`
+
+/** Columns as wide as their widest cell, two spaces apart. */
+export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+  const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)))
+  return [head, ...rows]
+    .map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd())
+    .join("\n")
+}
+
+const firstSentence = (text: string) => /^.*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text
+
+/** A tool a line: name, arguments (optional ones in brackets), the first sentence of what it is for. */
+export const renderTools = (tools: ReadonlyArray<Tool>): string => {
+  const rows = tools.map(({ description, inputSchema, name, title }) => {
+    const required = new Set(inputSchema.required ?? [])
+    const names = Object.keys(inputSchema.properties ?? {}).map((key) => required.has(key) ? key : `[${key}]`)
+    const about = firstSentence(oneLine(description ?? title ?? ""))
+    return [oneLine(name), cut(oneLine(names.join(" ")), 60), cut(about, 100)]
+  })
+  return tools.length === 0 ? "The server has no tools." : table(["TOOL", "ARGUMENTS", "WHAT IT DOES"], rows)
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const isScalar = (value: unknown) => typeof value !== "object" || value === null
+
+/** Lists of words and small objects without lists of objects in them fit in a cell. */
+const isCell = (value: unknown): boolean =>
+  isScalar(value) ||
+  (Array.isArray(value) ? value.every(isScalar) : isRecord(value) && Object.values(value).every(isCell))
+
+const cell = (value: unknown): string =>
+  value === null || value === undefined
+    ? "-"
+    : Array.isArray(value)
+    ? value.map(cell).join(", ")
+    : isRecord(value)
+    ? Object.entries(value).map(([key, inner]) => `${key}: ${cell(inner)}`).join("; ")
+    : oneLine(String(value))
+
+const rowsOf = (rows: ReadonlyArray<Record<string, unknown>>): string => {
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))]
+  return table(columns.map(oneLine), rows.map((row) => columns.map((column) => cut(cell(row[column]), 64))))
+}
+
+const indent = (text: string) => text.split("\n").map((line) => line === "" ? line : `  ${line}`).join("\n")
+
+/** JSON for reading: lists of flat objects as tables, the rest as indented `name: value` lines. */
+export const outline = (value: unknown, depth = 12): string => {
+  if (isScalar(value) || depth === 0) return isScalar(value) ? cell(value) : printable(JSON.stringify(value))
+  if (Array.isArray(value)) {
+    if (value.length === 0) return "(none)"
+    if (value.every(isScalar)) return value.map(cell).join(", ")
+    return value.every((row) => isRecord(row) && isCell(row))
+      ? rowsOf(value)
+      : value.map((item) => outline(item, depth - 1)).join("\n\n")
+  }
+  return Object.entries(value as object).map(([key, inner]) => {
+    const empty = Array.isArray(inner) && inner.length === 0
+    return isScalar(inner) || empty || (Array.isArray(inner) && inner.every(isScalar))
+      ? `${oneLine(key)}: ${outline(inner, depth - 1)}`
+      : `${oneLine(key)}:\n${indent(outline(inner, depth - 1))}`
+  }).join("\n")
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** What a person reads: the structured content when the text is only its copy, else the content blocks. */
+export const renderResult = (result: CallToolResult): string => {
+  const { content, structuredContent } = result
+  const copy = content.every((block) => block.type === "text" && isRecord(parsed(block.text)))
+  if (structuredContent !== undefined && copy) return outline(structuredContent)
+  const blocks = content.map((block) => {
+    if (block.type === "text") return printable(block.text)
+    if (block.type === "resource_link") return `[resource ${oneLine(block.uri)}]`
+    if (block.type !== "resource") return `[${block.type} ${oneLine(block.mimeType)}]`
+    return "text" in block.resource ? printable(block.resource.text) : `[resource ${oneLine(block.resource.uri)}]`
+  })
+  return blocks.join("\n\n")
+}

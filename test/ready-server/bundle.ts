@@ -1,0 +1,71 @@
+import { spawn } from "node:child_process"
+import { mkdir, readdir, rename, rm, stat } from "node:fs/promises"
+import { join } from "node:path"
+import { build } from "tsup"
+import { readyServer } from "../../tsup.config.ts"
+
+const root = new URL("../..", import.meta.url).pathname
+const bundle = join(root, "dist/ready-server.js")
+
+const changed = async (path: string): Promise<number> => (await stat(path).catch(() => undefined))?.mtimeMs ?? 0
+
+const newest = async (): Promise<number> => {
+  const folders = ["src/ready-server", "src/businesses"].map((folder) => join(root, folder))
+  const files = await Promise.all(
+    folders.map(async (folder) => (await readdir(folder, { recursive: true })).map((name) => join(folder, name)))
+  )
+  const sources = [...files.flat(), join(root, "tsup.config.ts"), join(root, "package-lock.json")]
+  return Math.max(...await Promise.all(sources.map(changed)))
+}
+
+/** The bundled server, built when absent or older than its sources. Put in place by a rename: test files run at once. */
+export const readyServerBundle = async (): Promise<string> => {
+  if (await changed(bundle) > await newest()) return bundle
+  const outDir = join(root, `dist/.ready-server-${process.pid}`)
+  await mkdir(outDir, { recursive: true })
+  await build({ ...readyServer, outDir, config: false, silent: true })
+  await rename(join(outDir, "ready-server.js"), bundle)
+  await rm(outDir, { recursive: true, force: true })
+  return bundle
+}
+
+export interface Exit {
+  readonly code: number | null
+  readonly stderr: string
+}
+
+/** A server process; `url` is ready to be used, `stop` sends SIGTERM and waits. */
+export interface Running {
+  readonly url: string
+  readonly pid: number
+  readonly stop: () => Promise<Exit>
+}
+
+export const run = async (env: Readonly<Record<string, string>>): Promise<Running | Exit> => {
+  const child = spawn(process.execPath, [await readyServerBundle()], { env, stdio: ["ignore", "pipe", "pipe"] })
+  let stderr = ""
+  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()))
+  const exited = new Promise<Exit>((resolve) => child.on("exit", (code) => resolve({ code, stderr })))
+  const listening = new Promise<string>((resolve) =>
+    child.stdout.on("data", (chunk: Buffer) => {
+      const port = /on port (\d+)/.exec(chunk.toString())?.[1]
+      if (port !== undefined) resolve(`http://127.0.0.1:${port}`)
+    })
+  )
+  const first = await Promise.race([listening, exited])
+  if (typeof first !== "string") return first
+  return {
+    url: first,
+    pid: child.pid ?? 0,
+    stop: () => {
+      child.kill("SIGTERM")
+      return exited
+    }
+  }
+}
+
+export const start = async (config: unknown): Promise<Running> => {
+  const running = await run({ PORT: "0", SVC_READY_CONFIG: JSON.stringify(config) })
+  if (!("url" in running)) throw new Error(`The ready server stopped: ${running.stderr}`)
+  return running
+}

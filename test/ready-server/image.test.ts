@@ -1,0 +1,138 @@
+import { buildReadyImage } from "#src/ready-server/build-image.ts"
+import { parseLdd } from "#src/ready-server/image/libraries.ts"
+import { execFileSync, spawn } from "node:child_process"
+import { createHash } from "node:crypto"
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as tar from "tar"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { readyServerBundle } from "./bundle.ts"
+import { restaurant } from "./config.ts"
+
+const linux = process.platform === "linux"
+const chroot = linux && process.getuid?.() === 0 && existsSync("/usr/sbin/chroot")
+if (!chroot) console.warn("The ready image is not run: that needs Linux, root and chroot")
+const required = process.env.CI_FULL === "1"
+
+interface Descriptor {
+  readonly mediaType: string
+  readonly digest: string
+  readonly size: number
+}
+
+const home = mkdtempSync(join(tmpdir(), "ready-image-"))
+const layout = join(home, "layout")
+const blob = (digest: string) => join(layout, "blobs", ...digest.split(":"))
+const readJson = (path: string) => JSON.parse(readFileSync(path, "utf8"))
+const manifest = (digest: string) =>
+  readJson(blob(digest)) as { readonly config: Descriptor; readonly layers: ReadonlyArray<Descriptor> }
+
+describe.runIf(linux || required)("the ready image", () => {
+  let server: string
+  let digest: string
+  beforeAll(async () => {
+    server = join(home, "server.js")
+    copyFileSync(await readyServerBundle(), server)
+    ;({ digest } = await buildReadyImage(layout, { server }))
+  }, 60_000)
+  afterAll(() => rmSync(home, { recursive: true, force: true }))
+
+  it("is an OCI layout whose every blob has the digest and size that name it", () => {
+    expect(readJson(join(layout, "oci-layout"))).toEqual({ imageLayoutVersion: "1.0.0" })
+    const [entry] = readJson(join(layout, "index.json")).manifests as ReadonlyArray<Descriptor>
+    expect(entry?.digest).toBe(digest)
+    const { config, layers } = manifest(digest)
+    const named = [entry, config, ...layers] as ReadonlyArray<Descriptor>
+    for (const part of named) {
+      const bytes = readFileSync(blob(part.digest))
+      expect(bytes.length).toBe(part.size)
+      expect(`sha256:${createHash("sha256").update(bytes).digest("hex")}`).toBe(part.digest)
+    }
+    expect(readdirSync(join(layout, "blobs/sha256"))).toHaveLength(named.length)
+    const { diff_ids } = readJson(blob(config.digest)).rootfs
+    expect(diff_ids).toEqual(layers.map((layer) => layer.digest))
+  })
+
+  it("names this platform, and starts the bundled server with the image's own Node", () => {
+    const config = readJson(blob(manifest(digest).config.digest))
+    expect(config).toMatchObject({
+      os: "linux",
+      architecture: process.arch === "x64" ? "amd64" : process.arch,
+      config: { Entrypoint: ["/usr/local/bin/node", "/app/server.js"] }
+    })
+  })
+
+  it("is left alone while nothing changes, and holds only the new one after a change", async () => {
+    const index = statSync(join(layout, "index.json")).mtimeMs
+    expect(await buildReadyImage(layout, { server })).toEqual({ path: layout, digest, built: false })
+    expect(statSync(join(layout, "index.json")).mtimeMs).toBe(index)
+    const other = join(home, "other.js")
+    writeFileSync(other, `${readFileSync(server, "utf8")}\n`)
+    const changed = await buildReadyImage(layout, { server: other })
+    expect(changed.built).toBe(true)
+    expect(changed.digest).not.toBe(digest)
+    expect(readdirSync(join(layout, "blobs/sha256"))).toHaveLength(4)
+    expect((await buildReadyImage(layout, { server })).digest).toBe(digest)
+  })
+
+  it("is made again when a blob is gone or cut short", async () => {
+    const [layer] = manifest(digest).layers
+    writeFileSync(blob(layer?.digest ?? ""), "short")
+    expect(await buildReadyImage(layout, { server })).toMatchObject({ digest, built: true })
+    expect(statSync(blob(layer?.digest ?? "")).size).toBe(layer?.size)
+  })
+
+  it("leaves nothing behind when a file cannot be read", async () => {
+    const broken = join(home, "broken")
+    await expect(buildReadyImage(broken, { server: join(home, "absent.js") })).rejects.toThrow("absent.js")
+    expect(existsSync(join(broken, "index.json"))).toBe(false)
+  })
+
+  it.runIf(chroot || required)("holds all that its Node needs: it serves from the unpacked root", async () => {
+    const root = mkdtempSync(join(home, "root-"))
+    for (const { digest: layer } of manifest(digest).layers) await tar.extract({ file: blob(layer), cwd: root })
+    const version = execFileSync("/usr/sbin/chroot", [root, "/usr/local/bin/node", "--version"], { env: {} }).toString()
+      .trim()
+    expect(version).toBe(process.version)
+    const env = { SVC_READY_CONFIG: JSON.stringify(restaurant), PORT: "0" }
+    const child = spawn("/usr/sbin/chroot", [root, "/usr/local/bin/node", "/app/server.js"], {
+      env,
+      stdio: ["ignore", "pipe", "pipe"]
+    })
+    let output = ""
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (chunk: Buffer) => (output += chunk.toString()))
+    }
+    try {
+      await expect.poll(() => output, { timeout: 10_000 }).toMatch(/on port \d+/)
+      const port = /on port (\d+)/.exec(output)?.[1]
+      expect(await (await fetch(`http://127.0.0.1:${port}/healthz`)).json()).toMatchObject({ status: "ok" })
+    } finally {
+      child.kill("SIGKILL")
+    }
+  }, 30_000)
+})
+
+describe("the libraries of a binary", () => {
+  it("are the files that ldd names, the loader among them", () => {
+    const glibc = "\tlinux-vdso.so.1 (0x00007f)\n\tlibm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x00007f)\n" +
+      "\t/lib64/ld-linux-x86-64.so.2 (0x00007f)\n"
+    expect(parseLdd(glibc)).toEqual(["/lib/x86_64-linux-gnu/libm.so.6", "/lib64/ld-linux-x86-64.so.2"])
+    const musl = "\t/lib/ld-musl-x86_64.so.1 (0x7f)\n\tlibc.musl-x86_64.so.1 => /lib/ld-musl-x86_64.so.1 (0x7f)\n"
+    expect(parseLdd(musl)).toEqual(["/lib/ld-musl-x86_64.so.1"])
+  })
+
+  it("that are missing stop the build with their name", () => {
+    expect(() => parseLdd("\tlibatomic.so.1 => not found\n")).toThrow("libatomic.so.1")
+  })
+})
