@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import type { GuardedHttpError } from "../shared/GuardedHttp.ts"
 
 /**
  * Why an image cannot be used. `invalid_reference`: the address is malformed; `not_allowed`: the address may not be
@@ -32,3 +33,12 @@ export const storageError = (doing: string) => (cause: unknown): ImageError =>
   cause instanceof ImageError
     ? cause
     : imageError("storage", `${doing} failed: ${cause instanceof Error ? cause.message : String(cause)}`)
+
+const reasons: Readonly<Record<GuardedHttpError["reason"], ImageErrorReason>> = {
+  refused: "not_allowed",
+  unreachable: "unreachable",
+  timeout: "unreachable",
+  too_large: "too_large"
+}
+
+export const fromGuard = (error: GuardedHttpError) => imageError(reasons[error.reason], error.message)

@@ -1,14 +1,9 @@
 import { Effect, Ref, Schema } from "effect"
 import type { Readable } from "node:stream"
-import {
-  type GuardedHttp,
-  type GuardedHttpError,
-  type GuardedRequest,
-  type GuardedResponse
-} from "../shared/GuardedHttp.ts"
+import { type GuardedHttp, type GuardedRequest, type GuardedResponse } from "../shared/GuardedHttp.ts"
 import { nextHop } from "../shared/redirect.ts"
 import { bearerChallenge, tokenUrl } from "./challenge.ts"
-import { type ImageError, imageError, type ImageErrorReason } from "./ImageError.ts"
+import { fromGuard, type ImageError, imageError } from "./ImageError.ts"
 import type { Limits } from "./limits.ts"
 import { acceptedTypes, decodeDocument, type Descriptor, digestOf } from "./manifest.ts"
 import { formatReference, type RegistryReference } from "./reference.ts"
@@ -20,15 +15,6 @@ const decodeToken = decodeDocument(
   Schema.Struct({ token: Schema.optional(Schema.String), access_token: Schema.optional(Schema.String) }),
   "The registry's token answer"
 )
-
-const reasons: Readonly<Record<GuardedHttpError["reason"], ImageErrorReason>> = {
-  refused: "not_allowed",
-  unreachable: "unreachable",
-  timeout: "unreachable",
-  too_large: "too_large"
-}
-
-const fromGuard = (error: GuardedHttpError) => imageError(reasons[error.reason], error.message)
 
 /**
  * An image in a registry, by the OCI distribution specification (pull): anonymous or with the token that the registry

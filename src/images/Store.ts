@@ -1,49 +1,15 @@
 import { Effect, type Scope } from "effect"
-import { createHash } from "node:crypto"
 import { createReadStream, createWriteStream } from "node:fs"
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { type Readable, Transform } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { abortable } from "./abortable.ts"
-import { ImageError, imageError, storageError } from "./ImageError.ts"
+import { type ImageError, imageError, storageError } from "./ImageError.ts"
 import { makeLocks } from "./locks.ts"
 import { decodeDocument, type Descriptor, digestOf, Index } from "./manifest.ts"
 import { releaseTemporary, temporaryName } from "./temporary.ts"
-
-interface Wanted {
-  readonly digest: string
-  readonly size: number
-}
-
-/** Passes bytes on while they keep the promise of size and digest; the last one is held to it too. */
-export const verifying = (wanted: Wanted, onBytes: (count: number) => void = () => {}): Transform => {
-  const hash = createHash("sha256")
-  let size = 0
-  const broken = (what: string) => imageError("digest_mismatch", `Blob ${wanted.digest} ${what}`)
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      size += chunk.length
-      if (size > wanted.size) return done(broken(`has more than the ${wanted.size} bytes it was announced with`))
-      hash.update(chunk)
-      onBytes(chunk.length)
-      done(null, chunk)
-    },
-    flush(done) {
-      if (size < wanted.size) return done(broken(`was cut short: ${size} of ${wanted.size} bytes`))
-      const actual = `sha256:${hash.digest("hex")}`
-      done(actual === wanted.digest ? null : broken(`has the digest ${actual}`))
-    }
-  })
-}
-
-const brokenStream = (cause: unknown): ImageError => {
-  if (cause instanceof ImageError) return cause
-  // File errors name their system call's path; what has none comes from the network.
-  return cause instanceof Error && "path" in cause
-    ? storageError("Storing an image")(cause)
-    : imageError("unreachable", `The connection broke while an image was pulled: ${String(cause)}`)
-}
+import { brokenStream, verifying, type Wanted } from "./verify.ts"
 
 const decodeIndex = decodeDocument(Index, "The local index of images")
 
@@ -94,7 +60,7 @@ export const makeStore = (directory: string) => {
           const file = createWriteStream(temporary, { flags: "wx", mode: 0o600, flush: true })
           await pipeline(bytes, verifying(wanted, onBytes), file, { signal })
           await rename(temporary, path(wanted.digest))
-        }, brokenStream)))
+        }, (cause) => brokenStream(bytes.errored ?? cause))))
     ).pipe(
       (write) => Effect.flatMap(has(wanted), (present) => present ? Effect.void : write),
       lock(wanted.digest)

@@ -2,13 +2,13 @@ import { Effect } from "effect"
 import type { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { abortable } from "./abortable.ts"
-import { ImageError, imageError } from "./ImageError.ts"
+import { imageError } from "./ImageError.ts"
 import { canUnpack } from "./layers.ts"
 import type { Limits } from "./limits.ts"
 import { ConfigFile, decodeDocument, decodeManifestDocument, type Descriptor, type Manifest } from "./manifest.ts"
 import { checkPlatform, selectPlatform } from "./platform.ts"
 import type { Source, SourceDocument } from "./Source.ts"
-import { verifying } from "./Store.ts"
+import { brokenStream, verifying } from "./verify.ts"
 
 export const decodeConfig = decodeDocument(ConfigFile, "The image config")
 
@@ -60,8 +60,7 @@ const readVerified = (descriptor: Descriptor, open: ReturnType<Source["blob"]>) 
         for await (const chunk of verified) chunks.push(chunk)
       }, { signal })
       return Buffer.concat(chunks)
-    }, (cause) =>
-      cause instanceof ImageError ? cause : imageError("unreachable", `The connection broke: ${String(cause)}`))))
+    }, (cause) => brokenStream(body.errored ?? cause))))
 
 /** Finds the image of a source for Linux on `architecture`: through an index if there is one, checked by its config. */
 export const findImage = (source: Source, architecture: string, limits: Limits) =>

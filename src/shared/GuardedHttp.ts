@@ -137,7 +137,8 @@ const collect = (host: string, body: Readable) =>
       for await (const chunk of body) chunks.push(chunk)
       return Buffer.concat(chunks)
     },
-    catch: (cause) => brokenBy(host, cause)
+    // One that failed before it was read only remembers why.
+    catch: (cause) => brokenBy(host, body.errored ?? cause)
   })
 
 /**
