@@ -1,0 +1,67 @@
+import { CurrentSettings, type SettingError } from "#src/Config.ts"
+import { Effect, Layer } from "effect"
+import { MachineError, Machines } from "../Machines.ts"
+import { chooseHost } from "./choose.ts"
+import * as lifecycle from "./lifecycle.ts"
+import { recordNames } from "./store.ts"
+import { goodName } from "./validate.ts"
+
+const makeLocks = () => {
+  const locks = new Map<string, { readonly semaphore: Effect.Semaphore; waiting: number }>()
+  return (name: string) => <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.suspend(() => {
+      const lock = locks.get(name) ?? { semaphore: Effect.unsafeMakeSemaphore(1), waiting: 0 }
+      locks.set(name, lock)
+      lock.waiting++
+      return lock.semaphore.withPermits(1)(effect).pipe(
+        Effect.ensuring(Effect.sync(() => --lock.waiting === 0 && locks.delete(name)))
+      )
+    })
+}
+
+const checkName = (operation: string, name: string) =>
+  goodName(name) ? Effect.void : new MachineError({ operation, machine: name, message: "no machine has such a name" })
+
+const make = Effect.gen(function*() {
+  const settings = yield* CurrentSettings
+  const host = yield* chooseHost(settings.home, settings.sandboxTier)
+  const locked = makeLocks()
+  const { yard } = host
+  return Machines.of({
+    driver: {
+      name: "sandbox",
+      tier: host.tier.name,
+      enforces: host.enforces
+    },
+    provision: Effect.fn("Sandbox.provision")((spec) =>
+      locked(spec.name)(Effect.uninterruptible(lifecycle.provision(host, spec)))
+    ),
+    start: Effect.fn("Sandbox.start")((name) =>
+      Effect.zipRight(checkName("start", name), locked(name)(Effect.uninterruptible(lifecycle.start(host, name))))
+    ),
+    stop: Effect.fn("Sandbox.stop")((name, graceSeconds = 10) =>
+      goodName(name) ? locked(name)(lifecycle.stop(host, name, graceSeconds)) : Effect.void
+    ),
+    destroy: Effect.fn("Sandbox.destroy")((name) =>
+      goodName(name)
+        ? Effect.zipRight(
+          lifecycle.destroyNow(host, name),
+          locked(name)(Effect.uninterruptible(lifecycle.destroy(host, name)))
+        )
+        : Effect.void
+    ),
+    inspect: Effect.fn("Sandbox.inspect")((name) =>
+      Effect.sync(() => goodName(name) ? lifecycle.stateOf(yard, name) : undefined)
+    ),
+    list: Effect.fn("Sandbox.list")((owner) =>
+      Effect.sync(() =>
+        recordNames(yard).flatMap((name) => lifecycle.stateOf(yard, name) ?? [])
+          .filter((state) => owner === undefined || state.owner === owner)
+      )
+    ),
+    output: (name, offset) => lifecycle.output(host, name, offset)
+  })
+})
+
+/** Linux namespaces and nothing to install; the tier is `SANDBOX_TIER`, or the strongest one that works here. */
+export const SandboxLive: Layer.Layer<Machines, SettingError, CurrentSettings> = Layer.effect(Machines, make)

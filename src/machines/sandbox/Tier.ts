@@ -1,0 +1,40 @@
+import type { Limits } from "./limits.ts"
+import type { User } from "./user.ts"
+
+/** A machine as its tier sees it: everything checked and resolved, the root file system ready below `dir`. */
+export interface Prepared {
+  readonly name: string
+  readonly hostname: string
+  readonly dir: string
+  /** Mounted there in the keeper's mount namespace. */
+  readonly root: string
+  readonly readOnly: boolean
+  readonly argv: ReadonlyArray<string>
+  readonly env: ReadonlyMap<string, string>
+  readonly workingDir: string
+  readonly user: User
+  readonly limits: Limits
+  /** This machine's cgroup below each hierarchy's root, or undefined where cgroups are out of reach. */
+  readonly cgroup: string | undefined
+}
+
+export interface Command {
+  readonly argv: ReadonlyArray<string>
+  /** Written into the machine's directory before the start: path below it → content. */
+  readonly files: Readonly<Record<string, string | Uint8Array>>
+  /** Those of the files that the command reads at descriptors 3, 4, … */
+  readonly inputs: ReadonlyArray<string>
+}
+
+/** One way to put a process into a box. A tier only says how; what is around it is the same for all. */
+export interface Tier {
+  readonly name: "runc" | "bubblewrap" | "util-linux"
+  /** Whether keeper and machine run in a user namespace; runc needs the real root. */
+  readonly userNamespace: boolean
+  /** runc makes and joins the cgroup itself; for the others we do. */
+  readonly ownCgroup: boolean
+  readonly depth: number
+  readonly isInit: boolean
+  readonly enforces: ReadonlyArray<string>
+  readonly command: (machine: Prepared) => Command
+}

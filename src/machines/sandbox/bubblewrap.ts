@@ -1,0 +1,77 @@
+import { dataLimit } from "./limits.ts"
+import { seccompProgram } from "./seccomp.ts"
+import { type Prepared, type Tier } from "./Tier.ts"
+
+const words = (machine: Prepared, seccomp: boolean): ReadonlyArray<string> => [
+  "--unshare-user",
+  "--disable-userns",
+  "--unshare-pid",
+  "--unshare-ipc",
+  "--unshare-uts",
+  "--unshare-cgroup-try",
+  // The platform's own user under another number: files of the image are its own, and nobody else's.
+  "--uid",
+  String(machine.user.uid),
+  "--gid",
+  String(machine.user.gid),
+  "--hostname",
+  machine.hostname,
+  machine.readOnly ? "--ro-bind" : "--bind",
+  machine.root,
+  "/",
+  "--proc",
+  "/proc",
+  "--dev",
+  "/dev",
+  "--size",
+  String(machine.limits.scratchBytes),
+  "--perms",
+  "1777",
+  "--tmpfs",
+  "/tmp",
+  "--size",
+  String(machine.limits.scratchBytes),
+  "--perms",
+  "1777",
+  "--tmpfs",
+  "/dev/shm",
+  "--die-with-parent",
+  "--new-session",
+  "--cap-drop",
+  "ALL",
+  "--clearenv",
+  ...[...machine.env].flatMap(([name, value]) => ["--setenv", name, value]),
+  "--chdir",
+  machine.workingDir,
+  ...(seccomp ? ["--seccomp", "4"] : [])
+]
+
+export const rlimits = (machine: Prepared): ReadonlyArray<string> => [
+  "prlimit",
+  "--core=0",
+  `--nofile=${machine.limits.files}`,
+  ...(machine.cgroup === undefined ? [`--nproc=${machine.limits.pids}`, `--data=${dataLimit(machine.limits)}`] : []),
+  "--"
+]
+
+/** bubblewrap ≥ 0.8 (`--disable-userns`), as root or not. */
+export const bubblewrap: Tier = {
+  name: "bubblewrap",
+  userNamespace: true,
+  ownCgroup: false,
+  depth: 2,
+  isInit: false,
+  enforces: ["no capabilities", "no new privileges", ...(seccompProgram() === undefined ? [] : ["seccomp"])],
+  command: (machine) => {
+    const filter = seccompProgram()
+    return {
+      argv: [...rlimits(machine), "bwrap", "--args", "3", "--", ...machine.argv],
+      // In a file, since the environment holds secrets and anyone may read a command line.
+      files: {
+        "bwrap.args": words(machine, filter !== undefined).map((word) => `${word}\0`).join(""),
+        ...(filter === undefined ? {} : { "seccomp.bpf": filter })
+      },
+      inputs: filter === undefined ? ["bwrap.args"] : ["bwrap.args", "seccomp.bpf"]
+    }
+  }
+}

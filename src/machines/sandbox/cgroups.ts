@@ -1,0 +1,89 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import type { Limits } from "./limits.ts"
+
+/** What bounds a machine as a whole on this host. Version 1 has a tree for each controller, version 2 one for all. */
+export type Cgroups =
+  | { readonly version: 1; readonly memory: string; readonly pids: string; readonly cpu: string }
+  | { readonly version: 2; readonly root: string }
+
+const mounted = () =>
+  readFileSync("/proc/self/mountinfo", "utf8").split("\n").flatMap((line) => {
+    // proc(5): fields after the " - " are type, source, super options; field 5 before it is the mount point.
+    const [before = "", after = ""] = line.split(" - ")
+    const [type = "", , options = ""] = after.split(" ")
+    return /^cgroup2?$/.test(type) ? [{ type, path: before.split(" ")[4] ?? "", options: options.split(",") }] : []
+  })
+
+/** Undefined when one of the three controllers is missing here or we may not make groups. */
+export const findCgroups = (parent: string): Cgroups | undefined => {
+  try {
+    const mounts = mounted()
+    const of = (controller: string) => mounts.find((m) => m.type === "cgroup" && m.options.includes(controller))?.path
+    const [memory, pids, cpu] = [of("memory"), of("pids"), of("cpu")]
+    if (memory !== undefined && pids !== undefined && cpu !== undefined) {
+      for (const tree of [memory, pids, cpu]) mkdirSync(join(tree, parent), { recursive: true })
+      return { version: 1, memory, pids, cpu }
+    }
+    const root = mounts.find((m) => m.type === "cgroup2")?.path
+    if (root === undefined) return undefined
+    const enable = (dir: string) => writeFileSync(join(dir, "cgroup.subtree_control"), "+memory +pids +cpu")
+    enable(root)
+    mkdirSync(join(root, parent), { recursive: true })
+    enable(join(root, parent))
+    return { version: 2, root }
+  } catch {
+    return undefined
+  }
+}
+
+/** Makes the machine's groups with their limits; the result are the files through which a process joins. */
+export const makeCgroup = (cgroups: Cgroups, path: string, limits: Limits): ReadonlyArray<string> => {
+  const set = (dir: string, values: Readonly<Record<string, string | number>>) => {
+    mkdirSync(dir, { recursive: true })
+    for (const [file, value] of Object.entries(values)) writeFileSync(join(dir, file), String(value))
+    return join(dir, "cgroup.procs")
+  }
+  if (cgroups.version === 2) {
+    const dir = join(cgroups.root, path)
+    const joined = set(dir, {
+      "memory.max": limits.memoryBytes,
+      "memory.oom.group": 1,
+      "pids.max": limits.pids,
+      "cpu.max": `${limits.cpus * 100_000} 100000`,
+      // The same weight on the scale of version 2, 1–10000 with 100 as the usual one.
+      "cpu.weight": Math.max(1, Math.round(limits.shares * 100 / 1024))
+    })
+    if (existsSync(join(dir, "memory.swap.max"))) set(dir, { "memory.swap.max": 0 })
+    return [joined]
+  }
+  const memory = join(cgroups.memory, path)
+  const joined = [
+    set(memory, { "memory.limit_in_bytes": limits.memoryBytes }),
+    set(join(cgroups.pids, path), { "pids.max": limits.pids }),
+    set(join(cgroups.cpu, path), {
+      "cpu.cfs_period_us": 100_000,
+      "cpu.cfs_quota_us": limits.cpus * 100_000,
+      "cpu.shares": limits.shares
+    })
+  ]
+  const swap = "memory.memsw.limit_in_bytes"
+  if (existsSync(join(memory, swap))) set(memory, { [swap]: limits.memoryBytes })
+  return joined
+}
+
+/** Takes the machine's groups out of every tree (runc makes one in each); false while something still lives there. */
+export const removeCgroup = (path: string): boolean => {
+  const groups = mounted().map((mount) => join(mount.path, path)).filter((dir) => existsSync(dir))
+  return groups.map((dir) => {
+    try {
+      for (const below of readdirSync(dir, { withFileTypes: true })) {
+        if (below.isDirectory()) rmdirSync(join(dir, below.name))
+      }
+      rmdirSync(dir)
+      return true
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === "ENOENT"
+    }
+  }).every((gone) => gone)
+}

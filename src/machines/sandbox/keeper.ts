@@ -1,0 +1,232 @@
+import type * as ChildProcess from "node:child_process"
+import type * as Fs from "node:fs"
+import type * as Net from "node:net"
+import type * as Os from "node:os"
+import type { Readable } from "node:stream"
+
+/** What a machine's keeper is told, in a file whose path is its only argument. */
+export interface KeeperPlan {
+  /** The command that becomes the machine. */
+  readonly argv: ReadonlyArray<string>
+  /** Where it looks for programs; the rest of its environment is empty. */
+  readonly path: string
+  /** Files the command reads at descriptor 3, 4, …: settings that must not be seen in a process list. */
+  readonly inputs: ReadonlyArray<string>
+  /** How many first children below the command the machine's own process is. */
+  readonly depth: number
+  /** Whether that process is PID 1 of its namespace, where the kernel drops signals nobody handles. */
+  readonly isInit: boolean
+  /** Counts the starts; it marks the exit record as belonging to this one. */
+  readonly run: number
+  readonly socket: string
+  readonly port: number
+  /** Directory of the machine's output and of its exit record. */
+  readonly dir: string
+  /** Bytes of resident memory after which the keeper kills; 0 where a cgroup sees to it. */
+  readonly memoryBytes: number
+}
+
+/**
+ * The process that stays with a machine: it starts it inside the namespaces it was itself started in, relays a Unix
+ * socket to the machine's port, writes the output down and records how it ended. It outlives the platform, and the
+ * machine cannot outlive it, since it is PID 1 of the namespace around the machine.
+ *
+ * It runs as a program of its own, made from this function's text: it may use nothing from outside its own body.
+ */
+export function keeper(require: NodeJS.Require): void {
+  const fs = require("node:fs") as typeof Fs
+  const net = require("node:net") as typeof Net
+  const os = require("node:os") as typeof Os
+  const childProcess = require("node:child_process") as typeof ChildProcess
+  const plan = JSON.parse(fs.readFileSync(process.argv[2] ?? "", "utf8")) as KeeperPlan
+
+  const SEGMENT = 1024 * 1024
+  const SEGMENTS = 4
+  const LINE = 16 * 1024
+  const BYTES_PER_SECOND = 4 * 1024 * 1024
+
+  // Output: files named by the offset of their first byte, each line led by 1 (stdout) or 2 (stderr).
+  const segments = fs.readdirSync(plan.dir).filter((name) => name.startsWith("out.")).sort()
+  const last = segments.at(-1)
+  let offset = last === undefined ? 0 : Number(last.slice(4)) + fs.statSync(`${plan.dir}/${last}`).size
+  let size = SEGMENT
+  let file = -1
+  const write = (bytes: Buffer) => {
+    try {
+      if (size >= SEGMENT) {
+        if (file !== -1) fs.closeSync(file)
+        const name = `out.${String(offset).padStart(15, "0")}`
+        file = fs.openSync(`${plan.dir}/${name}`, "a", 0o600)
+        segments.push(name)
+        for (const old of segments.splice(0, segments.length - SEGMENTS)) {
+          if (old !== name) fs.rmSync(`${plan.dir}/${old}`, { force: true })
+        }
+        size = 0
+      }
+      const written = fs.writeSync(file, bytes)
+      offset += written
+      size += written
+    } catch {
+      // A full disk costs output, never the machine.
+    }
+  }
+
+  const child = childProcess.spawn(plan.argv[0] ?? "", plan.argv.slice(1), {
+    stdio: ["ignore", "pipe", "pipe", ...plan.inputs.map((path) => fs.openSync(path, "r"))],
+    env: { PATH: plan.path }
+  })
+
+  let taken = 0
+  const streams = [child.stdout, child.stderr]
+  const capture = (stream: Readable | null, mark: string) => {
+    let rest = Buffer.alloc(0)
+    stream?.on("data", (chunk: Buffer) => {
+      let bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+      const lines: Array<Buffer> = []
+      for (;;) {
+        const end = bytes.indexOf(10)
+        let cut = end === -1 ? bytes.length : end
+        if (end === -1 && cut < LINE) break
+        const whole = cut <= LINE
+        if (!whole) {
+          cut = LINE
+          // Not within a UTF-8 sequence: its later bytes are 10xxxxxx.
+          for (let i = 0; i < 3 && ((bytes[cut] ?? 0) & 0xc0) === 0x80; i++) cut--
+        }
+        lines.push(Buffer.from(mark), bytes.subarray(0, cut), Buffer.from("\n"))
+        bytes = bytes.subarray(whole && end !== -1 ? cut + 1 : cut)
+        if (bytes.length === 0) break
+      }
+      rest = Buffer.from(bytes)
+      if (lines.length > 0) write(Buffer.concat(lines))
+      taken += chunk.length
+      if (taken > BYTES_PER_SECOND) { for (const each of streams) each?.pause() }
+    })
+    stream?.on("end", () => rest.length > 0 && write(Buffer.concat([Buffer.from(mark), rest, Buffer.from("\n")])))
+    stream?.on("error", () => undefined)
+  }
+  capture(child.stdout as Readable | null, "1")
+  capture(child.stderr as Readable | null, "2")
+  const secondly = setInterval(() => {
+    if (taken > BYTES_PER_SECOND) { for (const each of streams) each?.resume() }
+    taken = 0
+  }, 1000)
+
+  let ended = false
+  const end = (exitCode: number) => {
+    if (ended) return
+    ended = true
+    clearInterval(secondly)
+    const record = `${plan.dir}/exit.json`
+    fs.writeFileSync(`${record}.new`, JSON.stringify({ run: plan.run, exitCode }), { mode: 0o600, flush: true })
+    fs.renameSync(`${record}.new`, record)
+    fs.rmSync(plan.socket, { force: true })
+    process.exit(0)
+  }
+  child.on("error", (error) => {
+    write(Buffer.from(`2${error.message}\n`))
+    end(127)
+  })
+  child.on("close", (code, signal) => {
+    const exitCode = code ?? 128 + (signal === null ? 0 : os.constants.signals[signal])
+    end(terminated && exitCode === 137 ? 143 : exitCode)
+  })
+
+  // The kernel's list of children is optional; the namespace's own /proc is short enough to read through.
+  const parentOf = (pid: string) => {
+    try {
+      const stat = fs.readFileSync(`/proc/${pid}/stat`, "latin1")
+      return Number(stat.slice(stat.lastIndexOf(")") + 4).split(" ")[0])
+    } catch {
+      return -1
+    }
+  }
+  const pids = () => fs.readdirSync("/proc").filter((name) => /^\d+$/.test(name))
+  const mainProcess = () => {
+    let pid = child.pid ?? -1
+    for (let depth = 0; depth < plan.depth; depth++) {
+      const below = pids().find((candidate) => parentOf(candidate) === pid)
+      if (below === undefined) return undefined
+      pid = Number(below)
+    }
+    return pid
+  }
+  // A SIGTERM left at its default ends any process but an init: then do what the default means. Asked again and
+  // again, since Node catches the signal once to tidy its terminal and only then falls back to the default.
+  let terminated = false
+  const isDeaf = (pid: number) => {
+    const status = fs.readFileSync(`/proc/${pid}/status`, "latin1")
+    const handled = ["SigCgt", "SigIgn"].map((set) => BigInt(`0x${new RegExp(`${set}:\\s*(\\w+)`).exec(status)?.[1]}`))
+    return plan.isInit && handled.every((signals) => ((signals >> 14n) & 1n) === 0n)
+  }
+  process.on("SIGTERM", () => {
+    const pid = mainProcess()
+    if (pid === undefined) return void child.kill("SIGKILL")
+    try {
+      process.kill(pid, "SIGTERM")
+    } catch {
+      return
+    }
+    const insist = () => {
+      try {
+        if (!isDeaf(pid)) return void setTimeout(insist, 20)
+        terminated = true
+        process.kill(pid, "SIGKILL")
+      } catch {
+        // It ended.
+      }
+    }
+    insist()
+  })
+  for (const ignored of ["SIGINT", "SIGHUP", "SIGPIPE"] as const) process.on(ignored, () => undefined)
+
+  if (plan.memoryBytes > 0) {
+    setInterval(() => {
+      let resident = 0
+      for (const pid of pids()) {
+        if (pid === "1") continue
+        try {
+          const status = fs.readFileSync(`/proc/${pid}/status`, "latin1")
+          for (const [, kib] of status.matchAll(/^Rss(?:Anon|Shmem):\s+(\d+)/gm)) resident += Number(kib) * 1024
+        } catch {
+          // It ended meanwhile.
+        }
+      }
+      const main = resident > plan.memoryBytes ? mainProcess() : undefined
+      if (main !== undefined) process.kill(main, "SIGKILL")
+    }, 500).unref()
+  }
+
+  // Relay. A half-closed connection stays open the other way; pipe() holds back a faster side.
+  type Socket = Net.Socket
+  const done = (socket: Socket) => socket.readableEnded && socket.writableFinished
+  const connect = (client: Socket, host: string, otherwise?: string) => {
+    const server = net.connect({ host, port: plan.port, allowHalfOpen: true })
+    const refused = () => otherwise === undefined ? client.destroy() : connect(client, otherwise)
+    server.once("error", refused)
+    server.once("connect", () => {
+      server.off("error", refused)
+      server.on("error", () => client.destroy())
+      client.pipe(server)
+      server.pipe(client)
+      client.on("close", () => done(client) || server.destroy())
+      server.on("close", () => done(server) || client.destroy())
+    })
+  }
+  process.umask(0o077)
+  const relay = net.createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => {
+    client.on("error", () => client.destroy())
+    connect(client, "127.0.0.1", "::1")
+  })
+  relay.maxConnections = 2048
+  relay.on("error", (error) => {
+    console.error(String(error))
+    process.exit(1)
+  })
+  relay.listen(plan.socket, () => {
+    fs.writeSync(1, "ready\n")
+    // The number must stay taken: libuv never closes a socket that got one of the first three.
+    fs.closeSync(1)
+    fs.openSync("/dev/null", "w")
+  })
+}

@@ -1,0 +1,126 @@
+import { Data, Effect } from "effect"
+import { spawn } from "node:child_process"
+import { lstatSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs"
+import { closeSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { type Cgroups, makeCgroup } from "./cgroups.ts"
+import { keeper, type KeeperPlan } from "./keeper.ts"
+import { joinCgroups, prepareRoot, waitForGo } from "./launcher.ts"
+import { SEARCH_PATH, writeAtomically } from "./paths.ts"
+import { identify, type ProcessId } from "./processes.ts"
+import type { Prepared, Tier } from "./Tier.ts"
+
+export class LaunchError extends Data.TaggedError("LaunchError")<{ readonly message: string }> {}
+
+/** The keeper as a program. esbuild may have wrapped named functions in a helper called `__name`. */
+export const keeperProgram = `const __name = (f) => f;(${keeper.toString()})(require)\n`
+
+// Small heaps: a keeper holds a few sockets' buffers and nothing else.
+const nodeFlags = ["--max-semi-space-size=1", "--max-old-space-size=64", "--v8-pool-size=1", "--no-warnings"]
+
+export interface Launch {
+  readonly tier: Tier
+  readonly machine: Prepared
+  readonly rootfs: string
+  readonly run: number
+  readonly socket: string
+  readonly port: number
+  readonly cgroups: Cgroups | undefined
+  /** Whether the kernel lets us lay a writable layer over the image. */
+  readonly overlay: boolean
+  /** Keeps the process's identity on disk; the process waits until this is done. */
+  readonly record: (process: ProcessId) => void
+}
+
+/** The working directory below the root, to be made when absent; none of its parents may be a link. */
+const missingDirectory = (rootfs: string, workingDir: string): string => {
+  let path = rootfs
+  const parts = workingDir.split("/").filter((part) => part !== "" && part !== ".")
+  if (parts.includes("..")) return ""
+  for (const part of parts) {
+    path = join(path, part)
+    const found = lstatSync(path, { throwIfNoEntry: false })
+    if (found === undefined) return parts.join("/")
+    if (!found.isDirectory()) return ""
+  }
+  return ""
+}
+
+const writeFiles = (launch: Launch) => {
+  const { cgroups, machine, tier } = launch
+  const command = tier.command(machine)
+  for (const [name, content] of Object.entries(command.files)) {
+    mkdirSync(dirname(join(machine.dir, name)), { recursive: true, mode: 0o700 })
+    writeAtomically(join(machine.dir, name), content)
+  }
+  const doors = cgroups === undefined || machine.cgroup === undefined || tier.ownCgroup
+    ? []
+    : makeCgroup(cgroups, machine.cgroup, machine.limits)
+  const plan: KeeperPlan = {
+    argv: ["/bin/sh", "-c", joinCgroups, "berth-machine", ...doors, "--", ...command.argv],
+    path: SEARCH_PATH,
+    inputs: command.inputs.map((name) => join(machine.dir, name)),
+    depth: tier.depth,
+    isInit: tier.isInit,
+    run: launch.run,
+    socket: launch.socket,
+    port: launch.port,
+    dir: machine.dir,
+    memoryBytes: machine.cgroup === undefined ? machine.limits.memoryBytes : 0
+  }
+  writeAtomically(join(machine.dir, "keeper.json"), JSON.stringify(plan))
+  writeAtomically(join(machine.dir, "keeper.cjs"), keeperProgram)
+}
+
+const command = ({ machine, overlay, rootfs, tier }: Launch) => [
+  ...["-c", waitForGo, "berth-machine"],
+  ...["unshare", ...(tier.userNamespace ? ["--user", "--map-root-user"] : [])],
+  ...["--mount", "--net", "--pid", "--fork", "--kill-child", "--"],
+  ...["/bin/sh", "-c", prepareRoot, "berth-machine", machine.dir, rootfs, String(machine.limits.scratchBytes)],
+  overlay ? (tier.userNamespace ? ",userxattr" : "") : "none",
+  missingDirectory(rootfs, machine.workingDir),
+  ...[process.execPath, ...nodeFlags, join(machine.dir, "keeper.cjs"), join(machine.dir, "keeper.json")]
+]
+
+const said = (path: string) => {
+  try {
+    return readFileSync(path, "utf8").trim()
+  } catch {
+    return ""
+  }
+}
+
+/** Starts the keeper; done when it listens. The machine's own process is then starting. */
+export const launch = (what: Launch): Effect.Effect<void, LaunchError> =>
+  Effect.async<void, LaunchError>((resume) => {
+    const { dir } = what.machine
+    const fail = (message: string) => resume(new LaunchError({ message }))
+    try {
+      for (const old of ["exit.json", "runc", "bundle"]) rmSync(join(dir, old), { recursive: true, force: true })
+      rmSync(what.socket, { force: true })
+      writeFiles(what)
+      const log = openSync(join(dir, "keeper.log"), "w", 0o600)
+      const child = spawn("/bin/sh", command(what), {
+        cwd: dir,
+        detached: true,
+        env: { PATH: SEARCH_PATH },
+        stdio: ["pipe", "pipe", log]
+      })
+      closeSync(log)
+      child.on("error", (error) => fail(error.message))
+      child.stdin?.on("error", () => undefined)
+      child.stdout?.once("data", () => {
+        child.stdout?.destroy()
+        child.removeAllListeners("exit")
+        resume(Effect.void)
+      })
+      child.on("exit", () => fail(said(join(dir, "keeper.log")) || "it ended while starting"))
+      const self = child.pid === undefined ? undefined : identify(child.pid)
+      if (self === undefined) return fail("the launcher could not be started")
+      what.record(self)
+      child.stdin?.end("go\n")
+      child.unref()
+    } catch (error) {
+      fail(error instanceof Error ? error.message : String(error))
+    }
+  })

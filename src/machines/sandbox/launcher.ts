@@ -1,0 +1,63 @@
+/**
+ * The two shell programs around a machine's keeper. They are constants: everything that comes from outside arrives
+ * in `$1`, `$2`, …, and is never read as shell text.
+ */
+
+/** Waits until its process id is on disk. A platform that died before that closes the pipe, and nothing starts. */
+export const waitForGo = `read -r go || exit 1
+exec "$@" </dev/null`
+
+/**
+ * Runs as PID 1 of the keeper's namespaces: loopback up, the machine's root put together, then the keeper.
+ * The mounts are seen in this namespace alone and go with it.
+ *
+ * $1 machine directory, $2 unpacked image, $3 bytes of the machine's own layer, $4 how that layer is made
+ * (overlay options, or "none"), $5 a directory to make, $6… the keeper.
+ */
+export const prepareRoot = `set -e
+cd "$1"; image=$2 size=$3 layer=$4 workdir=$5; shift 5
+umask 022
+mount -t proc proc /proc
+# A new network namespace has its loopback down. Root may say so in sysfs, anybody with iproute2.
+up() { mount -t sysfs sysfs mnt && echo 0x1 >mnt/class/net/lo/flags; }
+up 2>/dev/null || ip link set lo up || ifconfig lo up || { echo "loopback cannot be brought up: install iproute2" >&2; exit 1; }
+umount mnt 2>/dev/null || :
+mount --bind "$image" lower
+if [ "$layer" != none ]; then
+  mount -t tmpfs -o "size=$size,mode=755,nosuid,nodev" cow cow
+  mkdir cow/up cow/work
+  # Relative paths: a comma or a colon in a path would end the option.
+  mount -t overlay -o "nosuid,nodev,lowerdir=lower,upperdir=cow/up,workdir=cow/work$layer" root root
+else
+  mount -t tmpfs -o size=1m,mode=755,nosuid,nodev root root
+  for entry in lower/* lower/.[!.]*; do
+    name=\${entry#lower/}
+    case $name in proc|dev|tmp|.berth) continue ;; esac
+    if [ -L "$entry" ]; then ln -s "$(readlink "$entry")" "root/$name"; continue
+    elif [ -d "$entry" ]; then mkdir "root/$name"
+    elif [ -f "$entry" ]; then : >"root/$name"
+    else continue; fi
+    mount --bind "$entry" "root/$name"
+    mount -o remount,bind,ro,nosuid,nodev "root/$name"
+  done
+fi
+cd root
+for name in proc dev tmp .berth; do
+  # A link here would lead a mount out of the machine.
+  if [ -L $name ]; then rm $name; fi
+  [ -d $name ] || mkdir $name
+done
+chmod 1777 tmp
+# Without /etc/hosts "localhost" does not resolve.
+if [ ! -L etc ] && mkdir -p etc 2>/dev/null && [ ! -L etc/hosts ] && [ ! -s etc/hosts ]; then
+  printf '127.0.0.1 localhost\\n::1 localhost\\n' 2>/dev/null >etc/hosts || :
+fi
+[ -z "$workdir" ] || mkdir -p "./$workdir" 2>/dev/null || :
+cd ..
+[ "$layer" != none ] || mount -o remount,ro,nosuid,nodev root
+exec "$@"`
+
+/** Puts itself into the cgroups whose files come before "--", then runs the rest. */
+export const joinCgroups = `while [ "$1" != -- ]; do echo 0 >"$1" || exit 125; shift; done
+shift
+exec "$@"`

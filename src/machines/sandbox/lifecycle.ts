@@ -1,0 +1,181 @@
+import { Effect, Stream } from "effect"
+import { lstatSync } from "node:fs"
+import { rmSync } from "node:fs"
+import { join } from "node:path"
+import { type MachineAddress, MachineError, type MachineSpec, type MachineState } from "../Machines.ts"
+import { type Cgroups, removeCgroup } from "./cgroups.ts"
+import { launch } from "./launch.ts"
+import { limitsOf } from "./limits.ts"
+import { followOutput, readPage } from "./output.ts"
+import { machineDir, socketPath, type Yard } from "./paths.ts"
+import { alive, childOf, signal } from "./processes.ts"
+import * as store from "./store.ts"
+import type { Prepared, Tier } from "./Tier.ts"
+import { resolveUser } from "./user.ts"
+import { environmentOf, goodName, hostnameOf, specProblem } from "./validate.ts"
+
+export interface Host {
+  readonly yard: Yard
+  readonly tier: Tier
+  readonly cgroups: Cgroups | undefined
+  readonly overlay: boolean
+}
+
+const KILLED = 137
+
+const failure = (operation: string, machine: string) => (error: unknown) =>
+  new MachineError({ operation, machine, message: error instanceof Error ? error.message : String(error) })
+
+const addressOf = (yard: Yard, name: string): MachineAddress => ({ _tag: "Unix", path: socketPath(yard, name) })
+
+/** A directory whose record cannot be read is still listed, with no owner, so that it can be destroyed. */
+export const stateOf = (yard: Yard, name: string): MachineState | undefined => {
+  const record = store.readRecord(yard, name)
+  if (record === undefined) {
+    return lstatSync(machineDir(yard, name), { throwIfNoEntry: false }) === undefined
+      ? undefined
+      : { name, owner: "", status: "exited", address: addressOf(yard, name), exitCode: null }
+  }
+  const base = { name, owner: record.spec.owner, address: addressOf(yard, name), exitCode: null }
+  if (record.process === null) return { ...base, status: "created" }
+  if (alive(record.process)) return { ...base, status: "running" }
+  const exit = store.readExit(yard, name)
+  return { ...base, status: "exited", exitCode: exit?.run === record.run ? exit.exitCode : null }
+}
+
+const prepare = (host: Host, spec: MachineSpec): Prepared => {
+  const user = resolveUser(spec.rootfs, spec.config.user)
+  if (typeof user === "string") throw new Error(user)
+  const dir = machineDir(host.yard, spec.name)
+  return {
+    name: spec.name,
+    hostname: hostnameOf(spec.name),
+    dir,
+    root: join(dir, "root"),
+    readOnly: !host.overlay,
+    argv: [...spec.config.entrypoint, ...spec.config.cmd],
+    env: environmentOf(spec, user.home),
+    workingDir: spec.config.workingDir || "/",
+    user,
+    limits: limitsOf(spec),
+    cgroup: host.cgroups && `${host.yard.cgroup}/${spec.name}`
+  }
+}
+
+export const provision = (host: Host, spec: MachineSpec) =>
+  Effect.try({
+    try: (): MachineState => {
+      const problem = specProblem(spec)
+      if (problem !== undefined) throw new Error(problem)
+      if (lstatSync(spec.rootfs, { throwIfNoEntry: false })?.isDirectory() !== true) {
+        throw new Error(`${spec.rootfs} is no directory`)
+      }
+      const found = stateOf(host.yard, spec.name)
+      if (found !== undefined) return found
+      prepare(host, spec)
+      store.createRecord(host.yard, { spec, run: 0, process: null })
+      return {
+        name: spec.name,
+        owner: spec.owner,
+        status: "created",
+        address: addressOf(host.yard, spec.name),
+        exitCode: null
+      }
+    },
+    catch: failure("provision", spec.name)
+  })
+
+const gone = (process: Parameters<typeof alive>[0], millis: number) =>
+  Effect.gen(function*() {
+    for (let left = millis; alive(process); left -= 10) {
+      if (left <= 0) return false
+      yield* Effect.sleep(10)
+    }
+    return true
+  })
+
+/** The keeper is PID 1 of the namespace around the machine: when it is killed, the kernel kills all within. */
+const kill = (host: Host, name: string) =>
+  Effect.gen(function*() {
+    const record = store.readRecord(host.yard, name)
+    if (record === undefined || record.process === null) return
+    const { process } = record
+    const witnessed = alive(process)
+    for (let tries = 0; alive(process); tries++) {
+      if (tries === 200) return yield* Effect.fail(new Error(`process ${process.pid} cannot be killed`))
+      signal(childOf(process) ?? process, "SIGKILL")
+      if (yield* gone(process, 50)) break
+    }
+    if (witnessed && store.readExit(host.yard, name)?.run !== record.run) {
+      store.writeExit(host.yard, name, record.run, KILLED)
+    }
+    yield* removeTraces(host, name)
+  })
+
+/** What a killed keeper or runc could not tidy away itself. */
+const removeTraces = (host: Host, name: string) =>
+  Effect.gen(function*() {
+    rmSync(socketPath(host.yard, name), { force: true })
+    for (let tries = 0; !removeCgroup(`${host.yard.cgroup}/${name}`); tries++) {
+      if (tries === 100) return yield* Effect.fail(new Error("its cgroup is still in use"))
+      yield* Effect.sleep(20)
+    }
+  })
+
+export const start = (host: Host, name: string) =>
+  Effect.gen(function*() {
+    const record = store.readRecord(host.yard, name)
+    if (record === undefined) return yield* Effect.fail(new Error("it was not provisioned"))
+    if (record.process !== null && alive(record.process)) return
+    yield* removeTraces(host, name)
+    const run = record.run + 1
+    const machine = yield* Effect.try(() => prepare(host, record.spec))
+    yield* launch({
+      ...host,
+      machine,
+      run,
+      rootfs: record.spec.rootfs,
+      socket: socketPath(host.yard, name),
+      port: record.spec.port,
+      record: (process) => store.writeRecord(host.yard, { ...record, run, process })
+    })
+  }).pipe(
+    Effect.mapError(failure("start", name)),
+    Effect.zipRight(Effect.suspend(() => {
+      const state = stateOf(host.yard, name)
+      return state === undefined ? Effect.fail(failure("start", name)("it is gone")) : Effect.succeed(state)
+    }))
+  )
+
+export const stop = (host: Host, name: string, graceSeconds: number) =>
+  Effect.gen(function*() {
+    const process = store.readRecord(host.yard, name)?.process
+    if (!process) return
+    const inner = childOf(process)
+    if (inner !== undefined && graceSeconds > 0) {
+      signal(inner, "SIGTERM")
+      yield* gone(process, graceSeconds * 1000)
+    }
+    yield* kill(host, name)
+  }).pipe(Effect.mapError(failure("stop", name)))
+
+/** Kills before it waits for its turn: a stop's patience must not delay it. */
+export const destroyNow = (host: Host, name: string) => kill(host, name).pipe(Effect.mapError(failure("destroy", name)))
+
+export const destroy = (host: Host, name: string) =>
+  kill(host, name).pipe(
+    Effect.zipRight(removeTraces(host, name)),
+    Effect.zipRight(Effect.try(() => store.removeRecord(host.yard, name))),
+    Effect.mapError(failure("destroy", name))
+  )
+
+export const output = (host: Host, name: string, offset: number) =>
+  Stream.suspend(() =>
+    goodName(name) && stateOf(host.yard, name) !== undefined
+      ? followOutput(machineDir(host.yard, name), Math.max(0, Math.trunc(offset) || 0))
+      : Stream.fail(failure("output", name)("there is no such machine"))
+  )
+
+/** The last thing a machine wrote, for a message. */
+export const lastWords = (host: Host, name: string) =>
+  Effect.sync(() => readPage(machineDir(host.yard, name), 0).lines.slice(-3).map((line) => line.text).join(" "))

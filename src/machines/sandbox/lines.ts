@@ -1,0 +1,23 @@
+import type { MachineLine } from "../Machines.ts"
+
+/**
+ * A line as it may be stored and shown: valid Unicode, terminal colours taken out, every other control character
+ * but the tab made visible (PostgreSQL takes no NUL, and a terminal obeys escapes).
+ */
+export const cleanLine = (bytes: Uint8Array): string =>
+  Buffer.from(bytes).toString("utf8")
+    .replace(/\r$/, "")
+    .replace(/\x1b\[[0-?]*[ -/]*[@-~]/g, "")
+    .replace(/[\0-\x08\x0a-\x1f\x7f-\x9f]/g, "\ufffd")
+
+/** The complete lines in `bytes`, which begin at `offset` of the output; what follows the last newline is left. */
+export const parseLines = (bytes: Uint8Array, offset: number): ReadonlyArray<MachineLine> => {
+  const lines: Array<MachineLine> = []
+  let at = 0
+  for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, at)) {
+    const stream = bytes[at] === 0x32 ? "stderr" : "stdout"
+    lines.push({ offset: offset + end + 1, stream, text: cleanLine(bytes.subarray(at + 1, end)) })
+    at = end + 1
+  }
+  return lines
+}

@@ -1,0 +1,59 @@
+import type { MachineSpec } from "../Machines.ts"
+
+const hasNul = (text: string) => text.includes("\0")
+// MAX_ARG_STRLEN: one argument or variable longer than 32 pages makes execve fail (execve(2)).
+const LONGEST = 128 * 1024 - 1
+const TOTAL = 1024 * 1024
+
+export const goodName = (name: string) => /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/.test(name)
+
+const environmentProblem = (env: ReadonlyArray<readonly [string, string]>) => {
+  for (const [name, value] of env) {
+    if (name === "" || name.includes("=") || hasNul(name)) return `${JSON.stringify(name)} is no variable name`
+    if (hasNul(value)) return `the variable ${name} holds a NUL byte`
+    if (Buffer.byteLength(name) + Buffer.byteLength(value) + 2 > LONGEST) return `the variable ${name} is too long`
+  }
+  const total = env.reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(value), 0)
+  return total > TOTAL ? "the environment is over 1 MiB" : undefined
+}
+
+/** Why a machine cannot be made of this, or undefined. The values come from images and from users. */
+export const specProblem = (spec: MachineSpec): string | undefined => {
+  const argv = [...spec.config.entrypoint, ...spec.config.cmd]
+  if (!goodName(spec.name)) return "the name is not 1–100 letters, digits, '_', '.' or '-'"
+
+  if (spec.owner.length > 200 || /[\0-\x1f\x7f]/.test(spec.owner)) return "the owner holds control characters"
+  if (!spec.rootfs.startsWith("/") || hasNul(spec.rootfs)) return "the root file system is not an absolute path"
+  if (argv.length === 0 || argv[0] === "") return "the image says neither entrypoint nor command"
+  if (argv.some(hasNul)) return "the command holds a NUL byte"
+  if (argv.some((word) => Buffer.byteLength(word) > LONGEST)) return "the command is too long"
+  if (hasNul(spec.config.workingDir) || !/^(\/|$)/.test(spec.config.workingDir)) {
+    return "the working directory is not an absolute path"
+  }
+  if (spec.config.env.some((entry) => entry.indexOf("=") < 1)) return "the image's environment is not NAME=value"
+  if (!Number.isInteger(spec.port) || spec.port < 1 || spec.port > 65535) return "the port is not 1–65535"
+  if (!Number.isInteger(spec.memoryMb) || spec.memoryMb < 16 || spec.memoryMb > 1_048_576) {
+    return "the memory is not 16–1048576 MiB"
+  }
+  return environmentProblem([...imageEnvironment(spec.config.env), ...Object.entries(spec.env)])
+}
+
+export const imageEnvironment = (entries: ReadonlyArray<string>): ReadonlyArray<readonly [string, string]> =>
+  entries.map((entry) => [entry.slice(0, entry.indexOf("=")), entry.slice(entry.indexOf("=") + 1)] as const)
+
+const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+/** The whole environment of the machine's process: nothing of ours, later sources over earlier ones. */
+export const environmentOf = (spec: MachineSpec, home: string): ReadonlyMap<string, string> =>
+  new Map([
+    ["PATH", PATH],
+    ["HOME", home],
+    ["HOSTNAME", hostnameOf(spec.name)],
+    ...imageEnvironment(spec.config.env),
+    ...Object.entries(spec.env),
+    ["PORT", String(spec.port)]
+  ])
+
+/** A valid host name (RFC 1123 label, 63 octets) made of the machine's name. */
+export const hostnameOf = (name: string) =>
+  name.toLowerCase().replace(/[^a-z0-9-]+/g, "-").replace(/^-+/, "").slice(0, 63).replace(/-+$/, "") || "machine"
