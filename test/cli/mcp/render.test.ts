@@ -1,0 +1,27 @@
+import { outline, printable, renderResult, table } from "#src/cli/mcp/render.ts"
+import { FastCheck as fc } from "effect"
+import { expect, it } from "vitest"
+
+it("columns are as wide as their widest cell", () => {
+  expect(table(["A", "LONG"], [["aaa", "b"], ["c", "d"]])).toBe("A    LONG\naaa  b\nc    d")
+})
+
+it("lists of flat objects are tables, the rest is indented", () => {
+  expect(outline({ name: "x", tags: ["a", "b"], rows: [{ id: 1, on: true }, { id: 2 }], none: [], deep: { a: null } }))
+    .toBe("name: x\ntags: a, b\nrows:\n  id  on\n  1   true\n  2   -\nnone: (none)\ndeep:\n  a: -")
+})
+
+it("any JSON can be outlined, and none of it reaches the terminal as control characters", () => {
+  fc.assert(fc.property(fc.jsonValue(), (value) => {
+    expect(outline(value)).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/)
+  }))
+  expect(printable("a\u001b[31mb\tc\n")).toBe("a[31mb\tc\n")
+})
+
+it("text is printed when it says more than the structured content; other blocks by their kind", () => {
+  const text = (text: string) => ({ type: "text" as const, text })
+  expect(renderResult({ content: [text("{\"a\":1}")], structuredContent: { a: 1 } })).toBe("a: 1")
+  expect(renderResult({ content: [text("One a.")], structuredContent: { a: 1 } })).toBe("One a.")
+  expect(renderResult({ content: [text("x"), { type: "image", data: "AA==", mimeType: "image/png" }] }))
+    .toBe("x\n\n[image image/png]")
+})
