@@ -1,6 +1,7 @@
 import { SettingError, type Settings } from "#src/Config.ts"
 import { Effect, Either } from "effect"
 import { execFileSync } from "node:child_process"
+import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import type { MachineSpec } from "../Machines.ts"
 import { bubblewrap } from "./bubblewrap.ts"
@@ -38,7 +39,9 @@ const missing: Readonly<Record<Tier["name"], () => string | undefined>> = {
 }
 
 /** Runs `env` of the tools directory as a whole machine, from provision to exit: what works then will work later. */
-const probe = (host: lifecycle.Host, tools: string) => {
+const probe = (like: lifecycle.Host, tools: string) => {
+  // A place of its own: a trial is no machine, and is swept away when we die in it.
+  const host = { ...like, yard: { ...like.yard, machines: scratchDir(like.yard) } }
   const spec: MachineSpec = {
     name: `probe-${process.pid}-${host.tier.name}`,
     owner: "",
@@ -50,6 +53,7 @@ const probe = (host: lifecycle.Host, tools: string) => {
     memoryMb: 64
   }
   return Effect.gen(function*() {
+    mkdirSync(host.yard.machines, { mode: 0o700 })
     yield* lifecycle.provision(host, spec)
     yield* lifecycle.start(host, spec.name)
     for (let tries = 0; tries < 300 && lifecycle.stateOf(host.yard, spec.name)?.status === "running"; tries++) {
@@ -61,7 +65,8 @@ const probe = (host: lifecycle.Host, tools: string) => {
     return yield* Effect.fail({ message: said || `a trial ended with ${exitCode ?? "nothing"}` })
   }).pipe(
     Effect.mapError((error) => error.message),
-    Effect.ensuring(Effect.ignore(lifecycle.destroy(host, spec.name)))
+    Effect.ensuring(Effect.ignore(lifecycle.destroy(host, spec.name))),
+    Effect.ensuring(Effect.sync(() => rmSync(host.yard.machines, { recursive: true, force: true })))
   )
 }
 

@@ -112,6 +112,8 @@ export const launch = (what: Launch): Effect.Effect<void, LaunchError> =>
       child.stdout?.once("data", () => {
         child.stdout?.destroy()
         child.removeAllListeners("exit")
+        // From here on it is on its own: it must not hold back our exit.
+        child.unref()
         resume(Effect.void)
       })
       child.on("exit", () => fail(said(join(dir, "keeper.log")) || "it ended while starting"))
@@ -119,7 +121,6 @@ export const launch = (what: Launch): Effect.Effect<void, LaunchError> =>
       if (self === undefined) return fail("the launcher could not be started")
       what.record(self)
       child.stdin?.end("go\n")
-      child.unref()
     } catch (error) {
       fail(error instanceof Error ? error.message : String(error))
     }

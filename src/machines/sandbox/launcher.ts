@@ -54,7 +54,7 @@ if [ ! -L etc ] && mkdir -p etc 2>/dev/null && [ ! -L etc/hosts ] && [ ! -s etc/
 fi
 [ -z "$workdir" ] || mkdir -p "./$workdir" 2>/dev/null || :
 cd ..
-[ "$layer" != none ] || mount -o remount,ro,nosuid,nodev root
+[ "$layer" != none ] || mount -o remount,bind,ro,nosuid,nodev root
 exec "$@"`
 
 /** Puts itself into the cgroups whose files come before "--", then runs the rest. */

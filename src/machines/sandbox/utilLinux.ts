@@ -10,7 +10,7 @@ import { type Prepared, type Tier } from "./Tier.ts"
  */
 const become = `set -e
 cd "$1"; tools=$2 uid=$3 gid=$4 size=$6 workdir=$7
-echo "$5" >/proc/sys/kernel/hostname
+hostname "$5" 2>/dev/null || echo "$5" 2>/dev/null >/proc/sys/kernel/hostname || :
 # The one user namespace below is the last: kernel code behind further ones is a favourite way out.
 echo 1 >/proc/sys/user/max_user_namespaces
 shift 7
@@ -30,7 +30,7 @@ done
 for name in acpi scsi; do [ ! -d proc/$name ] || mount -t tmpfs -o ro,size=0 none proc/$name; done
 mount -t tmpfs -o "mode=1777,size=$size,nosuid,nodev" shm dev/shm
 mount -t tmpfs -o "mode=1777,size=$size,nosuid,nodev" tmp tmp
-mount -o remount,ro,nosuid,noexec,mode=755 dev
+mount -o $ro dev
 mount --bind "$tools" .berth
 mount -o remount,bind,ro,nosuid,nodev .berth
 pivot_root . .berth/old
