@@ -1,0 +1,69 @@
+import { Activity, Workflow } from "@effect/workflow"
+import { Effect, Schedule, Schema } from "effect"
+import { DeploymentId, type DeploymentRow } from "./Deployment.ts"
+import { Gone, Pipeline, Source, StageFailed } from "./Pipeline.ts"
+import { Stopping } from "./Stopping.ts"
+import { type Stage } from "./transitions.ts"
+
+const Failed = Schema.Union(StageFailed, Gone)
+
+/** The pipeline of one deployment. Its id is the key: started twice it still runs once. */
+export const DeployWorkflow = Workflow.make({
+  name: "Deploy",
+  payload: { deploymentId: DeploymentId, serverId: Schema.String },
+  idempotencyKey: ({ deploymentId }) => deploymentId
+})
+
+/** Requests in flight at the old machine when the swap came. */
+const drainTime = "2 seconds"
+
+/** The database may be away for a while; the end of a pipeline is worth waiting for. */
+const persistently = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.retry(Effect.sandbox(effect), {
+    schedule: Schedule.exponential("200 millis").pipe(Schedule.union(Schedule.spaced("5 seconds"))),
+    times: 60
+  }).pipe(Effect.unsandbox)
+
+export const DeployWorkflowLive = DeployWorkflow.toLayer(({ deploymentId: id, serverId }) =>
+  Effect.gen(function*() {
+    const pipeline = yield* Pipeline
+    const stopping = yield* Stopping
+
+    const activity = <A, I>(
+      name: string,
+      success: Schema.Schema<A, I>,
+      execute: Effect.Effect<A, StageFailed | Gone>
+    ) => Activity.make({ name, success, error: Failed, execute: stopping.guarded(execute) })
+
+    const step = <A, I, E extends { readonly message: string }>(
+      stage: Stage,
+      success: Schema.Schema<A, I>,
+      work: (record: DeploymentRow) => Effect.Effect<A, E>
+    ) => activity(stage, success, pipeline.stage(id, stage, work))
+
+    const toTheSwap = Effect.gen(function*() {
+      const source = yield* step("resolving", Source, pipeline.resolve)
+      yield* step("scanning", Schema.Void, pipeline.scan)
+      yield* step("mirroring", Schema.Void, (record) => pipeline.mirror(record, source))
+      const generation = yield* step("creating", Schema.Int, (record) => pipeline.create(record, source))
+      yield* step("starting", Schema.Void, pipeline.start)
+      yield* step("checking", Schema.Void, pipeline.check)
+      yield* activity("swapping", Schema.Void, pipeline.swap(id, serverId, generation))
+    })
+
+    /** After the swap nothing touches the new machine: only the old ones go. */
+    const afterwards = Effect.gen(function*() {
+      yield* step("draining", Schema.Void, () => Effect.sleep(drainTime))
+      yield* activity("retiring", Schema.Void, pipeline.retire(id, serverId))
+    })
+
+    yield* toTheSwap.pipe(
+      Effect.zipRight(Effect.ignore(afterwards)),
+      Effect.catchTags({
+        StageFailed: ({ message }) =>
+          activity("failing", Schema.Void, persistently(pipeline.fail(id, serverId, message))),
+        Gone: () => activity("discarding", Schema.Void, pipeline.discard(id))
+      })
+    )
+  }).pipe(Effect.orDie)
+)

@@ -1,0 +1,122 @@
+import { parseReference } from "#src/images/reference.ts"
+import { ServerId } from "#src/servers/Server.ts"
+import { failsWith } from "#src/shared/Failure.ts"
+import { Id } from "#src/shared/ids.ts"
+import { Input, optional, Text, Timestamp } from "#src/shared/text.ts"
+import { Either, Schema } from "effect"
+import { stages, statuses } from "./transitions.ts"
+
+export const DeploymentId = Id("DeploymentId", "Deployment id, dep_ and a ULID")
+export type DeploymentId = typeof DeploymentId.Type
+
+export const DeploymentStatus = Schema.Literal(...statuses).annotations({
+  description: "rolled_back: a rollback took its place. One that a later deploy replaced stays running, inactive"
+})
+
+/** Vulnerabilities found, by severity (contract: `trivyScanResult`). */
+const ScanCounts = Schema.Struct({ critical: Schema.Int, high: Schema.Int, medium: Schema.Int })
+
+/** Contract: "Deployment", with the fields that design's "Deploy" adds. */
+export const Deployment = Schema.Struct({
+  id: DeploymentId,
+  serverId: ServerId,
+  status: DeploymentStatus,
+  imageUri: Schema.String,
+  version: Schema.Int.annotations({ description: "Counts up per server; what rollback takes" }),
+  type: Schema.Literal("deploy", "rollback"),
+  active: Schema.Boolean.annotations({ description: "Whether this is the deployment that serves" }),
+  imageDigest: Schema.NullOr(Schema.String).annotations({
+    description: "sha256 digest of the image's manifest; null until it was resolved"
+  }),
+  trivyScanResult: Schema.NullOr(ScanCounts).annotations({ description: "Null when no scanner looked at the image" }),
+  errorMessage: optional(Schema.String.annotations({ description: "When failed: the stage, and why" })),
+  createdAt: Timestamp,
+  deployedAt: Schema.NullOr(Timestamp)
+}).annotations({ title: "Deployment" })
+export type Deployment = typeof Deployment.Type
+
+export const Stage = Schema.Literal(...stages)
+
+export const DeploymentRow = Schema.Struct({
+  ...Deployment.omit("trivyScanResult", "errorMessage").fields,
+  scanResult: Schema.NullOr(ScanCounts),
+  errorMessage: Schema.NullOr(Schema.String),
+  stage: Stage,
+  rollbackOf: Schema.NullOr(Schema.String),
+  port: Schema.Int,
+  createdAt: Schema.DateFromSelf,
+  deployedAt: Schema.NullOr(Schema.DateFromSelf)
+})
+export type DeploymentRow = typeof DeploymentRow.Type
+
+export const view = (
+  { errorMessage, port: _, rollbackOf: _r, scanResult, stage: _s, ...row }: DeploymentRow
+): Deployment => ({
+  ...row,
+  trivyScanResult: scanResult,
+  ...(errorMessage === null ? {} : { errorMessage })
+})
+
+const ImageUri = Text(1024).pipe(
+  Schema.filter(
+    (text) => Either.match(parseReference(text), { onLeft: ({ message }) => message, onRight: () => true }),
+    {
+      jsonSchema: { minLength: 1 }
+    }
+  ),
+  Schema.annotations({ description: "registry/name:tag, name@sha256:…, or outside production oci:PATH" })
+)
+
+/** `POST /v1/servers/:serverId/deploy` */
+export const deployFields = { imageUri: ImageUri }
+export const DeployInput = Input(deployFields)
+
+/** `POST /v1/servers/:serverId/rollback` */
+export const rollbackFields = {
+  version: Schema.Int.pipe(Schema.positive({ message: () => "must be a whole number from 1 on" }))
+}
+export const RollbackInput = Input(rollbackFields)
+
+export class DeploymentInProgress extends Schema.TaggedError<DeploymentInProgress>()(
+  "DeploymentInProgress",
+  {},
+  failsWith(409, "DEPLOYMENT_IN_PROGRESS")
+) {
+  override get message() {
+    return "A deployment of this server is in progress; wait for its end"
+  }
+}
+
+export class DeploymentNotFound
+  extends Schema.TaggedError<DeploymentNotFound>()("DeploymentNotFound", {}, failsWith(404))
+{
+  override get message() {
+    return "There is no such deployment"
+  }
+}
+
+export class VersionNotFound
+  extends Schema.TaggedError<VersionNotFound>()("VersionNotFound", { version: Schema.Number }, failsWith(404))
+{
+  override get message() {
+    return `The server has no version ${this.version}`
+  }
+}
+
+/** The version exists and can't be gone back to (409). */
+export class VersionNotKept extends Schema.TaggedError<VersionNotKept>()(
+  "VersionNotKept",
+  { version: Schema.Number, reason: Schema.String },
+  failsWith(409)
+) {
+  override get message() {
+    return `Version ${this.version} can't be rolled back to: ${this.reason}`
+  }
+}
+
+/** Start, stop or restart of a server that nothing was deployed to (409). */
+export class NotDeployed extends Schema.TaggedError<NotDeployed>()("NotDeployed", {}, failsWith(409, "NOT_DEPLOYED")) {
+  override get message() {
+    return "Nothing is deployed to this server yet"
+  }
+}

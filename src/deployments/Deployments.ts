@@ -1,0 +1,156 @@
+import { CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { anyScope, withPolicy } from "#src/accounts/Policy.ts"
+import { plans } from "#src/billing/Plan.ts"
+import { Images } from "#src/images/Images.ts"
+import { type ServerRow } from "#src/servers/Server.ts"
+import { Servers } from "#src/servers/Servers.ts"
+import { isId, newId } from "#src/shared/ids.ts"
+import { type PageRequest, paginate } from "#src/shared/paging.ts"
+import { WorkflowEngine } from "@effect/workflow"
+import { Effect, Option, Stream } from "effect"
+import {
+  type DeployInput,
+  DeploymentId,
+  DeploymentNotFound,
+  type DeploymentRow,
+  type RollbackInput,
+  VersionNotFound,
+  VersionNotKept,
+  view
+} from "./Deployment.ts"
+import { DeploymentsRepo } from "./DeploymentsRepo.ts"
+import { DeployWorkflow } from "./DeployWorkflow.ts"
+import { keptCount, keptVersions } from "./retention-rule.ts"
+import { isSettled, rules, stepOf } from "./transitions.ts"
+import { Watch } from "./Watch.ts"
+
+const reads = withPolicy(anyScope("deployments:read"))
+const writes = withPolicy(anyScope("deployments:write"))
+const either = withPolicy(anyScope("deployments:read", "deployments:write"))
+
+export class Deployments extends Effect.Service<Deployments>()("deployments/Deployments", {
+  effect: Effect.gen(function*() {
+    const repo = yield* DeploymentsRepo
+    const servers = yield* Servers
+    const images = yield* Images
+    const watch = yield* Watch
+    const engine = yield* WorkflowEngine.WorkflowEngine
+
+    /**
+     * Records and starts; the pipeline belongs to nobody's request. Should the process end in between, the reconciler
+     * starts what was recorded.
+     */
+    const begin = (row: Parameters<typeof repo.begin>[0]) =>
+      Effect.uninterruptible(
+        Effect.tap(repo.begin(row), ({ id, serverId }) =>
+          DeployWorkflow.execute({ deploymentId: id, serverId }, { discard: true }).pipe(
+            Effect.provideService(WorkflowEngine.WorkflowEngine, engine)
+          ))
+      )
+
+    /** Starts a deployment and returns its `pending` record; `settled` waits for its end. */
+    const deploy = Effect.fn("Deployments.deploy")(function*(serverId: string, { imageUri }: typeof DeployInput.Type) {
+      const server = yield* servers.visible(serverId)
+      const row = yield* begin({
+        id: DeploymentId.make(newId("dep")),
+        serverId: server.id,
+        type: "deploy",
+        imageUri,
+        imageDigest: null,
+        rollbackOf: null,
+        scanResult: null
+      })
+      return view(row)
+    }, writes)
+
+    /** The digest that a rollback to the version runs; the plan's and the server's retention decide. */
+    const digestOf = Effect.fn("Deployments.digestOf")(function*(server: ServerRow, target: DeploymentRow) {
+      const { version } = target
+      const { plan } = yield* CurrentActor
+      const notKept = (reason: string) => new VersionNotKept({ version, reason })
+      if (target.deployedAt === null || target.imageDigest === null) return yield* notKept("it never ran")
+      const kept = keptVersions(yield* repo.versions(server.id), keptCount(plans[plan], server))
+      if (!kept.has(version)) return yield* notKept("it is no longer kept")
+      return (yield* images.has(target.imageDigest))
+        ? target.imageDigest
+        : yield* notKept("its image is no longer kept")
+    })
+
+    /** Deploys a version's stored image again, as a new version. */
+    const rollback = Effect.fn("Deployments.rollback")(
+      function*(serverId: string, { version }: typeof RollbackInput.Type) {
+        const server = yield* servers.visible(serverId)
+        const target = Option.getOrUndefined(yield* repo.findVersion(server.id, version))
+        if (target === undefined) return yield* new VersionNotFound({ version })
+        const row = yield* begin({
+          id: DeploymentId.make(newId("dep")),
+          serverId: server.id,
+          type: "rollback",
+          imageUri: target.imageUri,
+          imageDigest: yield* digestOf(server, target),
+          rollbackOf: target.id,
+          scanResult: target.scanResult
+        })
+        return view(row)
+      },
+      writes
+    )
+
+    const visible = Effect.fn("Deployments.visible")(function*(id: string) {
+      const found = isId("dep", id) ? yield* repo.find(id) : Option.none()
+      if (Option.isNone(found)) return yield* new DeploymentNotFound()
+      yield* Effect.mapError(servers.visible(found.value.serverId), () => new DeploymentNotFound())
+      return found.value
+    })
+
+    const get = Effect.fn("Deployments.get")((id: string) => Effect.map(visible(id), view), reads)
+
+    /** The record each time it may have changed, until it has settled. Fails when the server is deleted meanwhile. */
+    const follow = (id: string) =>
+      watch.ticks(id).pipe(
+        Stream.mapEffect(() => repo.find(id)),
+        Stream.mapEffect(Option.match({ onNone: () => new DeploymentNotFound(), onSome: Effect.succeed })),
+        Stream.changesWith((a, b) => a.stage === b.stage && a.status === b.status),
+        Stream.takeUntil(({ status }) => isSettled(status))
+      )
+
+    /** Waits until the deployment serves or has failed. */
+    const settled = Effect.fn("Deployments.settled")(function*(id: string) {
+      yield* visible(id)
+      const last = yield* Stream.runLast(follow(id))
+      return yield* Option.match(last, {
+        onNone: () => new DeploymentNotFound(),
+        onSome: (row) => Effect.succeed(view(row))
+      })
+    }, either)
+
+    /** `{ stage, message, step, total }` at each stage until the end; works for any deployment, also a resumed one. */
+    const progress = (id: string) =>
+      Stream.unwrap(Effect.as(either(visible(id)), follow(id))).pipe(
+        Stream.map((row) => ({
+          stage: row.stage,
+          message: row.errorMessage ?? rules[row.stage].doing,
+          ...stepOf(row.stage)
+        }))
+      )
+
+    /** Newest first. */
+    const list = Effect.fn("Deployments.list")(function*(serverId: string, request: PageRequest) {
+      const server = yield* servers.visible(serverId)
+      return yield* paginate({
+        list: `deployments ${server.id}`,
+        request,
+        isKey: (text) => /^[1-9]\d{0,8}$/.test(text),
+        read: (after, count) =>
+          Effect.map(
+            repo.page(server.id, after === undefined ? undefined : Number(after), count),
+            (rows) => rows.map(view)
+          ),
+        keyOf: ({ version }) => String(version),
+        total: repo.total(server.id)
+      })
+    }, reads)
+
+    return { deploy, rollback, get, settled, progress, list } as const
+  })
+}) {}

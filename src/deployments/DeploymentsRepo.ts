@@ -1,0 +1,121 @@
+import { PlanName } from "#src/billing/Plan.ts"
+import { ServerNotFound, ServerRow } from "#src/servers/Server.ts"
+import { dieOnSql, onUnique } from "#src/shared/sql.ts"
+import { SqlClient, SqlSchema } from "@effect/sql"
+import { Effect, Option, Schema } from "effect"
+import { DeploymentInProgress, DeploymentRow } from "./Deployment.ts"
+import { rules, sourcesOf, type Stage } from "./transitions.ts"
+
+const NewDeployment = DeploymentRow.pick(
+  "id",
+  "serverId",
+  "type",
+  "imageUri",
+  "imageDigest",
+  "rollbackOf",
+  "scanResult"
+)
+const Count = Schema.Struct({ count: Schema.Int })
+const Version = Schema.Struct({ version: Schema.Int, ran: Schema.Boolean, active: Schema.Boolean })
+const OwnerRow = Schema.Struct({ ...ServerRow.fields, accountId: Schema.String, plan: PlanName })
+const maxInteger = 2_147_483_647
+
+/** Records of deployments, as their callers and the pipeline read and write them. */
+export class DeploymentsRepo extends Effect.Service<DeploymentsRepo>()("deployments/DeploymentsRepo", {
+  effect: Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+
+    const server = SqlSchema.findOne({
+      Request: Schema.String,
+      Result: OwnerRow,
+      execute: (id) =>
+        sql`SELECT s.*, p.account_id, u.plan FROM servers s JOIN projects p ON p.id = s.project_id
+            JOIN users u ON u.id = p.account_id WHERE s.id = ${id}`
+    })
+    const lockServer = SqlSchema.findOne({
+      Request: Schema.String,
+      Result: ServerRow,
+      execute: (id) => sql`SELECT * FROM servers WHERE id = ${id} FOR UPDATE`
+    })
+    const find = SqlSchema.findOne({
+      Request: Schema.String,
+      Result: DeploymentRow,
+      execute: (id) => sql`SELECT * FROM deployments WHERE id = ${id}`
+    })
+    const findVersion = SqlSchema.findOne({
+      Request: Schema.Struct({ serverId: Schema.String, version: Schema.Int }),
+      Result: DeploymentRow,
+      execute: ({ serverId, version }) =>
+        sql`SELECT * FROM deployments WHERE server_id = ${serverId} AND version = ${version}`
+    })
+    const insert = SqlSchema.single({
+      Request: NewDeployment,
+      Result: DeploymentRow,
+      execute: ({ scanResult, ...row }) =>
+        sql`INSERT INTO deployments (id, server_id, type, image_uri, image_digest, rollback_of, scan_result, version)
+            SELECT ${row.id}, ${row.serverId}, ${row.type}, ${row.imageUri}, ${row.imageDigest}, ${row.rollbackOf},
+              ${scanResult === null ? null : JSON.stringify(scanResult)}::jsonb, coalesce(max(version), 0) + 1
+            FROM deployments WHERE server_id = ${row.serverId} RETURNING *`
+    })
+    const page = SqlSchema.findAll({
+      Request: Schema.Struct({
+        serverId: Schema.String,
+        before: Schema.UndefinedOr(Schema.Int),
+        count: Schema.Int
+      }),
+      Result: DeploymentRow,
+      execute: ({ before, count, serverId }) =>
+        sql`SELECT * FROM deployments WHERE server_id = ${serverId}
+            ${before === undefined ? sql`` : sql`AND version < ${before}`} ORDER BY version DESC LIMIT ${count}`
+    })
+    const total = SqlSchema.single({
+      Request: Schema.String,
+      Result: Count,
+      execute: (serverId) => sql`SELECT count(*)::int AS count FROM deployments WHERE server_id = ${serverId}`
+    })
+    const versions = SqlSchema.findAll({
+      Request: Schema.String,
+      Result: Version,
+      execute: (serverId) =>
+        sql`SELECT version, active, deployed_at IS NOT NULL AS ran FROM deployments WHERE server_id = ${serverId}`
+    })
+    const enter = SqlSchema.findOne({
+      Request: Schema.Struct({ id: Schema.String, stage: Schema.String, status: Schema.String }),
+      Result: DeploymentRow,
+      execute: ({ id, stage, status }) =>
+        sql`UPDATE deployments SET stage = ${stage}, status = CASE WHEN status = 'rolled_back' THEN status ELSE ${status} END
+            WHERE id = ${id} AND ${sql.in("stage", sourcesOf(stage as Stage))} RETURNING *`
+    })
+
+    const begin = Effect.fnUntraced(function*(row: typeof NewDeployment.Type) {
+      if (Option.isNone(yield* lockServer(row.serverId))) return yield* new ServerNotFound()
+      const created = yield* insert(row)
+      // Nothing serves yet, and something is on its way.
+      yield* sql`UPDATE servers SET status = 'provisioning', updated_at = now()
+        WHERE id = ${row.serverId} AND active_deployment_id IS NULL AND status <> 'provisioning'`
+      return created
+    })
+
+    return {
+      /** The server with its account and plan, whoever asks. */
+      server: (id: string) => dieOnSql(server(id)),
+      /** Allocates the next version. The server's row stays locked until the end, so two at once take turns. */
+      begin: (row: typeof NewDeployment.Type) =>
+        sql.withTransaction(begin(row)).pipe(
+          onUnique("deployments_in_flight", () => new DeploymentInProgress()),
+          dieOnSql
+        ),
+      find: (id: string) => dieOnSql(find(id)),
+      findVersion: (serverId: string, version: number) =>
+        version > maxInteger ? Effect.succeedNone : dieOnSql(findVersion({ serverId, version })),
+      page: (serverId: string, before: number | undefined, count: number) =>
+        dieOnSql(page({ serverId, before, count })),
+      total: (serverId: string) => dieOnSql(Effect.map(total(serverId), ({ count }) => count)),
+      versions: (serverId: string) => dieOnSql(versions(serverId)),
+      /** The record in its new stage; none when it is gone, or has ended meanwhile. */
+      enter: (id: string, stage: Stage) => dieOnSql(enter({ id, stage, status: rules[stage].status })),
+      setDigest: (id: string, digest: string) =>
+        dieOnSql(Effect.asVoid(sql`UPDATE deployments SET image_digest = ${digest} WHERE id = ${id}`))
+    } as const
+  })
+}) {}

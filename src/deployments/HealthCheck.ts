@@ -1,0 +1,42 @@
+import { MachineError, Machines } from "#src/machines/Machines.ts"
+import { Clock, Data, Effect } from "effect"
+import { complaint, exited, timedOut } from "./health.ts"
+import { probe } from "./probe.ts"
+
+/** The machine did not become healthy; the message says how it showed. */
+export class Unhealthy extends Data.TaggedError("Unhealthy")<{ readonly message: string }> {}
+
+export interface HealthRule {
+  readonly machine: string
+  readonly port: number
+  readonly healthPath: string
+  readonly healthTimeoutSeconds: number
+}
+
+const pause = 200
+const patience = 5_000
+
+/** Asks until the answer is 200 with JSON, the time is over, or the machine has exited. Milliseconds it took. */
+export const awaitHealthy = Effect.fn("awaitHealthy")(
+  function*({ healthPath, healthTimeoutSeconds, machine, port }: HealthRule) {
+    const machines = yield* Machines
+    const start = yield* Clock.currentTimeMillis
+    const deadline = start + healthTimeoutSeconds * 1000
+    while (true) {
+      const state = yield* machines.inspect(machine)
+      if (state === undefined) {
+        return yield* new MachineError({ operation: "inspect", machine, message: "the machine is gone" })
+      }
+      if (state.status === "exited") return yield* new Unhealthy({ message: exited(healthPath, state.exitCode) })
+      const left = deadline - (yield* Clock.currentTimeMillis)
+      const seen = yield* probe(state.address, healthPath, Math.max(100, Math.min(patience, left)))
+      const problem = complaint(seen, port)
+      const now = yield* Clock.currentTimeMillis
+      if (problem === undefined) return now - start
+      if (now + pause >= deadline) {
+        return yield* new Unhealthy({ message: timedOut(healthPath, healthTimeoutSeconds, problem) })
+      }
+      yield* Effect.sleep(pause)
+    }
+  }
+)

@@ -1,0 +1,76 @@
+import { CurrentSettings } from "#src/Config.ts"
+import { Images, type ResolvedImage } from "#src/images/Images.ts"
+import { Machines } from "#src/machines/Machines.ts"
+import { publicUrl } from "#src/servers/addresses.ts"
+import { Environment } from "#src/servers/Environment.ts"
+import { type ServerRow } from "#src/servers/Server.ts"
+import { Effect } from "effect"
+import { type DeploymentRow } from "./Deployment.ts"
+import { machineEnvironment } from "./machine-environment.ts"
+import { MachineOutput } from "./MachineOutput.ts"
+
+/** Makes the machine of a deployment, and takes it away. A machine is named after its deployment. */
+export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
+  effect: Effect.gen(function*() {
+    const settings = yield* CurrentSettings
+    const images = yield* Images
+    const machines = yield* Machines
+    const environment = yield* Environment
+    const output = yield* MachineOutput
+
+    /** The image can be gone from the store: its collection does not see what happens between two stages. */
+    const unpack = (digest: string, resolved: ResolvedImage | null) =>
+      images.unpack(digest).pipe(
+        Effect.catchIf(
+          (error) => error.reason === "not_found" && resolved !== null,
+          (error) => resolved === null ? error : Effect.zipRight(images.mirror(resolved), images.unpack(digest))
+        )
+      )
+
+    /** The machine, not started; one that exists already is taken as it is. */
+    const provision = Effect.fn("Launch.provision")(function*(
+      server: ServerRow,
+      { id, port }: DeploymentRow,
+      digest: string,
+      resolved: ResolvedImage | null
+    ) {
+      const { config, rootfs } = yield* unpack(digest, resolved)
+      const customer = yield* environment.reveal(server.id)
+      return yield* machines.provision({
+        name: id,
+        owner: server.id,
+        rootfs,
+        config,
+        port,
+        cpu: server.cpu,
+        memoryMb: server.memoryMb,
+        env: machineEnvironment(customer, {
+          ...server,
+          port,
+          subdomain: `${server.slug}.${settings.mcpDomain}`,
+          authUrl: settings.authUrl,
+          publicUrl: publicUrl(settings, server.slug)
+        })
+      })
+    })
+
+    const start = Effect.fn("Launch.start")(function*(serverId: string, machine: string) {
+      yield* output.follow(machine, serverId)
+      return yield* machines.start(machine)
+    })
+
+    /** SIGTERM and ten seconds of patience; what it wrote until then is kept. */
+    const stop = Effect.fn("Launch.stop")(function*(machine: string) {
+      yield* machines.stop(machine)
+      yield* output.caughtUp(machine)
+    })
+
+    const destroy = Effect.fn("Launch.destroy")(function*(machine: string) {
+      yield* stop(machine)
+      yield* machines.destroy(machine)
+      yield* output.forget(machine)
+    })
+
+    return { provision, start, stop, destroy } as const
+  })
+}) {}

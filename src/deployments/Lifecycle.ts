@@ -1,0 +1,99 @@
+import { anyScope, withPolicy } from "#src/accounts/Policy.ts"
+import { Machines } from "#src/machines/Machines.ts"
+import { ServerNotFound, type ServerRow } from "#src/servers/Server.ts"
+import { type LogLevel } from "#src/servers/ServerLog.ts"
+import { ServerLogs } from "#src/servers/ServerLogs.ts"
+import { Servers } from "#src/servers/Servers.ts"
+import { Effect, Fiber, Option } from "effect"
+import { DeploymentInProgress, type DeploymentRow, NotDeployed } from "./Deployment.ts"
+import { FleetRepo } from "./FleetRepo.ts"
+import { awaitHealthy } from "./HealthCheck.ts"
+import { Launch } from "./Launch.ts"
+import { ServerLocks } from "./ServerLocks.ts"
+
+const writes = withPolicy(anyScope("servers:write"))
+
+/** Stops and starts what is deployed. 409 while nothing is, and while a deployment is under way. */
+export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycle", {
+  effect: Effect.gen(function*() {
+    const machines = yield* Machines
+    const servers = yield* Servers
+    const logs = yield* ServerLogs
+    const fleet = yield* FleetRepo
+    const launch = yield* Launch
+    const locks = yield* ServerLocks
+
+    const log = ({ id }: ServerRow, message: string, level: LogLevel = "info") => logs.append(id, [{ level, message }])
+
+    const setStatus = (server: ServerRow, status: "running" | "stopped" | "error") =>
+      Effect.flatMap(
+        fleet.setStatus(server.id, server.generation, status),
+        Option.match({ onNone: () => new DeploymentInProgress(), onSome: (row) => Effect.succeed(servers.view(row)) })
+      )
+
+    const deployed = Effect.fn("Lifecycle.deployed")(function*(serverId: string) {
+      if (yield* fleet.isInFlight(serverId)) return yield* new DeploymentInProgress()
+      const deployment = yield* fleet.servingOf(serverId)
+      return yield* Option.match(deployment, { onNone: () => new NotDeployed(), onSome: Effect.succeed })
+    })
+
+    const bringUp = Effect.fn("Lifecycle.bringUp")(function*(server: ServerRow, deployment: DeploymentRow) {
+      if ((yield* machines.inspect(deployment.id)) === undefined && deployment.imageDigest !== null) {
+        yield* launch.provision(server, deployment, deployment.imageDigest, null)
+      }
+      yield* launch.start(server.id, deployment.id)
+      yield* Effect.provideService(
+        awaitHealthy({ ...server, machine: deployment.id, port: deployment.port }),
+        Machines,
+        machines
+      )
+    })
+
+    /** Runs on when the caller hangs up. Whether it came up is the status of the server that is returned. */
+    const up = (server: ServerRow, deployment: DeploymentRow) =>
+      bringUp(server, deployment).pipe(
+        Effect.zipRight(log(server, "Started by request")),
+        Effect.matchEffect({
+          onSuccess: () => setStatus(server, "running"),
+          onFailure: ({ message }) =>
+            Effect.zipRight(
+              log(server, `Started by request, and failed: ${message}`, "error"),
+              setStatus(server, "error")
+            )
+        })
+      )
+
+    const down = (server: ServerRow, deployment: DeploymentRow) =>
+      launch.stop(deployment.id).pipe(
+        Effect.zipRight(log(server, "Stopped by request")),
+        // What could not be stopped now, the reconciler stops: the status says what is wanted.
+        Effect.catchAll(({ message }) => log(server, `The machine could not be stopped yet: ${message}`, "error"))
+      )
+
+    const change = (
+      name: string,
+      act: (server: ServerRow, deployment: DeploymentRow) => ReturnType<typeof setStatus>
+    ) =>
+      Effect.fn(name)(function*(serverId: string) {
+        const { id } = yield* servers.visible(serverId)
+        const work = Effect.gen(function*() {
+          const deployment = yield* deployed(id)
+          const server = yield* fleet.server(id)
+          return Option.isNone(server) ? yield* new ServerNotFound() : yield* act(server.value, deployment)
+        })
+        return yield* Effect.forkDaemon(locks.withLock(id)(work)).pipe(Effect.flatMap(Fiber.join))
+      }, writes)
+
+    return {
+      start: change("Lifecycle.start", up),
+      stop: change(
+        "Lifecycle.stop",
+        (server, deployment) => Effect.zipLeft(setStatus(server, "stopped"), down(server, deployment))
+      ),
+      restart: change(
+        "Lifecycle.restart",
+        (server, deployment) => Effect.zipRight(down(server, deployment), up(server, deployment))
+      )
+    } as const
+  })
+}) {}

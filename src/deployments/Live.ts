@@ -1,0 +1,70 @@
+import { ServerLogs } from "#src/servers/ServerLogs.ts"
+import { Effect, Layer, Schedule } from "effect"
+import { Deployments } from "./Deployments.ts"
+import { DeploymentsRepo } from "./DeploymentsRepo.ts"
+import { DeployWorkflowLive } from "./DeployWorkflow.ts"
+import { EngineLive } from "./Engine.ts"
+import { FleetRepo } from "./FleetRepo.ts"
+import { Launch } from "./Launch.ts"
+import { Leftovers } from "./Leftovers.ts"
+import { Lifecycle } from "./Lifecycle.ts"
+import { MachineOutput } from "./MachineOutput.ts"
+import { Metering } from "./Metering.ts"
+import { OutcomesRepo } from "./OutcomesRepo.ts"
+import { OutputRepo } from "./OutputRepo.ts"
+import { Pipeline } from "./Pipeline.ts"
+import { Reconciler } from "./Reconciler.ts"
+import { Retention } from "./Retention.ts"
+import { RetentionRepo } from "./RetentionRepo.ts"
+import { ServerLocks } from "./ServerLocks.ts"
+import { Stopping } from "./Stopping.ts"
+import { Watch } from "./Watch.ts"
+
+const base = Layer.mergeAll(
+  DeploymentsRepo.Default,
+  OutcomesRepo.Default,
+  FleetRepo.Default,
+  OutputRepo.Default,
+  RetentionRepo.Default,
+  ServerLocks.Default,
+  Stopping.Default,
+  Watch.Default
+)
+
+/** Everything of deployments. Needs the database, settings, machines, images, and the services of servers. */
+export const DeploymentsLive = Layer.mergeAll(
+  Deployments.Default,
+  Lifecycle.Default,
+  Reconciler.Default,
+  Metering.Default,
+  Retention.Default
+).pipe(
+  Layer.provideMerge(DeployWorkflowLive),
+  Layer.provideMerge(EngineLive),
+  Layer.provideMerge(Pipeline.Default),
+  Layer.provideMerge(Leftovers.Default),
+  Layer.provideMerge(Launch.Default),
+  Layer.provideMerge(MachineOutput.Default),
+  Layer.provideMerge(base)
+)
+
+const every = <E, R>(name: string, interval: Schedule.Schedule<unknown>, work: Effect.Effect<unknown, E, R>) =>
+  work.pipe(
+    Effect.catchAllCause((cause) => Effect.logWarning(`${name} failed and is tried again`, cause)),
+    Effect.schedule(interval),
+    Effect.forkScoped
+  )
+
+/** The periodic work of one process: started with it, and going on until its scope closes. */
+export const DeploymentJobsLive = Layer.scopedDiscard(Effect.gen(function*() {
+  const reconciler = yield* Reconciler
+  const metering = yield* Metering
+  const retention = yield* Retention
+  const logs = yield* ServerLogs
+  yield* Effect.catchAllCause(reconciler.sweep(), (cause) => Effect.logWarning("The first sweep failed", cause))
+  yield* every("Looking after machines", Schedule.spaced("2 seconds"), reconciler.supervise())
+  yield* every("The sweep", Schedule.spaced("30 seconds"), reconciler.sweep())
+  yield* every("Metering", Schedule.spaced("10 seconds"), metering.tick())
+  yield* every("Retention", Schedule.spaced("1 hour"), retention.collect())
+  yield* every("Trimming logs", Schedule.spaced("10 minutes"), logs.trim)
+}))

@@ -1,0 +1,95 @@
+import { type MachineLine, Machines } from "#src/machines/Machines.ts"
+import { type LogLine, ServerLogs } from "#src/servers/ServerLogs.ts"
+import { Chunk, Clock, Effect, FiberMap, Schedule, Stream } from "effect"
+import { levelOf } from "./output-level.ts"
+import { OutputRepo } from "./OutputRepo.ts"
+import { admit, fullCap } from "./rate-cap.ts"
+
+const batch = { lines: 500, wait: "200 millis" } as const
+/** Longer than a batch waits, and a driver needs to notice new output. */
+const quiet = 500
+const patience = 3_000
+
+const note = (dropped: number): LogLine => ({
+  level: "warn",
+  message: `${dropped} lines of output were dropped: the machine writes more than its log takes`
+})
+
+/**
+ * Takes what machines write over into their servers' logs. The position moves on in the transaction that stores the
+ * lines: a restart neither loses nor repeats any.
+ */
+export class MachineOutput extends Effect.Service<MachineOutput>()("deployments/MachineOutput", {
+  scoped: Effect.gen(function*() {
+    const machines = yield* Machines
+    const logs = yield* ServerLogs
+    const repo = yield* OutputRepo
+    const followers = yield* FiberMap.make<string>()
+    const lastLine = new Map<string, number>()
+
+    const take = Effect.fnUntraced(function*(machine: string, serverId: string) {
+      let cap = fullCap(yield* Clock.currentTimeMillis)
+      let told = 0
+
+      const store = Effect.fnUntraced(function*(chunk: Chunk.Chunk<MachineLine>) {
+        const now = yield* Clock.currentTimeMillis
+        const read = Chunk.toReadonlyArray(chunk)
+        const { admitted, cap: next } = admit(cap, now, read)
+        const due = next.dropped > 0 && now - told >= 1_000
+        const lines: ReadonlyArray<LogLine> = [
+          ...admitted.map((line) => ({ level: levelOf(line), message: line.text })),
+          ...(due ? [note(next.dropped)] : [])
+        ]
+        const end = read.at(-1)
+        if (end !== undefined) {
+          lastLine.set(machine, now)
+          yield* repo.advance(machine, serverId, end.offset, logs.append(serverId, lines))
+        } else yield* logs.append(serverId, lines)
+        cap = due ? { ...next, dropped: 0 } : next
+        if (due) told = now
+      })
+
+      const lines = machines.output(machine, yield* repo.position(machine)).pipe(
+        Stream.groupedWithin(batch.lines, batch.wait),
+        Stream.mapEffect(store)
+      )
+      // What was dropped last is told also when nothing follows.
+      const reminders = Stream.tick("1 second").pipe(
+        Stream.mapEffect(() => cap.dropped > 0 ? store(Chunk.empty()) : Effect.void)
+      )
+      yield* Stream.runDrain(Stream.merge(lines, reminders, { haltStrategy: "left" }))
+    })
+
+    /** Until the machine is destroyed. Whatever breaks is tried again from the position that was stored. */
+    const follow = (machine: string, serverId: string) =>
+      FiberMap.run(
+        followers,
+        machine,
+        take(machine, serverId).pipe(
+          Effect.tapErrorCause((cause) => Effect.logWarning(`The output of ${machine} can't be read`, cause)),
+          Effect.sandbox,
+          Effect.retry(Schedule.spaced("5 seconds")),
+          Effect.ignore
+        ),
+        { onlyIfMissing: true }
+      ).pipe(Effect.asVoid)
+
+    /** Waits until what the machine wrote so far is in the log, for three seconds at most. */
+    const caughtUp = Effect.fn("MachineOutput.caughtUp")(function*(machine: string) {
+      const start = yield* Clock.currentTimeMillis
+      while (yield* FiberMap.has(followers, machine)) {
+        const now = yield* Clock.currentTimeMillis
+        if (now - start >= patience || now - Math.max(start, lastLine.get(machine) ?? 0) >= quiet) return
+        yield* Effect.sleep(50)
+      }
+    })
+
+    const forget = Effect.fn("MachineOutput.forget")(function*(machine: string) {
+      yield* FiberMap.remove(followers, machine)
+      lastLine.delete(machine)
+      yield* repo.forget(machine)
+    })
+
+    return { follow, caughtUp, forget } as const
+  })
+}) {}

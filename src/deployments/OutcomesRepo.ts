@@ -1,0 +1,75 @@
+import { ServerRow } from "#src/servers/Server.ts"
+import { dieOnSql } from "#src/shared/sql.ts"
+import { SqlClient, SqlSchema } from "@effect/sql"
+import { Effect, Option, Schema } from "effect"
+import { DeploymentRow } from "./Deployment.ts"
+import { mayHaveMachine, rules, sourcesOf } from "./transitions.ts"
+
+/** The two ends of a pipeline, each one transaction under the server's row lock. */
+export class OutcomesRepo extends Effect.Service<OutcomesRepo>()("deployments/OutcomesRepo", {
+  effect: Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+
+    const lockServer = SqlSchema.findOne({
+      Request: Schema.String,
+      Result: ServerRow,
+      execute: (id) => sql`SELECT * FROM servers WHERE id = ${id} FOR UPDATE`
+    })
+    const lockDeployment = SqlSchema.findOne({
+      Request: Schema.String,
+      Result: DeploymentRow,
+      execute: (id) => sql`SELECT * FROM deployments WHERE id = ${id} FOR UPDATE`
+    })
+
+    const both = Effect.fnUntraced(function*(id: string, serverId: string) {
+      const server = yield* lockServer(serverId)
+      const deployment = yield* lockDeployment(id)
+      return Option.all({ server, deployment })
+    })
+
+    /** The server's generation is compared, so that nobody's later decision is undone. */
+    const swap = Effect.fnUntraced(function*(id: string, serverId: string, generation: number) {
+      const found = yield* both(id, serverId)
+      if (Option.isNone(found)) return "gone" as const
+      const { deployment, server } = found.value
+      if (deployment.active || deployment.status === "rolled_back") return "swapped" as const
+      if (!sourcesOf("swapping").includes(deployment.stage)) return "gone" as const
+      if (server.generation !== generation) return "overtaken" as const
+      yield* sql`UPDATE deployments SET active = false,
+          status = ${deployment.type === "rollback" ? "rolled_back" : "running"}
+        WHERE server_id = ${serverId} AND active`
+      yield* sql`UPDATE deployments SET active = true, status = ${rules.swapping.status}, stage = 'swapping',
+          deployed_at = now() WHERE id = ${id}`
+      yield* sql`UPDATE servers SET active_deployment_id = ${id}, generation = generation + 1, status = 'running',
+          updated_at = now() WHERE id = ${serverId}`
+      return "swapped" as const
+    })
+
+    /**
+     * Where nothing serves, the server is in error. Where something does, it keeps its status, unless the customer
+     * switched auto-rollback off: then a deployment that got as far as a machine leaves it, and the server in error.
+     */
+    const fail = Effect.fnUntraced(function*(id: string, serverId: string, message: string) {
+      const found = yield* both(id, serverId)
+      if (Option.isNone(found)) return Option.none()
+      const { deployment, server } = found.value
+      if (!sourcesOf("failed").includes(deployment.stage)) return Option.none()
+      if (deployment.status === "failed") return Option.some(deployment)
+      const kept = mayHaveMachine(deployment.stage) && !server.rollbackOnHealthCheckFailure
+      const stage = kept ? "kept" as const : "failed" as const
+      yield* sql`UPDATE deployments SET status = 'failed', stage = ${stage}, error_message = ${message} WHERE id = ${id}`
+      if (kept || server.activeDeploymentId === null) {
+        yield* sql`UPDATE servers SET status = 'error', updated_at = now() WHERE id = ${serverId}`
+      }
+      return Option.some({ ...deployment, stage, status: "failed" as const })
+    })
+
+    return {
+      swap: (id: string, serverId: string, generation: number) =>
+        dieOnSql(sql.withTransaction(swap(id, serverId, generation))),
+      /** The failed record; none when it is gone or has ended another way. */
+      fail: (id: string, serverId: string, message: string) =>
+        dieOnSql(sql.withTransaction(fail(id, serverId, message)))
+    } as const
+  })
+}) {}

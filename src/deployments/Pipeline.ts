@@ -1,0 +1,174 @@
+import { Images, ResolvedImage } from "#src/images/Images.ts"
+import { Machines } from "#src/machines/Machines.ts"
+import { type LogLevel } from "#src/servers/ServerLog.ts"
+import { ServerLogs } from "#src/servers/ServerLogs.ts"
+import { Cause, Effect, Option, Schema } from "effect"
+import { type DeploymentRow, Stage } from "./Deployment.ts"
+import { DeploymentsRepo } from "./DeploymentsRepo.ts"
+import { awaitHealthy } from "./HealthCheck.ts"
+import { Launch } from "./Launch.ts"
+import { Leftovers } from "./Leftovers.ts"
+import { MachineOutput } from "./MachineOutput.ts"
+import { OutcomesRepo } from "./OutcomesRepo.ts"
+import { type Stage as StageName } from "./transitions.ts"
+import { Watch } from "./Watch.ts"
+
+/** A stage could not be done; `cause` says why, for the owner of the server. */
+export class StageFailed extends Schema.TaggedError<StageFailed>()("StageFailed", {
+  stage: Stage,
+  cause: Schema.String
+}) {
+  override get message() {
+    return `${this.stage}: ${this.cause}`
+  }
+}
+
+/** The deployment was deleted with its server, or was ended by another. */
+export class Gone extends Schema.TaggedError<Gone>()("Gone", {}) {}
+
+/** What `resolving` found out, handed from stage to stage. A rollback runs what is stored: nothing to resolve. */
+export const Source = Schema.Struct({ digest: Schema.String, resolved: Schema.NullOr(ResolvedImage) })
+export type Source = typeof Source.Type
+
+const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`
+
+/** What each stage does. Every one of them can be done again: a pipeline that was cut off repeats its last stage. */
+export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline", {
+  effect: Effect.gen(function*() {
+    const repo = yield* DeploymentsRepo
+    const outcomes = yield* OutcomesRepo
+    const images = yield* Images
+    const machines = yield* Machines
+    const launch = yield* Launch
+    const output = yield* MachineOutput
+    const leftovers = yield* Leftovers
+    const logs = yield* ServerLogs
+    const watch = yield* Watch
+
+    const log = ({ serverId, version }: DeploymentRow, message: string, level: LogLevel = "info") =>
+      logs.append(serverId, [{ level, message: `Deployment ${version}: ${message}` }])
+
+    const orGone = <A>(found: Effect.Effect<Option.Option<A>>): Effect.Effect<A, Gone> =>
+      Effect.flatMap(found, Option.match({ onNone: () => new Gone(), onSome: (value) => Effect.succeed(value) }))
+
+    /** Writes the intent; the record tells whether there is still anything to do it for. */
+    const enter = Effect.fn("Pipeline.enter")(function*(id: string, stage: StageName) {
+      const record = yield* orGone(repo.enter(id, stage))
+      yield* watch.changed(id)
+      return record
+    })
+
+    const serverOf = (record: DeploymentRow) => orGone(repo.server(record.serverId))
+
+    const resolve = Effect.fn("Pipeline.resolve")(function*(record: DeploymentRow) {
+      if (record.type === "rollback" && record.imageDigest !== null) {
+        yield* log(record, `rolling back with the stored image ${record.imageDigest}`)
+        return { digest: record.imageDigest, resolved: null } satisfies Source
+      }
+      yield* log(record, `finding the image ${record.imageUri}`)
+      const resolved = yield* images.resolve(record.imageUri)
+      yield* repo.setDigest(record.id, resolved.digest)
+      yield* log(record, `the image is ${resolved.digest} (${megabytes(resolved.totalSize)})`)
+      return { digest: resolved.digest, resolved } satisfies Source
+    })
+
+    const scan = (record: DeploymentRow) =>
+      log(
+        record,
+        record.type === "rollback" ? "not scanned again" : "not scanned for vulnerabilities: no scanner is set up"
+      )
+
+    const mirror = Effect.fn("Pipeline.mirror")(function*(record: DeploymentRow, { digest, resolved }: Source) {
+      if (resolved === null) return
+      const stored = yield* images.has(digest)
+      yield* log(record, stored ? "the image is in the store already" : "copying the image into the store")
+      if (!stored) yield* images.mirror(resolved)
+    })
+
+    /** The generation is read here: whatever becomes of the server afterwards, the swap will notice. */
+    const create = Effect.fn("Pipeline.create")(function*(record: DeploymentRow, { digest, resolved }: Source) {
+      const server = yield* serverOf(record)
+      yield* log(record, `creating a machine (${server.cpu}, ${server.memoryMb} MB, ${machines.driver.name})`)
+      yield* launch.provision(server, record, digest, resolved)
+      return server.generation
+    })
+
+    const start = Effect.fn("Pipeline.start")(function*(record: DeploymentRow) {
+      yield* log(record, "starting the machine")
+      yield* launch.start(record.serverId, record.id)
+    })
+
+    const check = Effect.fn("Pipeline.check")(function*(record: DeploymentRow) {
+      const server = yield* serverOf(record)
+      // After a restart of the platform the machine may have ended with it; one that runs is left as it is.
+      yield* launch.start(record.serverId, record.id)
+      yield* log(record, `waiting for ${server.healthPath} (${server.healthTimeoutSeconds} s at most)`)
+      const took = yield* Effect.provideService(
+        awaitHealthy({ ...server, machine: record.id, port: record.port }),
+        Machines,
+        machines
+      )
+      yield* log(record, `healthy after ${(took / 1000).toFixed(1)} s`)
+    })
+
+    const swap = Effect.fn("Pipeline.swap")(function*(id: string, serverId: string, generation: number) {
+      const outcome = yield* outcomes.swap(id, serverId, generation)
+      if (outcome === "gone") return yield* new Gone()
+      if (outcome === "overtaken") {
+        return yield* new StageFailed({ stage: "checking", cause: "the server was changed by another deployment" })
+      }
+      yield* watch.changed(id)
+      yield* Effect.flatMap(orGone(repo.find(id)), (record) => log(record, "running; requests go to the new machine"))
+    })
+
+    /** Takes away the machine of a deployment that will never serve. Never one that does, or may yet. */
+    const discard = Effect.fn("Pipeline.discard")(function*(id: string) {
+      const record = yield* repo.find(id)
+      if (Option.isSome(record) && (record.value.active || record.value.stage !== "failed")) return
+      yield* launch.destroy(id)
+    }, Effect.catchTag("MachineError", (error) => Effect.logWarning("A machine was left for the reconciler", error)))
+
+    /** The last step: what the new machine replaced goes. */
+    const retire = Effect.fn("Pipeline.retire")(
+      function*(id: string, serverId: string) {
+        yield* leftovers.ofServer(serverId)
+        yield* enter(id, "retired")
+      },
+      Effect.catchTag("MachineError", (error) => Effect.logWarning("Old machines were left for the reconciler", error))
+    )
+
+    const fail = Effect.fn("Pipeline.fail")(function*(id: string, serverId: string, message: string) {
+      yield* output.caughtUp(id)
+      const failed = yield* outcomes.fail(id, serverId, message)
+      if (Option.isSome(failed)) {
+        const kept = failed.value.stage === "kept"
+        yield* log(failed.value, `failed: ${message}${kept ? "; its machine is kept for its logs" : ""}`, "error")
+      }
+      yield* watch.changed(id)
+      yield* discard(id)
+    })
+
+    /** Runs a stage: the intent, the work, and one sentence for whatever went wrong. */
+    const stage = <A, E extends { readonly message: string }>(
+      id: string,
+      name: StageName,
+      work: (record: DeploymentRow) => Effect.Effect<A, E>
+    ): Effect.Effect<A, StageFailed | Gone> =>
+      enter(id, name).pipe(
+        Effect.flatMap(work),
+        Effect.mapError((error) =>
+          error instanceof Gone || error instanceof StageFailed
+            ? error
+            : new StageFailed({ stage: name, cause: error.message })
+        ),
+        Effect.catchAllDefect((defect) =>
+          Effect.zipRight(
+            Effect.logError(`Deployment ${id} met a defect in ${name}`, Cause.die(defect)),
+            new StageFailed({ stage: name, cause: "an internal error of the platform" })
+          )
+        )
+      )
+
+    return { resolve, scan, mirror, create, start, check, swap, retire, discard, fail, stage } as const
+  })
+}) {}

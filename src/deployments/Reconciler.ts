@@ -1,0 +1,154 @@
+import { Machines, type MachineState } from "#src/machines/Machines.ts"
+import { type LogLevel } from "#src/servers/ServerLog.ts"
+import { ServerLogs } from "#src/servers/ServerLogs.ts"
+import { WorkflowEngine } from "@effect/workflow"
+import { Clock, Effect, Option } from "effect"
+import { DeploymentsRepo } from "./DeploymentsRepo.ts"
+import { DeployWorkflow } from "./DeployWorkflow.ts"
+import { FleetRepo } from "./FleetRepo.ts"
+import { Launch } from "./Launch.ts"
+import { Leftovers } from "./Leftovers.ts"
+import { MachineOutput } from "./MachineOutput.ts"
+import { Pipeline } from "./Pipeline.ts"
+import { attempts, seenDown, seenRunning, type Watched } from "./restart-policy.ts"
+import { ServerLocks } from "./ServerLocks.ts"
+import { Stopping } from "./Stopping.ts"
+import { isSettled } from "./transitions.ts"
+
+type Serving = Effect.Effect.Success<FleetRepo["serving"]>[number]
+
+/** Brings what runs in line with what is recorded: after a crash, a restart, or the death of a machine. */
+export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconciler", {
+  effect: Effect.gen(function*() {
+    const machines = yield* Machines
+    const repo = yield* DeploymentsRepo
+    const fleet = yield* FleetRepo
+    const launch = yield* Launch
+    const leftovers = yield* Leftovers
+    const output = yield* MachineOutput
+    const pipeline = yield* Pipeline
+    const logs = yield* ServerLogs
+    const locks = yield* ServerLocks
+    const stopping = yield* Stopping
+    const engine = yield* WorkflowEngine.WorkflowEngine
+    const watched = new Map<string, Watched>()
+
+    const log = (serverId: string, level: LogLevel, message: string) => logs.append(serverId, [{ level, message }])
+
+    const ending = (state: MachineState | undefined) =>
+      state === undefined
+        ? "is gone"
+        : state.exitCode === null
+        ? "ended"
+        : `exited with code ${state.exitCode}`
+
+    /** Runs with the server's lock held: what was decided is still so, or is dropped. */
+    const revive = Effect.fn("Reconciler.revive")(function*(id: string, serverId: string, attempt: number) {
+      const server = Option.getOrUndefined(yield* repo.server(serverId))
+      const deployment = Option.getOrUndefined(yield* fleet.servingOf(serverId))
+      if (server === undefined || deployment?.id !== id || server.status === "stopped") return
+      const state = yield* machines.inspect(id)
+      if (state?.status === "running") return
+      yield* log(
+        serverId,
+        attempt === 0 ? "info" : "warn",
+        attempt === 0
+          ? "Starting the machine again, as it ran before"
+          : `Starting the machine again (attempt ${attempt} of ${attempts})`
+      )
+      if (state === undefined && deployment.imageDigest !== null) {
+        yield* launch.provision(server, deployment, deployment.imageDigest, null)
+      }
+      yield* launch.start(serverId, id)
+    })
+
+    const giveUp = Effect.fn("Reconciler.giveUp")(function*(id: string, serverId: string) {
+      const server = yield* repo.server(serverId)
+      if (Option.isNone(server) || server.value.activeDeploymentId !== id || server.value.status === "stopped") return
+      yield* log(
+        serverId,
+        "error",
+        `The machine ended ${attempts} times in a row and is not started again; fix it and deploy, or restart the server`
+      )
+      yield* fleet.setStatus(serverId, server.value.generation, "error")
+    })
+
+    const mind = Effect.fn("Reconciler.mind")(function*({ id, serverId }: Serving, state: MachineState | undefined) {
+      const now = yield* Clock.currentTimeMillis
+      yield* output.follow(id, serverId)
+      if (state?.status === "running") return watched.set(id, seenRunning(watched.get(id), now))
+      const before = watched.get(id)
+      const [after, decision] = seenDown(before, now)
+      watched.set(id, after)
+      if (before !== undefined && after.crashes > before.crashes) {
+        yield* log(serverId, "error", `The machine ${ending(state)}`)
+      }
+      if (decision._tag === "Start") yield* revive(id, serverId, decision.attempt)
+      if (decision._tag === "GiveUp" && before?.crashes !== after.crashes) yield* giveUp(id, serverId)
+    }, (effect, { serverId }) =>
+      effect.pipe(
+        locks.withLock(serverId),
+        Effect.catchAll((error) => log(serverId, "error", `The machine can't be started: ${error.message}`))
+      ))
+
+    /** Looks after the machines of what serves: started when down, and no longer when they keep crashing. */
+    const supervise = Effect.fn("Reconciler.supervise")(function*() {
+      const serving = yield* fleet.serving
+      const states = new Map((yield* machines.list()).map((state) => [state.name, state]))
+      const ids = new Set(serving.map(({ id }) => id))
+      for (const id of watched.keys()) if (!ids.has(id)) watched.delete(id)
+      if (yield* stopping.isOn) return
+      yield* Effect.forEach(
+        serving,
+        (one) => one.serverStatus === "stopped" ? rest(one, states.get(one.id)) : mind(one, states.get(one.id)),
+        {
+          concurrency: 4,
+          discard: true
+        }
+      )
+    })
+
+    /** A stop that the platform did not live to finish. */
+    const rest = (one: Serving, state: MachineState | undefined) => {
+      watched.delete(one.id)
+      return state?.status !== "running" ? Effect.void : Effect.gen(function*() {
+        const server = yield* repo.server(one.serverId)
+        if (Option.isSome(server) && server.value.status === "stopped") yield* machines.stop(one.id)
+      }).pipe(locks.withLock(one.serverId), Effect.catchAll((error) => Effect.logWarning(error)))
+    }
+
+    /** Starting a pipeline twice is starting it once; one that came to an end without a settled record was lost. */
+    const drive = Effect.fn("Reconciler.drive")(function*() {
+      for (const { id, serverId } of yield* fleet.open) {
+        const payload = { deploymentId: id, serverId }
+        yield* DeployWorkflow.execute(payload, { discard: true })
+        const result = yield* DeployWorkflow.poll(yield* DeployWorkflow.executionId(payload))
+        if (result?._tag !== "Complete") continue
+        const record = Option.getOrUndefined(yield* repo.find(id))
+        if (record === undefined) continue
+        if (isSettled(record.status)) yield* repo.enter(id, "retired")
+        else yield* pipeline.fail(id, serverId, `${record.stage}: the platform lost track of the deployment`)
+      }
+    }, Effect.provideService(WorkflowEngine.WorkflowEngine, engine))
+
+    const sweep = Effect.fn("Reconciler.sweep")(function*() {
+      yield* drive()
+      const destroyed = yield* leftovers.ofAll()
+      if (destroyed.length > 0) yield* Effect.logInfo(`Destroyed machines that served nobody: ${destroyed.join(", ")}`)
+    })
+
+    /** For the end of the process: what ran is started again with the next one. */
+    const stopAll = Effect.fn("Reconciler.stopAll")(function*() {
+      yield* stopping.begin
+      const running = (yield* machines.list()).filter(({ status }) => status === "running")
+      yield* Effect.forEach(
+        running,
+        ({ name }) =>
+          Effect.catchAll(launch.stop(name), (error) => Effect.logWarning(`${name} can't be stopped`, error)),
+        { concurrency: "unbounded", discard: true }
+      )
+    })
+
+    return { supervise, sweep, stopAll } as const
+  })
+}) {}

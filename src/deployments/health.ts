@@ -1,0 +1,34 @@
+/** What one probe of the health path saw. */
+export type Probe =
+  | { readonly _tag: "NotListening"; readonly why: string }
+  | { readonly _tag: "Silent" }
+  | { readonly _tag: "Answered"; readonly status: number; readonly body: string }
+
+const isJson = (text: string) => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Healthy is status 200 with a JSON body (contract: container requirements). Undefined when it is. */
+export const complaint = (probe: Probe, port: number): string | undefined => {
+  switch (probe._tag) {
+    case "NotListening":
+      return `did not answer: ${probe.why} (the server must listen on PORT, which is ${port})`
+    case "Silent":
+      return "took the connection and did not answer"
+    case "Answered":
+      if (probe.status !== 200) return `answered with status ${probe.status}, not 200`
+      return isJson(probe.body) ? undefined : "answered 200, but the body is not JSON"
+  }
+}
+
+export const timedOut = (path: string, seconds: number, last: string) => `${path} ${last} (waited ${seconds} s)`
+
+export const exited = (path: string, exitCode: number | null) =>
+  exitCode === null
+    ? `the machine ended before ${path} answered, and its exit code was lost`
+    : `the machine exited with code ${exitCode} before ${path} answered`

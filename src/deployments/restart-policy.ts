@@ -1,0 +1,44 @@
+/** Of one deployment's machine, since this process watches it. Times in Unix milliseconds. */
+export interface Watched {
+  /** Ends without a minute of peace between them. */
+  readonly crashes: number
+  /** When it may be started again. */
+  readonly notBefore: number
+  /** When it was last seen to start. */
+  readonly startedAt: number
+}
+
+export type Decision =
+  | { readonly _tag: "Wait" }
+  | { readonly _tag: "Start"; readonly attempt: number }
+  | { readonly _tag: "GiveUp" }
+
+export const attempts = 5
+const settledAfter = 60_000
+const longestPause = 30_000
+
+const pauseAfter = (crashes: number) => Math.min(longestPause, 1_000 * 2 ** (crashes - 1))
+
+/** A machine that runs. A minute of peace clears what was before. */
+export const seenRunning = (watched: Watched | undefined, now: number): Watched => {
+  if (watched === undefined) return { crashes: 0, notBefore: 0, startedAt: now }
+  return now - watched.startedAt >= settledAfter ? { ...watched, crashes: 0 } : watched
+}
+
+/**
+ * A machine that should run and does not. The first time that this process sees it, it ended with the platform, and is
+ * started without counting against it.
+ */
+export const seenDown = (watched: Watched | undefined, now: number): readonly [Watched, Decision] => {
+  if (watched === undefined) {
+    return [{ crashes: 0, notBefore: 0, startedAt: now }, { _tag: "Start", attempt: 0 }]
+  }
+  if (watched.notBefore > now) return [watched, { _tag: "Wait" }]
+  if (watched.notBefore > 0) {
+    return [{ ...watched, notBefore: 0, startedAt: now }, { _tag: "Start", attempt: watched.crashes }]
+  }
+  const crashes = (now - watched.startedAt >= settledAfter ? 0 : watched.crashes) + 1
+  return crashes > attempts
+    ? [{ ...watched, crashes }, { _tag: "GiveUp" }]
+    : [{ ...watched, crashes, notBefore: now + pauseAfter(crashes) }, { _tag: "Wait" }]
+}
