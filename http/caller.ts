@@ -1,6 +1,6 @@
+import { Accounts, sessionPrefix } from "#src/accounts/Accounts.ts"
 import { type Actor } from "#src/accounts/CurrentActor.ts"
 import { Forbidden, Unauthorized } from "#src/accounts/Policy.ts"
-import { Accounts, sessionPrefix } from "#src/accounts/Accounts.ts"
 import { CurrentSettings, type Settings } from "#src/Config.ts"
 import { ApiKeys } from "#src/projects/ApiKeys.ts"
 import { type Headers, type HttpServerRequest } from "@effect/platform"

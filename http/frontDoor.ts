@@ -1,5 +1,5 @@
-import { CurrentSettings } from "#src/Config.ts"
 import { plans } from "#src/billing/Plan.ts"
+import { CurrentSettings } from "#src/Config.ts"
 import { addressBucket, clientAddress } from "#src/shared/client-address.ts"
 import { newUlid } from "#src/shared/ids.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"

@@ -1,5 +1,5 @@
 import { Idempotency, type StoredResponse } from "#src/shared/Idempotency.ts"
-import { HttpBody, type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { type HttpApp, HttpBody, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 import { CurrentCaller } from "./caller.ts"
 import { errorResponse, failureOf } from "./errors.ts"

@@ -36,12 +36,13 @@ const selectionOf = (url: URL): Effect.Effect<Selection, BadRequest> => {
 const urlOf = (request: HttpServerRequest.HttpServerRequest) => new URL(request.url, "http://localhost")
 
 /** Who calls, after the Origin was checked. */
-const enterBy = (settings: Settings) => Effect.gen(function*() {
-  const request = yield* HttpServerRequest.HttpServerRequest
-  yield* checkOrigin(settings, request.headers)
-  const actor = yield* requireActor
-  return { request, actor, selection: yield* selectionOf(urlOf(request)) }
-})
+const enterBy = (settings: Settings) =>
+  Effect.gen(function*() {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    yield* checkOrigin(settings, request.headers)
+    const actor = yield* requireActor
+    return { request, actor, selection: yield* selectionOf(urlOf(request)) }
+  })
 
 const notAllowed = HttpServerResponse.empty({ status: 405, headers: { allow: "POST, OPTIONS" } })
 
@@ -70,10 +71,16 @@ export const McpRoutes = HttpApiBuilder.Router.use((router) =>
         const text = yield* request.text
         const web = yield* HttpServerRequest.toWeb(request)
         const transport = new WebStandardStreamableHTTPServerTransport()
-        yield* Effect.promise(() => tools.serverFor(actor, selection).connect(transport))
+        yield* Effect.promise(() =>
+          tools.serverFor(actor, selection).connect(transport)
+        )
         // The body was read here, within our limit; the transport gets it anew, to answer what is no JSON by itself.
         const copy = new Request(web.url, { method: "POST", headers: web.headers, body: text })
-        return HttpServerResponse.fromWeb(yield* Effect.promise(() => transport.handleRequest(copy)))
+        return HttpServerResponse.fromWeb(
+          yield* Effect.promise(() =>
+            transport.handleRequest(copy)
+          )
+        )
       }).pipe(withCors)
     )
     // Stateless: there is no stream to open and no session to end (MCP 2025-11-25, transports).
@@ -93,7 +100,10 @@ export const McpRoutes = HttpApiBuilder.Router.use((router) =>
         yield* Effect.addFinalizer(() => Effect.sync(() => sessions.delete(transport.sessionId)))
         yield* Effect.promise(() => tools.serverFor(actor, selection).connect(transport))
         // Proxies and clients drop a stream that stays silent.
-        return yield* Effect.repeat(Effect.sync(() => response.write(": keep-alive\n\n")), Schedule.spaced("15 seconds"))
+        return yield* Effect.repeat(
+          Effect.sync(() => response.write(": keep-alive\n\n")),
+          Schedule.spaced("15 seconds")
+        )
           .pipe(Effect.zipRight(Effect.never))
       })
     )

@@ -93,7 +93,8 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
             sendNotification({
               method: "notifications/progress",
               params: { progressToken, progress: step, total, message }
-            }))
+            })
+          )
         return runPromise(call(tool, params.arguments ?? {}, actor, report), { signal })
       })
       serveGuides(server)

@@ -83,7 +83,8 @@ export const projectTools = Effect.gen(function*() {
       ...deploy,
       name: "create_api_key",
       title: "Create an API key",
-      description: "Creates an API key of a project with the scopes given. The key is shown this once. Needs a session.",
+      description:
+        "Creates an API key of a project with the scopes given. The key is shown this once. Needs a session.",
       effect: "create",
       needs: "session",
       params: Input({ ...projectId, ...ApiKeyInput.fields }),

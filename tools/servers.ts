@@ -19,7 +19,8 @@ export const serverTools = Effect.gen(function*() {
       ...deploy,
       name: "list_servers",
       title: "List servers",
-      description: "Lists hosted MCP servers, newest first: of one project when projectId is given, else all you can see.",
+      description:
+        "Lists hosted MCP servers, newest first: of one project when projectId is given, else all you can see.",
       effect: "read",
       needs: ["servers:read"],
       params: Input({ projectId: optional(Schema.String), ...PageArguments }),
@@ -30,7 +31,8 @@ export const serverTools = Effect.gen(function*() {
       ...deploy,
       name: "create_server",
       title: "Create a server",
-      description: "Creates a hosted MCP server in a project. It has an address at once, and runs after its first deploy.",
+      description:
+        "Creates a hosted MCP server in a project. It has an address at once, and runs after its first deploy.",
       effect: "create",
       needs: ["servers:write"],
       params: Input({ projectId: Schema.String, ...createFields }),

@@ -10,7 +10,10 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
       .addSuccess(Data(Session), { status: 201 })
       .addError(EmailTaken)
       .annotate(OpenApi.Summary, "Sign up")
-      .annotate(OpenApi.Description, "Opens an account and a session. The token is the session's, for Bearer or cookie.")
+      .annotate(
+        OpenApi.Description,
+        "Opens an account and a session. The token is the session's, for Bearer or cookie."
+      )
   )
   .add(
     HttpApiEndpoint.post("logIn", "/v1/auth/login")

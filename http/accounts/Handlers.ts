@@ -29,7 +29,9 @@ export const AccountsHandlers = HttpApiBuilder.group(Api, "accounts", (handlers)
     return handlers
       .handle("signUp", ({ payload }) => Effect.flatMap(accounts.signUp(payload), opened))
       .handle("logIn", ({ payload }) =>
-        Effect.flatMap(CallerAddress, (address) => Effect.flatMap(accounts.logIn(payload, address), opened)))
-      .handle("logOut", () => Effect.zipRight(accounts.logOut, setCookie(settings, undefined)))
+        Effect.flatMap(CallerAddress, (address) =>
+          Effect.flatMap(accounts.logIn(payload, address), opened)))
+      .handle("logOut", () =>
+        Effect.zipRight(accounts.logOut, setCookie(settings, undefined)))
       .handle("me", () => Effect.map(accounts.me, data))
   }))

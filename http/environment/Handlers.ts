@@ -11,14 +11,18 @@ const body = Schema.encodeSync(Data(EnvironmentVariable))
 const answer = ({ created, variable }: { created: boolean; variable: typeof EnvironmentVariable.Type }) =>
   HttpServerResponse.unsafeJson(body(data(variable)), { status: created ? 201 : 200 })
 
-export const EnvironmentHandlers = HttpApiBuilder.group(Api, "environment", (handlers) =>
-  Effect.map(Environment, (environment) =>
-    handlers
-      .handle("names", ({ path }) => Effect.map(environment.names(path.serverId), data))
-      .handle("set", ({ path, payload }) => Effect.map(environment.set(path.serverId, payload), answer))
-      .handle("put", ({ path, payload }) =>
-        decodeInput(NamedVariable)({ name: path.name, value: payload.value }).pipe(
-          Effect.flatMap((variable) => environment.set(path.serverId, variable)),
-          Effect.map(answer)
-        ))
-      .handle("remove", ({ path }) => environment.remove(path.serverId, path.name))))
+export const EnvironmentHandlers = HttpApiBuilder.group(
+  Api,
+  "environment",
+  (handlers) =>
+    Effect.map(Environment, (environment) =>
+      handlers
+        .handle("names", ({ path }) => Effect.map(environment.names(path.serverId), data))
+        .handle("set", ({ path, payload }) => Effect.map(environment.set(path.serverId, payload), answer))
+        .handle("put", ({ path, payload }) =>
+          decodeInput(NamedVariable)({ name: path.name, value: payload.value }).pipe(
+            Effect.flatMap((variable) => environment.set(path.serverId, variable)),
+            Effect.map(answer)
+          ))
+        .handle("remove", ({ path }) => environment.remove(path.serverId, path.name)))
+)

@@ -1,6 +1,6 @@
+import { Forbidden } from "#src/accounts/Policy.ts"
 import { ApiKey, ApiKeyInput, ApiKeyNotFound, CreatedApiKey, TooManyKeys } from "#src/projects/ApiKey.ts"
 import { Project, ProjectInput, ProjectNotFound } from "#src/projects/Project.ts"
-import { Forbidden } from "#src/accounts/Policy.ts"
 import { BadRequest } from "#src/shared/Failure.ts"
 import { PageOf, PageQuery } from "#src/shared/paging.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"

@@ -41,7 +41,10 @@ export class ServersApi extends HttpApiGroup.make("servers")
       .addError(PlanLimitReached)
       .addError(Invalid)
       .annotate(OpenApi.Summary, "Create a server")
-      .annotate(OpenApi.Description, "It runs from its first deployment on. The plan limits servers, region, auto-stop.")
+      .annotate(
+        OpenApi.Description,
+        "It runs from its first deployment on. The plan limits servers, region, auto-stop."
+      )
   )
   .add(
     HttpApiEndpoint.get("get", "/v1/servers/:serverId")

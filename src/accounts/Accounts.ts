@@ -1,5 +1,5 @@
-import { digestOf, randomToken } from "#src/shared/tokens.ts"
 import { newId, newUlid } from "#src/shared/ids.ts"
+import { digestOf, randomToken } from "#src/shared/tokens.ts"
 import { Clock, Duration, Effect, Option } from "effect"
 import { AccountsRepo } from "./AccountsRepo.ts"
 import { AccountId, type Actor, CurrentActor } from "./CurrentActor.ts"
@@ -97,7 +97,12 @@ export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {
       const slides = fresh.getTime() - found.value.expiresAt.getTime() > slideAfter
       if (slides) yield* repo.extendSession(sessionId, fresh)
       const expiresAt = slides ? fresh : found.value.expiresAt
-      return Option.some<Actor>({ accountId: id, email, plan, credential: { kind: "session", id: sessionId, expiresAt } })
+      return Option.some<Actor>({
+        accountId: id,
+        email,
+        plan,
+        credential: { kind: "session", id: sessionId, expiresAt }
+      })
     })
 
     const sweep = Effect.flatMap(now, (at) => repo.sweep(at, new Date(at.getTime() - attemptWindow)))

@@ -71,8 +71,7 @@ export class AccountsRepo extends Effect.Service<AccountsRepo>()("accounts/Accou
           dieOnSql
         ),
       dropAttempt: (id: string) => dieOnSql(Effect.asVoid(sql`DELETE FROM login_attempts WHERE id = ${id}::bigint`)),
-      attempts: (bucket: Uint8Array, since: Date) =>
-        attempts({ bucket, since }).pipe(dieOnSql),
+      attempts: (bucket: Uint8Array, since: Date) => attempts({ bucket, since }).pipe(dieOnSql),
       forgetAttempts: (bucket: Uint8Array) =>
         dieOnSql(Effect.asVoid(sql`DELETE FROM login_attempts WHERE bucket = ${bucket}`)),
       /** Drops what can no longer count: expired sessions, attempts before `attemptsBefore`. */

@@ -1,4 +1,4 @@
-import { PlanName } from "#src/billing/Plan.ts"
+import { type PlanName } from "#src/billing/Plan.ts"
 import { Context, Schema } from "effect"
 
 export const AccountId = Schema.String.pipe(Schema.brand("AccountId"))

@@ -22,22 +22,26 @@ export class ApiKeys extends Effect.Service<ApiKeys>()("projects/ApiKeys", {
     const projects = yield* Projects
     const sql = yield* SqlClient.SqlClient
 
-    const create = Effect.fn("ApiKeys.create")(function*(projectId: string, input: typeof ApiKeyInput.Type) {
-      const project = yield* projects.visible(projectId)
-      const key = newKey(prefixes[input.environment])
-      yield* repo.lockProject(project.id)
-      if ((yield* repo.total(project.id)) >= keysPerProject) return yield* new TooManyKeys()
-      const row = yield* repo.insert({
-        id: ApiKeyId.make(newId("key")),
-        projectId: project.id,
-        name: input.name,
-        environment: input.environment,
-        keyPrefix: key.slice(0, 16),
-        scopes: input.scopes,
-        keyHash: digestOf(key)
-      })
-      return { key, ...row }
-    }, (effect) => dieOnSql(sql.withTransaction(effect)), withPolicy(sessionOnly))
+    const create = Effect.fn("ApiKeys.create")(
+      function*(projectId: string, input: typeof ApiKeyInput.Type) {
+        const project = yield* projects.visible(projectId)
+        const key = newKey(prefixes[input.environment])
+        yield* repo.lockProject(project.id)
+        if ((yield* repo.total(project.id)) >= keysPerProject) return yield* new TooManyKeys()
+        const row = yield* repo.insert({
+          id: ApiKeyId.make(newId("key")),
+          projectId: project.id,
+          name: input.name,
+          environment: input.environment,
+          keyPrefix: key.slice(0, 16),
+          scopes: input.scopes,
+          keyHash: digestOf(key)
+        })
+        return { key, ...row }
+      },
+      (effect) => dieOnSql(sql.withTransaction(effect)),
+      withPolicy(sessionOnly)
+    )
 
     const list = Effect.fn("ApiKeys.list")(function*(projectId: string, request: PageRequest) {
       const project = yield* projects.visible(projectId)

@@ -63,8 +63,11 @@ export class Environment extends Effect.Service<Environment>()("servers/Environm
     /** The values in clear, for a deployment only; a failure tells that the key that sealed them is not known. */
     const reveal = Effect.fn("Environment.reveal")(function*(serverId: string) {
       const rows = yield* repo.sealed(serverId)
-      const entries = yield* Effect.forEach(rows, ({ name, sealedValue }) =>
-        Effect.map(secrets.open(sealedValue, contextOf(serverId, name)), (value) => [name, value] as const))
+      const entries = yield* Effect.forEach(
+        rows,
+        ({ name, sealedValue }) =>
+          Effect.map(secrets.open(sealedValue, contextOf(serverId, name)), (value) => [name, value] as const)
+      )
       return Object.fromEntries(entries)
     })
 

@@ -31,8 +31,7 @@ const HealthPath = Text(255).pipe(
 const HealthTimeoutSeconds = between(1, 300)
 
 export const Slug = Schema.String.pipe(
-  Schema.filter((text) =>
-    isLabel(text) || "must be 1 to 63 lower-case letters, digits and inner hyphens", {
+  Schema.filter((text) => isLabel(text) || "must be 1 to 63 lower-case letters, digits and inner hyphens", {
     jsonSchema: { pattern: "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$" }
   })
 )

@@ -2,10 +2,10 @@ import { anyScope, withPolicy } from "#src/accounts/Policy.ts"
 import { newUlid, ulidPattern } from "#src/shared/ids.ts"
 import { decodeCursor, encodeCursor } from "#src/shared/paging.ts"
 import { Clock, Effect } from "effect"
-import { LogEntry, type LogLevel, type LogRequest } from "./ServerLog.ts"
 import { ServerId } from "./Server.ts"
-import { Servers } from "./Servers.ts"
+import { LogEntry, type LogLevel, type LogRequest } from "./ServerLog.ts"
 import { ServerLogsRepo } from "./ServerLogsRepo.ts"
+import { Servers } from "./Servers.ts"
 
 export interface LogLine {
   readonly level: LogLevel

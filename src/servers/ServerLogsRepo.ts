@@ -36,7 +36,9 @@ export class ServerLogsRepo extends Effect.Service<ServerLogsRepo>()("servers/Se
         dieOnSql(Effect.asVoid(sql`
           INSERT INTO server_logs (id, server_id, level, message, timestamp)
           SELECT row.id, row.server_id, row.level, row.message, row.timestamp
-          FROM jsonb_to_recordset(${JSON.stringify(rows.map(({ serverId, ...row }) => ({ ...row, server_id: serverId })))}::jsonb)
+          FROM jsonb_to_recordset(${
+          JSON.stringify(rows.map(({ serverId, ...row }) => ({ ...row, server_id: serverId })))
+        }::jsonb)
             AS row (id text, server_id text, level text, message text, timestamp timestamptz)
           JOIN servers ON servers.id = row.server_id`)),
       /** Keeps the newest entries of each server. */

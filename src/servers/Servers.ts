@@ -50,7 +50,10 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
       return seesProject(actor, found.value.projectId) ? found.value : yield* new ServerNotFound()
     })
 
-    const changed = Option.match({ onNone: () => new ServerNotFound(), onSome: (row: ServerRow) => Effect.succeed(view(row)) })
+    const changed = Option.match({
+      onNone: () => new ServerNotFound(),
+      onSome: (row: ServerRow) => Effect.succeed(view(row))
+    })
 
     /** Runs with the account locked: two creations at once can't both take the last place. */
     const checkServers = Effect.fn("Servers.checkServers")(function*({ accountId, plan }: Actor) {
@@ -73,34 +76,40 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
         ? Effect.void
         : new PlanLimitReached({ plan, limit: "autoStop", allowed: "only servers that stop when idle" })
 
-    const pickSlug = Effect.fn("Servers.pickSlug")(function*(wanted: string | undefined, name: string, account: string) {
-      if (wanted !== undefined) {
-        if (isReservedSlug(wanted)) return yield* Invalid.field("slug", `${wanted} is a reserved word`)
-        return (yield* repo.takeSlug(wanted, account)) ? wanted : yield* new SlugTaken({ slug: wanted })
+    const pickSlug = Effect.fn("Servers.pickSlug")(
+      function*(wanted: string | undefined, name: string, account: string) {
+        if (wanted !== undefined) {
+          if (isReservedSlug(wanted)) return yield* Invalid.field("slug", `${wanted} is a reserved word`)
+          return (yield* repo.takeSlug(wanted, account)) ? wanted : yield* new SlugTaken({ slug: wanted })
+        }
+        const base = slugOf(name, "server")
+        let slug = isReservedSlug(base) ? withSuffix(base) : base
+        while (!(yield* repo.isFree(slug)) || !(yield* repo.takeSlug(slug, account))) slug = withSuffix(base)
+        return slug
       }
-      const base = slugOf(name, "server")
-      let slug = isReservedSlug(base) ? withSuffix(base) : base
-      while (!(yield* repo.isFree(slug)) || !(yield* repo.takeSlug(slug, account))) slug = withSuffix(base)
-      return slug
-    })
+    )
 
-    const create = Effect.fn("Servers.create")(function*(projectId: string, input: typeof CreateServer.Type) {
-      const actor = yield* CurrentActor
-      const project = yield* projects.visible(projectId)
-      yield* checkRegion(actor, input.region)
-      yield* checkAutoStop(actor, input.autoStopSeconds)
-      yield* checkServers(actor)
-      const row = yield* repo.insert({
-        ...input,
-        id: ServerId.make(newId("srv")),
-        projectId: project.id,
-        slug: yield* pickSlug(input.slug, input.name, actor.accountId),
-        rollbackOnHealthCheckFailure: true,
-        deploymentRetentionCount: 10,
-        replayToken: randomToken()
-      })
-      return view(row)
-    }, (effect) => dieOnSql(sql.withTransaction(effect)), writes)
+    const create = Effect.fn("Servers.create")(
+      function*(projectId: string, input: typeof CreateServer.Type) {
+        const actor = yield* CurrentActor
+        const project = yield* projects.visible(projectId)
+        yield* checkRegion(actor, input.region)
+        yield* checkAutoStop(actor, input.autoStopSeconds)
+        yield* checkServers(actor)
+        const row = yield* repo.insert({
+          ...input,
+          id: ServerId.make(newId("srv")),
+          projectId: project.id,
+          slug: yield* pickSlug(input.slug, input.name, actor.accountId),
+          rollbackOnHealthCheckFailure: true,
+          deploymentRetentionCount: 10,
+          replayToken: randomToken()
+        })
+        return view(row)
+      },
+      (effect) => dieOnSql(sql.withTransaction(effect)),
+      writes
+    )
 
     const pageOf = Effect.fn("Servers.pageOf")(function*(span: Span, request: PageRequest) {
       return yield* paginate({

@@ -1,13 +1,20 @@
 import { dieOnSql, onUnique } from "#src/shared/sql.ts"
-import { PgClient } from "@effect/sql-pg"
 import { SqlClient, SqlSchema } from "@effect/sql"
+import { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import { type ByoaConfig } from "./ByoaConfig.ts"
 import { type ServerId, ServerRow, SlugTaken } from "./Server.ts"
 
 const OwnedRow = Schema.Struct({ ...ServerRow.fields, accountId: Schema.String })
 const NewRow = ServerRow.omit(
-  "status", "authMode", "byoaConfig", "access", "allowedEmails", "activeDeploymentId", "generation", "createdAt",
+  "status",
+  "authMode",
+  "byoaConfig",
+  "access",
+  "allowedEmails",
+  "activeDeploymentId",
+  "generation",
+  "createdAt",
   "updatedAt"
 )
 
@@ -53,8 +60,7 @@ export class ServersRepo extends Effect.Service<ServersRepo>()("servers/ServersR
       SqlSchema.findOne({
         Request: Schema.Void,
         Result: ServerRow,
-        execute: () =>
-          sql`UPDATE servers SET ${sql.update(fields)}, updated_at = now() WHERE id = ${id} RETURNING *`
+        execute: () => sql`UPDATE servers SET ${sql.update(fields)}, updated_at = now() WHERE id = ${id} RETURNING *`
       })()
     const takeSlug = SqlSchema.findAll({
       Request: Schema.Struct({ slug: Schema.String, accountId: Schema.String }),

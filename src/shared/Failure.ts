@@ -105,7 +105,9 @@ export const describe = (error: unknown): Failure | undefined => {
   const schema: unknown = error.constructor
   if (!Schema.isSchema(schema)) return undefined
   const status = HttpApiSchema.getStatusErrorAST(schema.ast)
-  const details = Predicate.hasProperty(error, "details") && Predicate.isRecord(error.details) ? error.details : undefined
+  const details = Predicate.hasProperty(error, "details") && Predicate.isRecord(error.details)
+    ? error.details
+    : undefined
   const retryAfter = Predicate.hasProperty(error, "retryAfter") ? Number(error.retryAfter) : undefined
   return {
     status,

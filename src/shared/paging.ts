@@ -1,4 +1,4 @@
-import { Effect, Encoding, Either, Schema } from "effect"
+import { Effect, Either, Encoding, Schema } from "effect"
 import { BadRequest } from "./Failure.ts"
 import { optional } from "./text.ts"
 
@@ -38,8 +38,7 @@ export const Meta = Schema.Struct({
 })
 
 /** The list envelope of the contract: `{ data, meta: { cursor, hasMore, total } }`. */
-export const PageOf = <A, I, R>(item: Schema.Schema<A, I, R>) =>
-  Schema.Struct({ data: Schema.Array(item), meta: Meta })
+export const PageOf = <A, I, R>(item: Schema.Schema<A, I, R>) => Schema.Struct({ data: Schema.Array(item), meta: Meta })
 
 /**
  * An opaque cursor that is bound to one list: `list` names the list and what it is a list of, so that a cursor of

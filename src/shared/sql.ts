@@ -26,7 +26,10 @@ export const dieOnSql = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect
 
 /** A unique violation of the named constraint becomes a failure of the domain. */
 export const onUnique = <E2>(constraint: string, failure: () => E2) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.catchAll(effect, (error: E): Effect.Effect<never, E | E2> =>
-    isSqlError(error) && uniqueViolation(error) === constraint ? Effect.fail(failure()) : Effect.fail(error))
+  Effect.catchAll(
+    effect,
+    (error: E): Effect.Effect<never, E | E2> =>
+      isSqlError(error) && uniqueViolation(error) === constraint ? Effect.fail(failure()) : Effect.fail(error)
+  )
 
 const isSqlError = (error: unknown): error is SqlError.SqlError => Predicate.isTagged(error, "SqlError")

@@ -1,0 +1,30 @@
+import { type IncomingMessage } from "node:http"
+
+/**
+ * Open to every origin: hosted servers take Bearer tokens only and no cookies, so a foreign page can do nothing that
+ * its own server could not (design: origins). `*` does not cover `Authorization` (Fetch standard, CORS protocol).
+ */
+const open = {
+  "Access-Control-Allow-Origin": "*",
+  "Access-Control-Expose-Headers":
+    "WWW-Authenticate, Mcp-Session-Id, Mcp-Protocol-Version, Retry-After, X-Request-Id, *"
+} as const
+
+const preflight = {
+  ...open,
+  "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
+  "Access-Control-Allow-Headers":
+    "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, Mcp-Protocol-Version, *",
+  "Access-Control-Max-Age": "86400"
+} as const
+
+export const cors = { open, preflight } as const
+
+export const isPreflight = ({ headers, method }: IncomingMessage) =>
+  method === "OPTIONS" && headers.origin !== undefined && headers["access-control-request-method"] !== undefined
+
+/** What a machine's answer to a page of another origin lacks: nothing, when it has CORS rules of its own. */
+export const corsFor = (req: IncomingMessage, response: IncomingMessage): ReadonlyArray<string> =>
+  req.headers.origin === undefined || response.headers["access-control-allow-origin"] !== undefined
+    ? []
+    : Object.entries(open).flat()

@@ -1,0 +1,86 @@
+import { type IncomingMessage } from "node:http"
+
+/** RFC 9110 §7.6.1, and the proxy's own credentials (§11.7). Trailers are dropped, so their announcement is too. */
+const hopByHop = new Set([
+  "connection",
+  "proxy-connection",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "http2-settings",
+  "proxy-authenticate",
+  "proxy-authentication-info",
+  "proxy-authorization"
+])
+
+/** What only the gateway says of where a request came from; `content-length` is set from what was parsed. */
+const ours = (name: string) =>
+  name.startsWith("x-forwarded-") || name === "forwarded" || name === "x-real-ip" || name === "expect" ||
+  name === "content-length"
+
+const namedBy = (connection: string | undefined) =>
+  connection === undefined || /^(keep-alive|close)$/i.test(connection)
+    ? undefined
+    : new Set(connection.toLowerCase().split(",").map((name) => name.trim()))
+
+/** Copies raw headers, in order and spelling, without those that are for one hop only. */
+const copy = (
+  message: IncomingMessage,
+  drop: (name: string) => boolean
+): Array<string> => {
+  const { rawHeaders } = message
+  const named = namedBy(message.headers.connection)
+  const out: Array<string> = []
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase()
+    if (hopByHop.has(name) || named?.has(name) || drop(name)) continue
+    out.push(rawHeaders[i]!, rawHeaders[i + 1]!)
+  }
+  return out
+}
+
+export interface ForwardedFrom {
+  /** Proxies in front whose word counts (`TRUST_PROXY`). */
+  readonly trustProxy: number
+  /** Scheme of the platform's public URL, which TLS in front hides from us. */
+  readonly scheme: string
+  /** `/s/{slug}` in the path form, else empty. */
+  readonly prefix: string
+  /** The machine's event stream will be read: it must not come compressed. */
+  readonly readable: boolean
+}
+
+const noBodyByNature = new Set(["GET", "HEAD", "DELETE", "OPTIONS", "TRACE"])
+
+const framing = ({ headers, method = "" }: IncomingMessage) => {
+  if (headers["transfer-encoding"] !== undefined) return ["Transfer-Encoding", "chunked"]
+  const length = headers["content-length"]
+  if (length !== undefined) return ["Content-Length", length]
+  return noBodyByNature.has(method) ? [] : ["Content-Length", "0"]
+}
+
+const peer = (req: IncomingMessage) => (req.socket.remoteAddress ?? "unknown").replace(/^::ffff:(?=\d+\.)/i, "")
+
+/** The machine's request headers: end-to-end ones as they came, and where the request came from by our own word. */
+export const requestHeaders = (req: IncomingMessage, from: ForwardedFrom): Array<string> => {
+  const { headers } = req
+  const out = copy(req, (name) => ours(name) || from.readable && name === "accept-encoding")
+  const told = <A extends string | ReadonlyArray<string>>(value: A | undefined) =>
+    from.trustProxy > 0 && value !== undefined ? String(value) : undefined
+  const chain = told(headers["x-forwarded-for"])
+  const address = peer(req)
+  out.push("X-Forwarded-For", chain === undefined ? address : `${chain}, ${address}`)
+  const host = told(headers["x-forwarded-host"]) ?? headers.host
+  if (host !== undefined) out.push("X-Forwarded-Host", host)
+  const scheme = told(headers["x-forwarded-proto"])
+  out.push("X-Forwarded-Proto", scheme !== undefined && /^https?$/i.test(scheme) ? scheme : from.scheme)
+  if (from.prefix !== "") out.push("X-Forwarded-Prefix", from.prefix)
+  out.push(...framing(req))
+  return out
+}
+
+/** The client's response headers; `rewritten`: the body will not have the length it was announced with. */
+export const responseHeaders = (response: IncomingMessage, rewritten: boolean): Array<string> =>
+  copy(response, (name) => rewritten && name === "content-length")

@@ -1,0 +1,45 @@
+import { type Settings } from "#src/Config.ts"
+import { locator, type Target } from "#src/gateway/address.ts"
+import { type IncomingMessage } from "node:http"
+
+/** A request that the gateway answers: for a hosted server, or one whose addressee is in doubt. */
+export type Match = { readonly _tag: "Target"; readonly target: Target } | {
+  readonly _tag: "Ambiguous"
+  readonly reason: string
+}
+
+/** How often a header was sent. Node joins or drops repetitions in `headers`; the raw list has them all. */
+export const times = ({ rawHeaders }: IncomingMessage, name: string) => {
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const sent = rawHeaders[i]!
+    if (sent.length === name.length && sent.toLowerCase() === name) count++
+  }
+  return count
+}
+
+const ambiguous = (reason: string): Match => ({ _tag: "Ambiguous", reason })
+
+/**
+ * Which hosted server a request is for; undefined: none, it is the platform's own. Two `Host` headers, or an
+ * absolute-form target that names another host than `Host` does, are refused whoever they are for (RFC 9112 §3.2):
+ * Node would take the first, a proxy in front perhaps the other.
+ */
+export const matcher = (settings: Settings) => {
+  const locate = locator(settings)
+  return (req: IncomingMessage): Match | undefined => {
+    if (times(req, "host") > 1) return ambiguous("There is more than one Host header")
+    const host = req.headers.host ?? ""
+    let url = req.url ?? "/"
+    if (!url.startsWith("/") && url !== "*") {
+      const absolute = /^https?:\/\/([^/?#@]*)(.*)$/i.exec(url)
+      if (absolute === null) return ambiguous("The request target is not a path")
+      if (absolute[1]!.toLowerCase() !== host.toLowerCase()) {
+        return ambiguous("The request target and the Host header name different hosts")
+      }
+      url = absolute[2]!.startsWith("/") ? absolute[2]! : `/${absolute[2]}`
+    }
+    const target = locate(host, url)
+    return target === undefined ? undefined : { _tag: "Target", target }
+  }
+}
