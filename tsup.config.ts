@@ -22,6 +22,6 @@ export const readyServer: Options = {
 
 export default defineConfig([
   // Both builds run at once in one folder, so only one of them may clean it, and not the other's file.
-  { ...shared, entry: { berth: "src/main.ts" }, clean: ["!dist/ready-server.js*"] },
+  { ...shared, entry: { berth: "src/main.ts" }, clean: ["!ready-server.js*"] },
   readyServer
 ])

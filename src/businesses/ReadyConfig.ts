@@ -11,7 +11,7 @@ const clock = (pattern: RegExp) =>
   Schema.String.pipe(Schema.pattern(pattern, { message: () => "is not a time of day written HH:MM" }))
 
 /** `close` at or before `open` means the day after; `24:00` is midnight at the end of the day. */
-export const OpenSpan = Schema.Struct({
+const OpenSpan = Schema.Struct({
   open: clock(/^([01]\d|2[0-3]):[0-5]\d$/),
   close: clock(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/)
 })

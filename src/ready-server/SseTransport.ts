@@ -3,7 +3,9 @@ import { type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol
 import { randomUUID } from "node:crypto"
 import type { ServerResponse } from "node:http"
 
-export const keepAliveMs = 15_000
+const keepAliveMs = 15_000
+/** Answers waiting for a client that does not read; above this it is cut off. */
+const maxWaiting = 8_000_000
 
 /**
  * The HTTP+SSE transport of MCP 2024-11-05. The SDK's own announces an absolute `/message`, which loses the path prefix
@@ -28,7 +30,7 @@ export class SseTransport implements Transport {
       "x-accel-buffering": "no"
     })
     this.#response.write(`event: endpoint\ndata: message?sessionId=${this.sessionId}\n\n`)
-    this.#timer = setInterval(() => this.#response.write(": keep-alive\n\n"), keepAliveMs)
+    this.#timer = setInterval(() => this.#write(": keep-alive\n\n"), keepAliveMs)
     this.#response.on("close", () => {
       clearInterval(this.#timer)
       this.onclose?.()
@@ -43,7 +45,13 @@ export class SseTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    this.#response.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`)
+    this.#write(`event: message\ndata: ${JSON.stringify(message)}\n\n`)
+  }
+
+  #write(text: string): void {
+    if (this.#response.writableEnded || this.#response.destroyed) return
+    this.#response.write(text)
+    if (this.#response.writableLength > maxWaiting) this.#response.destroy()
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http"
 
-export const maxBodyBytes = 1_000_000
+const maxBodyBytes = 1_000_000
 
 export type Body =
   | { readonly _tag: "Json"; readonly value: unknown }

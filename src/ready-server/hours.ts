@@ -41,7 +41,7 @@ export interface Span {
 const minuteOfDay = (clock: string) => +clock.slice(0, 2) * 60 + +clock.slice(3)
 
 /** Weekday keys in any case become one table; a date key overrides its weekday. Undefined: nothing is stated. */
-export const lookup = (hours: Hours): (day: number) => DayHours | undefined => {
+const lookup = (hours: Hours): (day: number) => DayHours | undefined => {
   const table = new Map(Object.entries(hours).map(([key, value]) => [key.toLowerCase(), value]))
   return (day) => table.get(dateOf(day)) ?? table.get(weekdayOf(day))
 }
@@ -101,7 +101,7 @@ export interface DayLine {
   readonly closesNextDay: boolean
 }
 
-export const dayLine = (entry: DayHours | undefined): DayLine =>
+const dayLine = (entry: DayHours | undefined): DayLine =>
   entry === undefined || entry === "closed"
     ? { status: entry ?? "not stated", open: null, close: null, closesNextDay: false }
     : { status: "open", ...entry, closesNextDay: minuteOfDay(entry.close) <= minuteOfDay(entry.open) }

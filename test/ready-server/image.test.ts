@@ -20,8 +20,9 @@ import { describeWhen, missingProgram } from "../support/needs.ts"
 import { readyServerBundle } from "./bundle.ts"
 import { restaurant } from "./config.ts"
 
+const chroot = "chroot"
 const notLinux = process.platform === "linux" ? undefined : "the ready image is made of this Node, on Linux only"
-const noChroot = process.getuid?.() === 0 ? missingProgram("chroot") : "running an unpacked image here needs root"
+const noChroot = process.getuid?.() === 0 ? missingProgram(chroot) : "running an unpacked image here needs root"
 
 interface Descriptor {
   readonly mediaType: string
@@ -105,11 +106,11 @@ describeWhen(notLinux, "the ready image", () => {
         const root = mkdtempSync(join(home, "root-"))
         for (const { digest: layer } of manifest(digest).layers) await tar.extract({ file: blob(layer), cwd: root })
         const path = { PATH: process.env.PATH ?? "" }
-        const version = execFileSync("chroot", [root, "/usr/local/bin/node", "--version"], { env: path }).toString()
+        const version = execFileSync(chroot, [root, "/usr/local/bin/node", "--version"], { env: path }).toString()
           .trim()
         expect(version).toBe(process.version)
         const env = { ...path, SVC_READY_CONFIG: JSON.stringify(restaurant), PORT: "0" }
-        const child = spawn("chroot", [root, "/usr/local/bin/node", "/app/server.js"], {
+        const child = spawn(chroot, [root, "/usr/local/bin/node", "/app/server.js"], {
           env,
           stdio: ["ignore", "pipe", "pipe"]
         })
