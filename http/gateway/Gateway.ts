@@ -1,0 +1,170 @@
+import { monthOf } from "#src/billing/Billing.ts"
+import { plans } from "#src/billing/Plan.ts"
+import { CurrentSettings } from "#src/Config.ts"
+import { type Target } from "#src/gateway/address.ts"
+import { Metering } from "#src/gateway/Metering.ts"
+import { challenge, resourceMetadata } from "#src/gateway/resource-metadata.ts"
+import { type Route } from "#src/gateway/Route.ts"
+import { Routes } from "#src/gateway/Routes.ts"
+import { AccessTokens } from "#src/oauth/AccessTokens.ts"
+import { Effect, Runtime } from "effect"
+import { type IncomingMessage, type ServerResponse } from "node:http"
+import { type Answer, answer, failure } from "./answer.ts"
+import { authorizer } from "./authorize.ts"
+import { cors, isPreflight } from "./cors.ts"
+import { endpointRewriter, withPrefix } from "./endpoint-event.ts"
+import { forward } from "./forward.ts"
+import { framingProblem, wantsWebSocket } from "./framing.ts"
+import { requestHeaders } from "./headers.ts"
+import { type Match, matcher } from "./match.ts"
+
+export interface Gateway {
+  /** What the gateway has to do with a request; undefined: nothing. Cheap, to be asked of every request. */
+  readonly match: (req: IncomingMessage) => Match | undefined
+  /**
+   * Answers a request that matched. From a `checkContinue` listener pass `awaitsContinue`: the client is told to go on
+   * once the request was let in.
+   */
+  readonly handle: (match: Match, req: IncomingMessage, res: ServerResponse, awaitsContinue?: boolean) => void
+  /** Takes no more requests, waits for those under way, and after that many milliseconds ends what is left. */
+  readonly drain: (milliseconds: number) => Effect.Effect<void>
+}
+
+const metadataAnswer = (req: IncomingMessage, document: unknown): Answer =>
+  req.method === "GET" || req.method === "HEAD"
+    ? { status: 200, body: document }
+    : failure(405, "METHOD_NOT_ALLOWED", "The document can only be read", { Allow: "GET, HEAD, OPTIONS" })
+
+const noSuchServer = failure(404, "NOT_FOUND", "There is no such server")
+
+const notRunning = ({ status }: Route) => {
+  const state = status === "provisioning"
+    ? "has not been deployed yet"
+    : status === "stopped"
+    ? "is stopped"
+    : "is not running"
+  return failure(503, "SERVICE_UNAVAILABLE", `The server ${state}; try again shortly`, { "Retry-After": "5" })
+}
+
+const monthSpent = (limit: number, now: number) =>
+  failure(429, "PLAN_LIMIT_REACHED", `The ${limit} requests that the plan allows a month are used up`, {
+    "Retry-After": String(Math.ceil((monthOf(now).end.getTime() - now) / 1000))
+  })
+
+/**
+ * The data path to hosted servers: plain Node streams, since every byte of every server passes here. Its decisions
+ * are made by services, and for a request like the one before without waiting for any.
+ */
+export const makeGateway = Effect.gen(function*() {
+  const settings = yield* CurrentSettings
+  const routes = yield* Routes
+  const metering = yield* Metering
+  const runtime = yield* Effect.runtime()
+  const authorize = authorizer(yield* AccessTokens, runtime)
+  const scheme = new URL(settings.baseUrl).protocol.slice(0, -1)
+  const base = new URL(settings.baseUrl).pathname.replace(/\/$/, "")
+  const log = (message: string, error: unknown) => Runtime.runFork(runtime)(Effect.logWarning(message, error))
+
+  const underWay = new Set<() => void>()
+  let draining = false
+  let onIdle = () => {}
+
+  const proxy = (route: Route, target: Target, req: IncomingMessage, res: ServerResponse, awaitsContinue: boolean) => {
+    const { machine } = route
+    if (machine === undefined) return answer(req, res, notRunning(route))
+    metering.addRequest(route.accountId)
+    const prefix = target.form === "path" ? `${base}/s/${route.slug}` : ""
+    const readable = prefix !== "" && req.method === "GET" && /text\/event-stream/i.test(req.headers.accept ?? "")
+    const origins = ["http", "https"].map((scheme) => `${scheme}://${req.headers.host?.toLowerCase() ?? ""}`)
+    const cut = forward({
+      req,
+      res,
+      path: target.path,
+      headers: requestHeaders(req, { trustProxy: settings.trustProxy, scheme, prefix, readable }),
+      machine,
+      awaitsContinue,
+      rewriter: readable ? () => endpointRewriter((data) => withPrefix(prefix, origins, data)) : undefined,
+      closing: () => draining,
+      onBytes: (count) => metering.addBytes(route.accountId, count),
+      relocate: async () => {
+        routes.drop(route.slug)
+        const now = (await routes.find(route.slug).catch(() => undefined))?.machine
+        return JSON.stringify(now) === JSON.stringify(machine) ? undefined : now
+      },
+      onFailure: (error) => {
+        log(`The machine of ${route.slug} did not answer`, error)
+        routes.drop(route.slug)
+        answer(req, res, failure(502, "BAD_GATEWAY", "The server did not answer"))
+      },
+      onEnd: () => {
+        underWay.delete(cut)
+        if (underWay.size === 0) onIdle()
+      }
+    })
+    underWay.add(cut)
+  }
+
+  const serve = async (target: Target, req: IncomingMessage, res: ServerResponse, awaitsContinue: boolean) => {
+    const problem = framingProblem(req)
+    if (problem !== undefined) return answer(req, res, failure(400, "BAD_REQUEST", problem, { Connection: "close" }))
+    if (isPreflight(req)) return answer(req, res, { status: 204, headers: cors.preflight })
+    if (draining) {
+      return answer(
+        req,
+        res,
+        failure(503, "SERVICE_UNAVAILABLE", "The gateway is restarting", {
+          Connection: "close",
+          "Retry-After": "1"
+        })
+      )
+    }
+    const { form, kind, slug } = target
+    const route = slug === undefined ? undefined : routes.peek(slug) ?? await routes.find(slug)
+    if (route === undefined) return answer(req, res, noSuchServer)
+    if (kind === "metadata") return answer(req, res, metadataAnswer(req, resourceMetadata(settings, route, form)))
+
+    const asked = authorize(req, route)
+    const verdict = asked instanceof Promise ? await asked : asked
+    if (verdict._tag === "Refused") {
+      const { error, message } = verdict
+      const headers = { "WWW-Authenticate": challenge(route, form, error) }
+      return answer(req, res, failure(401, "UNAUTHORIZED", message, headers))
+    }
+    if (wantsWebSocket(req)) {
+      const message = "WebSocket is not supported; use Streamable HTTP or SSE"
+      return answer(req, res, failure(501, "NOT_IMPLEMENTED", message, { Connection: "close" }))
+    }
+
+    const limit = plans[route.plan].requestsPerMonth
+    if (limit !== null) {
+      if (metering.used(route.accountId) === undefined) await metering.learn(route.accountId)
+      if ((metering.used(route.accountId) ?? 0) >= limit) return answer(req, res, monthSpent(limit, Date.now()))
+    }
+    if (!res.destroyed) proxy(route, target, req, res, awaitsContinue)
+  }
+
+  const handle: Gateway["handle"] = (match, req, res, awaitsContinue = false) => {
+    if (match._tag === "Ambiguous") {
+      return answer(req, res, failure(400, "BAD_REQUEST", match.reason, { Connection: "close" }))
+    }
+    serve(match.target, req, res, awaitsContinue).catch((error: unknown) => {
+      log("A request could not be routed", error)
+      const message = "The gateway can't look the server up right now; try again shortly"
+      answer(req, res, failure(503, "SERVICE_UNAVAILABLE", message, { "Retry-After": "5" }))
+    })
+  }
+
+  const drain = (milliseconds: number) =>
+    Effect.async<void>((resume) => {
+      draining = true
+      onIdle = () => resume(Effect.void)
+      if (underWay.size === 0) onIdle()
+    }).pipe(
+      Effect.timeoutOption(milliseconds),
+      Effect.zipRight(Effect.sync(() => {
+        for (const cut of [...underWay]) cut()
+      }))
+    )
+
+  return { match: matcher(settings), handle, drain } satisfies Gateway
+})

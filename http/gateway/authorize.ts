@@ -1,0 +1,52 @@
+import { type Route } from "#src/gateway/Route.ts"
+import { type AccessTokenClaims, type AccessTokens } from "#src/oauth/AccessTokens.ts"
+import { Effect, Option, type Runtime, Runtime as R } from "effect"
+import { type IncomingMessage } from "node:http"
+
+export type Verdict =
+  | { readonly _tag: "Passed"; readonly claims: AccessTokenClaims | undefined }
+  /** `error` is RFC 6750's §3.1 code; undefined when no credentials were sent. */
+  | { readonly _tag: "Refused"; readonly error: string | undefined; readonly message: string }
+
+/** RFC 6750 §2.1: the scheme in any case, one b64token. */
+const bearer = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i
+/** RFC 6750 §2.3, which OAuth 2.1 took out: a token in a URL ends up in logs. */
+const tokenInQuery = /[?&]access_token=/i
+
+const refused = (message: string, error?: string): Verdict => ({ _tag: "Refused", error, message })
+
+/** Decides whether a request may reach its server. A promise only when a token is seen for the first time. */
+export const authorizer = (tokens: AccessTokens, runtime: Runtime.Runtime<never>) => {
+  const verify = (token: string, route: Route) =>
+    R.runPromise(runtime)(
+      tokens.verify(token, route.audiences).pipe(
+        Effect.map((claims): Verdict => ({ _tag: "Passed", claims })),
+        Effect.catchAll(({ reason }) =>
+          Effect.as(
+            Effect.logDebug(`A token for ${route.slug} was refused: ${reason}`),
+            refused("The access token is not valid for this server: expired, or made for another", "invalid_token")
+          )
+        )
+      )
+    )
+
+  return (req: IncomingMessage, route: Route): Verdict | Promise<Verdict> => {
+    const header = req.headers.authorization
+    const inQuery = route.authMode === "service_managed" && tokenInQuery.test(req.url ?? "")
+    if (header === undefined) {
+      return refused(
+        inQuery
+          ? "A token in the URL is not accepted; send it as Authorization: Bearer"
+          : "This server needs an access token: send it as Authorization: Bearer"
+      )
+    }
+    const token = bearer.exec(header)?.[1]
+    if (token === undefined) return refused("The Authorization header holds no Bearer token", "invalid_token")
+    // The customer's server checks it; nothing of it is looked at here (contract: OAuth protection, 7).
+    if (route.authMode === "byoa") return { _tag: "Passed", claims: undefined }
+    if (inQuery) return refused("A token belongs into the Authorization header, and only there", "invalid_request")
+    const known = tokens.peek(token, route.audiences, Date.now())
+    // What a token's scopes allow of MCP's methods (design: OAuth) is to be asked here, with the claims at hand.
+    return Option.isSome(known) ? { _tag: "Passed", claims: known.value } : verify(token, route)
+  }
+}

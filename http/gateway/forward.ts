@@ -1,0 +1,169 @@
+import { type MachineAddress } from "#src/machines/Machines.ts"
+import { type ClientRequest, type IncomingMessage, request, type ServerResponse } from "node:http"
+import { corsFor } from "./cors.ts"
+import { hasBody } from "./framing.ts"
+import { responseHeaders } from "./headers.ts"
+import { agent, connectTimeoutMs, mayRepeat, neverArrived, ReplayBuffer } from "./upstream.ts"
+
+/** One request on its way to a machine. */
+export interface Exchange {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+  readonly path: string
+  /** Flat list of names and values. */
+  readonly headers: ReadonlyArray<string>
+  readonly machine: MachineAddress
+  /** The client waits for `100 Continue` before it sends the body. */
+  readonly awaitsContinue: boolean
+  /** Reads and rewrites an event stream; undefined leaves every byte alone. */
+  readonly rewriter: (() => { push: (chunk: Buffer) => Buffer; end: () => Buffer }) | undefined
+  readonly closing: () => boolean
+  readonly onBytes: (count: number) => void
+  /** The machine can't be reached: where it is now, if that is another place. */
+  readonly relocate: () => Promise<MachineAddress | undefined>
+  /** No answer came, and none will. */
+  readonly onFailure: (error: Error) => void
+  readonly onEnd: () => void
+}
+
+const target = (machine: MachineAddress) =>
+  machine._tag === "Unix" ? { socketPath: machine.path } : { host: machine.host, port: machine.port }
+
+const isEventStream = (response: IncomingMessage) =>
+  /^text\/event-stream\b/i.test(response.headers["content-type"] ?? "")
+
+/**
+ * Carries a request to its machine and the answer back, chunk by chunk, with back-pressure both ways. Either side going
+ * away ends the other. The returned function ends it for a shutdown: an event stream cleanly, anything else abruptly.
+ */
+export const forward = (exchange: Exchange) => {
+  const { onBytes, req, res } = exchange
+  const replay = new ReplayBuffer()
+  const withBody = hasBody(req)
+  let upstream: ClientRequest
+  let response: IncomingMessage | undefined
+  let moved = false
+  let ended = false
+
+  const end = () => {
+    if (ended) return
+    ended = true
+    exchange.onEnd()
+  }
+
+  const giveUp = (error: Error) => {
+    upstream.destroy()
+    exchange.onFailure(error)
+  }
+
+  const onError = async (error: Error, attempt: ClientRequest, connected: boolean) => {
+    if (attempt !== upstream || res.destroyed) return
+    // The answer may be complete although the machine did not want the rest of the body.
+    if (response !== undefined) return response.complete ? undefined : void res.destroy()
+    if (connected && mayRepeat(attempt, error, req.method) && replay.whole) return send(exchange.machine, true)
+    if (connected || moved || !replay.whole) return giveUp(error)
+    moved = true
+    const machine = await exchange.relocate()
+    if (res.destroyed) return
+    return machine === undefined ? giveUp(error) : send(machine, true)
+  }
+
+  const send = (machine: MachineAddress, fresh: boolean) => {
+    const attempt = upstream = request({
+      ...target(machine),
+      method: req.method,
+      path: exchange.path,
+      headers: exchange.headers,
+      agent: fresh ? false : agent,
+      setHost: false
+    })
+    let connected = true
+    attempt.on("socket", (socket) => {
+      if (!socket.connecting) return
+      connected = false
+      const late = setTimeout(() => attempt.destroy(neverArrived()), connectTimeoutMs)
+      socket.once("connect", () => {
+        connected = true
+        clearTimeout(late)
+      })
+      socket.once("close", () => clearTimeout(late))
+    })
+    attempt.on("error", (error) => void onError(error, attempt, connected))
+    attempt.on("response", receive)
+    attempt.on("drain", () => req.resume())
+    for (const chunk of replay.chunks) attempt.write(chunk)
+    if (!withBody || req.complete && req.readableEnded) attempt.end()
+  }
+
+  const upload = () => {
+    req.on("data", (chunk: Buffer) => {
+      onBytes(chunk.length)
+      if (response === undefined) replay.add(chunk)
+      if (!upstream.write(chunk)) req.pause()
+    })
+    req.on("end", () => upstream.end())
+  }
+
+  const receive = (up: IncomingMessage) => {
+    response = up
+    replay.forget()
+    const rewriter = exchange.rewriter !== undefined && isEventStream(up) ? exchange.rewriter() : undefined
+    const headers = [...responseHeaders(up, rewriter !== undefined), ...corsFor(req, up)]
+    if (exchange.closing()) headers.push("Connection", "close")
+    try {
+      // The machine's own Date, or none.
+      res.sendDate = false
+      res.writeHead(up.statusCode ?? 502, up.statusMessage, headers)
+    } catch (error) {
+      return giveUp(error instanceof Error ? error : new Error(String(error)))
+    }
+    let begun = false
+    const write = (chunk: Buffer) => {
+      begun = true
+      if (chunk.length > 0 && !res.write(chunk)) up.pause()
+    }
+    up.on("data", (chunk: Buffer) => {
+      onBytes(chunk.length)
+      write(rewriter === undefined ? chunk : rewriter.push(chunk))
+    })
+    up.on("end", () => {
+      if (rewriter !== undefined) write(rewriter.end())
+      res.end()
+      if (!req.complete) refuseRest()
+    })
+    up.on("error", () => undefined)
+    up.on("close", () => up.complete || res.destroy())
+    res.on("drain", () => up.resume())
+    // Headers don't wait for a first chunk; one that is there already shares their packet.
+    setImmediate(() => begun || res.writableEnded || res.flushHeaders())
+  }
+
+  /** The machine answered without wanting the rest: the client may read the answer, and is then cut off. */
+  const refuseRest = () => {
+    req.removeAllListeners("data")
+    const { socket } = req
+    const cut = setTimeout(() => socket.destroy(), 2_000)
+    req.once("close", () => clearTimeout(cut))
+    req.resume()
+    upstream.destroy()
+  }
+
+  req.on("error", () => undefined)
+  res.on("error", () => undefined)
+  res.on("close", () => {
+    if (response?.complete !== true) upstream.destroy()
+    end()
+  })
+  send(exchange.machine, false)
+  if (withBody) {
+    upload()
+    if (exchange.awaitsContinue) res.writeContinue()
+  }
+
+  return () => {
+    const stream = response !== undefined && isEventStream(response)
+    upstream.destroy()
+    if (stream) res.end()
+    else res.destroy()
+  }
+}

@@ -1,0 +1,78 @@
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Redacted, Schedule } from "effect"
+import pg from "pg"
+
+export interface ChangeListener {
+  readonly onChange: (payload: string) => void
+  /** The connection is there: from now on no change is missed. */
+  readonly onConnected: () => void
+  /** The connection broke: changes may go unnoticed. */
+  readonly onLost: () => void
+}
+
+const connectionOf = (config: PgClient.PgClientConfig): pg.ClientConfig => ({
+  ...(config.url === undefined ? {} : { connectionString: Redacted.value(config.url) }),
+  ...(config.url !== undefined || config.host === undefined ? {} : { host: config.host }),
+  ...(config.url !== undefined || config.port === undefined ? {} : { port: config.port }),
+  ...(config.url !== undefined || config.database === undefined ? {} : { database: config.database }),
+  ...(config.url !== undefined || config.username === undefined ? {} : { user: config.username }),
+  ...(config.url !== undefined || config.password === undefined ? {} : { password: Redacted.value(config.password) }),
+  ...(config.ssl === undefined ? {} : { ssl: config.ssl })
+})
+
+const connection = (config: PgClient.PgClientConfig) =>
+  Effect.acquireRelease(
+    Effect.sync(() =>
+      new pg.Client({
+        ...connectionOf(config),
+        application_name: "berth gateway",
+        keepAlive: true,
+        connectionTimeoutMillis: 5_000
+      })
+    ),
+    (client) =>
+      Effect.promise(() => client.end().catch(() => undefined)).pipe(
+        Effect.interruptible,
+        Effect.timeoutOption("1 second")
+      )
+  )
+
+/** One connection's life: it ends, never well, when the connection breaks. */
+const listening = Effect.fnUntraced(
+  function*(config: PgClient.PgClientConfig, channel: string, listener: ChangeListener) {
+    const client = yield* connection(config)
+    yield* Effect.addFinalizer(() => Effect.sync(listener.onLost))
+    const broken = Effect.async<never, unknown>((resume) => {
+      const fail = (error: unknown) => resume(Effect.fail(error))
+      client.on("error", fail)
+      client.on("end", () => fail(new Error("the connection ended")))
+      client.on("notification", ({ payload }) => listener.onChange(payload ?? ""))
+      client.connect().then(() => client.query(`LISTEN ${pg.escapeIdentifier(channel)}`))
+        .then(listener.onConnected, fail)
+    })
+    // A network that is cut is noticed by asking: the kernel alone would take hours.
+    const beat = Effect.tryPromise(() => client.query("SELECT 1")).pipe(
+      Effect.timeout("5 seconds"),
+      Effect.delay("15 seconds"),
+      Effect.forever
+    )
+    return yield* Effect.raceFirst(broken, beat)
+  },
+  Effect.scoped
+)
+
+/**
+ * Listens on a channel of PostgreSQL until the scope closes, on a connection of its own, and connects again when that
+ * breaks. (`PgClient.listen` does not tell when its connection is gone.)
+ */
+export const listenForChanges = Effect.fn("gateway.listenForChanges")(
+  function*(channel: string, listener: ChangeListener) {
+    const { config } = yield* PgClient.PgClient
+    const again = Schedule.exponential("200 millis").pipe(Schedule.union(Schedule.spaced("2 seconds")))
+    yield* listening(config, channel, listener).pipe(
+      Effect.tapError((error) => Effect.logDebug(`Listening on ${channel} broke off: ${String(error)}`)),
+      Effect.retry(again),
+      Effect.forkScoped
+    )
+  }
+)

@@ -1,0 +1,27 @@
+import { PlanName } from "#src/billing/Plan.ts"
+import { type MachineAddress } from "#src/machines/Machines.ts"
+import { ByoaConfig } from "#src/servers/ByoaConfig.ts"
+import { Schema } from "effect"
+import { type Form } from "./address.ts"
+
+/** What the gateway needs to know of a server, as the database has it. */
+export const RouteRow = Schema.Struct({
+  serverId: Schema.String,
+  slug: Schema.String,
+  accountId: Schema.String,
+  plan: PlanName,
+  authMode: Schema.Literal("service_managed", "byoa"),
+  byoaConfig: Schema.NullOr(ByoaConfig),
+  status: Schema.String,
+  activeDeploymentId: Schema.NullOr(Schema.String)
+})
+export type RouteRow = typeof RouteRow.Type
+
+export interface Route extends RouteRow {
+  /** The two resource URLs of the server; a token is for one of them. */
+  readonly resources: Readonly<Record<Form, string>>
+  /** The same, as a list. */
+  readonly audiences: ReadonlyArray<string>
+  /** Where its machine listens; undefined when none runs. */
+  readonly machine: MachineAddress | undefined
+}

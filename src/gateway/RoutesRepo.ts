@@ -1,0 +1,20 @@
+import { dieOnSql } from "#src/shared/sql.ts"
+import { SqlClient, SqlSchema } from "@effect/sql"
+import { Effect, Schema } from "effect"
+import { RouteRow } from "./Route.ts"
+
+export class RoutesRepo extends Effect.Service<RoutesRepo>()("gateway/RoutesRepo", {
+  effect: Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const find = SqlSchema.findOne({
+      Request: Schema.String,
+      Result: RouteRow,
+      execute: (slug) =>
+        sql`SELECT s.id AS server_id, s.slug, p.account_id, u.plan, s.auth_mode, s.byoa_config, s.status,
+              s.active_deployment_id
+            FROM servers s JOIN projects p ON p.id = s.project_id JOIN users u ON u.id = p.account_id
+            WHERE s.slug = ${slug}`
+    })
+    return { find: (slug: string) => dieOnSql(find(slug)) } as const
+  })
+}) {}

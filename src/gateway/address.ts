@@ -1,0 +1,70 @@
+import { type Settings } from "#src/Config.ts"
+import { isLabel } from "#src/shared/slug.ts"
+
+/** RFC 9728 §3: where a protected resource describes itself. */
+export const wellKnown = "/.well-known/oauth-protected-resource"
+
+/** Which of a server's two addresses a request used (design: gateway addresses). */
+export type Form = "host" | "path"
+
+/** A request that is the gateway's to answer. */
+export interface Target {
+  readonly form: Form
+  /** Undefined when what stands in its place can't be a slug: there is no such server. */
+  readonly slug: string | undefined
+  /** `metadata`: the protected-resource document. `proxy`: the machine's own, at `path`. */
+  readonly kind: "metadata" | "proxy"
+  /** Path and query as the machine sees them. */
+  readonly path: string
+}
+
+/** A host name in lower case, without port and trailing dot. */
+export const hostName = (host: string) => host.toLowerCase().replace(/:\d*$/, "").replace(/\.$/, "")
+
+const slugIn = (text: string) => isLabel(text) ? text : undefined
+
+const pathOf = (url: string) => {
+  const end = url.search(/[?#]/)
+  return end === -1 ? url : url.slice(0, end)
+}
+
+/** The document also answers below the endpoints that clients are pointed at (checklist, row 13). */
+const isMetadata = (path: string) => path === "" || path === "/" || path === "/sse" || path === "/mcp"
+
+/** Finds the server that a request is for, by its `Host` and its origin-form target; undefined: it is not for any. */
+export const locator = (settings: Settings) => {
+  const suffix = `.${hostName(settings.mcpDomain)}`
+  // The platform's own hosts may lie below the same domain.
+  const own = new Set([settings.baseUrl, settings.hubUrl, settings.authUrl].map((url) => hostName(new URL(url).host)))
+  const base = new URL(settings.baseUrl).pathname.replace(/\/$/, "")
+  const servers = `${base}/s/`
+  const documents = `${wellKnown}${servers}`
+
+  const byHost = (host: string, url: string): Target | undefined => {
+    const name = hostName(host)
+    if (!name.endsWith(suffix) || own.has(name)) return undefined
+    const path = pathOf(url)
+    const kind = path.startsWith(wellKnown) && isMetadata(path.slice(wellKnown.length)) ? "metadata" : "proxy"
+    return { form: "host", slug: slugIn(name.slice(0, -suffix.length)), kind, path: url }
+  }
+
+  const split = (prefix: string, url: string) => {
+    const path = pathOf(url)
+    const end = path.indexOf("/", prefix.length)
+    return { slug: slugIn(path.slice(prefix.length, end === -1 ? undefined : end)), at: end === -1 ? path.length : end }
+  }
+
+  const byPath = (url: string): Target | undefined => {
+    if (url.startsWith(servers)) {
+      const { at, slug } = split(servers, url)
+      const rest = url.slice(at)
+      return { form: "path", slug, kind: "proxy", path: rest.startsWith("/") ? rest : `/${rest}` }
+    }
+    if (!url.startsWith(documents)) return undefined
+    const { at, slug } = split(documents, url)
+    const known = isMetadata(pathOf(url).slice(at))
+    return { form: "path", slug: known ? slug : undefined, kind: "metadata", path: "/" }
+  }
+
+  return (host: string, url: string) => byHost(host, url) ?? byPath(url)
+}

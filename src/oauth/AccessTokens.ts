@@ -1,0 +1,101 @@
+import { CurrentSettings } from "#src/Config.ts"
+import { newUlid } from "#src/shared/ids.ts"
+import { Clock, Data, Effect, Option, Schema } from "effect"
+import { decodeProtectedHeader, jwtVerify, SignJWT } from "jose"
+import { ClaimsCache } from "./claims-cache.ts"
+import { SigningKeys } from "./SigningKeys.ts"
+
+/** RFC 9068 §2.2. `aud` is one string: a token is for one resource and no other (checklist, row 15). */
+export const AccessTokenClaims = Schema.Struct({
+  iss: Schema.String,
+  sub: Schema.String.pipe(Schema.minLength(1)),
+  aud: Schema.String,
+  client_id: Schema.String.pipe(Schema.minLength(1)),
+  scope: Schema.String,
+  iat: Schema.Int,
+  exp: Schema.Int,
+  jti: Schema.String
+})
+export type AccessTokenClaims = typeof AccessTokenClaims.Type
+
+/** The token is not one to accept. The reason is for the log; callers are told `invalid_token` and no more. */
+export class InvalidToken extends Data.TaggedError("InvalidToken")<{ readonly reason: string }> {}
+
+export interface MintRequest {
+  /** The account that the token speaks for. */
+  readonly accountId: string
+  /** The one resource URL the token is for. */
+  readonly audience: string
+  /** Space-separated. */
+  readonly scope: string
+  readonly clientId: string
+}
+
+/** Access tokens live this long (contract: token lifetimes). */
+export const accessTokenSeconds = 15 * 60
+
+const invalid = (reason: string) => new InvalidToken({ reason })
+const parseHeader = (token: string) => Effect.try(() => decodeProtectedHeader(token))
+const decodeClaims = Schema.decodeUnknown(AccessTokenClaims)
+
+/** Makes and checks RFC 9068 access tokens: ES256 JWTs of type `at+jwt`. */
+export class AccessTokens extends Effect.Service<AccessTokens>()("oauth/AccessTokens", {
+  effect: Effect.gen(function*() {
+    const keys = yield* SigningKeys
+    const { authUrl } = yield* CurrentSettings
+    const verified = new ClaimsCache<AccessTokenClaims>(10_000)
+
+    const mint = Effect.fn("AccessTokens.mint")(function*(request: MintRequest) {
+      const { key, kid } = yield* keys.signing
+      const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+      const expires = now + accessTokenSeconds
+      const { accountId, audience, clientId, scope } = request
+      const token = yield* Effect.promise(() =>
+        new SignJWT({ client_id: clientId, scope })
+          .setProtectedHeader({ alg: "ES256", typ: "at+jwt", kid })
+          .setIssuer(authUrl).setSubject(accountId).setAudience(audience)
+          .setIssuedAt(now).setExpirationTime(expires).setJti(newUlid())
+          .sign(key)
+      )
+      return { token, expiresAt: new Date(expires * 1000) }
+    })
+
+    const check = Effect.fn("AccessTokens.check")(function*(token: string) {
+      const { kid } = yield* Effect.mapError(parseHeader(token), () => invalid("it is no JWT"))
+      const key = kid === undefined ? undefined : yield* keys.verifyingKey(kid)
+      if (key === undefined) return yield* invalid("no key of ours signed it")
+      const now = yield* Clock.currentTimeMillis
+      const { payload } = yield* Effect.tryPromise({
+        try: () =>
+          jwtVerify(token, key, { algorithms: ["ES256"], typ: "at+jwt", issuer: authUrl, currentDate: new Date(now) }),
+        catch: (error) => invalid(error instanceof Error ? error.message : String(error))
+      })
+      const claims = yield* Effect.mapError(decodeClaims(payload), (error) => invalid(error.message))
+      verified.put(token, claims, claims.exp * 1000)
+      return claims
+    })
+
+    /** The claims of a token that was checked before and has not expired; costs a look into a map. */
+    const remembered = (token: string, now: number) => verified.get(token, now)
+
+    /**
+     * Checks everything: our signature, type, issuer, times, and that the audience equals one of `audiences`. No
+     * leeway for clocks: the clock that minted is our own.
+     */
+    const verify = Effect.fn("AccessTokens.verify")(function*(token: string, audiences: ReadonlyArray<string>) {
+      const now = yield* Clock.currentTimeMillis
+      const claims = remembered(token, now) ?? (yield* check(token))
+      return audiences.includes(claims.aud) ? claims : yield* invalid(`it is for ${claims.aud}`)
+    })
+
+    return {
+      mint,
+      verify,
+      /** `verify` without waiting, for a token it has seen already: none means that `verify` must be asked. */
+      peek: (token: string, audiences: ReadonlyArray<string>, now: number): Option.Option<AccessTokenClaims> => {
+        const claims = remembered(token, now)
+        return claims !== undefined && audiences.includes(claims.aud) ? Option.some(claims) : Option.none()
+      }
+    } as const
+  })
+}) {}

@@ -1,0 +1,189 @@
+import { makeGateway } from "#http/gateway/Gateway.ts"
+import { CurrentSettings } from "#src/Config.ts"
+import { Metering } from "#src/gateway/Metering.ts"
+import { MeteringRepo } from "#src/gateway/MeteringRepo.ts"
+import { Routes } from "#src/gateway/Routes.ts"
+import { RoutesRepo } from "#src/gateway/RoutesRepo.ts"
+import { type MachineAddress, Machines } from "#src/machines/Machines.ts"
+import { AccessTokens } from "#src/oauth/AccessTokens.ts"
+import { allMcpScopes } from "#src/oauth/scopes.ts"
+import { SigningKeys } from "#src/oauth/SigningKeys.ts"
+import { SigningKeysRepo } from "#src/oauth/SigningKeysRepo.ts"
+import { type ByoaConfig } from "#src/servers/ByoaConfig.ts"
+import { newId, newUlid } from "#src/shared/ids.ts"
+import { Secrets } from "#src/shared/Secrets.ts"
+import { SqlClient } from "@effect/sql"
+import { Effect, Layer } from "effect"
+import { createServer, type RequestListener, type Server } from "node:http"
+import { type AddressInfo, connect } from "node:net"
+import { DatabaseTest } from "../support/Database.ts"
+import { settingsTest } from "../support/Settings.ts"
+
+const unused = (name: string) => () => Effect.die(new Error(`${name} is not to be called by the gateway`))
+
+/** Machines that a test starts itself; the gateway may only ask where they are. */
+export class FakeMachines extends Effect.Service<FakeMachines>()("test/FakeMachines", {
+  sync: () => ({ addresses: new Map<string, MachineAddress>(), inspected: [] as Array<string> })
+}) {}
+
+const machines = Layer.effect(
+  Machines,
+  Effect.map(FakeMachines, ({ addresses, inspected }) =>
+    Machines.of({
+      driver: { name: "fake", tier: "none", enforces: [] },
+      provision: unused("provision"),
+      start: unused("start"),
+      stop: unused("stop"),
+      destroy: unused("destroy"),
+      list: unused("list"),
+      output: () => {
+        throw new Error("output is not to be called by the gateway")
+      },
+      inspect: (name) =>
+        Effect.sync(() => {
+          inspected.push(name)
+          const address = addresses.get(name)
+          return address === undefined ? undefined : { name, owner: "", status: "running", address, exitCode: null }
+        })
+    }))
+)
+
+export const tokensTest = AccessTokens.Default.pipe(
+  Layer.provideMerge(SigningKeys.Default),
+  Layer.provide([SigningKeysRepo.Default, Secrets.Default])
+)
+
+/** Everything below the data path, on a database of its own. */
+export const gatewayServices = (variables: Readonly<Record<string, string>> = {}) =>
+  Layer.mergeAll(Routes.Default, Metering.Default, tokensTest).pipe(
+    Layer.provide([RoutesRepo.Default, MeteringRepo.Default, machines]),
+    Layer.provideMerge(FakeMachines.Default),
+    Layer.provideMerge(DatabaseTest),
+    Layer.provideMerge(settingsTest({ BASE_URL: "http://berth.test", MCP_DOMAIN: "mcp.test", ...variables }))
+  )
+
+const listening = (server: Server) =>
+  Effect.acquireRelease(
+    Effect.async<number>((resume) => {
+      server.listen(0, "127.0.0.1", () => resume(Effect.succeed((server.address() as AddressInfo).port)))
+    }),
+    () =>
+      Effect.async<void>((resume) => {
+        server.close(() => resume(Effect.void))
+        server.closeAllConnections()
+      })
+  )
+
+export const startUpstream = (listener: RequestListener) =>
+  Effect.map(listening(createServer(listener)), (port): MachineAddress => ({ _tag: "Tcp", host: "127.0.0.1", port }))
+
+/** A listener as `berth serve` has it: the gateway first, the platform (here: 418) for what it does not want. */
+export const startGateway = Effect.gen(function*() {
+  const gateway = yield* makeGateway
+  const platform: RequestListener = (_req, res) => void res.writeHead(418).end("platform")
+  const server = createServer((req, res) => {
+    const match = gateway.match(req)
+    if (match === undefined) platform(req, res)
+    else gateway.handle(match, req, res)
+  })
+  server.on("checkContinue", (req, res) => {
+    const match = gateway.match(req)
+    if (match !== undefined) return gateway.handle(match, req, res, true)
+    res.writeContinue()
+    platform(req, res)
+  })
+  const port = yield* listening(server)
+  return { gateway, port }
+})
+
+interface NewServer {
+  readonly machine?: MachineAddress
+  readonly byoa?: ByoaConfig
+  readonly plan?: string
+  readonly accountId?: string
+}
+
+export const newAccount = Effect.fnUntraced(function*(plan = "developer") {
+  const sql = yield* SqlClient.SqlClient
+  const id = newUlid()
+  yield* sql`INSERT INTO users ${sql.insert({ id, email: `${id}@example.com`, passwordHash: "", plan })}`
+  return id
+})
+
+/** A server's rows, and a token for it unless it is byoa. */
+export const newServer = Effect.fnUntraced(function*({ accountId, byoa, machine, plan }: NewServer = {}) {
+  const sql = yield* SqlClient.SqlClient
+  const settings = yield* CurrentSettings
+  const tokens = yield* AccessTokens
+  const account = accountId ?? (yield* newAccount(plan))
+  const projectId = newId("prj")
+  const id = newId("srv")
+  const slug = `s${id.slice(-12).toLowerCase()}`
+  yield* sql`INSERT INTO projects ${sql.insert({ id: projectId, accountId: account, name: slug, slug })}`
+  yield* sql`INSERT INTO slugs ${sql.insert({ slug, accountId: account })}`
+  yield* sql`INSERT INTO servers ${
+    sql.insert({
+      id,
+      projectId,
+      name: slug,
+      slug,
+      region: "ord",
+      cpu: "shared-1x",
+      memoryMb: 256,
+      autoStopSeconds: 300,
+      healthPath: "/healthz",
+      healthTimeoutSeconds: 30,
+      rollbackOnHealthCheckFailure: true,
+      deploymentRetentionCount: 10,
+      replayToken: "",
+      authMode: byoa === undefined ? "service_managed" : "byoa",
+      byoaConfig: byoa === undefined ? null : JSON.stringify(byoa)
+    })
+  }`
+  if (machine !== undefined) yield* deploy(id, machine)
+  const resource = `${settings.baseUrl}/s/${slug}`
+  const { token } = yield* tokens.mint({
+    accountId: account,
+    audience: resource,
+    scope: allMcpScopes,
+    clientId: "test"
+  })
+  return { accountId: account, id, slug, token, resource, path: `/s/${slug}`, host: `${slug}.mcp.test` }
+})
+
+/** Makes a machine the one that serves. */
+export const deploy = Effect.fnUntraced(function*(serverId: string, machine: MachineAddress) {
+  const sql = yield* SqlClient.SqlClient
+  const { addresses } = yield* FakeMachines
+  const id = newId("dep")
+  addresses.set(id, machine)
+  yield* sql`INSERT INTO deployments ${
+    sql.insert({ id, serverId, version: addresses.size, type: "deploy", status: "running", imageUri: "test" })
+  }`
+  yield* sql`UPDATE servers SET active_deployment_id = ${id}, status = 'running' WHERE id = ${serverId}`
+  return id
+})
+
+/** Sends bytes as they are, and collects what comes until the connection ends or `enough` is there. */
+export const raw = (port: number, text: string, enough?: (received: string) => boolean) =>
+  Effect.async<string>((resume) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write(text, "latin1"))
+    let received = ""
+    const done = () => {
+      socket.destroy()
+      resume(Effect.succeed(received))
+    }
+    socket.on("data", (chunk) => {
+      received += chunk.toString("latin1")
+      if (enough?.(received) === true) done()
+    })
+    socket.on("close", done)
+    socket.on("error", done)
+    return Effect.sync(() => socket.destroy())
+  }).pipe(Effect.timeoutFail({ duration: "5 seconds", onTimeout: () => new Error("the connection stays silent") }))
+
+/** One request with exactly these header lines, on a connection of its own. */
+export const rawRequest = (port: number, method: string, target: string, headers: ReadonlyArray<string>, body = "") =>
+  raw(port, `${[`${method} ${target} HTTP/1.1`, ...headers, "Connection: close", "", ""].join("\r\n")}${body}`)
+
+export const statusOf = (response: string) => Number(response.slice(9, 12))
