@@ -1,6 +1,17 @@
-import { BadRequest } from "#src/shared/Failure.ts"
+import { BadRequest, failsWith } from "#src/shared/Failure.ts"
 import { type HttpApp, HttpServerRequest } from "@effect/platform"
-import { Effect } from "effect"
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Effect, Schema } from "effect"
+import { type IncomingMessage } from "node:http"
+
+/** Bodies of ours are small; 1 MiB is far above the largest that fits its schema. */
+const maxBytes = 1024 * 1024
+
+export class BodyTooLarge extends Schema.TaggedError<BodyTooLarge>()("BodyTooLarge", {}, failsWith(413)) {
+  override get message() {
+    return `The body is larger than ${maxBytes / 1024} KiB`
+  }
+}
 
 /** A JSON media type (RFC 6839 §3.1), or none said. */
 const isJson = (contentType: string | undefined) =>
@@ -9,12 +20,54 @@ const isJson = (contentType: string | undefined) =>
 const hasBody = ({ headers }: HttpServerRequest.HttpServerRequest) =>
   headers["transfer-encoding"] !== undefined || !/^0*$/.test(headers["content-length"] ?? "")
 
-/** Bodies are JSON (design: bodies); a form or a text that a page of elsewhere can post is not taken for it. */
-export const jsonOnly = <E, R>(app: HttpApp.Default<E, R>) =>
-  Effect.flatMap(
-    HttpServerRequest.HttpServerRequest,
-    (request): HttpApp.Default<E | BadRequest, R> =>
-      hasBody(request) && !isJson(request.headers["content-type"])
-        ? new BadRequest({ reason: "The body must be JSON (Content-Type: application/json)" })
-        : app
-  )
+/**
+ * Reads a body within the limit. What is beyond it is thrown away as it comes, and the connection ends after the
+ * answer, so that a sender that only listens when it is done hears the 413.
+ */
+const read = (source: IncomingMessage) =>
+  Effect.async<string, BodyTooLarge | BadRequest>((resume) => {
+    const chunks: Array<Buffer> = []
+    let size = 0
+    const settle = (result: Effect.Effect<string, BodyTooLarge | BadRequest>) => {
+      source.off("data", onData).off("end", onEnd).off("error", onError)
+      source.resume()
+      resume(result)
+    }
+    const onData = (chunk: Buffer) => {
+      size += chunk.length
+      if (size > maxBytes) settle(new BodyTooLarge())
+      else chunks.push(chunk)
+    }
+    const onEnd = () => settle(Effect.succeed(Buffer.concat(chunks).toString("utf8")))
+    const onError = () => settle(new BadRequest({ reason: "The body was cut off" }))
+    source.on("data", onData).on("end", onEnd).on("error", onError)
+  })
+
+const parse = (text: string) =>
+  Effect.try({
+    try: (): unknown => text === "" ? null : JSON.parse(text),
+    catch: () => new BadRequest({ reason: "The body is not valid JSON" })
+  })
+
+/** The request with its body read already: what asks for it later gets the same text. */
+const withBody = (request: HttpServerRequest.HttpServerRequest, text: string) =>
+  Object.create(request, {
+    text: { value: Effect.succeed(text) },
+    json: { value: parse(text) }
+  }) as HttpServerRequest.HttpServerRequest
+
+/**
+ * Bodies are JSON within a limit (design: bodies). A form or a text, which a page of elsewhere can post with the
+ * reader's cookies, is not taken for it.
+ */
+export const bounded = <E, R>(app: HttpApp.Default<E, R>) =>
+  Effect.gen(function*() {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    if (!hasBody(request)) return yield* app
+    if (!isJson(request.headers["content-type"])) {
+      return yield* new BadRequest({ reason: "The body must be JSON (Content-Type: application/json)" })
+    }
+    if (Number(request.headers["content-length"] ?? 0) > maxBytes) return yield* new BodyTooLarge()
+    const text = yield* read(NodeHttpServerRequest.toIncomingMessage(request))
+    return yield* Effect.provideService(app, HttpServerRequest.HttpServerRequest, withBody(request, text))
+  })

@@ -16,7 +16,8 @@ export const errorResponse = (path: string, failure: Failure) => {
   }
   const headers = {
     ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
-    ...(status === 401 ? { "www-authenticate": "Bearer" } : {})
+    ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
+    ...(status === 413 ? { connection: "close" } : {})
   }
   return HttpServerResponse.unsafeJson(body, { status, headers })
 }
@@ -34,13 +35,6 @@ const decodeFailure = (
     : describe(new Invalid({ issues: found }))
 }
 
-const bodyFailure = (error: object): Failure => {
-  const text = Predicate.hasProperty(error, "cause") ? String(error.cause) : ""
-  return /maxBytes|too large/i.test(text)
-    ? failed(413, "The body is too large")
-    : failed(400, "The body is not valid JSON")
-}
-
 /** PostgreSQL can't be reached or is going down (class 08, 57P0x), or no connection came free. */
 const isOutage = (error: unknown) => {
   if (!Predicate.isTagged(error, "SqlError") || !Predicate.hasProperty(error, "cause")) return false
@@ -55,7 +49,6 @@ const ofError = (request: HttpServerRequest.HttpServerRequest, error: unknown): 
     return decodeFailure(request, error.issues as Parameters<typeof issuesFrom>[0])
   }
   if (Predicate.isTagged(error, "RouteNotFound")) return failed(404, `There is nothing at ${request.method} this path`)
-  if (Predicate.isTagged(error, "RequestError")) return bodyFailure(error)
   if (isOutage(error)) return { ...failed(503, "The database can't be reached; try again shortly"), retryAfter: 5 }
   return describe(error)
 }

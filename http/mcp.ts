@@ -7,7 +7,7 @@ import { HttpApiBuilder, HttpServerRequest, HttpServerResponse } from "@effect/p
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js"
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"
-import { Effect, Option, Schedule, Schema } from "effect"
+import { Effect, Layer, Option, Schedule, Schema } from "effect"
 import { requireActor } from "./Authentication.ts"
 import { StandardHeaders } from "./frontDoor.ts"
 import { checkOrigin, corsHeaders } from "./origins.ts"
@@ -46,11 +46,7 @@ const enterBy = (settings: Settings) =>
 
 const notAllowed = HttpServerResponse.empty({ status: 405, headers: { allow: "POST, OPTIONS" } })
 
-/**
- * MCP: Streamable HTTP on /mcp, stateless, so that any instance can answer; the older SSE on /sse and /message, whose
- * sessions live in this process.
- */
-export const McpRoutes = HttpApiBuilder.Router.use((router) =>
+const routes = HttpApiBuilder.Router.use((router) =>
   Effect.gen(function*() {
     const tools = yield* McpTools
     const settings = yield* CurrentSettings
@@ -69,7 +65,6 @@ export const McpRoutes = HttpApiBuilder.Router.use((router) =>
       Effect.gen(function*() {
         const { actor, request, selection } = yield* enter
         const text = yield* request.text
-        const web = yield* HttpServerRequest.toWeb(request)
         const transport = new WebStandardStreamableHTTPServerTransport()
         yield* Effect.promise(() =>
           tools.serverFor(actor, selection).connect(transport)
@@ -124,3 +119,9 @@ export const McpRoutes = HttpApiBuilder.Router.use((router) =>
     for (const path of ["/mcp", "/sse", "/message"] as const) yield* router.options(path, withCors(preflight))
   })
 )
+
+/**
+ * MCP: Streamable HTTP on /mcp, stateless, so that any instance can answer; the older SSE on /sse and /message, whose
+ * sessions live in this process.
+ */
+export const McpRoutes = Layer.provide(routes, McpTools.Default)

@@ -33,7 +33,7 @@ type JsonObjectSchema = { readonly type: "object"; readonly [key: string]: unkno
 
 /** MCP wants an object at the root; `$schema` says what MCP says already (draft 2020-12 and 7 agree on what we use). */
 const jsonSchemaOf = (schema: Schema.Schema.Any): JsonObjectSchema => {
-  const { $schema: _, ...root } = JSONSchema.make(schema)
+  const { $schema: _schema, ...root } = JSONSchema.make(schema)
   return { ...root, type: "object" }
 }
 
