@@ -1,0 +1,87 @@
+import { PlatformLive } from "#src/cli/serve.ts"
+import { Clock, Effect, Exit, Layer, Logger, Scope } from "effect"
+import { afterAll, beforeAll } from "vitest"
+import { type Account, signUp } from "./account.ts"
+import { freshDatabaseUrl } from "./Database.ts"
+import { type Answer, freePort, freshAddress, send, type Sent } from "./http.ts"
+import { settingsTest } from "./Settings.ts"
+
+export interface BerthOptions {
+  /** Settings beside or instead of the usual ones. */
+  readonly variables?: Readonly<Record<string, string>>
+  /** Another database than a fresh one. */
+  readonly databaseUrl?: string
+}
+
+/** The real clock, and how far it has been moved. */
+const movableClock = () => {
+  const real = Clock.make()
+  let ahead = 0
+  const unsafeCurrentTimeMillis = () => real.unsafeCurrentTimeMillis() + ahead
+  const clock: Clock.Clock = Object.assign(Object.create(real) as Clock.Clock, {
+    unsafeCurrentTimeMillis,
+    currentTimeMillis: Effect.sync(unsafeCurrentTimeMillis)
+  })
+  return { clock, advance: (millis: number) => void (ahead += millis) }
+}
+
+/** The whole platform in this process: its own port, database and home. */
+export class Berth {
+  readonly #scope = Effect.runSync(Scope.make())
+  readonly #clock = movableClock()
+  readonly logged: Array<string> = []
+  url = ""
+  databaseUrl = ""
+
+  async start({ databaseUrl, variables }: BerthOptions = {}) {
+    const port = await freePort()
+    this.url = `http://127.0.0.1:${port}`
+    this.databaseUrl = databaseUrl ?? await Effect.runPromise(Scope.extend(freshDatabaseUrl, this.#scope))
+    const settings = settingsTest({
+      PORT: String(port),
+      BASE_URL: this.url,
+      COMPUTE_DRIVER: "sandbox",
+      DATABASE_URL: this.databaseUrl,
+      // Each caller of the tests has an address of its own to be counted by.
+      TRUST_PROXY: "1",
+      ...variables
+    })
+    const logger = Logger.make((entry) => void this.logged.push(Logger.logfmtLogger.log(entry)))
+    const platform = Layer.provide(PlatformLive, settings).pipe(
+      Layer.provide([Layer.setClock(this.#clock.clock), Logger.replace(Logger.defaultLogger, logger)])
+    )
+    await Effect.runPromise(Layer.buildWithScope(platform, this.#scope))
+    return this
+  }
+
+  stop = () => Effect.runPromise(Scope.close(this.#scope, Exit.void))
+
+  /** Moves the program's clock forward; the database's stays. */
+  advance = (millis: number) => this.#clock.advance(millis)
+
+  /** What the log tells of failures that nobody foresaw: a 500 leaves its cause there. */
+  get unexpected() {
+    return this.logged.filter((line) => line.includes("unexpectedly"))
+  }
+
+  /** A request; from an address of its own unless the headers say another. */
+  request = <Body = unknown>(method: string, path: string, sent: Sent = {}): Promise<Answer<Body>> =>
+    send<Body>(this.url, method, path, { ...sent, headers: { "x-forwarded-for": freshAddress(), ...sent.headers } })
+
+  /** A new user, logged in; on the plan given, `enterprise` where the test must not meet a limit. */
+  signUp = (plan: "free" | "developer" | "pro" | "enterprise" = "free"): Promise<Account> => signUp(this, plan)
+}
+
+/**
+ * One platform for the tests of a file or suite, started before them and stopped after. At the end nothing may have
+ * failed that nobody foresaw, whatever the tests sent.
+ */
+export const useBerth = (options: BerthOptions = {}) => {
+  const berth = new Berth()
+  beforeAll(() => berth.start(options))
+  afterAll(async () => {
+    await berth.stop()
+    if (berth.unexpected.length > 0) throw new Error(`Failures nobody foresaw:\n${berth.unexpected.join("\n")}`)
+  })
+  return berth
+}

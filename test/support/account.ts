@@ -1,0 +1,110 @@
+import { randomUUID } from "node:crypto"
+import { type Berth } from "./Berth.ts"
+import { type Answer, freshAddress, type Sent } from "./http.ts"
+import { runSql } from "./sql.ts"
+
+export interface Project {
+  readonly id: string
+  readonly name: string
+  readonly slug: string
+}
+
+export interface Server {
+  readonly id: string
+  readonly projectId: string
+  readonly name: string
+  readonly slug: string
+  readonly status: string
+  readonly publicUrl: string
+}
+
+export interface Key {
+  readonly id: string
+  readonly key: string
+  readonly scopes: ReadonlyArray<string>
+}
+
+export interface Listed<A> {
+  readonly data: ReadonlyArray<A>
+  readonly meta: { readonly cursor: string | null; readonly hasMore: boolean; readonly total: number }
+}
+
+export const allScopes = [
+  "servers:read",
+  "servers:write",
+  "deployments:read",
+  "deployments:write",
+  "logs:read",
+  "metrics:read",
+  "billing:read"
+] as const
+
+/** The answer's `data`, when its status is the one that says it worked. */
+export const dataOf = <A>({ body, status, text }: Answer<{ readonly data: A }>): A => {
+  if (status !== 200 && status !== 201) throw new Error(`expected a success, got ${status}: ${text}`)
+  return body.data
+}
+
+/** Somebody who sends requests with one credential. */
+export class Holder {
+  readonly berth: Berth
+  readonly token: string
+  readonly address = freshAddress()
+
+  constructor(berth: Berth, token: string) {
+    this.berth = berth
+    this.token = token
+  }
+
+  request<Body = unknown>(method: string, path: string, sent: Sent = {}): Promise<Answer<Body>> {
+    const headers = { "x-forwarded-for": this.address, ...sent.headers }
+    return this.berth.request<Body>(method, path, { token: this.token, ...sent, headers })
+  }
+
+  get = <Body = unknown>(path: string) => this.request<Body>("GET", path)
+  delete = (path: string) => this.request("DELETE", path)
+  post = <Body = unknown>(path: string, body: unknown) => this.request<Body>("POST", path, { body })
+  patch = <Body = unknown>(path: string, body: unknown) => this.request<Body>("PATCH", path, { body })
+  put = <Body = unknown>(path: string, body: unknown) => this.request<Body>("PUT", path, { body })
+}
+
+/** A user with a session. */
+export class Account extends Holder {
+  readonly id: string
+  readonly email: string
+  readonly password: string
+
+  constructor(berth: Berth, token: string, user: { id: string; email: string; password: string }) {
+    super(berth, token)
+    this.id = user.id
+    this.email = user.email
+    this.password = user.password
+  }
+
+  project = async (name = "Acme"): Promise<Project> =>
+    dataOf(await this.post<{ data: Project }>("/v1/projects", { name }))
+
+  server = async (projectId: string, fields: Readonly<Record<string, unknown>> = {}): Promise<Server> =>
+    dataOf(await this.post<{ data: Server }>(`/v1/projects/${projectId}/servers`, { name: "Menu", ...fields }))
+
+  key = async (projectId: string, scopes: ReadonlyArray<string> = allScopes, environment = "live"): Promise<Key> =>
+    dataOf(await this.post<{ data: Key }>(`/v1/projects/${projectId}/keys`, { name: "key", scopes, environment }))
+
+  /** A key of the project, ready to send requests. */
+  holder = async (projectId: string, scopes?: ReadonlyArray<string>) =>
+    new Holder(this.berth, (await this.key(projectId, scopes)).key)
+}
+
+export const newEmail = () => `u-${randomUUID()}@example.com`
+
+export const signUp = async (berth: Berth, plan: string): Promise<Account> => {
+  const email = newEmail()
+  const password = "correct horse battery"
+  const { token, user } = dataOf(
+    await berth.request<{ data: { token: string; user: { id: string } } }>("POST", "/v1/auth/signup", {
+      body: { email, password }
+    })
+  )
+  if (plan !== "free") await runSql(berth.databaseUrl, "UPDATE users SET plan = $1 WHERE id = $2", [plan, user.id])
+  return new Account(berth, token, { id: user.id, email, password })
+}
