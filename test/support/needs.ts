@@ -23,7 +23,7 @@ export const describeWhen = (missing: string | undefined, name: string, suite: (
         throw new Error(`${missing}, and CI_FULL=1 allows no skipping`)
       })
     } else {
-      it(`runs where it can: ${missing}`, (context) => context.skip(missing))
+      it("runs on this machine", (context) => context.skip(missing))
     }
   })
 }
