@@ -21,7 +21,8 @@ const refill = (cap: Cap, now: number): Cap => ({
 
 /** The lines that fit, in order, and the cap after them. */
 export const admit = <A extends { readonly text: string }>(cap: Cap, now: number, lines: ReadonlyArray<A>) => {
-  let { dropped, tokens, ...rest } = refill(cap, now)
+  const { at, ...start } = refill(cap, now)
+  let { dropped, tokens } = start
   const admitted: Array<A> = []
   for (const line of lines) {
     const cost = 1 + Math.floor(line.text.length / unit)
@@ -30,5 +31,5 @@ export const admit = <A extends { readonly text: string }>(cap: Cap, now: number
       admitted.push(line)
     } else dropped += 1
   }
-  return { admitted, cap: { ...rest, tokens, dropped } satisfies Cap }
+  return { admitted, cap: { at, tokens, dropped } satisfies Cap }
 }

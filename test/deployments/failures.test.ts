@@ -1,0 +1,75 @@
+import { Deployments } from "#src/deployments/Deployments.ts"
+import { Machines } from "#src/machines/Machines.ts"
+import { ServerLogs } from "#src/servers/ServerLogs.ts"
+import { Servers } from "#src/servers/Servers.ts"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { appImage } from "./support/app-image.ts"
+import { makeServer, platform } from "./support/platform.ts"
+import { until } from "./support/wait.ts"
+
+const absent = Effect.succeed("oci:/nowhere/at/all")
+
+const table = [
+  ["an image that is not there", absent, /^resolving: .+/],
+  ["an image of another architecture", appImage("healthy", { architecture: "s390x" }), /^resolving: .*s390x/],
+  [
+    "a server that never listens",
+    appImage("silent"),
+    /^checking: \/healthz did not answer: connection refused .*8080.*waited 2 s/
+  ],
+  [
+    "a server whose /healthz answers 500",
+    appImage("failing"),
+    /^checking: \/healthz answered with status 500, not 200/
+  ],
+  [
+    "a server whose /healthz is not JSON",
+    appImage("text"),
+    /^checking: \/healthz answered 200, but the body is not JSON/
+  ],
+  [
+    "a server that takes connections and says nothing",
+    appImage("deaf"),
+    /^checking: \/healthz took the connection and did not answer/
+  ],
+  ["a server that crashes at once", appImage("crash"), /^checking: the machine exited with code 3/]
+] as const
+
+layer(platform(), { excludeTestServices: true, timeout: 60_000 })("a deployment that fails", (it) => {
+  for (const [what, image, expected] of table) {
+    it.effect(`says where and why: ${what}`, () =>
+      Effect.gen(function*() {
+        const deployments = yield* Deployments
+        const { as, server } = yield* makeServer({ healthTimeoutSeconds: 2 })
+        const { id } = yield* as(deployments.deploy(server.id, { imageUri: yield* image }))
+        const done = yield* as(deployments.settled(id))
+        assert.strictEqual(done.status, "failed")
+        assert.match(done.errorMessage!, expected)
+        assert.isFalse(done.active)
+        assert.isNull(done.deployedAt)
+        assert.strictEqual((yield* as(Effect.flatMap(Servers, (servers) => servers.get(server.id)))).status, "error")
+        const { items } = yield* as(
+          Effect.flatMap(ServerLogs, (logs) => logs.list(server.id, { limit: 200, level: "error" }))
+        )
+        assert.include(items.map(({ message }) => message), `Deployment 1: failed: ${done.errorMessage}`)
+        const machines = yield* Machines
+        yield* until(machines.list(server.id), (list) => list.length === 0)
+      }), 30_000)
+  }
+
+  it.effect("leaves the last words of a crashed machine in the log", () =>
+    Effect.gen(function*() {
+      const deployments = yield* Deployments
+      const { as, server } = yield* makeServer()
+      const { id } = yield* as(deployments.deploy(server.id, { imageUri: yield* appImage("crash") }))
+      yield* as(deployments.settled(id))
+      const { items } = yield* as(Effect.flatMap(ServerLogs, (logs) => logs.list(server.id, { limit: 200 })))
+      const messages = items.map(({ message }) => message).reverse()
+      assert.include(messages, "Fatal error: no configuration")
+      assert.isBelow(
+        messages.indexOf("Fatal error: no configuration"),
+        messages.findIndex((text) => text.includes("failed:"))
+      )
+    }), 30_000)
+})

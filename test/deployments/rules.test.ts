@@ -1,0 +1,200 @@
+import { complaint } from "#src/deployments/health.ts"
+import { isLeftover } from "#src/deployments/leftover-rule.ts"
+import { machineEnvironment, type PlatformValues } from "#src/deployments/machine-environment.ts"
+import { levelOf } from "#src/deployments/output-level.ts"
+import { admit, burst, fullCap, perSecond } from "#src/deployments/rate-cap.ts"
+import { attempts, seenDown, seenRunning, type Watched } from "#src/deployments/restart-policy.ts"
+import { keptCount, keptVersions } from "#src/deployments/retention-rule.ts"
+import { rules, stages } from "#src/deployments/transitions.ts"
+import { reservedNames } from "#src/servers/EnvironmentVariable.ts"
+import { FastCheck } from "effect"
+import { assert, describe, it } from "vitest"
+
+const property = <T extends [unknown, ...Array<unknown>]>(
+  arbitraries: { [K in keyof T]: FastCheck.Arbitrary<T[K]> },
+  holds: (...values: T) => void
+) => FastCheck.assert(FastCheck.property(...arbitraries, holds))
+
+describe("a machine's environment", () => {
+  const values: PlatformValues = {
+    port: 8080,
+    autoStopSeconds: 300,
+    healthPath: "/healthz",
+    healthTimeoutSeconds: 30,
+    subdomain: "a.mcp.localhost",
+    authUrl: "http://localhost:8787",
+    publicUrl: "http://localhost:8787/s/a",
+    replayToken: "token"
+  }
+  const name = FastCheck.oneof(FastCheck.constantFrom(...reservedNames), FastCheck.stringMatching(/^[A-Z_]{1,8}$/))
+
+  it("holds every platform value, and every value of the customer's under another name", () => {
+    property([FastCheck.dictionary(name, FastCheck.string())], (customer) => {
+      const environment = machineEnvironment(customer, values)
+      assert.strictEqual(environment["PORT"], "8080")
+      assert.strictEqual(environment["SVC_MCP_PUBLIC_URL"], values.publicUrl)
+      assert.strictEqual(environment["PLATFORM_MCP_REPLAY_TOKEN"], "token")
+      for (const [key, value] of Object.entries(customer)) {
+        if (!reservedNames.has(key)) assert.strictEqual(environment[key], value)
+      }
+    })
+  })
+
+  it("has no AUTO_STOP_SECONDS where a server never stops, even if the customer set one", () => {
+    const environment = machineEnvironment({ AUTO_STOP_SECONDS: "1" }, { ...values, autoStopSeconds: null })
+    assert.notProperty(environment, "AUTO_STOP_SECONDS")
+  })
+
+  it("lets a ready configuration of the customer's pass", () => {
+    assert.strictEqual(machineEnvironment({ SVC_READY_CONFIG: "{}" }, values)["SVC_READY_CONFIG"], "{}")
+  })
+})
+
+describe("retention", () => {
+  const version = FastCheck.record({ ran: FastCheck.boolean(), active: FastCheck.boolean() })
+  const history = FastCheck.array(version, { maxLength: 12 }).map((list) =>
+    list.map((item, index) => ({ ...item, active: item.active && item.ran, version: index + 1 }))
+  )
+
+  it("keeps what serves and the newest others that ever ran, no more than asked for", () => {
+    property([history, FastCheck.integer({ min: 1, max: 10 })], (versions, count) => {
+      const kept = keptVersions(versions, count)
+      const others = versions.filter((item) => item.ran && !item.active)
+      for (const item of versions.filter((item) => item.active)) assert.isTrue(kept.has(item.version))
+      assert.deepStrictEqual(
+        others.filter((item) => kept.has(item.version)).map((item) => item.version),
+        others.slice(-count).map((item) => item.version)
+      )
+      for (const item of versions) if (!item.ran) assert.isFalse(kept.has(item.version))
+    })
+  })
+
+  it("is the plan's where the server asks for more", () => {
+    assert.strictEqual(keptCount({ deploymentsKept: 3 }, { deploymentRetentionCount: 10 }), 3)
+    assert.strictEqual(keptCount({ deploymentsKept: 10 }, { deploymentRetentionCount: 2 }), 2)
+  })
+})
+
+describe("leftovers", () => {
+  it("never are a machine that serves, or one whose deployment is in flight", () => {
+    property(
+      [FastCheck.constantFrom(...stages), FastCheck.boolean(), FastCheck.boolean()],
+      (stage, active, followed) => {
+        const { status } = rules[stage]
+        const leftover = isLeftover({ stage, status, active, followed })
+        if (active || status === "pending" || status === "building") assert.isFalse(leftover)
+        else if (stage === "kept") assert.strictEqual(leftover, followed)
+        else assert.isTrue(leftover)
+      }
+    )
+  })
+
+  it("are machines whose deployment is gone", () => {
+    assert.isTrue(isLeftover(undefined))
+  })
+})
+
+describe("restarting", () => {
+  const crash = (from: Watched, now: number) => {
+    const [waiting, first] = seenDown(from, now)
+    if (first._tag !== "Wait") return { watched: waiting, decision: first, now }
+    const [started, decision] = seenDown(waiting, waiting.notBefore)
+    return { watched: started, decision, now: waiting.notBefore }
+  }
+
+  it("starts what ended with the platform at once, and does not hold it against it", () => {
+    const [watched, decision] = seenDown(undefined, 1000)
+    assert.deepStrictEqual(decision, { _tag: "Start", attempt: 0 })
+    assert.strictEqual(watched.crashes, 0)
+  })
+
+  it("waits longer each time, and gives up after five crashes in a row", () => {
+    let state = { watched: seenRunning(undefined, 0), decision: { _tag: "Wait" } as unknown, now: 0 }
+    const starts: Array<number> = []
+    for (let n = 1; n <= attempts; n++) {
+      state = crash(state.watched, state.now)
+      assert.deepStrictEqual(state.decision, { _tag: "Start", attempt: n })
+      starts.push(state.now)
+    }
+    assert.deepStrictEqual(starts, [1_000, 3_000, 7_000, 15_000, 31_000].slice(0, attempts))
+    assert.deepStrictEqual(crash(state.watched, state.now).decision, { _tag: "GiveUp" })
+  })
+
+  it("forgets crashes after a minute of peace", () => {
+    const { now, watched } = crash(crash(seenRunning(undefined, 0), 0).watched, 5_000)
+    assert.strictEqual(watched.crashes, 2)
+    assert.strictEqual(seenRunning(watched, now + 59_999).crashes, 2)
+    assert.strictEqual(seenRunning(watched, now + 60_000).crashes, 0)
+  })
+})
+
+describe("the cap on output", () => {
+  const line = FastCheck.record({ text: FastCheck.string({ maxLength: 2_000 }) })
+
+  it("admits in order, drops nothing silently, and never exceeds burst and rate", () => {
+    property(
+      [FastCheck.array(FastCheck.tuple(FastCheck.nat(2_000), FastCheck.array(line, { maxLength: 50 })))],
+      (batches) => {
+        let cap = fullCap(0)
+        let now = 0
+        let admitted = 0
+        let offered = 0
+        for (const [pause, lines] of batches) {
+          now += pause
+          const result = admit(cap, now, lines)
+          assert.deepStrictEqual(result.admitted, lines.filter((one) => result.admitted.includes(one)))
+          cap = result.cap
+          admitted += result.admitted.length
+          offered += lines.length
+          assert.isAtMost(admitted, burst + (now * perSecond) / 1000)
+          assert.isAtLeast(cap.tokens, 0)
+        }
+        assert.strictEqual(cap.dropped, offered - admitted)
+      }
+    )
+  })
+
+  it("admits again after a pause", () => {
+    const many = Array.from({ length: burst + 5 }, () => ({ text: "x" }))
+    const { admitted, cap } = admit(fullCap(0), 0, many)
+    assert.strictEqual(admitted.length, burst)
+    assert.strictEqual(cap.dropped, 5)
+    assert.strictEqual(admit(cap, 1_000, many).admitted.length, perSecond)
+  })
+})
+
+describe("the level of a line", () => {
+  it("is its own, when it names one", () => {
+    assert.strictEqual(levelOf({ stream: "stdout", text: "{\"level\":\"error\",\"msg\":\"x\"}" }), "error")
+    assert.strictEqual(levelOf({ stream: "stderr", text: "{\"level\":30,\"msg\":\"x\"}" }), "info")
+    assert.strictEqual(levelOf({ stream: "stderr", text: "{\"severity\":\"DEBUG\"}" }), "debug")
+  })
+  it("is info on stdout, warn on stderr, and error where stderr reads like one", () => {
+    assert.strictEqual(levelOf({ stream: "stdout", text: "Error: not really" }), "info")
+    assert.strictEqual(levelOf({ stream: "stderr", text: "listening" }), "warn")
+    assert.strictEqual(levelOf({ stream: "stderr", text: "TypeError: x is undefined" }), "error")
+  })
+})
+
+describe("health", () => {
+  it("is status 200 with a JSON body, and nothing else", () => {
+    property(
+      [FastCheck.integer({ min: 200, max: 599 }), FastCheck.oneof(FastCheck.json(), FastCheck.string())],
+      (status, body) => {
+        let json = true
+        try {
+          JSON.parse(body)
+        } catch {
+          json = false
+        }
+        assert.strictEqual(complaint({ _tag: "Answered", status, body }, 8080) === undefined, status === 200 && json)
+      }
+    )
+  })
+  it("tells apart who does not listen, who does not answer, and who answers wrongly", () => {
+    assert.include(complaint({ _tag: "NotListening", why: "connection refused" }, 8080)!, "must listen on PORT")
+    assert.include(complaint({ _tag: "Silent" }, 8080)!, "did not answer")
+    assert.include(complaint({ _tag: "Answered", status: 500, body: "{}" }, 8080)!, "status 500")
+    assert.include(complaint({ _tag: "Answered", status: 200, body: "fine" }, 8080)!, "not JSON")
+  })
+})

@@ -1,0 +1,74 @@
+import { type LayoutEntry, writeLayout } from "#src/images/layout.ts"
+import { Effect } from "effect"
+import { execFileSync } from "node:child_process"
+import { existsSync, realpathSync } from "node:fs"
+import { join } from "node:path"
+import { temporaryDirectory } from "../../support/Settings.ts"
+
+/** What the app inside a test image does; told by a variable of the image's own configuration. */
+export type Behaviour = "healthy" | "silent" | "failing" | "text" | "crash" | "deaf" | "slow"
+
+/** An HTTP server in perl without a module: perl is part of every Debian, and the image is 2 MB. */
+const app = String.raw`
+$| = 1; $SIG{TERM} = sub { exit 0 }; $SIG{PIPE} = "IGNORE"; select(STDERR); $| = 1; select(STDOUT);
+my $does = $ENV{BEHAVIOUR};
+print "starting as $does\n"; print STDERR "a notice\n";
+if ($does eq "crash") { print STDERR "Fatal error: no configuration\n"; exit 3 }
+if ($does eq "silent") { sleep 1 while 1 }
+sleep 2 if $does eq "slow";
+socket(S, 2, 1, 6) or die; setsockopt(S, 1, 2, pack("l", 1));
+bind(S, pack("S n a4 x8", 2, $ENV{PORT}, "\0\0\0\0")) or die "bind: $!"; listen(S, 64);
+print "listening on $ENV{PORT}\n";
+while (1) {
+  my $peer = accept(C, S) or next;
+  if ($does eq "deaf") { push @kept, *C{IO}; local *C; next }
+  my $head = ""; while (sysread(C, my $part, 4096)) { $head .= $part; last if $head =~ /\r\n\r\n/ }
+  my ($path) = $head =~ m{^\w+ (\S+)}; my ($status, $body) = ("200 OK", "{\"ok\":true}");
+  if ($path =~ m{^/env}) { $body = "{" . join(",", map { my $v = $ENV{$_}; $v =~ s/(["\\])/\\$1/g; "\"$_\":\"$v\"" } sort keys %ENV) . "}" }
+  elsif ($path =~ m{^/exit/(\d+)}) { print STDERR "leaving\n"; exit $1 }
+  elsif ($path =~ m{^/say/(\d+)}) { print "line $_ of $1\n" for 1..$1 }
+  elsif ($does eq "failing") { ($status, $body) = ("500 Broken", "{}") }
+  elsif ($does eq "text") { $body = "fine" }
+  syswrite(C, "HTTP/1.1 $status\r\ncontent-type: application/json\r\ncontent-length: " . length($body) . "\r\nconnection: close\r\n\r\n$body");
+  close(C);
+}
+`
+
+const perl = ["/usr/bin/perl", "/bin/perl"].find((path) => existsSync(path))
+
+export const missingPerl = perl === undefined ? "perl is not installed" : undefined
+
+const files = (): ReadonlyArray<LayoutEntry> => {
+  if (perl === undefined) throw new Error("perl is not installed")
+  const libraries = [...execFileSync("ldd", [perl], { encoding: "utf8" }).matchAll(/(\/\S+) \(0x/g)].map(([, path]) =>
+    path!
+  )
+  const copy = (path: string): LayoutEntry => ({
+    type: "copy",
+    path: path.slice(1),
+    from: realpathSync(path),
+    mode: 0o755
+  })
+  return [copy("/usr/bin/perl"), ...libraries.map(copy), { type: "file", path: "app.pl", content: app }]
+}
+
+/** Makes an image in a layout of its own and answers with its `oci:` address. */
+export const appImage = (
+  behaviour: Behaviour,
+  options: { readonly architecture?: string; readonly note?: string } = {}
+) =>
+  Effect.gen(function*() {
+    const directory = join(temporaryDirectory("image"), "layout")
+    yield* writeLayout(directory, {
+      layers: [files()],
+      config: {
+        entrypoint: ["/usr/bin/perl"],
+        cmd: ["/app.pl"],
+        env: [`BEHAVIOUR=${behaviour}`, `NOTE=${options.note ?? ""}`],
+        workingDir: "/",
+        user: ""
+      },
+      ...(options.architecture === undefined ? {} : { architecture: options.architecture })
+    })
+    return `oci:${directory}`
+  }).pipe(Effect.orDie)
