@@ -1,5 +1,7 @@
 import { execFileSync } from "node:child_process"
+import { createHash } from "node:crypto"
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
   lstatSync,
@@ -33,6 +35,36 @@ const install = (root: string, path: string, as: string) => {
   }
 }
 
+/**
+ * What runs in the tests' machines: `GET /` tells of itself, `POST /run` runs a program (`{argv, input}` → `{code,
+ * stdout, stderr}`), `POST /echo` streams the body back, `GET /flood` never ends, `GET /get?url` fetches.
+ */
+const server = `
+const http = require("http"), { spawn } = require("child_process")
+const routes = {
+  "/": (q, s) => s.end(JSON.stringify({
+    env: process.env, argv: process.argv.slice(2), cwd: process.cwd(), uid: process.getuid(), gid: process.getgid(),
+    pid: process.pid, hostname: require("os").hostname(), interfaces: Object.keys(require("os").networkInterfaces())
+  })),
+  "/echo": (q, s) => q.pipe(s),
+  "/flood": (q, s) => { const more = () => { while (s.write(Buffer.alloc(65536))); s.once("drain", more) }; more() },
+  "/get": (q, s) => fetch(new URL(q.url, "http://x").searchParams.get("url"), { signal: AbortSignal.timeout(3000) })
+    .then((r) => r.text()).then((t) => s.end("got " + t), (e) => s.end("failed " + (e.cause?.code ?? e.name))),
+  "/run": async (q, s) => {
+    let body = ""
+    for await (const part of q) body += part
+    const { argv, input } = JSON.parse(body)
+    const child = spawn(argv[0], argv.slice(1)), out = { stdout: "", stderr: "" }
+    for (const name of ["stdout", "stderr"]) child[name].on("data", (d) => out[name] += d)
+    child.on("error", (e) => s.end(JSON.stringify({ code: -1, ...out, stderr: String(e) })))
+    child.on("close", (code, signal) => s.end(JSON.stringify({ code: code ?? signal, ...out })))
+    child.stdin.on("error", () => {}); child.stdin.end(input ?? "")
+  }
+}
+http.createServer((q, s) => (routes[q.url.split("?")[0]] ?? ((_, s) => { s.statusCode = 404; s.end() }))(q, s))
+  .listen(process.env.PORT, "127.0.0.1", () => console.log("listening"))
+`
+
 const build = (root: string) => {
   for (const dir of ["app", "etc", "root", "usr/bin"]) mkdirSync(join(root, dir), { recursive: true })
   install(root, process.execPath, "usr/bin/node")
@@ -41,6 +73,7 @@ const build = (root: string) => {
     if (path !== undefined) install(root, path, `usr/bin/${basename(path)}`)
   }
   symlinkSync("usr/bin", join(root, "bin"))
+  writeFileSync(join(root, "app/server.cjs"), server)
   writeFileSync(join(root, "etc/passwd"), "root:x:0:0:root:/root:/bin/sh\nnode:x:1000:1001::/home/node:/bin/sh\n")
   writeFileSync(join(root, "etc/group"), "root:x:0:\nnode:x:1001:\n")
 }
@@ -50,9 +83,15 @@ const build = (root: string) => {
  * (it can make any system call). Built once and kept below the temporary directory.
  */
 export const testRootfs = (): string => {
-  const kept = join(tmpdir(), `berth-test-rootfs-${process.version}-${process.getuid?.() ?? 0}-2`)
+  const kept = join(
+    tmpdir(),
+    `berth-test-rootfs-${process.version}-${process.getuid?.() ?? 0}-${
+      createHash("sha256").update(server + wanted).digest("hex").slice(0, 8)
+    }`
+  )
   if (existsSync(kept)) return kept
   const making = mkdtempSync(join(tmpdir(), "berth-test-rootfs-"))
+  chmodSync(making, 0o755)
   build(making)
   try {
     renameSync(making, kept)

@@ -38,3 +38,13 @@ export interface Tier {
   readonly enforces: ReadonlyArray<string>
   readonly command: (machine: Prepared) => Command
 }
+
+/**
+ * Parts of /proc that are the host's, whatever the namespace. Their files belong to the real root, whom a machine of
+ * a platform run as root resembles to the kernel: file modes alone would let it write core_pattern.
+ */
+export const procParts = {
+  readOnly: ["bus", "fs", "irq", "sys", "sysrq-trigger"],
+  emptyFiles: ["kcore", "keys", "key-users", "latency_stats", "sched_debug", "timer_list"],
+  emptyDirectories: ["acpi", "scsi"]
+} as const

@@ -1,6 +1,9 @@
+import { existsSync } from "node:fs"
 import { dataLimit } from "./limits.ts"
 import { seccompProgram } from "./seccomp.ts"
-import { type Prepared, type Tier } from "./Tier.ts"
+import { type Prepared, procParts, type Tier } from "./Tier.ts"
+
+const hasProc = (name: string) => existsSync(`/proc/${name}`)
 
 const words = (machine: Prepared, seccomp: boolean): ReadonlyArray<string> => [
   "--unshare-user",
@@ -21,6 +24,12 @@ const words = (machine: Prepared, seccomp: boolean): ReadonlyArray<string> => [
   "/",
   "--proc",
   "/proc",
+  ...procParts.readOnly.filter(hasProc).flatMap((name) => ["--ro-bind", `/proc/${name}`, `/proc/${name}`]),
+  ...procParts.emptyFiles.filter(hasProc).flatMap((name) => ["--ro-bind", "/dev/null", `/proc/${name}`]),
+  ...procParts.emptyDirectories.filter(hasProc).flatMap((name) => [
+    ...["--tmpfs", `/proc/${name}`],
+    ...["--remount-ro", `/proc/${name}`]
+  ]),
   "--dev",
   "/dev",
   "--size",

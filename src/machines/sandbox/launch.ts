@@ -1,9 +1,9 @@
 import { Data, Effect } from "effect"
 import { spawn } from "node:child_process"
-import { lstatSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs"
-import { closeSync } from "node:fs"
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { type Cgroups, makeCgroup } from "./cgroups.ts"
+import { plainDirectory } from "./inside.ts"
 import { keeper, type KeeperPlan } from "./keeper.ts"
 import { joinCgroups, prepareRoot, waitForGo } from "./launcher.ts"
 import { SEARCH_PATH, writeAtomically } from "./paths.ts"
@@ -18,6 +18,8 @@ export const keeperProgram = `const __name = (f) => f;(${keeper.toString()})(req
 // Small heaps: a keeper holds a few sockets' buffers and nothing else.
 const nodeFlags = ["--max-semi-space-size=1", "--max-old-space-size=64", "--v8-pool-size=1", "--no-warnings"]
 
+const READY_SECONDS = 20
+
 export interface Launch {
   readonly tier: Tier
   readonly machine: Prepared
@@ -30,20 +32,6 @@ export interface Launch {
   readonly overlay: boolean
   /** Keeps the process's identity on disk; the process waits until this is done. */
   readonly record: (process: ProcessId) => void
-}
-
-/** The working directory below the root, to be made when absent; none of its parents may be a link. */
-const missingDirectory = (rootfs: string, workingDir: string): string => {
-  let path = rootfs
-  const parts = workingDir.split("/").filter((part) => part !== "" && part !== ".")
-  if (parts.includes("..")) return ""
-  for (const part of parts) {
-    path = join(path, part)
-    const found = lstatSync(path, { throwIfNoEntry: false })
-    if (found === undefined) return parts.join("/")
-    if (!found.isDirectory()) return ""
-  }
-  return ""
 }
 
 const writeFiles = (launch: Launch) => {
@@ -78,7 +66,10 @@ const command = ({ machine, overlay, rootfs, tier }: Launch) => [
   ...["--mount", "--net", "--pid", "--fork", "--kill-child", "--"],
   ...["/bin/sh", "-c", prepareRoot, "berth-machine", machine.dir, rootfs, String(machine.limits.scratchBytes)],
   overlay ? (tier.userNamespace ? ",userxattr" : "") : "none",
-  missingDirectory(rootfs, machine.workingDir),
+  // An unpacked image's files are the platform's own. In a user namespace that is whom the machine runs as, too.
+  tier.userNamespace ? "0:0" : `${machine.user.uid}:${machine.user.gid}`,
+  plainDirectory(rootfs, machine.workingDir),
+  plainDirectory(rootfs, machine.user.home),
   ...[process.execPath, ...nodeFlags, join(machine.dir, "keeper.cjs"), join(machine.dir, "keeper.json")]
 ]
 
@@ -107,15 +98,21 @@ export const launch = (what: Launch): Effect.Effect<void, LaunchError> =>
         stdio: ["pipe", "pipe", log]
       })
       closeSync(log)
+      const patience = setTimeout(() => {
+        child.kill("SIGKILL")
+        fail(`it was not ready in ${READY_SECONDS} seconds`)
+      }, READY_SECONDS * 1000)
       child.on("error", (error) => fail(error.message))
       child.stdin?.on("error", () => undefined)
       child.stdout?.once("data", () => {
         child.stdout?.destroy()
         child.removeAllListeners("exit")
+        clearTimeout(patience)
         // From here on it is on its own: it must not hold back our exit.
         child.unref()
         resume(Effect.void)
       })
+      child.once("close", () => clearTimeout(patience))
       child.on("exit", () => fail(said(join(dir, "keeper.log")) || "it ended while starting"))
       const self = child.pid === undefined ? undefined : identify(child.pid)
       if (self === undefined) return fail("the launcher could not be started")

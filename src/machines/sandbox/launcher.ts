@@ -12,10 +12,11 @@ exec "$@" </dev/null`
  * The mounts are seen in this namespace alone and go with it.
  *
  * $1 machine directory, $2 unpacked image, $3 bytes of the machine's own layer, $4 how that layer is made
- * (overlay options, or "none"), $5 a directory to make, $6… the keeper.
+ * (overlay options, or "none"), $5 owner of the directories that follow, $6 working directory and $7 home (relative,
+ * or empty), $8… the keeper.
  */
 export const prepareRoot = `set -e
-cd "$1"; image=$2 size=$3 layer=$4 workdir=$5; shift 5
+cd "$1"; image=$2 size=$3 layer=$4 owner=$5 workdir=$6 home=$7; shift 7
 umask 022
 mount -t proc proc /proc
 # A new network namespace has its loopback down. Root may say so in sysfs, anybody with iproute2.
@@ -52,7 +53,9 @@ chmod 1777 tmp
 if [ ! -L etc ] && mkdir -p etc 2>/dev/null && [ ! -L etc/hosts ] && [ ! -s etc/hosts ]; then
   printf '127.0.0.1 localhost\\n::1 localhost\\n' 2>/dev/null >etc/hosts || :
 fi
-[ -z "$workdir" ] || mkdir -p "./$workdir" 2>/dev/null || :
+for dir in "$workdir" "$home"; do
+  [ -z "$dir" ] || { mkdir -p "./$dir" && chown "$owner" "./$dir"; } 2>/dev/null || :
+done
 cd ..
 [ "$layer" != none ] || mount -o remount,bind,ro,nosuid,nodev root
 exec "$@"`

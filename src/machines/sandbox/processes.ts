@@ -25,7 +25,8 @@ const readStat = (pid: number): Stat | undefined => {
   }
 }
 
-const bootId = () => readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim()
+let boot: string | undefined
+const bootId = () => boot ??= readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim()
 
 export const identify = (pid: number): ProcessId | undefined => {
   const stat = readStat(pid)

@@ -1,5 +1,5 @@
 import { CLONE_NEW_ANY, denied, deniedFamilies } from "./seccomp.ts"
-import { type Prepared, type Tier } from "./Tier.ts"
+import { type Prepared, procParts, type Tier } from "./Tier.ts"
 
 const architectures: Readonly<Record<string, string>> = { x64: "SCMP_ARCH_X86_64", arm64: "SCMP_ARCH_AARCH64" }
 
@@ -66,9 +66,8 @@ const bundle = (machine: Prepared) => {
     ],
     linux: {
       namespaces: ["pid", "ipc", "uts", "mount", "cgroup"].map((type) => ({ type })),
-      maskedPaths: ["acpi", "kcore", "keys", "latency_stats", "sched_debug", "scsi", "timer_list", "timer_stats"]
-        .map((name) => `/proc/${name}`),
-      readonlyPaths: ["bus", "fs", "irq", "sys", "sysrq-trigger"].map((name) => `/proc/${name}`),
+      maskedPaths: [...procParts.emptyFiles, ...procParts.emptyDirectories].map((name) => `/proc/${name}`),
+      readonlyPaths: procParts.readOnly.map((name) => `/proc/${name}`),
       ...(cgroup === undefined ? {} : {
         cgroupsPath: `/${cgroup}`,
         resources: {

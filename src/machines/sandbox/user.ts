@@ -1,5 +1,4 @@
-import { lstatSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { readInside } from "./inside.ts"
 
 export interface User {
   readonly uid: number
@@ -11,30 +10,19 @@ export interface User {
 const id = (text: string | undefined) =>
   text !== undefined && /^\d{1,10}$/.test(text) && Number(text) < 4_294_967_295 ? Number(text) : undefined
 
-/** An image is hostile input: its /etc or its passwd file could be a link to ours. */
-const readInside = (rootfs: string, file: string): ReadonlyArray<ReadonlyArray<string>> => {
-  try {
-    const etc = join(rootfs, "etc")
-    const path = join(etc, file)
-    const found = lstatSync(path)
-    if (!lstatSync(etc).isDirectory() || !found.isFile() || found.size > 1_048_576) return []
-    return readFileSync(path, "utf8").split("\n").map((line) => line.split(":"))
-  } catch {
-    return []
-  }
-}
+const table = (rootfs: string, file: string) => readInside(rootfs, file).split("\n").map((line) => line.split(":"))
 
 /** OCI image config `User`: `user`, `uid`, `user:group`, `uid:gid` and the mixtures; a message when there is none. */
 export const resolveUser = (rootfs: string, wanted: string): User | string => {
   const [name = "", group] = wanted.split(":")
-  const rows = readInside(rootfs, "passwd")
+  const rows = table(rootfs, "etc/passwd")
   const row = rows.find((fields) => fields[0] === name && name !== "") ??
     rows.find((fields) => id(fields[2]) !== undefined && id(fields[2]) === (name === "" ? 0 : id(name)))
   const uid = name === "" ? 0 : id(name) ?? id(row?.[2])
   if (uid === undefined) return `the image has no user ${JSON.stringify(name)}`
   const gid = group === undefined || group === ""
     ? id(row?.[3]) ?? 0
-    : id(group) ?? id(readInside(rootfs, "group").find((fields) => fields[0] === group)?.[2])
+    : id(group) ?? id(table(rootfs, "etc/group").find((fields) => fields[0] === group)?.[2])
   if (gid === undefined) return `the image has no group ${JSON.stringify(group)}`
   const home = row?.[5] ?? ""
   return { uid, gid, home: home.startsWith("/") ? home : "/" }

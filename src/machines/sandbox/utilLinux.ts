@@ -1,5 +1,5 @@
 import { rlimits } from "./bubblewrap.ts"
-import { type Prepared, type Tier } from "./Tier.ts"
+import { type Prepared, procParts, type Tier } from "./Tier.ts"
 
 /**
  * PID 1 of the machine until it becomes the machine's process. A chroot is no wall (whoever may chroot again walks
@@ -16,18 +16,19 @@ echo 1 >/proc/sys/user/max_user_namespaces
 shift 7
 ro=remount,bind,ro,nosuid,noexec
 mount -t proc -o nosuid,nodev,noexec proc proc
-# Their owner is the real root where the platform is root, and file modes are all that guards them.
-for name in sys sysrq-trigger irq bus fs; do
+for name in ${procParts.readOnly.join(" ")}; do
   [ ! -e proc/$name ] || { mount --bind proc/$name proc/$name; mount -o $ro,nodev proc/$name; }
 done
 mount -t tmpfs -o mode=755,size=64k,nosuid,noexec dev dev
 mkdir dev/shm
 for name in null zero full random urandom; do : >dev/$name; mount --bind /dev/$name dev/$name; done
 ln -s /proc/self/fd dev/fd; ln -s fd/0 dev/stdin; ln -s fd/1 dev/stdout; ln -s fd/2 dev/stderr
-for name in kcore keys timer_list sched_debug latency_stats; do
+for name in ${procParts.emptyFiles.join(" ")}; do
   [ ! -e proc/$name ] || mount --bind dev/null proc/$name
 done
-for name in acpi scsi; do [ ! -d proc/$name ] || mount -t tmpfs -o ro,size=0 none proc/$name; done
+for name in ${
+  procParts.emptyDirectories.join(" ")
+}; do [ ! -d proc/$name ] || mount -t tmpfs -o ro,size=0 none proc/$name; done
 mount -t tmpfs -o "mode=1777,size=$size,nosuid,nodev" shm dev/shm
 mount -t tmpfs -o "mode=1777,size=$size,nosuid,nodev" tmp tmp
 mount -o $ro dev
