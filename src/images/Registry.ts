@@ -24,6 +24,7 @@ export const registrySource = (http: GuardedHttp, limits: Limits, reference: Reg
   Effect.gen(function*() {
     const name = formatReference(reference)
     const token = yield* Ref.make<string | undefined>(undefined)
+    const mutex = yield* Effect.makeSemaphore(1)
 
     /** Follows redirects, each through the guard. */
     const exchange = Effect.fnUntraced(function*(first: GuardedRequest) {
@@ -62,20 +63,25 @@ export const registrySource = (http: GuardedHttp, limits: Limits, reference: Reg
       yield* Ref.set(token, value)
     }, Effect.scoped)
 
-    const authorized = (request: GuardedRequest) =>
-      Effect.flatMap(Ref.get(token), (value) =>
-        exchange(
-          value === undefined
-            ? request
-            : { ...request, headers: { ...request.headers, authorization: `Bearer ${value}` } }
-        ))
+    /** Several pulls may find the same token run out: the first one fetches the next, the others wait for it. */
+    const refresh = (response: GuardedResponse<Readable>, used: string | undefined) =>
+      Effect.flatMap(Ref.get(token), (now) => now === used ? fetchToken(response) : Effect.void).pipe(
+        mutex.withPermits(1)
+      )
+
+    const authorized = (request: GuardedRequest, value: string | undefined) =>
+      exchange(
+        value === undefined
+          ? request
+          : { ...request, headers: { ...request.headers, authorization: `Bearer ${value}` } }
+      )
 
     /** Once more with a fresh token when the first answer is 401: none was sent yet, or it has run out. */
     const call = Effect.fnUntraced(function*(request: GuardedRequest, what: string) {
-      const first = yield* authorized(request)
-      const response = first.status === 401
-        ? yield* Effect.zipRight(fetchToken(first), authorized(request))
-        : first
+      const used = yield* Ref.get(token)
+      const first = yield* authorized(request, used)
+      if (first.status === 401) yield* refresh(first, used)
+      const response = first.status === 401 ? yield* authorized(request, yield* Ref.get(token)) : first
       return response.status === 200 ? response : yield* statusError(response.status, what)
     })
 

@@ -68,6 +68,9 @@ const kinds: Readonly<Record<string, TreeEntry["type"] | "skipped">> = {
 /** Extended attributes far beyond any real archive only serve to slow the reader down. */
 const maxAttributes = 1000
 
+/** The year 9999; file systems take no more than a few centuries further. */
+const maxTime = 253_402_300_799_000
+
 const attributesOf = (header: Header): ReadonlyArray<string> =>
   typeof header.pax === "object" && header.pax !== null ? Object.keys(header.pax) : []
 
@@ -82,7 +85,9 @@ const treeEntry = (header: Header): TreeEntry | undefined => {
   const { mode, mtime, name } = header
   // Old archives mark a directory by its slash alone.
   const isDirectory = type === "directory" || type === "file" && name.endsWith("/")
-  return { name, type: isDirectory ? "directory" : type, mode, mtime, linkname: header.linkname ?? "" }
+  // A time field may hold anything up to 95 bits; one that is no date counts as none.
+  const readable = Math.abs(mtime.getTime()) <= maxTime ? mtime : new Date(0)
+  return { name, type: isDirectory ? "directory" : type, mode, mtime: readable, linkname: header.linkname ?? "" }
 }
 
 const applyEntries = async (entries: Extract, tree: Tree, budget: Budget, limits: Limits) => {

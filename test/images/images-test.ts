@@ -1,38 +1,37 @@
-import { Images } from "#src/images/Images.ts"
-import { ImageLimits, type Limits } from "#src/images/limits.ts"
-import { GuardedHttp } from "#src/shared/GuardedHttp.ts"
-import { Context, Effect, Layer } from "effect"
-import { settingsTest, temporaryDirectory } from "../support/Settings.ts"
+import { Effect } from "effect"
+import { readdirSync } from "node:fs"
+import { join } from "node:path"
+import { type FakeRegistryOptions, startFakeRegistry, testImage, type TestImageOptions } from "../support/registry.ts"
+import { type Bench, deployImage, imagesTest } from "./bench.ts"
 
-export interface Bench {
-  readonly allow?: ReadonlyArray<string>
-  readonly home?: string
-  readonly limits?: Partial<Limits>
-  readonly production?: boolean
-}
+export * from "./bench.ts"
 
-const defaults = Context.get(Context.empty() as Context.Context<ImageLimits>, ImageLimits)
-
-/** The real service over a home of its own. */
-export const imagesTest = (bench: Bench = {}) =>
-  Images.Default.pipe(
-    Layer.provide(GuardedHttp.Default),
-    Layer.provide(settingsTest({
-      BERTH_HOME: bench.home ?? temporaryDirectory("images"),
-      ALLOWED_PRIVATE_HOSTS: (bench.allow ?? []).join(","),
-      ...(bench.production === true
-        ? { NODE_ENV: "production", SECRET_KEY: Buffer.alloc(32, 7).toString("base64") }
-        : {})
-    })),
-    Layer.provide(Layer.succeed(ImageLimits, { ...defaults, ...bench.limits })),
-    Layer.orDie
+/** A registry of this process, closed with the scope. */
+export const fakeRegistry = (options?: FakeRegistryOptions) =>
+  Effect.acquireRelease(
+    Effect.promise(() => startFakeRegistry(options)),
+    (registry) => Effect.promise(registry.close)
   )
 
-/** Resolve, mirror and unpack, as a deployment does. */
-export const deployImage = (imageUri: string) =>
+export const image = (options?: TestImageOptions) => Effect.promise(() => testImage(options))
+
+/** The names in a home's store, half-made ones included. */
+export const blobsIn = (home: string): ReadonlyArray<string> => {
+  try {
+    return readdirSync(join(home, "images", "blobs", "sha256")).sort()
+  } catch {
+    return []
+  }
+}
+
+/** Puts an image of these options into a registry and deploys it from there. */
+export const deployed = (options: TestImageOptions, bench: Bench = {}) =>
   Effect.gen(function*() {
-    const images = yield* Images
-    const resolved = yield* images.resolve(imageUri)
-    yield* images.mirror(resolved)
-    return { resolved, ...yield* images.unpack(resolved.digest) }
+    const registry = yield* fakeRegistry()
+    const uri = registry.add("me/app", yield* image(options), "v1")
+    return yield* Effect.provide(deployImage(uri), imagesTest({ allow: [registry.host], ...bench }))
   })
+
+/** Every path below a directory, sorted. */
+export const tree = (directory: string): ReadonlyArray<string> =>
+  readdirSync(directory, { recursive: true, encoding: "utf8" }).sort()

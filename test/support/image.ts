@@ -15,7 +15,7 @@ export interface TestImage {
   readonly blobs: ReadonlyMap<string, Buffer>
 }
 
-export const sha256 = (bytes: Uint8Array) => `sha256:${createHash("sha256").update(bytes).digest("hex")}`
+const sha256 = (bytes: Uint8Array) => `sha256:${createHash("sha256").update(bytes).digest("hex")}`
 
 export const tarOf = async (entries: ReadonlyArray<RawEntry>): Promise<Buffer> => {
   const archive = pack()
@@ -41,7 +41,7 @@ export interface TestImageOptions {
   readonly diffIds?: ReadonlyArray<string>
 }
 
-export const goArch: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64", arm: "arm" }
+const goArch: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64", arm: "arm" }
 export const thisArch = goArch[process.arch] ?? process.arch
 
 const types = (docker: boolean) =>

@@ -119,10 +119,10 @@ export const startFakeRegistry = async (options: FakeRegistryOptions = {}) => {
   return { host: main.host, objectsHost: objects.host, blobs, manifests, seen, add, expireTokens, close }
 }
 
-export type FakeRegistry = Awaited<ReturnType<typeof startFakeRegistry>>
+const program = "docker-registry"
 
 /** Why Debian's docker-registry cannot be started here, or undefined. */
-export const missingDockerRegistry = missingProgram("docker-registry")
+export const missingDockerRegistry = missingProgram(program)
 
 const freePort = async () => {
   const probe = createSocket().listen(0, "127.0.0.1")
@@ -143,7 +143,7 @@ export const startDockerRegistry = async () => {
     `version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: ${join(directory, "data")}}}\n` +
       `http: {addr: "${host}"}\n`
   )
-  const child = spawn("docker-registry", ["serve", file], { stdio: "ignore" })
+  const child = spawn(program, ["serve", file], { stdio: "ignore" })
   const close = async () => {
     if (child.exitCode !== null) return
     const gone = once(child, "exit")

@@ -1,6 +1,6 @@
 import { Images } from "#src/images/Images.ts"
 import { Effect } from "effect"
-import { imagesTest } from "./images-test.ts"
+import { imagesTest } from "./bench.ts"
 
 /** Mirrors ARGV[2] into the home ARGV[3]; the test kills it on the way. */
 const [, , uri = "", home = ""] = process.argv
