@@ -49,9 +49,31 @@ export interface Issue {
 export const issuesOf = (error: ParseResult.ParseError): ReadonlyArray<Issue> =>
   issuesFrom(ParseResult.ArrayFormatter.formatErrorSync(error))
 
+const expectation = /^Expected (.+), actual (.*)$/s
+
+/** What the members of a union say of one value, in one sentence. */
+const together = (messages: ReadonlyArray<string>) => {
+  const parts = messages.map((message) => expectation.exec(message))
+  const actual = parts[0]?.[2]
+  return actual !== undefined && parts.every((part) => part?.[2] === actual)
+    ? `Expected ${parts.map((part) => part?.[1]).join(" or ")}, actual ${actual}`
+    : messages.join(" or ")
+}
+
+/** A value is shown to whoever sent it, but not all of it when it is long. */
+const brief = (message: string) => message.length <= 300 ? message : `${message.slice(0, 299).toWellFormed()}…`
+
+/** One issue a path. */
 export const issuesFrom = (
   issues: ReadonlyArray<{ readonly path: ReadonlyArray<PropertyKey>; readonly message: string }>
-): ReadonlyArray<Issue> => issues.map(({ message, path }) => ({ path: path.map(String).join("."), message }))
+): ReadonlyArray<Issue> => {
+  const byPath = new Map<string, Array<string>>()
+  for (const { message, path } of issues) {
+    const name = path.map(String).join(".")
+    byPath.set(name, [...(byPath.get(name) ?? []), message])
+  }
+  return [...byPath].map(([path, messages]) => ({ path, message: brief(together(messages)) }))
+}
 
 /** A body or a tool's arguments did not fit (422), a query did not (400). */
 export class Invalid extends Schema.TaggedError<Invalid>()("Invalid", {
