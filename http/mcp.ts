@@ -70,7 +70,7 @@ const routes = HttpApiBuilder.Router.use((router) =>
           tools.serverFor(actor, selection).connect(transport)
         )
         // The body was read here, within our limit; the transport gets it anew, to answer what is no JSON by itself.
-        const copy = new Request(web.url, { method: "POST", headers: web.headers, body: text })
+        const copy = new Request(urlOf(request), { method: "POST", headers: request.headers, body: text })
         return HttpServerResponse.fromWeb(
           yield* Effect.promise(() =>
             transport.handleRequest(copy)
