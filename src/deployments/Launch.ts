@@ -35,6 +35,8 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
       resolved: ResolvedImage | null
     ) {
       const { config, rootfs } = yield* unpack(digest, resolved)
+      // A machine that is made anew under its name writes its output from the start.
+      if ((yield* machines.inspect(id)) === undefined) yield* output.forget(id)
       const customer = yield* environment.reveal(server.id)
       return yield* machines.provision({
         name: id,
@@ -59,14 +61,14 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
       return yield* machines.start(machine)
     })
 
-    /** SIGTERM and ten seconds of patience; what it wrote until then is kept. */
-    const stop = Effect.fn("Launch.stop")(function*(machine: string) {
-      yield* machines.stop(machine)
+    /** SIGTERM and, by default, ten seconds of patience; what it wrote until then is kept. */
+    const stop = Effect.fn("Launch.stop")(function*(machine: string, graceSeconds?: number) {
+      yield* machines.stop(machine, graceSeconds)
       yield* output.caughtUp(machine)
     })
 
-    const destroy = Effect.fn("Launch.destroy")(function*(machine: string) {
-      yield* stop(machine)
+    const destroy = Effect.fn("Launch.destroy")(function*(machine: string, graceSeconds?: number) {
+      yield* stop(machine, graceSeconds)
       yield* machines.destroy(machine)
       yield* output.forget(machine)
     })

@@ -7,7 +7,7 @@ import { admit, fullCap } from "./rate-cap.ts"
 
 const batch = { lines: 500, wait: "200 millis" } as const
 /** Longer than a batch waits, and a driver needs to notice new output. */
-const quiet = 500
+const quiet = 800
 const patience = 3_000
 
 const note = (dropped: number): LogLine => ({
@@ -26,6 +26,9 @@ export class MachineOutput extends Effect.Service<MachineOutput>()("deployments/
     const repo = yield* OutputRepo
     const followers = yield* FiberMap.make<string>()
     const lastLine = new Map<string, number>()
+
+    const exists = (machine: string) =>
+      Effect.match(machines.inspect(machine), { onFailure: () => true, onSuccess: (state) => state !== undefined })
 
     const take = Effect.fnUntraced(function*(machine: string, serverId: string) {
       let cap = fullCap(yield* Clock.currentTimeMillis)
@@ -66,9 +69,11 @@ export class MachineOutput extends Effect.Service<MachineOutput>()("deployments/
         followers,
         machine,
         take(machine, serverId).pipe(
-          Effect.tapErrorCause((cause) => Effect.logWarning(`The output of ${machine} can't be read`, cause)),
+          Effect.tapErrorCause((cause) =>
+            Effect.whenEffect(Effect.logWarning(`The output of ${machine} can't be read`, cause), exists(machine))
+          ),
           Effect.sandbox,
-          Effect.retry(Schedule.spaced("5 seconds")),
+          Effect.retry({ schedule: Schedule.spaced("5 seconds"), while: () => exists(machine) }),
           Effect.ignore
         ),
         { onlyIfMissing: true }

@@ -125,7 +125,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
     const discard = Effect.fn("Pipeline.discard")(function*(id: string) {
       const record = yield* repo.find(id)
       if (Option.isSome(record) && (record.value.active || record.value.stage !== "failed")) return
-      yield* launch.destroy(id)
+      yield* launch.destroy(id, 0)
     }, Effect.catchTag("MachineError", (error) => Effect.logWarning("A machine was left for the reconciler", error)))
 
     /** The last step: what the new machine replaced goes. */

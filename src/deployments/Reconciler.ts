@@ -75,7 +75,6 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
 
     const mind = Effect.fn("Reconciler.mind")(function*({ id, serverId }: Serving, state: MachineState | undefined) {
       const now = yield* Clock.currentTimeMillis
-      yield* output.follow(id, serverId)
       if (state?.status === "running") return watched.set(id, seenRunning(watched.get(id), now))
       const before = watched.get(id)
       const [after, decision] = seenDown(before, now)
@@ -98,6 +97,7 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
       const ids = new Set(serving.map(({ id }) => id))
       for (const id of watched.keys()) if (!ids.has(id)) watched.delete(id)
       if (yield* stopping.isOn) return
+      for (const { name, owner } of states.values()) yield* output.follow(name, owner)
       yield* Effect.forEach(
         serving,
         (one) => one.serverStatus === "stopped" ? rest(one, states.get(one.id)) : mind(one, states.get(one.id)),

@@ -17,7 +17,9 @@ export class Retention extends Effect.Service<Retention>()("deployments/Retentio
         Object.values(servers).flatMap((versions) => {
           const [first] = versions
           const kept = keptVersions(versions, keptCount(plans[first.plan], first))
-          return versions.filter(({ open, version }) => open || kept.has(version)).map(({ imageDigest }) => imageDigest)
+          return versions.filter(({ inFlight, version }) => inFlight || kept.has(version)).map(({ imageDigest }) =>
+            imageDigest
+          )
         })
       )
     })

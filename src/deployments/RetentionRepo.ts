@@ -9,7 +9,7 @@ const Version = Schema.Struct({
   version: Schema.Int,
   active: Schema.Boolean,
   ran: Schema.Boolean,
-  open: Schema.Boolean,
+  inFlight: Schema.Boolean,
   imageDigest: Schema.String,
   plan: PlanName,
   deploymentRetentionCount: Schema.Int
@@ -24,7 +24,7 @@ export class RetentionRepo extends Effect.Service<RetentionRepo>()("deployments/
       Result: Version,
       execute: () =>
         sql`SELECT d.server_id, d.version, d.active, d.deployed_at IS NOT NULL AS ran,
-              ${sql.in("d.stage", openStages)} AS open, d.image_digest, u.plan, s.deployment_retention_count
+              d.status IN ('pending', 'building') AS in_flight, d.image_digest, u.plan, s.deployment_retention_count
             FROM deployments d JOIN servers s ON s.id = d.server_id JOIN projects p ON p.id = s.project_id
             JOIN users u ON u.id = p.account_id WHERE d.image_digest IS NOT NULL`
     })

@@ -1,0 +1,25 @@
+import { type CurrentSettings } from "#src/Config.ts"
+import { DeploymentsLive } from "#src/deployments/Live.ts"
+import { Images } from "#src/images/Images.ts"
+import { SandboxLive } from "#src/machines/sandbox/Sandbox.ts"
+import { ServicesLive } from "#src/Services.ts"
+import { GuardedHttp } from "#src/shared/GuardedHttp.ts"
+import { type SqlClient } from "@effect/sql"
+import { type PgClient } from "@effect/sql-pg"
+import { Layer, Logger, LogLevel } from "effect"
+
+/** Everything below the doors on a database, with real images and machines of the sandbox. */
+export const services = <E1, E2>(
+  database: Layer.Layer<SqlClient.SqlClient | PgClient.PgClient, E1>,
+  settings: Layer.Layer<CurrentSettings, E2>
+) =>
+  DeploymentsLive.pipe(
+    Layer.provideMerge(ServicesLive),
+    Layer.provideMerge(Images.Default),
+    Layer.provideMerge(GuardedHttp.Default),
+    Layer.provideMerge(SandboxLive),
+    Layer.provideMerge(database),
+    Layer.provideMerge(settings),
+    Layer.provide(Logger.minimumLogLevel(LogLevel.Warning)),
+    Layer.orDie
+  )
