@@ -1,4 +1,4 @@
-import { Config, Context, Data, Effect, Layer, Option, Redacted } from "effect"
+import { Config, Context, Data, Effect, Layer, type LogLevel, Option, Redacted } from "effect"
 import { isAbsolute, resolve } from "node:path"
 import { parseSecretKey } from "./shared/secret-key.ts"
 
@@ -79,6 +79,7 @@ export interface Settings {
   readonly allowedOrigins: ReadonlyArray<string>
   /** `host` or `host:port` names that the guarded client may reach although they are private. */
   readonly allowedPrivateHosts: ReadonlyArray<string>
+  readonly logLevel: Option.Option<LogLevel.LogLevel>
 }
 
 export class CurrentSettings extends Context.Tag("berth/Settings")<CurrentSettings, Settings>() {}

@@ -1,6 +1,10 @@
-import { NodeRuntime } from "@effect/platform-node"
-import { Layer } from "effect"
-import { PlatformLive } from "./cli/serve.ts"
-import { SettingsLive } from "./Config.ts"
+#!/usr/bin/env node
+import { FetchHttpClient } from "@effect/platform"
+import { NodeContext, NodeRuntime } from "@effect/platform-node"
+import { Effect, Layer } from "effect"
+import { run } from "./cli/root.ts"
 
-NodeRuntime.runMain(Layer.launch(Layer.provide(PlatformLive, SettingsLive)))
+run(process.argv).pipe(
+  Effect.provide(Layer.merge(NodeContext.layer, FetchHttpClient.layer)),
+  NodeRuntime.runMain({ disablePrettyLogger: true })
+)

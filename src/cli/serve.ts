@@ -1,11 +1,22 @@
 import { HttpLive } from "#http/Server.ts"
-import { SqlLive } from "#sql/Client.ts"
+import { SqlLive, SqlSharedLive } from "#sql/Client.ts"
 import { Layer } from "effect"
+import { SettingsLive } from "../Config.ts"
 import { SandboxLive } from "../machines/sandbox/Sandbox.ts"
+import { MaintenanceLive } from "../operations/Maintenance.ts"
 import { ServicesLive } from "../Services.ts"
+import { LoggingLive } from "../shared/logging.ts"
 
 /** The whole platform in one process, from its settings: database, machines, services, doors. */
-export const PlatformLive = HttpLive.pipe(
-  Layer.provide(ServicesLive),
-  Layer.provide([SqlLive, SandboxLive])
+export const PlatformLive = Layer.mergeAll(HttpLive, MaintenanceLive).pipe(
+  Layer.provideMerge(ServicesLive),
+  Layer.provideMerge(SandboxLive),
+  Layer.provide(SqlLive),
+  Layer.provideMerge(LoggingLive)
+)
+
+/** The database and the settings, for commands that run beside a serving process. */
+export const SharedDatabaseLive = SqlSharedLive.pipe(
+  Layer.provideMerge(SettingsLive),
+  Layer.provide(Layer.provide(LoggingLive, SettingsLive))
 )

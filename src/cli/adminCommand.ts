@@ -1,0 +1,34 @@
+import { Args, Command } from "@effect/cli"
+import { Console, Effect, Layer } from "effect"
+import { PlanName } from "../billing/Plan.ts"
+import { Operators } from "../operations/Operators.ts"
+import { Rewrap } from "../operations/Rewrap.ts"
+import { Secrets } from "../shared/Secrets.ts"
+import { fail } from "./fail.ts"
+import { SharedDatabaseLive } from "./serve.ts"
+
+const rewrap = Command.make("rewrap", {}, () =>
+  Effect.gen(function*() {
+    const done = yield* (yield* Rewrap).all
+    for (const { moved, table } of done) yield* Console.log(`${table}: ${moved} moved to the current key`)
+  }).pipe(Effect.provide(Layer.provide(Rewrap.Default, Secrets.Default)), Effect.provide(SharedDatabaseLive))
+).pipe(Command.withDescription("Move every stored secret to SECRET_KEY; afterwards SECRET_KEY_PREVIOUS can go"))
+
+const plan = Command.make(
+  "plan",
+  {
+    email: Args.text({ name: "email" }),
+    plan: Args.choice(PlanName.literals.map((name) => [name, name] as const), { name: "plan" })
+  },
+  ({ email, plan }) =>
+    Effect.gen(function*() {
+      const found = yield* (yield* Operators).setPlan(email, plan)
+      yield* found ? Console.log(`${email} is on the ${plan} plan`) : fail(`There is no account ${email}`)
+    }).pipe(Effect.provide(Operators.Default), Effect.provide(SharedDatabaseLive))
+).pipe(Command.withDescription("Put an account on a plan: free, developer, pro or enterprise"))
+
+/** `berth admin …`: the operator's commands, on the database that the settings name, beside a running service. */
+export const adminCommand = Command.make("admin").pipe(
+  Command.withDescription("Operate an installation (needs its settings and database)"),
+  Command.withSubcommands([rewrap, plan])
+)

@@ -1,0 +1,38 @@
+import { FileSystem, Path } from "@effect/platform"
+import { Config, Effect, Option, Schema } from "effect"
+import { homedir } from "node:os"
+
+/** Sessions by the origin of the installation they are for. */
+const Credentials = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.String }))
+
+const location = Effect.gen(function*() {
+  const path = yield* Path.Path
+  const base = yield* Config.option(Config.nonEmptyString("XDG_CONFIG_HOME"))
+  return path.join(Option.getOrElse(base, () => path.join(homedir(), ".config")), "berth", "credentials.json")
+})
+
+const readAll = Effect.gen(function*() {
+  const files = yield* FileSystem.FileSystem
+  return yield* Schema.decode(Credentials)(yield* files.readFileString(yield* location))
+}).pipe(Effect.catchAll(() => Effect.succeed<Readonly<Record<string, string>>>({})))
+
+/** Keeps a session token in the user's configuration folder, readable by the user alone. */
+export const saveToken = Effect.fn("cli.saveToken")(function*(url: string, token: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const file = yield* location
+  const text = yield* Schema.encode(Credentials)({ ...(yield* readAll), [new URL(url).origin]: token })
+  yield* files.makeDirectory(path.dirname(file), { recursive: true, mode: 0o700 })
+  // Written aside and renamed: a crash leaves the old file or the new one, and the mode holds from the start.
+  yield* files.writeFileString(`${file}.new`, text, { mode: 0o600 })
+  yield* files.rename(`${file}.new`, file)
+  return file
+})
+
+/** The saved session for a URL of the platform's own API or MCP; never for a hosted server behind it. */
+export const savedToken = Effect.fn("cli.savedToken")(function*(url: string) {
+  if (!URL.canParse(url)) return Option.none<string>()
+  const { origin, pathname } = new URL(url)
+  const ours = pathname === "/mcp" || pathname === "/sse" || pathname.startsWith("/v1/")
+  return ours ? Option.fromNullable((yield* readAll)[origin]) : Option.none<string>()
+})

@@ -1,0 +1,13 @@
+/**
+ * What must never reach a log, by its shape: our keys and session tokens, JWTs (RFC 7519), and what follows `Bearer`
+ * (RFC 6750) or a password in a URL (RFC 3986 §3.2.1).
+ */
+const secrets: ReadonlyArray<readonly [RegExp, string]> = [
+  [/\b(svc_live_|svc_test_|svc_sess_|hub_live_)[\w-]+/g, "$1…"],
+  [/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, "(JWT)"],
+  [/\b(bearer\s+)[\w\-.~+/]+=*/gi, "$1…"],
+  [/(:\/\/[^\s:/@]*:)[^\s@/]+@/g, "$1…@"]
+]
+
+/** The text with every secret of a known shape masked. */
+export const redact = (text: string) => secrets.reduce((masked, [shape, mask]) => masked.replace(shape, mask), text)
