@@ -61,8 +61,9 @@ export const makeGateway = Effect.gen(function*() {
   const metering = yield* Metering
   const runtime = yield* Effect.runtime()
   const authorize = authorizer(yield* AccessTokens, runtime)
-  const scheme = new URL(settings.baseUrl).protocol.slice(0, -1)
-  const base = new URL(settings.baseUrl).pathname.replace(/\/$/, "")
+  const { host, pathname, protocol } = new URL(settings.baseUrl)
+  const scheme = protocol.slice(0, -1)
+  const base = pathname.replace(/\/$/, "")
   const log = (message: string, error: unknown) => Runtime.runFork(runtime)(Effect.logWarning(message, error))
 
   const underWay = new Set<() => void>()
@@ -80,7 +81,7 @@ export const makeGateway = Effect.gen(function*() {
       req,
       res,
       path: target.path,
-      headers: requestHeaders(req, { trustProxy: settings.trustProxy, scheme, prefix, readable }),
+      headers: requestHeaders(req, { trustProxy: settings.trustProxy, scheme, host, prefix, readable }),
       machine,
       awaitsContinue,
       rewriter: readable ? () => endpointRewriter((data) => withPrefix(prefix, origins, data)) : undefined,

@@ -11,16 +11,23 @@ export interface Answer {
 /** How long a client may go on sending the body of a request that was answered without reading it. */
 const lingerMs = 2_000
 
-/** Lets a refused client read its answer instead of a reset, without taking in its body for ever. */
-const linger = (req: IncomingMessage) => {
-  if (req.complete) return
+/**
+ * Calls back when a refused request's body has been sent, or its time is over. Meanwhile what comes is thrown away:
+ * hanging up on a client that still sends would make it read a reset instead of its answer.
+ */
+export const linger = (req: IncomingMessage, done: () => void) => {
+  if (req.complete) return done()
   const { socket } = req
-  const cut = setTimeout(() => socket.destroy(), lingerMs)
-  const done = () => clearTimeout(cut)
-  req.once("end", done)
-  req.once("close", done)
-  req.on("error", () => undefined)
-  req.resume()
+  const finish = () => {
+    clearTimeout(cut)
+    req.off("end", finish).off("close", finish)
+    done()
+  }
+  const cut = setTimeout(() => {
+    finish()
+    socket.destroySoon()
+  }, lingerMs)
+  req.on("end", finish).on("close", finish).on("error", () => undefined).resume()
 }
 
 /** Answers a request ourselves. Never cached by anybody, readable by any page, named by a request id. */
@@ -35,8 +42,9 @@ export const answer = (req: IncomingMessage, res: ServerResponse, { body, header
     ...(body === undefined ? {} : { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(text) }),
     ...headers
   })
-  linger(req)
-  res.end(text)
+  // The answer is complete with its last byte; its end would let Node hang up.
+  if (text !== "") res.write(text)
+  linger(req, () => res.end())
 }
 
 /** A failure in the platform's envelope. */

@@ -1,5 +1,6 @@
 import { type MachineAddress } from "#src/machines/Machines.ts"
 import { type ClientRequest, type IncomingMessage, request, type ServerResponse } from "node:http"
+import { linger } from "./answer.ts"
 import { corsFor } from "./cors.ts"
 import { hasBody } from "./framing.ts"
 import { responseHeaders } from "./headers.ts"
@@ -128,24 +129,17 @@ export const forward = (exchange: Exchange) => {
     })
     up.on("end", () => {
       if (rewriter !== undefined) write(rewriter.end())
-      res.end()
-      if (!req.complete) refuseRest()
+      if (req.complete) return void res.end()
+      // The machine did not want the rest of the body.
+      req.removeAllListeners("data")
+      upstream.destroy()
+      linger(req, () => res.end())
     })
     up.on("error", () => undefined)
     up.on("close", () => up.complete || res.destroy())
     res.on("drain", () => up.resume())
     // Headers don't wait for a first chunk; one that is there already shares their packet.
     setImmediate(() => begun || res.writableEnded || res.flushHeaders())
-  }
-
-  /** The machine answered without wanting the rest: the client may read the answer, and is then cut off. */
-  const refuseRest = () => {
-    req.removeAllListeners("data")
-    const { socket } = req
-    const cut = setTimeout(() => socket.destroy(), 2_000)
-    req.once("close", () => clearTimeout(cut))
-    req.resume()
-    upstream.destroy()
   }
 
   req.on("error", () => undefined)

@@ -46,6 +46,8 @@ export interface ForwardedFrom {
   readonly trustProxy: number
   /** Scheme of the platform's public URL, which TLS in front hides from us. */
   readonly scheme: string
+  /** Host of the public URL, for a client of HTTP/1.0 that names none. */
+  readonly host: string
   /** `/s/{slug}` in the path form, else empty. */
   readonly prefix: string
   /** The machine's event stream will be read: it must not come compressed. */
@@ -72,8 +74,8 @@ export const requestHeaders = (req: IncomingMessage, from: ForwardedFrom): Array
   const chain = told(headers["x-forwarded-for"])
   const address = peer(req)
   out.push("X-Forwarded-For", chain === undefined ? address : `${chain}, ${address}`)
-  const host = told(headers["x-forwarded-host"]) ?? headers.host
-  if (host !== undefined) out.push("X-Forwarded-Host", host)
+  if (headers.host === undefined) out.push("Host", from.host)
+  out.push("X-Forwarded-Host", told(headers["x-forwarded-host"]) ?? headers.host ?? from.host)
   const scheme = told(headers["x-forwarded-proto"])
   out.push("X-Forwarded-Proto", scheme !== undefined && /^https?$/i.test(scheme) ? scheme : from.scheme)
   if (from.prefix !== "") out.push("X-Forwarded-Prefix", from.prefix)

@@ -1,0 +1,403 @@
+import { Metering } from "#src/gateway/Metering.ts"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { once } from "node:events"
+import { type ClientRequest, createServer, type IncomingMessage, request, type ServerResponse } from "node:http"
+import { deploy, gatewayServices, newServer, startGateway, startUpstream } from "./support.ts"
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+interface Open {
+  readonly req: ClientRequest
+  readonly response: Promise<IncomingMessage>
+}
+
+const open = (port: number, path: string, token: string, options: { method?: string; headers?: object } = {}): Open => {
+  const headers = { host: "berth.test", authorization: `Bearer ${token}`, ...options.headers }
+  const req = request({ port, path, host: "127.0.0.1", method: options.method ?? "GET", headers, agent: false })
+  const response = new Promise<IncomingMessage>((resolve, reject) => {
+    req.on("response", resolve).on("error", reject)
+  })
+  response.catch(() => undefined)
+  return { req, response }
+}
+
+const textOf = async (message: IncomingMessage) => {
+  let text = ""
+  for await (const chunk of message) text += chunk
+  return text
+}
+
+/** Each chunk with the milliseconds since the first, as long as the stream lasts. */
+const arrivals = async (message: IncomingMessage) => {
+  const seen: Array<{ readonly text: string; readonly at: number }> = []
+  const start = performance.now()
+  for await (const chunk of message) seen.push({ text: String(chunk), at: performance.now() - start })
+  return seen
+}
+
+const until = async (holds: () => boolean, what: string) => {
+  for (let i = 0; i < 200; i++) {
+    if (holds()) return
+    await pause(10)
+  }
+  assert.fail(`in 2 seconds, not ${what}`)
+}
+
+layer(gatewayServices(), { excludeTestServices: true })("a stream through the gateway", (it) => {
+  const serving = (listener: (req: IncomingMessage, res: ServerResponse) => void) =>
+    Effect.gen(function*() {
+      const { port } = yield* startGateway
+      const server = yield* newServer({ machine: yield* startUpstream(listener) })
+      return { port, ...server }
+    })
+
+  it.scoped("has its headers at once, and each event when it was sent", () =>
+    Effect.gen(function*() {
+      const { path, port, token } = yield* serving(async (_, res) => {
+        res.writeHead(200, { "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" })
+        res.flushHeaders()
+        for (let i = 0; i < 4; i++) {
+          await pause(150)
+          res.write(`data: ${i}\n\n`)
+        }
+        res.end()
+      })
+      const start = performance.now()
+      const message = yield* Effect.promise(() => {
+        const { req, response } = open(port, `${path}/mcp`, token)
+        req.end()
+        return response
+      })
+      assert.isBelow(performance.now() - start, 120, "the headers did not wait for an event")
+      assert.strictEqual(message.headers["x-accel-buffering"], "no")
+      const seen = yield* Effect.promise(() => arrivals(message))
+      assert.deepStrictEqual(seen.map(({ text }) => text), [0, 1, 2, 3].map((i) => `data: ${i}\n\n`))
+      for (let i = 1; i < 4; i++) assert.isAbove(seen[i]!.at - seen[i - 1]!.at, 75)
+    }))
+
+  it.scoped("goes up as it is sent: the first byte is there before the last is written", () =>
+    Effect.gen(function*() {
+      const seen: Array<string> = []
+      const { path, port, token } = yield* serving(async (req, res) => {
+        for await (const chunk of req) seen.push(String(chunk))
+        res.end("done")
+      })
+      yield* Effect.promise(async () => {
+        const { req, response } = open(port, path, token, { method: "POST" })
+        req.write("first")
+        await until(() => seen.length === 1, "the first chunk at the machine")
+        req.write("second")
+        await until(() => seen.length === 2, "the second chunk at the machine")
+        req.end()
+        assert.strictEqual(await textOf(await response), "done")
+      })
+    }))
+
+  it.scoped("may go both ways at once", () =>
+    Effect.gen(function*() {
+      const { path, port, token } = yield* serving((req, res) => {
+        res.writeHead(200)
+        req.pipe(res)
+      })
+      yield* Effect.promise(async () => {
+        const { req, response } = open(port, path, token, { method: "POST" })
+        for (const text of ["ping", "pong"]) {
+          req.write(text)
+          const [chunk] = await once(await response, "data")
+          assert.strictEqual(String(chunk), text)
+        }
+        req.end()
+      })
+    }))
+
+  it.scoped(
+    "of 200 MB in either direction is never held in memory, however slow the reader",
+    () =>
+      Effect.gen(function*() {
+        const size = 200 * 1024 * 1024
+        const block = Buffer.alloc(1024 * 1024, "x")
+        const { accountId, path, port, token } = yield* serving(async (req, res) => {
+          let received = 0
+          for await (const chunk of req) {
+            received += chunk.length
+            // A reader that lags behind the writer.
+            if (received % (16 * 1024 * 1024) < chunk.length) await pause(5)
+          }
+          res.writeHead(200, { "X-Received": received })
+          for (let sent = 0; sent < size; sent += block.length) {
+            if (!res.write(block)) await once(res, "drain")
+          }
+          res.end()
+        })
+        yield* Effect.promise(async () => {
+          globalThis.gc?.()
+          const before = process.memoryUsage().rss
+          let peak = 0
+          const watch = setInterval(() => peak = Math.max(peak, process.memoryUsage().rss), 20)
+          const { req, response } = open(port, path, token, { method: "POST", headers: { "content-length": size } })
+          for (let sent = 0; sent < size; sent += block.length) {
+            if (!req.write(block)) await once(req, "drain")
+          }
+          req.end()
+          const message = await response
+          assert.strictEqual(message.headers["x-received"], String(size))
+          let received = 0
+          for await (const chunk of message) {
+            received += chunk.length
+            if (received % (16 * 1024 * 1024) < chunk.length) await pause(5)
+          }
+          clearInterval(watch)
+          assert.strictEqual(received, size)
+          // Client, gateway and machine share this process; the body alone would be 200 MB in each.
+          assert.isBelow(peak - before, 150 * 1024 * 1024)
+        })
+        const sql = yield* Metering
+        yield* sql.flush
+        assert.isAtLeast(sql.used(accountId) ?? 0, 1)
+      }),
+    60_000
+  )
+
+  it.scoped("ends at the machine when the client leaves, while it waits, sends or listens", () =>
+    Effect.gen(function*() {
+      let left = 0
+      const { path, port, token } = yield* serving((req, res) => {
+        res.on("close", () => left++)
+        if (req.url === "/listen") res.writeHead(200, { "Content-Type": "text/event-stream" }).write(": hi\n\n")
+        req.resume()
+      })
+      yield* Effect.promise(async () => {
+        const waiting = open(port, `${path}/wait`, token)
+        waiting.req.end()
+        await pause(100)
+        waiting.req.destroy()
+        await until(() => left === 1, "gone while it waited")
+        const sending = open(port, `${path}/send`, token, { method: "POST" })
+        sending.req.write("part")
+        await pause(100)
+        sending.req.destroy()
+        await until(() => left === 2, "gone while it sent")
+        const listening = open(port, `${path}/listen`, token)
+        listening.req.end()
+        await listening.response
+        listening.req.destroy()
+        await until(() => left === 3, "gone while it listened")
+      })
+    }))
+
+  it.scoped("that the machine breaks off is broken off for the client, not ended well", () =>
+    Effect.gen(function*() {
+      const { path, port, token } = yield* serving((req, res) => {
+        res.writeHead(200, req.url === "/length" ? { "Content-Length": 10 } : {})
+        res.write("part", () => setTimeout(() => res.destroy(), 20))
+      })
+      for (const way of ["length", "chunked"]) {
+        const outcome = yield* Effect.promise(async () => {
+          const { req, response } = open(port, `${path}/${way}`, token)
+          req.end()
+          return textOf(await response).catch((error: NodeJS.ErrnoException) => error.code)
+        })
+        assert.strictEqual(outcome, "ECONNRESET", way)
+      }
+    }))
+
+  it.scoped("answered before its body was sent gets the answer", () =>
+    Effect.gen(function*() {
+      const { path, port, token } = yield* serving((_, res) =>
+        void res.writeHead(413, { Connection: "close" }).end("no")
+      )
+      yield* Effect.promise(async () => {
+        const { req, response } = open(port, path, token, { method: "POST" })
+        req.write(Buffer.alloc(64 * 1024))
+        const message = await response
+        assert.strictEqual(message.statusCode, 413)
+        assert.strictEqual(await textOf(message), "no")
+        req.on("error", () => undefined).destroy()
+      })
+    }))
+
+  it.scoped("that was refused is read to its answer, and then cut off when it does not stop sending", () =>
+    Effect.gen(function*() {
+      const { path, port } = yield* serving(() => assert.fail("nothing may pass"))
+      yield* Effect.promise(async () => {
+        const { req, response } = open(port, path, "bad", { method: "POST" })
+        const closed = once(req, "close")
+        req.on("error", () => undefined)
+        const pour = setInterval(() => req.write(Buffer.alloc(64 * 1024)), 50)
+        assert.strictEqual((await response).statusCode, 401)
+        const start = performance.now()
+        await closed
+        clearInterval(pour)
+        assert.closeTo(performance.now() - start, 2_000, 700)
+      })
+    }))
+
+  it.scoped("of the legacy transport names its message endpoint with the prefix, in the path form only", () =>
+    Effect.gen(function*() {
+      const { host, path, port, token } = yield* serving((req, res) => {
+        assert.isTrue(req.headers["accept-encoding"] === undefined || req.headers.host === host)
+        res.writeHead(200, { "Content-Type": "text/event-stream" })
+        res.write("event: endpoint\nda")
+        setTimeout(() => res.write("ta: /message?sessionId=1\n\n"), 30)
+        setTimeout(() => res.end("event: message\ndata: /message\n\n"), 60)
+      })
+      const rest = "event: message\ndata: /message\n\n"
+      const headers = { accept: "text/event-stream", "accept-encoding": "gzip" }
+      const read = (path: string, host: string) =>
+        Effect.promise(async () => {
+          const { req, response } = open(port, path, token, { headers: { ...headers, host } })
+          req.end()
+          return textOf(await response)
+        })
+      const first = (prefix: string) => `event: endpoint\ndata: ${prefix}/message?sessionId=1\n\n`
+      assert.strictEqual(yield* read(`${path}/sse`, "berth.test"), first(path) + rest)
+      assert.strictEqual(yield* read("/sse", host), first("") + rest)
+    }))
+
+  it.scoped("keeps encoded bytes as they are", () =>
+    Effect.gen(function*() {
+      const { path, port, token } = yield* serving((_, res) =>
+        void res.writeHead(200, { "Content-Encoding": "gzip", "Content-Length": 3 }).end(Buffer.from([31, 139, 0]))
+      )
+      const message = yield* Effect.promise(() => {
+        const { req, response } = open(port, path, token)
+        req.end()
+        return response
+      })
+      assert.strictEqual(message.headers["content-encoding"], "gzip")
+      assert.deepStrictEqual(yield* Effect.promise(() => message.toArray()), [Buffer.from([31, 139, 0])])
+    }))
+
+  it.scoped("without a body (HEAD, 204, 304) has none, and keeps its headers", () =>
+    Effect.gen(function*() {
+      const { path, port, token } = yield* serving((req, res) => {
+        const status = Number(req.url!.slice(1))
+        res.writeHead(status, status === 200 ? { "Content-Length": 1234, ETag: "\"a\"" } : { ETag: "\"a\"" }).end()
+      })
+      for (
+        const [method, status, length] of [["HEAD", 200, "1234"], ["GET", 204, undefined], [
+          "GET",
+          304,
+          undefined
+        ]] as const
+      ) {
+        const message = yield* Effect.promise(() => {
+          const { req, response } = open(port, `${path}/${status}`, token, { method })
+          req.end()
+          return response
+        })
+        assert.strictEqual(message.statusCode, status)
+        assert.strictEqual(message.headers["content-length"], length)
+        assert.strictEqual(message.headers.etag, "\"a\"")
+        assert.strictEqual(yield* Effect.promise(() => textOf(message)), "")
+      }
+    }))
+})
+
+layer(gatewayServices(), { excludeTestServices: true })("a connection to a machine", (it) => {
+  const post = (port: number, path: string, token: string, body: string, method = "POST") =>
+    Effect.promise(async () => {
+      const { req, response } = open(port, path, token, { method, headers: { "content-length": body.length } })
+      req.end(body)
+      const message = await response
+      return { status: message.statusCode, text: await textOf(message) }
+    })
+
+  it.scoped("is used again, and a new one is made when the machine restarted", () =>
+    Effect.gen(function*() {
+      const { port } = yield* startGateway
+      let connections = 0
+      const listen = (at: number) =>
+        Effect.acquireRelease(
+          Effect.promise(async () => {
+            const server = createServer((req, res) => void req.pipe(res)).on("connection", () => connections++)
+            await once(server.listen(at, "127.0.0.1"), "listening")
+            return server
+          }),
+          (server) =>
+            Effect.promise(async () => {
+              const closed = once(server, "close")
+              server.close()
+              server.closeAllConnections()
+              await closed
+            })
+        )
+      const machinePort = yield* Effect.scoped(Effect.gen(function*() {
+        const machine = yield* listen(0)
+        const address = machine.address()
+        return typeof address === "object" && address !== null ? address.port : 0
+      }))
+      const { path, token } = yield* newServer({ machine: { _tag: "Tcp", host: "127.0.0.1", port: machinePort } })
+      for (let round = 0; round < 5; round++) {
+        connections = 0
+        yield* Effect.scoped(Effect.gen(function*() {
+          yield* listen(machinePort)
+          for (let i = 0; i < 20; i++) {
+            assert.deepStrictEqual(yield* post(port, path, token, `body ${i}`), { status: 200, text: `body ${i}` })
+          }
+          assert.strictEqual(connections, 1)
+        }))
+      }
+    }))
+
+  it.scoped("that the machine closes while it is idle costs no request", () =>
+    Effect.gen(function*() {
+      const { port } = yield* startGateway
+      let closed: Promise<unknown> = Promise.resolve()
+      const machine = yield* startUpstream((req, res) => {
+        const { socket } = req
+        // Closed after the answer without a word that it will be, as by a server whose patience ended.
+        closed = once(socket, "close")
+        req.resume().on("end", () => res.end("ok", () => setTimeout(() => socket.destroy(), 1)))
+      })
+      const { path, token } = yield* newServer({ machine })
+      for (let i = 0; i < 200; i++) {
+        const sent = yield* post(port, path, token, "x".repeat(i), ["POST", "PATCH", "PUT", "DELETE"][i % 4])
+        assert.deepStrictEqual(sent, { status: 200, text: "ok" })
+        yield* Effect.promise(() => closed)
+      }
+    }))
+
+  it.scoped("that the machine closes at the very moment costs no request that may be sent twice", () =>
+    Effect.gen(function*() {
+      const { port } = yield* startGateway
+      const machine = yield* startUpstream((req, res) => {
+        req.resume().on("end", () => res.end("ok", () => setTimeout(() => req.socket.destroy(), Math.random() * 4)))
+      })
+      const { path, token } = yield* newServer({ machine })
+      for (let i = 0; i < 150; i++) {
+        const sent = yield* post(port, path, token, "x".repeat(i), ["PUT", "DELETE"][i % 2])
+        assert.deepStrictEqual(sent, { status: 200, text: "ok" })
+        yield* Effect.promise(() => pause(Math.random() * 5))
+      }
+    }))
+
+  it.scoped("that breaks under a call is not tried again: the call may have run", () =>
+    Effect.gen(function*() {
+      const { port } = yield* startGateway
+      let calls = 0
+      const machine = yield* startUpstream((req, res) => {
+        req.resume().on("end", () => {
+          if (req.url === "/warm") return void res.end("ok")
+          calls++
+          req.socket.destroy()
+        })
+      })
+      const { path, token } = yield* newServer({ machine })
+      yield* post(port, `${path}/warm`, token, "")
+      assert.strictEqual((yield* post(port, `${path}/call`, token, "x")).status, 502)
+      assert.strictEqual(calls, 1)
+    }))
+
+  it.scoped("that can't be made is a 502, and the next request finds the machine's new place", () =>
+    Effect.gen(function*() {
+      const { port } = yield* startGateway
+      const server = yield* newServer({ machine: { _tag: "Unix", path: "/nonexistent/machine.sock" } })
+      const failed = yield* post(port, server.path, server.token, "x")
+      assert.strictEqual(failed.status, 502)
+      assert.include(failed.text, "BAD_GATEWAY")
+      yield* deploy(server.id, yield* startUpstream((req, res) => void req.pipe(res)))
+      assert.deepStrictEqual(yield* post(port, server.path, server.token, "moved"), { status: 200, text: "moved" })
+    }))
+})
