@@ -37,7 +37,8 @@ const install = (root: string, path: string, as: string) => {
 
 /**
  * What runs in the tests' machines: `GET /` tells of itself, `POST /run` runs a program (`{argv, input}` → `{code,
- * stdout, stderr}`), `POST /echo` streams the body back, `GET /flood` never ends, `GET /get?url` fetches.
+ * stdout, stderr}`), `POST /echo` streams the body back, `GET /flood` never ends, `GET /get?url` fetches,
+ * `GET /exit?code` ends.
  */
 const server = `
 const http = require("http"), { spawn } = require("child_process")
@@ -47,6 +48,7 @@ const routes = {
     pid: process.pid, hostname: require("os").hostname(), interfaces: Object.keys(require("os").networkInterfaces())
   })),
   "/echo": (q, s) => q.pipe(s),
+  "/exit": (q) => process.exit(Number(q.url.split("?")[1])),
   "/flood": (q, s) => { const more = () => { while (s.write(Buffer.alloc(65536))); s.once("drain", more) }; more() },
   "/get": (q, s) => fetch(new URL(q.url, "http://x").searchParams.get("url"), { signal: AbortSignal.timeout(3000) })
     .then((r) => r.text()).then((t) => s.end("got " + t), (e) => s.end("failed " + (e.cause?.code ?? e.name))),

@@ -1,0 +1,173 @@
+import { waitForGo } from "#src/machines/sandbox/launcher.ts"
+import { type ChildProcess, execFileSync, spawn } from "node:child_process"
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { testRootfs } from "../support/rootfs.ts"
+import { temporaryDirectory } from "../support/Settings.ts"
+import { about, driverOf, exited, processOf, reached, request, run, specOf, until } from "./support.ts"
+import { everyTier } from "./tiers.ts"
+
+const root = new URL("../..", import.meta.url).pathname
+// In the project, so that the bundle finds its packages.
+const built = join(root, "node_modules/.cache", `berth-platform-${process.pid}`)
+const running = new Set<ChildProcess>()
+
+beforeAll(() => {
+  testRootfs()
+  mkdirSync(built, { recursive: true })
+  // Bundled and minified as the product is: the keeper's text must survive that.
+  const options = ["--format", "esm", "--target", "node20", "--minify", "--no-config", "--silent", "--out-dir", built]
+  execFileSync(join(root, "node_modules/.bin/tsup"), [join(root, "test/machines/platform.ts"), ...options], {
+    cwd: root
+  })
+})
+afterAll(() => {
+  for (const child of running) child.kill("SIGKILL")
+  execFileSync("rm", ["-rf", built])
+})
+
+const platform = (home: string, tier: string, mode: string, as?: { uid: number; gid: number }) => {
+  const child = spawn(process.execPath, [join(built, "platform.js"), home, tier, mode], {
+    stdio: ["ignore", "pipe", "pipe"],
+    ...as
+  })
+  running.add(child)
+  let said = ""
+  child.stdout.on("data", (part) => said += part)
+  child.stderr.on("data", (part) => said += part)
+  const heard = (word: string) =>
+    until(() => {
+      if (child.exitCode !== null) throw new Error(said)
+      return said.includes(word) ? said : undefined
+    }, 15)
+  return { child, heard }
+}
+
+const kill = async (child: ChildProcess) => {
+  child.kill("SIGKILL")
+  await until(() => child.signalCode ?? undefined)
+}
+
+const inHome = (home: string) =>
+  readdirSync("/proc").filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "latin1").includes(home)
+    } catch {
+      return false
+    }
+  })
+
+everyTier("a platform that is killed", (tier) => {
+  it("leaves its machines running, and the next one adopts them", async () => {
+    const home = temporaryDirectory("m")
+    const first = platform(home, tier, "start")
+    await first.heard("it runs")
+    const probe = driverOf(tier, home)
+    const before = await about((await probe.inspect("m")) ?? expect.fail("not listed"))
+    await kill(first.child)
+    const next = driverOf(tier, home)
+    const [state] = await next.list()
+    expect(state).toMatchObject({ name: "m", status: "running", owner: "srv_1" })
+    expect(await about(state ?? expect.fail("not listed"))).toEqual(before)
+    expect((await next.lines("m", 1))[0]?.text).toBe("listening")
+    await next.stop("m")
+    expect(await next.inspect("m")).toMatchObject({ status: "exited", exitCode: 143 })
+    await probe.close()
+    await next.clear()
+    expect(inHome(home)).toEqual([])
+  })
+
+  it("learns afterwards how a machine ended while it was down", async () => {
+    const home = temporaryDirectory("m")
+    const first = platform(home, tier, "start")
+    await first.heard("it runs")
+    await kill(first.child)
+    const next = driverOf(tier, home)
+    const state = (await next.inspect("m")) ?? expect.fail("not listed")
+    await reached(state)
+    await next.close()
+    await request(state, "/exit?9").catch(() => undefined)
+    const later = driverOf(tier, home)
+    expect((await exited(later, "m")).exitCode).toBe(9)
+    await later.clear()
+  })
+
+  it("leaves nothing that the next cannot list and destroy, whenever it dies", async () => {
+    const home = temporaryDirectory("m")
+    for (let round = 0; round < 6; round++) {
+      const { child, heard } = platform(home, tier, "churn")
+      await heard("ready")
+      await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 500))
+      await kill(child)
+    }
+    const next = driverOf(tier, home)
+    const states = await next.list()
+    const keepers = inHome(home).filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, "latin1").startsWith("unshare")
+      } catch {
+        return false
+      }
+    }).map(Number).sort()
+    const known = states.filter(({ status }) => status === "running").map(({ name }) => processOf(next, name).pid)
+      .sort()
+    // A launcher whose platform died before it was told to go ends by itself.
+    expect(keepers.filter((pid) => !known.includes(pid))).toEqual([])
+    for (const state of states) {
+      await next.start(state.name)
+      await reached(state)
+    }
+    await next.clear()
+    expect(inHome(home)).toEqual([])
+    expect(readdirSync(join(home, "machines")).filter((name) => name !== ".tools")).toEqual([])
+    expect(readdirSync(join(home, "m"))).toEqual([])
+  }, 60_000)
+})
+
+describe("a launcher", () => {
+  it("starts nothing when its platform died before its process id was written down", () => {
+    const trace = join(temporaryDirectory("m"), "trace")
+    expect(() => execFileSync("/bin/sh", ["-c", waitForGo, "launcher", "touch", trace], { input: "" })).toThrow()
+    expect(existsSync(trace)).toBe(false)
+    execFileSync("/bin/sh", ["-c", waitForGo, "launcher", "touch", trace], { input: "go\n" })
+    expect(existsSync(trace)).toBe(true)
+  })
+})
+
+describe.runIf(process.getuid?.() === 0)("an ordinary user's platform", () => {
+  it.each(["bubblewrap", "util-linux"])("has machines too (%s)", async (tier) => {
+    const home = mkdtempSync(join(tmpdir(), "berth-test-user-"))
+    chmodSync(home, 0o777)
+    execFileSync("chown", ["65534:65534", home])
+    const { child, heard } = platform(home, tier, "start", { uid: 65534, gid: 65534 })
+    const said = await heard("it runs")
+    expect(said).toContain(`"tier":"${tier}"`)
+    expect(said).toContain("no CPU limit")
+    const socket = join(home, "m", readdirSync(join(home, "m"))[0] ?? "")
+    const state = {
+      ...specOf("m"),
+      status: "running" as const,
+      exitCode: null,
+      address: { _tag: "Unix" as const, path: socket }
+    }
+    expect((await about(state)).uid).toBe(0)
+    const { stdout } = await run(state, ["cat", "/proc/self/status"])
+    expect(stdout).toMatch(/CapEff:\s+0000000000000000/)
+    const forked = await run(state, [
+      "perl",
+      "-e",
+      `my $n = 0; for (1..1000) { my $p = fork; last unless defined $p;
+      if (!$p) { close STDOUT; close STDERR; sleep 60; exit } $n++ } print $n`
+    ])
+    expect(Number(forked.stdout)).toBeLessThan(300)
+    await kill(child)
+    // Root stands in for the same user's next platform; only the record matters.
+    const record = JSON.parse(readFileSync(join(home, "machines/m/machine.json"), "utf8")) as {
+      process: { pid: number }
+    }
+    process.kill(record.process.pid, "SIGKILL")
+    await until(() => inHome(home).length === 0 ? true : undefined)
+  })
+})
