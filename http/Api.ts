@@ -2,6 +2,7 @@ import { version } from "#src/version.ts"
 import { HttpApi, OpenApi } from "@effect/platform"
 import { AccountsApi } from "./accounts/Api.ts"
 import { BillingApi } from "./billing/Api.ts"
+import { DeploymentsApi } from "./deployments/Api.ts"
 import { EnvironmentApi } from "./environment/Api.ts"
 import { HealthApi } from "./health/Api.ts"
 import { truthful } from "./openapi.ts"
@@ -14,6 +15,7 @@ export class Api extends HttpApi.make("berth")
   .add(ProjectsApi)
   .add(ServersApi)
   .add(EnvironmentApi)
+  .add(DeploymentsApi)
   .add(BillingApi)
   .annotate(OpenApi.Title, "Berth")
   .annotate(OpenApi.Version, version)

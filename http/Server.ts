@@ -8,13 +8,16 @@ import { Api } from "./Api.ts"
 import { AuthenticationLive } from "./Authentication.ts"
 import { BillingHandlers } from "./billing/Handlers.ts"
 import { bounded } from "./bodies.ts"
+import { DeploymentsHandlers } from "./deployments/Handlers.ts"
 import { DocsRoutes } from "./docs.ts"
 import { EnvironmentHandlers } from "./environment/Handlers.ts"
 import { frontDoor } from "./frontDoor.ts"
+import { makeGateway } from "./gateway/Gateway.ts"
 import { HealthHandlers } from "./health/Handlers.ts"
 import { idempotent } from "./idempotency.ts"
 import { listen } from "./listen.ts"
 import { McpRoutes } from "./mcp.ts"
+import { jwks } from "./oauth/routes.ts"
 import { ProjectsHandlers } from "./projects/Handlers.ts"
 import { ServersHandlers } from "./servers/Handlers.ts"
 
@@ -22,6 +25,7 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
   Layer.provide([
     AccountsHandlers,
     BillingHandlers,
+    DeploymentsHandlers,
     EnvironmentHandlers,
     HealthHandlers,
     ProjectsHandlers,
@@ -32,16 +36,27 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
 
 const doors = (app: HttpApp.Default) => frontDoor(bounded(idempotent(app)))
 
+const JwksRoute = HttpApiBuilder.Router.use((router) =>
+  Effect.flatMap(jwks, (answer) => router.get("/api/v1/oauth/jwks", answer))
+)
+
+/** One listener: what is for a hosted server goes through the gateway, the rest is ours. */
 const ListenerLive = Layer.scopedDiscard(Effect.gen(function*() {
-  const { host, port } = yield* CurrentSettings
+  const settings = yield* CurrentSettings
+  const gateway = yield* makeGateway
   const app = yield* HttpApiBuilder.httpApp
-  const handle: RequestListener = yield* NodeHttpServer.makeHandler(app)
-  yield* listen(createServer(handle), { host, port })
+  const ours: RequestListener = yield* NodeHttpServer.makeHandler(app)
+  yield* listen(createServer(), settings, gateway, ours)
 }))
 
 /** Every route on one port. Needs the services. */
 export const HttpLive = ListenerLive.pipe(
-  Layer.provide([HttpApiBuilder.middleware(Effect.succeed(doors), { withContext: true }), McpRoutes, DocsRoutes]),
+  Layer.provide([
+    HttpApiBuilder.middleware(Effect.succeed(doors), { withContext: true }),
+    McpRoutes,
+    DocsRoutes,
+    JwksRoute
+  ]),
   Layer.provide(ApiLive),
   Layer.provide([HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer]),
   Layer.provide(NodeHttpServer.layerContext)

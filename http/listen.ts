@@ -1,5 +1,6 @@
 import { Data, Effect } from "effect"
-import { type Server } from "node:http"
+import { type RequestListener, type Server } from "node:http"
+import { type Gateway } from "./gateway/Gateway.ts"
 
 /** The address can't be listened on; the message names it and what to do. */
 export class ListenError extends Data.TaggedError("ListenError")<{ readonly message: string }> {}
@@ -29,13 +30,28 @@ const stop = (server: Server) =>
     server.closeIdleConnections()
   })
 
-/** Listens until the scope closes. */
-export const listen = (server: Server, address: { readonly host: string; readonly port: number }) =>
+/** Dispatches each request, and listens until the scope closes. */
+export const listen = (
+  server: Server,
+  address: { readonly host: string; readonly port: number },
+  gateway: Gateway,
+  ours: RequestListener
+) =>
   Effect.gen(function*() {
-    // A slow sender of headers holds a socket, not a worker; a minute is plenty (RFC 9110 gives no bound).
+    const dispatch = (awaitsContinue: boolean): RequestListener => (req, res) => {
+      const match = gateway.match(req)
+      if (match !== undefined) return gateway.handle(match, req, res, awaitsContinue)
+      if (awaitsContinue) res.writeContinue()
+      ours(req, res)
+    }
+    server.on("request", dispatch(false)).on("checkContinue", dispatch(true))
+    // A slow sender of headers holds a socket, not a worker; a minute is plenty.
     server.headersTimeout = 60_000
     // Deployments answer when their pipeline ended: no limit on the whole exchange.
     server.requestTimeout = 0
     server.keepAliveTimeout = 65_000
-    yield* Effect.acquireRelease(start(server, address), () => stop(server))
+    yield* Effect.acquireRelease(
+      start(server, { host: address.host, port: address.port }),
+      () => Effect.zip(stop(server), gateway.drain(drainMillis), { concurrent: true })
+    )
   })

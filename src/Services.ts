@@ -3,7 +3,17 @@ import { Accounts } from "./accounts/Accounts.ts"
 import { AccountsRepo } from "./accounts/AccountsRepo.ts"
 import { Passwords } from "./accounts/Passwords.ts"
 import { Billing } from "./billing/Billing.ts"
+import { DeploymentsLive } from "./deployments/Live.ts"
+import { Metering } from "./gateway/Metering.ts"
+import { MeteringRepo } from "./gateway/MeteringRepo.ts"
+import { Routes } from "./gateway/Routes.ts"
+import { RoutesRepo } from "./gateway/RoutesRepo.ts"
+import { Images } from "./images/Images.ts"
 import { Teardown } from "./machines/Teardown.ts"
+import { AccessTokens } from "./oauth/AccessTokens.ts"
+import { SigningKeys } from "./oauth/SigningKeys.ts"
+import { SigningKeysRepo } from "./oauth/SigningKeysRepo.ts"
+import { TestTokens } from "./oauth/TestTokens.ts"
 import { ApiKeys } from "./projects/ApiKeys.ts"
 import { ApiKeysRepo } from "./projects/ApiKeysRepo.ts"
 import { Projects } from "./projects/Projects.ts"
@@ -15,10 +25,23 @@ import { ServerLogs } from "./servers/ServerLogs.ts"
 import { ServerLogsRepo } from "./servers/ServerLogsRepo.ts"
 import { Servers } from "./servers/Servers.ts"
 import { ServersRepo } from "./servers/ServersRepo.ts"
+import { GuardedHttp } from "./shared/GuardedHttp.ts"
 import { Idempotency } from "./shared/Idempotency.ts"
 import { IdempotencyRepo } from "./shared/IdempotencyRepo.ts"
 import { RateLimit } from "./shared/RateLimit.ts"
 import { Secrets } from "./shared/Secrets.ts"
+
+const images = Layer.provide(Images.Default, GuardedHttp.Default)
+
+const oauth = TestTokens.Default.pipe(
+  Layer.provideMerge(AccessTokens.Default),
+  Layer.provideMerge(SigningKeys.Default),
+  Layer.provide(SigningKeysRepo.Default)
+)
+
+const gateway = Layer.merge(Routes.Default, Layer.provide(Metering.Default, MeteringRepo.Default)).pipe(
+  Layer.provide(RoutesRepo.Default)
+)
 
 const repos = Layer.mergeAll(
   AccountsRepo.Default,
@@ -33,7 +56,9 @@ const repos = Layer.mergeAll(
 const shared = Layer.mergeAll(Secrets.Default, RateLimit.Default, Passwords.Default, Teardown.Default)
 
 /** The one place where services are wired. Needs a database client, the settings, and what runs machines. */
-export const ServicesLive = Layer.mergeAll(Environment.Default, ServerLogs.Default).pipe(
+export const ServicesLive = DeploymentsLive.pipe(
+  Layer.provideMerge(Layer.mergeAll(images, oauth, gateway)),
+  Layer.provideMerge(Layer.mergeAll(Environment.Default, ServerLogs.Default)),
   Layer.provideMerge(Servers.Default),
   Layer.provideMerge(ApiKeys.Default),
   Layer.provideMerge(Projects.Default),

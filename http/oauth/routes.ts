@@ -3,7 +3,7 @@ import { HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 
 /** `GET /api/v1/oauth/jwks`: the keys that access tokens are signed with (RFC 7517 §5). Anybody may read it. */
-export const jwks = Effect.flatMap(
+export const jwks = Effect.map(
   SigningKeys,
   (keys) =>
     Effect.map(keys.jwks, (document) =>

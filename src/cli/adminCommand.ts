@@ -4,15 +4,18 @@ import { PlanName } from "../billing/Plan.ts"
 import { Operators } from "../operations/Operators.ts"
 import { Rewrap } from "../operations/Rewrap.ts"
 import { Secrets } from "../shared/Secrets.ts"
-import { fail } from "./fail.ts"
+import { fail, orSay } from "./fail.ts"
 import { SharedDatabaseLive } from "./serve.ts"
 
 const rewrap = Command.make("rewrap", {}, () =>
   Effect.gen(function*() {
     const done = yield* (yield* Rewrap).all
     for (const { moved, table } of done) yield* Console.log(`${table}: ${moved} moved to the current key`)
-  }).pipe(Effect.provide(Layer.provide(Rewrap.Default, Secrets.Default)), Effect.provide(SharedDatabaseLive))
-).pipe(Command.withDescription("Move every stored secret to SECRET_KEY; afterwards SECRET_KEY_PREVIOUS can go"))
+  }).pipe(
+    Effect.provide(Layer.provide(Rewrap.Default, Secrets.Default)),
+    Effect.provide(SharedDatabaseLive),
+    orSay
+  )).pipe(Command.withDescription("Move every stored secret to SECRET_KEY; afterwards SECRET_KEY_PREVIOUS can go"))
 
 const plan = Command.make(
   "plan",
@@ -24,7 +27,7 @@ const plan = Command.make(
     Effect.gen(function*() {
       const found = yield* (yield* Operators).setPlan(email, plan)
       yield* found ? Console.log(`${email} is on the ${plan} plan`) : fail(`There is no account ${email}`)
-    }).pipe(Effect.provide(Operators.Default), Effect.provide(SharedDatabaseLive))
+    }).pipe(Effect.provide(Operators.Default), Effect.provide(SharedDatabaseLive), orSay)
 ).pipe(Command.withDescription("Put an account on a plan: free, developer, pro or enterprise"))
 
 /** `berth admin …`: the operator's commands, on the database that the settings name, beside a running service. */

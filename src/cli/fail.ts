@@ -1,4 +1,4 @@
-import { Console, Effect } from "effect"
+import { Console, Effect, Predicate } from "effect"
 
 /** One sentence on standard error, and exit code 1. */
 export const fail = (message: string) =>
@@ -7,4 +7,16 @@ export const fail = (message: string) =>
     Effect.sync(() => {
       process.exitCode = 1
     })
+  )
+
+/** Failures whose message is the sentence that an operator needs: it names what to set or do. */
+const told = ["SettingError", "DatabaseError", "ListenError", "SecretError"] as const
+
+/** Says what an operator can mend in one sentence, without the stack that a failed program would show. */
+export const orSay = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.catchIf(
+    effect,
+    (error): error is Extract<E, { readonly _tag: typeof told[number]; readonly message: string }> =>
+      told.some((tag) => Predicate.isTagged(error, tag)),
+    ({ message }) => fail(message)
   )

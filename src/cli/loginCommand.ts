@@ -29,7 +29,10 @@ export const loginCommand = Command.make(
   ({ email, password, signUp, url }) =>
     Effect.gen(function*() {
       if (!URL.canParse(url)) return yield* fail(`--url: ${url} is not a URL`)
-      const address = yield* Option.match(email, { onNone: () => Prompt.text({ message: "E-mail" }), onSome: Effect.succeed })
+      const address = yield* Option.match(email, {
+        onNone: () => Prompt.text({ message: "E-mail" }),
+        onSome: Effect.succeed
+      })
       const secret = yield* Option.match(password, {
         onNone: () => Prompt.password({ message: "Password" }),
         onSome: Effect.succeed

@@ -2,6 +2,7 @@ import { HttpLive } from "#http/Server.ts"
 import { SqlLive, SqlSharedLive } from "#sql/Client.ts"
 import { Layer } from "effect"
 import { SettingsLive } from "../Config.ts"
+import { DeploymentJobsLive } from "../deployments/Live.ts"
 import { SandboxLive } from "../machines/sandbox/Sandbox.ts"
 import { MaintenanceLive } from "../operations/Maintenance.ts"
 import { ServicesLive } from "../Services.ts"
@@ -9,6 +10,8 @@ import { LoggingLive } from "../shared/logging.ts"
 
 /** The whole platform in one process, from its settings: database, machines, services, doors. */
 export const PlatformLive = Layer.mergeAll(HttpLive, MaintenanceLive).pipe(
+  // Built before the doors and closed after them: machines stop when nobody is served any more.
+  Layer.provide(DeploymentJobsLive),
   Layer.provideMerge(ServicesLive),
   Layer.provideMerge(SandboxLive),
   Layer.provide(SqlLive),

@@ -2,7 +2,7 @@ import { Command, Options } from "@effect/cli"
 import { Effect, Layer } from "effect"
 import { SettingsLive } from "../Config.ts"
 import { announce } from "./announce.ts"
-import { fail } from "./fail.ts"
+import { orSay } from "./fail.ts"
 import { PlatformLive } from "./serve.ts"
 
 const noDemo = Options.boolean("no-demo").pipe(
@@ -15,11 +15,6 @@ export const serveCommand = Command.make("serve", { noDemo }, ({ noDemo }) =>
     const platform = yield* Layer.build(Layer.provideMerge(PlatformLive, SettingsLive))
     yield* Effect.provide(announce({ demo: !noDemo }), platform)
     return yield* Effect.never
-  })).pipe(
-    // What stops a start is told in one sentence that names what to set or do.
-    Effect.catchTags({
-      SettingError: ({ message }) => fail(message),
-      DatabaseError: ({ message }) => fail(message),
-      ListenError: ({ message }) => fail(message)
-    })
-  )).pipe(Command.withDescription("Run the platform: database, machines, gateway, HTTP and MCP on one port"))
+  })).pipe(orSay)).pipe(
+    Command.withDescription("Run the platform: database, machines, gateway, HTTP and MCP on one port")
+  )

@@ -103,7 +103,10 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       return found.value
     })
 
-    const get = Effect.fn("Deployments.get")((id: string) => Effect.map(visible(id), view), reads)
+    const get = Effect.fn("Deployments.get")(function*(serverId: string, id: string) {
+      const row = yield* visible(id)
+      return row.serverId === serverId ? view(row) : yield* new DeploymentNotFound()
+    }, reads)
 
     /** The record each time it may have changed, until it has settled. Fails when the server is deleted meanwhile. */
     const follow = (id: string) =>

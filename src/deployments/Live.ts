@@ -61,6 +61,9 @@ export const DeploymentJobsLive = Layer.scopedDiscard(Effect.gen(function*() {
   const metering = yield* Metering
   const retention = yield* Retention
   const logs = yield* ServerLogs
+  yield* Effect.addFinalizer(() =>
+    Effect.catchAllCause(reconciler.stopAll(), (cause) => Effect.logWarning("Machines were left running", cause))
+  )
   yield* Effect.catchAllCause(reconciler.sweep(), (cause) => Effect.logWarning("The first sweep failed", cause))
   yield* every("Looking after machines", Schedule.spaced("2 seconds"), reconciler.supervise())
   yield* every("The sweep", Schedule.spaced("30 seconds"), reconciler.sweep())

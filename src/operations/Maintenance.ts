@@ -1,5 +1,4 @@
 import { Accounts } from "#src/accounts/Accounts.ts"
-import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { Idempotency } from "#src/shared/Idempotency.ts"
 import { Effect, Layer, Schedule } from "effect"
 
@@ -7,9 +6,10 @@ import { Effect, Layer, Schedule } from "effect"
 export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   const accounts = yield* Accounts
   const idempotency = yield* Idempotency
-  const logs = yield* ServerLogs
-  const sweep = Effect.all([accounts.sweep, idempotency.sweep, logs.trim], { discard: true }).pipe(
-    Effect.catchAllCause((cause) => Effect.logWarning("Expired records could not be dropped; trying again later", cause))
+  const sweep = Effect.all([accounts.sweep, idempotency.sweep], { discard: true }).pipe(
+    Effect.catchAllCause((cause) =>
+      Effect.logWarning("Expired records could not be dropped; trying again later", cause)
+    )
   )
   yield* Effect.forkScoped(Effect.repeat(Effect.delay(sweep, "1 minute"), Schedule.spaced("10 minutes")))
 }))

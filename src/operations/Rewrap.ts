@@ -1,5 +1,5 @@
-import { dieOnSql } from "#src/shared/sql.ts"
 import { Secrets } from "#src/shared/Secrets.ts"
+import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Schema } from "effect"
 

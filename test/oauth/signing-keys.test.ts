@@ -33,7 +33,7 @@ layer(below)("signing keys", (it) => {
   it.effect("are published without their private half", () =>
     Effect.gen(function*() {
       const keys = yield* process
-      const response = yield* Effect.provideService(jwks, SigningKeys, keys)
+      const response = yield* Effect.flatten(Effect.provideService(jwks, SigningKeys, keys))
       const body = response.body._tag === "Uint8Array" ? new TextDecoder().decode(response.body.body) : ""
       const document = yield* Schema.decodeUnknown(
         Schema.parseJson(

@@ -1,0 +1,109 @@
+import { deployFields, Deployment, rollbackFields } from "#src/deployments/Deployment.ts"
+import { Deployments } from "#src/deployments/Deployments.ts"
+import { Lifecycle } from "#src/deployments/Lifecycle.ts"
+import { TestToken, TestTokens } from "#src/oauth/TestTokens.ts"
+import { Server } from "#src/servers/Server.ts"
+import { PageArguments, PageOf } from "#src/shared/paging.ts"
+import { Input } from "#src/shared/text.ts"
+import { Effect, Schema, Stream } from "effect"
+import { type Report, tool } from "./Tool.ts"
+
+const serverId = { serverId: Schema.String }
+const deploy = { toolset: "deploy" } as const
+
+export const deploymentTools = Effect.gen(function*() {
+  const deployments = yield* Deployments
+  const lifecycle = yield* Lifecycle
+  const tokens = yield* TestTokens
+
+  /** Waits for the end of a deployment, and reports each stage on the way. */
+  const settled = (deployment: Deployment, report: Report) =>
+    deployments.progress(deployment.id).pipe(
+      Stream.runForEach(({ message, step, total }) => report({ message, step, total })),
+      Effect.zipRight(deployments.settled(deployment.id))
+    )
+
+  return [
+    tool({
+      ...deploy,
+      name: "deploy",
+      title: "Deploy an image",
+      description: "Deploys an OCI image to a server and waits for the end: running, or failed with an errorMessage " +
+        "(then get_logs tells more). The version that serves goes on until the new one is healthy. Reports progress.",
+      effect: "create",
+      needs: ["deployments:write"],
+      params: Input({ ...serverId, ...deployFields }),
+      success: Deployment,
+      run: ({ serverId, ...input }, report) =>
+        Effect.flatMap(deployments.deploy(serverId, input), (deployment) => settled(deployment, report))
+    }),
+    tool({
+      ...deploy,
+      name: "rollback",
+      title: "Roll back",
+      description: "Deploys the stored image of an earlier version again, as a new deployment, and waits for the end.",
+      effect: "create",
+      needs: ["deployments:write"],
+      params: Input({ ...serverId, ...rollbackFields }),
+      success: Deployment,
+      run: ({ serverId, ...input }, report) =>
+        Effect.flatMap(deployments.rollback(serverId, input), (deployment) => settled(deployment, report))
+    }),
+    tool({
+      ...deploy,
+      name: "list_deployments",
+      title: "List deployments",
+      description: "Lists a server's deployments, newest first; active marks the one that serves.",
+      effect: "read",
+      needs: ["deployments:read"],
+      params: Input({ ...serverId, ...PageArguments }),
+      success: PageOf(Deployment),
+      run: ({ serverId, ...page }) => deployments.list(serverId, page)
+    }),
+    tool({
+      ...deploy,
+      name: "start_server",
+      title: "Start a server",
+      description: "Starts what is deployed on a stopped server.",
+      effect: "update",
+      needs: ["servers:write"],
+      params: Input(serverId),
+      success: Server,
+      run: (input) => lifecycle.start(input.serverId)
+    }),
+    tool({
+      ...deploy,
+      name: "stop_server",
+      title: "Stop a server",
+      description: "Stops a server until it is started or deployed again; its callers get 503 meanwhile.",
+      effect: "update",
+      needs: ["servers:write"],
+      params: Input(serverId),
+      success: Server,
+      run: (input) => lifecycle.stop(input.serverId)
+    }),
+    tool({
+      ...deploy,
+      name: "restart_server",
+      title: "Restart a server",
+      description: "Stops and starts what is deployed; requests meanwhile get 503.",
+      effect: "update",
+      needs: ["servers:write"],
+      params: Input(serverId),
+      success: Server,
+      run: (input) => lifecycle.restart(input.serverId)
+    }),
+    tool({
+      ...deploy,
+      name: "create_test_token",
+      title: "Make a test token",
+      description:
+        "Makes an access token of 15 minutes for one server: connect an MCP client to {publicUrl}/mcp with it.",
+      effect: "create",
+      needs: ["servers:write"],
+      params: Input(serverId),
+      success: TestToken,
+      run: (input) => tokens.createTestToken(input.serverId)
+    })
+  ]
+})
