@@ -1,11 +1,15 @@
 import { BadRequest, failsWith } from "#src/shared/Failure.ts"
-import { type HttpApp, HttpServerRequest } from "@effect/platform"
+import { Headers, type HttpApp, HttpServerRequest } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Schema } from "effect"
+import { isUtf8 } from "node:buffer"
 import { type IncomingMessage } from "node:http"
+import { deeperThan } from "./json-depth.ts"
 
 /** Bodies of ours are small; 1 MiB is far above the largest that fits its schema. */
 const maxBytes = 1024 * 1024
+/** Nothing of ours nests a tenth as deep. */
+const maxDepth = 100
 
 export class BodyTooLarge extends Schema.TaggedError<BodyTooLarge>()("BodyTooLarge", {}, failsWith(413)) {
   override get message() {
@@ -19,6 +23,15 @@ const isJson = (contentType: string | undefined) =>
 
 const hasBody = ({ headers }: HttpServerRequest.HttpServerRequest) =>
   headers["transfer-encoding"] !== undefined || !/^0*$/.test(headers["content-length"] ?? "")
+
+/** JSON is UTF-8 (RFC 8259 §8.1); bytes that are not would be stored as something nobody sent. */
+const textOf = (bytes: Buffer) => {
+  if (!isUtf8(bytes)) return new BadRequest({ reason: "The body is not UTF-8" })
+  const text = bytes.toString("utf8")
+  return deeperThan(text, maxDepth)
+    ? new BadRequest({ reason: `The body is nested more than ${maxDepth} levels deep` })
+    : Effect.succeed(text)
+}
 
 /**
  * Reads a body within the limit. What is beyond it is thrown away as it comes, and the connection ends after the
@@ -38,7 +51,7 @@ const read = (source: IncomingMessage) =>
       if (size > maxBytes) settle(new BodyTooLarge())
       else chunks.push(chunk)
     }
-    const onEnd = () => settle(Effect.succeed(Buffer.concat(chunks).toString("utf8")))
+    const onEnd = () => settle(textOf(Buffer.concat(chunks)))
     const onError = () => settle(new BadRequest({ reason: "The body was cut off" }))
     source.on("data", onData).on("end", onEnd).on("error", onError)
   })
@@ -49,9 +62,10 @@ const parse = (text: string) =>
     catch: () => new BadRequest({ reason: "The body is not valid JSON" })
   })
 
-/** The request with its body read already: what asks for it later gets the same text. */
+/** The request with its body read already, as JSON by whatever name: what asks for it later gets the same text. */
 const withBody = (request: HttpServerRequest.HttpServerRequest, text: string) =>
   Object.create(request, {
+    headers: { value: Headers.set(request.headers, "content-type", "application/json") },
     text: { value: Effect.succeed(text) },
     json: { value: parse(text) }
   }) as HttpServerRequest.HttpServerRequest

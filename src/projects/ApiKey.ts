@@ -1,7 +1,7 @@
 import { Scope } from "#src/accounts/CurrentActor.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { Id } from "#src/shared/ids.ts"
-import { Input, Name, Timestamp } from "#src/shared/text.ts"
+import { Input, List, Name, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
 import { ProjectId } from "./Project.ts"
 
@@ -34,7 +34,7 @@ export const CreatedApiKey = Schema.Struct({ key: Schema.String, ...ApiKey.field
 export const ApiKeyInput = Input({
   name: Name,
   environment: Schema.optionalWith(Environment, { exact: true, default: () => "live" as const }),
-  scopes: Schema.Array(Scope).pipe(
+  scopes: List(Scope).pipe(
     Schema.minItems(1, { message: () => "must name at least one scope" }),
     Schema.filter((scopes) => new Set(scopes).size === scopes.length || "must not repeat a scope", { jsonSchema: {} })
   )

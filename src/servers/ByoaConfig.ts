@@ -1,5 +1,5 @@
 import { Invalid } from "#src/shared/Failure.ts"
-import { Input, optional, Text } from "#src/shared/text.ts"
+import { Input, List, optional, Text } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
 
 const isUrl = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
@@ -29,7 +29,7 @@ export const authFields = {
   authMode: Schema.Literal("service_managed", "byoa"),
   byoaConfig: optional(ByoaConfig),
   access: optional(Schema.Literal("public", "owner", "list")),
-  allowedEmails: optional(Schema.Array(Email).pipe(Schema.maxItems(1000)))
+  allowedEmails: optional(List(Email).pipe(Schema.maxItems(1000, { message: () => "must be at most 1000 addresses" })))
 }
 export const ConfigureAuth = Input(authFields)
 

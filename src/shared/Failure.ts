@@ -60,10 +60,11 @@ const together = (messages: ReadonlyArray<string>) => {
     : messages.join(" or ")
 }
 
-/** A value is shown to whoever sent it, but not all of it when it is long. */
-const brief = (message: string) => message.length <= 300 ? message : `${message.slice(0, 299).toWellFormed()}…`
+/** What was sent is shown to whoever sent it, but not all of it when it is long. */
+const brief = (text: string) => text.length <= 300 ? text : `${text.slice(0, 299).toWellFormed()}…`
+const mostIssues = 100
 
-/** One issue a path. */
+/** One issue a path, the first hundred. */
 export const issuesFrom = (
   issues: ReadonlyArray<{ readonly path: ReadonlyArray<PropertyKey>; readonly message: string }>
 ): ReadonlyArray<Issue> => {
@@ -72,7 +73,8 @@ export const issuesFrom = (
     const name = path.map(String).join(".")
     byPath.set(name, [...(byPath.get(name) ?? []), message])
   }
-  return [...byPath].map(([path, messages]) => ({ path, message: brief(together(messages)) }))
+  return [...byPath].slice(0, mostIssues)
+    .map(([path, messages]) => ({ path: brief(path), message: brief(together(messages)) }))
 }
 
 /** A body or a tool's arguments did not fit (422), a query did not (400). */

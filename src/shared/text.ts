@@ -20,6 +20,10 @@ export const Name = Text(255).pipe(
 export const Input = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.Struct(fields).annotations({ parseOptions: { onExcessProperty: "error", errors: "all" } })
 
+/** A list, of which the first fault is told: a long list of faults would take seconds to put into words. */
+export const List = <A, I, R>(item: Schema.Schema<A, I, R>) =>
+  Schema.Array(item).annotations({ parseOptions: { errors: "first" } })
+
 /** A field that may be absent, but not `undefined` nor null. */
 export const optional = <A, I, R>(schema: Schema.Schema<A, I, R>) => Schema.optionalWith(schema, { exact: true })
 

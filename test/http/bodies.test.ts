@@ -1,0 +1,261 @@
+import { connect } from "node:net"
+import { text } from "node:stream/consumers"
+import { beforeAll, describe, expect, it } from "vitest"
+import { failure, invalid } from "../contract/shapes.ts"
+import { type Account, type Project, type Server } from "../support/account.ts"
+import { useBerth } from "../support/Berth.ts"
+import { goodBodies } from "../support/bodies.ts"
+import { freshAddress, sendRaw } from "../support/http.ts"
+import { fill, openApi, type Operation, operationsOf } from "../support/operations.ts"
+
+const berth = useBerth()
+let owner: Account
+let project: Project
+let server: Server
+let withBody: ReadonlyArray<Operation> = []
+
+beforeAll(async () => {
+  owner = await berth.signUp("enterprise")
+  project = await owner.project()
+  server = await owner.server(project.id)
+  withBody = operationsOf(await openApi(berth)).filter(({ bodyFields }) => bodyFields !== undefined)
+})
+
+const pathOf = (operation: Operation) => fill(operation, { projectId: project.id, serverId: server.id, name: "A" })
+const post = (body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+  owner.request<{ data: Project }>("POST", "/v1/projects", { body, headers })
+
+describe("a body", () => {
+  it("of every operation has an example in these tests", () => {
+    expect(Object.keys(goodBodies)).toEqual(expect.arrayContaining(withBody.map(({ name }) => name)))
+  })
+
+  it("that is no JSON is 400, on every operation", async () => {
+    for (const operation of withBody) {
+      for (const body of ["{", "{\"a\":}", "{'a':1}", "nul", "{}{}", "\ufeff{}x", "[1,]"]) {
+        const answer = await owner.request(operation.method, pathOf(operation), { body })
+        expect([operation.name, body, answer.status, answer.body])
+          .toEqual([operation.name, body, 400, failure("BAD_REQUEST")])
+      }
+    }
+  })
+
+  it("that is no object, or not there, is 422, on every operation", async () => {
+    for (const operation of withBody) {
+      for (const body of ["null", "true", "7", "\"text\"", "[]", "[{}]"]) {
+        const answer = await owner.request(operation.method, pathOf(operation), { body })
+        expect([operation.name, body, answer.status, answer.body]).toEqual([operation.name, body, 422, invalid("")])
+      }
+      const answer = await owner.request(operation.method, pathOf(operation))
+      expect([operation.name, answer.status]).toEqual([operation.name, 422])
+    }
+  })
+
+  it("with an unknown field is 422 that names it, on every operation", async () => {
+    for (const operation of withBody) {
+      for (const field of ["extra", "__proto__", "constructor", "id", "accountId", "NAME"]) {
+        const good = JSON.stringify(goodBodies[operation.name])
+        const body = `${good.slice(0, -1)},${JSON.stringify(field)}:{"a":1}}`
+        const answer = await owner.request(operation.method, pathOf(operation), { body })
+        expect([operation.name, field, answer.status, answer.body]).toEqual([
+          operation.name,
+          field,
+          422,
+          invalid(field)
+        ])
+      }
+    }
+  })
+
+  it("with fields of a wrong type is 422 that names each of them, on every operation", async () => {
+    for (const operation of withBody) {
+      const fields = operation.bodyFields ?? []
+      const wrong = Object.fromEntries(fields.map((name) => [name, { wrong: true }]))
+      const answer = await owner.request<{ error: { details: { issues: ReadonlyArray<{ path: string }> } } }>(
+        operation.method,
+        pathOf(operation),
+        { body: wrong }
+      )
+      expect([operation.name, answer.status]).toEqual([operation.name, 422])
+      const named = new Set(answer.body.error.details.issues.map(({ path }) => path.split(".")[0]))
+      expect([operation.name, [...named].sort()]).toEqual([operation.name, [...fields].sort()])
+    }
+  })
+
+  it("counts a name in characters: 255 fit and 256 do not, on every operation that has a free name", async () => {
+    for (const operation of withBody) {
+      if (!(operation.bodyFields ?? []).includes("name") || operation.name.endsWith("/env")) continue
+      const good = { ...goodBodies[operation.name], name: "x".repeat(256) }
+      const answer = await owner.request(operation.method, pathOf(operation), { body: good })
+      expect([operation.name, answer.status, answer.body]).toEqual([operation.name, 422, invalid("name")])
+      const email = operation.name.endsWith("signup") ? { email: `${"a".repeat(200)}@example.com` } : {}
+      const fits = await owner.request(operation.method, pathOf(operation), {
+        body: { ...good, ...email, name: "x".repeat(255) }
+      })
+      expect([operation.name, fits.status < 300 ? "fits" : fits.text]).toEqual([operation.name, "fits"])
+    }
+  })
+
+  it("with NUL or half a surrogate pair in any text is 422, never stored", async () => {
+    for (const bad of ["a\u0000b", "\ud800", "\udc00x", "ok \ud83d"]) {
+      for (const operation of withBody) {
+        const good = goodBodies[operation.name] ?? {}
+        for (const [field, sample] of Object.entries(good)) {
+          if (typeof sample !== "string") continue
+          const answer = await owner.request(operation.method, pathOf(operation), { body: { ...good, [field]: bad } })
+          expect([operation.name, answer.status, answer.body]).toEqual([operation.name, 422, invalid(field)])
+        }
+      }
+    }
+  })
+
+  it("keeps any other text to the letter: right-to-left, emoji, combining marks, quotes", async () => {
+    const texts = [
+      "مرحبا",
+      "\u202eevil",
+      "👩‍👩‍👧‍👦",
+      "Z̸̢a̷l̴g̶o̸",
+      "Robert'); DROP TABLE projects;--",
+      "<script>",
+      "é",
+      "é",
+      "${x}"
+    ]
+    for (const name of texts) {
+      const answer = await post({ name })
+      expect([answer.status, answer.body.data.name]).toEqual([201, name])
+      expect((await owner.get<{ data: Project }>(`/v1/projects/${answer.body.data.id}`)).body.data.name).toBe(name)
+    }
+  })
+
+  it("of two million spaces, deep nesting or a long key is refused quickly and in one piece", async () => {
+    const deep = `{"name":${"[".repeat(100_000)}${"]".repeat(100_000)}}`
+    const bodies: ReadonlyArray<readonly [string, number]> = [
+      [`{"name":"${" ".repeat(1_000_000)}"}`, 422],
+      [`${" ".repeat(900_000)}{}`, 422],
+      [" ".repeat(2_000_000), 413],
+      [deep, 400],
+      [`{"name":${"[".repeat(500)}${"]".repeat(500)}}`, 400],
+      [`{"name":${"[".repeat(90)}${"]".repeat(90)}}`, 422],
+      [`{"name":"${"[".repeat(200)}"}`, 201],
+      [`{${JSON.stringify("k".repeat(500_000))}:1}`, 422],
+      [JSON.stringify(Object.fromEntries(Array.from({ length: 40_000 }, (_, n) => [`field${n}`, n]))), 422],
+      [`{"name":"x","name":${"1".repeat(900_000)}}`, 422],
+      [`{"name":${"9".repeat(400)}}`, 422]
+    ]
+    for (const [body, status] of bodies) {
+      const started = performance.now()
+      const answer = await post(body)
+      expect([body.slice(0, 20), answer.status]).toEqual([body.slice(0, 20), status])
+      expect(performance.now() - started).toBeLessThan(2_000)
+      expect(answer.text.length).toBeLessThan(12_000)
+    }
+  })
+
+  it("of a hundred thousand faults is refused quickly, with the first of them", async () => {
+    const many = Array.from({ length: 100_000 }, () => "x")
+    const sent: ReadonlyArray<readonly [string, string, object, string]> = [
+      ["POST", `/v1/projects/${project.id}/keys`, { name: "x", scopes: many }, "scopes.0"],
+      ["PUT", `/v1/servers/${server.id}/auth`, { authMode: "service_managed", allowedEmails: many }, "allowedEmails.0"]
+    ]
+    for (const [method, path, body, issue] of sent) {
+      const started = performance.now()
+      const answer = await owner.request(method, path, { body })
+      expect([answer.status, answer.body]).toMatchObject([422, {
+        error: { details: { issues: expect.arrayContaining([{ path: issue, message: expect.any(String) }]) } }
+      }])
+      expect(performance.now() - started).toBeLessThan(1_000)
+    }
+  })
+
+  it("takes numbers as JSON has them: 1e2 is a whole number, 1e400 is out of range", async () => {
+    const raw = (autoStopSeconds: string) =>
+      owner.request("POST", `/v1/projects/${project.id}/servers`, {
+        body: `{"name":"x","autoStopSeconds":${autoStopSeconds}}`
+      })
+    expect((await raw("1e2")).body).toMatchObject({ data: { autoStopSeconds: 100 } })
+    expect((await raw("300.0")).body).toMatchObject({ data: { autoStopSeconds: 300 } })
+    for (const number of ["1e400", "-1e400", "300.0001", "-0"]) {
+      expect([number, (await raw(number)).body]).toEqual([number, invalid("autoStopSeconds")])
+    }
+  })
+
+  it("of another content type is 400, so that no form of elsewhere can post it", async () => {
+    const types = [
+      "text/plain",
+      "application/x-www-form-urlencoded",
+      "multipart/form-data; boundary=x",
+      "text/json",
+      ""
+    ]
+    for (const type of [...types, "application/jsonx", "application/octet-stream"]) {
+      const answer = await post("{\"name\":\"x\"}", { "content-type": type })
+      expect([type, answer.status, answer.body]).toEqual([type, 400, failure("BAD_REQUEST")])
+    }
+    for (const type of ["application/json; charset=utf-8", "Application/JSON", "application/vnd.x+json"]) {
+      expect([type, (await post("{\"name\":\"x\"}", { "content-type": type })).status]).toEqual([type, 201])
+    }
+  })
+
+  it("with bytes that are no UTF-8 is not stored broken", async () => {
+    const body = Buffer.concat([Buffer.from("{\"name\":\"a"), Buffer.from([0xff, 0xfe]), Buffer.from("\"}")])
+    const answer = await post(body)
+    expect(answer.status).toBe(400)
+  })
+
+  it("on a request that takes none is not looked at", async () => {
+    const answer = await owner.request("DELETE", `/v1/projects/${(await owner.project()).id}`, { body: {} })
+    expect(answer.status).toBe(204)
+  })
+})
+
+describe("a body over the limit of 1 MiB", () => {
+  const head = (rest: string) =>
+    `POST /v1/projects HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${owner.token}\r\n` +
+    `Content-Type: application/json\r\nX-Forwarded-For: ${freshAddress()}\r\n${rest}\r\n\r\n`
+
+  it("by its Content-Length is 413, and the sender hears it before it has sent a byte", async () => {
+    const answer = await sendRaw(berth.url, head("Content-Length: 104857600"))
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /)
+    expect(answer).toContain("\"PAYLOAD_TOO_LARGE\"")
+  })
+
+  it("is 413 for a sender that only listens when all is sent", async () => {
+    const answer = await post(Buffer.alloc(20 * 1024 * 1024, 0x20))
+    expect([answer.status, answer.body]).toEqual([413, failure("PAYLOAD_TOO_LARGE")])
+    expect(answer.headers.get("connection")).toBe("close")
+  })
+
+  it("in chunks is 413 as soon as it is over, and a sender without end is cut off", async () => {
+    const { hostname, port } = new URL(berth.url)
+    const socket = connect(Number(port), hostname)
+    socket.on("error", () => undefined)
+    const received = text(socket)
+    socket.write(head("Transfer-Encoding: chunked"))
+    const chunk = `10000\r\n${"x".repeat(65_536)}\r\n`
+    const sending = setInterval(() => socket.writable && socket.write(chunk), 5)
+    const answer = await received
+    clearInterval(sending)
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /)
+    expect(answer).toContain("\"PAYLOAD_TOO_LARGE\"")
+  })
+
+  it("is for a body of exactly 1 MiB not there yet", async () => {
+    const body = `{"name":"x"${" ".repeat(1024 * 1024 - 12)}}`
+    expect(Buffer.byteLength(body)).toBe(1024 * 1024)
+    expect((await post(body)).status).toBe(201)
+    expect((await post(`${body} `)).status).toBe(413)
+  })
+
+  it("that is cut off half-way stores nothing", async () => {
+    const before = await owner.get<{ meta: { total: number } }>("/v1/projects")
+    const { hostname, port } = new URL(berth.url)
+    const socket = connect(Number(port), hostname)
+    socket.on("error", () => undefined)
+    socket.end(`${head("Content-Length: 100")}{"name":"half"}`)
+    await text(socket)
+    expect((await owner.get<{ meta: { total: number } }>("/v1/projects")).body.meta).toEqual(
+      expect.objectContaining({ total: before.body.meta.total })
+    )
+  })
+})

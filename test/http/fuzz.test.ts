@@ -1,0 +1,161 @@
+import { FastCheck as fc } from "effect"
+import { beforeAll, describe, expect, it } from "vitest"
+import { type Account } from "../support/account.ts"
+import { useBerth } from "../support/Berth.ts"
+import { type Answer, type FailureBody, type Sent } from "../support/http.ts"
+import { openApi, type Operation, operationsOf } from "../support/operations.ts"
+
+const berth = useBerth()
+let owner: Account
+let operations: ReadonlyArray<Operation> = []
+let ids: Readonly<Record<string, string>> = {}
+
+beforeAll(async () => {
+  owner = await berth.signUp("enterprise")
+  operations = operationsOf(await openApi(berth))
+  await renew()
+})
+
+/** What the requests are about; a run may have deleted it. */
+const renew = async () => {
+  const project = await owner.project()
+  const server = await owner.server(project.id)
+  await owner.post(`/v1/servers/${server.id}/env`, { name: "A", value: "b" })
+  ids = { projectId: project.id, serverId: server.id, keyId: (await owner.key(project.id)).id, name: "A" }
+}
+
+const odd = fc.constantFrom<unknown>(
+  null,
+  true,
+  0,
+  -1,
+  1e308,
+  Number.MAX_SAFE_INTEGER + 1,
+  0.1,
+  "",
+  " ",
+  "\u0000",
+  "a\u0000b",
+  "\ud800",
+  "\u202eabc",
+  "💡".repeat(200),
+  "x".repeat(256),
+  "x".repeat(40_000),
+  "__proto__",
+  "1; DROP TABLE users",
+  "https://a b",
+  "https://\u0000",
+  "-",
+  [],
+  [[]],
+  {},
+  { toString: 1 },
+  ["servers:read"],
+  256,
+  300,
+  "byoa"
+)
+const value = fc.oneof(odd, fc.jsonValue({ maxDepth: 4 }), fc.string({ unit: "binary" }), fc.integer(), fc.webUrl())
+
+const bodyOf = (fields: ReadonlyArray<string>) =>
+  fc.oneof(
+    { weight: 5, arbitrary: fc.record(Object.fromEntries(fields.map((name) => [name, value])), { requiredKeys: [] }) },
+    {
+      weight: 2,
+      arbitrary: fc.dictionary(fc.oneof(fc.constantFrom(...fields, "__proto__", "constructor"), fc.string()), value)
+    },
+    { weight: 1, arbitrary: value }
+  )
+
+const token = fc.oneof(
+  fc.string({ unit: "binary" }),
+  fc.constantFrom("", "%zz", "%00", "%", "..", "%2e%2e", "%F0%9F%92%A9", "%ed%a0%80", "a/b", "a%2Fb", "x".repeat(5000))
+)
+const inPath = (text: string) => /^[\x21-\x7e]*$/.test(text) && !/[?#]/.test(text) ? text : encode(text)
+const encode = (text: string) => encodeURIComponent(text.toWellFormed())
+
+const isEnvelope = ({ headers, body }: Answer, status: number) => {
+  expect(headers.get("x-request-id")).toMatch(/\S/)
+  expect(headers.get("x-ratelimit-limit")).toMatch(/^\d+$/)
+  if (status < 400) return
+  const { error } = body as FailureBody
+  expect([typeof error.code, typeof error.message]).toEqual(["string", "string"])
+  expect(Object.keys(body as object)).toEqual(["error"])
+}
+
+const check = async (method: string, path: string, sent: Sent) => {
+  const answer = await owner.request(method, path, sent)
+  expect([method, path, answer.status < 500 ? "fine" : answer.text]).toEqual([method, path, "fine"])
+  isEnvelope(answer, answer.status)
+  return answer
+}
+
+const runs = { numRuns: 60, endOnFailure: true }
+
+describe("whatever is sent, nothing fails on our side", () => {
+  it("any JSON body, to every operation that takes one", async () => {
+    for (const operation of operations.filter(({ bodyFields }) => bodyFields !== undefined)) {
+      await fc.assert(
+        fc.asyncProperty(bodyOf(operation.bodyFields ?? []), async (body) => {
+          const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? "x")
+          await check(operation.method, path, { body: JSON.stringify(body) })
+        }),
+        runs
+      )
+    }
+  }, 120_000)
+
+  it("any path parameter, to every operation that has one", async () => {
+    for (const operation of operations.filter(({ parameters }) => parameters.length > 0)) {
+      await fc.assert(
+        fc.asyncProperty(fc.array(fc.option(token, { freq: 2, nil: undefined }), { maxLength: 3 }), async (values) => {
+          const given = [...values]
+          const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+            const text = given.shift()
+            return text === undefined ? ids[name] ?? "x" : inPath(text)
+          })
+          const answer = await check(operation.method, path, operation.bodyFields === undefined ? {} : { body: {} })
+          if (operation.method === "DELETE" && answer.status === 204) await renew()
+        }),
+        runs
+      )
+    }
+  }, 120_000)
+
+  it("any query, to every operation that reads one", async () => {
+    for (const operation of operations.filter(({ query }) => query.length > 0)) {
+      const names = fc.oneof(fc.constantFrom(...operation.query), fc.string())
+      await fc.assert(
+        fc.asyncProperty(fc.array(fc.tuple(names, token)), async (pairs) => {
+          const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? "x")
+          const query = pairs.map(([name, text]) => `${encode(name)}=${inPath(text)}`).join("&")
+          await check(operation.method, `${path}?${query}`, {})
+        }),
+        runs
+      )
+    }
+  }, 120_000)
+
+  it("any header value where we read one", async () => {
+    const names = ["authorization", "cookie", "idempotency-key", "x-forwarded-for", "x-request-id", "origin", "accept"]
+    const text = fc.string({
+      unit: fc.integer({ min: 0x20, max: 0xff }).filter((n) => n !== 0x7f).map((n) => String.fromCharCode(n))
+    })
+    const known = fc.constantFrom(
+      "svc_session=%zz",
+      "svc_session=svc_sess_x; svc_session=y",
+      "Bearer svc_live_x",
+      ", ,",
+      "null"
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...names), fc.oneof(text, known), async (name, value) => {
+        for (const path of ["/v1/projects", "/mcp", "/v1/auth/login"]) {
+          const answer = await berth.request("POST", path, { body: { name: "x" }, headers: { [name]: value } })
+          expect([name, value, answer.status < 500]).toEqual([name, value, true])
+        }
+      }),
+      runs
+    )
+  }, 60_000)
+})

@@ -1,0 +1,33 @@
+/** A body that each operation takes, by the operation's name. */
+export const goodBodies: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  "POST /v1/auth/signup": { email: "somebody@example.com", password: "long enough", name: "Somebody" },
+  "POST /v1/auth/login": { email: "somebody@example.com", password: "long enough" },
+  "POST /v1/projects": { name: "Project" },
+  "PATCH /v1/projects/{projectId}": { name: "Renamed" },
+  "POST /v1/projects/{projectId}/keys": { name: "Key", environment: "test", scopes: ["servers:read"] },
+  "POST /v1/projects/{projectId}/servers": {
+    name: "Server",
+    region: "ord",
+    cpu: "shared-1x",
+    memoryMb: 256,
+    autoStopSeconds: 300,
+    healthPath: "/healthz",
+    healthTimeoutSeconds: 30
+  },
+  "PATCH /v1/servers/{serverId}": { name: "Renamed" },
+  "PUT /v1/servers/{serverId}/auth": {
+    authMode: "byoa",
+    byoaConfig: {
+      issuer: "https://id.example.com",
+      jwksUri: "https://id.example.com/jwks",
+      authorizationEndpoint: "https://id.example.com/authorize",
+      tokenEndpoint: "https://id.example.com/token"
+    },
+    access: "list",
+    allowedEmails: ["a@example.com"]
+  },
+  "POST /v1/servers/{serverId}/deploy": { imageUri: "oci:/nowhere" },
+  "POST /v1/servers/{serverId}/rollback": { version: 1 },
+  "POST /v1/servers/{serverId}/env": { name: "A", value: "b" },
+  "PUT /v1/servers/{serverId}/env/{name}": { value: "b" }
+}
