@@ -19,7 +19,10 @@ beforeAll(() => {
   mkdirSync(built, { recursive: true })
   // Bundled and minified as the product is: the keeper's text must survive that.
   const options = ["--format", "esm", "--target", "node20", "--minify", "--no-config", "--silent", "--out-dir", built]
-  execFileSync(join(root, "node_modules/.bin/tsup"), [join(root, "test/machines/platform.ts"), ...options], {
+  execFileSync(join(root, "node_modules/.bin/tsup"), [
+    new URL("./platform.program.ts", import.meta.url).pathname,
+    ...options
+  ], {
     cwd: root
   })
 })
@@ -29,7 +32,7 @@ afterAll(() => {
 })
 
 const platform = (home: string, tier: string, mode: string, as?: { uid: number; gid: number }) => {
-  const child = spawn(process.execPath, [join(built, "platform.js"), home, tier, mode], {
+  const child = spawn(process.execPath, [join(built, "platform.program.js"), home, tier, mode], {
     stdio: ["ignore", "pipe", "pipe"],
     ...as
   })
@@ -121,7 +124,7 @@ everyTier("a platform that is killed", (tier) => {
     }
     await next.clear()
     expect(inHome(home)).toEqual([])
-    expect(readdirSync(join(home, "machines")).filter((name) => name !== ".tools")).toEqual([])
+    expect(readdirSync(join(home, "machines")).filter((name) => !name.startsWith("."))).toEqual([])
     expect(readdirSync(join(home, "m"))).toEqual([])
   }, 60_000)
 })
@@ -169,5 +172,21 @@ describe.runIf(process.getuid?.() === 0)("an ordinary user's platform", () => {
     }
     process.kill(record.process.pid, "SIGKILL")
     await until(() => inHome(home).length === 0 ? true : undefined)
+  })
+})
+
+describe("a host on which no machine can run", () => {
+  it.runIf(process.getuid?.() === 0)("stops the start with a sentence that says why and what to install", async () => {
+    const home = mkdtempSync(join(tmpdir(), "berth-test-user-"))
+    execFileSync("chown", ["65534:65534", home])
+    const { heard } = platform(home, "runc", "start", { uid: 65534, gid: 65534 })
+    await expect(heard("it runs")).rejects.toThrow(/SANDBOX_TIER runc: .*runc needs root.*install bubblewrap.*Docker/)
+  })
+
+  it("is one that is not Linux", async () => {
+    const platformName = Object.getOwnPropertyDescriptor(process, "platform") ?? {}
+    Object.defineProperty(process, "platform", { ...platformName, value: "darwin" })
+    await expect(driverOf("auto").info()).rejects.toThrow(/Linux only/)
+    Object.defineProperty(process, "platform", platformName)
   })
 })

@@ -24,7 +24,7 @@ describeWhen(
       const root = join(mkdtempSync(join(tmpdir(), "berth-test-chroot-")), "root")
       execFileSync("cp", ["-al", testRootfs(), root])
       mkdirSync(join(root, "tmp"), { recursive: true })
-      const said = execFileSync("chroot", [root, "/usr/bin/perl", "-", secretFile], {
+      const said = execFileSync("/usr/sbin/chroot", [root, "/usr/bin/perl", "-", secretFile], {
         input: escapes.chrootEscape,
         env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" }
       })

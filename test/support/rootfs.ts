@@ -30,7 +30,9 @@ const install = (root: string, path: string, as: string) => {
     }
   }
   copy(path, as)
-  for (const [, library = ""] of execFileSync("ldd", [path], { encoding: "utf8" }).matchAll(/(\/\S+) \(0x/g)) {
+  for (
+    const [, library = ""] of execFileSync(locate("ldd") ?? "", [path], { encoding: "utf8" }).matchAll(/(\/\S+) \(0x/g)
+  ) {
     copy(library, library)
   }
 }

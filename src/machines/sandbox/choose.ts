@@ -107,7 +107,8 @@ export const chooseHost = (home: string, wanted: Settings["sandboxTier"]): Effec
         sweep(yard)
         return { yard, tools: gatherTools(join(yard.machines, ".tools"), scratchDir(yard)) }
       },
-      catch: (error) => new SettingError({ message: `BERTH_HOME cannot hold machines: ${String(error)}` })
+      catch: (error) =>
+        new SettingError({ message: `BERTH_HOME ${home} cannot be made ready for machines: ${String(error)}` })
     })
     const tiers = [runc, bubblewrap, utilLinux(tools)].filter((tier) => wanted === "auto" || tier.name === wanted)
     const refusals: Array<string> = []

@@ -1,4 +1,4 @@
-import { Data, Effect } from "effect"
+import { Effect } from "effect"
 import { spawn } from "node:child_process"
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -8,9 +8,8 @@ import { keeper, type KeeperPlan } from "./keeper.ts"
 import { joinCgroups, prepareRoot, waitForGo } from "./launcher.ts"
 import { SEARCH_PATH, writeAtomically } from "./paths.ts"
 import { identify, type ProcessId } from "./processes.ts"
+import { SandboxError } from "./SandboxError.ts"
 import type { Prepared, Tier } from "./Tier.ts"
-
-export class LaunchError extends Data.TaggedError("LaunchError")<{ readonly message: string }> {}
 
 /** The keeper as a program. esbuild may have wrapped named functions in a helper called `__name`. */
 export const keeperProgram = `const __name = (f) => f;(${keeper.toString()})(require)\n`
@@ -82,10 +81,10 @@ const said = (path: string) => {
 }
 
 /** Starts the keeper; done when it listens. The machine's own process is then starting. */
-export const launch = (what: Launch): Effect.Effect<void, LaunchError> =>
-  Effect.async<void, LaunchError>((resume) => {
+export const launch = (what: Launch): Effect.Effect<void, SandboxError> =>
+  Effect.async<void, SandboxError>((resume) => {
     const { dir } = what.machine
-    const fail = (message: string) => resume(new LaunchError({ message }))
+    const fail = (message: string) => resume(new SandboxError({ message }))
     try {
       for (const old of ["exit.json", "runc", "bundle"]) rmSync(join(dir, old), { recursive: true, force: true })
       rmSync(what.socket, { force: true })

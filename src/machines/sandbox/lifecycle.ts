@@ -1,6 +1,5 @@
 import { Effect, Stream } from "effect"
-import { lstatSync } from "node:fs"
-import { rmSync } from "node:fs"
+import { lstatSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { type MachineAddress, MachineError, type MachineSpec, type MachineState } from "../Machines.ts"
 import { type Cgroups, removeCgroup } from "./cgroups.ts"
@@ -9,6 +8,7 @@ import { limitsOf } from "./limits.ts"
 import { followOutput, readPage } from "./output.ts"
 import { machineDir, socketPath, type Yard } from "./paths.ts"
 import { alive, childOf, signal } from "./processes.ts"
+import { SandboxError } from "./SandboxError.ts"
 import * as store from "./store.ts"
 import type { Prepared, Tier } from "./Tier.ts"
 import { resolveUser } from "./user.ts"
@@ -102,7 +102,7 @@ const kill = (host: Host, name: string) =>
     const { process } = record
     const witnessed = alive(process)
     for (let tries = 0; alive(process); tries++) {
-      if (tries === 200) return yield* Effect.fail(new Error(`process ${process.pid} cannot be killed`))
+      if (tries === 200) return yield* new SandboxError({ message: `process ${process.pid} cannot be killed` })
       signal(childOf(process) ?? process, "SIGKILL")
       if (yield* gone(process, 50)) break
     }
@@ -117,7 +117,7 @@ const removeTraces = (host: Host, name: string) =>
   Effect.gen(function*() {
     rmSync(socketPath(host.yard, name), { force: true })
     for (let tries = 0; !removeCgroup(`${host.yard.cgroup}/${name}`); tries++) {
-      if (tries === 100) return yield* Effect.fail(new Error("its cgroup is still in use"))
+      if (tries === 100) return yield* new SandboxError({ message: "its cgroup is still in use" })
       yield* Effect.sleep(20)
     }
   })
@@ -125,7 +125,7 @@ const removeTraces = (host: Host, name: string) =>
 export const start = (host: Host, name: string) =>
   Effect.gen(function*() {
     const record = store.readRecord(host.yard, name)
-    if (record === undefined) return yield* Effect.fail(new Error("it was not provisioned"))
+    if (record === undefined) return yield* new SandboxError({ message: "it was not provisioned" })
     if (record.process !== null && alive(record.process)) return
     yield* removeTraces(host, name)
     const run = record.run + 1

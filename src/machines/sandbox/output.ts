@@ -17,6 +17,9 @@ const readAt = (path: string, position: number): Uint8Array => {
   }
 }
 
+/** Milliseconds between looks while nothing is written. */
+const SLOWEST = 250
+
 export interface Page {
   readonly lines: ReadonlyArray<MachineLine>
   readonly next: number
@@ -58,6 +61,6 @@ export const followOutput = (dir: string, offset: number): Stream.Stream<Machine
           return Option.some([Chunk.fromIterable(page.value.lines), { at: page.value.next, wait: 50 }])
         }
         yield* Effect.sleep(wait)
-        wait = Math.min(500, wait * 1.5)
+        wait = Math.min(SLOWEST, wait * 1.5)
       }
     }))

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs"
+import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import type { MachineSpec } from "../Machines.ts"
 import { machineDir, scratchDir, writeAtomically, type Yard } from "./paths.ts"
@@ -55,9 +55,13 @@ export const removeRecord = (yard: Yard, name: string) => {
 export const recordNames = (yard: Yard): ReadonlyArray<string> =>
   readdirSync(yard.machines).filter((name) => !name.startsWith("."))
 
-/** What was being made or removed when a platform died. */
+const LONG_ENOUGH = 60_000
+
+/** What was being made or removed when a platform died. Another one, just ending, may still be at it: hence the age. */
 export const sweep = (yard: Yard) => {
-  for (const name of readdirSync(yard.machines)) {
-    if (/^\.[0-9a-f]{12}$/.test(name)) rmSync(join(yard.machines, name), { recursive: true, force: true })
+  for (const name of readdirSync(yard.machines).filter((name) => /^\.[0-9a-f]{12}$/.test(name))) {
+    const path = join(yard.machines, name)
+    const found = lstatSync(path, { throwIfNoEntry: false })
+    if (found !== undefined && Date.now() - found.mtimeMs > LONG_ENOUGH) rmSync(path, { recursive: true, force: true })
   }
 }

@@ -21,7 +21,7 @@ export const gatherTools = (into: string, scratch: string): string => {
   for (const program of programs) {
     const path = locate(program)
     copyFileSync(path, join(scratch, program))
-    const listing = execFileSync("ldd", [path], { encoding: "utf8", env: { PATH: SEARCH_PATH } })
+    const listing = execFileSync(locate("ldd"), [path], { encoding: "utf8", env: { PATH: SEARCH_PATH } })
     for (const [, library = ""] of listing.matchAll(/=> (\/\S+)/g)) {
       copyFileSync(library, join(scratch, basename(library)))
     }

@@ -38,7 +38,7 @@ export const specProblem = (spec: MachineSpec): string | undefined => {
   return environmentProblem([...imageEnvironment(spec.config.env), ...Object.entries(spec.env)])
 }
 
-export const imageEnvironment = (entries: ReadonlyArray<string>): ReadonlyArray<readonly [string, string]> =>
+const imageEnvironment = (entries: ReadonlyArray<string>): ReadonlyArray<readonly [string, string]> =>
   entries.map((entry) => [entry.slice(0, entry.indexOf("=")), entry.slice(entry.indexOf("=") + 1)] as const)
 
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { sandboxOf, specOf } from "./support.ts"
 
 /**
- * A platform to be killed: `platform.ts HOME TIER start NAME` starts one machine and stays, `… churn` makes, stops
+ * A platform to be killed: `platform.program.ts HOME TIER start NAME` starts one machine and stays, `… churn` makes, stops
  * and destroys machines without end. Says "ready" when the driver is up and "it runs" when the machine does.
  */
 const [home = "", tier = "auto", mode = "start", name = "m"] = process.argv.slice(2)
