@@ -107,6 +107,15 @@ export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {
 
     const sweep = Effect.flatMap(now, (at) => repo.sweep(at, new Date(at.getTime() - attemptWindow)))
 
-    return { signUp, logIn, logOut, me, authenticate, sweep } as const
+    return {
+      signUp,
+      logIn,
+      logOut,
+      me,
+      authenticate,
+      sweep,
+      /** Whether there is any account yet. */
+      anybody: repo.anybody
+    } as const
   })
 }) {}

@@ -51,7 +51,14 @@ export class AccountsRepo extends Effect.Service<AccountsRepo>()("accounts/Accou
             FROM login_attempts WHERE bucket = ${bucket} AND attempted_at > ${since}`
     })
 
+    const first = SqlSchema.findAll({
+      Request: Schema.Void,
+      Result: Schema.Struct({ id: Schema.String }),
+      execute: () => sql`SELECT id FROM users LIMIT 1`
+    })
+
     return {
+      anybody: dieOnSql(Effect.map(first(), (rows) => rows.length > 0)),
       insertUser: (row: Pick<typeof UserRow.Type, "id" | "email" | "name" | "passwordHash">) =>
         insertUser(row).pipe(
           onUnique("users_email_key", () => new EmailTaken()),

@@ -1,11 +1,34 @@
-import { Effect } from "effect"
+import { Cause, Console, Effect } from "effect"
 import { CurrentSettings } from "../Config.ts"
 import { Machines } from "../machines/Machines.ts"
+import { demo, demoWanted } from "./Demo.ts"
 
-/** What whoever started the platform wants to know first. */
-export const announce = Effect.fn("cli.announce")(function*(_options: { readonly demo: boolean }) {
+/** How the command is called where the program was started from a checkout. */
+const command = "npx berth"
+
+const show = ({ email, token, url }: Effect.Effect.Success<ReturnType<typeof demo>>) =>
+  Console.log(`
+A restaurant's MCP server is live, protected by OAuth:
+
+  MCP URL    ${url}
+  Token      ${token}
+             (15 minutes; POST /v1/servers/:serverId/test-token makes another)
+  Account    ${email}, its password is in demo.json of the home folder
+
+Read the menu through the gateway, in another terminal:
+
+  ${command} call ${url} browse_catalog --token ${token}
+`)
+
+/** What whoever started the platform wants to know first; in an empty development home, with a demo. */
+export const announce = Effect.fn("cli.announce")(function*(options: { readonly demo: boolean }) {
   const { baseUrl } = yield* CurrentSettings
   const { driver } = yield* Machines
   yield* Effect.log(`Machines run in the ${driver.name} driver (${driver.tier}): ${driver.enforces.join("; ")}`)
   yield* Effect.log(`Berth is ready: ${baseUrl} (API at ${baseUrl}/docs, MCP at ${baseUrl}/mcp)`)
+  if (!options.demo || !(yield* demoWanted())) return
+  yield* Effect.matchCauseEffect(demo(), {
+    onSuccess: show,
+    onFailure: (cause) => Effect.logError(`The demo stopped: ${Cause.pretty(cause)}`)
+  })
 })

@@ -1,0 +1,143 @@
+import { Data, Effect, Option, Schema, Stream } from "effect"
+import { randomBytes } from "node:crypto"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { Accounts } from "../accounts/Accounts.ts"
+import { type Actor, CurrentActor } from "../accounts/CurrentActor.ts"
+import { CurrentSettings } from "../Config.ts"
+import { type Deployment } from "../deployments/Deployment.ts"
+import { Deployments } from "../deployments/Deployments.ts"
+import { TestTokens } from "../oauth/TestTokens.ts"
+import { packageRoot } from "../package-root.ts"
+import { Projects } from "../projects/Projects.ts"
+import { buildReadyImage } from "../ready-server/build-image.ts"
+import { Environment } from "../servers/Environment.ts"
+import { type Server } from "../servers/Server.ts"
+import { Servers } from "../servers/Servers.ts"
+
+/** The demo could not be set up; the platform itself runs on. */
+export class DemoError extends Data.TaggedError("DemoError")<{ readonly message: string }> {}
+
+/** What was made, so that the next start shows it again. The password is for this installation's demo account only. */
+const Record = Schema.parseJson(Schema.Struct({
+  email: Schema.String,
+  password: Schema.String,
+  serverId: Schema.NullOr(Schema.String)
+}))
+type Record = typeof Record.Type
+
+const recordPath = (home: string) => join(home, "demo.json")
+
+const readRecord = (home: string) =>
+  Effect.try(() => readFileSync(recordPath(home), "utf8")).pipe(
+    Effect.flatMap(Schema.decode(Record)),
+    Effect.option
+  )
+
+const writeRecord = (home: string, record: Record) =>
+  Effect.sync(() => writeFileSync(recordPath(home), Schema.encodeSync(Record)(record), { mode: 0o600 }))
+
+const say = (message: string) => Effect.log(`Demo: ${message}`)
+
+/** A session of the demo account; opens the account when there is none yet. */
+const enter = Effect.fn("Demo.enter")(function*(home: string) {
+  const accounts = yield* Accounts
+  const known = yield* readRecord(home)
+  const record = Option.getOrElse(known, (): Record => ({
+    email: "demo@berth.localhost",
+    password: randomBytes(12).toString("base64url"),
+    serverId: null
+  }))
+  if (Option.isNone(known)) {
+    yield* writeRecord(home, record)
+    yield* say(`opening the account ${record.email} with the password ${record.password}`)
+  }
+  const session = yield* accounts.logIn(record, "local").pipe(
+    Effect.catchTag("WrongCredentials", () => accounts.signUp({ email: record.email, password: record.password }))
+  )
+  const actor = Option.getOrThrow(yield* accounts.authenticate(session.token))
+  return { record, actor }
+})
+
+const build = Effect.fn("Demo.build")(function*(home: string) {
+  yield* say("making the image of the ready server")
+  const image = yield* Effect.tryPromise({
+    try: () => buildReadyImage(join(home, "ready-image")),
+    catch: (error) => new DemoError({ message: error instanceof Error ? error.message : String(error) })
+  })
+  return `oci:${image.path}`
+})
+
+/** Follows a deployment, a line a stage, and fails with what it failed with. */
+const follow = Effect.fn("Demo.follow")(function*(started: Deployment) {
+  const deployments = yield* Deployments
+  yield* Stream.runForEach(
+    deployments.progress(started.id),
+    ({ message, step, total }) => say(`deploying, step ${step} of ${total}: ${message}`)
+  )
+  const ended = yield* deployments.settled(started.id)
+  if (ended.status !== "running") return yield* new DemoError({ message: ended.errorMessage ?? "it did not start" })
+})
+
+const create = Effect.fn("Demo.create")(function*(home: string, record: Record) {
+  const projects = yield* Projects
+  const servers = yield* Servers
+  const project = yield* projects.create({ name: "Demo" })
+  yield* say(`created the project ${project.id}`)
+  const server = yield* servers.create(project.id, {
+    name: "Copper Ladle",
+    region: "ord",
+    cpu: "shared-1x",
+    memoryMb: 256,
+    autoStopSeconds: 300,
+    healthPath: "/healthz",
+    healthTimeoutSeconds: 30
+  })
+  const value = readFileSync(join(packageRoot(), "examples/restaurant/ready-config.json"), "utf8")
+  yield* (yield* Environment).set(server.id, { name: "SVC_READY_CONFIG", value })
+  yield* say(`created the server ${server.id} with the configuration of a sample restaurant`)
+  yield* writeRecord(home, { ...record, serverId: server.id })
+  return server
+})
+
+const deploy = Effect.fn("Demo.deploy")(function*(home: string, server: Server) {
+  const imageUri = yield* build(home)
+  yield* follow(yield* (yield* Deployments).deploy(server.id, { imageUri }))
+})
+
+const existing = (record: Record) =>
+  record.serverId === null ?
+    Effect.succeed(Option.none<Server>()) :
+    Effect.flatMap(Servers, (servers) => Effect.option(servers.get(record.serverId ?? "")))
+
+const finish = Effect.fn("Demo.finish")(function*(actor: Actor, server: Server) {
+  const url = `${server.publicUrl}/mcp`
+  const { accessToken } = yield* (yield* TestTokens).createTestToken(server.id)
+  return { email: actor.email, url, token: accessToken }
+})
+
+/** Whether a demo belongs here: development only, in a home that has had nothing but a demo. */
+export const demoWanted = Effect.fn("Demo.wanted")(function*() {
+  const { home, production } = yield* CurrentSettings
+  if (production) return false
+  return Option.isSome(yield* readRecord(home)) || !(yield* (yield* Accounts).anybody)
+})
+
+/**
+ * From nothing to a restaurant's menu behind a token: account, project, image, server, deployment. Cut off anywhere, the
+ * next start goes on with what is there.
+ */
+export const demo = Effect.fn("Demo")(function*() {
+  const { home } = yield* CurrentSettings
+  const { actor, record } = yield* enter(home)
+  return yield* Effect.gen(function*() {
+    const found = yield* existing(record)
+    const server = Option.isSome(found) ? found.value : yield* create(home, record)
+    const { data } = yield* (yield* Deployments).list(server.id, { limit: 1 })
+    const serves = data.some(({ active }) => active)
+    const open = data.find(({ status }) => status === "pending" || status === "building")
+    if (open !== undefined) yield* follow(open)
+    else if (!serves) yield* deploy(home, server)
+    return yield* finish(actor, server)
+  }).pipe(Effect.provideService(CurrentActor, actor))
+})
