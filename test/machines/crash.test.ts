@@ -99,7 +99,7 @@ everyTier("a platform that is killed", (tier) => {
 
   it("leaves nothing that the next cannot list and destroy, whenever it dies", async () => {
     const home = temporaryDirectory("m")
-    for (let round = 0; round < 6; round++) {
+    for (let round = 0; round < 4; round++) {
       const { child, heard } = platform(home, tier, "churn")
       await heard("ready")
       await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 500))

@@ -1,7 +1,11 @@
 import { chooseHost } from "#src/machines/sandbox/choose.ts"
 import * as lifecycle from "#src/machines/sandbox/lifecycle.ts"
 import { Effect } from "effect"
+import { execFileSync } from "node:child_process"
+import { readdirSync, rmSync, symlinkSync } from "node:fs"
+import { join } from "node:path"
 import { afterEach, expect, it } from "vitest"
+import { testRootfs } from "../support/rootfs.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 import { about, run, specOf } from "./support.ts"
 import { everyTier } from "./tiers.ts"
@@ -26,5 +30,28 @@ everyTier("a host without overlay file systems", (tier) => {
     expect(tried.stdout).toBe("x\n")
     expect((await run(state, ["sh", "-c", "echo x >/etc/passwd"])).code).not.toBe(0)
     expect((await run(state, ["cat", "/etc/group"])).stdout).toContain("node:x:1001")
+  })
+
+  it.each([true, false])("and its links lead nowhere outside (own layer: %s)", async (overlay) => {
+    const rootfs = join(temporaryDirectory("image"), "root")
+    execFileSync("cp", ["-al", testRootfs(), rootfs])
+    rmSync(join(rootfs, "etc"), { recursive: true })
+    const outside = temporaryDirectory("outside")
+    for (const name of ["etc", "tmp", "dev", "proc", ".berth", "home"]) symlinkSync(outside, join(rootfs, name))
+    const host = { ...await Effect.runPromise(chooseHost(temporaryDirectory("m"), tier)), overlay }
+    clean.push(() => Effect.runPromise(lifecycle.destroy(host, "links")))
+    const spec = specOf("links", { rootfs })
+    const config = { ...spec.config, user: "7:7", workingDir: "/home/x" }
+    // The directory is behind a link that leads nowhere within, so the machine may refuse to start in it.
+    await Effect.runPromise(lifecycle.provision(host, { ...spec, config }))
+    await Effect.runPromise(lifecycle.start(host, "links"))
+    await Effect.runPromise(lifecycle.stop(host, "links", 0))
+    expect(readdirSync(outside)).toEqual([])
+    clean.push(() => Effect.runPromise(lifecycle.destroy(host, "plain")))
+    await Effect.runPromise(lifecycle.provision(host, specOf("plain", { rootfs })))
+    const state = await Effect.runPromise(lifecycle.start(host, "plain"))
+    await about(state)
+    expect((await run(state, ["sh", "-c", "echo x >/tmp/x && cat /tmp/x"])).stdout).toBe("x\n")
+    expect(readdirSync(outside)).toEqual([])
   })
 })

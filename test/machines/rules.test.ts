@@ -11,7 +11,7 @@ import { resolveUser } from "#src/machines/sandbox/user.ts"
 import { environmentOf, goodName, hostnameOf, specProblem } from "#src/machines/sandbox/validate.ts"
 import { FastCheck as fc } from "effect"
 import { execFileSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
@@ -120,6 +120,7 @@ describe("lines", () => {
           read.push(...page.lines.map(({ text }) => text))
           at = page.next
         }
+        rmSync(dir, { recursive: true })
         expect(read).toEqual(texts)
       }),
       { numRuns: 50 }
