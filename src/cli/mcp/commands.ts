@@ -1,19 +1,39 @@
 import { Args, Command, Options } from "@effect/cli"
-import { Config, Console, Effect, Either, Option } from "effect"
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js"
+import { Config, Console, Effect, Either, Option, Redacted } from "effect"
+import { savedToken } from "../credentials.ts"
 import { parseJsonArguments } from "./arguments.ts"
 import { McpClientError } from "./failure.ts"
 import { callTool, listTools } from "./operations.ts"
-import { renderResult, renderTools } from "./render.ts"
+import { printable, renderResult, renderTools } from "./render.ts"
 
 const url = Args.text({ name: "url" }).pipe(Args.withDescription("The MCP server: its URL, ending in /mcp or /sse"))
 
 const token = Options.redacted("token").pipe(
-  Options.withDescription("Bearer token; BERTH_TOKEN when left out"),
+  Options.withDescription("Bearer token; when left out BERTH_TOKEN, or the session of berth login for its platform"),
   Options.withFallbackConfig(Config.redacted("BERTH_TOKEN")),
   Options.optional
 )
 
 const raw = Options.boolean("raw").pipe(Options.withDescription("Print the server's answer as JSON"))
+
+/** The token given, or the session kept for the platform that the URL belongs to. */
+const tokenFor = (url: string, given: Option.Option<Redacted.Redacted>) =>
+  Option.isSome(given)
+    ? Effect.succeed(given.value)
+    : Effect.map(savedToken(url), (saved) => Option.getOrUndefined(Option.map(saved, Redacted.make)))
+
+const field = Options.text("field").pipe(
+  Options.withDescription("Print this one field of the result alone, such as id: for scripts"),
+  Options.optional
+)
+
+const fieldOf = (result: CallToolResult, name: string) => {
+  const value = result.structuredContent?.[name]
+  return value === undefined
+    ? new McpClientError({ message: `The result has no field "${name}".` })
+    : Effect.succeed(typeof value === "string" ? value : JSON.stringify(value))
+}
 
 const print = (value: unknown) => Console.log(JSON.stringify(value, null, 2))
 
@@ -32,7 +52,8 @@ export const toolsCommand = Command.make(
   "tools",
   { url, token, raw, json: Options.boolean("json").pipe(Options.withDescription("The same as --raw")) },
   ({ json, raw, token, url }) =>
-    listTools({ url, token: Option.getOrUndefined(token) }).pipe(
+    tokenFor(url, token).pipe(
+      Effect.flatMap((token) => listTools({ url, token })),
       Effect.flatMap((tools) => raw || json ? print(tools) : Console.log(renderTools(tools))),
       orSay
     )
@@ -46,6 +67,7 @@ export const callCommand = Command.make(
     tool: Args.text({ name: "tool" }).pipe(Args.withDescription("The tool's name, as berth tools lists it")),
     token,
     raw,
+    field,
     args: Options.text("arg").pipe(
       Options.withDescription("An argument as name=value, read by the tool's input schema; may be repeated"),
       Options.repeated
@@ -55,14 +77,22 @@ export const callCommand = Command.make(
       Options.optional
     )
   },
-  ({ args, json, raw, token, tool, url }) =>
+  ({ args, field, json, raw, token, tool, url }) =>
     Effect.gen(function*() {
       const base = yield* Either.mapLeft(
         parseJsonArguments(Option.getOrElse(json, () => "{}")),
         (message) => new McpClientError({ message })
       )
-      const result = yield* callTool({ url, token: Option.getOrUndefined(token), tool, args, arguments: base })
+      const result = yield* callTool({
+        url,
+        token: yield* tokenFor(url, token),
+        tool,
+        args,
+        arguments: base,
+        onProgress: (message) => process.stderr.write(`${printable(message)}\n`)
+      })
       if (!raw && result.isError === true) return yield* new McpClientError({ message: renderResult(result) })
+      if (Option.isSome(field)) return yield* Effect.flatMap(fieldOf(result, field.value), Console.log)
       yield* raw ? print(result) : Console.log(renderResult(result))
       if (result.isError === true) process.exitCode = 1
     }).pipe(orSay)

@@ -30,6 +30,8 @@ export interface CallOptions extends McpServerAddress {
   /** `name=value`, read by the tool's input schema; they win over the fields of `arguments`. */
   readonly args: ReadonlyArray<string>
   readonly arguments?: Readonly<Record<string, unknown>>
+  /** Told what a long call is doing, as the server reports it. */
+  readonly onProgress?: (message: string) => void
 }
 
 /** Calls one tool. A result with `isError` is a result: the tool ran and refused. */
@@ -47,8 +49,11 @@ export const callTool = (options: CallOptions): Effect.Effect<CallToolResult, Mc
     if (Either.isLeft(args)) throw new McpClientError({ message: args.left })
     const result = await client.callTool({ name: tool.name, arguments: args.right }, CallToolResultSchema, {
       signal,
-      timeout: 120_000,
-      resetTimeoutOnProgress: true
+      // A deployment can pull a large image; what it is doing is told meanwhile.
+      timeout: 1_800_000,
+      resetTimeoutOnProgress: true,
+      onprogress: ({ message, progress, total }) =>
+        options.onProgress?.(`${progress}${total === undefined ? "" : `/${total}`} ${message ?? ""}`.trimEnd())
     })
     return CallToolResultSchema.parse(result)
   })
