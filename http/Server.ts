@@ -1,5 +1,5 @@
 import { CurrentSettings } from "#src/Config.ts"
-import { HttpApiBuilder, type HttpApp } from "@effect/platform"
+import { HttpApiBuilder, type HttpApp, HttpRouter } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
 import { createServer, type RequestListener } from "node:http"
@@ -36,6 +36,9 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
 
 const doors = (app: HttpApp.Default) => frontDoor(bounded(idempotent(app)))
 
+/** Paths are told apart by case (RFC 3986 §6.2.2.1), and a parameter may be as long as the longest name of ours. */
+const routing = { caseSensitive: true, maxParamLength: 255 }
+
 const JwksRoute = HttpApiBuilder.Router.use((router) =>
   Effect.flatMap(jwks, (answer) => router.get("/api/v1/oauth/jwks", answer))
 )
@@ -44,7 +47,7 @@ const JwksRoute = HttpApiBuilder.Router.use((router) =>
 const ListenerLive = Layer.scopedDiscard(Effect.gen(function*() {
   const settings = yield* CurrentSettings
   const gateway = yield* makeGateway
-  const app = yield* HttpApiBuilder.httpApp
+  const app = yield* HttpRouter.withRouterConfig(HttpApiBuilder.httpApp, routing)
   const ours: RequestListener = yield* NodeHttpServer.makeHandler(app)
   yield* listen(createServer(), settings, gateway, ours)
 }))

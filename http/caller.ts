@@ -4,7 +4,9 @@ import { Forbidden, Unauthorized } from "#src/accounts/Policy.ts"
 import { CurrentSettings, type Settings } from "#src/Config.ts"
 import { ApiKeys } from "#src/projects/ApiKeys.ts"
 import { type Headers, type HttpServerRequest } from "@effect/platform"
+import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Context, Effect, Option } from "effect"
+import { times } from "./gateway/match.ts"
 
 /** Who sent a request: somebody we know, somebody whose credential is no good, or nobody in particular. */
 export type Caller =
@@ -50,7 +52,10 @@ export const identify = Effect.fn("http.identify")(function*(request: HttpServer
   const { headers } = request
   if (headers["authorization"] !== undefined) {
     const token = bearerOf(headers)
-    if (token === undefined) return known(Option.none())
+    // Of two, Node takes the first and a proxy in front perhaps the other.
+    if (token === undefined || times(NodeHttpServerRequest.toIncomingMessage(request), "authorization") > 1) {
+      return known(Option.none())
+    }
     return known(
       yield* token.startsWith(sessionPrefix)
         ? accounts.authenticate(token)
