@@ -1,8 +1,8 @@
 import { Activity, Workflow } from "@effect/workflow"
-import { Effect, Schedule, Schema } from "effect"
+import { Effect, Layer, Schedule, Schema } from "effect"
 import { DeploymentId, type DeploymentRow } from "./Deployment.ts"
 import { Gone, Pipeline, Source, StageFailed } from "./Pipeline.ts"
-import { Stopping } from "./Stopping.ts"
+import { staysInterrupted, Stopping, StopsFirst } from "./Stopping.ts"
 import { type Stage } from "./transitions.ts"
 
 const Failed = Schema.Union(StageFailed, Gone)
@@ -24,7 +24,7 @@ const persistently = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     times: 60
   }).pipe(Effect.unsandbox)
 
-export const DeployWorkflowLive = DeployWorkflow.toLayer(({ deploymentId: id, serverId }) =>
+const registration = DeployWorkflow.toLayer(({ deploymentId: id, serverId }) =>
   Effect.gen(function*() {
     const pipeline = yield* Pipeline
     const stopping = yield* Stopping
@@ -33,7 +33,14 @@ export const DeployWorkflowLive = DeployWorkflow.toLayer(({ deploymentId: id, se
       name: string,
       success: Schema.Schema<A, I>,
       execute: Effect.Effect<A, StageFailed | Gone>
-    ) => Activity.make({ name, success, error: Failed, execute: stopping.guarded(execute) })
+    ) =>
+      Activity.make({
+        name,
+        success,
+        error: Failed,
+        execute: stopping.guarded(execute),
+        interruptRetryPolicy: staysInterrupted
+      })
 
     const step = <A, I, E extends { readonly message: string }>(
       stage: Stage,
@@ -67,3 +74,5 @@ export const DeployWorkflowLive = DeployWorkflow.toLayer(({ deploymentId: id, se
     )
   }).pipe(Effect.orDie)
 )
+
+export const DeployWorkflowLive = Layer.provideMerge(StopsFirst, registration)

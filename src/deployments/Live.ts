@@ -55,14 +55,14 @@ const every = <E, R>(name: string, interval: Schedule.Schedule<unknown>, work: E
     Effect.forkScoped
   )
 
-/** The periodic work of one process: started with it, and going on until its scope closes. */
+/** The periodic work of one process. When it ends, the machines are stopped, to be started by the next process. */
 export const DeploymentJobsLive = Layer.scopedDiscard(Effect.gen(function*() {
   const reconciler = yield* Reconciler
   const metering = yield* Metering
   const retention = yield* Retention
   const logs = yield* ServerLogs
   yield* Effect.addFinalizer(() =>
-    Effect.catchAllCause(reconciler.stopAll(), (cause) => Effect.logWarning("Machines were left running", cause))
+    Effect.catchAllCause(reconciler.stopAll(), (cause) => Effect.logWarning("Stopping the machines failed", cause))
   )
   yield* Effect.catchAllCause(reconciler.sweep(), (cause) => Effect.logWarning("The first sweep failed", cause))
   yield* every("Looking after machines", Schedule.spaced("2 seconds"), reconciler.supervise())

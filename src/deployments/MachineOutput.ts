@@ -89,12 +89,15 @@ export class MachineOutput extends Effect.Service<MachineOutput>()("deployments/
       }
     })
 
+    /** The position stays: whoever follows next goes on from there. */
+    const unfollow = (machine: string) => FiberMap.remove(followers, machine)
+
     const forget = Effect.fn("MachineOutput.forget")(function*(machine: string) {
-      yield* FiberMap.remove(followers, machine)
+      yield* unfollow(machine)
       lastLine.delete(machine)
       yield* repo.forget(machine)
     })
 
-    return { follow, caughtUp, forget } as const
+    return { follow, unfollow, caughtUp, forget } as const
   })
 }) {}

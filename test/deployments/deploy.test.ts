@@ -36,7 +36,7 @@ layer(platform({ AUTH_URL: "http://localhost:9999" }), { excludeTestServices: tr
           assert.deepInclude(done, { status: "running", active: true, trivyScanResult: null, imageUri })
           assert.match(done.imageDigest!, /^sha256:/)
           assert.isAtLeast(done.deployedAt!.getTime(), done.createdAt.getTime())
-          assert.deepStrictEqual(yield* as(deployments.get(done.id)), done)
+          assert.deepStrictEqual(yield* as(deployments.get(server.id, done.id)), done)
           assert.strictEqual(
             (yield* as(Effect.flatMap(Servers, (servers) => servers.get(server.id)))).status,
             "running"
@@ -180,7 +180,7 @@ layer(platform({ AUTH_URL: "http://localhost:9999" }), { excludeTestServices: tr
         assert.strictEqual(yield* stranger(tagOf(deployments.deploy(server.id, { imageUri }))), "ServerNotFound")
         assert.strictEqual(yield* stranger(tagOf(deployments.list(server.id, { limit: 1 }))), "ServerNotFound")
         const { id } = yield* as(deployments.deploy(server.id, { imageUri }))
-        assert.strictEqual(yield* stranger(tagOf(deployments.get(id))), "DeploymentNotFound")
+        assert.strictEqual(yield* stranger(tagOf(deployments.get(server.id, id))), "DeploymentNotFound")
         assert.strictEqual(yield* stranger(tagOf(deployments.settled(id))), "DeploymentNotFound")
         assert.strictEqual(yield* stranger(tagOf(Stream.runDrain(deployments.progress(id)))), "DeploymentNotFound")
         const reader = asActor({

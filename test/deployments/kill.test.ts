@@ -1,14 +1,13 @@
-import { Machines } from "#src/machines/Machines.ts"
-import { SandboxLive } from "#src/machines/sandbox/Sandbox.ts"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { request } from "node:http"
 import { text } from "node:stream/consumers"
 import { freshDatabaseUrl } from "../support/Database.ts"
-import { settingsTest, temporaryDirectory } from "../support/Settings.ts"
+import { temporaryDirectory } from "../support/Settings.ts"
 import { appImage } from "./support/app-image.ts"
+import { destroyMachines } from "./support/machines.ts"
 
 const Begun = Schema.parseJson(Schema.Struct({
   account: Schema.String,
@@ -52,15 +51,6 @@ const answers = (socketPath: string) =>
       outgoing.on("error", () => resolve(false))
       outgoing.end()
     })
-  )
-
-const destroyMachines = (home: string) =>
-  Effect.flatMap(
-    Machines,
-    (machines) => Effect.flatMap(machines.list(), Effect.forEach(({ name }) => machines.destroy(name)))
-  ).pipe(
-    Effect.provide(Layer.provide(SandboxLive, settingsTest({ BERTH_HOME: home }))),
-    Effect.orDie
   )
 
 const everyStage = ["resolving", "scanning", "mirroring", "creating", "starting", "checking", "swapping", "draining"]

@@ -59,9 +59,8 @@ const resume = Effect.gen(function*() {
 })
 
 const platform = services(clientLayer(Redacted.make(url), 5), settingsTest({ BERTH_HOME: home }))
-await Effect.runPromise(
-  what === "deploy"
-    ? Effect.provide(deploy, platform)
-    : Effect.provide(resume, Layer.provideMerge(DeploymentJobsLive, platform))
-)
+const program: Effect.Effect<void, unknown> = what === "deploy"
+  ? Effect.provide(deploy, platform)
+  : Effect.provide(resume, Layer.provideMerge(DeploymentJobsLive, platform))
+await Effect.runPromise(program)
 process.exit(0)

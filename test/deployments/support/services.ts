@@ -1,9 +1,6 @@
 import { type CurrentSettings } from "#src/Config.ts"
-import { DeploymentsLive } from "#src/deployments/Live.ts"
-import { Images } from "#src/images/Images.ts"
 import { SandboxLive } from "#src/machines/sandbox/Sandbox.ts"
 import { ServicesLive } from "#src/Services.ts"
-import { GuardedHttp } from "#src/shared/GuardedHttp.ts"
 import { type SqlClient } from "@effect/sql"
 import { type PgClient } from "@effect/sql-pg"
 import { Layer, Logger, LogLevel } from "effect"
@@ -13,10 +10,7 @@ export const services = <E1, E2>(
   database: Layer.Layer<SqlClient.SqlClient | PgClient.PgClient, E1>,
   settings: Layer.Layer<CurrentSettings, E2>
 ) =>
-  DeploymentsLive.pipe(
-    Layer.provideMerge(ServicesLive),
-    Layer.provideMerge(Images.Default),
-    Layer.provideMerge(GuardedHttp.Default),
+  ServicesLive.pipe(
     Layer.provideMerge(SandboxLive),
     Layer.provideMerge(database),
     Layer.provideMerge(settings),
