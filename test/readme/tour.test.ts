@@ -1,0 +1,93 @@
+import { spawn } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { freePort } from "../support/http.ts"
+import { temporaryDirectory } from "../support/Settings.ts"
+import { checkout } from "./checkout.ts"
+
+const readme = readFileSync(join(import.meta.dirname, "../../README.md"), "utf8")
+
+/** The tour's commands, in order; those of one block share a block. */
+const blocks = [...readme.matchAll(/^```sh tour\n([\s\S]*?)^```$/gm)].map(([, commands]) => commands ?? "")
+
+const folder = temporaryDirectory("tour")
+/** A newcomer's environment: nothing of the test runner's (it sets a BASE_URL of its own). */
+const environment: NodeJS.ProcessEnv = {
+  PATH: process.env["PATH"],
+  HOME: process.env["HOME"],
+  XDG_CONFIG_HOME: join(folder, ".config"),
+  NO_COLOR: "1",
+  npm_config_update_notifier: "false"
+}
+
+let platform: ReturnType<typeof spawn>
+let output = ""
+let port = 0
+
+/** Waits for a line of `npm start`; its whole output is told when it does not come. */
+const printed = async (line: RegExp) => {
+  const until = Date.now() + 120_000
+  while (!line.test(output)) {
+    if (platform.exitCode !== null || Date.now() > until) throw new Error(`npm start did not print ${line}:\n${output}`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
+/** One shell for all, as in a terminal: later commands use what earlier ones set. */
+const run = (script: string) =>
+  new Promise<{ code: number | null; text: string }>((resolve) => {
+    const shell = spawn("bash", ["-e", "-c", script], { cwd: folder, env: environment })
+    let text = ""
+    shell.stdout.on("data", (chunk) => text += chunk)
+    shell.stderr.on("data", (chunk) => text += chunk)
+    shell.on("close", (code) => resolve({ code, text }))
+  })
+
+beforeAll(async () => {
+  checkout(folder)
+  port = await freePort()
+  environment["BERTH_URL"] = `http://localhost:${port}`
+  platform = spawn("npm", ["start"], { cwd: folder, env: { ...environment, PORT: String(port) } })
+  platform.stdout?.on("data", (chunk) => output += chunk)
+  platform.stderr?.on("data", (chunk) => output += chunk)
+  await printed(/^ {2}npx berth call /m)
+}, 150_000)
+
+afterAll(async () => {
+  if (platform.exitCode !== null) return
+  const ended = new Promise((resolve) => platform.once("close", resolve))
+  platform.kill("SIGTERM")
+  await ended
+}, 30_000)
+
+describe("the README's tour", () => {
+  it("runs as printed, command by command, on what npm start set up", async () => {
+    assert.isAtLeast(blocks.length, 8)
+    const marked = blocks.map((block, index) => `echo "--- ${index}"\n${block}`).join("")
+    // The port alone differs: 8787 may be taken here.
+    const { code, text } = await run(marked.replaceAll("localhost:8787", `localhost:${port}`))
+    assert.strictEqual(code, 0, text)
+    for (
+      const told of [
+        /Logged in until \d{4}-/,
+        /create_server/,
+        /"?status"?: ?running|status {2,}running|status: running/,
+        /HTTP\/1\.1 401 /,
+        /WWW-Authenticate: Bearer .*resource_metadata=/i,
+        /Fire-Roasted Tomato Soup/,
+        /"data":\[\{"id":"dep_/,
+        /"message":"Deployment 1: /
+      ]
+    ) assert.match(text, told)
+  }, 180_000)
+
+  it("starts from what npm start prints: the address, a whole token, and a call that lists the menu", async () => {
+    const url = /MCP URL +(\S+)/.exec(output)?.[1]
+    assert.match(url ?? "", /\/mcp$/)
+    const call = /^ {2}(npx berth call .*)$/m.exec(output)?.[1] ?? ""
+    const { code, text } = await run(call)
+    assert.strictEqual(code, 0, text)
+    assert.include(text, "Charred Corn Ribs")
+  }, 60_000)
+})
