@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { Api } from "../Api.ts"
 import { data } from "../envelope.ts"
+import { logEvents, wantsEvents } from "./log-events.ts"
 
 export const ServersHandlers = HttpApiBuilder.group(Api, "servers", (handlers) =>
   Effect.gen(function*() {
@@ -18,5 +19,8 @@ export const ServersHandlers = HttpApiBuilder.group(Api, "servers", (handlers) =
       .handle("update", ({ path, payload }) => Effect.map(servers.update(path.serverId, payload), data))
       .handle("remove", ({ path }) => servers.remove(path.serverId))
       .handle("configureAuth", ({ path, payload }) => Effect.map(servers.configureAuth(path.serverId, payload), data))
-      .handle("logs", ({ path, urlParams }) => Effect.map(logs.list(path.serverId, urlParams), data))
+      .handle("logs", ({ path, request, urlParams }) =>
+        wantsEvents(request)
+          ? Effect.map(logs.follow(path.serverId, urlParams, request.headers["last-event-id"]), logEvents)
+          : Effect.map(logs.list(path.serverId, urlParams), data))
   }))

@@ -1,7 +1,8 @@
+import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { anyScope, withPolicy } from "#src/accounts/Policy.ts"
-import { newUlid, ulidPattern } from "#src/shared/ids.ts"
+import { isId, newUlid, ulidPattern } from "#src/shared/ids.ts"
 import { decodeCursor, encodeCursor } from "#src/shared/paging.ts"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Stream } from "effect"
 import { ServerId } from "./Server.ts"
 import { LogEntry, type LogLevel, type LogRequest } from "./ServerLog.ts"
 import { ServerLogsRepo } from "./ServerLogsRepo.ts"
@@ -13,6 +14,8 @@ export interface LogLine {
 }
 
 const keptPerServer = 10_000
+const followEvery = "500 millis"
+const followBatch = 200
 const { id: LogEntryId } = LogEntry.fields
 
 /** NUL can't be stored, and half a surrogate pair is not text: both are shown as U+FFFD. */
@@ -37,6 +40,30 @@ export class ServerLogs extends Effect.Service<ServerLogs>()("servers/ServerLogs
       return { items, hasMore, cursor: hasMore && end !== undefined ? encodeCursor(list, end.id) : null }
     }, withPolicy(anyScope("logs:read", "servers:read")))
 
+    /**
+     * The entries that come from now on, or since an entry that was seen before, as they are written. Ends when the
+     * server is deleted.
+     */
+    const follow = Effect.fn("ServerLogs.follow")(
+      function*(id: string, { level, search }: Pick<LogRequest, "level" | "search">, lastSeen: string | undefined) {
+        const actor = yield* CurrentActor
+        const { id: serverId } = yield* servers.visible(id)
+        let last = lastSeen !== undefined && isId("log", lastSeen) ? lastSeen : `log_${newUlid()}`
+        const next = Effect.gen(function*() {
+          yield* servers.visible(serverId)
+          const rows = yield* repo.after({ serverId, level, search, after: last, count: followBatch })
+          last = rows.at(-1)?.id ?? last
+          return rows
+        })
+        return Stream.repeatEffect(Effect.delay(next, followEvery)).pipe(
+          Stream.flattenIterables,
+          Stream.catchTag("ServerNotFound", () => Stream.empty),
+          Stream.provideService(CurrentActor, actor)
+        )
+      },
+      withPolicy(anyScope("logs:read", "servers:read"))
+    )
+
     /** Appends lines in the order given. Lines of a server that was deleted are dropped. */
     const append = Effect.fn("ServerLogs.append")(function*(serverId: string, lines: ReadonlyArray<LogLine>) {
       if (lines.length === 0) return
@@ -50,6 +77,6 @@ export class ServerLogs extends Effect.Service<ServerLogs>()("servers/ServerLogs
       })))
     })
 
-    return { list, append, trim: repo.trim(keptPerServer) } as const
+    return { list, follow, append, trim: repo.trim(keptPerServer) } as const
   })
 }) {}

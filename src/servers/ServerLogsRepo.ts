@@ -29,7 +29,22 @@ export class ServerLogsRepo extends Effect.Service<ServerLogsRepo>()("servers/Se
             ORDER BY id DESC LIMIT ${count}`
     })
 
+    const after = SqlSchema.findAll({
+      Request: Schema.Struct({
+        ...Filter.omit("before").fields,
+        after: Schema.String
+      }),
+      Result: LogEntryRow,
+      execute: ({ after, count, level, search, serverId }) =>
+        sql`SELECT * FROM server_logs WHERE server_id = ${serverId} AND id > ${after}
+            ${level === undefined ? sql`` : sql`AND level = ${level}`}
+            ${search === undefined ? sql`` : sql`AND message ILIKE ${literally(search)}`}
+            ORDER BY id LIMIT ${count}`
+    })
+
     return {
+      /** The oldest entries after one, in the order they were written. */
+      after: (filter: Parameters<typeof after>[0]) => dieOnSql(after(filter)),
       read: (filter: typeof Filter.Type) => dieOnSql(read(filter)),
       /** Entries of servers that are gone are dropped: their place in the world is too. */
       append: (rows: ReadonlyArray<typeof LogEntryRow.Type>) =>
