@@ -7,6 +7,7 @@ import { challenge, resourceMetadata } from "#src/gateway/resource-metadata.ts"
 import { type Route } from "#src/gateway/Route.ts"
 import { Routes } from "#src/gateway/Routes.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
+import { RateLimit } from "#src/shared/RateLimit.ts"
 import { Effect, Runtime } from "effect"
 import { type IncomingMessage, type ServerResponse } from "node:http"
 import { type Answer, answer, failure } from "./answer.ts"
@@ -16,6 +17,7 @@ import { endpointRewriter, withPrefix } from "./endpoint-event.ts"
 import { forward } from "./forward.ts"
 import { framingProblem, wantsWebSocket } from "./framing.ts"
 import { requestHeaders } from "./headers.ts"
+import { anonymousLimit } from "./limits.ts"
 import { type Match, matcher } from "./match.ts"
 
 export interface Gateway {
@@ -60,11 +62,18 @@ export const makeGateway = Effect.gen(function*() {
   const routes = yield* Routes
   const metering = yield* Metering
   const runtime = yield* Effect.runtime()
+  const limited = anonymousLimit(settings, yield* RateLimit)
   const authorize = authorizer(yield* AccessTokens, runtime)
   const { host, pathname, protocol } = new URL(settings.baseUrl)
   const scheme = protocol.slice(0, -1)
   const base = pathname.replace(/\/$/, "")
   const log = (message: string, error: unknown) => Runtime.runFork(runtime)(Effect.logWarning(message, error))
+
+  const say = (req: IncomingMessage, res: ServerResponse, reply: Answer) =>
+    void Runtime.runPromise(runtime)(limited(req, reply)).then((told) => answer(req, res, told)).catch((error) => {
+      log("A request could not be answered", error)
+      res.destroy()
+    })
 
   const underWay = new Set<() => void>()
   let draining = false
@@ -72,19 +81,21 @@ export const makeGateway = Effect.gen(function*() {
 
   const proxy = (route: Route, target: Target, req: IncomingMessage, res: ServerResponse, awaitsContinue: boolean) => {
     const { machine } = route
-    if (machine === undefined) return answer(req, res, notRunning(route))
+    if (machine === undefined) return say(req, res, notRunning(route))
     metering.addRequest(route.accountId)
     const prefix = target.form === "path" ? `${base}/s/${route.slug}` : ""
     const readable = prefix !== "" && req.method === "GET" && /text\/event-stream/i.test(req.headers.accept ?? "")
-    const origins = ["http", "https"].map((scheme) => `${scheme}://${req.headers.host?.toLowerCase() ?? ""}`)
-    const cut = forward({
+    let cut = () => {}
+    cut = forward({
       req,
       res,
       path: target.path,
       headers: requestHeaders(req, { trustProxy: settings.trustProxy, scheme, host, prefix, readable }),
       machine,
       awaitsContinue,
-      rewriter: readable ? () => endpointRewriter((data) => withPrefix(prefix, origins, data)) : undefined,
+      rewriter: readable
+        ? () => endpointRewriter((data) => withPrefix(prefix, req.headers.host ?? "", data))
+        : undefined,
       closing: () => draining,
       onBytes: (count) => metering.addBytes(route.accountId, count),
       relocate: async () => {
@@ -95,7 +106,7 @@ export const makeGateway = Effect.gen(function*() {
       onFailure: (error) => {
         log(`The machine of ${route.slug} did not answer`, error)
         routes.drop(route.slug)
-        answer(req, res, failure(502, "BAD_GATEWAY", "The server did not answer"))
+        say(req, res, failure(502, "BAD_GATEWAY", "The server did not answer"))
       },
       onEnd: () => {
         underWay.delete(cut)
@@ -107,8 +118,8 @@ export const makeGateway = Effect.gen(function*() {
 
   const serve = async (target: Target, req: IncomingMessage, res: ServerResponse, awaitsContinue: boolean) => {
     const problem = framingProblem(req)
-    if (problem !== undefined) return answer(req, res, failure(400, "BAD_REQUEST", problem, { Connection: "close" }))
-    if (isPreflight(req)) return answer(req, res, { status: 204, headers: cors.preflight })
+    if (problem !== undefined) return say(req, res, failure(400, "BAD_REQUEST", problem, { Connection: "close" }))
+    if (isPreflight(req)) return say(req, res, { status: 204, headers: cors.preflight })
     if (draining) {
       return answer(
         req,
@@ -121,37 +132,37 @@ export const makeGateway = Effect.gen(function*() {
     }
     const { form, kind, slug } = target
     const route = slug === undefined ? undefined : routes.peek(slug) ?? await routes.find(slug)
-    if (route === undefined) return answer(req, res, noSuchServer)
-    if (kind === "metadata") return answer(req, res, metadataAnswer(req, resourceMetadata(settings, route, form)))
+    if (route === undefined) return say(req, res, noSuchServer)
+    if (kind === "metadata") return say(req, res, metadataAnswer(req, resourceMetadata(settings, route, form)))
 
     const asked = authorize(req, route)
     const verdict = asked instanceof Promise ? await asked : asked
     if (verdict._tag === "Refused") {
       const { error, message } = verdict
       const headers = { "WWW-Authenticate": challenge(route, form, error) }
-      return answer(req, res, failure(401, "UNAUTHORIZED", message, headers))
+      return say(req, res, failure(401, "UNAUTHORIZED", message, headers))
     }
     if (wantsWebSocket(req)) {
       const message = "WebSocket is not supported; use Streamable HTTP or SSE"
-      return answer(req, res, failure(501, "NOT_IMPLEMENTED", message, { Connection: "close" }))
+      return say(req, res, failure(501, "NOT_IMPLEMENTED", message, { Connection: "close" }))
     }
 
     const limit = plans[route.plan].requestsPerMonth
     if (limit !== null) {
       if (metering.used(route.accountId) === undefined) await metering.learn(route.accountId)
-      if ((metering.used(route.accountId) ?? 0) >= limit) return answer(req, res, monthSpent(limit, Date.now()))
+      if ((metering.used(route.accountId) ?? 0) >= limit) return say(req, res, monthSpent(limit, Date.now()))
     }
     if (!res.destroyed) proxy(route, target, req, res, awaitsContinue)
   }
 
   const handle: Gateway["handle"] = (match, req, res, awaitsContinue = false) => {
     if (match._tag === "Ambiguous") {
-      return answer(req, res, failure(400, "BAD_REQUEST", match.reason, { Connection: "close" }))
+      return say(req, res, failure(400, "BAD_REQUEST", match.reason, { Connection: "close" }))
     }
     serve(match.target, req, res, awaitsContinue).catch((error: unknown) => {
       log("A request could not be routed", error)
       const message = "The gateway can't look the server up right now; try again shortly"
-      answer(req, res, failure(503, "SERVICE_UNAVAILABLE", message, { "Retry-After": "5" }))
+      say(req, res, failure(503, "SERVICE_UNAVAILABLE", message, { "Retry-After": "5" }))
     })
   }
 

@@ -30,15 +30,23 @@ export const linger = (req: IncomingMessage, done: () => void) => {
   req.on("end", finish).on("close", finish).on("error", () => undefined).resume()
 }
 
+const requestIdPattern = /^[\w.:-]{8,128}$/
+
+const requestId = ({ headers }: IncomingMessage) => {
+  const sent = headers["x-request-id"]
+  return typeof sent === "string" && requestIdPattern.test(sent) ? sent : newUlid()
+}
+
 /** Answers a request ourselves. Never cached by anybody, readable by any page, named by a request id. */
 export const answer = (req: IncomingMessage, res: ServerResponse, { body, headers, status }: Answer) => {
   if (res.headersSent || res.destroyed) return
+  res.on("error", () => undefined)
   const text = body === undefined ? "" : JSON.stringify(body)
   res.writeHead(status, {
     ...cors.open,
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
-    "X-Request-Id": newUlid(),
+    "X-Request-Id": requestId(req),
     ...(body === undefined ? {} : { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(text) }),
     ...headers
   })

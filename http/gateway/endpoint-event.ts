@@ -61,11 +61,11 @@ export const endpointRewriter = (rewrite: (data: string) => string) => {
  * The address a client must be told when the machine does not know that it lives below a prefix: `/message` is at
  * `{prefix}/message`. Addresses that have the prefix, are relative, or lead to another host are left alone.
  */
-export const withPrefix = (prefix: string, origins: ReadonlyArray<string>, data: string): string => {
+export const withPrefix = (prefix: string, host: string, data: string): string => {
   const below = (path: string) => path === prefix || path.startsWith(`${prefix}/`) || path.startsWith(`${prefix}?`)
   if (/^\/(?!\/)/.test(data)) return below(data) ? data : `${prefix}${data}`
-  const origin = origins.find((candidate) => data.toLowerCase().startsWith(`${candidate}/`))
-  if (origin === undefined) return data
-  const rest = data.slice(origin.length)
+  const absolute = /^https?:\/\/([^/?#]+)(\/.*)$/i.exec(data)
+  if (absolute === null || absolute[1]!.toLowerCase() !== host.toLowerCase()) return data
+  const rest = absolute[2]!
   return below(rest) ? data : `${prefix}${rest}`
 }

@@ -2,7 +2,7 @@ import { endpointRewriter, withPrefix } from "#http/gateway/endpoint-event.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck as fc } from "effect"
 
-const rewrite = (data: string) => withPrefix("/s/a", ["http://berth.test"], data)
+const rewrite = (data: string) => withPrefix("/s/a", "berth.test", data)
 
 const through = (chunks: ReadonlyArray<Buffer>) => {
   const rewriter = endpointRewriter(rewrite)

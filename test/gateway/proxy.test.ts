@@ -1,6 +1,7 @@
+import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { gatewayServices, newServer, startGateway, startUpstream } from "./support.ts"
+import { gatewayServices, newServer, rawRequest, startGateway, startUpstream, statusOf } from "./support.ts"
 
 layer(gatewayServices(), { excludeTestServices: true })("the gateway", (it) => {
   it.scoped("carries method, path, query, headers and body to the machine and the answer back", () =>
@@ -31,5 +32,43 @@ layer(gatewayServices(), { excludeTestServices: true })("the gateway", (it) => {
       assert.strictEqual(response.headers.get("x-path"), "/a%20b/?q=1&q=%2F")
       assert.strictEqual(response.headers.get("x-custom"), "kept")
       assert.strictEqual(yield* Effect.promise(() => response.text()), "PAYLOAD")
+    }))
+
+  it.scoped("says with every answer of its own how often one may ask, and stops guessing, not those with a token", () =>
+    Effect.gen(function*() {
+      const { port } = yield* startGateway
+      const { path, token } = yield* newServer({ machine: yield* startUpstream((_, res) => void res.end("ok")) })
+      const ask = (...headers: ReadonlyArray<string>) => rawRequest(port, "GET", path, ["Host: b", ...headers])
+      const first = yield* ask("X-Request-Id: mine-12345")
+      assert.match(first, /^x-ratelimit-limit: 100\r$/im)
+      assert.match(first, /^x-ratelimit-remaining: \d+\r$/im)
+      assert.match(first, /^x-ratelimit-reset: \d+\r$/im)
+      assert.match(first, /^x-request-id: mine-12345\r$/im)
+      const guesses = yield* Effect.all(Array.from({ length: 110 }, () => ask("Authorization: Bearer guess")), {
+        concurrency: 20
+      })
+      const refused = guesses.filter((response) => statusOf(response) === 429)
+      assert.isAtLeast(refused.length, 10)
+      assert.include(refused[0], "RATE_LIMITED")
+      assert.match(refused[0] ?? "", /^retry-after: \d+\r$/im)
+      const allowed = yield* ask(`Authorization: Bearer ${token}`)
+      assert.strictEqual(statusOf(allowed), 200)
+      assert.notMatch(allowed, /x-ratelimit|x-request-id/i)
+      const document = yield* rawRequest(port, "GET", `/.well-known/oauth-protected-resource${path}`, ["Host: b"])
+      assert.strictEqual(statusOf(document), 200, "discovery goes on")
+    }))
+
+  it.scoped("tells of the database's absence, and serves again when it is back", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { port } = yield* startGateway
+      const { path, token } = yield* newServer({ machine: yield* startUpstream((_, res) => void res.end("ok")) })
+      const ask = rawRequest(port, "GET", path, ["Host: b", `Authorization: Bearer ${token}`])
+      yield* sql`ALTER TABLE servers RENAME TO hidden`
+      const away = yield* ask
+      yield* sql`ALTER TABLE hidden RENAME TO servers`
+      assert.strictEqual(statusOf(away), 503)
+      assert.match(away, /^retry-after: 5\r$/im)
+      assert.strictEqual(statusOf(yield* ask), 200)
     }))
 })

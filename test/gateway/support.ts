@@ -11,6 +11,7 @@ import { SigningKeys } from "#src/oauth/SigningKeys.ts"
 import { SigningKeysRepo } from "#src/oauth/SigningKeysRepo.ts"
 import { type ByoaConfig } from "#src/servers/ByoaConfig.ts"
 import { newId, newUlid } from "#src/shared/ids.ts"
+import { RateLimit } from "#src/shared/RateLimit.ts"
 import { Secrets } from "#src/shared/Secrets.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
@@ -55,7 +56,7 @@ export const tokensTest = AccessTokens.Default.pipe(
 
 /** Everything below the data path, on a database of its own. */
 export const gatewayServices = (variables: Readonly<Record<string, string>> = {}) =>
-  Layer.mergeAll(Routes.Default, Metering.Default, tokensTest).pipe(
+  Layer.mergeAll(Routes.Default, Metering.Default, tokensTest, RateLimit.Default).pipe(
     Layer.provide([RoutesRepo.Default, MeteringRepo.Default, machines]),
     Layer.provideMerge(FakeMachines.Default),
     Layer.provideMerge(DatabaseTest),
