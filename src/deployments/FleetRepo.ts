@@ -15,7 +15,13 @@ const MachineRow = Schema.Struct({
   activeStage: Schema.NullOr(Stage)
 })
 
-const Serving = Schema.Struct({ id: Schema.String, serverId: Schema.String, serverStatus: ServerStatus })
+const Serving = Schema.Struct({
+  id: Schema.String,
+  serverId: Schema.String,
+  serverStatus: ServerStatus,
+  /** Whether nothing was deployed since, also nothing that failed. */
+  latest: Schema.Boolean
+})
 const Open = Schema.Struct({ id: DeploymentId, serverId: Schema.String, stage: Stage })
 
 /** What should run, and what may not: the records that machines are held against. */
@@ -36,7 +42,9 @@ export class FleetRepo extends Effect.Service<FleetRepo>()("deployments/FleetRep
       Request: Schema.Void,
       Result: Serving,
       execute: () =>
-        sql`SELECT d.id, d.server_id, s.status AS server_status FROM deployments d
+        sql`SELECT d.id, d.server_id, s.status AS server_status, NOT EXISTS (
+              SELECT 1 FROM deployments n WHERE n.server_id = d.server_id AND n.version > d.version) AS latest
+            FROM deployments d
             JOIN servers s ON s.active_deployment_id = d.id WHERE d.active`
     })
     const servingOne = SqlSchema.findOne({

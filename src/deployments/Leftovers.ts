@@ -11,8 +11,11 @@ export class Leftovers extends Effect.Service<Leftovers>()("deployments/Leftover
     const repo = yield* FleetRepo
     const launch = yield* Launch
 
-    const destroy = (name: string) =>
-      Effect.catchAll(launch.destroy(name), (error) => Effect.logWarning(`${name} can't be destroyed yet`, error))
+    const destroy = (graceSeconds?: number) => (name: string) =>
+      Effect.catchAll(
+        launch.destroy(name, graceSeconds),
+        (error) => Effect.logWarning(`${name} can't be destroyed yet`, error)
+      )
 
     /** Machines are listed before their records are read: a record is there before its machine is. */
     const leftover = Effect.fnUntraced(function*(owner: string | undefined, sparing: boolean) {
@@ -28,12 +31,12 @@ export class Leftovers extends Effect.Service<Leftovers>()("deployments/Leftover
     return {
       /** Of one server, by the pipeline that has drained them. */
       ofServer: Effect.fn("Leftovers.ofServer")(function*(serverId: string) {
-        yield* Effect.forEach(yield* leftover(serverId, false), destroy, { concurrency: 4, discard: true })
+        yield* Effect.forEach(yield* leftover(serverId, false), destroy(), { concurrency: 4, discard: true })
       }),
-      /** Of all servers, but for machines that a pipeline is draining. */
+      /** Of all servers, without patience, but for machines that a pipeline is draining. */
       ofAll: Effect.fn("Leftovers.ofAll")(function*() {
         const names = yield* leftover(undefined, true)
-        yield* Effect.forEach(names, destroy, { concurrency: 4, discard: true })
+        yield* Effect.forEach(names, destroy(0), { concurrency: 4, discard: true })
         return names
       })
     } as const

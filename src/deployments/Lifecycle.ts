@@ -25,10 +25,17 @@ export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycl
 
     const log = ({ id }: ServerRow, message: string, level: LogLevel = "info") => logs.append(id, [{ level, message }])
 
+    const overtaken = (serverId: string) =>
+      Effect.flatMap(
+        fleet.server(serverId),
+        (found): Effect.Effect<never, DeploymentInProgress | ServerNotFound> =>
+          Option.isNone(found) ? new ServerNotFound() : new DeploymentInProgress()
+      )
+
     const setStatus = (server: ServerRow, status: "running" | "stopped" | "error") =>
       Effect.flatMap(
         fleet.setStatus(server.id, server.generation, status),
-        Option.match({ onNone: () => new DeploymentInProgress(), onSome: (row) => Effect.succeed(servers.view(row)) })
+        Option.match({ onNone: () => overtaken(server.id), onSome: (row) => Effect.succeed(servers.view(row)) })
       )
 
     const deployed = Effect.fn("Lifecycle.deployed")(function*(serverId: string) {

@@ -51,7 +51,7 @@ export const DeploymentsLive = Layer.mergeAll(
 const every = <E, R>(name: string, interval: Schedule.Schedule<unknown>, work: Effect.Effect<unknown, E, R>) =>
   work.pipe(
     Effect.catchAllCause((cause) => Effect.logWarning(`${name} failed and is tried again`, cause)),
-    Effect.schedule(interval),
+    Effect.repeat(interval),
     Effect.forkScoped
   )
 

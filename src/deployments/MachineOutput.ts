@@ -74,7 +74,8 @@ export class MachineOutput extends Effect.Service<MachineOutput>()("deployments/
           ),
           Effect.sandbox,
           Effect.retry({ schedule: Schedule.spaced("5 seconds"), while: () => exists(machine) }),
-          Effect.ignore
+          Effect.ignore,
+          Effect.ensuring(Effect.sync(() => lastLine.delete(machine)))
         ),
         { onlyIfMissing: true }
       ).pipe(Effect.asVoid)
@@ -94,7 +95,6 @@ export class MachineOutput extends Effect.Service<MachineOutput>()("deployments/
 
     const forget = Effect.fn("MachineOutput.forget")(function*(machine: string) {
       yield* unfollow(machine)
-      lastLine.delete(machine)
       yield* repo.forget(machine)
     })
 

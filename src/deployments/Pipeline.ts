@@ -1,8 +1,8 @@
-import { Images, ResolvedImage } from "#src/images/Images.ts"
+import { Images, type MirrorProgress, ResolvedImage } from "#src/images/Images.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
-import { Cause, Effect, Option, Schema } from "effect"
+import { Cause, Clock, Effect, Option, Schedule, Schema } from "effect"
 import { type DeploymentRow, Stage } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { awaitHealthy } from "./HealthCheck.ts"
@@ -29,6 +29,19 @@ export class Gone extends Schema.TaggedError<Gone>()("Gone", {}) {}
 /** What `resolving` found out, handed from stage to stage. A rollback runs what is stored: nothing to resolve. */
 export const Source = Schema.Struct({ digest: Schema.String, resolved: Schema.NullOr(ResolvedImage) })
 export type Source = typeof Source.Type
+
+/**
+ * A defect here is the database being away, nearly always, and a stage can be done again: it is, for half a minute.
+ */
+const throughOutage = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.sandbox(effect).pipe(
+    Effect.retry({
+      schedule: Schedule.exponential("250 millis").pipe(Schedule.union(Schedule.spaced("3 seconds"))),
+      times: 12,
+      while: (cause) => Cause.isDie(cause)
+    }),
+    Effect.unsandbox
+  )
 
 const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`
 
@@ -78,11 +91,22 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
         record.type === "rollback" ? "not scanned again" : "not scanned for vulnerabilities: no scanner is set up"
       )
 
+    /** A line every ten seconds at most: a large image on a slow line is seen to move. */
+    const reporter = Effect.fnUntraced(function*(record: DeploymentRow) {
+      let last = yield* Clock.currentTimeMillis
+      return ({ bytes, totalBytes }: MirrorProgress) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          if (now - last < 10_000) return Effect.void
+          last = now
+          return log(record, `copied ${megabytes(bytes)} of ${megabytes(totalBytes)}`)
+        })
+    })
+
     const mirror = Effect.fn("Pipeline.mirror")(function*(record: DeploymentRow, { digest, resolved }: Source) {
       if (resolved === null) return
       const stored = yield* images.has(digest)
       yield* log(record, stored ? "the image is in the store already" : "copying the image into the store")
-      if (!stored) yield* images.mirror(resolved)
+      if (!stored) yield* images.mirror(resolved, yield* reporter(record))
     })
 
     /** The generation is read here: whatever becomes of the server afterwards, the swap will notice. */
@@ -119,14 +143,18 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
       }
       yield* watch.changed(id)
       yield* Effect.flatMap(orGone(repo.find(id)), (record) => log(record, "running; requests go to the new machine"))
-    })
+    }, throughOutage)
 
     /** Takes away the machine of a deployment that will never serve. Never one that does, or may yet. */
-    const discard = Effect.fn("Pipeline.discard")(function*(id: string) {
-      const record = yield* repo.find(id)
-      if (Option.isSome(record) && (record.value.active || record.value.stage !== "failed")) return
-      yield* launch.destroy(id, 0)
-    }, Effect.catchTag("MachineError", (error) => Effect.logWarning("A machine was left for the reconciler", error)))
+    const discard = Effect.fn("Pipeline.discard")(
+      function*(id: string) {
+        const record = yield* repo.find(id)
+        if (Option.isSome(record) && (record.value.active || record.value.stage !== "failed")) return
+        yield* launch.destroy(id, 0)
+      },
+      Effect.catchTag("MachineError", (error) => Effect.logWarning("A machine was left for the reconciler", error)),
+      throughOutage
+    )
 
     /** The last step: what the new machine replaced goes. */
     const retire = Effect.fn("Pipeline.retire")(
@@ -134,7 +162,8 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
         yield* leftovers.ofServer(serverId)
         yield* enter(id, "retired")
       },
-      Effect.catchTag("MachineError", (error) => Effect.logWarning("Old machines were left for the reconciler", error))
+      Effect.catchTag("MachineError", (error) => Effect.logWarning("Old machines were left for the reconciler", error)),
+      throughOutage
     )
 
     const fail = Effect.fn("Pipeline.fail")(function*(id: string, serverId: string, message: string) {
@@ -161,6 +190,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
             ? error
             : new StageFailed({ stage: name, cause: error.message })
         ),
+        throughOutage,
         Effect.catchAllDefect((defect) =>
           Effect.zipRight(
             Effect.logError(`Deployment ${id} met a defect in ${name}`, Cause.die(defect)),

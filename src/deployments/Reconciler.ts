@@ -6,6 +6,7 @@ import { Clock, Effect, Option } from "effect"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { DeployWorkflow } from "./DeployWorkflow.ts"
 import { FleetRepo } from "./FleetRepo.ts"
+import { awaitHealthy } from "./HealthCheck.ts"
 import { Launch } from "./Launch.ts"
 import { Leftovers } from "./Leftovers.ts"
 import { MachineOutput } from "./MachineOutput.ts"
@@ -83,7 +84,7 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
         yield* log(serverId, "error", `The machine ${ending(state)}`)
       }
       if (decision._tag === "Start") yield* revive(id, serverId, decision.attempt)
-      if (decision._tag === "GiveUp" && before?.crashes !== after.crashes) yield* giveUp(id, serverId)
+      if (decision._tag === "GiveUp") yield* giveUp(id, serverId)
     }, (effect, { serverId }) =>
       effect.pipe(
         locks.withLock(serverId),
@@ -98,14 +99,10 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
       for (const id of watched.keys()) if (!ids.has(id)) watched.delete(id)
       if (yield* stopping.isOn) return
       for (const { name, owner } of states.values()) yield* output.follow(name, owner)
-      yield* Effect.forEach(
-        serving,
-        (one) => one.serverStatus === "stopped" ? rest(one, states.get(one.id)) : mind(one, states.get(one.id)),
-        {
-          concurrency: 4,
-          discard: true
-        }
-      )
+      yield* Effect.forEach(serving, (one) => {
+        const state = states.get(one.id)
+        return one.serverStatus === "stopped" ? rest(one, state) : mind(one, state)
+      }, { concurrency: 4, discard: true })
     })
 
     /** A stop that the platform did not live to finish. */
@@ -131,8 +128,24 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
       }
     }, Effect.provideService(WorkflowEngine.WorkflowEngine, engine))
 
+    /** In error for its crashes alone, and up again: the platform was restarted, or what it needs has come back. */
+    const recover = Effect.fn("Reconciler.recover")(
+      function*({ id, serverId }: Serving) {
+        const server = Option.getOrUndefined(yield* repo.server(serverId))
+        const deployment = Option.getOrUndefined(yield* fleet.servingOf(serverId))
+        if (server?.status !== "error" || deployment?.id !== id) return
+        yield* awaitHealthy({ ...server, machine: id, port: deployment.port, healthTimeoutSeconds: 1 })
+        yield* fleet.setStatus(serverId, server.generation, "running")
+        yield* log(serverId, "info", "The machine is healthy again")
+      },
+      (effect, { serverId }) =>
+        effect.pipe(locks.withLock(serverId), Effect.provideService(Machines, machines), Effect.ignore)
+    )
+
     const sweep = Effect.fn("Reconciler.sweep")(function*() {
       yield* drive()
+      const broken = (yield* fleet.serving).filter(({ latest, serverStatus }) => latest && serverStatus === "error")
+      yield* Effect.forEach(broken, recover, { concurrency: 4, discard: true })
       const destroyed = yield* leftovers.ofAll()
       if (destroyed.length > 0) yield* Effect.logInfo(`Destroyed machines that served nobody: ${destroyed.join(", ")}`)
     })

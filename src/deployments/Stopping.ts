@@ -1,4 +1,4 @@
-import { Effect, FiberSet, Layer, Ref, Schedule } from "effect"
+import { Cause, Effect, FiberSet, Layer, Ref, Schedule } from "effect"
 
 /**
  * The process is about to end. What a durable pipeline does runs through here: when the process stops it is broken
@@ -36,7 +36,9 @@ export class Stopping extends Effect.Service<Stopping>()("deployments/Stopping",
 }) {}
 
 /** An activity's policy for interruptions: the interruption stands. By default they become defects, and are recorded. */
-export const staysInterrupted = Schedule.forever.pipe(Schedule.whileInputEffect(() => Effect.interrupt))
+export const staysInterrupted = Schedule.recurWhileEffect((cause: Cause.Cause<unknown>) =>
+  Cause.isInterrupted(cause) ? Effect.interrupt : Effect.succeed(false)
+)
 
 /** Begins the stop before what it is provided to is closed. */
 export const StopsFirst = Layer.scopedDiscard(

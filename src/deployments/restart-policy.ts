@@ -6,6 +6,8 @@ export interface Watched {
   readonly notBefore: number
   /** When it was last seen to start. */
   readonly startedAt: number
+  /** No more attempts: until it is seen to run, because somebody started it. */
+  readonly givenUp: boolean
 }
 
 export type Decision =
@@ -19,9 +21,11 @@ const longestPause = 30_000
 
 const pauseAfter = (crashes: number) => Math.min(longestPause, 1_000 * 2 ** (crashes - 1))
 
+const fresh = (now: number): Watched => ({ crashes: 0, notBefore: 0, startedAt: now, givenUp: false })
+
 /** A machine that runs. A minute of peace clears what was before. */
 export const seenRunning = (watched: Watched | undefined, now: number): Watched => {
-  if (watched === undefined) return { crashes: 0, notBefore: 0, startedAt: now }
+  if (watched === undefined || watched.givenUp) return fresh(now)
   return now - watched.startedAt >= settledAfter ? { ...watched, crashes: 0 } : watched
 }
 
@@ -31,14 +35,15 @@ export const seenRunning = (watched: Watched | undefined, now: number): Watched 
  */
 export const seenDown = (watched: Watched | undefined, now: number): readonly [Watched, Decision] => {
   if (watched === undefined) {
-    return [{ crashes: 0, notBefore: 0, startedAt: now }, { _tag: "Start", attempt: 0 }]
+    return [fresh(now), { _tag: "Start", attempt: 0 }]
   }
+  if (watched.givenUp) return [watched, { _tag: "Wait" }]
   if (watched.notBefore > now) return [watched, { _tag: "Wait" }]
   if (watched.notBefore > 0) {
     return [{ ...watched, notBefore: 0, startedAt: now }, { _tag: "Start", attempt: watched.crashes }]
   }
   const crashes = (now - watched.startedAt >= settledAfter ? 0 : watched.crashes) + 1
   return crashes > attempts
-    ? [{ ...watched, crashes }, { _tag: "GiveUp" }]
+    ? [{ ...watched, crashes, givenUp: true }, { _tag: "GiveUp" }]
     : [{ ...watched, crashes, notBefore: now + pauseAfter(crashes) }, { _tag: "Wait" }]
 }

@@ -117,7 +117,10 @@ describe("restarting", () => {
       starts.push(state.now)
     }
     assert.deepStrictEqual(starts, [1_000, 3_000, 7_000, 15_000, 31_000].slice(0, attempts))
-    assert.deepStrictEqual(crash(state.watched, state.now).decision, { _tag: "GiveUp" })
+    const last = crash(state.watched, state.now)
+    assert.deepStrictEqual(last.decision, { _tag: "GiveUp" })
+    assert.deepStrictEqual(seenDown(last.watched, state.now + 3_600_000)[1], { _tag: "Wait" })
+    assert.strictEqual(seenRunning(last.watched, state.now).crashes, 0)
   })
 
   it("forgets crashes after a minute of peace", () => {
