@@ -1,3 +1,4 @@
+import { type Actor } from "#src/accounts/CurrentActor.ts"
 import { Idempotency, type StoredResponse } from "#src/shared/Idempotency.ts"
 import { type HttpApp, HttpBody, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
@@ -26,6 +27,9 @@ const restored = ({ body, contentType, location, status }: StoredResponse) => {
 
 const isProtocol = (url: string) => /^\/(mcp|sse|message)\/?(\?|$)/.test(url)
 
+/** A user's sessions may all do the same; what an API key may do is its own. */
+const holderOf = ({ credential }: Actor) => credential.kind === "session" ? "session" : credential.id
+
 /** Answers a repeated POST with its first answer, when the caller is known and sent an `Idempotency-Key`. */
 export const idempotent = <E, R>(app: HttpApp.Default<E, R>) =>
   Effect.gen(function*() {
@@ -44,7 +48,7 @@ export const idempotent = <E, R>(app: HttpApp.Default<E, R>) =>
       Effect.map(stored)
     )
     return yield* Effect.map(
-      idempotency.once({ accountId: caller.actor.accountId, key, content }, run),
+      idempotency.once({ accountId: caller.actor.accountId, holder: holderOf(caller.actor), key, content }, run),
       restored
     )
   })

@@ -1,9 +1,10 @@
 import { AccountId } from "#src/accounts/CurrentActor.ts"
 import { PlanName } from "#src/billing/Plan.ts"
-import { dieOnSql } from "#src/shared/sql.ts"
+import { dieOnSql, onForeignKey } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { ApiKeyRow } from "./ApiKey.ts"
+import { ProjectNotFound } from "./Project.ts"
 
 const KeyHolder = Schema.Struct({ ...ApiKeyRow.fields, accountId: AccountId, email: Schema.String, plan: PlanName })
 const Insert = Schema.Struct({
@@ -55,8 +56,9 @@ export class ApiKeysRepo extends Effect.Service<ApiKeysRepo>()("projects/ApiKeys
     return {
       /** Locks the project's row, so that a count made in the same transaction holds until its end. */
       lockProject: (projectId: string) =>
-        dieOnSql(Effect.asVoid(sql`SELECT id FROM projects WHERE id = ${projectId} FOR UPDATE`)),
-      insert: (row: typeof Insert.Type) => dieOnSql(insert(row)),
+        dieOnSql(Effect.asVoid(sql`SELECT id FROM projects WHERE id = ${projectId} FOR NO KEY UPDATE`)),
+      insert: (row: typeof Insert.Type) =>
+        insert(row).pipe(onForeignKey("api_keys_project_id_fkey", () => new ProjectNotFound()), dieOnSql),
       list: (projectId: string, after: string | undefined, count: number) =>
         dieOnSql(list({ projectId, after, count })),
       total: (projectId: string) => dieOnSql(Effect.map(total(projectId), (row) => row.count)),

@@ -1,7 +1,8 @@
-import { dieOnSql } from "#src/shared/sql.ts"
+import { dieOnSql, onForeignKey } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { EnvironmentVariableRow } from "./EnvironmentVariable.ts"
+import { ServerNotFound } from "./Server.ts"
 
 const SealedRow = Schema.Struct({ name: Schema.String, sealedValue: Schema.String })
 const Upsert = Schema.Struct({
@@ -36,8 +37,13 @@ export class EnvironmentRepo extends Effect.Service<EnvironmentRepo>()("servers/
 
     return {
       /** Locks the server's row: the count of its variables holds until the transaction ends. */
-      lockServer: (id: string) => dieOnSql(Effect.asVoid(sql`SELECT id FROM servers WHERE id = ${id} FOR UPDATE`)),
-      upsert: (row: typeof Upsert.Type) => dieOnSql(upsert(row)),
+      lockServer: (id: string) =>
+        dieOnSql(Effect.asVoid(sql`SELECT id FROM servers WHERE id = ${id} FOR NO KEY UPDATE`)),
+      upsert: (row: typeof Upsert.Type) =>
+        upsert(row).pipe(
+          onForeignKey("environment_variables_server_id_fkey", () => new ServerNotFound()),
+          dieOnSql
+        ),
       sealed: (serverId: string) => dieOnSql(sealed(serverId)),
       remove: (serverId: string, name: string) =>
         dieOnSql(Effect.map(remove({ serverId, name }), (rows) => rows.length > 0))

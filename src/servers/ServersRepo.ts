@@ -1,4 +1,5 @@
-import { dieOnSql, onUnique } from "#src/shared/sql.ts"
+import { ProjectNotFound } from "#src/projects/Project.ts"
+import { dieOnSql, onForeignKey, onUnique } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
@@ -80,14 +81,21 @@ export class ServersRepo extends Effect.Service<ServersRepo>()("servers/ServersR
     return {
       /** Whether nobody ever had the slug. */
       isFree: (slug: string) => dieOnSql(Effect.map(slugRows(slug), (rows) => rows.length === 0)),
-      /** Locks the account, so that counts made in the same transaction hold until its end. */
+      /**
+       * Locks the account, so that counts made in the same transaction hold until its end. Rows that only refer to it
+       * can be written meanwhile.
+       */
       lockAccount: (accountId: string) =>
-        dieOnSql(Effect.asVoid(sql`SELECT id FROM users WHERE id = ${accountId} FOR UPDATE`)),
+        dieOnSql(Effect.asVoid(sql`SELECT id FROM users WHERE id = ${accountId} FOR NO KEY UPDATE`)),
       /** Whether the slug is the account's to use: new, or its own from a server it deleted. */
       takeSlug: (slug: string, accountId: string) =>
         dieOnSql(Effect.map(takeSlug({ slug, accountId }), (rows) => rows.length > 0)),
       insert: (row: typeof NewRow.Type) =>
-        insert(row).pipe(onUnique("servers_slug_key", () => new SlugTaken({ slug: row.slug })), dieOnSql),
+        insert(row).pipe(
+          onUnique("servers_slug_key", () => new SlugTaken({ slug: row.slug })),
+          onForeignKey("servers_project_id_fkey", () => new ProjectNotFound()),
+          dieOnSql
+        ),
       find: (id: string) => dieOnSql(find(id)),
       page: (span: Span, after: string | undefined, count: number) => dieOnSql(page({ span, after, count })),
       total: (span: Span) => dieOnSql(Effect.map(total(span), (row) => row.count)),

@@ -27,7 +27,8 @@ const isKey = (key: string) => /^[\x21-\x7e]{1,255}$/.test(key)
 /**
  * `Idempotency-Key` (design: idempotency): the same key and request within 24 hours get the first answer again; another
  * request under the key is 422, one whose first is still running 409. Only successes are kept: after a failure the
- * caller may try again. Answers can hold secrets shown once, so they are sealed.
+ * caller may try again. Answers can hold secrets shown once, so they are sealed, and repeated only to the `holder` that
+ * got them: another credential of the account may not be allowed what this one was.
  */
 export class Idempotency extends Effect.Service<Idempotency>()("shared/Idempotency", {
   effect: Effect.gen(function*() {
@@ -35,11 +36,14 @@ export class Idempotency extends Effect.Service<Idempotency>()("shared/Idempoten
     const secrets = yield* Secrets
 
     const once = Effect.fn("Idempotency.once")(function*<E, R>(
-      request: { readonly accountId: string; readonly key: string; readonly content: string },
+      request: { readonly accountId: string; readonly holder: string; readonly key: string; readonly content: string },
       run: Effect.Effect<StoredResponse, E, R>
     ) {
-      const { accountId, content, key } = request
-      if (!isKey(key)) return yield* Invalid.field("Idempotency-Key", "must be 1 to 255 visible ASCII characters")
+      const { accountId, content } = request
+      if (!isKey(request.key)) {
+        return yield* Invalid.field("Idempotency-Key", "must be 1 to 255 visible ASCII characters")
+      }
+      const key = `${request.holder} ${request.key}`
       const hash = createHash("sha256").update(content).digest()
       const context = `idempotency ${accountId} ${key}`
       if (!(yield* repo.take(accountId, key, hash))) {
@@ -53,7 +57,8 @@ export class Idempotency extends Effect.Service<Idempotency>()("shared/Idempoten
         if (row.sealedResponse === null) return yield* new StillRunning()
         return yield* Effect.orDie(Effect.flatMap(secrets.open(row.sealedResponse, context), decode))
       }
-      const keepAlive = Effect.forever(Effect.delay(repo.renew(accountId, key), "20 seconds"))
+      // A request's middleware can't be interrupted, and what it forks takes after it.
+      const keepAlive = Effect.interruptible(Effect.forever(Effect.delay(repo.renew(accountId, key), "20 seconds")))
       const settled = run.pipe(
         Effect.tap((response) =>
           response.status < 300

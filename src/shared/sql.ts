@@ -9,7 +9,7 @@ const constraintOf = (code: string) => (error: SqlError.SqlError): string | unde
     : undefined
 
 export const uniqueViolation = constraintOf("23505")
-export const foreignKeyViolation = constraintOf("23503")
+const foreignKeyViolation = constraintOf("23503")
 
 type StorageError = SqlError.SqlError | ParseResult.ParseError | Cause.NoSuchElementException
 
@@ -24,12 +24,20 @@ export const dieOnSql = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect
       ? Effect.die(error)
       : Effect.fail(error as Exclude<E, StorageError>))
 
+const onViolation =
+  (violation: (error: SqlError.SqlError) => string | undefined) =>
+  <E2>(constraint: string, failure: () => E2) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.catchAll(
+      effect,
+      (error: E): Effect.Effect<never, E | E2> =>
+        isSqlError(error) && violation(error) === constraint ? Effect.fail(failure()) : Effect.fail(error)
+    )
+
 /** A unique violation of the named constraint becomes a failure of the domain. */
-export const onUnique = <E2>(constraint: string, failure: () => E2) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.catchAll(
-    effect,
-    (error: E): Effect.Effect<never, E | E2> =>
-      isSqlError(error) && uniqueViolation(error) === constraint ? Effect.fail(failure()) : Effect.fail(error)
-  )
+export const onUnique = onViolation(uniqueViolation)
+
+/** So does a foreign key's: what the row belongs to was deleted since it was looked at. */
+export const onForeignKey = onViolation(foreignKeyViolation)
 
 const isSqlError = (error: unknown): error is SqlError.SqlError => Predicate.isTagged(error, "SqlError")

@@ -10,3 +10,15 @@ export const runSql = async (url: string, statement: string, values: ReadonlyArr
     await client.end()
   }
 }
+
+/** Holds what a statement locks until it is released. */
+export const holdLock = async (url: string, statement: string, values: ReadonlyArray<unknown>) => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query("BEGIN")
+  await client.query(statement, [...values])
+  return async () => {
+    await client.query("COMMIT")
+    await client.end()
+  }
+}

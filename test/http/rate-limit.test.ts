@@ -1,0 +1,123 @@
+import { describe, expect, it } from "vitest"
+import { failure } from "../contract/shapes.ts"
+import { Holder } from "../support/account.ts"
+import { Berth, useBerth } from "../support/Berth.ts"
+import { type Answer, freshAddress } from "../support/http.ts"
+
+const berth = useBerth()
+
+const limited = (answer: Answer) => {
+  expect([answer.status, answer.body]).toEqual([429, failure("RATE_LIMITED")])
+  const retryAfter = Number(answer.headers.get("retry-after"))
+  expect(retryAfter).toBeGreaterThanOrEqual(1)
+  expect(retryAfter).toBeLessThanOrEqual(60)
+  expect(answer.headers.get("x-ratelimit-remaining")).toBe("0")
+}
+
+const spend = async (send: () => Promise<Answer>, count = 100) => {
+  const answers = await Promise.all(Array.from({ length: count }, send))
+  return answers.filter(({ status }) => status !== 429).length
+}
+
+const anonymous = (address: string, on = berth) => () =>
+  on.request("GET", "/v1/nothing", { headers: { "x-forwarded-for": address } })
+
+describe("the rate limit", () => {
+  it("lets an account through 100 times a minute on the free plan, however many come at once", async () => {
+    const account = await berth.signUp()
+    expect(await spend(() => account.get("/v1/billing"), 150)).toBe(100)
+    limited(await account.get("/v1/billing"))
+    berth.advance(60_000)
+    expect((await account.get("/v1/billing")).status).toBe(200)
+  })
+
+  it("counts down by one a request, to a reset that stays", async () => {
+    const account = await berth.signUp()
+    const [first, second] = [await account.get("/v1/billing"), await account.get("/v1/nothing")]
+    expect(first.headers.get("x-ratelimit-remaining")).toBe("99")
+    expect(second.headers.get("x-ratelimit-remaining")).toBe("98")
+    expect(second.headers.get("x-ratelimit-reset")).toBe(first.headers.get("x-ratelimit-reset"))
+  })
+
+  it("counts an account wherever it calls from, and over HTTP and MCP together", async () => {
+    const account = await berth.signUp()
+    expect(await spend(() => new Holder(berth, account.token).get("/v1/billing"), 99)).toBe(99)
+    const body = { jsonrpc: "2.0", id: 1, method: "ping" }
+    const headers = { accept: "application/json, text/event-stream" }
+    expect((await account.request("POST", "/mcp", { body, headers })).status).toBe(200)
+    limited(await account.request("POST", "/mcp", { body, headers }))
+  })
+
+  it("gives each key a bucket of its own", async () => {
+    const account = await berth.signUp()
+    const project = await account.project()
+    const [one, two] = [await account.holder(project.id), await account.holder(project.id)]
+    expect(await spend(() => one.get("/v1/billing"), 101)).toBe(100)
+    limited(await one.get("/v1/billing"))
+    expect((await two.get("/v1/billing")).headers.get("x-ratelimit-remaining")).toBe("99")
+    expect((await account.get("/v1/billing")).status).toBe(200)
+  })
+
+  it("counts the anonymous by address, wrong credentials among them", async () => {
+    const address = freshAddress()
+    expect(await spend(anonymous(address), 60)).toBe(60)
+    const wrong = () =>
+      berth.request("GET", "/v1/billing", { token: "svc_live_x", headers: { "x-forwarded-for": address } })
+    expect(await spend(wrong, 60)).toBe(40)
+    limited(await anonymous(address)())
+    expect((await anonymous(freshAddress())()).status).toBe(404)
+  })
+
+  it("counts an IPv6 network of 64 bits as one", async () => {
+    expect(await spend(anonymous("2001:db8:1:2::1"))).toBe(100)
+    limited(await anonymous("2001:db8:1:2:ffff:ffff:ffff:ffff")())
+    limited(await anonymous("2001:0DB8:0001:0002::7")())
+    expect((await anonymous("2001:db8:1:3::1")()).status).toBe(404)
+  })
+
+  it("never turns a health probe away", async () => {
+    const address = freshAddress()
+    await spend(anonymous(address), 101)
+    const answer = await berth.request("GET", "/v1/health", { headers: { "x-forwarded-for": address } })
+    expect(answer.status).toBe(200)
+  })
+
+  it("refuses before anything is done: no project is made by the 101st request", async () => {
+    const account = await berth.signUp()
+    await spend(() => account.get("/v1/billing"))
+    limited(await account.post("/v1/projects", { name: "x" }))
+    berth.advance(60_000)
+    expect((await account.get("/v1/projects")).body).toMatchObject({ meta: { total: 0 } })
+  })
+})
+
+describe("TRUST_PROXY", () => {
+  it("of 1 takes the last address of X-Forwarded-For, so that a caller's own claim counts nothing", async () => {
+    const address = freshAddress()
+    const claims = await Promise.all(
+      Array.from({ length: 101 }, () => anonymous(`${freshAddress()}, ${address}`)())
+    )
+    expect(claims.filter(({ status }) => status === 429)).toHaveLength(1)
+  })
+
+  it("of 0 takes the connection's address, whatever X-Forwarded-For says", async () => {
+    const direct = await new Berth().start({ variables: { TRUST_PROXY: "0" } })
+    try {
+      const send = () => anonymous(freshAddress(), direct)()
+      expect(await spend(send, 101)).toBe(100)
+    } finally {
+      await direct.stop()
+    }
+  })
+
+  it("of 2 takes the last but one", async () => {
+    const behindTwo = await new Berth().start({ variables: { TRUST_PROXY: "2" } })
+    try {
+      const address = freshAddress()
+      const send = () => anonymous(`${freshAddress()}, ${address}, ${freshAddress()}`, behindTwo)()
+      expect(await spend(send, 101)).toBe(100)
+    } finally {
+      await behindTwo.stop()
+    }
+  })
+})
