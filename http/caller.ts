@@ -23,7 +23,7 @@ export const cookieName = (settings: Settings) =>
   settings.baseUrl.startsWith("https:") ? "__Host-svc_session" : "svc_session"
 
 /** RFC 6750 §2.1: the scheme is case-insensitive, the token a b64token. */
-export const bearerOf = (headers: Headers.Headers) =>
+const bearerOf = (headers: Headers.Headers) =>
   /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(headers["authorization"] ?? "")?.[1]
 
 const mutates = (method: string) => !["GET", "HEAD", "OPTIONS"].includes(method)

@@ -4,7 +4,7 @@ import { addressBucket, clientAddress } from "#src/shared/client-address.ts"
 import { newUlid } from "#src/shared/ids.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
 import { Headers, type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import { Cause, Clock, Context, Effect, Option } from "effect"
+import { Cause, Clock, Context, Duration, Effect, Option } from "effect"
 import { type Caller, CurrentCaller, identify } from "./caller.ts"
 import { errorResponse, failureOf } from "./errors.ts"
 
@@ -99,8 +99,20 @@ export const frontDoor = <E, R>(app: HttpApp.Default<E, R>) =>
           "x-ratelimit-reset": String(Math.ceil(Date.now() / 1000) + 60)
         }))
 
-    return yield* admitted.pipe(Effect.catchAllCause(fallback), Effect.annotateLogs("requestId", requestId))
+    return yield* admitted.pipe(
+      Effect.catchAllCause(fallback),
+      Effect.timed,
+      Effect.tap(([took, { status }]) => told(request, status, took)),
+      Effect.map(([, response]) => response),
+      Effect.annotateLogs("requestId", requestId)
+    )
   })
+
+/** One line a request, at debug level. The query stays out of it: people put secrets there. */
+const told = ({ method, url }: HttpServerRequest.HttpServerRequest, status: number, took: Duration.Duration) =>
+  Effect.logDebug(`${method} ${url.split("?", 1)[0]} ${status}`).pipe(
+    Effect.annotateLogs("milliseconds", Math.round(Duration.toMillis(took)))
+  )
 
 const answer = (request: HttpServerRequest.HttpServerRequest, cause: Cause.Cause<unknown>) =>
   Cause.isInterruptedOnly(cause)

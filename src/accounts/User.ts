@@ -5,13 +5,13 @@ import { Schema } from "effect"
 import { AccountId } from "./CurrentActor.ts"
 
 /** An address in the shape of `local@domain`; kept and compared in lower case. */
-export const Email = Text(254).pipe(
+const Email = Text(254).pipe(
   Schema.pattern(/^[^\s@"(),:;<>[\]\\]+@[^\s@.]+(\.[^\s@.]+)*$/, { message: () => "must be an e-mail address" }),
   Schema.annotations({ jsonSchema: { type: "string", format: "email", maxLength: 254 } })
 )
 
 /** 10 to 1,024 characters (the upper bound keeps hashing cheap). */
-export const Password = Text(1024).pipe(
+const Password = Text(1024).pipe(
   Schema.filter((text) => text.length >= 10 || "must be at least 10 characters", { jsonSchema: { minLength: 10 } }),
   Schema.annotations({ description: "At least 10 characters" })
 )
@@ -19,13 +19,12 @@ export const Password = Text(1024).pipe(
 export const SignUp = Input({ email: Email, password: Password, name: optional(Name) })
 export const LogIn = Input({ email: Text(254), password: Text(1024) })
 
-export const User = Schema.Struct({
+const User = Schema.Struct({
   id: AccountId,
   email: Schema.String,
   name: Schema.NullOr(Schema.String),
   createdAt: Timestamp
 }).annotations({ title: "User" })
-export type User = typeof User.Type
 
 /** A user as the tables hold it; its hash never leaves `accounts/`. */
 export const UserRow = Schema.Struct({

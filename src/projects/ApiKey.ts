@@ -6,7 +6,7 @@ import { Schema } from "effect"
 import { ProjectId } from "./Project.ts"
 
 export const ApiKeyId = Id("ApiKeyId", "API key id, key_ and a ULID")
-export const Environment = Schema.Literal("live", "test")
+const Environment = Schema.Literal("live", "test")
 
 /** Contract: "Platform API key". `keyPrefix` is the key's beginning, enough to recognise it. */
 export const ApiKey = Schema.Struct({

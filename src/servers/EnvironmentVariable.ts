@@ -23,7 +23,7 @@ const namePattern = /^[A-Z_][A-Z0-9_]*$/
 
 export const isVariableName = (text: string) => text.length <= 255 && namePattern.test(text)
 
-export const VariableName = Schema.String.pipe(
+const VariableName = Schema.String.pipe(
   Schema.pattern(namePattern, {
     message: () => "must be upper-case letters, digits and underscores, and not begin with a digit"
   }),
@@ -31,7 +31,7 @@ export const VariableName = Schema.String.pipe(
 )
 
 /** At most 32 KiB: the kernel takes 128 KiB for one string of the environment, and 2 MiB for all. */
-export const VariableValue = Text(32_768)
+const VariableValue = Text(32_768)
 
 export const variableFields = { name: VariableName, value: VariableValue }
 export const NamedVariable = Input(variableFields)

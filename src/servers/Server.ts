@@ -13,9 +13,9 @@ export type ServerId = typeof ServerId.Type
 export const ServerStatus = Schema.Literal("provisioning", "running", "stopped", "error", "deleted").annotations({
   description: "provisioning until the first deployment ended; stopped: idle or by hand; error: its deployment failed"
 })
-export const Cpu = Schema.Literal("shared-1x", "shared-2x", "performance-1x")
-export const MemoryMb = Schema.Literal(256, 512, 1024, 2048)
-export const Access = Schema.Literal("public", "owner", "list")
+const Cpu = Schema.Literal("shared-1x", "shared-2x", "performance-1x")
+const MemoryMb = Schema.Literal(256, 512, 1024, 2048)
+const Access = Schema.Literal("public", "owner", "list")
 
 const between = (min: number, max: number) =>
   Schema.Int.pipe(
@@ -30,7 +30,7 @@ const HealthPath = Text(255).pipe(
 )
 const HealthTimeoutSeconds = between(1, 300)
 
-export const Slug = Schema.String.pipe(
+const Slug = Schema.String.pipe(
   Schema.filter((text) => isLabel(text) || "must be 1 to 63 lower-case letters, digits and inner hyphens", {
     jsonSchema: { pattern: "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$" }
   })

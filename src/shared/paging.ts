@@ -31,7 +31,7 @@ export interface Page<A> {
   readonly meta: { readonly cursor: string | null; readonly hasMore: boolean; readonly total: number }
 }
 
-export const Meta = Schema.Struct({
+const Meta = Schema.Struct({
   cursor: Schema.NullOr(Schema.String),
   hasMore: Schema.Boolean,
   total: Schema.Int

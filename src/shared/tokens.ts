@@ -9,7 +9,7 @@ export const digestOf = (secret: string) => createHash("sha256").update(secret).
 export const randomToken = () => randomBytes(32).toString("base64url")
 
 /** CRC-32 (ISO-HDLC, as in zlib) of a text's bytes. */
-export const crc32 = (text: string) => {
+const crc32 = (text: string) => {
   let crc = 0xffffffff
   for (const byte of Buffer.from(text)) {
     crc ^= byte
