@@ -11,6 +11,8 @@ export interface BerthOptions {
   readonly variables?: Readonly<Record<string, string>>
   /** Another database than a fresh one. */
   readonly databaseUrl?: string
+  /** The way the program takes to it, when that is not straight. */
+  readonly through?: (databaseUrl: string) => Promise<string>
 }
 
 /** The real clock, and how far it has been moved. */
@@ -33,7 +35,7 @@ export class Berth {
   url = ""
   databaseUrl = ""
 
-  async start({ databaseUrl, variables }: BerthOptions = {}) {
+  async start({ databaseUrl, through, variables }: BerthOptions = {}) {
     const port = await freePort()
     this.url = `http://127.0.0.1:${port}`
     this.databaseUrl = databaseUrl ?? await Effect.runPromise(Scope.extend(freshDatabaseUrl, this.#scope))
@@ -41,7 +43,7 @@ export class Berth {
       PORT: String(port),
       BASE_URL: this.url,
       COMPUTE_DRIVER: "sandbox",
-      DATABASE_URL: this.databaseUrl,
+      DATABASE_URL: through === undefined ? this.databaseUrl : await through(this.databaseUrl),
       // Each caller of the tests has an address of its own to be counted by.
       TRUST_PROXY: "1",
       ...variables

@@ -1,7 +1,12 @@
 import { randomUUID } from "node:crypto"
-import { type Berth } from "./Berth.ts"
 import { type Answer, freshAddress, type Sent } from "./http.ts"
 import { runSql } from "./sql.ts"
+
+/** A running platform, as far as its accounts need it. */
+export interface Door {
+  readonly databaseUrl: string
+  readonly request: <Body = unknown>(method: string, path: string, sent?: Sent) => Promise<Answer<Body>>
+}
 
 export interface Project {
   readonly id: string
@@ -47,11 +52,11 @@ export const dataOf = <A>({ body, status, text }: Answer<{ readonly data: A }>):
 
 /** Somebody who sends requests with one credential. */
 export class Holder {
-  readonly berth: Berth
+  readonly berth: Door
   readonly token: string
   readonly address = freshAddress()
 
-  constructor(berth: Berth, token: string) {
+  constructor(berth: Door, token: string) {
     this.berth = berth
     this.token = token
   }
@@ -74,7 +79,7 @@ export class Account extends Holder {
   readonly email: string
   readonly password: string
 
-  constructor(berth: Berth, token: string, user: { id: string; email: string; password: string }) {
+  constructor(berth: Door, token: string, user: { id: string; email: string; password: string }) {
     super(berth, token)
     this.id = user.id
     this.email = user.email
@@ -97,7 +102,7 @@ export class Account extends Holder {
 
 export const newEmail = () => `u-${randomUUID()}@example.com`
 
-export const signUp = async (berth: Berth, plan: string): Promise<Account> => {
+export const signUp = async (berth: Door, plan: string): Promise<Account> => {
   const email = newEmail()
   const password = "correct horse battery"
   const { token, user } = dataOf(

@@ -1,0 +1,98 @@
+import { setTimeout } from "node:timers/promises"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { failure } from "../contract/shapes.ts"
+import { type Account, type Project } from "../support/account.ts"
+import { useBerth } from "../support/Berth.ts"
+import { DatabaseProxy } from "../support/proxy.ts"
+
+const proxy = new DatabaseProxy()
+const berth = useBerth({ through: proxy.through })
+let owner: Account
+let project: Project
+beforeAll(async () => {
+  owner = await berth.signUp("enterprise")
+  project = await owner.project()
+})
+afterAll(proxy.cut)
+
+const health = () => berth.request("GET", "/v1/health")
+
+const until = async (status: number, ask: () => Promise<{ readonly status: number }>) => {
+  for (let i = 0; i < 100; i++) {
+    if ((await ask()).status === status) return
+    await setTimeout(50)
+  }
+  expect((await ask()).status).toBe(status)
+}
+
+describe("while the database is away", () => {
+  beforeAll(proxy.cut)
+  afterAll(proxy.mend)
+
+  it("health is 503 and says so", async () => {
+    const answer = await health()
+    expect([answer.status, answer.body]).toMatchObject([503, { status: "degraded", services: { database: "down" } }])
+    expect(answer.headers.get("x-ratelimit-limit")).toBe("100")
+  })
+
+  it("every call is 503 with the envelope and all headers, through each door, in time", async () => {
+    const calls: ReadonlyArray<readonly [string, string, unknown]> = [
+      ["GET", "/v1/projects", undefined],
+      ["POST", "/v1/projects", { name: "x" }],
+      ["GET", `/v1/projects/${project.id}`, undefined],
+      ["DELETE", `/v1/projects/${project.id}`, undefined],
+      ["POST", "/mcp", { jsonrpc: "2.0", id: 1, method: "tools/list" }],
+      ["GET", "/sse", undefined]
+    ]
+    for (const [method, path, body] of calls) {
+      const started = performance.now()
+      const answer = await owner.request(method, path, { body, headers: { "idempotency-key": "x" } })
+      expect([method, path, answer.status, answer.body])
+        .toEqual([method, path, 503, failure("SERVICE_UNAVAILABLE")])
+      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0)
+      for (const name of ["x-request-id", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]) {
+        expect([name, answer.headers.has(name)]).toEqual([name, true])
+      }
+      expect(performance.now() - started).toBeLessThan(8_000)
+    }
+  })
+
+  it("logging in and signing up are 503, not wrong credentials", async () => {
+    for (const path of ["/v1/auth/login", "/v1/auth/signup"]) {
+      const answer = await berth.request("POST", path, { body: { email: owner.email, password: owner.password } })
+      expect([path, answer.status]).toEqual([path, 503])
+    }
+  })
+
+  it("what needs no database is answered", async () => {
+    for (const path of ["/", "/openapi.json", "/docs"]) {
+      expect([path, (await berth.request("GET", path)).status]).toEqual([path, 200])
+    }
+    expect((await berth.request("GET", "/v1/nothing")).status).toBe(404)
+    expect((await berth.request("GET", "/v1/projects")).status).toBe(401)
+  })
+})
+
+describe("when the database is back", () => {
+  it("everything works again by itself, and nothing was lost", async () => {
+    await until(200, health)
+    await until(200, () => owner.get("/v1/projects"))
+    expect((await owner.get("/v1/projects")).body).toMatchObject({ data: [project], meta: { total: 1 } })
+    expect((await owner.post("/v1/projects", { name: "After" })).status).toBe(201)
+  })
+
+  it("an outage in the middle of many requests answers each of them", async () => {
+    const requests = Array.from({ length: 40 }, async (_, n) => {
+      await setTimeout(n * 5)
+      return owner.post("/v1/projects", { name: `Storm ${n}` })
+    })
+    await setTimeout(80)
+    await proxy.cut()
+    await setTimeout(60)
+    await proxy.mend()
+    const statuses = (await Promise.all(requests)).map(({ status }) => status)
+    expect(statuses.filter((status) => status !== 201 && status !== 503)).toEqual([])
+    expect(statuses).toContain(201)
+    await until(201, () => owner.post("/v1/projects", { name: "x" }))
+  })
+})
