@@ -1,0 +1,166 @@
+import { execFile } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, beforeAll, expect, it } from "vitest"
+import { describeWhen } from "../support/needs.ts"
+import { invitation, owner } from "./support/owner.ts"
+import { ask } from "./support/probe.ts"
+import {
+  anotherHome,
+  clear,
+  environment,
+  newPlace,
+  type Place,
+  type Program,
+  run,
+  serve,
+  sweep
+} from "./support/program.ts"
+import { nothing, traces } from "./support/traces.ts"
+
+const missing = process.platform === "linux" ? undefined : "machines run on Linux only"
+
+/** A command line as a user types it in the folder of the checkout. */
+const shell = (place: Place, line: string) =>
+  new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((resolve) => {
+    execFile("sh", ["-c", line], { cwd: place.folder, env: environment(place) }, (error, out, err) => {
+      resolve({ code: typeof error?.code === "number" ? error.code : error === null ? 0 : 1, out, err })
+    })
+  })
+
+const menu = () => {
+  const path = join(import.meta.dirname, "../../examples/restaurant/ready-config.json")
+  const { catalog } = JSON.parse(readFileSync(path, "utf8")) as {
+    readonly catalog: { readonly items: ReadonlyArray<{ readonly name: string }> }
+  }
+  return catalog.items.map(({ name }) => name)
+}
+
+const pathOf = (url: string) => new URL(url).pathname
+const without = (line: string) => line.replace(/ --token \S+/, "")
+
+describeWhen(missing, "npm start in an empty home", () => {
+  let place: Place
+  let program: Program
+  let first: ReturnType<typeof invitation>
+
+  beforeAll(async () => {
+    place = await newPlace()
+    program = run(place, ["npm", "start"])
+    await program.printed(/npx berth call .*\n/)
+    first = invitation(program.output())
+  }, 120_000)
+  afterAll(() => {
+    sweep(place)
+    clear(place)
+  })
+
+  it("tells each stage on a line, in order, and then an address that ends in /mcp and a whole token", () => {
+    const steps = [
+      "opening the account",
+      "created the project",
+      "created the server",
+      "making the image",
+      "step 1 of 7",
+      "step 4 of 7",
+      "step 7 of 7",
+      "MCP URL"
+    ]
+    const places = steps.map((step) => program.output().split("\n").findIndex((line) => line.includes(step)))
+    expect(places.every((at) => at >= 0), program.output()).toBe(true)
+    expect(new Set(places).size).toBe(steps.length)
+    expect([...places].sort((a, b) => a - b)).toEqual(places)
+    expect(first.url).toBe(`${program.url}/s/copper-ladle/mcp`)
+    expect(first.token).toMatch(/^[\w-]+\.[\w-]+\.[\w-]{86}$/)
+    expect(first.line).toContain(`${first.url} browse_catalog --token ${first.token}`)
+  })
+
+  it("has one machine, and its line lists the whole menu when it is run as printed", async () => {
+    expect(traces(place.home).machines).toHaveLength(1)
+    const { code, err, out } = await shell(place, first.line)
+    expect(code, err).toBe(0)
+    for (const name of menu()) expect(out).toContain(name)
+  }, 30_000)
+
+  it("refuses the call without a token, and with the token of another server, and says why", async () => {
+    const { newServer, testToken } = await owner(program)
+    const other = await testToken((await newServer("Other")).id)
+    const refusals = await Promise.all([
+      shell(place, without(first.line)),
+      shell(place, `${without(first.line)} --token ${other}`)
+    ])
+    expect(refusals.map(({ code }) => code)).toEqual([1, 1])
+    expect(refusals[0]?.err).toContain("asks for a token")
+    expect(refusals[1]?.err).toContain("did not accept the token")
+    expect(refusals.map(({ out }) => out)).toEqual(["", ""])
+  }, 30_000)
+
+  it("ends with code 0 when npm is told to stop, and leaves no process, socket or mount", async () => {
+    expect(await program.end("SIGTERM")).toEqual({ code: 0, signal: null })
+    expect(traces(place.home)).toEqual(nothing)
+  }, 30_000)
+
+  it(
+    "started again serves the same deployment, deploys nothing, and prints a new token beside which the old works",
+    async () => {
+      program = serve(place)
+      await program.printed(/npx berth call .*\n/)
+      expect(program.output()).not.toContain("deploying")
+      const again = invitation(program.output())
+      expect(again.url).toBe(first.url)
+      expect(again.token).not.toBe(first.token)
+      const { base, deployments, server } = await owner(program)
+      const [only, ...others] = await deployments()
+      expect(others).toEqual([])
+      expect(only).toMatchObject({ status: "running", active: true })
+      await expect.poll(() => traces(place.home).machines, { timeout: 10_000 }).toEqual([only?.id])
+      expect(await server()).toMatchObject({ status: "running" })
+      for (const token of [again.token, first.token]) {
+        await expect.poll(() => ask(base, pathOf(first.url), token), { timeout: 10_000 })
+          .toMatchObject({ status: 200, name: "The Copper Ladle" })
+      }
+    },
+    60_000
+  )
+
+  it("ends with code 0 at Ctrl-C in a terminal", async () => {
+    expect(await program.end("SIGINT")).toEqual({ code: 0, signal: null })
+    expect(traces(place.home)).toEqual(nothing)
+  }, 30_000)
+
+  it("a first start that was killed half-way is taken up by the next", async () => {
+    const cut = await anotherHome(place)
+    try {
+      const killed = serve(cut)
+      await killed.printed(/deploying, step 3/)
+      await killed.end("SIGKILL")
+      const next = serve(cut)
+      await next.printed(/npx berth call .*\n/)
+      const { token, url } = invitation(next.output())
+      const { base, deployments } = await owner(next)
+      expect(await ask(base, pathOf(url), token)).toMatchObject({ status: 200 })
+      expect(await deployments()).toMatchObject([{ status: "running", active: true }])
+      expect(traces(cut.home).machines).toHaveLength(1)
+      expect(await next.end("SIGTERM")).toEqual({ code: 0, signal: null })
+      expect(traces(cut.home)).toEqual(nothing)
+    } finally {
+      sweep(cut)
+    }
+  }, 90_000)
+
+  it("with --no-demo nothing is made: no account, no machine", async () => {
+    const bare = await anotherHome(place)
+    try {
+      const plain = serve(bare, "--no-demo")
+      await plain.printed(/Berth is ready/)
+      const health = await fetch(`http://127.0.0.1:${bare.port}/v1/health`)
+      expect(health.status).toBe(200)
+      expect(traces(bare.home).machines).toEqual([])
+      expect(await plain.end("SIGTERM")).toEqual({ code: 0, signal: null })
+      expect(plain.output()).not.toMatch(/Demo|MCP URL/)
+      expect(traces(bare.home)).toEqual(nothing)
+    } finally {
+      sweep(bare)
+    }
+  }, 60_000)
+})

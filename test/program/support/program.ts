@@ -1,0 +1,130 @@
+import { execFile, spawn } from "node:child_process"
+import { rmSync } from "node:fs"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { afterAll, beforeAll } from "vitest"
+import { checkout } from "../../readme/checkout.ts"
+import { freePort } from "../../support/http.ts"
+import { temporaryDirectory } from "../../support/Settings.ts"
+import { traces } from "./traces.ts"
+
+/** Where a platform runs: the same over all its starts. */
+export interface Place {
+  /** A checkout of its own: somebody else's build does not change it half-way. */
+  readonly folder: string
+  readonly home: string
+  readonly port: number
+}
+
+/** A user's environment, and nothing of the test runner's, which sets a BASE_URL. */
+export const environment = (place: Place, variables: Readonly<Record<string, string>> = {}) => ({
+  PATH: process.env["PATH"] ?? "",
+  HOME: process.env["HOME"] ?? place.folder,
+  XDG_CONFIG_HOME: join(place.folder, ".config"),
+  NO_COLOR: "1",
+  npm_config_update_notifier: "false",
+  BERTH_HOME: place.home,
+  PORT: String(place.port),
+  ...variables
+})
+
+/** A checkout with an empty home; `npm start` is what builds it. */
+export const newPlace = async (): Promise<Place> => {
+  const folder = temporaryDirectory("checkout")
+  checkout(folder)
+  return { folder, home: temporaryDirectory("program"), port: await freePort() }
+}
+
+export const anotherHome = async ({ folder }: Place): Promise<Place> => ({
+  folder,
+  home: temporaryDirectory("program"),
+  port: await freePort()
+})
+
+export const build = (place: Place) =>
+  promisify(execFile)("npm", ["run", "--silent", "build"], { cwd: place.folder, env: environment(place) })
+
+export const clear = ({ folder, home }: Place) => {
+  for (const path of [folder, home]) rmSync(path, { recursive: true, force: true })
+}
+
+export interface Exit {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+/** A running `berth serve`. */
+export interface Program {
+  readonly place: Place
+  readonly url: string
+  readonly pid: number
+  readonly output: () => string
+  /** Waits for what it prints; fails with all it printed when it ends before, or is slower than that. */
+  readonly printed: (what: RegExp, seconds?: number) => Promise<RegExpExecArray>
+  /** Sends the signal and waits for the end. */
+  readonly end: (signal: NodeJS.Signals) => Promise<Exit>
+}
+
+export const run = (
+  place: Place,
+  [command, ...args]: readonly [string, ...ReadonlyArray<string>],
+  variables: Readonly<Record<string, string>> = {}
+): Program => {
+  const child = spawn(command, args, { cwd: place.folder, env: environment(place, variables) })
+  let output = ""
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()))
+  const ended = new Promise<Exit>((resolve) => child.on("close", (code, signal) => resolve({ code, signal })))
+  const printed = async (what: RegExp, seconds = 90) => {
+    const until = Date.now() + seconds * 1000
+    for (;;) {
+      const found = what.exec(output)
+      if (found !== null) return found
+      if (child.exitCode !== null || child.signalCode !== null || Date.now() > until) {
+        throw new Error(`it did not print ${what}:\n${output}`)
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+  const end = (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    return ended
+  }
+  const url = `http://localhost:${place.port}`
+  return { place, url, pid: child.pid ?? 0, output: () => output, printed, end }
+}
+
+export const serve = (place: Place, ...args: ReadonlyArray<string>) =>
+  run(place, ["node", "dist/berth.js", "serve", ...args])
+
+/** Ends what a failed test may have left of a home: by process number, each found by that home's path. */
+export const sweep = ({ home }: Place) => {
+  for (const { pid } of traces(home).processes) {
+    try {
+      process.kill(pid, "SIGKILL")
+    } catch {
+      // It ended with the one before.
+    }
+  }
+}
+
+/** One platform for the tests of a file, with the sample restaurant deployed; stopped as a service manager does it. */
+export const useProgram = () => {
+  const held: { program?: Program } = {}
+  beforeAll(async () => {
+    const place = await newPlace()
+    await build(place)
+    held.program = serve(place)
+    await held.program.printed(/npx berth call .*\n/)
+  }, 120_000)
+  afterAll(async () => {
+    if (held.program === undefined) return
+    const { place } = held.program
+    await held.program.end("SIGTERM")
+    sweep(place)
+    clear(place)
+  }, 60_000)
+  return () => {
+    if (held.program === undefined) throw new Error("The platform was not started")
+    return held.program
+  }
+}
