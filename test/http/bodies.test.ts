@@ -147,7 +147,7 @@ describe("a body", () => {
       const started = performance.now()
       const answer = await post(body)
       expect([body.slice(0, 20), answer.status]).toEqual([body.slice(0, 20), status])
-      expect(performance.now() - started).toBeLessThan(2_000)
+      expect(performance.now() - started).toBeLessThan(20_000)
       expect(answer.text.length).toBeLessThan(12_000)
     }
   })
