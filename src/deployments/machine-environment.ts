@@ -13,7 +13,7 @@ export interface PlatformValues {
 }
 
 /** The platform's own variables (contract: reserved names). */
-export const platformEnvironment = (values: PlatformValues): Readonly<Record<string, string>> => ({
+const platformEnvironment = (values: PlatformValues): Readonly<Record<string, string>> => ({
   PORT: String(values.port),
   ...(values.autoStopSeconds === null ? {} : { AUTO_STOP_SECONDS: String(values.autoStopSeconds) }),
   HEALTH_CHECK_PATH: values.healthPath,

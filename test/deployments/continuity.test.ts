@@ -1,13 +1,13 @@
 import { Deployments } from "#src/deployments/Deployments.ts"
 import { SqlClient } from "@effect/sql"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
 import { appImage } from "./support/app-image.ts"
 import { getFrom } from "./support/http.ts"
-import { makeServer, platform } from "./support/platform.ts"
+import { makeServer, platformSuite } from "./support/platform.ts"
 import { until } from "./support/wait.ts"
 
-layer(platform(), { excludeTestServices: true, timeout: 60_000 })("continuity", (it) => {
+platformSuite("continuity", (it) => {
   it.effect(
     "whoever asks the deployment that serves always gets an answer, through deploys, a failure and a rollback",
     () =>

@@ -4,14 +4,14 @@ import { Machines } from "#src/machines/Machines.ts"
 import { Environment } from "#src/servers/Environment.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { Servers } from "#src/servers/Servers.ts"
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Either, Fiber, Schema, Stream } from "effect"
 import { appImage } from "./support/app-image.ts"
 import { getFrom } from "./support/http.ts"
-import { asActor, makeActor, makeServer, platform } from "./support/platform.ts"
+import { asActor, makeActor, makeServer, platformSuite } from "./support/platform.ts"
 import { until } from "./support/wait.ts"
 
-layer(platform({ AUTH_URL: "http://localhost:9999" }), { excludeTestServices: true, timeout: 60_000 })(
+platformSuite(
   "a deployment",
   (it) => {
     it.effect(
@@ -196,7 +196,8 @@ layer(platform({ AUTH_URL: "http://localhost:9999" }), { excludeTestServices: tr
         assert.strictEqual(yield* reader(tagOf(deployments.deploy(server.id, { imageUri }))), "Forbidden")
         assert.strictEqual((yield* reader(deployments.settled(id))).status, "running")
       }), 30_000)
-  }
+  },
+  { AUTH_URL: "http://localhost:9999" }
 )
 
 describe("the input", () => {

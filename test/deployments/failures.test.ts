@@ -2,10 +2,10 @@ import { Deployments } from "#src/deployments/Deployments.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { Servers } from "#src/servers/Servers.ts"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { appImage } from "./support/app-image.ts"
-import { makeServer, platform } from "./support/platform.ts"
+import { makeServer, platformSuite } from "./support/platform.ts"
 import { until } from "./support/wait.ts"
 
 const absent = Effect.succeed("oci:/nowhere/at/all")
@@ -36,7 +36,7 @@ const table = [
   ["a server that crashes at once", appImage("crash"), /^checking: the machine exited with code 3/]
 ] as const
 
-layer(platform(), { excludeTestServices: true, timeout: 60_000 })("a deployment that fails", (it) => {
+platformSuite("a deployment that fails", (it) => {
   for (const [what, image, expected] of table) {
     it.effect(`says where and why: ${what}`, () =>
       Effect.gen(function*() {

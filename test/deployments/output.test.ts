@@ -4,11 +4,11 @@ import { OutputRepo } from "#src/deployments/OutputRepo.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { SqlClient } from "@effect/sql"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { appImage } from "./support/app-image.ts"
 import { getFrom } from "./support/http.ts"
-import { makeServer, platform } from "./support/platform.ts"
+import { makeServer, platformSuite } from "./support/platform.ts"
 import { until } from "./support/wait.ts"
 
 const setUp = Effect.gen(function*() {
@@ -26,7 +26,7 @@ const setUp = Effect.gen(function*() {
   return { as, server, id, logs, matching }
 })
 
-layer(platform(), { excludeTestServices: true, timeout: 60_000 })("a machine's output", (it) => {
+platformSuite("a machine's output", (it) => {
   it.effect("is in its server's log, in order, with a level by its stream", () =>
     Effect.gen(function*() {
       const { id, matching } = yield* setUp

@@ -3,12 +3,12 @@ import { Retention } from "#src/deployments/Retention.ts"
 import { Images } from "#src/images/Images.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { Servers } from "#src/servers/Servers.ts"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { rmSync } from "node:fs"
 import { appImage, type Behaviour } from "./support/app-image.ts"
 import { getFrom } from "./support/http.ts"
-import { makeServer, platform } from "./support/platform.ts"
+import { makeServer, platformSuite } from "./support/platform.ts"
 import { until } from "./support/wait.ts"
 
 const setUp = (retention = 10) =>
@@ -34,7 +34,7 @@ const setUp = (retention = 10) =>
     }
   })
 
-layer(platform(), { excludeTestServices: true, timeout: 60_000 })("going back", (it) => {
+platformSuite("going back", (it) => {
   it.effect(
     "runs a version's stored image again, as a new version, and tells the one it replaced",
     () =>
@@ -93,7 +93,7 @@ layer(platform(), { excludeTestServices: true, timeout: 60_000 })("going back", 
     }), 30_000)
 })
 
-layer(platform(), { excludeTestServices: true, timeout: 60_000 })("auto-rollback", (it) => {
+platformSuite("auto-rollback", (it) => {
   it.effect(
     "on: the failed machine goes, the old one never stops, the server stays running",
     () =>

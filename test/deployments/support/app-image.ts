@@ -36,7 +36,11 @@ while (1) {
 
 const perl = ["/usr/bin/perl", "/bin/perl"].find((path) => existsSync(path))
 
-export const missingPerl = perl === undefined ? "perl is not installed" : undefined
+export const missingForApps = process.platform !== "linux"
+  ? "machines need Linux"
+  : perl === undefined
+  ? "perl is not installed"
+  : undefined
 
 const files = (): ReadonlyArray<LayoutEntry> => {
   if (perl === undefined) throw new Error("perl is not installed")
