@@ -1,0 +1,242 @@
+import { type Client } from "@modelcontextprotocol/sdk/client/index.js"
+import { readdirSync, readFileSync } from "node:fs"
+import { beforeAll, describe, expect, it } from "vitest"
+import { type Account, type Project, type Server } from "../support/account.ts"
+import { useBerth } from "../support/Berth.ts"
+import { goodBodies } from "../support/bodies.ts"
+import { callTool, connectMcp, textOf } from "../support/mcp.ts"
+import { fill, openApi, type Operation, operationsOf } from "../support/operations.ts"
+import { twins, withoutTool } from "./twins.ts"
+
+type Arguments = Readonly<Record<string, unknown>>
+
+const berth = useBerth()
+let owner: Account
+let client: Client
+let operations: ReadonlyArray<Operation> = []
+let project: Project
+let server: Server
+
+beforeAll(async () => {
+  owner = await berth.signUp("enterprise")
+  operations = operationsOf(await openApi(berth))
+  client = await connectMcp(berth.url, { token: owner.token })
+  project = await owner.project()
+  server = await owner.server(project.id, { slug: "parity-slug" })
+  await owner.put(`/v1/servers/${server.id}/env/A`, { value: "x" })
+})
+
+const operation = (name: string) => operations.find((candidate) => candidate.name === name)!
+
+/** The operation over HTTP with a tool's flat arguments: those in the path, then the query or the body. */
+const overHttp = (name: string, args: Arguments) => {
+  const found = operation(name)
+  const inPath = Object.fromEntries(found.parameters.map((parameter) => [parameter, String(args[parameter])]))
+  const rest = Object.fromEntries(Object.entries(args).filter(([field]) => !found.parameters.includes(field)))
+  const query = found.method === "GET"
+    ? `?${
+      new URLSearchParams(Object.entries(rest).map(([field, value]): [string, string] => [field, String(value)]))
+        .toString()
+    }`
+    : ""
+  return owner.request<{ data?: unknown; error?: unknown }>(found.method, fill(found, inPath) + query, {
+    ...(found.bodyFields === undefined ? {} : { body: rest })
+  })
+}
+
+/** Without the fields that would have been right: a tool has those of the path among them. */
+const known = (value: unknown) =>
+  JSON.parse(JSON.stringify(value).replace(/is unexpected, expected: (\\"\w+\\"( \| )?)+/g, "is unexpected")) as unknown
+
+/** What both doors answer: the value that counts, or the failure. */
+const bothDoors = async (name: string, args: Arguments) => {
+  const { body, status } = await overHttp(name, args)
+  const isList = body !== undefined && "meta" in body
+  // The names of variables are a bare list over HTTP, and MCP wants an object.
+  const whole = isList || Array.isArray(body?.data)
+  const http = status >= 400 || whole ? body : body?.data
+  const result = await callTool(client, twins[name] ?? "", args)
+  const mcp = result.isError === true ? textOf(result) : result.structuredContent
+  return { http, mcp, isError: result.isError === true, status, text: textOf(result) }
+}
+
+const ids = (name: string): Arguments =>
+  Object.fromEntries(
+    operation(name).parameters.map((parameter) => [
+      parameter,
+      { projectId: project.id, serverId: server.id, keyId: "key_x", name: "A" }[parameter]
+    ])
+  )
+
+describe("HTTP and MCP", () => {
+  it("have an operation and a tool for the same things", async () => {
+    const tools = (await client.listTools()).tools.map(({ name }) => name).sort()
+    expect([...operations.map(({ name }) => name)].sort())
+      .toEqual([...Object.keys(twins), ...Object.keys(withoutTool)].sort())
+    expect(tools).toEqual([...new Set(Object.values(twins))].sort())
+  })
+
+  it("call their arguments by the same names", async () => {
+    const { tools } = await client.listTools()
+    for (const [name, toolName] of Object.entries(twins)) {
+      const { bodyFields, parameters, query } = operation(name)
+      const tool = tools.find((candidate) => candidate.name === toolName)
+      const names = Object.keys(tool?.inputSchema.properties ?? {})
+      const expected = [...new Set([...parameters, ...query, ...(bodyFields ?? [])])]
+      // list_servers is two operations: projectId is the second's.
+      if (name === "GET /v1/servers") expected.push("projectId")
+      expect([name, names.sort()]).toEqual([name, expected.sort()])
+    }
+  })
+
+  it("answer reads with the same value", async () => {
+    const reads = Object.keys(twins).filter((name) => name.startsWith("GET ")).filter((name) => name in twins)
+    for (const name of reads) {
+      const { http, mcp, status } = await bothDoors(name, ids(name))
+      expect([name, status]).toEqual([name, 200])
+      expect([name, mcp]).toEqual([name, http])
+    }
+    expect((await bothDoors("GET /v1/projects", { limit: 1 })).mcp).toMatchObject({ data: [{ id: project.id }] })
+  })
+
+  it("answer writes with the same value, but for what is new each time", async () => {
+    const strip = (value: unknown) =>
+      JSON.parse(
+        JSON.stringify(value, (key, item: unknown) =>
+          /^(id|key|keyPrefix|slug|subdomain|publicUrl|\w+At)$/.test(key) ? typeof item : item)
+      ) as unknown
+    const writes = [
+      "POST /v1/projects",
+      "PATCH /v1/projects/{projectId}",
+      "POST /v1/projects/{projectId}/keys",
+      "POST /v1/projects/{projectId}/servers",
+      "PATCH /v1/servers/{serverId}",
+      "PUT /v1/servers/{serverId}/auth",
+      "POST /v1/servers/{serverId}/env",
+      "PUT /v1/servers/{serverId}/env/{name}"
+    ]
+    for (const name of writes) {
+      const { http, mcp, status } = await bothDoors(name, { ...ids(name), ...goodBodies[name] })
+      expect([name, status < 300]).toEqual([name, true])
+      expect([name, strip(mcp)]).toEqual([name, strip(http)])
+    }
+    await owner.put(`/v1/servers/${server.id}/auth`, { authMode: "service_managed" })
+  })
+
+  it("answer deletions with nothing but that it is done", async () => {
+    const args = { projectId: (await owner.project()).id }
+    const doomed = await owner.server(args.projectId)
+    await owner.put(`/v1/servers/${doomed.id}/env/A`, { value: "x" })
+    const calls: ReadonlyArray<readonly [string, Arguments]> = [
+      ["delete_env", { serverId: doomed.id, name: "A" }],
+      ["delete_server", { serverId: doomed.id }],
+      ["delete_api_key", { keyId: (await owner.key(args.projectId)).id }],
+      ["delete_project", args]
+    ]
+    for (const [tool, input] of calls) {
+      const result = await callTool(client, tool, input)
+      expect([tool, result.isError, result.structuredContent, result.content])
+        .toEqual([tool, undefined, undefined, [{ type: "text", text: "Done" }]])
+      expect((await callTool(client, tool, input)).isError).toBe(true)
+    }
+  })
+
+  it("refuse the same bodies with the same envelope", async () => {
+    const withBody = Object.keys(twins).filter((name) => operation(name).bodyFields !== undefined)
+    for (const name of withBody) {
+      const fields = (operation(name).bodyFields ?? []).filter((field) => !operation(name).parameters.includes(field))
+      const bad: ReadonlyArray<Arguments> = [
+        {},
+        { ...goodBodies[name], extra: 1 },
+        { ...goodBodies[name], __proto: null },
+        ...fields.flatMap((field) =>
+          [null, { a: 1 }, ["\u0000"], "\u0000", "\ud800", -1, 1e300, "", "x".repeat(40_000)].map((value) => ({
+            ...goodBodies[name],
+            [field]: value
+          }))
+        )
+      ]
+      let refused = 0
+      for (const body of bad) {
+        const { http, isError, mcp, status } = await bothDoors(name, { ...ids(name), ...body })
+        if (status < 400) continue
+        refused++
+        const shown = JSON.stringify(body).slice(0, 200)
+        expect([name, shown, isError]).toEqual([name, shown, true])
+        expect([name, shown, known(mcp)]).toEqual([name, shown, known(http)])
+      }
+      expect([name, refused >= fields.length]).toEqual([name, true])
+    }
+  }, 60_000)
+
+  it("refuse what is not there with the same envelope", async () => {
+    for (const name of Object.keys(twins).filter((name) => operation(name).parameters.length > 0)) {
+      for (const id of ["srv_01J00000000000000000000000", "x", "", "\u0000", "../x", "__proto__"]) {
+        const args = { ...Object.fromEntries(operation(name).parameters.map((field) => [field, id])) }
+        if (/%|^$|\.\./.test(encodeURIComponent(id))) continue
+        const { http, isError, mcp, status } = await bothDoors(name, { ...goodBodies[name], ...args })
+        expect([name, id, isError, status >= 400]).toEqual([name, id, true, true])
+        expect([name, id, mcp]).toEqual([name, id, http])
+      }
+    }
+  })
+
+  it("refuse what clashes with the same envelope", async () => {
+    const slug = { ...ids("POST /v1/projects/{projectId}/servers"), name: "x", slug: "parity-slug" }
+    const clash = await bothDoors("POST /v1/projects/{projectId}/servers", slug)
+    expect([clash.status, clash.mcp]).toEqual([409, clash.http])
+    const free = await berth.signUp()
+    const freeClient = await connectMcp(berth.url, { token: free.token })
+    const projectId = (await free.project()).id
+    for (const body of [{ region: "iad" }, { autoStopSeconds: null }]) {
+      const http = await free.post(`/v1/projects/${projectId}/servers`, { name: "x", ...body })
+      const mcp = await callTool(freeClient, "create_server", { projectId, name: "x", ...body })
+      expect([http.status, mcp.isError, textOf(mcp)]).toEqual([403, true, http.body])
+    }
+    await freeClient.close()
+  })
+
+  it("refuse a query and the same arguments at the same fields", async () => {
+    for (const name of ["GET /v1/projects", "GET /v1/servers", "GET /v1/servers/{serverId}/logs"]) {
+      for (const args of [{ limit: 0 }, { limit: 201 }, { limit: 1.5 }]) {
+        const { http, mcp } = await bothDoors(name, { ...ids(name), ...args })
+        const paths = [http, mcp].map((body) =>
+          (body as { error: { details: { issues: ReadonlyArray<{ path: string }> } } }).error.details.issues
+            .map(({ path }) => path)
+        )
+        expect([name, args, paths]).toEqual([name, args, [["limit"], ["limit"]]])
+      }
+      const cursor = name.endsWith("logs") ? { before: "garbage" } : { cursor: "garbage" }
+      const { http, mcp } = await bothDoors(name, { ...ids(name), ...cursor })
+      expect(mcp).toEqual(http)
+    }
+  })
+})
+
+describe("the guides in skills/", () => {
+  it("speak of tools that exist, and say what they are for", async () => {
+    const tools = new Set((await client.listTools()).tools.map(({ name }) => name))
+    const folders = readdirSync("skills")
+    expect(folders.length).toBeGreaterThan(0)
+    for (const folder of folders) {
+      const text = readFileSync(`skills/${folder}/SKILL.md`, "utf8")
+      expect(text).toMatch(/^---\nname: [a-z0-9-]+\ndescription: .+\n---\n/)
+      const named = [...text.matchAll(/`([a-z]+(?:_[a-z]+)+|deploy|rollback)`/g)].map((match) => match[1] ?? "")
+      expect(named.length).toBeGreaterThan(3)
+      for (const name of named) expect([folder, name, tools.has(name)]).toEqual([folder, name, true])
+    }
+  })
+
+  it("are what the MCP door offers as resources", async () => {
+    const { resources } = await client.listResources()
+    expect(resources.map(({ name }) => name)).toEqual(readdirSync("skills").sort())
+    for (const { name, uri } of resources) {
+      const { contents } = await client.readResource({ uri })
+      expect(contents).toEqual([{
+        uri,
+        mimeType: "text/markdown",
+        text: readFileSync(`skills/${name}/SKILL.md`, "utf8")
+      }])
+    }
+  })
+})

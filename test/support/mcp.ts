@@ -1,0 +1,37 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js"
+import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js"
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
+import { type Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
+import { type CallToolResult, CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js"
+
+export type Way = "Streamable HTTP" | "SSE"
+
+export interface McpOptions {
+  readonly token: string
+  readonly way?: Way
+  /** As in `?toolsets=deploy`. */
+  readonly query?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** The SDK's own client, connected to the platform's MCP door. */
+export const connectMcp = async (base: string, { headers, query = "", token, way = "Streamable HTTP" }: McpOptions) => {
+  const requestInit = { headers: { authorization: `Bearer ${token}`, ...headers } }
+  const transport = way === "SSE"
+    ? new SSEClientTransport(new URL(`/sse${query}`, base), { requestInit })
+    : new StreamableHTTPClientTransport(new URL(`/mcp${query}`, base), { requestInit })
+  const client = new Client({ name: "test", version: "1.0.0" })
+  // The SDK's transports predate `exactOptionalPropertyTypes`.
+  await client.connect(transport as Transport)
+  return client
+}
+
+export const callTool = async (client: Client, name: string, args: Readonly<Record<string, unknown>> = {}) =>
+  CallToolResultSchema.parse(await client.callTool({ name, arguments: { ...args } }))
+
+/** The JSON that a result carries as text: the value, or the envelope of a failure. */
+export const textOf = ({ content }: CallToolResult): unknown => {
+  const [first] = content
+  if (first?.type !== "text") throw new Error("the result has no text")
+  return first.text === "Done" ? undefined : JSON.parse(first.text)
+}
