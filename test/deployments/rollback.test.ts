@@ -3,6 +3,7 @@ import { Retention } from "#src/deployments/Retention.ts"
 import { Images } from "#src/images/Images.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { Servers } from "#src/servers/Servers.ts"
+import { SqlClient } from "@effect/sql"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { rmSync } from "node:fs"
@@ -91,6 +92,36 @@ platformSuite("going back", (it) => {
       const gone = yield* Effect.flip(as(deployments.rollback(server.id, { version: 1 })))
       assert.strictEqual(gone._tag, "VersionNotKept")
     }), 30_000)
+
+  it.effect(
+    "the engine's journal of a pipeline is forgotten a day after its end, and never before it",
+    () =>
+      Effect.gen(function*() {
+        const { as, deploy, deployments, server } = yield* setUp()
+        const sql = yield* SqlClient.SqlClient
+        const ended = yield* deploy("healthy")
+        yield* until(
+          sql`SELECT 1 FROM deployments WHERE server_id = ${server.id} AND stage = 'retired'`,
+          (rows) => rows.length === 1
+        )
+        const { id } = yield* as(deployments.deploy(server.id, { imageUri: yield* appImage("silent") }))
+        const journal = (deployment: string) =>
+          Effect.map(
+            sql`SELECT m.id FROM cluster_messages m WHERE entity_id IN (
+            SELECT entity_id FROM cluster_messages WHERE payload::jsonb ->> 'deploymentId' = ${deployment})`,
+            (rows) => rows.length
+          )
+        yield* until(journal(id), (count) => count > 1)
+        const collect = Effect.flatMap(Retention, (retention) => retention.collect())
+        yield* collect
+        assert.isAbove(yield* journal(ended.id), 5)
+        yield* sql`UPDATE cluster_messages SET last_read = now() - interval '2 days'`
+        yield* collect
+        assert.strictEqual(yield* journal(ended.id), 0)
+        assert.isAbove(yield* journal(id), 1)
+      }),
+    30_000
+  )
 })
 
 platformSuite("auto-rollback", (it) => {
