@@ -84,7 +84,9 @@ export const makeGateway = Effect.gen(function*() {
     if (machine === undefined) return say(req, res, notRunning(route))
     metering.addRequest(route.accountId)
     const prefix = target.form === "path" ? `${base}/s/${route.slug}` : ""
-    const readable = prefix !== "" && req.method === "GET" && /text\/event-stream/i.test(req.headers.accept ?? "")
+    // A stream of the legacy transport may begin with an address that needs the prefix.
+    const rewrites = prefix !== "" && req.method === "GET"
+    const readable = rewrites && /text\/event-stream/i.test(req.headers.accept ?? "")
     let cut = () => {}
     cut = forward({
       req,
@@ -93,7 +95,7 @@ export const makeGateway = Effect.gen(function*() {
       headers: requestHeaders(req, { trustProxy: settings.trustProxy, scheme, host, prefix, readable }),
       machine,
       awaitsContinue,
-      rewriter: readable
+      rewriter: rewrites
         ? () => endpointRewriter((data) => withPrefix(prefix, req.headers.host ?? "", data))
         : undefined,
       closing: () => draining,

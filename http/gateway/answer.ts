@@ -1,5 +1,5 @@
 import { newUlid } from "#src/shared/ids.ts"
-import { type IncomingMessage, type ServerResponse } from "node:http"
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http"
 import { cors } from "./cors.ts"
 
 export interface Answer {
@@ -42,7 +42,9 @@ export const answer = (req: IncomingMessage, res: ServerResponse, { body, header
   if (res.headersSent || res.destroyed) return
   res.on("error", () => undefined)
   const text = body === undefined ? "" : JSON.stringify(body)
-  res.writeHead(status, {
+  // What a machine's refused head may have left behind.
+  res.sendDate = true
+  res.writeHead(status, STATUS_CODES[status], {
     ...cors.open,
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",

@@ -89,8 +89,19 @@ export const forward = (exchange: Exchange) => {
       })
       socket.once("close", () => clearTimeout(late))
     })
-    attempt.on("error", (error) => void onError(error, attempt, connected))
+    let failed = false
+    const fail = (error: Error) => {
+      if (failed) return
+      failed = true
+      void onError(error, attempt, connected)
+    }
+    attempt.on("error", fail)
     attempt.on("response", receive)
+    attempt.on("upgrade", (_, socket) => {
+      socket.destroy()
+      fail(new Error("it switched to another protocol"))
+    })
+    attempt.on("close", () => response === undefined && fail(new Error("it hung up")))
     attempt.on("drain", () => req.resume())
     for (const chunk of replay.chunks) attempt.write(chunk)
     if (!withBody || req.complete && req.readableEnded) attempt.end()
@@ -108,7 +119,8 @@ export const forward = (exchange: Exchange) => {
   const receive = (up: IncomingMessage) => {
     response = up
     replay.forget()
-    const rewriter = exchange.rewriter !== undefined && isEventStream(up) ? exchange.rewriter() : undefined
+    const plain = isEventStream(up) && up.headers["content-encoding"] === undefined
+    const rewriter = plain ? exchange.rewriter?.() : undefined
     const headers = [...responseHeaders(up, rewriter !== undefined), ...corsFor(req, up)]
     if (exchange.closing()) headers.push("Connection", "close")
     try {

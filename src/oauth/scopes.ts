@@ -1,6 +1,5 @@
 /** Scopes of access tokens for hosted servers (contract: OAuth protection, 5). */
 export const mcpScopes = ["mcp:read", "mcp:write", "mcp:execute"] as const
-export type McpScope = typeof mcpScopes[number]
 
 /** Asks for a refresh token; it is listed in metadata and left out of challenges (checklist, row 13). */
 export const offlineAccess = "offline_access"

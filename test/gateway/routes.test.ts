@@ -46,6 +46,8 @@ layer(gatewayServices(), { excludeTestServices: true })("what the gateway knows 
       yield* listening
       const { inspected } = yield* FakeMachines
       const { slug } = yield* newServer({ machine: { _tag: "Unix", path: "/a" } })
+      // What was told of its making has arrived by then.
+      yield* Effect.sleep("700 millis")
       const before = inspected.length
       yield* Effect.all(Array.from({ length: 50 }, () => find(slug)), { concurrency: "unbounded" })
       yield* find(slug)

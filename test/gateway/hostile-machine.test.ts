@@ -1,0 +1,68 @@
+import { type MachineAddress } from "#src/machines/Machines.ts"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { type AddressInfo, createServer } from "node:net"
+import { gatewayServices, newServer, rawRequest, startGateway, statusOf } from "./support.ts"
+
+/** A machine that answers every request with these bytes and hangs up. */
+const saying = (text: string) =>
+  Effect.acquireRelease(
+    Effect.async<ReturnType<typeof createServer>>((resume) => {
+      const server = createServer((socket) => {
+        socket.on("error", () => undefined).once("data", () => socket.end(text, "latin1"))
+      }).listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) => Effect.sync(() => server.close())
+  ).pipe(Effect.map((server): MachineAddress => ({
+    _tag: "Tcp",
+    host: "127.0.0.1",
+    port: (server.address() as AddressInfo).port
+  })))
+
+const refused: Readonly<Record<string, string>> = {
+  "no HTTP": "SSH-2.0-x\r\n",
+  nothing: "",
+  "half a head": "HTTP/1.1 200 OK\r\nX: y\r\n",
+  "a control character in the reason": "HTTP/1.1 200 O\u0001K\r\nContent-Length: 0\r\n\r\n",
+  "a status below 100": "HTTP/1.1 099 X\r\nContent-Length: 0\r\n\r\n",
+  "a length and a coding": "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+  "two lengths": "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello!",
+  "a control character in a header": "HTTP/1.1 200 OK\r\nX: a\u0000b\r\nContent-Length: 0\r\n\r\n",
+  "a head of a megabyte": `HTTP/1.1 200 OK\r\nX: ${"x".repeat(1_000_000)}\r\n\r\n`,
+  "a switch of protocols nobody asked for":
+    "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"
+}
+
+layer(gatewayServices(), { excludeTestServices: true })("a machine that answers", (it) => {
+  const ask = Effect.fnUntraced(function*(text: string) {
+    const { port } = yield* startGateway
+    const { path, token } = yield* newServer({ machine: yield* saying(text) })
+    return yield* rawRequest(port, "GET", path, ["Host: b", `Authorization: Bearer ${token}`])
+  })
+
+  for (const [name, text] of Object.entries(refused)) {
+    it.scoped(`with ${name} is a 502, and the gateway goes on`, () =>
+      Effect.gen(function*() {
+        assert.strictEqual(statusOf(yield* ask(text)), 502)
+      }))
+  }
+
+  it.scoped("with hints and a strange status first is passed on as far as HTTP goes", () =>
+    Effect.gen(function*() {
+      const text =
+        "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 799 Odd\r\nX: \u00e9\r\nContent-Length: 2\r\n\r\nok"
+      const response = yield* ask(text)
+      assert.strictEqual(statusOf(response), 799)
+      assert.include(response, "X: \u00e9")
+      assert.isTrue(response.endsWith("ok"))
+    }))
+
+  it.scoped("more than it announced is cut at its length", () =>
+    Effect.gen(function*() {
+      const response = yield* ask(
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nX-Smuggled: 1\r\n\r\n"
+      )
+      assert.notInclude(response, "Smuggled")
+      assert.isTrue(response.endsWith("ok"))
+    }))
+})
