@@ -1,4 +1,4 @@
-import { Data, Effect, Option, Schema, Stream } from "effect"
+import { Data, Effect, Option, Schedule, Schema, Stream } from "effect"
 import { randomBytes } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -7,6 +7,7 @@ import { type Actor, CurrentActor } from "../accounts/CurrentActor.ts"
 import { CurrentSettings } from "../Config.ts"
 import { type Deployment } from "../deployments/Deployment.ts"
 import { Deployments } from "../deployments/Deployments.ts"
+import { awaitHealthy } from "../deployments/HealthCheck.ts"
 import { TestTokens } from "../oauth/TestTokens.ts"
 import { packageRoot } from "../package-root.ts"
 import { Projects } from "../projects/Projects.ts"
@@ -110,6 +111,15 @@ const existing = (record: Record) =>
     Effect.succeed(Option.none<Server>()) :
     Effect.flatMap(Servers, (servers) => Effect.option(servers.get(record.serverId ?? "")))
 
+/** What ran before is on its way up again: whoever follows the invitation at once must not find it closed. */
+const awake = Effect.fn("Demo.awake")(function*(server: Server, { id }: Deployment) {
+  if (server.status !== "running") return
+  yield* awaitHealthy({ ...server, machine: id, port: 0 }).pipe(
+    Effect.retry(Schedule.spaced("100 millis")),
+    Effect.timeoutOption("20 seconds")
+  )
+})
+
 const finish = Effect.fn("Demo.finish")(function*(actor: Actor, server: Server) {
   const url = `${server.publicUrl}/mcp`
   const { accessToken } = yield* (yield* TestTokens).createTestToken(server.id)
@@ -133,11 +143,12 @@ export const demo = Effect.fn("Demo")(function*() {
   return yield* Effect.gen(function*() {
     const found = yield* existing(record)
     const server = Option.isSome(found) ? found.value : yield* create(home, record)
-    const { data } = yield* (yield* Deployments).list(server.id, { limit: 1 })
-    const serves = data.some(({ active }) => active)
+    const { data } = yield* (yield* Deployments).list(server.id, { limit: 100 })
+    const serves = data.find(({ active }) => active)
     const open = data.find(({ status }) => status === "pending" || status === "building")
     if (open !== undefined) yield* follow(open)
-    else if (!serves) yield* deploy(home, server)
+    else if (serves === undefined) yield* deploy(home, server)
+    else yield* awake(server, serves)
     return yield* finish(actor, server)
   }).pipe(Effect.provideService(CurrentActor, actor))
 })

@@ -1,0 +1,148 @@
+import { buildReadyImage } from "#src/ready-server/build-image.ts"
+import { Client } from "@modelcontextprotocol/sdk/client/index.js"
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
+import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, beforeAll, expect, it } from "vitest"
+import { describeWhen } from "../support/needs.ts"
+import { invitation, type Owner, owner } from "./support/owner.ts"
+import { keepAsking } from "./support/probe.ts"
+import { build, clear, newPlace, type Place, type Program, serve, sweep } from "./support/program.ts"
+import { nothing, traces } from "./support/traces.ts"
+
+const missing = process.platform === "linux" ? undefined : "machines run on Linux only"
+
+const settings = (place: Place, name: string) => {
+  const config = JSON.parse(readFileSync(join(place.folder, "examples/restaurant/ready-config.json"), "utf8"))
+  return JSON.stringify({ ...config, business: { ...config.business, name } })
+}
+
+/** The ready server, slow to come up, so that a deployment of it can be caught waiting. */
+const slowImage = async ({ folder, home }: Place) => {
+  const server = join(home, "slow-server.js")
+  const source = readFileSync(join(folder, "dist/ready-server.js"), "utf8")
+  writeFileSync(server, `await new Promise((resolve) => setTimeout(resolve, 1500))\n${source}`)
+  const { path } = await buildReadyImage(join(home, "slow-image"), { server })
+  return `oci:${path}`
+}
+
+/** Begins a deployment as an agent does, and ends as soon as it is told of that stage. */
+const deployUntil = async ({ serverId, session, base }: Owner, imageUri: string, stage: string) => {
+  const client = new Client({ name: "test", version: "1" })
+  const transport = new StreamableHTTPClientTransport(new URL(`${base}/mcp`), {
+    requestInit: { headers: { authorization: `Bearer ${session}` } }
+  })
+  await client.connect(transport as Transport)
+  const told: Array<string> = []
+  const reached = new Promise<void>((resolve, reject) => {
+    client.callTool({ name: "deploy", arguments: { serverId, imageUri } }, CallToolResultSchema, {
+      onprogress: ({ message = "" }) => {
+        told.push(message)
+        if (message === stage) resolve()
+      }
+    }).then((result) => reject(new Error(`"${stage}" was not told: ${told} ${JSON.stringify(result)}`)), reject)
+  })
+  return reached.finally(() => void client.close().catch(() => undefined))
+}
+
+const settled = async ({ deployments }: Owner) => {
+  await expect.poll(async () => (await deployments()).map(({ status }) => status), { timeout: 30_000, interval: 500 })
+    .not.toContainEqual(expect.stringMatching(/pending|building/))
+  return deployments()
+}
+
+describeWhen(missing, "a platform that is killed", () => {
+  let place: Place
+  let program: Program
+  let slow: string
+  let invited: ReturnType<typeof invitation>
+  let serving: string | undefined
+  let names: ReadonlyArray<string> = ["The Copper Ladle"]
+
+  const restart = async () => {
+    program = serve(place)
+    await program.printed(/npx berth call .*\n/)
+    return owner(program)
+  }
+
+  beforeAll(async () => {
+    place = await newPlace()
+    await build(place)
+    const { deployments } = await restart()
+    serving = (await deployments())[0]?.id
+    invited = invitation(program.output())
+    slow = await slowImage(place)
+  }, 120_000)
+  afterAll(() => {
+    sweep(place)
+    clear(place)
+  })
+
+  const ask = () => keepAsking(`http://127.0.0.1:${place.port}`, new URL(invited.url).pathname, invited.token)
+
+  it("leaves its machine at work, and the next start serves with that very machine", async () => {
+    const before = traces(place.home).processes.filter(({ command }) => command.includes("keeper.cjs"))
+    await program.end("SIGKILL")
+    const asking = ask()
+    const { server } = await restart()
+    await asking.stop()
+    expect(traces(place.home).processes.filter(({ command }) => command.includes("keeper.cjs"))).toEqual(before)
+    expect(await server()).toMatchObject({ status: "running" })
+    const back = asking.replies.findIndex(({ status }) => status !== undefined)
+    expect(back).toBeGreaterThanOrEqual(0)
+    expect(new Set(asking.replies.slice(back).map(({ status }) => status))).toEqual(new Set([200]))
+  }, 60_000)
+
+  it.each([
+    "Finding the image",
+    "Creating the machine",
+    "Waiting for the health check",
+    "Directing requests to the new machine"
+  ])("in a deployment, at \"%s\", has one machine and a true record afterwards, and was never shut", async (stage) => {
+    const { request } = await owner(program)
+    const name = `After ${stage}`
+    await request("PUT", `/v1/servers/${(await owner(program)).serverId}/env/SVC_READY_CONFIG`, {
+      body: { value: settings(place, name) }
+    })
+    const asking = ask()
+    await deployUntil(await owner(program), slow, stage)
+    await program.end("SIGKILL")
+    const dead = Date.now()
+    const next = await restart()
+    const deployments = await settled(next)
+    // The old machine is given two seconds for requests under way.
+    await expect.poll(() => traces(place.home).machines.length, { timeout: 15_000, interval: 200 }).toBe(1)
+    await expect.poll(() => asking.replies.at(-1)?.name, { timeout: 10_000 }).toBe(name)
+    await asking.stop()
+
+    const [newest, ...older] = deployments
+    expect(newest).toMatchObject({ status: "running", active: true })
+    expect(newest?.deployedAt).not.toBeNull()
+    expect(newest?.errorMessage).toBeUndefined()
+    expect(older.filter(({ active }) => active)).toEqual([])
+    expect(older).toContainEqual(expect.objectContaining({ id: serving, status: "running" }))
+    expect(traces(place.home).machines).toEqual([newest?.id])
+    expect(await next.server()).toMatchObject({ status: "running" })
+    serving = newest?.id
+
+    // Nobody met a closed door while a gateway was there: up to the kill, and from the first answer after it.
+    const { replies } = asking
+    const back = replies.findIndex(({ at, status }) => at > dead && status !== undefined)
+    const answered = [
+      ...replies.filter(({ at, status }) => at < dead - 500 && status !== 200),
+      ...replies.slice(back).filter(({ status }) => status !== 200)
+    ]
+    expect(answered).toEqual([])
+    // The new one answers after the old one, and then for good.
+    const heard = replies.flatMap(({ name }) => name ?? []).filter((name, at, all) => name !== all[at - 1])
+    expect(heard).toEqual([names.at(-1), name])
+    names = [...names, name]
+  }, 90_000)
+
+  it("ends without a trace when it is at last told to stop", async () => {
+    expect(await program.end("SIGTERM")).toEqual({ code: 0, signal: null })
+    expect(traces(place.home)).toEqual(nothing)
+  }, 30_000)
+})
