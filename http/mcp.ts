@@ -1,9 +1,9 @@
 import { type Actor } from "#src/accounts/CurrentActor.ts"
 import { CurrentSettings, type Settings } from "#src/Config.ts"
-import { BadRequest } from "#src/shared/Failure.ts"
+import { BadRequest, failsWith } from "#src/shared/Failure.ts"
 import { McpTools, type Selection } from "#tools/McpServer.ts"
 import { Toolset } from "#tools/Tool.ts"
-import { HttpApiBuilder, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { HttpApiBuilder, HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js"
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"
@@ -11,6 +11,12 @@ import { Effect, Layer, Option, Schedule, Schema } from "effect"
 import { requireActor } from "./Authentication.ts"
 import { StandardHeaders } from "./frontDoor.ts"
 import { checkOrigin, corsHeaders } from "./origins.ts"
+
+class StreamNotFound extends Schema.TaggedError<StreamNotFound>()("StreamNotFound", {}, failsWith(404)) {
+  override get message() {
+    return "There is no such open stream; connect to /sse again"
+  }
+}
 
 interface Session {
   readonly transport: SSEServerTransport
@@ -35,11 +41,17 @@ const selectionOf = (url: URL): Effect.Effect<Selection, BadRequest> => {
 
 const urlOf = (request: HttpServerRequest.HttpServerRequest) => new URL(request.url, "http://localhost")
 
+/** Whatever the answer is, a browser shows it to a page that may ask: a 401 tells it where to log in. */
+const withCors = HttpApp.appendPreResponseHandler(({ headers }, response) =>
+  Effect.succeed(HttpServerResponse.setHeaders(response, corsHeaders(headers["origin"])))
+)
+
 /** Who calls, after the Origin was checked. */
 const enterBy = (settings: Settings) =>
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
     yield* checkOrigin(settings, request.headers)
+    yield* withCors
     const actor = yield* requireActor
     return { request, actor, selection: yield* selectionOf(urlOf(request)) }
   })
@@ -53,12 +65,11 @@ const routes = HttpApiBuilder.Router.use((router) =>
     const enter = enterBy(settings)
     const sessions = new Map<string, Session>()
 
-    const withCors = Effect.flatMap((response: HttpServerResponse.HttpServerResponse) =>
-      Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) =>
-        HttpServerResponse.setHeaders(response, corsHeaders(headers["origin"])))
-    )
     const preflight = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
-      Effect.as(checkOrigin(settings, headers), HttpServerResponse.empty({ status: 204 })))
+      checkOrigin(settings, headers).pipe(
+        Effect.zipRight(withCors),
+        Effect.as(HttpServerResponse.empty({ status: 204 }))
+      ))
 
     yield* router.post(
       "/mcp",
@@ -72,11 +83,9 @@ const routes = HttpApiBuilder.Router.use((router) =>
         // The body was read here, within our limit; the transport gets it anew, to answer what is no JSON by itself.
         const copy = new Request(urlOf(request), { method: "POST", headers: request.headers, body: text })
         return HttpServerResponse.fromWeb(
-          yield* Effect.promise(() =>
-            transport.handleRequest(copy)
-          )
+          yield* Effect.promise(() => transport.handleRequest(copy))
         )
-      }).pipe(withCors)
+      })
     )
     // Stateless: there is no stream to open and no session to end (MCP 2025-11-25, transports).
     yield* router.get("/mcp", Effect.as(enter, notAllowed))
@@ -108,15 +117,15 @@ const routes = HttpApiBuilder.Router.use((router) =>
         const { actor, request } = yield* enter
         const id = urlOf(request).searchParams.get("sessionId") ?? ""
         const session = Option.filter(Option.fromNullable(sessions.get(id)), ({ holder }) => holder === holderOf(actor))
-        if (Option.isNone(session)) return HttpServerResponse.empty({ status: 404 })
+        if (Option.isNone(session)) return yield* new StreamNotFound()
         const body = yield* request.json
         const taken = yield* Effect.either(Effect.tryPromise(() => session.value.transport.handleMessage(body)))
         return taken._tag === "Right"
           ? HttpServerResponse.text("Accepted", { status: 202 })
           : yield* new BadRequest({ reason: "The body is not a JSON-RPC message" })
-      }).pipe(withCors)
+      })
     )
-    for (const path of ["/mcp", "/sse", "/message"] as const) yield* router.options(path, withCors(preflight))
+    for (const path of ["/mcp", "/sse", "/message"] as const) yield* router.options(path, preflight)
   })
 )
 

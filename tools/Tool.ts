@@ -31,10 +31,15 @@ export interface Tool {
 
 type JsonObjectSchema = { readonly type: "object"; readonly [key: string]: unknown }
 
-/** MCP wants an object at the root; `$schema` says what MCP says already (draft 2020-12 and 7 agree on what we use). */
+/**
+ * MCP wants an object at the root, and one without fields says so; `$schema` says what MCP says already (draft 2020-12
+ * and 7 agree on what we use).
+ */
 const jsonSchemaOf = (schema: Schema.Schema.Any): JsonObjectSchema => {
   const { $schema: _schema, ...root } = JSONSchema.make(schema)
-  return { ...root, type: "object" }
+  return "properties" in root
+    ? { ...root, type: "object" }
+    : { type: "object", properties: {}, additionalProperties: false }
 }
 
 const hints = {
