@@ -1,5 +1,6 @@
 import { PlatformLive } from "#src/cli/serve.ts"
-import { Clock, Effect, Exit, Layer, Logger, Scope } from "effect"
+import { Clock, Console, Effect, Exit, Layer, Scope } from "effect"
+import { format } from "node:util"
 import { afterAll, beforeAll } from "vitest"
 import { type Account, signUp } from "./account.ts"
 import { freshDatabaseUrl } from "./Database.ts"
@@ -27,10 +28,18 @@ const movableClock = () => {
   return { clock, advance: (millis: number) => void (ahead += millis) }
 }
 
+/** Keeps what would be printed. */
+const consoleTo = (lines: Array<string>): Console.Console => {
+  const real = Effect.runSync(Console.consoleWith(Effect.succeed))
+  const print = (...values: ReadonlyArray<unknown>) => void lines.push(format(...values))
+  return { ...real, unsafe: { ...real.unsafe, log: print, error: print, warn: print, info: print, debug: print } }
+}
+
 /** The whole platform in this process: its own port, database and home. */
 export class Berth {
   readonly #scope = Effect.runSync(Scope.make())
   readonly #clock = movableClock()
+  /** What it has printed, line by line. */
   readonly logged: Array<string> = []
   url = ""
   databaseUrl = ""
@@ -46,11 +55,11 @@ export class Berth {
       DATABASE_URL: through === undefined ? this.databaseUrl : await through(this.databaseUrl),
       // Each caller of the tests has an address of its own to be counted by.
       TRUST_PROXY: "1",
+      LOG_LEVEL: "DEBUG",
       ...variables
     })
-    const logger = Logger.make((entry) => void this.logged.push(Logger.logfmtLogger.log(entry)))
     const platform = Layer.provide(PlatformLive, settings).pipe(
-      Layer.provide([Layer.setClock(this.#clock.clock), Logger.replace(Logger.defaultLogger, logger)])
+      Layer.provide([Layer.setClock(this.#clock.clock), Console.setConsole(consoleTo(this.logged))])
     )
     await Effect.runPromise(Layer.buildWithScope(platform, this.#scope))
     return this
