@@ -4,19 +4,11 @@ import { StreamableHTTPClientTransport, StreamableHTTPError } from "@modelcontex
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { Effect, Redacted } from "effect"
 import { describeFailure, type Exchange, McpClientError } from "./failure.ts"
+import { fetchLoopback, isLoopbackName } from "./loopback.ts"
 
 export interface McpServerAddress {
   readonly url: string
   readonly token?: Redacted.Redacted | undefined
-}
-
-/** `*.localhost` is the loopback address (RFC 6761 § 6.3), which Node's resolver on many machines does not know. */
-const overLoopback = (url: URL, headers: Headers): URL => {
-  if (!url.hostname.endsWith(".localhost")) return url
-  headers.set("host", url.host)
-  const target = new URL(url)
-  target.hostname = "127.0.0.1"
-  return target
 }
 
 const causeCode = (error: unknown): string => {
@@ -28,17 +20,16 @@ const causeCode = (error: unknown): string => {
 /** Notes how the requests that matter end: on Streamable HTTP a GET is an optional stream in the background. */
 const watchedFetch =
   (exchange: Exchange, matters: (method: string) => boolean) =>
-  async (input: string | URL, init?: RequestInit): Promise<Response> => {
-    const headers = new Headers(init?.headers)
-    const target = overLoopback(new URL(input), headers)
-    const noted = matters(init?.method ?? "GET")
+  async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
+    const url = new URL(input)
+    const noted = matters(init.method ?? "GET")
     if (noted) exchange.code = exchange.status = undefined
     try {
-      const response = await fetch(target, { ...init, headers })
+      const response = await (isLoopbackName(url) ? fetchLoopback(url, init) : fetch(url, init))
       if (noted && !response.ok) exchange.status = response.status
       return response
     } catch (error) {
-      if (noted && init?.signal?.aborted !== true) exchange.code = causeCode(error)
+      if (noted && init.signal?.aborted !== true) exchange.code = causeCode(error)
       throw error
     }
   }

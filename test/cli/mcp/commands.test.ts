@@ -11,7 +11,7 @@ let guarded: string
 
 /**
  * The ready server with what a gateway puts before it: `/guarded` asks for a token, `/legacy` has no Streamable HTTP,
- * `/broken` answers as no MCP server does.
+ * `/broken` answers as no MCP server does, `/named` is there under a name of its own.
  */
 const makeFront = (target: string) =>
   createServer((incoming, outgoing) => {
@@ -22,6 +22,7 @@ const makeFront = (target: string) =>
     }
     if (door === "guarded" && incoming.headers.authorization !== "Bearer right") return refuse(401)
     if (door === "legacy" && incoming.method === "POST" && rest[0] === "sse-only") return refuse(405)
+    if (door === "named" && !/^ladle\.mcp\.localhost:\d+$/.test(incoming.headers.host ?? "")) return refuse(404)
     if (door === "broken") return refuse(200, "{\"hello\":\"world\"}")
     if (door === "down") return refuse(503)
     const path = `/${rest.join("/").replace(/^sse-only/, "sse")}`
@@ -69,9 +70,12 @@ describe("berth tools", () => {
     }
   })
 
-  it("reaches *.localhost without a resolver that knows it", async () => {
-    const url = server.url.replace("127.0.0.1", "ladle.mcp.localhost")
-    expect(await berthCli(["tools", `${url}/mcp`])).toMatchObject({ code: 0, err: "" })
+  it("reaches *.localhost by its name without a resolver that knows it", async () => {
+    const url = guarded.replace("127.0.0.1", "ladle.mcp.localhost")
+    for (const path of ["mcp", "sse"]) {
+      expect(await berthCli(["tools", `${url}/named/${path}`])).toMatchObject({ code: 0, err: "" })
+    }
+    expect(await berthCli(["tools", `${url.replace("ladle", "other")}/named/mcp`])).toMatchObject({ code: 1 })
   })
 })
 
