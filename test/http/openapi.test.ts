@@ -1,0 +1,133 @@
+import { Validator } from "@seriousme/openapi-schema-validator"
+import { Ajv2020 } from "ajv/dist/2020.js"
+import { beforeAll, describe, expect, it } from "vitest"
+import { type Account } from "../support/account.ts"
+import { useBerth } from "../support/Berth.ts"
+import { goodBodies } from "../support/bodies.ts"
+import { type Answer } from "../support/http.ts"
+import { fill, type OpenApi, openApi, type Operation, operationsOf } from "../support/operations.ts"
+
+const berth = useBerth()
+let document: OpenApi
+let operations: ReadonlyArray<Operation> = []
+let owner: Account
+
+beforeAll(async () => {
+  document = await openApi(berth)
+  operations = operationsOf(document)
+  owner = await berth.signUp("enterprise")
+})
+
+/** Whether an answer is what the document says of its status: declared, and with a body of the schema. */
+const truthful = (operation: Operation, answer: Answer) => {
+  const declared = document.paths[operation.path]?.[operation.method.toLowerCase()]?.responses[String(answer.status)] as
+    | { readonly content?: Readonly<Record<string, { readonly schema: object }>> }
+    | undefined
+  const where = [operation.name, answer.status]
+  expect([...where, declared === undefined ? "not declared" : "declared"]).toEqual([...where, "declared"])
+  const schema = declared?.content?.["application/json"]?.schema
+  expect([...where, schema === undefined]).toEqual([...where, answer.text === ""])
+  if (schema === undefined) return
+  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  const whole = { ...schema, components: document.components }
+  const validate = ajv.compile(whole)
+  expect([...where, validate(answer.body), validate.errors]).toEqual([...where, true, null])
+}
+
+describe("/openapi.json", () => {
+  it("is a valid OpenAPI 3.1 document", async () => {
+    const copy = JSON.parse(JSON.stringify(document)) as Record<string, unknown>
+    const result = await new Validator().validate(copy)
+    expect(result).toEqual({ valid: true })
+    expect(document.openapi).toMatch(/^3\.1\.\d+$/)
+  })
+
+  it("refers to nothing that is not in it", () => {
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1] ?? "")
+    expect(references.length).toBeGreaterThan(10)
+    for (const reference of new Set(references)) {
+      expect([reference, reference.startsWith("#/components/schemas/")]).toEqual([reference, true])
+      expect(Object.keys(document.components.schemas)).toContain(reference.split("/").at(-1))
+    }
+  })
+
+  it("has a name, a summary and a tag for each operation, and each name once", () => {
+    const described = Object.values(document.paths).flatMap((methods) =>
+      Object.values(methods)
+    ) as unknown as ReadonlyArray<
+      { readonly operationId: string; readonly summary: string; readonly tags: ReadonlyArray<string> }
+    >
+    expect(described.length).toBe(operations.length)
+    for (const { operationId, summary, tags } of described) {
+      expect([operationId, summary, tags]).toEqual([operationId, expect.stringMatching(/^[A-Z].{5,}/), [
+        expect.any(String)
+      ]])
+    }
+    expect(new Set(described.map(({ operationId }) => operationId)).size).toBe(described.length)
+  })
+
+  it("declares for each operation what any of its kind can answer", () => {
+    for (const operation of operations) {
+      const expected = [429]
+      if (operation.needsCredential) expected.push(401)
+      if (operation.parameters.length > 0) expected.push(404)
+      if (operation.query.length > 0) expected.push(400)
+      if (operation.bodyFields !== undefined) expected.push(400, 413, 422)
+      expect([operation.name, expected.filter((status) => !operation.statuses.includes(status))])
+        .toEqual([operation.name, []])
+    }
+  })
+
+  it("tells the limits of the contract", () => {
+    const text = JSON.stringify(document)
+    expect(text).toContain("\"maxLength\":255")
+    const create = operations.find(({ name }) => name === "POST /v1/projects/{projectId}/servers")
+    const schema = document.paths[create?.path ?? ""]?.["post"]?.requestBody?.content["application/json"]?.schema
+    expect(schema).toMatchObject({
+      required: ["name"],
+      additionalProperties: false,
+      properties: {
+        name: { type: "string", maxLength: 255 },
+        region: { enum: ["ord", "iad", "lax", "ams", "syd"] },
+        cpu: { enum: ["shared-1x", "shared-2x", "performance-1x"] },
+        memoryMb: { enum: [256, 512, 1024, 2048] }
+      }
+    })
+    expect(JSON.stringify(schema?.properties?.["autoStopSeconds"])).toMatch(/"minimum":60,"maximum":86400/)
+  })
+
+  it("is what is really answered, to the schema: successes and refusals of each operation", async () => {
+    for (const operation of operations) {
+      const account = operation.name.includes("logout") ? await berth.signUp() : owner
+      const project = await account.project()
+      const server = await account.server(project.id)
+      await account.put(`/v1/servers/${server.id}/env/A`, { value: "x" })
+      const { data } = (await account.request<{ data: { id: string } }>("POST", `/v1/servers/${server.id}/deploy`, {
+        body: { imageUri: "oci:/nowhere" }
+      })).body
+      const { id: keyId } = await account.key(project.id)
+      const ids = { projectId: project.id, serverId: server.id, name: "A", keyId, deploymentId: data.id }
+      const ask = (path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) =>
+        account.request(operation.method, path, { body, headers })
+      const path = fill(operation, ids)
+      if (operation.bodyFields !== undefined) {
+        truthful(operation, await ask(path, {}))
+        truthful(operation, await ask(path, "{"))
+        truthful(operation, await ask(path, " ".repeat(1024 * 1024 + 1)))
+      }
+      if (operation.query.length > 0) truthful(operation, await ask(`${path}?limit=0`))
+      if (operation.parameters.length > 0) {
+        truthful(operation, await ask(fill(operation, {}), goodBodies[operation.name]))
+      }
+      if (operation.needsCredential) truthful(operation, await berth.request(operation.method, path))
+      truthful(operation, await ask(path, operation.bodyFields === undefined ? undefined : goodBodies[operation.name]))
+    }
+  }, 60_000)
+
+  it("is shown as a page that fetches nothing from elsewhere", async () => {
+    const page = await berth.request("GET", "/docs")
+    expect([page.status, page.headers.get("content-type")]).toEqual([200, expect.stringMatching(/^text\/html/)])
+    expect(page.text).toContain("Berth")
+    expect([...page.text.matchAll(/<(?:script|link|img)[^>]+(?:src|href)="(https?:)?\/\//g)]).toEqual([])
+  })
+})

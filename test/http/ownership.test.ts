@@ -1,0 +1,181 @@
+import { type Client } from "@modelcontextprotocol/sdk/client/index.js"
+import { beforeAll, describe, expect, it } from "vitest"
+import { failure } from "../contract/shapes.ts"
+import { twins } from "../mcp/twins.ts"
+import { type Account, allScopes, Holder } from "../support/account.ts"
+import { useBerth } from "../support/Berth.ts"
+import { goodBodies } from "../support/bodies.ts"
+import { callTool, connectMcp, textOf } from "../support/mcp.ts"
+import { fill, openApi, type Operation, operationsOf } from "../support/operations.ts"
+
+type Ids = Readonly<Record<string, string>>
+
+const berth = useBerth()
+let operations: ReadonlyArray<Operation> = []
+let owner: Account
+let stranger: Account
+
+/** A project of the owner with a server, a variable, a deployment and a key in it. */
+const things = async (account: Account): Promise<Ids> => {
+  const project = await account.project()
+  const server = await account.server(project.id)
+  await account.put(`/v1/servers/${server.id}/env/A`, { value: "x" })
+  const deployed = await account.request<{ data: { id: string } }>("POST", `/v1/servers/${server.id}/deploy`, {
+    body: { imageUri: "oci:/nowhere" },
+    headers: { prefer: "respond-async" }
+  })
+  const { id: keyId } = await account.key(project.id)
+  return { projectId: project.id, serverId: server.id, name: "A", keyId, deploymentId: deployed.body.data.id }
+}
+
+/** One of these is needed of a key; undefined: the operation is for sessions. */
+const scopeOf = ({ method, name, path }: Operation): ReadonlyArray<string> | undefined => {
+  if (/\/keys|\/auth\//.test(path) || name === "POST /v1/projects") return undefined
+  if (path === "/v1/billing") return ["billing:read"]
+  if (/\/(deploy|rollback)$/.test(path)) return ["deployments:write"]
+  if (/\/deployments/.test(path)) return ["deployments:read"]
+  if (/\/logs$/.test(path)) return ["logs:read", "servers:read"]
+  return method === "GET" ? ["servers:read"] : ["servers:write"]
+}
+
+const isPublic = ({ needsCredential }: Operation) => !needsCredential
+const ofThings = (operation: Operation) => operation.parameters.length > 0
+const send = (holder: Pick<Holder, "request">, operation: Operation, ids: Ids) =>
+  holder.request(operation.method, fill(operation, ids), {
+    ...(operation.bodyFields === undefined ? {} : { body: goodBodies[operation.name] ?? {} })
+  })
+
+beforeAll(async () => {
+  owner = await berth.signUp("enterprise")
+  stranger = await berth.signUp("enterprise")
+  operations = operationsOf(await openApi(berth)).filter(({ name }) => name !== "POST /v1/auth/logout")
+})
+
+describe("who may do what, for every operation", () => {
+  it("nobody without a credential: 401, before anything else is looked at", async () => {
+    const ids = await things(owner)
+    const closed = operations.filter((operation) => !isPublic(operation))
+    expect(closed.length).toBeGreaterThan(20)
+    for (const operation of closed) {
+      const unsaid = await send(berth, operation, ids)
+      expect([operation.name, unsaid.status, unsaid.body]).toEqual([operation.name, 401, failure("UNAUTHORIZED")])
+      const wrong = await send(new Holder(berth, "svc_sess_wrong"), operation, ids)
+      expect([operation.name, wrong.status, wrong.body]).toEqual([operation.name, 401, failure("UNAUTHORIZED")])
+    }
+    const open = operations.filter(isPublic).map(({ name }) => name).sort()
+    expect(open).toEqual(["GET /v1/health", "POST /v1/auth/login", "POST /v1/auth/signup"])
+  })
+
+  it("not another tenant, by session or key: 404, and nothing has changed", async () => {
+    const ids = await things(owner)
+    const theirs = await stranger.project()
+    const holders = [stranger, await stranger.holder(theirs.id)]
+    for (const operation of operations.filter(ofThings)) {
+      for (const [at, holder] of holders.entries()) {
+        const answer = await send(holder, operation, ids)
+        const sessionOnly = at === 1 && scopeOf(operation) === undefined
+        expect([operation.name, at, answer.status, answer.body])
+          .toEqual([
+            operation.name,
+            at,
+            ...(sessionOnly ? [401, failure("UNAUTHORIZED")] : [404, failure("NOT_FOUND")])
+          ])
+      }
+    }
+    expect((await owner.get(`/v1/servers/${ids["serverId"]}`)).status).toBe(200)
+    expect((await owner.get(`/v1/servers/${ids["serverId"]}/env`)).body).toEqual({ data: ["A"] })
+    expect((await owner.get(`/v1/projects/${ids["projectId"]}/keys`)).body).toMatchObject({ meta: { total: 1 } })
+  })
+
+  it("not a key of another project of the same account: 404, and nothing has changed", async () => {
+    const ids = await things(owner)
+    const beside = await owner.holder((await owner.project("Beside")).id)
+    for (const operation of operations.filter(ofThings)) {
+      const answer = await send(beside, operation, ids)
+      expect([operation.name, answer.status, answer.body]).toEqual(
+        scopeOf(operation) === undefined
+          ? [operation.name, 401, failure("UNAUTHORIZED")]
+          : [operation.name, 404, failure("NOT_FOUND")]
+      )
+    }
+    expect((await beside.get("/v1/servers")).body).toMatchObject({ data: [], meta: { total: 0 } })
+    expect((await beside.get("/v1/projects")).body).toMatchObject({ data: [{ name: "Beside" }], meta: { total: 1 } })
+  })
+
+  it("not a key without the scope: 403 that names it, and nothing has changed", async () => {
+    const ids = await things(owner)
+    for (const operation of operations.filter((operation) => !isPublic(operation))) {
+      const needed = scopeOf(operation)
+      if (needed === undefined) continue
+      const rest = allScopes.filter((scope) => !needed.includes(scope))
+      const answer = await send(await owner.holder(ids["projectId"] ?? "", rest), operation, ids)
+      expect([operation.name, answer.status, answer.body])
+        .toEqual([operation.name, 403, failure("FORBIDDEN", { requiredScopes: needed })])
+    }
+    expect((await owner.get(`/v1/servers/${ids["serverId"]}`)).status).toBe(200)
+  })
+
+  it("a key with one of the scopes it needs, in its own project", async () => {
+    for (const operation of operations.filter((operation) => !isPublic(operation))) {
+      for (const scope of scopeOf(operation) ?? []) {
+        const ids = await things(owner)
+        const { status } = await send(await owner.holder(ids["projectId"] ?? "", [scope]), operation, ids)
+        // What is not deployed can't be started; that is no question of who asks.
+        expect([operation.name, scope, [401, 403].includes(status)]).toEqual([operation.name, scope, false])
+      }
+    }
+  }, 60_000)
+
+  it("the owner", async () => {
+    for (const operation of operations.filter((operation) => !isPublic(operation))) {
+      const { status, text } = await send(owner, operation, await things(owner))
+      expect([operation.name, [401, 403, 500].includes(status) ? text : "fine"]).toEqual([operation.name, "fine"])
+      expect([operation.name, operation.statuses.includes(status) ? "declared" : status])
+        .toEqual([operation.name, "declared"])
+    }
+  }, 60_000)
+})
+
+describe("who may call what, for every tool", () => {
+  const argumentsOf = (name: string, ids: Ids) => {
+    const operation = operations.find((candidate) => candidate.name === name)
+    const inPath = Object.fromEntries((operation?.parameters ?? []).map((parameter) => [parameter, ids[parameter]]))
+    return { ...goodBodies[name], ...inPath }
+  }
+  const codeOf = async (client: Client, name: string, ids: Ids) => {
+    const result = await callTool(client, twins[name] ?? "", argumentsOf(name, ids))
+    return result.isError === true ? (textOf(result) as { error: { code: string } }).error.code : "done"
+  }
+  const byName = (name: string) => operations.find((operation) => operation.name === name)!
+
+  it("not another tenant, nor a key of another project: NOT_FOUND", async () => {
+    const ids = await things(owner)
+    const key = await owner.key((await owner.project("Beside")).id)
+    const clients = [
+      await connectMcp(berth.url, { token: stranger.token }),
+      await connectMcp(berth.url, { token: key.key })
+    ]
+    for (const name of Object.keys(twins).filter((name) => ofThings(byName(name)))) {
+      for (const [at, client] of clients.entries()) {
+        const sessionOnly = at === 1 && scopeOf(byName(name)) === undefined
+        expect([name, at, await codeOf(client, name, ids)])
+          .toEqual([name, at, sessionOnly ? "UNAUTHORIZED" : "NOT_FOUND"])
+      }
+    }
+    await Promise.all(clients.map((client) => client.close()))
+    expect((await owner.get(`/v1/servers/${ids["serverId"]}/env`)).body).toEqual({ data: ["A"] })
+  })
+
+  it("not a key without the scope: FORBIDDEN, though the tool was not listed", async () => {
+    const ids = await things(owner)
+    for (const name of Object.keys(twins)) {
+      const needed = scopeOf(byName(name))
+      const rest = allScopes.filter((scope) => !(needed ?? []).includes(scope))
+      const { key } = await owner.key(ids["projectId"] ?? "", rest)
+      const client = await connectMcp(berth.url, { token: key })
+      const refusal = name === "POST /v1/projects" ? "FORBIDDEN" : "UNAUTHORIZED"
+      expect([name, await codeOf(client, name, ids)]).toEqual([name, needed === undefined ? refusal : "FORBIDDEN"])
+      await client.close()
+    }
+  }, 60_000)
+})
