@@ -144,7 +144,9 @@ describe("errors", () => {
   })
 
   row("404 Not found", async () => {
-    for (const path of ["/v1/servers/srv_01J00000000000000000000000", "/v1/servers/x", "/v1/x", "/x", "/v1/servers//x"]) {
+    for (
+      const path of ["/v1/servers/srv_01J00000000000000000000000", "/v1/servers/x", "/v1/x", "/x", "/v1/servers//x"]
+    ) {
       const answer = await owner.get(path)
       expect([path, answer.status, answer.body]).toEqual([path, 404, failure("NOT_FOUND")])
     }

@@ -14,12 +14,12 @@ export interface McpOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The SDK's own client, connected to the platform's MCP door. */
+/** The SDK's own client, connected to the MCP endpoints below a URL: the platform's own, or a hosted server's. */
 export const connectMcp = async (base: string, { headers, query = "", token, way = "Streamable HTTP" }: McpOptions) => {
   const requestInit = { headers: { authorization: `Bearer ${token}`, ...headers } }
   const transport = way === "SSE"
-    ? new SSEClientTransport(new URL(`/sse${query}`, base), { requestInit })
-    : new StreamableHTTPClientTransport(new URL(`/mcp${query}`, base), { requestInit })
+    ? new SSEClientTransport(new URL(`${base}/sse${query}`), { requestInit })
+    : new StreamableHTTPClientTransport(new URL(`${base}/mcp${query}`), { requestInit })
   const client = new Client({ name: "test", version: "1.0.0" })
   // The SDK's transports predate `exactOptionalPropertyTypes`.
   await client.connect(transport as Transport)
