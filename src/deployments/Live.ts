@@ -5,6 +5,7 @@ import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { DeployWorkflowLive } from "./DeployWorkflow.ts"
 import { EngineLive } from "./Engine.ts"
 import { FleetRepo } from "./FleetRepo.ts"
+import { JournalRepo } from "./JournalRepo.ts"
 import { Launch } from "./Launch.ts"
 import { Leftovers } from "./Leftovers.ts"
 import { Lifecycle } from "./Lifecycle.ts"
@@ -26,6 +27,7 @@ const base = Layer.mergeAll(
   FleetRepo.Default,
   OutputRepo.Default,
   RetentionRepo.Default,
+  JournalRepo.Default,
   ServerLocks.Default,
   Stopping.Default,
   Watch.Default

@@ -7,6 +7,7 @@ import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { DeployWorkflow } from "./DeployWorkflow.ts"
 import { FleetRepo } from "./FleetRepo.ts"
 import { awaitHealthy } from "./HealthCheck.ts"
+import { JournalRepo } from "./JournalRepo.ts"
 import { Launch } from "./Launch.ts"
 import { Leftovers } from "./Leftovers.ts"
 import { MachineOutput } from "./MachineOutput.ts"
@@ -24,6 +25,7 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
     const machines = yield* Machines
     const repo = yield* DeploymentsRepo
     const fleet = yield* FleetRepo
+    const journal = yield* JournalRepo
     const launch = yield* Launch
     const leftovers = yield* Leftovers
     const output = yield* MachineOutput
@@ -119,8 +121,12 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
       for (const { id, serverId } of yield* fleet.open) {
         const payload = { deploymentId: id, serverId }
         yield* DeployWorkflow.execute(payload, { discard: true })
-        const result = yield* DeployWorkflow.poll(yield* DeployWorkflow.executionId(payload))
-        if (result?._tag !== "Complete") continue
+        const executionId = yield* DeployWorkflow.executionId(payload)
+        const result = yield* DeployWorkflow.poll(executionId)
+        if (result?._tag !== "Complete") {
+          yield* journal.deliverAgain(executionId)
+          continue
+        }
         const record = Option.getOrUndefined(yield* repo.find(id))
         if (record === undefined) continue
         if (isSettled(record.status)) yield* repo.enter(id, "retired")

@@ -1,6 +1,7 @@
 import { plans } from "#src/billing/Plan.ts"
 import { Images } from "#src/images/Images.ts"
 import { Array, Effect } from "effect"
+import { JournalRepo } from "./JournalRepo.ts"
 import { keptCount, keptVersions } from "./retention-rule.ts"
 import { RetentionRepo } from "./RetentionRepo.ts"
 
@@ -9,6 +10,7 @@ export class Retention extends Effect.Service<Retention>()("deployments/Retentio
   effect: Effect.gen(function*() {
     const images = yield* Images
     const repo = yield* RetentionRepo
+    const journal = yield* JournalRepo
 
     /** Digests that run, may be run by a rollback, or are on their way into the store. */
     const digests = Effect.map(repo.versions, (rows) => {
@@ -27,7 +29,7 @@ export class Retention extends Effect.Service<Retention>()("deployments/Retentio
     const collect = Effect.fn("Retention.collect")(function*() {
       const collected = yield* images.collect(yield* digests)
       yield* Effect.logDebug("Collected images", collected)
-      yield* repo.forgetJournals
+      yield* journal.forget
     })
 
     return { collect } as const

@@ -2,7 +2,6 @@ import { PlanName } from "#src/billing/Plan.ts"
 import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Schema } from "effect"
-import { openStages } from "./transitions.ts"
 
 const Version = Schema.Struct({
   serverId: Schema.String,
@@ -31,19 +30,7 @@ export class RetentionRepo extends Effect.Service<RetentionRepo>()("deployments/
 
     return {
       /** Every version that has an image. */
-      versions: dieOnSql(versions()),
-      /** The workflow engine keeps each step it took; a day after a pipeline ended nobody asks for them. */
-      forgetJournals: dieOnSql(sql.withTransaction(Effect.asVoid(sql`
-        WITH done AS (
-          SELECT m.entity_id FROM cluster_messages m JOIN cluster_replies r ON r.request_id = m.id AND r.kind = 0
-          WHERE m.entity_type = 'Workflow/Deploy' AND m.tag = 'run' AND m.last_read < now() - interval '1 day'
-            AND NOT EXISTS (SELECT 1 FROM deployments d
-              WHERE d.id = (m.payload::jsonb ->> 'deploymentId') AND ${sql.in("d.stage", openStages)})
-        ), messages AS (
-          DELETE FROM cluster_messages m USING done
-          WHERE m.entity_type = 'Workflow/Deploy' AND m.entity_id = done.entity_id RETURNING m.id
-        )
-        DELETE FROM cluster_replies r USING messages WHERE r.request_id = messages.id`)))
+      versions: dieOnSql(versions())
     } as const
   })
 }) {}

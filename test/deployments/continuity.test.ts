@@ -1,4 +1,5 @@
 import { Deployments } from "#src/deployments/Deployments.ts"
+import { Reconciler } from "#src/deployments/Reconciler.ts"
 import { SqlClient } from "@effect/sql"
 import { assert } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
@@ -56,7 +57,9 @@ platformSuite("continuity", (it) => {
       const cut = Effect.ignore(sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND pid <> pg_backend_pid()`)
       yield* Effect.repeat(cut, { times: 5, schedule: Schedule.spaced("400 millis") })
-      const record = Effect.option(Effect.catchAllDefect(as(deployments.get(server.id, id)), Effect.fail))
+      const { sweep } = yield* Reconciler
+      const look = Effect.zipRight(sweep(), as(deployments.get(server.id, id)))
+      const record = Effect.option(Effect.catchAllDefect(look, Effect.fail))
       const done = yield* until(record, (found) => found._tag === "Some" && found.value.status === "running")
       assert.strictEqual(done._tag, "Some")
     }), 60_000)
