@@ -93,8 +93,9 @@ export const run = (
   return { place, url, pid: child.pid ?? 0, output: () => output, printed, end }
 }
 
-export const serve = (place: Place, ...args: ReadonlyArray<string>) =>
-  run(place, ["node", "dist/berth.js", "serve", ...args])
+const command = ["node", "dist/berth.js", "serve"] as const
+
+export const serve = (place: Place, ...args: ReadonlyArray<string>) => run(place, [...command, ...args])
 
 /** Ends what a failed test may have left of a home: by process number, each found by that home's path. */
 export const sweep = ({ home }: Place) => {
@@ -107,13 +108,16 @@ export const sweep = ({ home }: Place) => {
   }
 }
 
-/** One platform for the tests of a file, with the sample restaurant deployed; stopped as a service manager does it. */
+/**
+ * One platform for the tests of a file, with the sample restaurant deployed; stopped as a service manager does it.
+ * It believes `X-Forwarded-For`, so that callers need not share a rate limit.
+ */
 export const useProgram = () => {
   const held: { program?: Program } = {}
   beforeAll(async () => {
     const place = await newPlace()
     await build(place)
-    held.program = serve(place)
+    held.program = run(place, command, { TRUST_PROXY: "1" })
     await held.program.printed(/npx berth call .*\n/)
   }, 120_000)
   afterAll(async () => {
