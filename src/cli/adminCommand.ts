@@ -7,15 +7,15 @@ import { Secrets } from "../shared/Secrets.ts"
 import { fail, orSay } from "./fail.ts"
 import { SharedDatabaseLive } from "./serve.ts"
 
+const onDatabase = Layer.provide(SharedDatabaseLive)
+
 const rewrap = Command.make("rewrap", {}, () =>
   Effect.gen(function*() {
     const done = yield* (yield* Rewrap).all
     for (const { moved, table } of done) yield* Console.log(`${table}: ${moved} moved to the current key`)
-  }).pipe(
-    Effect.provide(Layer.provide(Rewrap.Default, Secrets.Default)),
-    Effect.provide(SharedDatabaseLive),
-    orSay
-  )).pipe(Command.withDescription("Move every stored secret to SECRET_KEY; afterwards SECRET_KEY_PREVIOUS can go"))
+  }).pipe(Effect.provide(onDatabase(Layer.provide(Rewrap.Default, Secrets.Default))), orSay)).pipe(
+    Command.withDescription("Move every stored secret to SECRET_KEY; afterwards SECRET_KEY_PREVIOUS can go")
+  )
 
 const plan = Command.make(
   "plan",
@@ -27,7 +27,7 @@ const plan = Command.make(
     Effect.gen(function*() {
       const found = yield* (yield* Operators).setPlan(email, plan)
       yield* found ? Console.log(`${email} is on the ${plan} plan`) : fail(`There is no account ${email}`)
-    }).pipe(Effect.provide(Operators.Default), Effect.provide(SharedDatabaseLive), orSay)
+    }).pipe(Effect.provide(onDatabase(Operators.Default)), orSay)
 ).pipe(Command.withDescription("Put an account on a plan: free, developer, pro or enterprise"))
 
 /** `berth admin …`: the operator's commands, on the database that the settings name, beside a running service. */

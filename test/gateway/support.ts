@@ -181,7 +181,7 @@ export const raw = (port: number, text: string, enough?: (received: string) => b
     socket.on("close", done)
     socket.on("error", done)
     return Effect.sync(() => socket.destroy())
-  }).pipe(Effect.timeoutFail({ duration: "5 seconds", onTimeout: () => new Error("the connection stays silent") }))
+  }).pipe(Effect.timeout("5 seconds"))
 
 /** One request with exactly these header lines, on a connection of its own. */
 export const rawRequest = (port: number, method: string, target: string, headers: ReadonlyArray<string>, body = "") =>

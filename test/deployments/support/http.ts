@@ -6,7 +6,7 @@ import { request } from "node:http"
 export const getFrom = (machine: string, path: string) =>
   Effect.gen(function*() {
     const state = yield* Effect.flatMap(Machines, (machines) => machines.inspect(machine))
-    if (state === undefined) return yield* Effect.fail(new Error("no such machine"))
+    if (state === undefined) return yield* Effect.dieMessage("no such machine")
     const { address } = state
     const where = address._tag === "Unix" ? { socketPath: address.path } : address
     return yield* Effect.tryPromise(() =>
