@@ -1,6 +1,7 @@
 import { Data, Effect } from "effect"
 import { type RequestListener, type Server } from "node:http"
 import { type Gateway } from "./gateway/Gateway.ts"
+import { answerMalformed } from "./malformed.ts"
 
 /** The address can't be listened on; the message names it and what to do. */
 export class ListenError extends Data.TaggedError("ListenError")<{ readonly message: string }> {}
@@ -44,6 +45,7 @@ export const listen = (
       if (awaitsContinue) res.writeContinue()
       ours(req, res)
     }
+    answerMalformed(server)
     server.on("request", dispatch(false)).on("checkContinue", dispatch(true))
     // A slow sender of headers holds a socket, not a worker; a minute is plenty.
     server.headersTimeout = 60_000

@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest"
+import { useBerth } from "../support/Berth.ts"
+import { sendRaw } from "../support/http.ts"
+
+const berth = useBerth()
+
+const rest = "Host: x\r\nConnection: close\r\n\r\n"
+
+describe("what is no HTTP request", () => {
+  it("gets the envelope, the headers of every answer, and the end of the connection", async () => {
+    const requests: ReadonlyArray<readonly [string, number, string]> = [
+      [`BREW /v1/projects HTTP/1.1\r\n${rest}`, 400, "BAD_REQUEST"],
+      [`GET /v1/projects HTTP/9.9\r\n${rest}`, 400, "BAD_REQUEST"],
+      [`GET /v1/pro\u0000jects HTTP/1.1\r\n${rest}`, 400, "BAD_REQUEST"],
+      ["hello\r\n\r\n", 400, "BAD_REQUEST"],
+      [`GET / HTTP/1.1\r\nHost: x\r\nBad Header: x\r\n\r\n`, 400, "BAD_REQUEST"],
+      [`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1, 2\r\n\r\n`, 400, "BAD_REQUEST"],
+      [`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n`, 400, "BAD_REQUEST"],
+      [`GET / HTTP/1.1\r\nX-Long: ${"a".repeat(20_000)}\r\n${rest}`, 431, "HEADERS_TOO_LARGE"]
+    ]
+    for (const [bytes, status, code] of requests) {
+      const answer = await sendRaw(berth.url, bytes)
+      const [head = "", body = ""] = answer.split("\r\n\r\n")
+      expect([bytes.slice(0, 40), head.split("\r\n")[0]]).toEqual([
+        bytes.slice(0, 40),
+        expect.stringContaining(` ${status} `)
+      ])
+      for (const name of ["x-request-id", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]) {
+        expect([name, head.toLowerCase().includes(`\r\n${name}: `)]).toEqual([name, true])
+      }
+      expect(JSON.parse(body)).toEqual({ error: { code, message: expect.stringMatching(/\S/) } })
+    }
+  })
+
+  it("without a Host header is refused too (RFC 9112 §3.2)", async () => {
+    expect(await sendRaw(berth.url, "GET /v1/health HTTP/1.1\r\nConnection: close\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 /)
+  })
+
+  it("does not disturb what another connection asks", async () => {
+    const noise = Array.from({ length: 20 }, () => sendRaw(berth.url, "garbage\r\n\r\n"))
+    const answers = await Promise.all(Array.from({ length: 20 }, () => berth.request("GET", "/v1/health")))
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
+    await Promise.all(noise)
+  })
+})
