@@ -1,4 +1,5 @@
 import { BadRequest, codeOf, describe, type Failure, Invalid, issuesFrom, sentence } from "#src/shared/Failure.ts"
+import { describeOutage } from "#src/shared/outage.ts"
 import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Cause, Effect, Option, Predicate } from "effect"
 
@@ -35,22 +36,12 @@ const decodeFailure = (
     : describe(new Invalid({ issues: found }))
 }
 
-/** PostgreSQL can't be reached or is going down (class 08, 57P0x), or no connection came free. */
-const isOutage = (error: unknown) => {
-  if (!Predicate.isTagged(error, "SqlError") || !Predicate.hasProperty(error, "cause")) return false
-  const { cause } = error
-  const code = Predicate.hasProperty(cause, "code") ? String(cause.code) : ""
-  return /^(08|57P0|53300|ECONN|ENOTFOUND|EPIPE|ENOENT|ETIMEDOUT)/.test(code) ||
-    /timeout|terminated|ended|ECONN/i.test(Predicate.hasProperty(cause, "message") ? String(cause.message) : "")
-}
-
 const ofError = (request: HttpServerRequest.HttpServerRequest, error: unknown): Failure | undefined => {
   if (Predicate.isTagged(error, "HttpApiDecodeError") && Predicate.hasProperty(error, "issues")) {
     return decodeFailure(request, error.issues as Parameters<typeof issuesFrom>[0])
   }
   if (Predicate.isTagged(error, "RouteNotFound")) return failed(404, `There is nothing at ${request.method} this path`)
-  if (isOutage(error)) return { ...failed(503, "The database can't be reached; try again shortly"), retryAfter: 5 }
-  return describe(error)
+  return describeOutage(error) ?? describe(error)
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { codeOf, describe, type Failure } from "#src/shared/Failure.ts"
+import { describeOutage } from "#src/shared/outage.ts"
 import { version } from "#src/version.ts"
 import { Server } from "@modelcontextprotocol/sdk/server/index.js"
 import {
@@ -47,8 +48,8 @@ const failed = ({ code, details, message }: Failure): CallToolResult => {
 const unexpected: Failure = { status: 500, code: codeOf(500), message: "Something went wrong on our side" }
 
 const failureOf = (cause: Cause.Cause<unknown>) => {
-  const error = Option.getOrUndefined(Cause.failureOption(cause))
-  const known = describe(error)
+  const error = Option.getOrUndefined(Option.orElse(Cause.failureOption(cause), () => Cause.dieOption(cause)))
+  const known = describeOutage(error) ?? describe(error)
   return known === undefined
     ? Effect.as(Effect.logError("A tool failed unexpectedly", cause), unexpected)
     : Effect.succeed(known)

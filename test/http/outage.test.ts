@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { failure } from "../contract/shapes.ts"
 import { type Account, type Project } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
+import { callTool, connectMcp, textOf } from "../support/mcp.ts"
 import { DatabaseProxy } from "../support/proxy.ts"
+import { holdLock } from "../support/sql.ts"
 
 const proxy = new DatabaseProxy()
 const berth = useBerth({ through: proxy.through })
@@ -79,6 +81,25 @@ describe("when the database is back", () => {
     await until(200, () => owner.get("/v1/projects"))
     expect((await owner.get("/v1/projects")).body).toMatchObject({ data: [project], meta: { total: 1 } })
     expect((await owner.post("/v1/projects", { name: "After" })).status).toBe(201)
+  })
+
+  it("an outage in the middle of an operation is the same refusal through both doors", async () => {
+    const client = await connectMcp(berth.url, { token: owner.token })
+    const body = { name: "Caught" }
+    const lock = "SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE"
+    const release = await holdLock(berth.databaseUrl, lock, [owner.id])
+    const http = owner.post(`/v1/projects/${project.id}/servers`, body)
+    const mcp = callTool(client, "create_server", { projectId: project.id, ...body })
+    await setTimeout(300)
+    await proxy.cut()
+    const [answer, result] = await Promise.all([http, mcp])
+    expect([answer.status, answer.body]).toEqual([503, failure("SERVICE_UNAVAILABLE")])
+    expect([result.isError, textOf(result)]).toEqual([true, answer.body])
+    await release()
+    await proxy.mend()
+    await until(200, () => owner.get("/v1/projects"))
+    expect((await owner.get("/v1/servers")).body).toMatchObject({ meta: { total: 0 } })
+    await client.close()
   })
 
   it("an outage in the middle of many requests answers each of them", async () => {
