@@ -72,7 +72,7 @@ export class Berth {
 
   /** What the log tells of failures that nobody foresaw: a 500 leaves its cause there. */
   get unexpected() {
-    return this.logged.filter((line) => line.includes("unexpectedly"))
+    return this.logged.filter((line) => /failed unexpectedly/.test(line))
   }
 
   /** A request; from an address of its own unless the headers say another. */
