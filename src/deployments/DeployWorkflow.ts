@@ -1,6 +1,7 @@
 import { Activity, Workflow } from "@effect/workflow"
-import { Effect, Layer, Schedule, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { DeploymentId, type DeploymentRow } from "./Deployment.ts"
+import { throughOutage } from "./outage.ts"
 import { Gone, Pipeline, Source, StageFailed } from "./Pipeline.ts"
 import { staysInterrupted, Stopping, StopsFirst } from "./Stopping.ts"
 import { type Stage } from "./transitions.ts"
@@ -16,13 +17,6 @@ export const DeployWorkflow = Workflow.make({
 
 /** Requests in flight at the old machine when the swap came. */
 const drainTime = "2 seconds"
-
-/** The database may be away for a while; the end of a pipeline is worth waiting for. */
-const persistently = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.retry(Effect.sandbox(effect), {
-    schedule: Schedule.exponential("200 millis").pipe(Schedule.union(Schedule.spaced("5 seconds"))),
-    times: 60
-  }).pipe(Effect.unsandbox)
 
 const registration = DeployWorkflow.toLayer(({ deploymentId: id, serverId }) =>
   Effect.gen(function*() {
@@ -40,7 +34,7 @@ const registration = DeployWorkflow.toLayer(({ deploymentId: id, serverId }) =>
         error: Failed,
         execute: stopping.guarded(execute),
         interruptRetryPolicy: staysInterrupted
-      })
+      }).pipe(throughOutage())
 
     const step = <A, I, E extends { readonly message: string }>(
       stage: Stage,
@@ -68,7 +62,7 @@ const registration = DeployWorkflow.toLayer(({ deploymentId: id, serverId }) =>
       Effect.zipRight(Effect.ignore(afterwards)),
       Effect.catchTags({
         StageFailed: ({ message }) =>
-          activity("failing", Schema.Void, persistently(pipeline.fail(id, serverId, message))),
+          activity("failing", Schema.Void, throughOutage(60)(pipeline.fail(id, serverId, message))),
         Gone: () => activity("discarding", Schema.Void, pipeline.discard(id))
       })
     )

@@ -44,7 +44,10 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       Effect.uninterruptible(
         Effect.tap(repo.begin(row), ({ id, serverId }) =>
           DeployWorkflow.execute({ deploymentId: id, serverId }, { discard: true }).pipe(
-            Effect.provideService(WorkflowEngine.WorkflowEngine, engine)
+            Effect.provideService(WorkflowEngine.WorkflowEngine, engine),
+            Effect.catchAllDefect((defect) =>
+              Effect.logWarning(`${id} is left for the reconciler to start`, defect)
+            )
           ))
       )
 

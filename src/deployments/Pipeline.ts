@@ -2,13 +2,14 @@ import { Images, type MirrorProgress, ResolvedImage } from "#src/images/Images.t
 import { Machines } from "#src/machines/Machines.ts"
 import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
-import { Cause, Clock, Effect, Option, Schedule, Schema } from "effect"
+import { Cause, Clock, Effect, Option, Schema } from "effect"
 import { type DeploymentRow, Stage } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { awaitHealthy } from "./HealthCheck.ts"
 import { Launch } from "./Launch.ts"
 import { Leftovers } from "./Leftovers.ts"
 import { MachineOutput } from "./MachineOutput.ts"
+import { throughOutage } from "./outage.ts"
 import { OutcomesRepo } from "./OutcomesRepo.ts"
 import { type Stage as StageName } from "./transitions.ts"
 import { Watch } from "./Watch.ts"
@@ -29,19 +30,6 @@ export class Gone extends Schema.TaggedError<Gone>()("Gone", {}) {}
 /** What `resolving` found out, handed from stage to stage. A rollback runs what is stored: nothing to resolve. */
 export const Source = Schema.Struct({ digest: Schema.String, resolved: Schema.NullOr(ResolvedImage) })
 export type Source = typeof Source.Type
-
-/**
- * A defect here is the database being away, nearly always, and a stage can be done again: it is, for half a minute.
- */
-const throughOutage = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-  Effect.sandbox(effect).pipe(
-    Effect.retry({
-      schedule: Schedule.exponential("250 millis").pipe(Schedule.union(Schedule.spaced("3 seconds"))),
-      times: 12,
-      while: (cause) => Cause.isDie(cause)
-    }),
-    Effect.unsandbox
-  )
 
 const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`
 
@@ -143,7 +131,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
       }
       yield* watch.changed(id)
       yield* Effect.flatMap(orGone(repo.find(id)), (record) => log(record, "running; requests go to the new machine"))
-    }, throughOutage)
+    }, throughOutage())
 
     /** Takes away the machine of a deployment that will never serve. Never one that does, or may yet. */
     const discard = Effect.fn("Pipeline.discard")(
@@ -153,7 +141,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
         yield* launch.destroy(id, 0)
       },
       Effect.catchTag("MachineError", (error) => Effect.logWarning("A machine was left for the reconciler", error)),
-      throughOutage
+      throughOutage()
     )
 
     /** The last step: what the new machine replaced goes. */
@@ -163,7 +151,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
         yield* enter(id, "retired")
       },
       Effect.catchTag("MachineError", (error) => Effect.logWarning("Old machines were left for the reconciler", error)),
-      throughOutage
+      throughOutage()
     )
 
     const fail = Effect.fn("Pipeline.fail")(function*(id: string, serverId: string, message: string) {
@@ -190,7 +178,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
             ? error
             : new StageFailed({ stage: name, cause: error.message })
         ),
-        throughOutage,
+        throughOutage(),
         Effect.catchAllDefect((defect) =>
           Effect.zipRight(
             Effect.logError(`Deployment ${id} met a defect in ${name}`, Cause.die(defect)),

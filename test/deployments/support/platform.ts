@@ -21,7 +21,7 @@ const tidy = Layer.scopedDiscard(
 )
 
 /** The services on a database and a home of their own. */
-export const platform = (variables: Readonly<Record<string, string>> = {}) =>
+const platform = (variables: Readonly<Record<string, string>> = {}) =>
   tidy.pipe(Layer.provideMerge(services(DatabaseTest, settingsTest(variables))))
 
 type Suite = (
