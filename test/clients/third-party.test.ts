@@ -52,7 +52,7 @@ describeWhen(typeof found === "string" ? found : undefined, "clients that others
       const called = await inspect(url(), rightToken(name), "--method", "tools/call", ...call)
       expect(called.code, called.err).toBe(0)
       expectAnswer(name, CallToolResultSchema.parse(JSON.parse(called.out)))
-    }, 60_000)
+    }, 120_000)
 
     it("is refused without a token, and with one for somewhere else", async () => {
       const refusals = wrongTokens(name).map((token) => inspect(url(), token, "--method", "tools/list"))
@@ -60,7 +60,7 @@ describeWhen(typeof found === "string" ? found : undefined, "clients that others
         expect(refused).toMatchObject({ code: 3, out: "" })
         expect(refused.err).toContain("auth_required")
       }
-    }, 60_000)
+    }, 120_000)
   })
 
   describe.each(ways)("mcp-remote at %s", (name, url) => {
@@ -75,7 +75,7 @@ describeWhen(typeof found === "string" ? found : undefined, "clients that others
       } finally {
         await client.close()
       }
-    }, 60_000)
+    }, 120_000)
   })
 
   // It takes a refusal for an invitation to sign in, and looks for where; one address a door is enough.
@@ -90,6 +90,6 @@ describeWhen(typeof found === "string" ? found : undefined, "clients that others
         expect(refused.err).toMatch(/401|Unauthorized|UnauthorizedError|Registration/)
       }
     },
-    60_000
+    120_000
   )
 })

@@ -48,7 +48,7 @@ const deployUntil = async ({ serverId, session, base }: Owner, imageUri: string,
 }
 
 const settled = async ({ deployments }: Owner) => {
-  await expect.poll(async () => (await deployments()).map(({ status }) => status), { timeout: 30_000, interval: 500 })
+  await expect.poll(async () => (await deployments()).map(({ status }) => status), { timeout: 60_000, interval: 500 })
     .not.toContainEqual(expect.stringMatching(/pending|building/))
   return deployments()
 }
@@ -93,7 +93,7 @@ describeWhen(missing, "a platform that is killed", () => {
     const back = asking.replies.findIndex(({ status }) => status !== undefined)
     expect(back).toBeGreaterThanOrEqual(0)
     expect(new Set(asking.replies.slice(back).map(({ status }) => status))).toEqual(new Set([200]))
-  }, 60_000)
+  }, 120_000)
 
   it.each([
     "Finding the image",
@@ -113,8 +113,8 @@ describeWhen(missing, "a platform that is killed", () => {
     const next = await restart()
     const deployments = await settled(next)
     // The old machine is given two seconds for requests under way.
-    await expect.poll(() => traces(place.home).machines.length, { timeout: 15_000, interval: 200 }).toBe(1)
-    await expect.poll(() => asking.replies.at(-1)?.name, { timeout: 10_000 }).toBe(name)
+    await expect.poll(() => traces(place.home).machines.length, { timeout: 30_000, interval: 200 }).toBe(1)
+    await expect.poll(() => asking.replies.at(-1)?.name, { timeout: 30_000 }).toBe(name)
     await asking.stop()
 
     const [newest, ...older] = deployments
@@ -139,10 +139,10 @@ describeWhen(missing, "a platform that is killed", () => {
     const heard = replies.flatMap(({ name }) => name ?? []).filter((name, at, all) => name !== all[at - 1])
     expect(heard).toEqual([names.at(-1), name])
     names = [...names, name]
-  }, 90_000)
+  }, 120_000)
 
   it("ends without a trace when it is at last told to stop", async () => {
     expect(await program.end("SIGTERM")).toEqual({ code: 0, signal: null })
     expect(traces(place.home)).toEqual(nothing)
-  }, 30_000)
+  }, 120_000)
 })

@@ -1,0 +1,43 @@
+import { buildReadyImage } from "#src/ready-server/build-image.ts"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { build } from "tsup"
+import { readyServer } from "../../../tsup.config.ts"
+import { freePort } from "../../support/http.ts"
+import { temporaryDirectory } from "../../support/Settings.ts"
+
+/** The fixture in one file. */
+export const bundleFixture = async () => {
+  const outDir = temporaryDirectory("fixture")
+  writeFileSync(join(outDir, "package.json"), "{\"type\":\"module\"}")
+  await build({
+    ...readyServer,
+    entry: { fixture: "test/conformance/fixture/fixture.program.ts" },
+    sourcemap: false,
+    outDir,
+    config: false,
+    silent: true
+  })
+  return join(outDir, "fixture.js")
+}
+
+/** An image that runs it, as the ready server's is made. */
+export const fixtureImage = async (bundle: string) => {
+  const { path } = await buildReadyImage(temporaryDirectory("fixture-image"), { server: bundle })
+  return `oci:${path}`
+}
+
+/** Runs it on this machine, with nothing before it. */
+export const startFixture = async (bundle: string) => {
+  const port = await freePort()
+  const child = spawn(process.execPath, [bundle], { env: { PORT: String(port) }, stdio: ["ignore", "pipe", "inherit"] })
+  await once(child.stdout, "data")
+  const stop = async () => {
+    const ended = once(child, "exit")
+    child.kill("SIGKILL")
+    await ended
+  }
+  return { url: `http://127.0.0.1:${port}/mcp`, stop }
+}
