@@ -7,7 +7,9 @@ const isOutage = (error: unknown) => {
   const { cause } = error
   const code = Predicate.hasProperty(cause, "code") ? String(cause.code) : ""
   return /^(08|57P0|53300|ECONN|ENOTFOUND|EPIPE|ENOENT|ETIMEDOUT)/.test(code) ||
-    /timeout|terminated|ended|not queryable|ECONN/i.test(Predicate.hasProperty(cause, "message") ? String(cause.message) : "")
+    /timeout|terminated|ended|not queryable|ECONN/i.test(
+      Predicate.hasProperty(cause, "message") ? String(cause.message) : ""
+    )
 }
 
 /** What both doors say while the database is away; undefined when the error is another. */
