@@ -17,6 +17,7 @@ import { HealthHandlers } from "./health/Handlers.ts"
 import { idempotent } from "./idempotency.ts"
 import { listen } from "./listen.ts"
 import { McpRoutes } from "./mcp.ts"
+import { PlatformResourceRoutes } from "./oauth/platform-resource.ts"
 import { jwks } from "./oauth/routes.ts"
 import { ProjectsHandlers } from "./projects/Handlers.ts"
 import { ServersHandlers } from "./servers/Handlers.ts"
@@ -58,7 +59,8 @@ export const HttpLive = ListenerLive.pipe(
     HttpApiBuilder.middleware(Effect.succeed(doors), { withContext: true }),
     McpRoutes,
     DocsRoutes,
-    JwksRoute
+    JwksRoute,
+    PlatformResourceRoutes
   ]),
   Layer.provide(ApiLive),
   Layer.provide([HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer]),

@@ -11,6 +11,7 @@ import { RoutesRepo } from "./gateway/RoutesRepo.ts"
 import { Images } from "./images/Images.ts"
 import { Teardown } from "./machines/Teardown.ts"
 import { AccessTokens } from "./oauth/AccessTokens.ts"
+import { PlatformTokens } from "./oauth/PlatformTokens.ts"
 import { SigningKeys } from "./oauth/SigningKeys.ts"
 import { SigningKeysRepo } from "./oauth/SigningKeysRepo.ts"
 import { TestTokens } from "./oauth/TestTokens.ts"
@@ -33,7 +34,7 @@ import { Secrets } from "./shared/Secrets.ts"
 
 const images = Layer.provide(Images.Default, GuardedHttp.Default)
 
-const oauth = TestTokens.Default.pipe(
+const oauth = Layer.merge(TestTokens.Default, PlatformTokens.Default).pipe(
   Layer.provideMerge(AccessTokens.Default),
   Layer.provideMerge(SigningKeys.Default),
   Layer.provide(SigningKeysRepo.Default)

@@ -4,7 +4,7 @@ import { type Form, wellKnown } from "./address.ts"
 import { type Route } from "./Route.ts"
 
 /** RFC 9728 §3.1: the well-known path goes between the host and the path of the resource. */
-const documentUrl = (resource: string) => {
+export const documentUrl = (resource: string) => {
   const { origin, pathname } = new URL(resource)
   return `${origin}${wellKnown}${pathname === "/" ? "" : pathname}`
 }
