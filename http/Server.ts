@@ -8,6 +8,7 @@ import { Api } from "./Api.ts"
 import { AuthenticationLive } from "./Authentication.ts"
 import { BillingHandlers } from "./billing/Handlers.ts"
 import { bounded } from "./bodies.ts"
+import { ClientsHandlers } from "./clients/Handlers.ts"
 import { DeploymentsHandlers } from "./deployments/Handlers.ts"
 import { DocsRoutes } from "./docs.ts"
 import { EnvironmentHandlers } from "./environment/Handlers.ts"
@@ -26,6 +27,7 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
   Layer.provide([
     AccountsHandlers,
     BillingHandlers,
+    ClientsHandlers,
     DeploymentsHandlers,
     EnvironmentHandlers,
     HealthHandlers,

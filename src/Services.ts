@@ -11,6 +11,8 @@ import { RoutesRepo } from "./gateway/RoutesRepo.ts"
 import { Images } from "./images/Images.ts"
 import { Teardown } from "./machines/Teardown.ts"
 import { AccessTokens } from "./oauth/AccessTokens.ts"
+import { OAuthClients } from "./oauth/Clients.ts"
+import { ClientsRepo } from "./oauth/ClientsRepo.ts"
 import { PlatformTokens } from "./oauth/PlatformTokens.ts"
 import { SigningKeys } from "./oauth/SigningKeys.ts"
 import { SigningKeysRepo } from "./oauth/SigningKeysRepo.ts"
@@ -32,13 +34,13 @@ import { IdempotencyRepo } from "./shared/IdempotencyRepo.ts"
 import { RateLimit } from "./shared/RateLimit.ts"
 import { Secrets } from "./shared/Secrets.ts"
 
-const images = Layer.provide(Images.Default, GuardedHttp.Default)
-
 const oauth = Layer.merge(TestTokens.Default, PlatformTokens.Default).pipe(
   Layer.provideMerge(AccessTokens.Default),
   Layer.provideMerge(SigningKeys.Default),
   Layer.provide(SigningKeysRepo.Default)
 )
+
+const clients = Layer.provide(OAuthClients.Default, ClientsRepo.Default)
 
 const gateway = Layer.merge(Routes.Default, Layer.provide(Metering.Default, MeteringRepo.Default)).pipe(
   Layer.provide(RoutesRepo.Default)
@@ -54,11 +56,17 @@ const repos = Layer.mergeAll(
   ServersRepo.Default
 )
 
-const shared = Layer.mergeAll(Secrets.Default, RateLimit.Default, Passwords.Default, Teardown.Default)
+const shared = Layer.mergeAll(
+  GuardedHttp.Default,
+  Secrets.Default,
+  RateLimit.Default,
+  Passwords.Default,
+  Teardown.Default
+)
 
 /** The one place where services are wired. Needs a database client, the settings, and what runs machines. */
 export const ServicesLive = DeploymentsLive.pipe(
-  Layer.provideMerge(Layer.mergeAll(images, oauth, gateway)),
+  Layer.provideMerge(Layer.mergeAll(Images.Default, oauth, clients, gateway)),
   Layer.provideMerge(Layer.mergeAll(Environment.Default, ServerLogs.Default)),
   Layer.provideMerge(Servers.Default),
   Layer.provideMerge(ApiKeys.Default),

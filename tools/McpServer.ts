@@ -11,6 +11,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js"
 import { Cause, Effect, Option, Runtime } from "effect"
 import { billingTools } from "./billing.ts"
+import { clientTools } from "./clients.ts"
 import { deploymentTools } from "./deployments.ts"
 import { environmentTools } from "./environment.ts"
 import { serveGuides } from "./guides.ts"
@@ -62,6 +63,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
       ...(yield* serverTools),
       ...(yield* environmentTools),
       ...(yield* deploymentTools),
+      ...(yield* clientTools),
       ...(yield* billingTools)
     ]
     const byName = new Map(tools.map((tool) => [tool.name, tool]))
