@@ -24,7 +24,7 @@ const restored = ({ body, contentType, location, status }: StoredResponse) => {
     )
 }
 
-const isProtocol = (url: string) => /^\/(mcp|sse|message)\/?(\?|$)/.test(url)
+const isProtocol = (url: string) => /^\/(mcp|sse|message|oauth|api\/v1\/oauth)(\/|\?|$)/.test(url)
 
 /** Answers a repeated POST with its first answer, when the caller is known and sent an `Idempotency-Key`. */
 export const idempotent = <E, R>(app: HttpApp.Default<E, R>) =>
