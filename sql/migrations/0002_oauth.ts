@@ -43,32 +43,43 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
     CREATE INDEX ON oauth_grants (client_id);
     CREATE INDEX ON oauth_grants (server_id);
 
+    -- What came of one authorization: it is revoked as a whole.
     CREATE TABLE token_families (
       id text PRIMARY KEY,
       grant_id text NOT NULL REFERENCES oauth_grants ON DELETE CASCADE,
       revoked_at timestamptz
     );
     CREATE INDEX ON token_families (grant_id);
+    CREATE INDEX ON token_families (revoked_at) WHERE revoked_at IS NOT NULL;
+
+    -- Whoever checks access tokens hears at once of a family that is revoked (payload: its id).
+    CREATE FUNCTION notify_family_revoked() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        PERFORM pg_notify('family_revoked', NEW.id);
+        RETURN NULL;
+      END $$;
+    CREATE TRIGGER family_revoked AFTER UPDATE OF revoked_at ON token_families
+      FOR EACH ROW WHEN (NEW.revoked_at IS NOT NULL AND OLD.revoked_at IS NULL)
+      EXECUTE FUNCTION notify_family_revoked();
 
     CREATE TABLE authorization_codes (
       code_hash bytea PRIMARY KEY,
-      grant_id text NOT NULL REFERENCES oauth_grants ON DELETE CASCADE,
+      family_id text NOT NULL REFERENCES token_families ON DELETE CASCADE,
       client_id text NOT NULL,
       redirect_uri text NOT NULL,
       resource text NOT NULL,
       scopes text[] NOT NULL,
       code_challenge text NOT NULL,
-      family_id text NOT NULL,
       expires_at timestamptz NOT NULL,
       used_at timestamptz
     );
-    CREATE INDEX ON authorization_codes (grant_id);
+    CREATE INDEX ON authorization_codes (family_id);
     CREATE INDEX ON authorization_codes (expires_at);
 
+    -- A successor is derived from its predecessor and the salt: whoever has the table alone can make neither.
     CREATE TABLE refresh_tokens (
       token_hash bytea PRIMARY KEY,
-      family_id text NOT NULL,
-      grant_id text NOT NULL REFERENCES oauth_grants ON DELETE CASCADE,
+      family_id text NOT NULL REFERENCES token_families ON DELETE CASCADE,
       client_id text NOT NULL,
       resource text NOT NULL,
       scopes text[] NOT NULL,
@@ -76,9 +87,12 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
       created_at timestamptz NOT NULL DEFAULT now(),
       expires_at timestamptz NOT NULL,
       rotated_at timestamptz,
-      successor_hash bytea
+      successor_salt bytea,
+      CHECK ((rotated_at IS NULL) = (successor_salt IS NULL))
     );
     CREATE INDEX ON refresh_tokens (family_id);
-    CREATE INDEX ON refresh_tokens (grant_id);
     CREATE INDEX ON refresh_tokens (expires_at);
+
+    -- A machine that introspects is found by the hash of its token, like every other credential.
+    CREATE INDEX servers_by_replay_token ON servers (sha256(decode(replay_token, 'escape')));
   `))
