@@ -32,9 +32,10 @@ const mutates = (method: string) => !["GET", "HEAD", "OPTIONS"].includes(method)
 /** A browser sends the cookie from any page: a mutation must come from a page of ours (design: accounts). */
 const sameOrigin = (headers: Headers.Headers, settings: Settings) => {
   const origin = headers["origin"]
+  const ours = [settings.baseUrl, settings.authUrl].map((url) => new URL(url).origin)
   return origin === undefined
     ? headers["sec-fetch-site"] === "same-origin"
-    : origin === new URL(settings.baseUrl).origin || settings.allowedOrigins.includes(origin)
+    : ours.includes(origin) || settings.allowedOrigins.includes(origin)
 }
 
 const known = (found: Option.Option<Actor>): Caller =>
