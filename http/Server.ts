@@ -19,6 +19,7 @@ import { idempotent } from "./idempotency.ts"
 import { listen } from "./listen.ts"
 import { McpRoutes } from "./mcp.ts"
 import { PlatformResourceRoutes } from "./oauth/platform-resource.ts"
+import { RegisterRoute } from "./oauth/register.ts"
 import { jwks } from "./oauth/routes.ts"
 import { ProjectsHandlers } from "./projects/Handlers.ts"
 import { ServersHandlers } from "./servers/Handlers.ts"
@@ -62,7 +63,8 @@ export const HttpLive = ListenerLive.pipe(
     McpRoutes,
     DocsRoutes,
     JwksRoute,
-    PlatformResourceRoutes
+    PlatformResourceRoutes,
+    RegisterRoute
   ]),
   Layer.provide(ApiLive),
   Layer.provide([HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer]),

@@ -38,10 +38,13 @@ export interface RegistrationRequest {
 const grantTypes = ["authorization_code", "refresh_token"]
 const decode = Schema.decodeUnknownEither(Registration)
 
+/** RFC 6749 §5.2: printable ASCII without quotes and backslashes. What was sent may be in the sentence. */
+const plain = (text: string) => text.replaceAll("\"", "'").replace(/[^\x20-\x5b\x5d-\x7e]/gu, "?")
+
 const refused = (issues: ReturnType<typeof issuesOf>) =>
   new RegistrationError({
     error: issues[0]?.path.startsWith("redirect_uris") === true ? "invalid_redirect_uri" : "invalid_client_metadata",
-    description: sentence(issues)
+    description: plain(sentence(issues))
   })
 
 /** A registration request (RFC 7591 §2) with what is left out filled in. */
