@@ -174,6 +174,7 @@ const compare = Effect.gen(function*() {
     byoaConfig: null,
     status: "running",
     activeDeploymentId: "dep",
+    replayToken: "replay",
     resources: { host: "http://bench.mcp.test", path: resource },
     audiences: [resource],
     machine: { _tag: "Tcp", host: "127.0.0.1", port: machinePort }
