@@ -11,6 +11,8 @@ import { RoutesRepo } from "./gateway/RoutesRepo.ts"
 import { Images } from "./images/Images.ts"
 import { Teardown } from "./machines/Teardown.ts"
 import { AccessTokens } from "./oauth/AccessTokens.ts"
+import { Authorization } from "./oauth/Authorization.ts"
+import { AuthorizationRepo } from "./oauth/AuthorizationRepo.ts"
 import { OAuthClients } from "./oauth/Clients.ts"
 import { ClientsRepo } from "./oauth/ClientsRepo.ts"
 import { PlatformTokens } from "./oauth/PlatformTokens.ts"
@@ -40,7 +42,9 @@ const oauth = Layer.merge(TestTokens.Default, PlatformTokens.Default).pipe(
   Layer.provide(SigningKeysRepo.Default)
 )
 
-const clients = Layer.provide(OAuthClients.Default, ClientsRepo.Default)
+const authorization = Layer.provide(Authorization.Default, AuthorizationRepo.Default).pipe(
+  Layer.provideMerge(Layer.provide(OAuthClients.Default, ClientsRepo.Default))
+)
 
 const gateway = Layer.merge(Routes.Default, Layer.provide(Metering.Default, MeteringRepo.Default)).pipe(
   Layer.provide(RoutesRepo.Default)
@@ -66,7 +70,7 @@ const shared = Layer.mergeAll(
 
 /** The one place where services are wired. Needs a database client, the settings, and what runs machines. */
 export const ServicesLive = DeploymentsLive.pipe(
-  Layer.provideMerge(Layer.mergeAll(Images.Default, oauth, clients, gateway)),
+  Layer.provideMerge(Layer.mergeAll(Images.Default, oauth, authorization, gateway)),
   Layer.provideMerge(Layer.mergeAll(Environment.Default, ServerLogs.Default)),
   Layer.provideMerge(Servers.Default),
   Layer.provideMerge(ApiKeys.Default),
