@@ -21,6 +21,7 @@ import { McpRoutes } from "./mcp.ts"
 import { PlatformResourceRoutes } from "./oauth/platform-resource.ts"
 import { RegisterRoute } from "./oauth/register.ts"
 import { jwks } from "./oauth/routes.ts"
+import { PagesRoutes } from "./pages/routes.ts"
 import { ProjectsHandlers } from "./projects/Handlers.ts"
 import { ServersHandlers } from "./servers/Handlers.ts"
 
@@ -61,6 +62,7 @@ export const HttpLive = ListenerLive.pipe(
   Layer.provide([
     HttpApiBuilder.middleware(Effect.succeed(doors), { withContext: true }),
     McpRoutes,
+    PagesRoutes,
     DocsRoutes,
     JwksRoute,
     PlatformResourceRoutes,

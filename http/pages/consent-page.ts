@@ -1,7 +1,8 @@
+import { redirectKind } from "#src/oauth/checks/redirect-uri.ts"
 import { document } from "./document.ts"
 import { html } from "./html.ts"
 import { scopeWords } from "./scope-words.ts"
-import { redirectKind, shownHost, shownName } from "./shown.ts"
+import { shownHost, shownName } from "./shown.ts"
 
 export interface ConsentProps {
   readonly action: string
@@ -34,7 +35,7 @@ const returns = ({ redirectUri }: ConsentProps) => {
       return html`<strong>${shownHost(redirectUri)}</strong>`
     case "loopback":
       return html`<strong>${shownHost(redirectUri)}</strong> (a program on this device)`
-    case "app":
+    case "private-use":
       return html`<strong>${shownHost(redirectUri)}</strong> (an app on this device)`
   }
 }

@@ -9,7 +9,7 @@ export interface ShownGrant {
   readonly clientName: string
   /** The URL that the tokens are for. */
   readonly resource: string
-  readonly targetName?: string | undefined
+  readonly serverName: string | null
   readonly scopes: ReadonlyArray<string>
   readonly createdAt: Date
 }
@@ -28,7 +28,7 @@ const day = new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" }
 
 const entry = (grant: ShownGrant, { action, ticket }: GrantsProps) => {
   const name = shownName(grant.clientName, "An unnamed application")
-  const target = shownName(grant.targetName ?? "", shownHost(grant.resource) ?? grant.resource)
+  const target = shownName(grant.serverName ?? "", shownHost(grant.resource) ?? grant.resource)
   const client = grant.clientId.startsWith("https:") ? shownHost(grant.clientId) : undefined
   const date = grant.createdAt.toISOString()
   return html`<li>

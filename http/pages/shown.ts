@@ -31,13 +31,3 @@ export const shownHost = (url: string) => {
   const { host, protocol } = new URL(url)
   return /^https?:$/.test(protocol) ? host : protocol
 }
-
-/** What happens to a code that is sent to this redirect URI. */
-export type RedirectKind = "web" | "loopback" | "app"
-
-/** RFC 8252 §7: an app on the same device gets the code by loopback address or by a private-use scheme. */
-export const redirectKind = (redirectUri: string): RedirectKind => {
-  const { hostname, protocol } = new URL(redirectUri)
-  if (!/^https?:$/.test(protocol)) return "app"
-  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname) ? "loopback" : "web"
-}

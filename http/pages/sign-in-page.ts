@@ -19,7 +19,7 @@ export interface SignInProps {
 }
 
 const why = (verb: string, clientName: string | undefined) =>
-  clientName === undefined
+  clientName === undefined || clientName === ""
     ? undefined
     : html`<p>${verb} to continue to <strong><bdi>${shownName(clientName, "an application")}</bdi></strong>.
 The application does not see your password.</p>`
