@@ -118,6 +118,7 @@ const keys = Layer.effect(
   Effect.promise(async () => {
     const { privateKey, publicKey } = await generateKeyPair("ES256")
     return SigningKeys.make({
+      rotate: Effect.dieMessage("keys are not rotated in a bench"),
       signing: Effect.succeed({ kid: "bench", key: privateKey }),
       verifyingKey: () => Effect.succeed(publicKey),
       jwks: Effect.succeed({ keys: [] })
