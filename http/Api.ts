@@ -5,6 +5,7 @@ import { BillingApi } from "./billing/Api.ts"
 import { ClientsApi } from "./clients/Api.ts"
 import { DeploymentsApi } from "./deployments/Api.ts"
 import { EnvironmentApi } from "./environment/Api.ts"
+import { GrantsApi } from "./grants/Api.ts"
 import { HealthApi } from "./health/Api.ts"
 import { truthful } from "./openapi.ts"
 import { ProjectsApi } from "./projects/Api.ts"
@@ -18,6 +19,7 @@ export class Api extends HttpApi.make("berth")
   .add(EnvironmentApi)
   .add(DeploymentsApi)
   .add(ClientsApi)
+  .add(GrantsApi)
   .add(BillingApi)
   .annotate(OpenApi.Title, "Berth")
   .annotate(OpenApi.Version, version)

@@ -14,10 +14,13 @@ import { DocsRoutes } from "./docs.ts"
 import { EnvironmentHandlers } from "./environment/Handlers.ts"
 import { frontDoor } from "./frontDoor.ts"
 import { makeGateway } from "./gateway/Gateway.ts"
+import { GrantsHandlers } from "./grants/Handlers.ts"
 import { HealthHandlers } from "./health/Handlers.ts"
 import { idempotent } from "./idempotency.ts"
 import { listen } from "./listen.ts"
 import { McpRoutes } from "./mcp.ts"
+import { OAuthRoutes } from "./oauth/endpoints.ts"
+import { MetadataRoutes } from "./oauth/metadata.ts"
 import { PlatformResourceRoutes } from "./oauth/platform-resource.ts"
 import { RegisterRoute } from "./oauth/register.ts"
 import { jwks } from "./oauth/routes.ts"
@@ -32,6 +35,7 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     ClientsHandlers,
     DeploymentsHandlers,
     EnvironmentHandlers,
+    GrantsHandlers,
     HealthHandlers,
     ProjectsHandlers,
     ServersHandlers
@@ -65,6 +69,8 @@ export const HttpLive = ListenerLive.pipe(
     PagesRoutes,
     DocsRoutes,
     JwksRoute,
+    MetadataRoutes,
+    OAuthRoutes,
     PlatformResourceRoutes,
     RegisterRoute
   ]),

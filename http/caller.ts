@@ -2,6 +2,7 @@ import { Accounts, sessionPrefix } from "#src/accounts/Accounts.ts"
 import { type Actor } from "#src/accounts/CurrentActor.ts"
 import { Forbidden, Unauthorized } from "#src/accounts/Policy.ts"
 import { CurrentSettings, type Settings } from "#src/Config.ts"
+import { Introspection, type Machine } from "#src/oauth/Introspection.ts"
 import { PlatformTokens } from "#src/oauth/PlatformTokens.ts"
 import { ApiKeys } from "#src/projects/ApiKeys.ts"
 import { type Headers, type HttpServerRequest } from "@effect/platform"
@@ -14,6 +15,8 @@ export type Caller =
   | { readonly _tag: "Known"; readonly actor: Actor }
   | { readonly _tag: "Refused"; readonly error: Unauthorized | Forbidden }
   | { readonly _tag: "Anonymous" }
+  /** A hosted server, which asks about tokens (RFC 7662 §2.1); it is nobody anywhere else. */
+  | { readonly _tag: "Machine"; readonly machine: Machine }
 
 export class CurrentCaller extends Context.Reference<CurrentCaller>()("http/CurrentCaller", {
   defaultValue: (): Caller => ({ _tag: "Anonymous" })
@@ -50,6 +53,8 @@ const known = (found: Option.Option<Actor>): Caller =>
 /** The paths of our MCP door, the one place where access tokens are credentials. */
 const isDoor = (url: string) => /^\/(mcp|sse|message)(\?|$)/.test(url)
 
+const isIntrospection = (url: string) => /^\/api\/v1\/oauth\/introspect(\?|$)/.test(url)
+
 /** Sessions, keys and JWTs differ by their looks; neither of the first two has a dot in it. */
 const holderOf = Effect.fn("http.holderOf")(function*(token: string, url: string) {
   if (token.startsWith(sessionPrefix)) return yield* (yield* Accounts).authenticate(token)
@@ -66,6 +71,13 @@ export const identify = Effect.fn("http.identify")(function*(request: HttpServer
     // Of two, Node takes the first and a proxy in front perhaps the other.
     if (token === undefined || times(NodeHttpServerRequest.toIncomingMessage(request), "authorization") > 1) {
       return known(Option.none())
+    }
+    if (isIntrospection(request.url)) {
+      const machine = yield* (yield* Introspection).authenticate(token)
+      return Option.match(machine, {
+        onNone: () => known(Option.none()),
+        onSome: (machine): Caller => ({ _tag: "Machine", machine })
+      })
     }
     return known(yield* holderOf(token, request.url))
   }

@@ -20,8 +20,14 @@ export class StandardHeaders extends Context.Reference<StandardHeaders>()("http/
   defaultValue: (): Readonly<Record<string, string>> => ({})
 }) {}
 
-/** Anonymous callers count by address at the free rate; an account at its plan's, each key in a bucket of its own. */
+/**
+ * Anonymous callers count by address at the free rate; an account at its plan's, each key in a bucket of its own, and so
+ * each hosted server of its.
+ */
 const bucketOf = (caller: Caller, address: string) => {
+  if (caller._tag === "Machine") {
+    return { key: `server:${caller.machine.serverId}`, limit: plans[caller.machine.plan].requestsPerMinute }
+  }
   if (caller._tag !== "Known") return { key: `ip:${addressBucket(address)}`, limit: plans.free.requestsPerMinute }
   const { accountId, credential, plan } = caller.actor
   const suffix = credential.kind === "key" ? `:${credential.id}` : ""

@@ -15,10 +15,17 @@ import { Authorization } from "./oauth/Authorization.ts"
 import { AuthorizationRepo } from "./oauth/AuthorizationRepo.ts"
 import { OAuthClients } from "./oauth/Clients.ts"
 import { ClientsRepo } from "./oauth/ClientsRepo.ts"
+import { Grants } from "./oauth/Grants.ts"
+import { GrantsRepo } from "./oauth/GrantsRepo.ts"
+import { Introspection } from "./oauth/Introspection.ts"
+import { IntrospectionRepo } from "./oauth/IntrospectionRepo.ts"
 import { PlatformTokens } from "./oauth/PlatformTokens.ts"
+import { Revocation } from "./oauth/Revocation.ts"
 import { SigningKeys } from "./oauth/SigningKeys.ts"
 import { SigningKeysRepo } from "./oauth/SigningKeysRepo.ts"
 import { TestTokens } from "./oauth/TestTokens.ts"
+import { Tokens } from "./oauth/Tokens.ts"
+import { TokensRepo } from "./oauth/TokensRepo.ts"
 import { ApiKeys } from "./projects/ApiKeys.ts"
 import { ApiKeysRepo } from "./projects/ApiKeysRepo.ts"
 import { Projects } from "./projects/Projects.ts"
@@ -36,14 +43,26 @@ import { IdempotencyRepo } from "./shared/IdempotencyRepo.ts"
 import { RateLimit } from "./shared/RateLimit.ts"
 import { Secrets } from "./shared/Secrets.ts"
 
-const oauth = Layer.merge(TestTokens.Default, PlatformTokens.Default).pipe(
+const oauth = Layer.mergeAll(
+  Authorization.Default,
+  Grants.Default,
+  Introspection.Default,
+  PlatformTokens.Default,
+  Revocation.Default,
+  TestTokens.Default,
+  Tokens.Default
+).pipe(
+  Layer.provideMerge(OAuthClients.Default),
   Layer.provideMerge(AccessTokens.Default),
   Layer.provideMerge(SigningKeys.Default),
-  Layer.provide(SigningKeysRepo.Default)
-)
-
-const authorization = Layer.provide(Authorization.Default, AuthorizationRepo.Default).pipe(
-  Layer.provideMerge(Layer.provide(OAuthClients.Default, ClientsRepo.Default))
+  Layer.provide([
+    AuthorizationRepo.Default,
+    ClientsRepo.Default,
+    GrantsRepo.Default,
+    IntrospectionRepo.Default,
+    SigningKeysRepo.Default,
+    TokensRepo.Default
+  ])
 )
 
 const gateway = Layer.merge(Routes.Default, Layer.provide(Metering.Default, MeteringRepo.Default)).pipe(
@@ -70,7 +89,7 @@ const shared = Layer.mergeAll(
 
 /** The one place where services are wired. Needs a database client, the settings, and what runs machines. */
 export const ServicesLive = DeploymentsLive.pipe(
-  Layer.provideMerge(Layer.mergeAll(Images.Default, oauth, authorization, gateway)),
+  Layer.provideMerge(Layer.mergeAll(Images.Default, oauth, gateway)),
   Layer.provideMerge(Layer.mergeAll(Environment.Default, ServerLogs.Default)),
   Layer.provideMerge(Servers.Default),
   Layer.provideMerge(ApiKeys.Default),

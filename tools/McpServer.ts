@@ -14,6 +14,7 @@ import { billingTools } from "./billing.ts"
 import { clientTools } from "./clients.ts"
 import { deploymentTools } from "./deployments.ts"
 import { environmentTools } from "./environment.ts"
+import { grantTools } from "./grants.ts"
 import { serveGuides } from "./guides.ts"
 import { projectTools } from "./projects.ts"
 import { serverTools } from "./servers.ts"
@@ -64,6 +65,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
       ...(yield* environmentTools),
       ...(yield* deploymentTools),
       ...(yield* clientTools),
+      ...(yield* grantTools),
       ...(yield* billingTools)
     ]
     const byName = new Map(tools.map((tool) => [tool.name, tool]))

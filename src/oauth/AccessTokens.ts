@@ -14,7 +14,9 @@ export const AccessTokenClaims = Schema.Struct({
   scope: Schema.String,
   iat: Schema.Int,
   exp: Schema.Int,
-  jti: Schema.String
+  jti: Schema.String,
+  /** Ours: the family of tokens it belongs to. An owner's test token belongs to none. */
+  fam: Schema.optionalWith(Schema.String, { exact: true })
 })
 export type AccessTokenClaims = typeof AccessTokenClaims.Type
 
@@ -29,6 +31,8 @@ export interface MintRequest {
   /** Space-separated. */
   readonly scope: string
   readonly clientId: string
+  /** What the token is revoked with. */
+  readonly familyId?: string
 }
 
 /** Access tokens live this long (contract: token lifetimes). */
@@ -49,9 +53,9 @@ export class AccessTokens extends Effect.Service<AccessTokens>()("oauth/AccessTo
       const { key, kid } = yield* keys.signing
       const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
       const expires = now + accessTokenSeconds
-      const { accountId, audience, clientId, scope } = request
+      const { accountId, audience, clientId, familyId, scope } = request
       const token = yield* Effect.promise(() =>
-        new SignJWT({ client_id: clientId, scope })
+        new SignJWT({ client_id: clientId, scope, ...(familyId === undefined ? {} : { fam: familyId }) })
           .setProtectedHeader({ alg: "ES256", typ: "at+jwt", kid })
           .setIssuer(authUrl).setSubject(accountId).setAudience(audience)
           .setIssuedAt(now).setExpirationTime(expires).setJti(newUlid())
@@ -91,6 +95,8 @@ export class AccessTokens extends Effect.Service<AccessTokens>()("oauth/AccessTo
     return {
       mint,
       verify,
+      /** Checks everything but whom the token is for. */
+      read: Effect.fn("AccessTokens.read")(check),
       /** `verify` without waiting, for a token it has seen already: none means that `verify` must be asked. */
       peek: (token: string, audiences: ReadonlyArray<string>, now: number): Option.Option<AccessTokenClaims> => {
         const claims = remembered(token, now)

@@ -54,11 +54,11 @@ export class Authorization extends Effect.Service<Authorization>()("oauth/Author
     const clientOf = Effect.fn("Authorization.clientOf")(function*(params: URLSearchParams) {
       const clientId = single(params, "client_id")
       if (clientId === undefined) {
-        return yield* new PageError({ reason: "client_id", message: "The request must carry one client_id." })
+        return yield* new PageError({ code: "client_id", message: "The request must carry one client_id." })
       }
       return yield* clients.resolve(clientId).pipe(Effect.mapError((error) =>
         new PageError({
-          reason: error._tag === "ClientUnknown" ? "client_unknown" : "client_metadata",
+          code: error._tag === "ClientUnknown" ? "client_unknown" : "client_metadata",
           message: `${error.message}.`
         })
       ))
@@ -70,7 +70,7 @@ export class Authorization extends Effect.Service<Authorization>()("oauth/Author
       const message = uri === undefined
         ? "The request must carry one redirect_uri."
         : "The request's redirect_uri is not one that the client registered."
-      return new PageError({ reason: "redirect_uri", message })
+      return new PageError({ code: "redirect_uri", message })
     }
 
     const targetOf = Effect.fn("Authorization.targetOf")(function*(params: URLSearchParams, client: OAuthClient) {
@@ -167,7 +167,7 @@ export class Authorization extends Effect.Service<Authorization>()("oauth/Author
         const { client, codeChallenge, redirectUri, resource, state, target } = request
         const granted = request.scopes.filter((scope) => scopes.includes(scope))
         const user = yield* accounts.find(userId)
-        const allowed = Option.exists(user, (user) => mayConsent(request, user)) &&
+        const allowed = Option.exists(user, ({ email, id }) => mayConsent(request, { accountId: id, email })) &&
           granted.some((scope) => scope !== offlineAccess)
         if (!allowed) return deny(request)
         const code = randomToken()

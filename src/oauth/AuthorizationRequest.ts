@@ -37,7 +37,7 @@ export interface AuthorizationRequest {
  * with status 400. `message` is a sentence for the user.
  */
 export class PageError extends Data.TaggedError("PageError")<{
-  readonly reason: "client_id" | "client_unknown" | "client_metadata" | "redirect_uri"
+  readonly code: "client_id" | "client_unknown" | "client_metadata" | "redirect_uri"
   readonly message: string
 }> {}
 

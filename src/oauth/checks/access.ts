@@ -7,11 +7,13 @@ export interface ServerAccess {
 }
 
 export interface ServerUser {
-  readonly id: string
+  readonly accountId: string
   /** In lower case, as accounts keep it. */
   readonly email: string
 }
 
 /** `public`: any user. `owner`: the owner. `list`: the owner and those whose e-mail address is listed. */
-export const mayUseServer = ({ access, allowedEmails, ownerId }: ServerAccess, { email, id }: ServerUser): boolean =>
-  access === "public" || id === ownerId || (access === "list" && allowedEmails.includes(email))
+export const mayUseServer = (
+  { access, allowedEmails, ownerId }: ServerAccess,
+  { accountId, email }: ServerUser
+): boolean => access === "public" || accountId === ownerId || (access === "list" && allowedEmails.includes(email))
