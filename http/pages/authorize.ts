@@ -61,6 +61,7 @@ export const makeAuthorize = Effect.gen(function*() {
       action: links.consent(query),
       ticket,
       switchAccount: links.signIn(query),
+      grants: links.grants(),
       client,
       redirectUri,
       target: { kind: target.kind, name: target.name, url: resource },

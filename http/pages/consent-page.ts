@@ -9,6 +9,8 @@ export interface ConsentProps {
   readonly ticket: string
   /** Path of the sign-in page, for another account. */
   readonly switchAccount: string
+  /** Path of the page where a consent is taken back. */
+  readonly grants: string
   readonly client: { readonly clientId: string; readonly kind: "metadata" | "dynamic"; readonly clientName: string }
   /** Where the answer goes. */
   readonly redirectUri: string
@@ -26,8 +28,8 @@ const row = (term: string, value: ReturnType<typeof html>) =>
 
 const identity = ({ client }: ConsentProps) =>
   client.kind === "metadata"
-    ? html`<strong>${shownHost(client.clientId) ?? client.clientId}</strong>`
-    : html`Nothing: it registered itself, and nobody checked its name`
+    ? html`<strong>${shownHost(client.clientId) ?? client.clientId}</strong> (it is described there)`
+    : html`Not verified: it registered itself, and anybody can take this name`
 
 const returns = ({ redirectUri }: ConsentProps) => {
   switch (redirectKind(redirectUri)) {
@@ -103,7 +105,7 @@ export const consentPage = (props: ConsentProps) => {
     main: html`<h1>Allow <bdi>${name}</bdi> to use <bdi>${server}</bdi>?</h1>
 ${account(props)}
 <dl>
-${row("Application", html`<strong><bdi>${name}</bdi></strong>`)}${row("Known by", identity(props))}${
+${row("Application", html`<strong><bdi>${name}</bdi></strong>`)}${row("Identity", identity(props))}${
       row(
         target.kind === "server" ? "Server it wants to use" : "What it wants to use",
         html`<strong><bdi>${server}</bdi></strong> at ${shownHost(target.url) ?? target.url}`
@@ -114,6 +116,7 @@ ${row("Application", html`<strong><bdi>${name}</bdi></strong>`)}${row("Known by"
 ${asked(props)}
 ${warning(props, name)}
 ${buttons(props)}
-<p class="soft">You can take this back at any time under your connected applications.</p>`
+<p class="soft">You can take this back at any time under your <a href="${props.grants}">connected
+applications</a>.</p>`
   })
 }

@@ -1,15 +1,17 @@
 import { Accounts } from "#src/accounts/Accounts.ts"
 import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { CurrentSettings } from "#src/Config.ts"
+import { Grants } from "#src/oauth/Grants.ts"
 import { Effect } from "effect"
 import { withSession } from "../accounts/cookie.ts"
 import { readForm } from "./form.ts"
 import { grantsPage } from "./grants-page.ts"
 import { currentQuery, linksOf } from "./links.ts"
 import { page, seeOther } from "./respond.ts"
-import { Grants } from "./seam.ts"
 import { makeTickets } from "./tickets.ts"
 import { visitor } from "./visit.ts"
+
+const perPage = 50
 
 /** The page where a user sees and takes back what it allowed, and signs out. */
 export const makeGrants = Effect.gen(function*() {
@@ -23,13 +25,21 @@ export const makeGrants = Effect.gen(function*() {
   const show = Effect.gen(function*() {
     const actor = yield* visitor
     if (actor === undefined) return seeOther(links.signIn())
+    const query = new URLSearchParams(yield* currentQuery)
+    const cursor = query.get("cursor")
+    const { data, meta } = yield* Effect.provideService(
+      grants.list({ limit: perPage, ...(cursor === null ? {} : { cursor }) }),
+      CurrentActor,
+      actor
+    )
     const text = grantsPage({
       action: links.grants(),
       signOut: links.signOut(),
       ticket: yield* tickets.issue(purpose(actor)),
       user: actor.email,
-      grants: yield* Effect.provideService(grants.list, CurrentActor, actor),
-      revoked: (yield* currentQuery) === "revoked"
+      grants: data,
+      more: meta.cursor === null ? undefined : links.grants(String(new URLSearchParams({ cursor: meta.cursor }))),
+      revoked: query.has("revoked")
     })
     return page(text)
   })
@@ -47,10 +57,12 @@ export const makeGrants = Effect.gen(function*() {
         : seeOther(links.grants())
     })
 
+  // Sent twice, the second finds nothing: the page shows that.
   const revoke = submitted((actor, form) =>
-    Effect.as(
-      Effect.provideService(grants.revoke(form.get("grant") ?? ""), CurrentActor, actor),
-      seeOther(links.grants("revoked"))
+    grants.revoke(form.get("grant") ?? "").pipe(
+      Effect.as(seeOther(links.grants("revoked"))),
+      Effect.catchTag("GrantNotFound", () => Effect.succeed(seeOther(links.grants()))),
+      Effect.provideService(CurrentActor, actor)
     )
   )
 

@@ -20,7 +20,7 @@ header,main,footer{width:100%;max-width:28rem}
 header{padding:.5rem .25rem 1rem;font-weight:650;letter-spacing:.01em}
 header span{display:inline-block;width:.75rem;height:.75rem;margin-right:.5rem;border:3px solid var(--link);
 border-top-color:transparent;border-radius:0 0 .5rem .5rem}
-main{background:var(--card);border:1px solid var(--line);border-radius:.75rem;padding:1.25rem}
+main{background:var(--card);border:1px solid var(--line);border-radius:.75rem;padding:1.25rem 1rem}
 footer{padding:1rem .25rem;color:var(--soft);font-size:.875rem}
 h1{font-size:1.375rem;line-height:1.3;margin:0 0 1rem;text-wrap:balance}
 h2{font-size:1rem;line-height:1.4;margin:1.5rem 0 .5rem}
@@ -68,6 +68,7 @@ form>.act{width:100%}
 .inline{display:inline}
 .inline button{min-height:0;padding:0;border:0;font-weight:400;color:var(--link);text-decoration:underline;
 text-underline-offset:.15em}
+@media (min-width:25rem){main{padding:1.5rem}}
 @media (min-width:40rem){body{padding:3rem 1.5rem}main{padding:2rem}}
 @media (forced-colors:active){.note,input,button{border:1px solid}}
 @media print{body{background:#fff}}
