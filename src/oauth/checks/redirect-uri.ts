@@ -6,6 +6,8 @@ export type RedirectKind = "web" | "loopback" | "private-use"
 
 /** RFC 8252 §7.3, and `localhost`, which real clients register. */
 const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"])
+/** Every name of it (RFC 6761 §6.3, RFC 1122 §3.2.1.3): over https more of them may be registered. */
+const thisMachine = /^(?:(?:.+\.)?localhost\.?|127\.\d+\.\d+\.\d+|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]+\])$/
 
 /** RFC 3986 §2 without `#`: no blank, backslash or control character, which parsers read differently. */
 const uriCharacters = /^[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=%]+$/
@@ -29,7 +31,7 @@ const systems = /^(ms-|microsoft|windows|search-ms|search$)/
 export const redirectKind = (uri: string): RedirectKind => {
   const { hostname, protocol } = new URL(uri)
   if (protocol !== "https:" && protocol !== "http:") return "private-use"
-  return loopbackHosts.has(hostname) ? "loopback" : "web"
+  return thisMachine.test(hostname) ? "loopback" : "web"
 }
 
 /** Why a URI can't be registered as a redirect, or undefined when it can (RFC 6749 §3.1.2, OAuth 2.1 §2.3). */
