@@ -21,6 +21,7 @@ import { Introspection } from "./oauth/Introspection.ts"
 import { IntrospectionRepo } from "./oauth/IntrospectionRepo.ts"
 import { PlatformTokens } from "./oauth/PlatformTokens.ts"
 import { Revocation } from "./oauth/Revocation.ts"
+import { RevocationsLive } from "./oauth/Revocations.ts"
 import { SigningKeys } from "./oauth/SigningKeys.ts"
 import { SigningKeysRepo } from "./oauth/SigningKeysRepo.ts"
 import { TestTokens } from "./oauth/TestTokens.ts"
@@ -49,6 +50,7 @@ const oauth = Layer.mergeAll(
   Introspection.Default,
   PlatformTokens.Default,
   Revocation.Default,
+  RevocationsLive,
   TestTokens.Default,
   Tokens.Default
 ).pipe(

@@ -3,6 +3,7 @@ import { newUlid } from "#src/shared/ids.ts"
 import { Clock, Data, Effect, Option, Schema } from "effect"
 import { decodeProtectedHeader, jwtVerify, SignJWT } from "jose"
 import { ClaimsCache } from "./claims-cache.ts"
+import { RevokedFamilies } from "./revoked-families.ts"
 import { SigningKeys } from "./SigningKeys.ts"
 
 /** RFC 9068 §2.2. `aud` is one string: a token is for one resource and no other (checklist, row 15). */
@@ -48,6 +49,7 @@ export class AccessTokens extends Effect.Service<AccessTokens>()("oauth/AccessTo
     const keys = yield* SigningKeys
     const { authUrl } = yield* CurrentSettings
     const verified = new ClaimsCache<AccessTokenClaims>(10_000)
+    const revoked = new RevokedFamilies(accessTokenSeconds * 1000)
 
     const mint = Effect.fn("AccessTokens.mint")(function*(request: MintRequest) {
       const { key, kid } = yield* keys.signing
@@ -89,18 +91,23 @@ export class AccessTokens extends Effect.Service<AccessTokens>()("oauth/AccessTo
     const verify = Effect.fn("AccessTokens.verify")(function*(token: string, audiences: ReadonlyArray<string>) {
       const now = yield* Clock.currentTimeMillis
       const claims = remembered(token, now) ?? (yield* check(token))
+      if (revoked.has(claims.fam)) return yield* invalid("it was revoked")
       return audiences.includes(claims.aud) ? claims : yield* invalid(`it is for ${claims.aud}`)
     })
 
     return {
       mint,
       verify,
-      /** Checks everything but whom the token is for. */
+      /** From now on no access token of the family is accepted in this process. */
+      revokeFamily: (familyId: string) => Effect.map(Clock.currentTimeMillis, (now) => revoked.add(familyId, now)),
+      /** Checks everything but whom the token is for, and whether it was revoked. */
       read: Effect.fn("AccessTokens.read")(check),
       /** `verify` without waiting, for a token it has seen already: none means that `verify` must be asked. */
       peek: (token: string, audiences: ReadonlyArray<string>, now: number): Option.Option<AccessTokenClaims> => {
         const claims = remembered(token, now)
-        return claims !== undefined && audiences.includes(claims.aud) ? Option.some(claims) : Option.none()
+        return claims !== undefined && audiences.includes(claims.aud) && !revoked.has(claims.fam)
+          ? Option.some(claims)
+          : Option.none()
       }
     } as const
   })

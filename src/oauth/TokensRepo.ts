@@ -106,6 +106,13 @@ export class TokensRepo extends Effect.Service<TokensRepo>()("oauth/TokensRepo",
             SELECT ${successorHash}, family_id, client_id, resource, scopes, generation + 1, ${expiresAt}::timestamptz
             FROM rotated RETURNING family_id`
     })
+    const revokedWithin = SqlSchema.findAll({
+      Request: Schema.Int,
+      Result: Schema.Struct({ id: Schema.String }),
+      execute: (seconds) =>
+        sql`SELECT id FROM token_families WHERE revoked_at > now() - make_interval(secs => ${seconds})
+            ORDER BY revoked_at`
+    })
     const sweep = (now: Date, codesBefore: Date) =>
       sql`DELETE FROM authorization_codes WHERE expires_at < ${codesBefore}`.pipe(
         Effect.zipRight(sql`DELETE FROM refresh_tokens WHERE expires_at < ${now}`),
@@ -127,6 +134,9 @@ export class TokensRepo extends Effect.Service<TokensRepo>()("oauth/TokensRepo",
         dieOnSql(Effect.asVoid(
           sql`UPDATE token_families SET revoked_at = now() WHERE id = ${familyId} AND revoked_at IS NULL`
         )),
+      /** The families that were revoked in the last seconds. */
+      revokedWithin: (seconds: number) =>
+        dieOnSql(Effect.map(revokedWithin(seconds), (rows) => rows.map(({ id }) => id))),
       /** Drops refresh tokens that have expired, codes that did before `codesBefore`, and families without either. */
       sweep: (now: Date, codesBefore: Date) => dieOnSql(sweep(now, codesBefore))
     } as const
