@@ -12,8 +12,10 @@ import {
 } from "@modelcontextprotocol/sdk/types.js"
 import { Cause, Effect, Option, Runtime } from "effect"
 import { billingTools } from "./billing.ts"
+import { clientTools } from "./clients.ts"
 import { deploymentTools } from "./deployments.ts"
 import { environmentTools } from "./environment.ts"
+import { grantTools } from "./grants.ts"
 import { serveGuides } from "./guides.ts"
 import { projectTools } from "./projects.ts"
 import { serverTools } from "./servers.ts"
@@ -63,6 +65,8 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
       ...(yield* serverTools),
       ...(yield* environmentTools),
       ...(yield* deploymentTools),
+      ...(yield* clientTools),
+      ...(yield* grantTools),
       ...(yield* billingTools)
     ]
     const byName = new Map(tools.map((tool) => [tool.name, tool]))
