@@ -11,7 +11,7 @@ import { settingsTest } from "./Settings.ts"
 export const secretKey = { SECRET_KEY: Buffer.alloc(32, 7).toString("base64") } as const
 
 /** The parts of the platform that know its signing keys, as another process beside it would run them. */
-export const keysOf = (berth: Berth) =>
+const keysOf = (berth: Berth) =>
   AccessTokens.Default.pipe(
     Layer.provideMerge(SigningKeys.Default),
     Layer.provide([SigningKeysRepo.Default, Secrets.Default]),
