@@ -42,8 +42,9 @@ const content = (value: unknown): CallToolResult => ({
 })
 
 /** The same envelope as over HTTP. */
-const failed = ({ code, details, message }: Failure): CallToolResult => {
-  const body = { error: { code, message, ...(details === undefined ? {} : { details }) } }
+const failed = ({ lowerCaseCodes }: Tool) => ({ code, details, message }: Failure): CallToolResult => {
+  const said = lowerCaseCodes ? code.toLowerCase() : code
+  const body = { error: { code: said, message, ...(details === undefined ? {} : { details }) } }
   return { isError: true, content: [{ type: "text", text: JSON.stringify(body) }] }
 }
 
@@ -78,7 +79,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
         Effect.provideService(CurrentActor, actor),
         Effect.map(content),
         Effect.catchAllCause((cause) =>
-          Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.map(failureOf(cause), failed)
+          Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.map(failureOf(cause), failed(tool))
         ),
         Effect.withSpan(`mcp.${tool.name}`)
       )

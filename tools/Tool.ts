@@ -25,6 +25,8 @@ export interface Tool {
   readonly inputSchema: JsonObjectSchema
   readonly outputSchema?: JsonObjectSchema
   readonly annotations: ToolAnnotations
+  /** Whether its failures have lower-case codes, as its twin below `/api/v1` or `/v1/hub` has (design: bodies). */
+  readonly lowerCaseCodes: boolean
   /** Whether the credential may call it: what it may not is left out of its list, and fails when called. */
   readonly allows: (actor: Actor) => boolean
   readonly call: (args: unknown, report: Report) => Effect.Effect<unknown, unknown, CurrentActor>
@@ -62,6 +64,7 @@ export const tool = <P, PI, A, AI, E>(options: {
   readonly effect: keyof typeof hints
   /** One of these is needed of a key or client; `session` is for sessions, and clients with the scope `account`. */
   readonly needs: Needs
+  readonly lowerCaseCodes?: boolean
   readonly params: Schema.Schema<P, PI>
   readonly success?: Schema.Schema<A, AI>
   readonly run: (params: P, report: Report) => Effect.Effect<NoInfer<A> | void, E, CurrentActor>
@@ -76,6 +79,7 @@ export const tool = <P, PI, A, AI, E>(options: {
     toolset: options.toolset,
     inputSchema: jsonSchemaOf(options.params),
     ...(success === undefined ? {} : { outputSchema: jsonSchemaOf(success) }),
+    lowerCaseCodes: options.lowerCaseCodes ?? false,
     annotations: { title: options.title, ...hints[options.effect], openWorldHint: false },
     allows: (actor) => mayDo(actor, needs),
     call: (args, report) =>

@@ -14,6 +14,7 @@ export const clientTools = Effect.map(OAuthClients, (clients) => [
     toolset: "deploy",
     effect: "update",
     needs: "session",
+    lowerCaseCodes: true,
     params: Input({ serverId: Schema.String, ...preRegistrationFields }),
     success: PreRegisteredClient,
     run: ({ serverId, ...input }) => clients.preRegister(serverId, input)
