@@ -21,6 +21,11 @@ const named: Readonly<Record<string, string>> = {
 const faultOf = ({ message, path }: Invalid["issues"][number]): Fault =>
   named[path] === undefined ? { message: `${message}.` } : { field: path, message: `${named[path]} ${message}.` }
 
+const taken: Fault = {
+  field: "email",
+  message: "An account with this e-mail address exists already; sign in instead."
+}
+
 /** Never 401: that asks for a header of a browser, not for a form (RFC 9110 §15.5.2). */
 const notEntered = (error: Invalid | WrongCredentials | EmailTaken | TooManyAttempts) => {
   switch (error._tag) {
@@ -29,7 +34,7 @@ const notEntered = (error: Invalid | WrongCredentials | EmailTaken | TooManyAtte
     case "WrongCredentials":
       return new NotEntered({ faults: [{ message: `${error.message}.` }], status: 422 })
     case "EmailTaken":
-      return new NotEntered({ faults: [{ field: "email", message: `${error.message}.` }], status: 409 })
+      return new NotEntered({ faults: [taken], status: 409 })
     case "TooManyAttempts":
       return new NotEntered({ faults: [{ message: `${error.message}.` }], status: 429, retryAfter: error.retryAfter })
   }

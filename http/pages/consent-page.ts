@@ -2,7 +2,7 @@ import { redirectKind } from "#src/oauth/checks/redirect-uri.ts"
 import { document } from "./document.ts"
 import { html } from "./html.ts"
 import { scopeWords } from "./scope-words.ts"
-import { shownHost, shownName } from "./shown.ts"
+import { shownAddress, shownHost, shownName } from "./shown.ts"
 
 export interface ConsentProps {
   readonly action: string
@@ -49,9 +49,9 @@ const warning = ({ redirectUri }: ConsentProps, name: string) => {
 <h2 id="warning">Warning: only you know which program this is</h2>
 <p>${
     kind === "loopback"
-      ? "The answer goes to a program on this device, and any program can say that it is "
-      : "The answer goes to an app on this device, and any app can claim this address and say that it is "
-  }<bdi>${name}</bdi>. Allow it only if you have just started this yourself.</p>
+      ? "The answer goes to a program on this device, and any program can call itself "
+      : "The answer goes to an app on this device, and any app can claim this address and call itself "
+  }<bdi>${name}</bdi>: allow it only if you have just started this yourself.</p>
 </section>`
 }
 
@@ -108,7 +108,7 @@ ${account(props)}
 ${row("Application", html`<strong><bdi>${name}</bdi></strong>`)}${row("Identity", identity(props))}${
       row(
         target.kind === "server" ? "Server it wants to use" : "What it wants to use",
-        html`<strong><bdi>${server}</bdi></strong> at ${shownHost(target.url) ?? target.url}`
+        html`<strong><bdi>${server}</bdi></strong> at ${shownAddress(target.url)}`
       )
     }${row("You return to", returns(props))}
 </dl>

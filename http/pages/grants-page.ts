@@ -2,7 +2,7 @@ import { type Grant } from "#src/oauth/Grant.ts"
 import { document } from "./document.ts"
 import { html } from "./html.ts"
 import { scopeWords } from "./scope-words.ts"
-import { shownHost, shownName } from "./shown.ts"
+import { shownAddress, shownHost, shownName } from "./shown.ts"
 
 export interface GrantsProps {
   readonly action: string
@@ -27,7 +27,7 @@ const entry = (grant: Grant, { action, ticket }: GrantsProps) => {
 <h2 id="${grant.id}"><bdi>${name}</bdi></h2>
 <p class="soft">${client === undefined ? "It registered itself" : `Of ${client}`}; allowed on
 <time datetime="${date}">${day.format(grant.createdAt)}</time></p>
-<p>It may use <strong><bdi>${target}</bdi></strong> (${shownHost(grant.resource) ?? grant.resource}):</p>
+<p>It may use <strong><bdi>${target}</bdi></strong> (${shownAddress(grant.resource)}):</p>
 <ul>
 ${
     scopeWords(grant.scopes).map(({ scope, words }) =>

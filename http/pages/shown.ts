@@ -31,3 +31,7 @@ export const shownHost = (url: string) => {
   const { host, protocol } = new URL(url)
   return /^https?:$/.test(protocol) ? host : protocol
 }
+
+/** The address of a resource of ours: a server may be told from another by its path alone. */
+export const shownAddress = (url: string) =>
+  URL.canParse(url) ? `${new URL(url).host}${new URL(url).pathname.replace(/\/$/, "")}` : url

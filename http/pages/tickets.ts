@@ -29,4 +29,3 @@ export const makeTickets = Effect.map(Secrets, (secrets) => ({
     return opened._tag === "Right" && now - Number(opened.right) < lifetime
   })
 }))
-export type Tickets = Effect.Effect.Success<typeof makeTickets>

@@ -1,3 +1,4 @@
+import { FastCheck } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import { type Account, newEmail, type Server } from "../support/account.ts"
 import { Berth, useBerth } from "../support/Berth.ts"
@@ -418,5 +419,45 @@ describe("connected applications", () => {
     expect((await browser.submit({})).headers.get("location")).toBe("/oauth/sign-in")
     expect(browser.cookies.has("svc_session")).toBe(false)
     expect((await berth.request("GET", "/v1/auth/me", { token })).status).toBe(401)
+  })
+})
+
+describe("nonsense", () => {
+  const forms = ["/oauth/sign-in", "/oauth/sign-up", "/oauth/consent", "/oauth/grants", "/oauth/sign-out"]
+  const pages = ["/api/v1/oauth/authorize", "/oauth/sign-in", "/oauth/sign-up", "/oauth/grants"]
+  const names = FastCheck.constantFrom(
+    ...["ticket", "email", "password", "name", "decision", "grant", "client_id", "redirect_uri", "resource", "cursor"]
+  )
+  const value = FastCheck.oneof(
+    FastCheck.string({ unit: "binary", maxLength: 60 }),
+    FastCheck.constantFrom("%00", "%zz", "%ff%fe", "//evil.example", "https://evil.example/", "__proto__", "v1.a.b.c")
+  )
+  const pairs = FastCheck.array(FastCheck.tuple(names, value), { maxLength: 8 }).map((all) =>
+    all.map(([name, text]) => `${name}=${text.startsWith("%") ? text : encodeURIComponent(text.toWellFormed())}`).join(
+      "&"
+    )
+  )
+
+  it("in a query or a form is answered by a page, never by a failure of ours or a redirect elsewhere", async () => {
+    const account = await berth.signUp("enterprise")
+    const browser = await signedIn(account)
+    const tried = FastCheck.asyncProperty(
+      FastCheck.constantFrom(...forms),
+      FastCheck.constantFrom(...pages),
+      pairs,
+      pairs,
+      async (form, page, query, body) => {
+        const headers = { "content-type": "application/x-www-form-urlencoded", origin: berth.url }
+        const answers = [
+          await browser.request("GET", `${page}?${query}`),
+          await browser.request("POST", `${form}?${query}`, { body, headers })
+        ]
+        for (const { headers, status } of answers) {
+          expect([query, body, status]).toEqual([query, body, expect.toSatisfy((code: number) => code < 500)])
+          expect(headers.get("location") ?? "/oauth").toMatch(/^\/(oauth|api\/v1\/oauth)/)
+        }
+      }
+    )
+    await FastCheck.assert(tried, { numRuns: 60 })
   })
 })

@@ -25,14 +25,14 @@ const RedirectUri = Schema.String.pipe(
   })
 )
 
-export const RedirectUris = Schema.Array(RedirectUri).pipe(
+const RedirectUris = Schema.Array(RedirectUri).pipe(
   Schema.minItems(1, { message: () => "must have at least one" }),
   Schema.maxItems(most, { message: () => `must be at most ${most}` }),
   Schema.filter((uris) => uris.join("").length <= mostCharacters || "are too long together")
 )
 
 /** RFC 6749 §3.3. An empty one says nothing. */
-export const ScopeText = Text(2048).pipe(
+const ScopeText = Text(2048).pipe(
   Schema.pattern(/^(?:[\x21\x23-\x5b\x5d-\x7e]+(?: +[\x21\x23-\x5b\x5d-\x7e]+)*)?$/, {
     message: () => "must be a list of scopes with spaces between"
   })

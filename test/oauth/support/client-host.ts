@@ -32,7 +32,7 @@ export class ClientHost {
   }
 }
 
-export const listen = (listener: RequestListener) =>
+const listen = (listener: RequestListener) =>
   new Promise<{ readonly origin: string; readonly stop: () => void }>((resolve) => {
     const server = createServer(listener).listen(0, "127.0.0.1", () =>
       resolve({
