@@ -13,7 +13,7 @@ const args = [
   "--disable-sync"
 ]
 
-/** A visitor's browser: a page of its own, and what the console complained about. */
+/** A visitor's browser: a page of its own, and what its console says a policy of ours stopped. */
 export interface Visitor {
   readonly context: BrowserContext
   readonly page: Page
@@ -41,7 +41,8 @@ export const useChromium = () => {
     page.setDefaultTimeout(10_000)
     const complaints: Array<string> = []
     page.on("console", (message) => {
-      if (message.type() === "error" || message.type() === "warning") complaints.push(message.text())
+      // What a policy of ours stopped; a lost favicon or a busy network is none of the pages' doing.
+      if (/Content Security Policy|Refused to|Mixed Content/i.test(message.text())) complaints.push(message.text())
     })
     return { context, page, complaints }
   }
