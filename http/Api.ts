@@ -2,8 +2,10 @@ import { version } from "#src/version.ts"
 import { HttpApi, OpenApi } from "@effect/platform"
 import { AccountsApi } from "./accounts/Api.ts"
 import { BillingApi } from "./billing/Api.ts"
+import { ClientsApi } from "./clients/Api.ts"
 import { DeploymentsApi } from "./deployments/Api.ts"
 import { EnvironmentApi } from "./environment/Api.ts"
+import { GrantsApi } from "./grants/Api.ts"
 import { HealthApi } from "./health/Api.ts"
 import { truthful } from "./openapi.ts"
 import { ProjectsApi } from "./projects/Api.ts"
@@ -16,6 +18,8 @@ export class Api extends HttpApi.make("berth")
   .add(ServersApi)
   .add(EnvironmentApi)
   .add(DeploymentsApi)
+  .add(ClientsApi)
+  .add(GrantsApi)
   .add(BillingApi)
   .annotate(OpenApi.Title, "Berth")
   .annotate(OpenApi.Version, version)

@@ -27,6 +27,7 @@ export const requireActor = Effect.flatMap(CurrentCaller, (caller) => {
       return Effect.succeed(caller.actor)
     case "Refused":
       return Effect.fail(caller.error)
+    case "Machine":
     case "Anonymous":
       return Effect.fail(new Unauthorized({ reason: "Send a platform API key or a session token as Bearer" }))
   }

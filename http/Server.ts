@@ -8,16 +8,23 @@ import { Api } from "./Api.ts"
 import { AuthenticationLive } from "./Authentication.ts"
 import { BillingHandlers } from "./billing/Handlers.ts"
 import { bounded } from "./bodies.ts"
+import { ClientsHandlers } from "./clients/Handlers.ts"
 import { DeploymentsHandlers } from "./deployments/Handlers.ts"
 import { DocsRoutes } from "./docs.ts"
 import { EnvironmentHandlers } from "./environment/Handlers.ts"
 import { frontDoor } from "./frontDoor.ts"
 import { makeGateway } from "./gateway/Gateway.ts"
+import { GrantsHandlers } from "./grants/Handlers.ts"
 import { HealthHandlers } from "./health/Handlers.ts"
 import { idempotent } from "./idempotency.ts"
 import { listen } from "./listen.ts"
 import { McpRoutes } from "./mcp.ts"
+import { OAuthRoutes } from "./oauth/endpoints.ts"
+import { MetadataRoutes } from "./oauth/metadata.ts"
+import { PlatformResourceRoutes } from "./oauth/platform-resource.ts"
+import { RegisterRoute } from "./oauth/register.ts"
 import { jwks } from "./oauth/routes.ts"
+import { PagesRoutes } from "./pages/routes.ts"
 import { ProjectsHandlers } from "./projects/Handlers.ts"
 import { ServersHandlers } from "./servers/Handlers.ts"
 
@@ -25,8 +32,10 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
   Layer.provide([
     AccountsHandlers,
     BillingHandlers,
+    ClientsHandlers,
     DeploymentsHandlers,
     EnvironmentHandlers,
+    GrantsHandlers,
     HealthHandlers,
     ProjectsHandlers,
     ServersHandlers
@@ -57,8 +66,13 @@ export const HttpLive = ListenerLive.pipe(
   Layer.provide([
     HttpApiBuilder.middleware(Effect.succeed(doors), { withContext: true }),
     McpRoutes,
+    PagesRoutes,
     DocsRoutes,
-    JwksRoute
+    JwksRoute,
+    MetadataRoutes,
+    OAuthRoutes,
+    PlatformResourceRoutes,
+    RegisterRoute
   ]),
   Layer.provide(ApiLive),
   Layer.provide([HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer]),

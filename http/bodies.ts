@@ -8,14 +8,27 @@ import { deeperThan } from "./json-depth.ts"
 
 /** Bodies of ours are small; 1 MiB is far above the largest that fits its schema. */
 const maxBytes = 1024 * 1024
+/** A form of ours has a handful of fields. */
+const maxFormBytes = 64 * 1024
 /** Nothing of ours nests a tenth as deep. */
 const maxDepth = 100
 
-export class BodyTooLarge extends Schema.TaggedError<BodyTooLarge>()("BodyTooLarge", {}, failsWith(413)) {
+export class BodyTooLarge
+  extends Schema.TaggedError<BodyTooLarge>()("BodyTooLarge", { most: Schema.Int }, failsWith(413))
+{
   override get message() {
-    return `The body is larger than ${maxBytes / 1024} KiB`
+    return `The body is larger than ${this.most / 1024} KiB`
   }
 }
+
+/**
+ * Where a body is a form and nothing else: the endpoints of OAuth (RFC 6749 appendix B), which take no cookies, and the
+ * pages, which check where a form comes from (http/pages/form.ts).
+ */
+const takesForm = (url: string) => /^\/(api\/v1\/oauth\/(token|revoke|introspect)|oauth\/[\w-]+)\/?(\?|$)/.test(url)
+
+const isForm = (contentType: string | undefined) =>
+  /^\s*application\/x-www-form-urlencoded\s*(;|$)/i.test(contentType ?? "")
 
 /** A JSON media type (RFC 6839 §3.1), or none said. */
 const isJson = (contentType: string | undefined) =>
@@ -25,19 +38,19 @@ const hasBody = ({ headers }: HttpServerRequest.HttpServerRequest) =>
   headers["transfer-encoding"] !== undefined || !/^0*$/.test(headers["content-length"] ?? "")
 
 /** JSON is UTF-8 (RFC 8259 §8.1); bytes that are not would be stored as something nobody sent. */
-const textOf = (bytes: Buffer) => {
-  if (!isUtf8(bytes)) return new BadRequest({ reason: "The body is not UTF-8" })
-  const text = bytes.toString("utf8")
-  return deeperThan(text, maxDepth)
+const textOf = (bytes: Buffer) =>
+  isUtf8(bytes) ? Effect.succeed(bytes.toString("utf8")) : new BadRequest({ reason: "The body is not UTF-8" })
+
+const notDeep = (text: string) =>
+  deeperThan(text, maxDepth)
     ? new BadRequest({ reason: `The body is nested more than ${maxDepth} levels deep` })
     : Effect.succeed(text)
-}
 
 /**
  * Reads a body within the limit. What is beyond it is thrown away as it comes, and the connection ends after the
  * answer, so that a sender that only listens when it is done hears the 413.
  */
-const read = (source: IncomingMessage) =>
+const read = (source: IncomingMessage, most: number) =>
   Effect.async<string, BodyTooLarge | BadRequest>((resume) => {
     const chunks: Array<Buffer> = []
     let size = 0
@@ -48,7 +61,7 @@ const read = (source: IncomingMessage) =>
     }
     const onData = (chunk: Buffer) => {
       size += chunk.length
-      if (size > maxBytes) settle(new BodyTooLarge())
+      if (size > most) settle(new BodyTooLarge({ most }))
       else chunks.push(chunk)
     }
     const onEnd = () => settle(textOf(Buffer.concat(chunks)))
@@ -70,18 +83,36 @@ const withBody = (request: HttpServerRequest.HttpServerRequest, text: string) =>
     json: { value: parse(text) }
   }) as HttpServerRequest.HttpServerRequest
 
+/** The request with its form read already: `text` gives it. */
+const withForm = (request: HttpServerRequest.HttpServerRequest, text: string) =>
+  Object.create(request, { text: { value: Effect.succeed(text) } }) as HttpServerRequest.HttpServerRequest
+
+const readForm = Effect.fn("http.readForm")(function*(request: HttpServerRequest.HttpServerRequest) {
+  if (!isForm(request.headers["content-type"])) {
+    return yield* new BadRequest({
+      reason: "The body must be a form (Content-Type: application/x-www-form-urlencoded)"
+    })
+  }
+  return withForm(request, yield* read(NodeHttpServerRequest.toIncomingMessage(request), maxFormBytes))
+})
+
+const readJson = Effect.fn("http.readJson")(function*(request: HttpServerRequest.HttpServerRequest) {
+  if (!isJson(request.headers["content-type"])) {
+    return yield* new BadRequest({ reason: "The body must be JSON (Content-Type: application/json)" })
+  }
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes) return yield* new BodyTooLarge({ most: maxBytes })
+  const text = yield* read(NodeHttpServerRequest.toIncomingMessage(request), maxBytes)
+  return withBody(request, yield* notDeep(text))
+})
+
 /**
  * Bodies are JSON within a limit (design: bodies). A form or a text, which a page of elsewhere can post with the
- * reader's cookies, is not taken for it.
+ * reader's cookies, is not taken for it; where forms are at home, nothing else is.
  */
 export const bounded = <E, R>(app: HttpApp.Default<E, R>) =>
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
     if (!hasBody(request)) return yield* app
-    if (!isJson(request.headers["content-type"])) {
-      return yield* new BadRequest({ reason: "The body must be JSON (Content-Type: application/json)" })
-    }
-    if (Number(request.headers["content-length"] ?? 0) > maxBytes) return yield* new BodyTooLarge()
-    const text = yield* read(NodeHttpServerRequest.toIncomingMessage(request))
-    return yield* Effect.provideService(app, HttpServerRequest.HttpServerRequest, withBody(request, text))
+    const taken = yield* takesForm(request.url) ? readForm(request) : readJson(request)
+    return yield* Effect.provideService(app, HttpServerRequest.HttpServerRequest, taken)
   })

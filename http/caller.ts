@@ -2,6 +2,8 @@ import { Accounts, sessionPrefix } from "#src/accounts/Accounts.ts"
 import { type Actor } from "#src/accounts/CurrentActor.ts"
 import { Forbidden, Unauthorized } from "#src/accounts/Policy.ts"
 import { CurrentSettings, type Settings } from "#src/Config.ts"
+import { Introspection, type Machine } from "#src/oauth/Introspection.ts"
+import { PlatformTokens } from "#src/oauth/PlatformTokens.ts"
 import { ApiKeys } from "#src/projects/ApiKeys.ts"
 import { type Headers, type HttpServerRequest } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
@@ -13,6 +15,8 @@ export type Caller =
   | { readonly _tag: "Known"; readonly actor: Actor }
   | { readonly _tag: "Refused"; readonly error: Unauthorized | Forbidden }
   | { readonly _tag: "Anonymous" }
+  /** A hosted server, which asks about tokens (RFC 7662 §2.1); it is nobody anywhere else. */
+  | { readonly _tag: "Machine"; readonly machine: Machine }
 
 export class CurrentCaller extends Context.Reference<CurrentCaller>()("http/CurrentCaller", {
   defaultValue: (): Caller => ({ _tag: "Anonymous" })
@@ -31,9 +35,10 @@ const mutates = (method: string) => !["GET", "HEAD", "OPTIONS"].includes(method)
 /** A browser sends the cookie from any page: a mutation must come from a page of ours (design: accounts). */
 const sameOrigin = (headers: Headers.Headers, settings: Settings) => {
   const origin = headers["origin"]
+  const ours = [settings.baseUrl, settings.authUrl].map((url) => new URL(url).origin)
   return origin === undefined
     ? headers["sec-fetch-site"] === "same-origin"
-    : origin === new URL(settings.baseUrl).origin || settings.allowedOrigins.includes(origin)
+    : ours.includes(origin) || settings.allowedOrigins.includes(origin)
 }
 
 const known = (found: Option.Option<Actor>): Caller =>
@@ -45,9 +50,20 @@ const known = (found: Option.Option<Actor>): Caller =>
     onSome: (actor) => ({ _tag: "Known", actor })
   })
 
+/** The paths of our MCP door, the one place where access tokens are credentials. */
+const isDoor = (url: string) => /^\/(mcp|sse|message)(\?|$)/.test(url)
+
+const isIntrospection = (url: string) => /^\/api\/v1\/oauth\/introspect(\?|$)/.test(url)
+
+/** Sessions, keys and JWTs differ by their looks; neither of the first two has a dot in it. */
+const holderOf = Effect.fn("http.holderOf")(function*(token: string, url: string) {
+  if (token.startsWith(sessionPrefix)) return yield* (yield* Accounts).authenticate(token)
+  if (isDoor(url) && token.includes(".")) return yield* (yield* PlatformTokens).authenticate(token)
+  return yield* (yield* ApiKeys).authenticate(token)
+})
+
 /** Finds out who sent a request, by Bearer first, then by cookie. */
 export const identify = Effect.fn("http.identify")(function*(request: HttpServerRequest.HttpServerRequest) {
-  const accounts = yield* Accounts
   const settings = yield* CurrentSettings
   const { headers } = request
   if (headers["authorization"] !== undefined) {
@@ -56,11 +72,14 @@ export const identify = Effect.fn("http.identify")(function*(request: HttpServer
     if (token === undefined || times(NodeHttpServerRequest.toIncomingMessage(request), "authorization") > 1) {
       return known(Option.none())
     }
-    return known(
-      yield* token.startsWith(sessionPrefix)
-        ? accounts.authenticate(token)
-        : Effect.flatMap(ApiKeys, (keys) => keys.authenticate(token))
-    )
+    if (isIntrospection(request.url)) {
+      const machine = yield* (yield* Introspection).authenticate(token)
+      return Option.match(machine, {
+        onNone: () => known(Option.none()),
+        onSome: (machine): Caller => ({ _tag: "Machine", machine })
+      })
+    }
+    return known(yield* holderOf(token, request.url))
   }
   const cookie = request.cookies[cookieName(settings)]
   if (cookie === undefined || cookie === "") return { _tag: "Anonymous" } satisfies Caller
@@ -68,5 +87,5 @@ export const identify = Effect.fn("http.identify")(function*(request: HttpServer
     const reason = "A request with the session cookie must come from this site (Origin); or send the token as Bearer"
     return { _tag: "Refused", error: new Forbidden({ reason }) } satisfies Caller
   }
-  return known(yield* accounts.authenticate(cookie))
+  return known(yield* (yield* Accounts).authenticate(cookie))
 })

@@ -6,21 +6,31 @@ import { Cause, Effect, Option, Predicate } from "effect"
 /** Hub, directory and business paths speak lower-case codes, the rest of the platform upper case (design: bodies). */
 const lowerCase = /^\/(v1\/(hub|directory)|api\/v1|\.well-known\/mcp-)(?=[/?]|[^/]*$)/
 
-export const errorResponse = (path: string, failure: Failure) => {
-  const { code, details, message, retryAfter, status } = failure
-  const body = {
+/** The endpoints that clients of OAuth ask; the authorization endpoint is a page. */
+const oauth = /^\/api\/v1\/oauth\/(?!authorize([/?]|$))/
+
+/** RFC 6749 §5.2 has no words for some of it; clients know these two from the authorization endpoint (§4.1.2.1). */
+const oauthCode = (status: number) =>
+  status === 429 || status === 503 ? "temporarily_unavailable" : status >= 500 ? "server_error" : "invalid_request"
+
+const bodyOf = (path: string, { code, details, message, status }: Failure) =>
+  oauth.test(path) ? { error: oauthCode(status), error_description: message } : {
     error: {
       code: lowerCase.test(path) ? code.toLowerCase() : code,
       message,
       ...(details === undefined ? {} : { details })
     }
   }
+
+export const errorResponse = (path: string, failure: Failure) => {
+  const { retryAfter, status } = failure
   const headers = {
+    ...(oauth.test(path) ? { "access-control-allow-origin": "*", "cache-control": "no-store" } : {}),
     ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
     ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
     ...(status === 413 ? { connection: "close" } : {})
   }
-  return HttpServerResponse.unsafeJson(body, { status, headers })
+  return HttpServerResponse.unsafeJson(bodyOf(path, failure), { status, headers })
 }
 
 const failed = (status: number, message: string): Failure => ({ status, code: codeOf(status), message })

@@ -1,12 +1,14 @@
 import { plans } from "#src/billing/Plan.ts"
 import { CurrentSettings } from "#src/Config.ts"
 import { addressBucket, clientAddress } from "#src/shared/client-address.ts"
+import { type Failure } from "#src/shared/Failure.ts"
 import { newUlid } from "#src/shared/ids.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
-import { Headers, type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Cause, Clock, Context, Duration, Effect, Option } from "effect"
 import { type Caller, CurrentCaller, identify } from "./caller.ts"
 import { errorResponse, failureOf } from "./errors.ts"
+import { failurePage, wantsPage } from "./pages/failure.ts"
 
 /** The caller's IP address, proxies in front taken into account. */
 export class CallerAddress extends Context.Reference<CallerAddress>()("http/CallerAddress", {
@@ -18,8 +20,14 @@ export class StandardHeaders extends Context.Reference<StandardHeaders>()("http/
   defaultValue: (): Readonly<Record<string, string>> => ({})
 }) {}
 
-/** Anonymous callers count by address at the free rate; an account at its plan's, each key in a bucket of its own. */
+/**
+ * Anonymous callers count by address at the free rate; an account at its plan's, each key in a bucket of its own, and so
+ * each hosted server of its.
+ */
 const bucketOf = (caller: Caller, address: string) => {
+  if (caller._tag === "Machine") {
+    return { key: `server:${caller.machine.serverId}`, limit: plans[caller.machine.plan].requestsPerMinute }
+  }
   if (caller._tag !== "Known") return { key: `ip:${addressBucket(address)}`, limit: plans.free.requestsPerMinute }
   const { accountId, credential, plan } = caller.actor
   const suffix = credential.kind === "key" ? `:${credential.id}` : ""
@@ -47,6 +55,19 @@ const neverRefused = (url: string) => /^\/v1\/health(\?|$)/.test(url)
 
 /** What a crawler or an old browser needs to know of every answer. */
 const security = { "x-content-type-options": "nosniff", "referrer-policy": "no-referrer" }
+
+/** A page has a referrer policy of its own: under `no-referrer` its forms would come with `Origin: null`. */
+const carrying = (response: HttpServerResponse.HttpServerResponse, headers: Readonly<Record<string, string>>) => {
+  const policy = response.headers["referrer-policy"]
+  return HttpServerResponse.setHeaders(
+    response,
+    policy === undefined ? headers : { ...headers, "referrer-policy": policy }
+  )
+}
+
+/** People get a page, programs an envelope. */
+const failed = (request: HttpServerRequest.HttpServerRequest, failure: Failure, requestId: string) =>
+  wantsPage(request) ? failurePage(failure, requestId) : errorResponse(request.url, failure)
 
 /**
  * Every request of ours passes here first: it gets an id, its caller is found out, its rate is counted, its failure
@@ -77,21 +98,21 @@ export const frontDoor = <E, R>(app: HttpApp.Default<E, R>) =>
       if (!rate.allowed && !neverRefused(request.url)) {
         const message = `More than ${rate.limit} requests a minute; try again in ${rate.retryAfterSeconds} seconds`
         const failure = { status: 429, code: "RATE_LIMITED", message, retryAfter: rate.retryAfterSeconds }
-        return HttpServerResponse.setHeaders(errorResponse(request.url, failure), headers)
+        return carrying(failed(request, failure, requestId), headers)
       }
       const response = yield* app.pipe(
-        Effect.catchAllCause((cause) => answer(request, cause)),
+        Effect.catchAllCause((cause) => answer(request, cause, requestId)),
         Effect.provideService(CurrentCaller, caller),
         Effect.provideService(CallerAddress, address),
         Effect.provideService(StandardHeaders, headers)
       )
-      return HttpServerResponse.setHeaders(response, Headers.fromInput(headers))
+      return carrying(response, headers)
     })
 
     // Before the rate is known (the database may be away) an answer still carries the headers, at their widest.
     const fallback = (cause: Cause.Cause<unknown>) =>
-      Effect.map(answer(request, cause), (response) =>
-        HttpServerResponse.setHeaders(response, {
+      Effect.map(answer(request, cause, requestId), (response) =>
+        carrying(response, {
           ...security,
           "x-request-id": requestId,
           "x-ratelimit-limit": String(plans.free.requestsPerMinute),
@@ -114,7 +135,7 @@ const told = ({ method, url }: HttpServerRequest.HttpServerRequest, status: numb
     Effect.annotateLogs("milliseconds", Math.round(Duration.toMillis(took)))
   )
 
-const answer = (request: HttpServerRequest.HttpServerRequest, cause: Cause.Cause<unknown>) =>
+const answer = (request: HttpServerRequest.HttpServerRequest, cause: Cause.Cause<unknown>, requestId: string) =>
   Cause.isInterruptedOnly(cause)
     ? Effect.failCause(cause as Cause.Cause<never>)
-    : Effect.map(failureOf(request, cause), (failure) => errorResponse(request.url, failure))
+    : Effect.map(failureOf(request, cause), (failure) => failed(request, failure, requestId))

@@ -25,7 +25,7 @@ const restored = ({ body, contentType, location, status }: StoredResponse) => {
     )
 }
 
-const isProtocol = (url: string) => /^\/(mcp|sse|message)\/?(\?|$)/.test(url)
+const isProtocol = (url: string) => /^\/(mcp|sse|message|oauth|api\/v1\/oauth)(\/|\?|$)/.test(url)
 
 /** A user's sessions may all do the same; what an API key may do is its own. */
 const holderOf = ({ credential }: Actor) => credential.kind === "session" ? "session" : credential.id

@@ -1,6 +1,7 @@
 import { type Actor } from "#src/accounts/CurrentActor.ts"
+import { Unauthorized } from "#src/accounts/Policy.ts"
 import { CurrentSettings, type Settings } from "#src/Config.ts"
-import { BadRequest, failsWith } from "#src/shared/Failure.ts"
+import { BadRequest, codeOf, failsWith } from "#src/shared/Failure.ts"
 import { McpTools, type Selection } from "#tools/McpServer.ts"
 import { Toolset } from "#tools/Tool.ts"
 import { HttpApiBuilder, HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
@@ -9,7 +10,10 @@ import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js"
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"
 import { Effect, Layer, Option, Schedule, Schema } from "effect"
 import { requireActor } from "./Authentication.ts"
+import { CurrentCaller } from "./caller.ts"
+import { errorResponse } from "./errors.ts"
 import { StandardHeaders } from "./frontDoor.ts"
+import { doorChallenge } from "./oauth/platform-resource.ts"
 import { checkOrigin, corsHeaders } from "./origins.ts"
 
 class StreamNotFound extends Schema.TaggedError<StreamNotFound>()("StreamNotFound", {}, failsWith(404)) {
@@ -23,8 +27,13 @@ interface Session {
   readonly holder: string
 }
 
-/** A session belongs to the credential that opened it, not to whoever knows its id. */
-const holderOf = ({ accountId, credential }: Actor) => `${accountId} ${credential.id}`
+/**
+ * A session belongs to the credential that opened it, not to whoever knows its id. A client's next token is the same
+ * credential as long as it allows the same.
+ */
+const holderOf = ({ accountId, credential }: Actor) =>
+  [accountId, credential.kind, credential.id, ...credential.kind === "oauth" ? [...credential.scopes].toSorted() : []]
+    .join(" ")
 
 const isToolset = Schema.is(Toolset)
 
@@ -46,14 +55,37 @@ const withCors = HttpApp.appendPreResponseHandler(({ headers }, response) =>
   Effect.succeed(HttpServerResponse.setHeaders(response, corsHeaders(headers["origin"])))
 )
 
+const tokenInUrl = (url: string) => /[?&]access_token=/i.test(url)
+
 /** Who calls, after the Origin was checked. */
 const enterBy = (settings: Settings) =>
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
     yield* checkOrigin(settings, request.headers)
     yield* withCors
+    if (tokenInUrl(request.url)) {
+      return yield* new Unauthorized({ reason: "A token in the URL is not accepted; send it as Authorization: Bearer" })
+    }
     const actor = yield* requireActor
     return { request, actor, selection: yield* selectionOf(urlOf(request)) }
+  })
+
+/** RFC 6750 §3.1: which error a 401 names; none when no credentials were sent. */
+const errorOf = Effect.gen(function*() {
+  const { headers, url } = yield* HttpServerRequest.HttpServerRequest
+  if (headers["authorization"] === undefined) return undefined
+  return tokenInUrl(url) && (yield* CurrentCaller)._tag === "Known" ? "invalid_request" : "invalid_token"
+})
+
+/** A 401 says where the token is to be had. */
+const refuse = (settings: Settings) =>
+  Effect.fn("http.mcp.refuse")(function*({ message }: Unauthorized) {
+    const { url } = yield* HttpServerRequest.HttpServerRequest
+    return HttpServerResponse.setHeader(
+      errorResponse(url, { status: 401, code: codeOf(401), message }),
+      "www-authenticate",
+      doorChallenge(settings, url, yield* errorOf)
+    )
   })
 
 const notAllowed = HttpServerResponse.empty({ status: 405, headers: { allow: "POST, OPTIONS" } })
@@ -65,6 +97,8 @@ const routes = HttpApiBuilder.Router.use((router) =>
     const enter = enterBy(settings)
     const sessions = new Map<string, Session>()
 
+    const door = <E, R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, E | Unauthorized, R>) =>
+      Effect.catchIf(route, (error) => error instanceof Unauthorized, refuse(settings))
     const preflight = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
       checkOrigin(settings, headers).pipe(
         Effect.zipRight(withCors),
@@ -85,11 +119,11 @@ const routes = HttpApiBuilder.Router.use((router) =>
         return HttpServerResponse.fromWeb(
           yield* Effect.promise(() => transport.handleRequest(copy))
         )
-      })
+      }).pipe(door)
     )
     // Stateless: there is no stream to open and no session to end (MCP 2025-11-25, transports).
-    yield* router.get("/mcp", Effect.as(enter, notAllowed))
-    yield* router.del("/mcp", Effect.as(enter, notAllowed))
+    yield* router.get("/mcp", door(Effect.as(enter, notAllowed)))
+    yield* router.del("/mcp", door(Effect.as(enter, notAllowed)))
 
     yield* router.get(
       "/sse",
@@ -109,7 +143,7 @@ const routes = HttpApiBuilder.Router.use((router) =>
           Schedule.spaced("15 seconds")
         )
           .pipe(Effect.zipRight(Effect.never))
-      })
+      }).pipe(door)
     )
     yield* router.post(
       "/message",
@@ -123,7 +157,7 @@ const routes = HttpApiBuilder.Router.use((router) =>
         return taken._tag === "Right"
           ? HttpServerResponse.text("Accepted", { status: 202 })
           : yield* new BadRequest({ reason: "The body is not a JSON-RPC message" })
-      })
+      }).pipe(door)
     )
     for (const path of ["/mcp", "/sse", "/message"] as const) yield* router.options(path, preflight)
   })

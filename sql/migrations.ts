@@ -1,11 +1,13 @@
 import { type SqlClient } from "@effect/sql"
 import { type Effect } from "effect"
 import platform from "./migrations/0001_platform.ts"
+import oauth from "./migrations/0002_oauth.ts"
 
 /**
  * Every migration, keyed by its file's name (`NNNN_name`), run in order of the number. A record, not a folder read at
  * run time, so that the bundle carries them. A migration that was released is never edited or renumbered.
  */
 export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>> = {
-  "0001_platform": platform
+  "0001_platform": platform,
+  "0002_oauth": oauth
 }

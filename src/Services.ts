@@ -11,9 +11,22 @@ import { RoutesRepo } from "./gateway/RoutesRepo.ts"
 import { Images } from "./images/Images.ts"
 import { Teardown } from "./machines/Teardown.ts"
 import { AccessTokens } from "./oauth/AccessTokens.ts"
+import { Authorization } from "./oauth/Authorization.ts"
+import { AuthorizationRepo } from "./oauth/AuthorizationRepo.ts"
+import { OAuthClients } from "./oauth/Clients.ts"
+import { ClientsRepo } from "./oauth/ClientsRepo.ts"
+import { Grants } from "./oauth/Grants.ts"
+import { GrantsRepo } from "./oauth/GrantsRepo.ts"
+import { Introspection } from "./oauth/Introspection.ts"
+import { IntrospectionRepo } from "./oauth/IntrospectionRepo.ts"
+import { PlatformTokens } from "./oauth/PlatformTokens.ts"
+import { Revocation } from "./oauth/Revocation.ts"
+import { RevocationsLive } from "./oauth/Revocations.ts"
 import { SigningKeys } from "./oauth/SigningKeys.ts"
 import { SigningKeysRepo } from "./oauth/SigningKeysRepo.ts"
 import { TestTokens } from "./oauth/TestTokens.ts"
+import { Tokens } from "./oauth/Tokens.ts"
+import { TokensRepo } from "./oauth/TokensRepo.ts"
 import { ApiKeys } from "./projects/ApiKeys.ts"
 import { ApiKeysRepo } from "./projects/ApiKeysRepo.ts"
 import { Projects } from "./projects/Projects.ts"
@@ -31,12 +44,27 @@ import { IdempotencyRepo } from "./shared/IdempotencyRepo.ts"
 import { RateLimit } from "./shared/RateLimit.ts"
 import { Secrets } from "./shared/Secrets.ts"
 
-const images = Layer.provide(Images.Default, GuardedHttp.Default)
-
-const oauth = TestTokens.Default.pipe(
+const oauth = Layer.mergeAll(
+  Authorization.Default,
+  Grants.Default,
+  Introspection.Default,
+  PlatformTokens.Default,
+  Revocation.Default,
+  RevocationsLive,
+  TestTokens.Default,
+  Tokens.Default
+).pipe(
+  Layer.provideMerge(OAuthClients.Default),
   Layer.provideMerge(AccessTokens.Default),
   Layer.provideMerge(SigningKeys.Default),
-  Layer.provide(SigningKeysRepo.Default)
+  Layer.provide([
+    AuthorizationRepo.Default,
+    ClientsRepo.Default,
+    GrantsRepo.Default,
+    IntrospectionRepo.Default,
+    SigningKeysRepo.Default,
+    TokensRepo.Default
+  ])
 )
 
 const gateway = Layer.merge(Routes.Default, Layer.provide(Metering.Default, MeteringRepo.Default)).pipe(
@@ -53,11 +81,17 @@ const repos = Layer.mergeAll(
   ServersRepo.Default
 )
 
-const shared = Layer.mergeAll(Secrets.Default, RateLimit.Default, Passwords.Default, Teardown.Default)
+const shared = Layer.mergeAll(
+  GuardedHttp.Default,
+  Secrets.Default,
+  RateLimit.Default,
+  Passwords.Default,
+  Teardown.Default
+)
 
 /** The one place where services are wired. Needs a database client, the settings, and what runs machines. */
 export const ServicesLive = DeploymentsLive.pipe(
-  Layer.provideMerge(Layer.mergeAll(images, oauth, gateway)),
+  Layer.provideMerge(Layer.mergeAll(Images.Default, oauth, gateway)),
   Layer.provideMerge(Layer.mergeAll(Environment.Default, ServerLogs.Default)),
   Layer.provideMerge(Servers.Default),
   Layer.provideMerge(ApiKeys.Default),

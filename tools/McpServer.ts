@@ -12,8 +12,10 @@ import {
 } from "@modelcontextprotocol/sdk/types.js"
 import { Cause, Effect, Option, Runtime } from "effect"
 import { billingTools } from "./billing.ts"
+import { clientTools } from "./clients.ts"
 import { deploymentTools } from "./deployments.ts"
 import { environmentTools } from "./environment.ts"
+import { grantTools } from "./grants.ts"
 import { serveGuides } from "./guides.ts"
 import { projectTools } from "./projects.ts"
 import { serverTools } from "./servers.ts"
@@ -40,8 +42,9 @@ const content = (value: unknown): CallToolResult => ({
 })
 
 /** The same envelope as over HTTP. */
-const failed = ({ code, details, message }: Failure): CallToolResult => {
-  const body = { error: { code, message, ...(details === undefined ? {} : { details }) } }
+const failed = ({ lowerCaseCodes }: Tool) => ({ code, details, message }: Failure): CallToolResult => {
+  const said = lowerCaseCodes ? code.toLowerCase() : code
+  const body = { error: { code: said, message, ...(details === undefined ? {} : { details }) } }
   return { isError: true, content: [{ type: "text", text: JSON.stringify(body) }] }
 }
 
@@ -63,6 +66,8 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
       ...(yield* serverTools),
       ...(yield* environmentTools),
       ...(yield* deploymentTools),
+      ...(yield* clientTools),
+      ...(yield* grantTools),
       ...(yield* billingTools)
     ]
     const byName = new Map(tools.map((tool) => [tool.name, tool]))
@@ -74,7 +79,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
         Effect.provideService(CurrentActor, actor),
         Effect.map(content),
         Effect.catchAllCause((cause) =>
-          Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.map(failureOf(cause), failed)
+          Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.map(failureOf(cause), failed(tool))
         ),
         Effect.withSpan(`mcp.${tool.name}`)
       )

@@ -1,4 +1,5 @@
-import { type Actor, type CurrentActor, type Scope } from "#src/accounts/CurrentActor.ts"
+import { type Actor, type CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { mayDo, type Needs } from "#src/accounts/Policy.ts"
 import { decodeInput } from "#src/shared/Failure.ts"
 import { type ToolAnnotations } from "@modelcontextprotocol/sdk/types.js"
 import { Effect, JSONSchema, Schema } from "effect"
@@ -24,6 +25,8 @@ export interface Tool {
   readonly inputSchema: JsonObjectSchema
   readonly outputSchema?: JsonObjectSchema
   readonly annotations: ToolAnnotations
+  /** Whether its failures have lower-case codes, as its twin below `/api/v1` or `/v1/hub` has (design: bodies). */
+  readonly lowerCaseCodes: boolean
   /** Whether the credential may call it: what it may not is left out of its list, and fails when called. */
   readonly allows: (actor: Actor) => boolean
   readonly call: (args: unknown, report: Report) => Effect.Effect<unknown, unknown, CurrentActor>
@@ -59,8 +62,9 @@ export const tool = <P, PI, A, AI, E>(options: {
   readonly description: string
   readonly toolset: Toolset
   readonly effect: keyof typeof hints
-  /** One of these is needed of a key; `session` is for sessions only. */
-  readonly needs: ReadonlyArray<Scope> | "session"
+  /** One of these is needed of a key or client; `session` is for sessions, and clients with the scope `account`. */
+  readonly needs: Needs
+  readonly lowerCaseCodes?: boolean
   readonly params: Schema.Schema<P, PI>
   readonly success?: Schema.Schema<A, AI>
   readonly run: (params: P, report: Report) => Effect.Effect<NoInfer<A> | void, E, CurrentActor>
@@ -75,9 +79,9 @@ export const tool = <P, PI, A, AI, E>(options: {
     toolset: options.toolset,
     inputSchema: jsonSchemaOf(options.params),
     ...(success === undefined ? {} : { outputSchema: jsonSchemaOf(success) }),
+    lowerCaseCodes: options.lowerCaseCodes ?? false,
     annotations: { title: options.title, ...hints[options.effect], openWorldHint: false },
-    allows: ({ credential }) =>
-      credential.kind === "session" || (needs !== "session" && needs.some(credential.scopes.has, credential.scopes)),
+    allows: (actor) => mayDo(actor, needs),
     call: (args, report) =>
       decode(args).pipe(
         Effect.flatMap((params) => options.run(params, report)),

@@ -1,23 +1,14 @@
 import { Accounts } from "#src/accounts/Accounts.ts"
 import { CurrentSettings, type Settings } from "#src/Config.ts"
-import { HttpApiBuilder, HttpApp, HttpServerResponse } from "@effect/platform"
+import { HttpApiBuilder, HttpApp } from "@effect/platform"
 import { Effect } from "effect"
 import { Api } from "../Api.ts"
-import { cookieName } from "../caller.ts"
 import { data } from "../envelope.ts"
 import { CallerAddress } from "../frontDoor.ts"
+import { withSession } from "./cookie.ts"
 
-/** The session as a cookie, or its end when there is none (design: accounts). */
 const setCookie = (settings: Settings, session: { token: string; expiresAt: Date } | undefined) =>
-  HttpApp.appendPreResponseHandler((_request, response) =>
-    Effect.orDie(HttpServerResponse.setCookie(response, cookieName(settings), session?.token ?? "", {
-      httpOnly: true,
-      sameSite: "lax",
-      path: "/",
-      secure: settings.baseUrl.startsWith("https:"),
-      expires: session?.expiresAt ?? new Date(0)
-    }))
-  )
+  HttpApp.appendPreResponseHandler((_request, response) => withSession(settings, session)(response))
 
 export const AccountsHandlers = HttpApiBuilder.group(Api, "accounts", (handlers) =>
   Effect.gen(function*() {

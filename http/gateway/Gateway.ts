@@ -1,11 +1,12 @@
 import { monthOf } from "#src/billing/Billing.ts"
 import { plans } from "#src/billing/Plan.ts"
 import { CurrentSettings } from "#src/Config.ts"
-import { type Target } from "#src/gateway/address.ts"
+import { type Form, type Target } from "#src/gateway/address.ts"
 import { Metering } from "#src/gateway/Metering.ts"
-import { challenge, resourceMetadata } from "#src/gateway/resource-metadata.ts"
+import { challenge, resourceMetadata, scopeChallenge } from "#src/gateway/resource-metadata.ts"
 import { type Route } from "#src/gateway/Route.ts"
 import { Routes } from "#src/gateway/Routes.ts"
+import { makeToolMarks } from "#src/gateway/tool-marks.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
 import { Effect, Runtime } from "effect"
@@ -19,6 +20,7 @@ import { framingProblem, wantsWebSocket } from "./framing.ts"
 import { requestHeaders } from "./headers.ts"
 import { anonymousLimit } from "./limits.ts"
 import { type Match, matcher } from "./match.ts"
+import { needsLook, permitter, type Verdict as Permission } from "./permit.ts"
 
 export interface Gateway {
   /** What the gateway has to do with a request; undefined: nothing. Cheap, to be asked of every request. */
@@ -53,6 +55,13 @@ const monthSpent = (limit: number, now: number) =>
     "Retry-After": String(Math.ceil((monthOf(now).end.getTime() - now) / 1000))
   })
 
+const refusal = (permission: Exclude<Permission, { _tag: "Permitted" }>, route: Route, form: Form) => {
+  if (permission._tag === "Refused") return failure(permission.status, "BAD_REQUEST", permission.reason)
+  const { scopes } = permission
+  const message = `The access token's scopes do not allow this; it takes ${scopes}`
+  return failure(403, "FORBIDDEN", message, { "WWW-Authenticate": scopeChallenge(route, form, scopes) })
+}
+
 /**
  * The data path to hosted servers: plain Node streams, since every byte of every server passes here. Its decisions
  * are made by services, and for a request like the one before without waiting for any.
@@ -79,7 +88,16 @@ export const makeGateway = Effect.gen(function*() {
   let draining = false
   let onIdle = () => {}
 
-  const proxy = (route: Route, target: Target, req: IncomingMessage, res: ServerResponse, awaitsContinue: boolean) => {
+  const permit = permitter(makeToolMarks({ onFailure: (error) => log("A machine did not tell its tools", error) }))
+
+  const proxy = (
+    route: Route,
+    target: Target,
+    req: IncomingMessage,
+    res: ServerResponse,
+    awaitsContinue: boolean,
+    body?: Buffer
+  ) => {
     const { machine } = route
     if (machine === undefined) return say(req, res, notRunning(route))
     metering.addRequest(route.accountId)
@@ -92,8 +110,16 @@ export const makeGateway = Effect.gen(function*() {
       req,
       res,
       path: target.path,
-      headers: requestHeaders(req, { trustProxy: settings.trustProxy, scheme, host, prefix, readable }),
+      headers: requestHeaders(req, {
+        trustProxy: settings.trustProxy,
+        scheme,
+        host,
+        prefix,
+        readable,
+        replayToken: route.replayToken
+      }),
       machine,
+      body,
       awaitsContinue,
       rewriter: rewrites
         ? () => endpointRewriter((data) => withPrefix(prefix, req.headers.host ?? "", data))
@@ -154,7 +180,12 @@ export const makeGateway = Effect.gen(function*() {
       if (metering.used(route.accountId) === undefined) await metering.learn(route.accountId)
       if ((metering.used(route.accountId) ?? 0) >= limit) return say(req, res, monthSpent(limit, Date.now()))
     }
-    if (!res.destroyed) proxy(route, target, req, res, awaitsContinue)
+    if (res.destroyed) return
+    if (!needsLook(verdict.claims)) return proxy(route, target, req, res, awaitsContinue)
+    if (awaitsContinue) res.writeContinue()
+    const permission = await permit(req, target.path, route, verdict.claims)
+    if (permission._tag === "Permitted") return res.destroyed || proxy(route, target, req, res, false, permission.body)
+    return say(req, res, refusal(permission, route, form))
   }
 
   const handle: Gateway["handle"] = (match, req, res, awaitsContinue = false) => {

@@ -46,7 +46,6 @@ export const authorizer = (tokens: AccessTokens, runtime: Runtime.Runtime<never>
     if (route.authMode === "byoa") return { _tag: "Passed", claims: undefined }
     if (inQuery) return refused("A token belongs into the Authorization header, and only there", "invalid_request")
     const known = tokens.peek(token, route.audiences, Date.now())
-    // What a token's scopes allow of MCP's methods (design: OAuth) is to be asked here, with the claims at hand.
     return Option.isSome(known) ? { _tag: "Passed", claims: known.value } : verify(token, route)
   }
 }

@@ -14,6 +14,8 @@ export interface Exchange {
   /** Flat list of names and values. */
   readonly headers: ReadonlyArray<string>
   readonly machine: MachineAddress
+  /** The request's body when it was read already. */
+  readonly body: Buffer | undefined
   /** The client waits for `100 Continue` before it sends the body. */
   readonly awaitsContinue: boolean
   /** Reads and rewrites an event stream; undefined leaves every byte alone. */
@@ -103,7 +105,7 @@ export const forward = (exchange: Exchange) => {
     })
     attempt.on("close", () => response === undefined && fail(new Error("it hung up")))
     attempt.on("drain", () => req.resume())
-    for (const chunk of replay.chunks) attempt.write(chunk)
+    for (const chunk of exchange.body === undefined ? replay.chunks : [exchange.body]) attempt.write(chunk)
     if (!withBody || req.complete && req.readableEnded) attempt.end()
   }
 
@@ -161,7 +163,8 @@ export const forward = (exchange: Exchange) => {
     end()
   })
   send(exchange.machine, false)
-  if (withBody) {
+  if (exchange.body !== undefined) onBytes(exchange.body.length)
+  else if (withBody) {
     upload()
     if (exchange.awaitsContinue) res.writeContinue()
   }

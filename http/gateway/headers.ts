@@ -18,7 +18,17 @@ const hopByHop = new Set([
 /** What only the gateway says of where a request came from; `content-length` is set from what was parsed. */
 const ours = (name: string) =>
   name.startsWith("x-forwarded-") || name === "forwarded" || name === "x-real-ip" || name === "expect" ||
-  name === "content-length"
+  name === "content-length" || name === gatewayToken
+
+/**
+ * Carries the server's `PLATFORM_MCP_REPLAY_TOKEN` to its machine, which can refuse what did not pass the gateway.
+ * Nobody else may send it, and it is in no answer.
+ */
+export const gatewayTokenHeader = "X-Berth-Gateway-Token"
+const gatewayToken = gatewayTokenHeader.toLowerCase()
+
+/** CGI and its heirs don't tell `_` from `-` in a name: `X_Forwarded_For` would pass for ours. */
+const plain = (name: string) => name.includes("_") ? name.replaceAll("_", "-") : name
 
 const namedBy = (connection: string | undefined) =>
   connection === undefined || /^(keep-alive|close)$/i.test(connection)
@@ -52,6 +62,8 @@ export interface ForwardedFrom {
   readonly prefix: string
   /** The machine's event stream will be read: it must not come compressed. */
   readonly readable: boolean
+  /** The server's `PLATFORM_MCP_REPLAY_TOKEN`. */
+  readonly replayToken: string
 }
 
 const noBodyByNature = new Set(["GET", "HEAD", "DELETE", "OPTIONS", "TRACE"])
@@ -68,7 +80,7 @@ const peer = (req: IncomingMessage) => (req.socket.remoteAddress ?? "unknown").r
 /** The machine's request headers: end-to-end ones as they came, and where the request came from by our own word. */
 export const requestHeaders = (req: IncomingMessage, from: ForwardedFrom): Array<string> => {
   const { headers } = req
-  const out = copy(req, (name) => ours(name) || from.readable && name === "accept-encoding")
+  const out = copy(req, (name) => ours(plain(name)) || from.readable && name === "accept-encoding")
   const told = <A extends string | ReadonlyArray<string>>(value: A | undefined) =>
     from.trustProxy > 0 && value !== undefined ? String(value) : undefined
   const chain = told(headers["x-forwarded-for"])
@@ -79,10 +91,11 @@ export const requestHeaders = (req: IncomingMessage, from: ForwardedFrom): Array
   const scheme = told(headers["x-forwarded-proto"])
   out.push("X-Forwarded-Proto", scheme !== undefined && /^https?$/i.test(scheme) ? scheme : from.scheme)
   if (from.prefix !== "") out.push("X-Forwarded-Prefix", from.prefix)
+  out.push(gatewayTokenHeader, from.replayToken)
   out.push(...framing(req))
   return out
 }
 
 /** The client's response headers; `rewritten`: the body will not have the length it was announced with. */
 export const responseHeaders = (response: IncomingMessage, rewritten: boolean): Array<string> =>
-  copy(response, (name) => rewritten && name === "content-length")
+  copy(response, (name) => plain(name) === gatewayToken || rewritten && name === "content-length")

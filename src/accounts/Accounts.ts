@@ -77,6 +77,8 @@ export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {
         plan: user.plan,
         credential: credential.kind === "session"
           ? { type: "session" as const, expiresAt: credential.expiresAt }
+          : credential.kind === "oauth"
+          ? { type: "oauth" as const, clientId: credential.id, scopes: [...credential.scopes] }
           : {
             type: "key" as const,
             id: credential.id,
@@ -105,6 +107,9 @@ export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {
       })
     })
 
+    /** The account with this id; none when it is gone. */
+    const find = Effect.fn("Accounts.find")(repo.userIfAny)
+
     const sweep = Effect.flatMap(now, (at) => repo.sweep(at, new Date(at.getTime() - attemptWindow)))
 
     return {
@@ -113,6 +118,7 @@ export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {
       logOut,
       me,
       authenticate,
+      find,
       sweep,
       /** Whether there is any account yet. */
       anybody: repo.anybody

@@ -31,6 +31,11 @@ export class AccountsRepo extends Effect.Service<AccountsRepo>()("accounts/Accou
       Result: UserRow,
       execute: (id) => sql`SELECT * FROM users WHERE id = ${id}`
     })
+    const userIfAny = SqlSchema.findOne({
+      Request: Schema.String,
+      Result: UserRow,
+      execute: (id) => sql`SELECT * FROM users WHERE id = ${id}`
+    })
     const sessionByHash = SqlSchema.findOne({
       Request: Schema.Struct({ hash: Schema.Uint8ArrayFromSelf, now: Schema.DateFromSelf }),
       Result: SessionRow,
@@ -66,6 +71,7 @@ export class AccountsRepo extends Effect.Service<AccountsRepo>()("accounts/Accou
         ),
       userByEmail: (email: string) => dieOnSql(userByEmail(email)),
       userById: (id: string) => userById(id).pipe(dieOnSql),
+      userIfAny: (id: string) => dieOnSql(userIfAny(id)),
       sessionByHash: (hash: Uint8Array, now: Date) => dieOnSql(sessionByHash({ hash, now })),
       insertSession: (row: { id: string; userId: string; tokenHash: Uint8Array; expiresAt: Date }) =>
         dieOnSql(Effect.asVoid(sql`INSERT INTO sessions ${sql.insert(row)}`)),

@@ -16,7 +16,14 @@ export const Scope = Schema.Literal(
 )
 export type Scope = typeof Scope.Type
 
-/** The credential that a request came with. A key sees its own project only and has the scopes it was given. */
+/** What needs a session otherwise (design: MCP door), for an OAuth client whose user granted it. */
+export const accountScope = "account"
+export type GrantedScope = Scope | typeof accountScope
+
+/**
+ * The credential that a request came with. A key sees its own project only and has the scopes it was given; an OAuth
+ * client acts in all projects of its user, within the scopes that were granted to it.
+ */
 export type Credential =
   | { readonly kind: "session"; readonly id: string; readonly expiresAt: Date }
   | {
@@ -26,6 +33,8 @@ export type Credential =
     readonly environment: "live" | "test"
     readonly scopes: ReadonlySet<Scope>
   }
+  /** `id` is the client's: it stays the same from token to token. */
+  | { readonly kind: "oauth"; readonly id: string; readonly scopes: ReadonlySet<GrantedScope> }
 
 export interface Actor {
   readonly accountId: AccountId

@@ -1,6 +1,6 @@
 import { failsWith } from "#src/shared/Failure.ts"
 import { Effect, Schema } from "effect"
-import { type Actor, CurrentActor, type Scope } from "./CurrentActor.ts"
+import { accountScope, type Actor, CurrentActor, type GrantedScope, type Scope } from "./CurrentActor.ts"
 
 /** The credential is not enough for the operation (403): a scope is missing, or the operation asks for a session. */
 export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", {
@@ -26,35 +26,44 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
 
 export type Policy<E> = Effect.Effect<void, E, CurrentActor>
 
-const allows = (actor: Actor, scopes: ReadonlyArray<Scope>) =>
-  actor.credential.kind === "session" || scopes.some(actor.credential.scopes.has, actor.credential.scopes)
+/** What an operation asks for: one of these scopes, or a session. */
+export type Needs = ReadonlyArray<Scope> | "session"
 
-/** A session, or a key with one of the scopes. */
+/** Whether a credential is enough. A session always is; where one is needed, a client with `account` acts as it. */
+export const mayDo = ({ credential }: Actor, needs: Needs) => {
+  if (credential.kind === "session") return true
+  if (needs !== "session") return needs.some((scope) => (credential.scopes as ReadonlySet<Scope>).has(scope))
+  return credential.kind === "oauth" && credential.scopes.has(accountScope)
+}
+
+const lacks = ({ credential }: Actor, scopes: ReadonlyArray<GrantedScope>) =>
+  new Forbidden({
+    reason: `This ${credential.kind === "oauth" ? "token" : "key"} lacks the scope ${scopes.join(" or ")}`,
+    requiredScopes: scopes
+  })
+
+/** A session, or a key or client with one of the scopes. */
 export const anyScope = (...scopes: ReadonlyArray<Scope>): Policy<Forbidden> =>
-  Effect.flatMap(CurrentActor, (actor) =>
-    allows(actor, scopes)
-      ? Effect.void
-      : new Forbidden({ reason: `This key lacks the scope ${scopes.join(" or ")}`, requiredScopes: scopes }))
+  Effect.flatMap(CurrentActor, (actor) => mayDo(actor, scopes) ? Effect.void : lacks(actor, scopes))
 
 /** Where the contract says session only: a platform key there is 401 (design: sessions). */
-export const sessionOnly: Policy<Unauthorized> = Effect.flatMap(
-  CurrentActor,
-  (actor) =>
-    actor.credential.kind === "session"
-      ? Effect.void
-      : new Unauthorized({ reason: "This operation needs a session, not an API key" })
-)
+export const sessionOnly: Policy<Unauthorized | Forbidden> = Effect.gen(function*() {
+  const actor = yield* CurrentActor
+  if (mayDo(actor, "session")) return
+  if (actor.credential.kind === "oauth") return yield* lacks(actor, [accountScope])
+  return yield* new Unauthorized({ reason: "This operation needs a session, not an API key" })
+})
 
 /** What a key may never do, whatever its scopes: it belongs to one project. */
-export const notByKey: Policy<Forbidden> = Effect.flatMap(
-  CurrentActor,
-  (actor) =>
-    actor.credential.kind === "session" ? Effect.void : new Forbidden({ reason: "An API key can't do this; log in" })
-)
+export const notByKey: Policy<Forbidden> = Effect.flatMap(CurrentActor, (actor) => {
+  if (mayDo(actor, "session")) return Effect.void
+  if (actor.credential.kind === "oauth") return lacks(actor, [accountScope])
+  return new Forbidden({ reason: "An API key can't do this; log in" })
+})
 
 export const withPolicy = <E2>(policy: Policy<E2>) => <A, E, R>(self: Effect.Effect<A, E, R>) =>
   Effect.zipRight(policy, self)
 
 /** Whether a project is within what the credential may see: a key sees its own only. */
 export const seesProject = (actor: Actor, projectId: string) =>
-  actor.credential.kind === "session" || actor.credential.projectId === projectId
+  actor.credential.kind !== "key" || actor.credential.projectId === projectId

@@ -51,6 +51,11 @@ export const Me = Schema.Struct({
       projectId: Schema.String,
       environment: Schema.Literal("live", "test"),
       scopes: Schema.Array(Schema.String)
+    }),
+    Schema.Struct({
+      type: Schema.Literal("oauth"),
+      clientId: Schema.String,
+      scopes: Schema.Array(Schema.String)
     })
   )
 })

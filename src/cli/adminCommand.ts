@@ -1,6 +1,7 @@
 import { Args, Command } from "@effect/cli"
 import { Console, Effect, Layer } from "effect"
 import { PlanName } from "../billing/Plan.ts"
+import { SigningKeys, SigningKeysLive } from "../oauth/SigningKeys.ts"
 import { Operators } from "../operations/Operators.ts"
 import { Rewrap } from "../operations/Rewrap.ts"
 import { Secrets } from "../shared/Secrets.ts"
@@ -16,6 +17,16 @@ const rewrap = Command.make("rewrap", {}, () =>
   }).pipe(Effect.provide(onDatabase(Layer.provide(Rewrap.Default, Secrets.Default))), orSay)).pipe(
     Command.withDescription("Move every stored secret to SECRET_KEY; afterwards SECRET_KEY_PREVIOUS can go")
   )
+
+const rotateKeys = Command.make("rotate-keys", {}, () =>
+  Effect.gen(function*() {
+    const kid = yield* (yield* SigningKeys).rotate
+    yield* Console.log(`${kid} signs access tokens in two minutes; what was signed before is good for its whole life`)
+  }).pipe(
+    Effect.provide(Layer.provide(SigningKeysLive, Secrets.Default)),
+    Effect.provide(SharedDatabaseLive),
+    orSay
+  )).pipe(Command.withDescription("Make the next key that signs access tokens; the one before verifies for an hour on"))
 
 const plan = Command.make(
   "plan",
@@ -33,5 +44,5 @@ const plan = Command.make(
 /** `berth admin …`: the operator's commands, on the database that the settings name, beside a running service. */
 export const adminCommand = Command.make("admin").pipe(
   Command.withDescription("Operate an installation (needs its settings and database)"),
-  Command.withSubcommands([rewrap, plan])
+  Command.withSubcommands([rewrap, rotateKeys, plan])
 )

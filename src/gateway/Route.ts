@@ -13,7 +13,9 @@ export const RouteRow = Schema.Struct({
   authMode: Schema.Literal("service_managed", "byoa"),
   byoaConfig: Schema.NullOr(ByoaConfig),
   status: Schema.String,
-  activeDeploymentId: Schema.NullOr(Schema.String)
+  activeDeploymentId: Schema.NullOr(Schema.String),
+  /** What tells the machine that a request passed the gateway. */
+  replayToken: Schema.String
 })
 export type RouteRow = typeof RouteRow.Type
 

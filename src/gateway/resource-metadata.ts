@@ -4,7 +4,7 @@ import { type Form, wellKnown } from "./address.ts"
 import { type Route } from "./Route.ts"
 
 /** RFC 9728 §3.1: the well-known path goes between the host and the path of the resource. */
-const documentUrl = (resource: string) => {
+export const documentUrl = (resource: string) => {
   const { origin, pathname } = new URL(resource)
   return `${origin}${wellKnown}${pathname === "/" ? "" : pathname}`
 }
@@ -41,3 +41,10 @@ export const challenge = ({ byoaConfig, resources }: Route, form: Form, error?: 
     ...(byoaConfig === null ? [`scope="${allMcpScopes}"`] : []),
     ...(error === undefined ? [] : [`error="${error}"`])
   ].join(", ")
+
+/**
+ * `WWW-Authenticate` of a 403 for too little scope (RFC 6750 §3.1; checklist, row 14): the scopes needed and those the
+ * token has, so that a client that asks for just these loses nothing.
+ */
+export const scopeChallenge = ({ resources }: Route, form: Form, scopes: string) =>
+  `Bearer error="insufficient_scope", scope="${scopes}", resource_metadata="${documentUrl(resources[form])}"`

@@ -3,6 +3,7 @@ import { newUlid } from "#src/shared/ids.ts"
 import { Clock, Data, Effect, Option, Schema } from "effect"
 import { decodeProtectedHeader, jwtVerify, SignJWT } from "jose"
 import { ClaimsCache } from "./claims-cache.ts"
+import { RevokedFamilies } from "./revoked-families.ts"
 import { SigningKeys } from "./SigningKeys.ts"
 
 /** RFC 9068 §2.2. `aud` is one string: a token is for one resource and no other (checklist, row 15). */
@@ -14,7 +15,9 @@ export const AccessTokenClaims = Schema.Struct({
   scope: Schema.String,
   iat: Schema.Int,
   exp: Schema.Int,
-  jti: Schema.String
+  jti: Schema.String,
+  /** Ours: the family of tokens it belongs to. An owner's test token belongs to none. */
+  fam: Schema.optionalWith(Schema.String, { exact: true })
 })
 export type AccessTokenClaims = typeof AccessTokenClaims.Type
 
@@ -29,6 +32,8 @@ export interface MintRequest {
   /** Space-separated. */
   readonly scope: string
   readonly clientId: string
+  /** What the token is revoked with. */
+  readonly familyId?: string
 }
 
 /** Access tokens live this long (contract: token lifetimes). */
@@ -44,14 +49,15 @@ export class AccessTokens extends Effect.Service<AccessTokens>()("oauth/AccessTo
     const keys = yield* SigningKeys
     const { authUrl } = yield* CurrentSettings
     const verified = new ClaimsCache<AccessTokenClaims>(10_000)
+    const revoked = new RevokedFamilies(accessTokenSeconds * 1000)
 
     const mint = Effect.fn("AccessTokens.mint")(function*(request: MintRequest) {
       const { key, kid } = yield* keys.signing
       const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
       const expires = now + accessTokenSeconds
-      const { accountId, audience, clientId, scope } = request
+      const { accountId, audience, clientId, familyId, scope } = request
       const token = yield* Effect.promise(() =>
-        new SignJWT({ client_id: clientId, scope })
+        new SignJWT({ client_id: clientId, scope, ...(familyId === undefined ? {} : { fam: familyId }) })
           .setProtectedHeader({ alg: "ES256", typ: "at+jwt", kid })
           .setIssuer(authUrl).setSubject(accountId).setAudience(audience)
           .setIssuedAt(now).setExpirationTime(expires).setJti(newUlid())
@@ -85,16 +91,23 @@ export class AccessTokens extends Effect.Service<AccessTokens>()("oauth/AccessTo
     const verify = Effect.fn("AccessTokens.verify")(function*(token: string, audiences: ReadonlyArray<string>) {
       const now = yield* Clock.currentTimeMillis
       const claims = remembered(token, now) ?? (yield* check(token))
+      if (revoked.has(claims.fam)) return yield* invalid("it was revoked")
       return audiences.includes(claims.aud) ? claims : yield* invalid(`it is for ${claims.aud}`)
     })
 
     return {
       mint,
       verify,
+      /** From now on no access token of the family is accepted in this process. */
+      revokeFamily: (familyId: string) => Effect.map(Clock.currentTimeMillis, (now) => revoked.add(familyId, now)),
+      /** Checks everything but whom the token is for, and whether it was revoked. */
+      read: Effect.fn("AccessTokens.read")(check),
       /** `verify` without waiting, for a token it has seen already: none means that `verify` must be asked. */
       peek: (token: string, audiences: ReadonlyArray<string>, now: number): Option.Option<AccessTokenClaims> => {
         const claims = remembered(token, now)
-        return claims !== undefined && audiences.includes(claims.aud) ? Option.some(claims) : Option.none()
+        return claims !== undefined && audiences.includes(claims.aud) && !revoked.has(claims.fam)
+          ? Option.some(claims)
+          : Option.none()
       }
     } as const
   })

@@ -1,5 +1,5 @@
 import { Secrets } from "#src/shared/Secrets.ts"
-import { Clock, Duration, Effect, Redacted, Schema } from "effect"
+import { Clock, Duration, Effect, Layer, Redacted, Schema } from "effect"
 import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, importJWK } from "jose"
 import { PublicJwk, type SigningKeyRow, SigningKeysRepo } from "./SigningKeysRepo.ts"
 
@@ -9,6 +9,9 @@ const contextOf = (kid: string) => `signing key ${kid}`
 /** A rotation elsewhere is noticed by then; a token with an unknown key asks at most once a second. */
 const refreshAfter = Duration.toMillis("1 minute")
 const askAgainAfter = Duration.toMillis("1 second")
+
+/** A next key is published that long before it signs: who keeps our keys for a minute (jwks) knows it by then. */
+const publishedAheadSeconds = 120
 
 const imported = (jwk: object) =>
   Effect.map(Effect.promise(() => importJWK({ ...jwk, alg: "ES256" })), (key) => key as CryptoKey)
@@ -28,8 +31,8 @@ interface Known {
 }
 
 /**
- * The ES256 keys that sign access tokens. The first is made when one is first needed; the newest that is not retired
- * signs, and a retired one goes on verifying for an hour, so that keys can overlap.
+ * The ES256 keys that sign access tokens. The first is made when one is first needed; the oldest that is not retired
+ * signs, and a retired one goes on verifying for an hour, so that keys overlap at both ends.
  */
 export class SigningKeys extends Effect.Service<SigningKeys>()("oauth/SigningKeys", {
   effect: Effect.gen(function*() {
@@ -43,29 +46,33 @@ export class SigningKeys extends Effect.Service<SigningKeys>()("oauth/SigningKey
       const sealedPrivateJwk = yield* secrets.seal(Redacted.make(JSON.stringify(privateJwk)), contextOf(kid))
       yield* repo.insert({ kid, publicJwk: Schema.decodeUnknownSync(PublicJwk)(publicJwk), sealedPrivateJwk })
       yield* Effect.logInfo(`Made the key ${kid} that signs access tokens`)
+      return kid
     })
 
-    const active = (rows: ReadonlyArray<SigningKeyRow>) => rows.find((row) => row.retiredAt === null)
+    /** Rows come newest first. */
+    const active = (rows: ReadonlyArray<SigningKeyRow>) => rows.findLast((row) => !row.retired)
 
     /** Two processes that start together make one key: the second finds the first one's under the lock. */
     const rowsWithOne = Effect.gen(function*() {
       const rows = yield* repo.known
       if (active(rows) !== undefined) return rows
-      yield* repo.alone(Effect.flatMap(repo.known, (now) => active(now) === undefined ? make : Effect.void))
+      yield* repo.alone(
+        Effect.flatMap(repo.known, (now) => active(now) === undefined ? Effect.asVoid(make) : Effect.void)
+      )
       return yield* repo.known
     })
 
     const read = Effect.gen(function*() {
       const rows = yield* rowsWithOne
-      const newest = active(rows)!
-      const text = yield* Effect.orDie(secrets.open(newest.sealedPrivateJwk, contextOf(newest.kid)))
+      const signing = active(rows)!
+      const text = yield* Effect.orDie(secrets.open(signing.sealedPrivateJwk, contextOf(signing.kid)))
       const verifying = yield* Effect.forEach(
         rows,
         ({ kid, publicJwk }) => Effect.map(imported(publicJwk), (key) => [kid, key] as const)
       )
       return {
         readAt: yield* Clock.currentTimeMillis,
-        signing: { kid: newest.kid, key: yield* imported(JSON.parse(text)) },
+        signing: { kid: signing.kid, key: yield* imported(JSON.parse(text)) },
         verifying: new Map(verifying),
         jwks: { keys: rows.map((row) => row.publicJwk) }
       } satisfies Known
@@ -88,7 +95,16 @@ export class SigningKeys extends Effect.Service<SigningKeys>()("oauth/SigningKey
       return key ?? (yield* noOlderThan(askAgainAfter)).verifying.get(kid)
     })
 
+    /**
+     * Makes the next key. It is published at once and signs in two minutes, when those before it retire; what they
+     * signed goes on being accepted for an hour. Answers with the next key's id.
+     */
+    const rotate = repo.alone(Effect.tap(make, (kid) => repo.retireOthers(kid, publishedAheadSeconds))).pipe(
+      Effect.withSpan("SigningKeys.rotate")
+    )
+
     return {
+      rotate,
       /** The key that signs now. */
       signing: Effect.map(fresh, ({ signing }) => signing),
       verifyingKey,
@@ -97,3 +113,6 @@ export class SigningKeys extends Effect.Service<SigningKeys>()("oauth/SigningKey
     } as const
   })
 }) {}
+
+/** With its table. Needs the database and what seals. */
+export const SigningKeysLive = Layer.provide(SigningKeys.Default, SigningKeysRepo.Default)

@@ -19,7 +19,8 @@ const SigningKeyRow = Schema.Struct({
   kid: Schema.String,
   publicJwk: PublicJwk,
   sealedPrivateJwk: Schema.String,
-  retiredAt: Schema.NullOr(Schema.DateFromSelf)
+  /** By the database's clock: it signs no more. */
+  retired: Schema.Boolean
 })
 export type SigningKeyRow = typeof SigningKeyRow.Type
 
@@ -36,16 +37,22 @@ export class SigningKeysRepo extends Effect.Service<SigningKeysRepo>()("oauth/Si
       Request: Schema.Void,
       Result: SigningKeyRow,
       execute: () =>
-        sql`SELECT kid, public_jwk, sealed_private_jwk, retired_at FROM signing_keys
+        sql`SELECT kid, public_jwk, sealed_private_jwk, coalesce(retired_at <= now(), false) AS retired FROM signing_keys
             WHERE retired_at IS NULL OR retired_at > now() - interval '1 hour' ORDER BY created_at DESC, kid`
     })
 
     return {
       /** Newest first. */
       known: dieOnSql(known()),
-      insert: ({ kid, publicJwk, sealedPrivateJwk }: Omit<SigningKeyRow, "retiredAt">) =>
+      insert: ({ kid, publicJwk, sealedPrivateJwk }: Omit<SigningKeyRow, "retired">) =>
         dieOnSql(Effect.asVoid(
           sql`INSERT INTO signing_keys ${sql.insert({ kid, publicJwk: pg.json(publicJwk), sealedPrivateJwk })}`
+        )),
+      /** Every key but this one goes out of use after so many seconds; one that does so sooner stays as it is. */
+      retireOthers: (kid: string, seconds: number) =>
+        dieOnSql(Effect.asVoid(
+          sql`UPDATE signing_keys SET retired_at = least(retired_at, now() + ${seconds} * interval '1 second')
+              WHERE kid <> ${kid}`
         )),
       /** Runs in one transaction that no other process's can overlap. */
       alone: <A, E, R>(effect: Effect.Effect<A, E, R>) =>

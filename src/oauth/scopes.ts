@@ -6,3 +6,4 @@ export const offlineAccess = "offline_access"
 
 /** As a `scope` claim or parameter carries them (RFC 6749 §3.3). */
 export const allMcpScopes = mcpScopes.join(" ")
+export type McpScope = typeof mcpScopes[number]

@@ -1,12 +1,16 @@
 import { Accounts } from "#src/accounts/Accounts.ts"
+import { OAuthClients } from "#src/oauth/Clients.ts"
+import { Tokens } from "#src/oauth/Tokens.ts"
 import { Idempotency } from "#src/shared/Idempotency.ts"
 import { Effect, Layer, Schedule } from "effect"
 
 /** Drops what has expired, every ten minutes; repeated by each instance, which does no harm. */
 export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   const accounts = yield* Accounts
+  const clients = yield* OAuthClients
   const idempotency = yield* Idempotency
-  const sweep = Effect.all([accounts.sweep, idempotency.sweep], { discard: true }).pipe(
+  const tokens = yield* Tokens
+  const sweep = Effect.all([accounts.sweep, clients.sweep, tokens.sweep, idempotency.sweep], { discard: true }).pipe(
     Effect.catchAllCause((cause) =>
       Effect.logWarning("Expired records could not be dropped; trying again later", cause)
     )

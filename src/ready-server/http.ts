@@ -2,6 +2,7 @@ import type { Server as McpServer } from "@modelcontextprotocol/sdk/server/index
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { type Body, readJson } from "./body.ts"
+import { type Check, noCheck } from "./gateway-check.ts"
 import { SseTransport } from "./SseTransport.ts"
 
 /** Open SSE sessions at once; each holds a socket and a timer. */
@@ -49,8 +50,11 @@ export interface HttpServer {
   readonly endStreams: () => void
 }
 
-/** The business over HTTP: `/mcp` (stateless Streamable HTTP), `/sse` with `/message` (legacy), `/healthz`. */
-export const makeHttpServer = (name: string, makeServer: () => McpServer): HttpServer => {
+/**
+ * The business over HTTP: `/mcp` (stateless Streamable HTTP), `/sse` with `/message` (legacy), `/healthz`. All but the
+ * last are for requests that pass the check.
+ */
+export const makeHttpServer = (name: string, makeServer: () => McpServer, check: Check = noCheck): HttpServer => {
   const sessions = new Map<string, SseTransport>()
 
   const openSse = async (response: ServerResponse) => {
@@ -92,6 +96,10 @@ export const makeHttpServer = (name: string, makeServer: () => McpServer): HttpS
     const handler = path[request.method ?? ""]
     const allow = Object.keys(path).join(", ")
     if (handler === undefined) return problem(response, 405, "method_not_allowed", `Use ${allow}`, { allow })
+    const refusal = handler === healthz ? undefined : await check(request.headers)
+    if (refusal !== undefined) {
+      return problem(response, refusal.status, refusal.code, refusal.message, refusal.headers)
+    }
     await handler(request, response, url)
   }
 

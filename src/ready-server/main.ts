@@ -1,9 +1,11 @@
 import { decodeReadyConfig, describeIssue, type ReadyConfig } from "#src/businesses/ReadyConfig.ts"
 import { Either, Struct } from "effect"
+import { type Check, gatewayCheck, noCheck } from "./gateway-check.ts"
 import { makeHttpServer } from "./http.ts"
+import { introspection } from "./introspection.ts"
 import { makeServers } from "./mcp.ts"
 
-// A program of its own, in an image of its own: it reads its two variables itself, src/Config.ts is the platform's.
+// A program of its own, in an image of its own: it reads its variables itself, src/Config.ts is the platform's.
 
 const refuse = (message: string): never => {
   process.stderr.write(`${message}\n`)
@@ -27,11 +29,24 @@ const readConfig = (text: string | undefined): ReadyConfig => {
 const readPort = (text = "8080"): number =>
   /^\d{1,5}$/.test(text) && +text <= 65_535 ? +text : refuse("PORT is not a port number")
 
+/** On the platform these are set; elsewhere there is no gateway to insist on. */
+const readCheck = (
+  { OAUTH_BASE_URL: issuer, PLATFORM_MCP_REPLAY_TOKEN: token, SVC_MCP_PUBLIC_URL: publicUrl }: NodeJS.ProcessEnv
+): Check => {
+  if (token === undefined || token === "") return noCheck
+  const introspect = issuer === undefined
+    ? () => Promise.resolve("unknown" as const)
+    : introspection({ issuer, credential: token })
+  return gatewayCheck({ replayToken: token, issuer, publicUrl, introspect })
+}
+
 const config = readConfig(process.env.SVC_READY_CONFIG)
 const port = readPort(process.env.PORT)
+const check = readCheck(process.env)
 delete process.env.SVC_READY_CONFIG
+delete process.env.PLATFORM_MCP_REPLAY_TOKEN
 
-const { endStreams, server } = makeHttpServer(config.business.name, makeServers(config))
+const { endStreams, server } = makeHttpServer(config.business.name, makeServers(config), check)
 server.on("error", (error) => refuse(`Cannot listen on PORT ${port}: ${error.message}`))
 server.listen(port, () => {
   const address = server.address()

@@ -46,7 +46,7 @@ export interface Issue {
   readonly message: string
 }
 
-const issuesOf = (error: ParseResult.ParseError): ReadonlyArray<Issue> =>
+export const issuesOf = (error: ParseResult.ParseError): ReadonlyArray<Issue> =>
   issuesFrom(ParseResult.ArrayFormatter.formatErrorSync(error))
 
 const expectation = /^Expected (.+), actual (.*)$/s

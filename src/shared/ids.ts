@@ -8,7 +8,7 @@ export const newUlid = () => next()
 
 export const ulidPattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 
-export type IdPrefix = "prj" | "srv" | "dep" | "env" | "key" | "log" | "ses"
+export type IdPrefix = "prj" | "srv" | "dep" | "env" | "key" | "log" | "ses" | "gra" | "fam"
 
 /** `prj_01J…`: a prefix that tells what the id names, and a ULID. */
 export const newId = (prefix: IdPrefix) => `${prefix}_${newUlid()}`

@@ -9,7 +9,7 @@ const constraintOf = (code: string) => (error: SqlError.SqlError): string | unde
     : undefined
 
 export const uniqueViolation = constraintOf("23505")
-const foreignKeyViolation = constraintOf("23503")
+export const foreignKeyViolation = constraintOf("23503")
 
 type StorageError = SqlError.SqlError | ParseResult.ParseError | Cause.NoSuchElementException
 

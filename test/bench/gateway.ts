@@ -118,6 +118,7 @@ const keys = Layer.effect(
   Effect.promise(async () => {
     const { privateKey, publicKey } = await generateKeyPair("ES256")
     return SigningKeys.make({
+      rotate: Effect.dieMessage("keys are not rotated in a bench"),
       signing: Effect.succeed({ kid: "bench", key: privateKey }),
       verifyingKey: () => Effect.succeed(publicKey),
       jwks: Effect.succeed({ keys: [] })
@@ -174,6 +175,7 @@ const compare = Effect.gen(function*() {
     byoaConfig: null,
     status: "running",
     activeDeploymentId: "dep",
+    replayToken: "replay",
     resources: { host: "http://bench.mcp.test", path: resource },
     audiences: [resource],
     machine: { _tag: "Tcp", host: "127.0.0.1", port: machinePort }

@@ -25,18 +25,30 @@ const things = async (account: Account): Promise<Ids> => {
     headers: { prefer: "respond-async" }
   })
   const { id: keyId } = await account.key(project.id)
-  return { projectId: project.id, serverId: server.id, name: "A", keyId, deploymentId: deployed.body.data.id }
+  return {
+    projectId: project.id,
+    serverId: server.id,
+    name: "A",
+    keyId,
+    deploymentId: deployed.body.data.id,
+    grantId: "gra_01J00000000000000000000000"
+  }
 }
 
 /** One of these is needed of a key; undefined: the operation is for sessions. */
 const scopeOf = ({ method, name, path }: Operation): ReadonlyArray<string> | undefined => {
-  if (/\/keys|\/auth\//.test(path) || name === "POST /v1/projects") return undefined
+  if (/\/keys|\/auth\/|\/clients$/.test(path) || name === "POST /v1/projects") return undefined
   if (path === "/v1/billing") return ["billing:read"]
   if (/\/(deploy|rollback)$/.test(path)) return ["deployments:write"]
   if (/\/deployments/.test(path)) return ["deployments:read"]
   if (/\/logs$/.test(path)) return ["logs:read", "servers:read"]
   return method === "GET" ? ["servers:read"] : ["servers:write"]
 }
+
+/** The envelope in the operation's own vocabulary: below `/api/v1` codes are lower-case. */
+const refusal = ({ path }: Operation, code: string, details?: Readonly<Record<string, unknown>>) =>
+  failure(path.startsWith("/api/v1") ? code.toLowerCase() : code, details)
+const codeFor = (name: string, code: string) => name.includes(" /api/v1/") ? code.toLowerCase() : code
 
 const isPublic = ({ needsCredential }: Operation) => !needsCredential
 const ofThings = (operation: Operation) => operation.parameters.length > 0
@@ -58,9 +70,17 @@ describe("who may do what, for every operation", () => {
     expect(closed.length).toBeGreaterThan(20)
     for (const operation of closed) {
       const unsaid = await send(berth, operation, ids)
-      expect([operation.name, unsaid.status, unsaid.body]).toEqual([operation.name, 401, failure("UNAUTHORIZED")])
+      expect([operation.name, unsaid.status, unsaid.body]).toEqual([
+        operation.name,
+        401,
+        refusal(operation, "UNAUTHORIZED")
+      ])
       const wrong = await send(new Holder(berth, "svc_sess_wrong"), operation, ids)
-      expect([operation.name, wrong.status, wrong.body]).toEqual([operation.name, 401, failure("UNAUTHORIZED")])
+      expect([operation.name, wrong.status, wrong.body]).toEqual([
+        operation.name,
+        401,
+        refusal(operation, "UNAUTHORIZED")
+      ])
     }
     const open = operations.filter(isPublic).map(({ name }) => name).sort()
     expect(open).toEqual(["GET /v1/health", "POST /v1/auth/login", "POST /v1/auth/signup"])
@@ -78,7 +98,7 @@ describe("who may do what, for every operation", () => {
           .toEqual([
             operation.name,
             at,
-            ...(sessionOnly ? [401, failure("UNAUTHORIZED")] : [404, failure("NOT_FOUND")])
+            ...(sessionOnly ? [401, refusal(operation, "UNAUTHORIZED")] : [404, refusal(operation, "NOT_FOUND")])
           ])
       }
     }
@@ -94,8 +114,8 @@ describe("who may do what, for every operation", () => {
       const answer = await send(beside, operation, ids)
       expect([operation.name, answer.status, answer.body]).toEqual(
         scopeOf(operation) === undefined
-          ? [operation.name, 401, failure("UNAUTHORIZED")]
-          : [operation.name, 404, failure("NOT_FOUND")]
+          ? [operation.name, 401, refusal(operation, "UNAUTHORIZED")]
+          : [operation.name, 404, refusal(operation, "NOT_FOUND")]
       )
     }
     expect((await beside.get("/v1/servers")).body).toMatchObject({ data: [], meta: { total: 0 } })
@@ -110,7 +130,7 @@ describe("who may do what, for every operation", () => {
       const rest = allScopes.filter((scope) => !needed.includes(scope))
       const answer = await send(await owner.holder(ids["projectId"] ?? "", rest), operation, ids)
       expect([operation.name, answer.status, answer.body])
-        .toEqual([operation.name, 403, failure("FORBIDDEN", { requiredScopes: needed })])
+        .toEqual([operation.name, 403, refusal(operation, "FORBIDDEN", { requiredScopes: needed })])
     }
     expect((await owner.get(`/v1/servers/${ids["serverId"]}`)).status).toBe(200)
   })
@@ -159,7 +179,7 @@ describe("who may call what, for every tool", () => {
       for (const [at, client] of clients.entries()) {
         const sessionOnly = at === 1 && scopeOf(byName(name)) === undefined
         expect([name, at, await codeOf(client, name, ids)])
-          .toEqual([name, at, sessionOnly ? "UNAUTHORIZED" : "NOT_FOUND"])
+          .toEqual([name, at, codeFor(name, sessionOnly ? "UNAUTHORIZED" : "NOT_FOUND")])
       }
     }
     await Promise.all(clients.map((client) => client.close()))
@@ -173,8 +193,9 @@ describe("who may call what, for every tool", () => {
       const rest = allScopes.filter((scope) => !(needed ?? []).includes(scope))
       const { key } = await owner.key(ids["projectId"] ?? "", rest)
       const client = await connectMcp(berth.url, { token: key })
-      const refusal = name === "POST /v1/projects" ? "FORBIDDEN" : "UNAUTHORIZED"
-      expect([name, await codeOf(client, name, ids)]).toEqual([name, needed === undefined ? refusal : "FORBIDDEN"])
+      const sessionOnly = needed === undefined && name !== "POST /v1/projects"
+      expect([name, await codeOf(client, name, ids)])
+        .toEqual([name, codeFor(name, sessionOnly ? "UNAUTHORIZED" : "FORBIDDEN")])
       await client.close()
     }
   }, 60_000)

@@ -9,15 +9,23 @@ import { settingsTest, temporaryDirectory } from "../support/Settings.ts"
 
 export type TierName = "runc" | "bubblewrap" | "util-linux"
 
-export const sandboxOf = (home: string, tier: string): Layer.Layer<Machines, SettingError> =>
+export const sandboxOf = (
+  home: string,
+  tier: string,
+  variables: Readonly<Record<string, string>> = {}
+): Layer.Layer<Machines, SettingError> =>
   SandboxLive.pipe(
-    Layer.provide(settingsTest({ BERTH_HOME: home, SANDBOX_TIER: tier })),
+    Layer.provide(settingsTest({ BERTH_HOME: home, SANDBOX_TIER: tier, ...variables })),
     Layer.mapError((error) => error instanceof SettingError ? error : new SettingError({ message: String(error) }))
   )
 
 /** Calls of one driver as plain promises, the shape that a test reads best in. */
-export const driverOf = (tier: string, home = temporaryDirectory("m")) => {
-  const runtime = ManagedRuntime.make(sandboxOf(home, tier))
+export const driverOf = (
+  tier: string,
+  home = temporaryDirectory("m"),
+  variables: Readonly<Record<string, string>> = {}
+) => {
+  const runtime = ManagedRuntime.make(sandboxOf(home, tier, variables))
   const use = <A, E>(f: (machines: typeof Machines.Service) => Effect.Effect<A, E>) =>
     runtime.runPromise(Effect.flatMap(Machines, f))
   return {

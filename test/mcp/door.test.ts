@@ -136,7 +136,15 @@ describe.each<Way>(["Streamable HTTP", "SSE"])("over %s", (way) => {
 describe("tools/list", () => {
   it("shows a session every tool, and a key those that its scopes allow", async () => {
     const all = [...new Set(Object.values(twins))].sort()
-    const sessionOnly = ["create_api_key", "create_project", "delete_api_key", "list_api_keys"]
+    const sessionOnly = [
+      "create_api_key",
+      "create_project",
+      "delete_api_key",
+      "list_api_keys",
+      "list_grants",
+      "register_client",
+      "revoke_grant"
+    ]
     const read = ["get_project", "get_server", "get_logs", "list_env", "list_projects", "list_servers"].sort()
     expect(await toolNames(owner.token)).toEqual(all)
     const tools = async (...scopes: ReadonlyArray<string>) => toolNames((await owner.key(project.id, scopes)).key)
@@ -189,13 +197,14 @@ describe("tools/list", () => {
       if (tool.outputSchema !== undefined) ajv.compile(tool.outputSchema)
       const verb = tool.name.split("_")[0] ?? ""
       const reads = ["list", "get"].includes(verb)
+      const removes = ["delete", "revoke"].includes(verb)
       expect([tool.name, tool.annotations]).toMatchObject([tool.name, {
         readOnlyHint: reads,
-        destructiveHint: verb === "delete",
+        destructiveHint: removes,
         idempotentHint: !["create", "deploy", "rollback"].includes(verb),
         openWorldHint: expect.any(Boolean)
       }])
-      expect([tool.name, tool.outputSchema === undefined]).toEqual([tool.name, verb === "delete"])
+      expect([tool.name, tool.outputSchema === undefined]).toEqual([tool.name, removes])
     }
     await client.close()
   })

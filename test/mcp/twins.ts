@@ -29,6 +29,9 @@ export const twins: Readonly<Record<string, string>> = {
   "POST /v1/servers/{serverId}/stop": "stop_server",
   "POST /v1/servers/{serverId}/restart": "restart_server",
   "POST /v1/servers/{serverId}/test-token": "create_test_token",
+  "POST /api/v1/servers/{serverId}/clients": "register_client",
+  "GET /v1/auth/grants": "list_grants",
+  "DELETE /v1/auth/grants/{grantId}": "revoke_grant",
   "GET /v1/billing": "get_billing"
 }
 

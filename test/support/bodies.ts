@@ -28,6 +28,7 @@ export const goodBodies: Readonly<Record<string, Readonly<Record<string, unknown
   },
   "POST /v1/servers/{serverId}/deploy": { imageUri: "oci:/nowhere" },
   "POST /v1/servers/{serverId}/rollback": { version: 1 },
+  "POST /api/v1/servers/{serverId}/clients": { clientMetadataUrl: "https://client.invalid/metadata.json" },
   "POST /v1/servers/{serverId}/env": { name: "A", value: "b" },
   "PUT /v1/servers/{serverId}/env/{name}": { value: "b" }
 }

@@ -1,6 +1,8 @@
-import { CurrentSettings, type SettingError } from "#src/Config.ts"
+import { CurrentSettings, SettingError } from "#src/Config.ts"
 import { Effect, Layer } from "effect"
+import { join } from "node:path"
 import { MachineError, Machines } from "../Machines.ts"
+import { authRelayFor, serveAuthRelay } from "./auth-relay.ts"
 import { chooseHost } from "./choose.ts"
 import * as lifecycle from "./lifecycle.ts"
 import { recordNames } from "./store.ts"
@@ -24,7 +26,16 @@ const checkName = (operation: string, name: string) =>
 
 const make = Effect.gen(function*() {
   const settings = yield* CurrentSettings
-  const host = yield* chooseHost(settings.home, settings.sandboxTier)
+  const chosen = yield* chooseHost(settings.home, settings.sandboxTier)
+  const auth = authRelayFor(settings.authUrl, join(chosen.yard.sockets, "auth.s"))
+  if (auth === undefined) yield* Effect.logWarning("Machines can't reach AUTH_URL: it is an IP address, not a name")
+  else {
+    yield* Effect.mapError(
+      serveAuthRelay(auth),
+      ({ message }) => new SettingError({ message: `The way from machines to AUTH_URL can't be opened: ${message}` })
+    )
+  }
+  const host = { ...chosen, auth }
   const locked = makeLocks()
   const { yard } = host
   return Machines.of({
@@ -64,4 +75,4 @@ const make = Effect.gen(function*() {
 })
 
 /** Linux namespaces and nothing to install; the tier is `SANDBOX_TIER`, or the strongest one that works here. */
-export const SandboxLive: Layer.Layer<Machines, SettingError, CurrentSettings> = Layer.effect(Machines, make)
+export const SandboxLive: Layer.Layer<Machines, SettingError, CurrentSettings> = Layer.scoped(Machines, make)

@@ -72,7 +72,7 @@ const probe = (like: lifecycle.Host, tools: string) => {
 
 const describe = (host: lifecycle.Host): ReadonlyArray<string> => [
   "own mounts, processes, IPC and host name",
-  "private network, no egress",
+  "private network, no egress but to AUTH_URL",
   ...host.tier.enforces,
   host.overlay ? "copy-on-write root" : "read-only root",
   ...(host.cgroups === undefined
@@ -85,7 +85,7 @@ const tryTier = (yard: Yard, tier: Tier, tools: string) =>
     const absent = missing[tier.name]()
     if (absent !== undefined) return yield* Effect.fail(absent)
     const cgroups = isRoot() ? findCgroups(yard.cgroup) : undefined
-    const withLayer: lifecycle.Host = { yard, tier, cgroups, overlay: true }
+    const withLayer: lifecycle.Host = { yard, tier, cgroups, overlay: true, auth: undefined }
     const first = yield* Effect.either(probe(withLayer, tools))
     if (Either.isRight(first)) return withLayer
     const without = { ...withLayer, overlay: false }

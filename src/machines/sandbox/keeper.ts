@@ -20,6 +20,8 @@ export interface KeeperPlan {
   readonly run: number
   readonly socket: string
   readonly port: number
+  /** The authorization server, the one address outside: a port of the machine's loopback, and who passes it on. */
+  readonly auth: { readonly port: number; readonly socket: string } | null
   /** Directory of the machine's output and of its exit record. */
   readonly dir: string
   /** Bytes of resident memory after which the keeper kills; 0 where a cgroup sees to it. */
@@ -200,8 +202,8 @@ export function keeper(require: NodeJS.Require): void {
   // Relay. A half-closed connection stays open the other way; pipe() holds back a faster side.
   type Socket = Net.Socket
   const done = (socket: Socket) => socket.readableEnded && socket.writableFinished
-  const connect = (client: Socket, host: string, otherwise?: string) => {
-    const server = net.connect({ host, port: plan.port, allowHalfOpen: true })
+  const connect = (client: Socket, to: Net.NetConnectOpts, otherwise?: Net.NetConnectOpts) => {
+    const server = net.connect({ ...to, allowHalfOpen: true })
     const refused = () => otherwise === undefined ? client.destroy() : connect(client, otherwise)
     server.once("error", refused)
     server.once("connect", () => {
@@ -216,9 +218,20 @@ export function keeper(require: NodeJS.Require): void {
   process.umask(0o077)
   const relay = net.createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => {
     client.on("error", () => client.destroy())
-    connect(client, "127.0.0.1", "::1")
+    connect(client, { host: "127.0.0.1", port: plan.port }, { host: "::1", port: plan.port })
   })
   relay.maxConnections = 2048
+  const { auth } = plan
+  for (const host of auth === null ? [] : ["127.0.0.1", "::1"]) {
+    const outward = net.createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => {
+      client.on("error", () => client.destroy())
+      connect(client, { path: auth!.socket })
+    })
+    outward.maxConnections = 64
+    // A port that the machine took first is the machine's.
+    outward.on("error", () => undefined)
+    outward.listen(auth!.port, host)
+  }
   relay.on("error", (error) => {
     console.error(String(error))
     process.exit(1)

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { spawn } from "node:child_process"
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { type AuthRelay } from "./auth-relay.ts"
 import { type Cgroups, makeCgroup } from "./cgroups.ts"
 import { plainDirectory } from "./inside.ts"
 import { keeper, type KeeperPlan } from "./keeper.ts"
@@ -26,6 +27,7 @@ export interface Launch {
   readonly run: number
   readonly socket: string
   readonly port: number
+  readonly auth: AuthRelay | undefined
   readonly cgroups: Cgroups | undefined
   /** Whether the kernel lets us lay a writable layer over the image. */
   readonly overlay: boolean
@@ -52,6 +54,9 @@ const writeFiles = (launch: Launch) => {
     run: launch.run,
     socket: launch.socket,
     port: launch.port,
+    auth: launch.auth === undefined || launch.auth.port === launch.port
+      ? null
+      : { port: launch.auth.port, socket: launch.auth.socket },
     dir: machine.dir,
     memoryBytes: machine.cgroup === undefined ? machine.limits.memoryBytes : 0
   }
@@ -59,7 +64,7 @@ const writeFiles = (launch: Launch) => {
   writeAtomically(join(machine.dir, "keeper.cjs"), keeperProgram)
 }
 
-const command = ({ machine, overlay, rootfs, tier }: Launch) => [
+const command = ({ auth, machine, overlay, rootfs, tier }: Launch) => [
   ...["-c", waitForGo, "berth-machine"],
   ...["unshare", ...(tier.userNamespace ? ["--user", "--map-root-user"] : [])],
   ...["--mount", "--net", "--pid", "--fork", "--kill-child", "--"],
@@ -69,6 +74,7 @@ const command = ({ machine, overlay, rootfs, tier }: Launch) => [
   tier.userNamespace ? "0:0" : `${machine.user.uid}:${machine.user.gid}`,
   plainDirectory(rootfs, machine.workingDir),
   plainDirectory(rootfs, machine.user.home),
+  auth?.name ?? "",
   ...[process.execPath, ...nodeFlags, join(machine.dir, "keeper.cjs"), join(machine.dir, "keeper.json")]
 ]
 

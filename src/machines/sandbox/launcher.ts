@@ -13,10 +13,10 @@ exec "$@" </dev/null`
  *
  * $1 machine directory, $2 unpacked image, $3 bytes of the machine's own layer, $4 how that layer is made
  * (overlay options, or "none"), $5 owner of the directories that follow, $6 working directory and $7 home (relative,
- * or empty), $8… the keeper.
+ * or empty), $8 the authorization server's name, which means loopback here (or empty), $9… the keeper.
  */
 export const prepareRoot = `set -e
-cd "$1"; image=$2 size=$3 layer=$4 owner=$5 workdir=$6 home=$7; shift 7
+cd "$1"; image=$2 size=$3 layer=$4 owner=$5 workdir=$6 home=$7 auth=$8; shift 8
 umask 022
 mount -t proc proc /proc
 # A new network namespace has its loopback down. Root may say so in sysfs, anybody with iproute2.
@@ -50,8 +50,9 @@ for name in proc dev tmp .berth; do
 done
 chmod 1777 tmp
 # Without /etc/hosts "localhost" does not resolve.
-if [ ! -L etc ] && mkdir -p etc 2>/dev/null && [ ! -L etc/hosts ] && [ ! -s etc/hosts ]; then
-  printf '127.0.0.1 localhost\\n::1 localhost\\n' 2>/dev/null >etc/hosts || :
+if [ ! -L etc ] && mkdir -p etc 2>/dev/null && [ ! -L etc/hosts ]; then
+  [ -s etc/hosts ] || printf '127.0.0.1 localhost\\n::1 localhost\\n' 2>/dev/null >etc/hosts || :
+  [ -z "$auth" ] || [ ! -f etc/hosts ] || printf '\\n127.0.0.1 %s\\n' "$auth" 2>/dev/null >>etc/hosts || :
 fi
 for dir in "$workdir" "$home"; do
   [ -z "$dir" ] || { mkdir -p "./$dir" && chown "$owner" "./$dir"; } 2>/dev/null || :

@@ -2,6 +2,7 @@ import { Effect, Stream } from "effect"
 import { lstatSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { type MachineAddress, MachineError, type MachineSpec, type MachineState } from "../Machines.ts"
+import { type AuthRelay } from "./auth-relay.ts"
 import { type Cgroups, removeCgroup } from "./cgroups.ts"
 import { launch } from "./launch.ts"
 import { limitsOf } from "./limits.ts"
@@ -19,6 +20,8 @@ export interface Host {
   readonly tier: Tier
   readonly cgroups: Cgroups | undefined
   readonly overlay: boolean
+  /** Undefined: machines reach nothing outside. */
+  readonly auth: AuthRelay | undefined
 }
 
 const KILLED = 137

@@ -1,0 +1,78 @@
+import { type Route } from "#src/gateway/Route.ts"
+import { readRpcBody, type RpcBody } from "#src/gateway/rpc-body.ts"
+import { type ToolMarks } from "#src/gateway/tool-marks.ts"
+import { type AccessTokenClaims } from "#src/oauth/AccessTokens.ts"
+import {
+  allowsEverything,
+  mcpScopesIn,
+  missingScopes,
+  type Need,
+  needOfBodiless,
+  needsOf,
+  toolsInDoubt
+} from "#src/oauth/mcp-scopes.ts"
+import { mcpScopes } from "#src/oauth/scopes.ts"
+import { type IncomingMessage } from "node:http"
+import { hasBody } from "./framing.ts"
+import { gatewayTokenHeader } from "./headers.ts"
+import { readBody } from "./read-body.ts"
+
+/** Bodies are looked into up to this size (design: OAuth); what a larger one does is unknown. */
+const maxBytes = 1024 * 1024
+
+export type Verdict =
+  /** `body` was read on the way, to the last byte. */
+  | { readonly _tag: "Permitted"; readonly body: Buffer | undefined }
+  /** `scopes`: those needed and those the token has. */
+  | { readonly _tag: "Insufficient"; readonly scopes: string }
+  | { readonly _tag: "Refused"; readonly status: number; readonly reason: string }
+
+/** Whether what a token is used for has to be looked at. Not in byoa mode, where nothing of it is known. */
+export const needsLook = (claims: AccessTokenClaims | undefined): claims is AccessTokenClaims =>
+  claims !== undefined && !allowsEverything(claims.scope)
+
+const header = ({ headers }: IncomingMessage, name: string) => {
+  const value = headers[name]
+  return Array.isArray(value) ? value.join(", ") : value
+}
+
+const rpcBodyOf = (req: IncomingMessage, bytes: Buffer): RpcBody =>
+  readRpcBody(bytes, {
+    contentType: header(req, "content-type"),
+    contentEncoding: header(req, "content-encoding"),
+    method: header(req, "mcp-method"),
+    name: header(req, "mcp-name")
+  })
+
+const everything: ReadonlyArray<Need> = [{ _tag: "Everything" }]
+
+/** Compares what a request does with what its token allows (design: OAuth). */
+export const permitter = (marks: ToolMarks) => {
+  const changesOf = (req: IncomingMessage, path: string, route: Route, tools: ReadonlySet<string>) => {
+    const { activeDeploymentId, machine, replayToken } = route
+    if (tools.size === 0 || machine === undefined || activeDeploymentId === null) return new Set<string>()
+    const { authorization = "", host = "" } = req.headers
+    return marks(activeDeploymentId, tools, {
+      machine,
+      path,
+      headers: { authorization, host, [gatewayTokenHeader]: replayToken }
+    })
+  }
+
+  return async (req: IncomingMessage, path: string, route: Route, { scope }: AccessTokenClaims): Promise<Verdict> => {
+    const granted = mcpScopesIn(scope)
+    const decide = async (needs: ReadonlyArray<Need>, body: Buffer | undefined): Promise<Verdict> => {
+      const missing = missingScopes(needs, granted, await changesOf(req, path, route, toolsInDoubt(needs, granted)))
+      if (missing.size === 0) return { _tag: "Permitted", body }
+      return { _tag: "Insufficient", scopes: mcpScopes.filter((one) => missing.has(one) || granted.has(one)).join(" ") }
+    }
+
+    if (!hasBody(req)) return decide([needOfBodiless(req.method ?? "", path, req.headers.accept)], undefined)
+    const read = await readBody(req, maxBytes)
+    if (read._tag === "Gone") return { _tag: "Refused", status: 408, reason: "The body did not come" }
+    if (read._tag === "TooLarge") return decide(everything, undefined)
+    const rpc = rpcBodyOf(req, read.bytes)
+    if (rpc._tag === "Doubtful") return { _tag: "Refused", status: 400, reason: rpc.reason }
+    return decide(rpc._tag === "Json" ? needsOf(rpc.value) : everything, read.bytes)
+  }
+}

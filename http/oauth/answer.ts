@@ -1,0 +1,28 @@
+import { type OAuthError } from "#src/oauth/OAuthError.ts"
+import { HttpServerResponse } from "@effect/platform"
+
+/** Clients that run in a page may ask from any origin: none of these endpoints looks at cookies. */
+export const openHeaders = { "access-control-allow-origin": "*" } as const
+
+export const preflight = (methods: string) =>
+  HttpServerResponse.empty({
+    status: 204,
+    headers: {
+      ...openHeaders,
+      "access-control-allow-methods": `${methods}, OPTIONS`,
+      "access-control-allow-headers": "Authorization, Content-Type, MCP-Protocol-Version, *",
+      "access-control-max-age": "86400"
+    }
+  })
+
+/** Tokens and what is said of them are not to be cached (RFC 6749 §5.1). */
+export const noStore = { "cache-control": "no-store", pragma: "no-cache" } as const
+
+export const answer = (body: unknown, status = 200, headers: Readonly<Record<string, string>> = {}) =>
+  HttpServerResponse.unsafeJson(body, { status, headers: { ...openHeaders, ...noStore, ...headers } })
+
+/** RFC 6749 §5.2: 400, save that a client that is not known, or a bad token, is 401. */
+export const refusal = ({ description, error }: OAuthError, headers: Readonly<Record<string, string>> = {}) => {
+  const status = error === "invalid_client" || error === "invalid_token" ? 401 : 400
+  return answer({ error, error_description: description }, status, headers)
+}

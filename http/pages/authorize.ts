@@ -1,0 +1,119 @@
+import { type Actor } from "#src/accounts/CurrentActor.ts"
+import { CurrentSettings } from "#src/Config.ts"
+import { Authorization } from "#src/oauth/Authorization.ts"
+import { type AuthorizationRequest, type PageError, type RedirectError } from "#src/oauth/AuthorizationRequest.ts"
+import { BadRequest } from "#src/shared/Failure.ts"
+import { Effect } from "effect"
+import { consentPage } from "./consent-page.ts"
+import { readForm } from "./form.ts"
+import { currentQuery, linksOf } from "./links.ts"
+import { messagePage } from "./message-page.ts"
+import { consentForm, page, seeOther } from "./respond.ts"
+import { makeTickets } from "./tickets.ts"
+import { visitor } from "./visit.ts"
+
+/** What can't be told to the client, because nobody knows that it is one, is told to the user (checklist, row 4). */
+const errorPage = ({ code, message }: PageError) =>
+  page(
+    messagePage({
+      title: "This request can't go on",
+      message: [
+        message,
+        "The fault is with the application that sent you here, and nothing was shared with it. Go back to it and try " +
+        "again, or tell those who make it."
+      ],
+      code
+    }),
+    400
+  )
+
+const stalePage = (again: string) =>
+  page(
+    messagePage({
+      title: "Please look again",
+      message: ["The page was open for too long, or you signed in anew meanwhile. Nothing was decided."],
+      link: { href: again, text: "Show the request again" }
+    }),
+    403
+  )
+
+/** The authorization endpoint (RFC 6749 §3.1) and the form of its consent page. */
+export const makeAuthorize = Effect.gen(function*() {
+  const authorization = yield* Authorization
+  const settings = yield* CurrentSettings
+  const tickets = yield* makeTickets
+  const links = linksOf(settings)
+
+  const examine = (query: string) => authorization.examine(new URLSearchParams(query))
+  const purpose = (actor: Actor, query: string) => ({ form: "consent", holder: actor.credential.id, query }) as const
+
+  /** Whether the user has nothing to decide: it was decided before, or by the server's owner. */
+  const isDecided = Effect.fn("pages.isDecided")(function*(request: AuthorizationRequest, actor: Actor) {
+    return authorization.mayConsent(request, actor) &&
+      !(yield* authorization.consentNeeded(request, actor.accountId))
+  })
+
+  const ask = Effect.fn("pages.ask")(function*(request: AuthorizationRequest, actor: Actor, query: string) {
+    const { client, redirectUri, resource, scopes, target } = request
+    const allowed = authorization.mayConsent(request, actor)
+    const ticket = yield* tickets.issue(purpose(actor, query))
+    const text = consentPage({
+      action: links.consent(query),
+      ticket,
+      switchAccount: links.signIn(query),
+      grants: links.grants(),
+      client,
+      redirectUri,
+      target: { kind: target.kind, name: target.name, url: resource },
+      scopes,
+      user: actor.email,
+      allowed
+    })
+    return consentForm(text, allowed ? 200 : 403)
+  })
+
+  const authorize = Effect.gen(function*() {
+    const query = yield* currentQuery
+    const request = yield* examine(query)
+    const actor = yield* visitor
+    if (actor === undefined) return seeOther(links.signIn(query))
+    return (yield* isDecided(request, actor))
+      ? seeOther(yield* authorization.approve(request, actor.accountId, request.scopes))
+      : yield* ask(request, actor, query)
+  })
+
+  const decide = Effect.gen(function*() {
+    const query = yield* currentQuery
+    const form = yield* readForm(settings)
+    const actor = yield* visitor
+    if (actor === undefined) return seeOther(links.signIn(query))
+    if (!(yield* tickets.isGood(form.get("ticket"), purpose(actor, query)))) return stalePage(links.authorize(query))
+    const request = yield* examine(query)
+    const decision = form.get("decision")
+    if (decision === "deny") return seeOther(authorization.deny(request))
+    if (decision !== "allow") return yield* new BadRequest({ reason: "The decision must be to allow or to deny" })
+    return authorization.mayConsent(request, actor)
+      ? seeOther(yield* authorization.approve(request, actor.accountId, request.scopes))
+      : yield* ask(request, actor, query)
+  })
+
+  /** What a sign-in page says of the request that led to it, and whether the user will have to decide; if there is one. */
+  const outlook = Effect.fn("pages.outlook")(function*(query: string) {
+    const request = query === "" ? undefined : yield* Effect.option(examine(query))
+    if (request === undefined) return undefined
+    if (request._tag === "None") return { clientName: "", staysHere: () => Effect.succeed(false) }
+    const { value } = request
+    return {
+      clientName: value.client.clientName,
+      staysHere: (actor: Actor) => Effect.map(isDecided(value, actor), (decided) => !decided)
+    }
+  })
+
+  const answered = Effect.catchTags({
+    PageError: (error: PageError) => Effect.succeed(errorPage(error)),
+    RedirectError: ({ redirectTo }: RedirectError) => Effect.succeed(seeOther(redirectTo))
+  })
+
+  return { authorize: answered(authorize), decide: answered(decide), outlook } as const
+})
+export type Authorize = Effect.Effect.Success<typeof makeAuthorize>

@@ -1,0 +1,40 @@
+import { Html, html, type Part } from "./html.ts"
+import { style } from "./style.ts"
+
+export interface Page {
+  /** Of the window; the page's own heading is part of `main`. */
+  readonly title: string
+  readonly main: Part
+  readonly footer?: Part
+  /** A list of things rather than one question. */
+  readonly wide?: boolean
+  /** The browser goes on to this URL by itself, without a script. */
+  readonly continueTo?: string
+}
+
+const styleElement = new Html(`<style>${style}</style>`)
+
+/** A whole page: it needs no script, and nothing from elsewhere. */
+export const document = ({ continueTo, footer, main, title, wide = false }: Page) =>
+  html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+${continueTo !== undefined && html`<meta http-equiv="refresh" content="0; url=${continueTo}">`}
+<title>${title} – Berth</title>
+${styleElement}
+</head>
+<body${wide && html` class="wide"`}>
+<header><span aria-hidden="true"></span>Berth</header>
+<main>
+${main}
+</main>
+<footer>
+${footer}
+</footer>
+</body>
+</html>
+`.text

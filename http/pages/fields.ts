@@ -1,0 +1,57 @@
+import { html } from "./html.ts"
+
+/** What is wrong with what was entered; without a field, with the whole. */
+export interface Fault {
+  readonly field?: string | undefined
+  readonly message: string
+}
+
+export interface Field {
+  readonly name: string
+  readonly label: string
+  readonly type: "text" | "email" | "password"
+  /** HTML standard, 4.10.18.7: so that browsers and password managers fill it (WCAG 2.2, 1.3.5). */
+  readonly autocomplete: string
+  readonly value?: string | undefined
+  readonly hint?: string
+  readonly required?: boolean
+  readonly minLength?: number
+  readonly maxLength: number
+}
+
+const faultOf = (faults: ReadonlyArray<Fault>, name: string) => faults.find(({ field }) => field === name)
+
+/** A labelled input; its hint and its fault are read out with it. */
+export const field = (it: Field, faults: ReadonlyArray<Fault>) => {
+  const { autocomplete, hint, label, maxLength, minLength, name, required = true, type, value } = it
+  const fault = faultOf(faults, name)
+  const described = [hint !== undefined && `${name}-hint`, fault !== undefined && `${name}-fault`].filter(Boolean)
+  return html`<div class="field">
+<label for="${name}">${label}${!required && html` <span class="soft">(optional)</span>`}</label>
+<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" maxlength="${maxLength}"${
+    type === "email" && html` inputmode="email" spellcheck="false" autocapitalize="none"`
+  }${minLength !== undefined && html` minlength="${minLength}"`}${value !== undefined && html` value="${value}"`}${
+    required && html` required`
+  }${fault !== undefined && html` aria-invalid="true"`}${
+    described.length > 0 && html` aria-describedby="${described.join(" ")}"`
+  }>
+${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+${fault !== undefined && html`<p class="fault" id="${name}-fault">${fault.message}</p>`}
+</div>`
+}
+
+/**
+ * Everything that is wrong, at the top of the page: it takes the focus when the page comes, so that a screen reader
+ * reads it first, and links to the fields.
+ */
+export const faultSummary = (faults: ReadonlyArray<Fault>) =>
+  faults.length > 0 && html`<div class="note bad" role="alert" tabindex="-1" autofocus id="faults">
+${
+    faults.map(({ field, message }) =>
+      html`<p>${field === undefined ? message : html`<a href="#${field}">${message}</a>`}</p>
+`
+    )
+  }</div>`
+
+/** A window that tells of a fault says so in its title (WCAG 2.2, 2.4.2). */
+export const titled = (title: string, faults: ReadonlyArray<Fault>) => faults.length > 0 ? `Error: ${title}` : title

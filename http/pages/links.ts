@@ -1,0 +1,26 @@
+import { type Settings } from "#src/Config.ts"
+import { HttpServerRequest } from "@effect/platform"
+import { Effect } from "effect"
+
+/**
+ * Paths of the pages, as a browser sees them. Where a page leads after a sign-in is told by the query of an
+ * authorization request alone, which is examined again there: there is no address in it to be led astray by.
+ */
+export const linksOf = ({ authUrl }: Pick<Settings, "authUrl">) => {
+  const base = new URL(authUrl).pathname.replace(/\/$/, "")
+  const link = (path: string) => (query = "") => `${base}${path}${query === "" ? "" : `?${query}`}`
+  return {
+    authorize: link("/api/v1/oauth/authorize"),
+    signIn: link("/oauth/sign-in"),
+    signUp: link("/oauth/sign-up"),
+    consent: link("/oauth/consent"),
+    signOut: link("/oauth/sign-out"),
+    grants: link("/oauth/grants")
+  } as const
+}
+
+/** The query of the request as it came, percent-encoded, without its question mark. */
+export const currentQuery = Effect.map(
+  HttpServerRequest.HttpServerRequest,
+  ({ url }) => new URL(url, "http://localhost").search.slice(1)
+)

@@ -1,0 +1,38 @@
+/** What a scope lets a client do, as a person would say it. */
+export interface ScopeWords {
+  readonly scope: string
+  /** Undefined for a scope that we have no words for: it is shown as it is. */
+  readonly words: string | undefined
+  /** Gives power that is easily underrated. */
+  readonly grave: boolean
+}
+
+const words: Readonly<Record<string, string>> = {
+  "mcp:read": "See what the server offers: its tools, resources and prompts, and read them",
+  "mcp:write": "Use the tools that change something",
+  "mcp:execute": "Use every tool of the server",
+  "offline_access": "Stay connected when you are away, until you take it back (30 days after its last use)",
+  "servers:read": "See your projects, servers, their settings and the names of their variables",
+  "servers:write": "Create, change, start, stop and delete your servers and their variables",
+  "deployments:read": "See your deployments",
+  "deployments:write": "Deploy new versions of your servers, and roll them back",
+  "logs:read": "Read the logs of your servers",
+  "metrics:read": "See how much your servers are used",
+  "billing:read": "See your plan, your usage and your bills",
+  "account":
+    "Act as you in everything else: create and delete projects, make API keys, change your plan, and see and " +
+    "revoke what you allowed other applications"
+}
+
+const grave = new Set(["account"])
+
+/** One entry a scope, in the order of the table above; what it does not know comes last. */
+export const scopeWords = (scopes: ReadonlyArray<string>): ReadonlyArray<ScopeWords> => {
+  const known = Object.keys(words).filter((scope) => scopes.includes(scope))
+  const unknown = [...new Set(scopes)].filter((scope) => !known.includes(scope))
+  return [...known, ...unknown].map((scope) => ({
+    scope,
+    words: Object.hasOwn(words, scope) ? words[scope] : undefined,
+    grave: grave.has(scope)
+  }))
+}

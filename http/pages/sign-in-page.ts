@@ -1,0 +1,112 @@
+import { document } from "./document.ts"
+import { type Fault, faultSummary, field, titled } from "./fields.ts"
+import { html } from "./html.ts"
+import { shownName } from "./shown.ts"
+
+export interface SignInProps {
+  /** Path that the form is posted to. */
+  readonly action: string
+  readonly ticket: string
+  /** Path of the page for those who have no account, or have one already. */
+  readonly other: string
+  /** Name of the client that sent the visitor here, when one did. */
+  readonly clientName?: string | undefined
+  /** Who is signed in now, and wants to be somebody else. */
+  readonly signedInAs?: string | undefined
+  readonly email?: string | undefined
+  readonly name?: string | undefined
+  readonly faults: ReadonlyArray<Fault>
+}
+
+const why = (verb: string, clientName: string | undefined) =>
+  clientName === undefined || clientName === ""
+    ? undefined
+    : html`<p>${verb} to continue to <strong><bdi>${shownName(clientName, "an application")}</bdi></strong>.
+The application does not see your password.</p>`
+
+const ticketField = (ticket: string) => html`<input type="hidden" name="ticket" value="${ticket}">`
+
+export const signInPage = (props: SignInProps) => {
+  const { action, clientName, email, faults, other, signedInAs, ticket } = props
+  return document({
+    title: titled("Sign in", faults),
+    main: html`<h1>Sign in</h1>
+${faultSummary(faults)}
+${why("Sign in", clientName)}
+${
+      signedInAs !== undefined && html`<p>You are signed in as <strong><bdi>${signedInAs}</bdi></strong>. Signing in
+with another account ends that session.</p>`
+    }
+<form method="post" action="${action}">
+${ticketField(ticket)}
+${
+      field({
+        name: "email",
+        label: "E-mail address",
+        type: "email",
+        autocomplete: "username",
+        maxLength: 254,
+        value: email
+      }, faults)
+    }
+${
+      field({
+        name: "password",
+        label: "Password",
+        type: "password",
+        autocomplete: "current-password",
+        maxLength: 1024
+      }, faults)
+    }
+<button class="act">Sign in</button>
+</form>
+<p class="after">No account yet? <a href="${other}">Create one</a></p>`
+  })
+}
+
+export const signUpPage = (props: SignInProps) => {
+  const { action, clientName, email, faults, name, other, ticket } = props
+  return document({
+    title: titled("Create an account", faults),
+    main: html`<h1>Create an account</h1>
+${faultSummary(faults)}
+${why("Create an account", clientName)}
+<form method="post" action="${action}">
+${ticketField(ticket)}
+${
+      field({
+        name: "name",
+        label: "Name",
+        type: "text",
+        autocomplete: "name",
+        required: false,
+        maxLength: 255,
+        value: name
+      }, faults)
+    }
+${
+      field({
+        name: "email",
+        label: "E-mail address",
+        type: "email",
+        autocomplete: "username",
+        maxLength: 254,
+        value: email
+      }, faults)
+    }
+${
+      field({
+        name: "password",
+        label: "Password",
+        type: "password",
+        autocomplete: "new-password",
+        hint: "At least 10 characters",
+        minLength: 10,
+        maxLength: 1024
+      }, faults)
+    }
+<button class="act">Create account</button>
+</form>
+<p class="after">Have an account? <a href="${other}">Sign in</a></p>`
+  })
+}

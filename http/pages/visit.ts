@@ -1,0 +1,39 @@
+import { type Actor } from "#src/accounts/CurrentActor.ts"
+import { type Settings } from "#src/Config.ts"
+import { randomToken } from "#src/shared/tokens.ts"
+import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { Effect } from "effect"
+import { CurrentCaller } from "../caller.ts"
+
+/** Who looks at a page, when a session says so. A key is nobody here: keys are not for people. */
+export const visitor = Effect.map(
+  CurrentCaller,
+  (caller): Actor | undefined =>
+    caller._tag === "Known" && caller.actor.credential.kind === "session" ? caller.actor : undefined
+)
+
+const cookieName = ({ authUrl }: Settings) => authUrl.startsWith("https:") ? "__Host-svc_visit" : "svc_visit"
+
+/** The visitor's random cookie, which forms are bound to before there is a session. */
+const visitCookie = (settings: Settings) =>
+  Effect.map(HttpServerRequest.HttpServerRequest, ({ cookies }) => {
+    const cookie = cookies[cookieName(settings)]
+    return cookie !== undefined && /^[\w-]{43}$/.test(cookie) ? cookie : undefined
+  })
+
+/** A holder for tickets, and the answer with its cookie when it is new. */
+export const makeVisit = (settings: Settings) =>
+  Effect.map(visitCookie(settings), (cookie) => {
+    const holder = cookie ?? randomToken()
+    const remember = (response: HttpServerResponse.HttpServerResponse) =>
+      cookie !== undefined ? Effect.succeed(response) : Effect.orDie(
+        HttpServerResponse.setCookie(response, cookieName(settings), holder, {
+          httpOnly: true,
+          // Not strict: who comes here from an application would get a new one each time.
+          sameSite: "lax",
+          path: "/",
+          secure: settings.authUrl.startsWith("https:")
+        })
+      )
+    return { holder, remember }
+  })

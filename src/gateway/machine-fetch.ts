@@ -1,0 +1,55 @@
+import { type MachineAddress } from "#src/machines/Machines.ts"
+import { type FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js"
+import { request } from "node:http"
+import { ReadableStream } from "node:stream/web"
+
+const target = (machine: MachineAddress) =>
+  machine._tag === "Unix" ? { socketPath: machine.path } : { host: machine.host, port: machine.port }
+
+const bodiless = new Set([101, 204, 205, 304])
+
+/** A machine that stays silent for so long is left. */
+const silenceMs = 5_000
+
+/** Ends a body that has no end; an answer of this size is not the one we asked for. */
+async function* limited(source: AsyncIterable<Buffer>, maxBytes: number) {
+  let size = 0
+  for await (const chunk of source) {
+    size += chunk.length
+    if (size > maxBytes) throw new Error(`the answer is larger than ${maxBytes} bytes`)
+    yield chunk
+  }
+}
+
+/**
+ * `fetch` on a machine's address, which may be a socket file. Only the path of the URL counts; redirects are not
+ * followed; `headers` are sent with each request.
+ */
+export const machineFetch =
+  (machine: MachineAddress, headers: Readonly<Record<string, string>>, maxBytes: number): FetchLike => (url, init) =>
+    new Promise((resolve, reject) => {
+      const { pathname, search } = new URL(url)
+      const { body, signal } = init ?? {}
+      const outgoing = request({
+        ...target(machine),
+        method: init?.method ?? "GET",
+        path: pathname + search,
+        headers: { ...Object.fromEntries(new Headers(init?.headers)), ...headers },
+        agent: false,
+        setHost: false,
+        timeout: silenceMs,
+        ...(signal === undefined || signal === null ? {} : { signal })
+      })
+      outgoing.on("error", reject)
+      outgoing.on("timeout", () => outgoing.destroy(new Error("the machine stays silent")))
+      outgoing.on("response", (incoming) => {
+        const { statusCode: status = 502 } = incoming
+        const content = bodiless.has(status) ? null : ReadableStream.from(limited(incoming, maxBytes))
+        const received = new Headers()
+        for (let i = 0; i < incoming.rawHeaders.length; i += 2) {
+          received.append(incoming.rawHeaders[i]!, incoming.rawHeaders[i + 1]!)
+        }
+        resolve(new Response(content as ConstructorParameters<typeof Response>[0], { status, headers: received }))
+      })
+      outgoing.end(typeof body === "string" ? body : undefined)
+    })

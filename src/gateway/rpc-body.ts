@@ -1,0 +1,55 @@
+import { isUtf8 } from "node:buffer"
+import { hasDoubtfulKeys } from "./doubtful-keys.ts"
+
+export type RpcBody =
+  | { readonly _tag: "Json"; readonly value: unknown }
+  /** Nothing that we can read: what it does is unknown. */
+  | { readonly _tag: "Opaque" }
+  /** Another parser may read something else in it than we do. */
+  | { readonly _tag: "Doubtful"; readonly reason: string }
+
+export interface BodyHeaders {
+  readonly contentType: string | undefined
+  readonly contentEncoding: string | undefined
+  /** `Mcp-Method` and `Mcp-Name` (MCP 2026-07-28): a copy of what the body says, never in its place. */
+  readonly method: string | undefined
+  readonly name: string | undefined
+}
+
+const opaque: RpcBody = { _tag: "Opaque" }
+const doubtful = (reason: string): RpcBody => ({ _tag: "Doubtful", reason })
+
+const isPlainJson = ({ contentEncoding, contentType = "" }: BodyHeaders) =>
+  contentEncoding === undefined && /^application\/json\s*(;\s*charset="?utf-8"?\s*)?;?$/i.test(contentType.trim())
+
+/** A name that is no plain ASCII travels as `=?base64?…?=` (MCP 2026-07-28, transports). */
+const decodedName = (name: string) => {
+  const encoded = /^=\?base64\?([A-Za-z0-9+/=]*)\?=$/.exec(name)?.[1]
+  return encoded === undefined ? name : Buffer.from(encoded, "base64").toString("utf8")
+}
+
+const field = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined
+
+const contradicts = (value: unknown, { method, name }: BodyHeaders) => {
+  if (method !== undefined && method !== field(value, "method")) return true
+  if (name === undefined) return false
+  const params = field(value, "params")
+  return ![field(params, "name"), field(params, "uri")].includes(decodedName(name))
+}
+
+/** Reads a JSON-RPC body as every parser must read it, or says why that can't be told. */
+export const readRpcBody = (bytes: Buffer, headers: BodyHeaders): RpcBody => {
+  if (!isPlainJson(headers) || !isUtf8(bytes)) return opaque
+  const text = bytes.toString("utf8")
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return opaque
+  }
+  if (hasDoubtfulKeys(text)) return doubtful("The body has a key twice, or in another case")
+  return contradicts(value, headers)
+    ? doubtful("Mcp-Method or Mcp-Name says something else than the body")
+    : { _tag: "Json", value }
+}

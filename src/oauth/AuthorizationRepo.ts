@@ -1,0 +1,107 @@
+import { dieOnSql, foreignKeyViolation } from "#src/shared/sql.ts"
+import { SqlClient, SqlSchema } from "@effect/sql"
+import { Effect, Predicate, Schema } from "effect"
+
+/** A hosted server as whoever asks for consent must know it. */
+const TargetRow = Schema.Struct({
+  serverId: Schema.String,
+  name: Schema.String,
+  slug: Schema.String,
+  authMode: Schema.Literal("service_managed", "byoa"),
+  access: Schema.Literal("public", "owner", "list"),
+  allowedEmails: Schema.Array(Schema.String),
+  ownerId: Schema.String
+})
+export type TargetRow = typeof TargetRow.Type
+
+const Consent = Schema.Struct({ scopes: Schema.Array(Schema.String), redirectUrisHash: Schema.Uint8ArrayFromSelf })
+
+const GrantKey = Schema.Struct({ userId: Schema.String, clientId: Schema.String, resource: Schema.String })
+
+const Approval = Schema.Struct({
+  ...GrantKey.fields,
+  grantId: Schema.String,
+  serverId: Schema.NullOr(Schema.String),
+  scopes: Schema.Array(Schema.String),
+  redirectUrisHash: Schema.Uint8ArrayFromSelf,
+  familyId: Schema.String,
+  codeHash: Schema.Uint8ArrayFromSelf,
+  redirectUri: Schema.String,
+  codeChallenge: Schema.String,
+  expiresAt: Schema.DateFromSelf
+})
+
+export class AuthorizationRepo extends Effect.Service<AuthorizationRepo>()("oauth/AuthorizationRepo", {
+  effect: Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+
+    const target = SqlSchema.findOne({
+      Request: Schema.String,
+      Result: TargetRow,
+      execute: (slug) =>
+        sql`SELECT s.id AS server_id, s.name, s.slug, s.auth_mode, s.access, s.allowed_emails, p.account_id AS owner_id
+            FROM servers s JOIN projects p ON p.id = s.project_id WHERE s.slug = ${slug}`
+    })
+    const bindings = SqlSchema.findAll({
+      Request: Schema.String,
+      Result: Schema.Struct({ slug: Schema.String }),
+      execute: (clientId) =>
+        sql`SELECT s.slug FROM server_clients c JOIN servers s ON s.id = c.server_id
+            WHERE c.client_id = ${clientId} LIMIT 2`
+    })
+    const consent = SqlSchema.findOne({
+      Request: GrantKey,
+      Result: Consent,
+      execute: ({ clientId, resource, userId }) =>
+        sql`SELECT scopes, redirect_uris_hash FROM oauth_grants
+            WHERE user_id = ${userId} AND client_id = ${clientId} AND resource = ${resource} AND revoked_at IS NULL`
+    })
+    // What was granted before counts on, unless it was revoked, or the client has become another since.
+    const approve = SqlSchema.findAll({
+      Request: Approval,
+      Result: Schema.Struct({ grantId: Schema.String }),
+      execute: (row) =>
+        sql`WITH granted AS (
+              INSERT INTO oauth_grants AS g (id, user_id, client_id, resource, server_id, scopes, redirect_uris_hash)
+              VALUES (${row.grantId}, ${row.userId}, ${row.clientId}, ${row.resource}, ${row.serverId},
+                ${[...row.scopes]}, ${row.redirectUrisHash})
+              ON CONFLICT (user_id, client_id, resource) DO UPDATE SET
+                scopes = CASE
+                  WHEN g.revoked_at IS NULL AND g.redirect_uris_hash = excluded.redirect_uris_hash
+                  THEN ARRAY(SELECT DISTINCT unnest(g.scopes || excluded.scopes) ORDER BY 1)
+                  ELSE excluded.scopes END,
+                redirect_uris_hash = excluded.redirect_uris_hash,
+                created_at = CASE WHEN g.revoked_at IS NULL THEN g.created_at ELSE now() END,
+                updated_at = now(), revoked_at = NULL
+              RETURNING id
+            ), family AS (
+              INSERT INTO token_families (id, grant_id) SELECT ${row.familyId}, id FROM granted RETURNING id, grant_id
+            )
+            INSERT INTO authorization_codes
+              (code_hash, family_id, client_id, redirect_uri, resource, scopes, code_challenge, expires_at)
+            SELECT ${row.codeHash}, id, ${row.clientId}, ${row.redirectUri}, ${row.resource}, ${[
+          ...row.scopes
+        ]}::text[],
+              ${row.codeChallenge}, ${row.expiresAt}::timestamptz FROM family
+            RETURNING (SELECT grant_id FROM family)`
+    })
+
+    return {
+      target: (slug: string) => dieOnSql(target(slug)),
+      /** The slug of the server that a client was pre-registered for, when there is exactly one. */
+      soleBinding: (clientId: string) =>
+        dieOnSql(Effect.map(bindings(clientId), (rows) => rows.length === 1 ? rows[0]?.slug : undefined)),
+      consent: (key: typeof GrantKey.Type) => dieOnSql(consent(key)),
+      /** Records the consent and a code that came of it; false when the user or the server is no more. */
+      approve: (approval: typeof Approval.Type) =>
+        approve(approval).pipe(
+          Effect.map((rows) => rows.length === 1),
+          Effect.catchIf(
+            (error) => Predicate.isTagged(error, "SqlError") && foreignKeyViolation(error) !== undefined,
+            () => Effect.succeed(false)
+          ),
+          dieOnSql
+        )
+    } as const
+  })
+}) {}

@@ -1,0 +1,48 @@
+import { Data } from "effect"
+import { type ServerAccess } from "./checks/access.ts"
+import { type RedirectKind } from "./checks/redirect-uri.ts"
+import { type OAuthClient } from "./Client.ts"
+import { type OAuthErrorCode } from "./OAuthError.ts"
+
+/** What access is asked to. */
+export type AuthorizationTarget =
+  | ({
+    readonly kind: "server"
+    readonly serverId: string
+    readonly name: string
+    readonly slug: string
+    readonly publicUrl: string
+  } & ServerAccess)
+  | { readonly kind: "platform"; readonly name: string }
+
+/** An authorization request in which everything but the user's decision is in order. */
+export interface AuthorizationRequest {
+  readonly client: OAuthClient
+  /** As the client sent it, a loopback's port included. */
+  readonly redirectUri: string
+  readonly redirectKind: RedirectKind
+  /** Canonical; the audience of the tokens. */
+  readonly resource: string
+  readonly target: AuthorizationTarget
+  /** At least one that is not `offline_access`. */
+  readonly scopes: ReadonlyArray<string>
+  readonly state?: string
+  readonly codeChallenge: string
+  /** Registered by the server's owner, and its redirect leads to a web page: it may be approved unasked. */
+  readonly trusted: boolean
+}
+
+/**
+ * Nobody can be sent back: the client or its redirect is not known to be right (RFC 6749 §4.1.2.1). For a page of ours,
+ * with status 400. `message` is a sentence for the user.
+ */
+export class PageError extends Data.TaggedError("PageError")<{
+  readonly code: "client_id" | "client_unknown" | "client_metadata" | "redirect_uri"
+  readonly message: string
+}> {}
+
+/** The client is told, by a 303 to `redirectTo`, which carries `error`, `state` and `iss`. */
+export class RedirectError extends Data.TaggedError("RedirectError")<{
+  readonly redirectTo: string
+  readonly error: OAuthErrorCode
+}> {}

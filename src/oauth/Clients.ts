@@ -1,0 +1,204 @@
+import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
+import { CurrentSettings } from "#src/Config.ts"
+import { Servers } from "#src/servers/Servers.ts"
+import { addressBucket } from "#src/shared/client-address.ts"
+import { GuardedHttp } from "#src/shared/GuardedHttp.ts"
+import { newUlid, ulidPattern } from "#src/shared/ids.ts"
+import { RateLimit } from "#src/shared/RateLimit.ts"
+import { Clock, Deferred, Duration, Effect, FiberId, Option } from "effect"
+import { tidyScope } from "./checks/client-document-fields.ts"
+import { clientIdUrlProblem, isClientIdUrl } from "./checks/client-id-url.ts"
+import { checkRegistration } from "./checks/registration.ts"
+import { longestLifetime } from "./client-metadata-lifetime.ts"
+import { type Fetched, fetchMetadata } from "./client-metadata.ts"
+import {
+  ClientMetadataError,
+  ClientUnknown,
+  type OAuthClient,
+  type PreRegistration,
+  TooManyClients,
+  TooManyRegistrations
+} from "./Client.ts"
+import { type ClientRow, ClientsRepo } from "./ClientsRepo.ts"
+
+/** Ids of dynamic clients begin so, and thus never like a URL (checklist, row 11). */
+const dynamicPrefix = "client_"
+const registrationsPerHour = 60
+const clientsPerServer = 100
+const unusedFor = Duration.toMillis("30 days")
+const unusedAtMost = 20_000
+
+const isDynamicId = (text: string) =>
+  text.startsWith(dynamicPrefix) && ulidPattern.test(text.slice(dynamicPrefix.length))
+
+const view = ({ clientId, clientName, kind, lastFetchedAt, redirectUris, registeredAt, scope }: ClientRow) =>
+  ({
+    clientId,
+    kind,
+    clientName,
+    redirectUris,
+    ...(scope === null ? {} : { scope }),
+    ...(lastFetchedAt === null ? {} : { lastFetchedAt }),
+    registeredAt
+  }) satisfies OAuthClient
+
+/** The row as it is after its host was asked. A document that says nothing of caches is good for a day. */
+const rowOf = (clientId: string, known: ClientRow | undefined, fetched: Fetched): ClientRow => {
+  const at = new Date(fetched.at)
+  const until = (lifetime: number) => new Date(fetched.at + lifetime)
+  if (fetched._tag === "NotModified" && known !== undefined) {
+    // What a 304 leaves out stays as it was (RFC 9111 §4.3.4).
+    const before = (known.freshUntil?.getTime() ?? 0) - (known.lastFetchedAt?.getTime() ?? 0)
+    return { ...known, freshUntil: until(fetched.lifetime ?? Math.max(0, before)), lastFetchedAt: at }
+  }
+  if (fetched._tag === "NotModified") throw new Error("a 304 without a document of ours")
+  const { document, etag, lifetime = longestLifetime } = fetched
+  return {
+    clientId,
+    kind: "metadata",
+    clientName: document.client_name,
+    redirectUris: [...new Set(document.redirect_uris)],
+    scope: tidyScope(document.scope),
+    document: {
+      grant_types: document.grant_types,
+      response_types: document.response_types,
+      token_endpoint_auth_method: document.token_endpoint_auth_method
+    },
+    etag,
+    freshUntil: until(lifetime),
+    lastFetchedAt: at,
+    registeredAt: known?.registeredAt ?? at
+  }
+}
+
+/** Who asks users for access: clients known by their metadata document, and those that registered themselves. */
+export class OAuthClients extends Effect.Service<OAuthClients>()("oauth/OAuthClients", {
+  scoped: Effect.gen(function*() {
+    const repo = yield* ClientsRepo
+    const servers = yield* Servers
+    const http = yield* GuardedHttp
+    const limits = yield* RateLimit
+    const { allowedPrivateHosts } = yield* CurrentSettings
+    const scope = yield* Effect.scope
+    const asking = new Map<string, Deferred.Deferred<OAuthClient, ClientMetadataError>>()
+
+    const ask = Effect.fn("OAuthClients.ask")(function*(clientId: string) {
+      const known = Option.getOrUndefined(yield* repo.find(clientId))
+      const fetched = yield* fetchMetadata(http, clientId, known?.etag ?? null)
+      return view(yield* repo.save(rowOf(clientId, known, fetched)))
+    })
+
+    /**
+     * Asks a client's host for its document, once for all who wait for it; that one of them leaves disturbs no other.
+     * A failure is told to those who waited and not remembered (CIMD §4.3).
+     */
+    const refreshed = (clientId: string) =>
+      Effect.uninterruptibleMask((restore) => {
+        const found = asking.get(clientId)
+        if (found !== undefined) return restore(Deferred.await(found))
+        const answer = Deferred.unsafeMake<OAuthClient, ClientMetadataError>(FiberId.none)
+        asking.set(clientId, answer)
+        return Effect.interruptible(ask(clientId)).pipe(
+          Effect.onExit((exit) =>
+            Effect.zipRight(Effect.sync(() => asking.delete(clientId)), Deferred.done(answer, exit))
+          ),
+          Effect.forkIn(scope),
+          Effect.zipRight(restore(Deferred.await(answer)))
+        )
+      })
+
+    const byDocument = Effect.fn("OAuthClients.byDocument")(function*(clientId: string, trusting: boolean) {
+      const problem = clientIdUrlProblem(clientId, allowedPrivateHosts)
+      if (problem !== undefined) return yield* new ClientMetadataError({ clientId, reason: `its URL ${problem}` })
+      if (!trusting) return yield* refreshed(clientId)
+      const known = Option.getOrUndefined(yield* repo.find(clientId))
+      const now = yield* Clock.currentTimeMillis
+      return known !== undefined && now < (known.freshUntil?.getTime() ?? 0) ? view(known) : yield* refreshed(clientId)
+    })
+
+    /** A client that was seen before, as it was then: asks nobody. For what was authorized already. */
+    const find = Effect.fn("OAuthClients.find")(function*(clientId: string) {
+      const possible = isDynamicId(clientId) || isClientIdUrl(clientId) && clientId.length <= 2048
+      return possible ? Option.map(yield* repo.find(clientId), view) : Option.none<OAuthClient>()
+    })
+
+    /** The client of an authorization request. A metadata document is fetched unless the last answer is still fresh. */
+    const resolve = Effect.fn("OAuthClients.resolve")(function*(clientId: string) {
+      if (isClientIdUrl(clientId)) return yield* byDocument(clientId, true)
+      const found = yield* find(clientId)
+      return Option.isSome(found) ? found.value : yield* new ClientUnknown()
+    })
+
+    /** Registers a client by its document for one of the caller's servers, which then trusts it. Always asks its host. */
+    const preRegister = Effect.fn("OAuthClients.preRegister")(
+      function*(serverId: string, { clientMetadataUrl }: typeof PreRegistration.Type) {
+        const server = yield* servers.visible(serverId)
+        const client = yield* byDocument(clientMetadataUrl, false)
+        const { clientId, clientName, redirectUris } = client
+        const linked = yield* repo.link({ serverId: server.id, clientId, most: clientsPerServer })
+        if (Option.isNone(linked)) {
+          // Deleted meanwhile, it is not found.
+          yield* servers.visible(serverId)
+          return yield* new TooManyClients()
+        }
+        const lastFetchedAt = client.lastFetchedAt ?? client.registeredAt
+        return { clientId, clientName, redirectUris, registeredAt: linked.value.registeredAt, lastFetchedAt }
+      },
+      withPolicy(sessionOnly)
+    )
+
+    const admit = Effect.fn("OAuthClients.admit")(function*(address: string) {
+      const rule = { key: `register:${addressBucket(address)}`, limit: registrationsPerHour, window: "1 hour" } as const
+      // The counters being away stops nobody here (design: only hub endpoints answer 503).
+      const state = yield* Effect.option(limits.consume(rule))
+      if (Option.isSome(state) && !state.value.allowed) {
+        return yield* new TooManyRegistrations({ retryAfter: state.value.retryAfterSeconds })
+      }
+    })
+
+    /**
+     * Dynamic registration (RFC 7591 §3.1): anybody may, `address` being theirs, so many times an hour. Gives what the
+     * 201 carries.
+     */
+    const register = Effect.fn("OAuthClients.register")(function*(input: unknown, address: string) {
+      const request = yield* checkRegistration(input)
+      yield* admit(address)
+      const registeredAt = new Date(yield* Clock.currentTimeMillis)
+      const { clientId, document } = yield* repo.save({
+        clientId: dynamicPrefix + newUlid(),
+        kind: "dynamic",
+        clientName: request.clientName,
+        redirectUris: request.redirectUris,
+        scope: request.scope,
+        document: {
+          grant_types: request.grantTypes,
+          response_types: ["code"],
+          token_endpoint_auth_method: "none"
+        },
+        etag: null,
+        freshUntil: null,
+        lastFetchedAt: null,
+        registeredAt
+      })
+      return {
+        client_id: clientId,
+        client_id_issued_at: Math.floor(registeredAt.getTime() / 1000),
+        client_name: request.clientName,
+        redirect_uris: request.redirectUris,
+        ...(request.scope === null ? {} : { scope: request.scope }),
+        ...document
+      }
+    })
+
+    /** Whether the server's owner registered the client for it. */
+    const isTrustedFor = (serverId: string, clientId: string) => repo.isLinked(serverId, clientId)
+
+    /** Drops clients that nobody approved and no server knows: after 30 days, or when there are too many. */
+    const sweep = Effect.flatMap(
+      Clock.currentTimeMillis,
+      (now) => repo.sweep({ before: new Date(now - unusedFor), most: unusedAtMost })
+    )
+
+    return { resolve, find, register, preRegister, isTrustedFor, sweep } as const
+  })
+}) {}

@@ -1,0 +1,102 @@
+import { dieOnSql, foreignKeyViolation } from "#src/shared/sql.ts"
+import { SqlClient, SqlSchema } from "@effect/sql"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Option, Predicate, Schema } from "effect"
+import { ClientKind } from "./Client.ts"
+
+/** What was registered besides the columns: how the client said that it gets its tokens. */
+const Registered = Schema.Struct({
+  grant_types: Schema.Array(Schema.String),
+  response_types: Schema.Array(Schema.String),
+  token_endpoint_auth_method: Schema.Literal("none")
+})
+
+export const ClientRow = Schema.Struct({
+  clientId: Schema.String,
+  kind: ClientKind,
+  clientName: Schema.String,
+  redirectUris: Schema.Array(Schema.String),
+  scope: Schema.NullOr(Schema.String),
+  document: Registered,
+  etag: Schema.NullOr(Schema.String),
+  freshUntil: Schema.NullOr(Schema.DateFromSelf),
+  lastFetchedAt: Schema.NullOr(Schema.DateFromSelf),
+  registeredAt: Schema.DateFromSelf
+})
+export type ClientRow = typeof ClientRow.Type
+
+const Link = Schema.Struct({ serverId: Schema.String, clientId: Schema.String, most: Schema.Int })
+const Linked = Schema.Struct({ registeredAt: Schema.DateFromSelf })
+
+/** Clients that nobody approved are kept so many days, and the newest so many of them. */
+const Sweep = Schema.Struct({ before: Schema.DateFromSelf, most: Schema.Int })
+
+export class ClientsRepo extends Effect.Service<ClientsRepo>()("oauth/ClientsRepo", {
+  effect: Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const pg = yield* PgClient.PgClient
+
+    const find = SqlSchema.findOne({
+      Request: Schema.String,
+      Result: ClientRow,
+      execute: (clientId) => sql`SELECT * FROM oauth_clients WHERE client_id = ${clientId}`
+    })
+    const save = SqlSchema.single({
+      Request: ClientRow,
+      Result: ClientRow,
+      execute: ({ document, ...row }) =>
+        sql`INSERT INTO oauth_clients ${sql.insert({ ...row, document: pg.json(document) })}
+            ON CONFLICT (client_id) DO UPDATE SET client_name = excluded.client_name,
+              redirect_uris = excluded.redirect_uris, scope = excluded.scope, document = excluded.document,
+              etag = excluded.etag, fresh_until = excluded.fresh_until, last_fetched_at = excluded.last_fetched_at
+            RETURNING *`
+    })
+    // Registered again it keeps its first time; a full server takes no new one.
+    const link = SqlSchema.findOne({
+      Request: Link,
+      Result: Linked,
+      execute: ({ clientId, most, serverId }) =>
+        sql`INSERT INTO server_clients (server_id, client_id, registered_at)
+            SELECT ${serverId}, ${clientId}, now()
+            WHERE (SELECT count(*) FROM server_clients
+                   WHERE server_id = ${serverId} AND client_id <> ${clientId}) < ${most}
+            ON CONFLICT (server_id, client_id) DO UPDATE SET client_id = excluded.client_id
+            RETURNING registered_at`
+    })
+    const linked = SqlSchema.findOne({
+      Request: Schema.Struct({ serverId: Schema.String, clientId: Schema.String }),
+      Result: Linked,
+      execute: ({ clientId, serverId }) =>
+        sql`SELECT registered_at FROM server_clients WHERE server_id = ${serverId} AND client_id = ${clientId}`
+    })
+    const sweep = SqlSchema.void({
+      Request: Sweep,
+      execute: ({ before, most }) =>
+        sql`WITH unused AS (
+              SELECT client_id, greatest(registered_at, last_fetched_at) AS seen_at FROM oauth_clients c
+              WHERE NOT EXISTS (SELECT FROM oauth_grants g WHERE g.client_id = c.client_id)
+                AND NOT EXISTS (SELECT FROM server_clients s WHERE s.client_id = c.client_id))
+            DELETE FROM oauth_clients WHERE client_id IN (
+              SELECT client_id FROM unused WHERE seen_at < ${before}
+              UNION ALL (SELECT client_id FROM unused ORDER BY seen_at DESC OFFSET ${most}))`
+    })
+
+    return {
+      find: (clientId: string) => dieOnSql(find(clientId)),
+      /** Creates, or replaces all but the kind and the time of registration. */
+      save: (row: ClientRow) => dieOnSql(save(row)),
+      /** Makes a client one of the server's own; none when the server has `most` others, or is no more. */
+      link: (request: typeof Link.Type) =>
+        link(request).pipe(
+          Effect.catchIf(
+            (error) => Predicate.isTagged(error, "SqlError") && foreignKeyViolation(error) !== undefined,
+            () => Effect.succeed(Option.none<typeof Linked.Type>())
+          ),
+          dieOnSql
+        ),
+      isLinked: (serverId: string, clientId: string) =>
+        dieOnSql(Effect.map(linked({ serverId, clientId }), Option.isSome)),
+      sweep: (request: typeof Sweep.Type) => dieOnSql(sweep(request))
+    } as const
+  })
+}) {}

@@ -1,0 +1,26 @@
+import { failsWith } from "#src/shared/Failure.ts"
+import { Id } from "#src/shared/ids.ts"
+import { Timestamp } from "#src/shared/text.ts"
+import { Schema } from "effect"
+
+export const GrantId = Id("GrantId", "Grant id, gra_ and a ULID")
+
+/** What a user allowed a client. */
+export const Grant = Schema.Struct({
+  id: GrantId,
+  clientId: Schema.String.annotations({ description: "The URL of its metadata document, or the id it was given" }),
+  clientName: Schema.NullOr(Schema.String).annotations({ description: "As the client calls itself" }),
+  resource: Schema.String.annotations({ description: "What the access is to: a server's URL, or our own MCP door" }),
+  serverId: Schema.NullOr(Schema.String).annotations({ description: "Null for our own MCP door" }),
+  serverName: Schema.NullOr(Schema.String),
+  scopes: Schema.Array(Schema.String),
+  createdAt: Timestamp,
+  updatedAt: Timestamp.annotations({ description: "When it was last approved" })
+}).annotations({ title: "Grant" })
+export type Grant = typeof Grant.Type
+
+export class GrantNotFound extends Schema.TaggedError<GrantNotFound>()("GrantNotFound", {}, failsWith(404)) {
+  override get message() {
+    return "There is no such grant"
+  }
+}

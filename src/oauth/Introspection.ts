@@ -1,0 +1,57 @@
+import { CurrentSettings } from "#src/Config.ts"
+import { resourceUrls } from "#src/servers/addresses.ts"
+import { digestOf } from "#src/shared/tokens.ts"
+import { Effect, Option } from "effect"
+import { AccessTokens } from "./AccessTokens.ts"
+import { duplicated, parameter } from "./checks/duplicates.ts"
+import { IntrospectionRepo, type Machine } from "./IntrospectionRepo.ts"
+import { refused } from "./OAuthError.ts"
+
+export type { Machine } from "./IntrospectionRepo.ts"
+
+/** RFC 7662 §2.2. Of a token that is not active nothing more is told. */
+export type IntrospectionResponse = { readonly active: false } | {
+  readonly active: true
+  readonly token_type: "Bearer"
+  readonly iss: string
+  readonly sub: string
+  readonly aud: string
+  readonly client_id: string
+  readonly scope: string
+  readonly iat: number
+  readonly exp: number
+  readonly jti: string
+}
+
+const inactive: IntrospectionResponse = { active: false }
+
+/** Hosted servers ask about the tokens they are sent (RFC 7662); refresh tokens are none of their business. */
+export class Introspection extends Effect.Service<Introspection>()("oauth/Introspection", {
+  effect: Effect.gen(function*() {
+    const repo = yield* IntrospectionRepo
+    const accessTokens = yield* AccessTokens
+    const settings = yield* CurrentSettings
+
+    /** The server that a `PLATFORM_MCP_REPLAY_TOKEN` belongs to. */
+    const authenticate = Effect.fn("Introspection.authenticate")((replayToken: string) =>
+      repo.machine(digestOf(replayToken))
+    )
+
+    /** What a token is, asked by a server: active when it is an access token for that server, and still stands. */
+    const introspect = Effect.fn("Introspection.introspect")(function*(machine: Machine, form: URLSearchParams) {
+      if (duplicated(form) !== undefined) {
+        return yield* refused("invalid_request", "a parameter is there more than once")
+      }
+      const token = parameter(form, "token")
+      if (token === undefined) return yield* refused("invalid_request", "token is required")
+      if (machine.authMode === "byoa") return inactive
+      const audiences = Object.values(resourceUrls(settings, machine.slug))
+      const found = Option.getOrUndefined(yield* Effect.option(accessTokens.verify(token, audiences)))
+      if (found === undefined || !(yield* repo.stands(found.sub, found.fam))) return inactive
+      const { fam: _fam, ...claims } = found
+      return { active: true, token_type: "Bearer", ...claims } satisfies IntrospectionResponse
+    })
+
+    return { authenticate, introspect } as const
+  })
+}) {}

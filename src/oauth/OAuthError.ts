@@ -1,0 +1,22 @@
+import { Data } from "effect"
+
+/** RFC 6749 §4.1.2.1 and §5.2, RFC 8707 §2: every code that this server gives. */
+export type OAuthErrorCode =
+  | "access_denied"
+  | "invalid_client"
+  | "invalid_grant"
+  | "invalid_request"
+  | "invalid_scope"
+  | "invalid_target"
+  | "invalid_token"
+  | "unsupported_grant_type"
+  | "unsupported_response_type"
+
+/** A request that is refused; answered as `{error, error_description}`, or sent back to the client in a redirect. */
+export class OAuthError extends Data.TaggedError("OAuthError")<{
+  readonly error: OAuthErrorCode
+  /** One sentence of printable ASCII without quotes and backslashes (RFC 6749 §5.2). */
+  readonly description: string
+}> {}
+
+export const refused = (error: OAuthErrorCode, description: string) => new OAuthError({ error, description })

@@ -1,0 +1,35 @@
+import { Accounts } from "#src/accounts/Accounts.ts"
+import { type Actor } from "#src/accounts/CurrentActor.ts"
+import { CurrentSettings } from "#src/Config.ts"
+import { Effect, Option } from "effect"
+import { AccessTokens } from "./AccessTokens.ts"
+import { grantedScopes, platformResources } from "./platform-resource.ts"
+
+/** Access tokens of our own authorization server as credentials of our own MCP door. */
+export class PlatformTokens extends Effect.Service<PlatformTokens>()("oauth/PlatformTokens", {
+  effect: Effect.gen(function*() {
+    const tokens = yield* AccessTokens
+    const accounts = yield* Accounts
+    const audiences = Object.values(platformResources(yield* CurrentSettings))
+
+    /** Who an access token for our MCP door stands for; none when it is no good there or its user is gone. */
+    const authenticate = Effect.fn("PlatformTokens.authenticate")(
+      function*(token: string) {
+        const { client_id, scope, sub } = yield* tokens.verify(token, audiences)
+        const user = yield* accounts.find(sub)
+        return Option.map(user, ({ email, id, plan }): Actor => ({
+          accountId: id,
+          email,
+          plan,
+          credential: { kind: "oauth", id: client_id, scopes: grantedScopes(scope) }
+        }))
+      },
+      Effect.catchTag(
+        "InvalidToken",
+        ({ reason }) => Effect.as(Effect.logDebug(`An access token was refused: ${reason}`), Option.none<Actor>())
+      )
+    )
+
+    return { authenticate } as const
+  })
+}) {}

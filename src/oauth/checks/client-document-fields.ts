@@ -1,0 +1,61 @@
+import { Text } from "#src/shared/text.ts"
+import { Schema } from "effect"
+import { redirectProblem } from "./redirect-uri.ts"
+
+/**
+ * A name that is shown to whoever is asked for consent: no control characters, and none that turn the direction of
+ * writing or hide in it (Unicode UAX #9), which could make a page say another name.
+ */
+export const ClientName = Text(255).pipe(
+  Schema.filter((name) => name.trim() !== "" || "must not be blank"),
+  Schema.filter((name) =>
+    !/[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/u.test(name) ||
+    "must not contain control or direction characters"
+  )
+)
+
+/** A client has a few; together they stay far below what a row should hold. */
+const most = 32
+const mostCharacters = 8192
+
+const RedirectUri = Schema.String.pipe(
+  Schema.filter((uri) => {
+    const problem = redirectProblem(uri)
+    return problem === undefined || problem
+  })
+)
+
+const RedirectUris = Schema.Array(RedirectUri).pipe(
+  Schema.minItems(1, { message: () => "must have at least one" }),
+  Schema.maxItems(most, { message: () => `must be at most ${most}` }),
+  Schema.filter((uris) => uris.join("").length <= mostCharacters || "are too long together")
+)
+
+/** RFC 6749 §3.3. An empty one says nothing. */
+const ScopeText = Text(2048).pipe(
+  Schema.pattern(/^(?:[\x21\x23-\x5b\x5d-\x7e]+(?: +[\x21\x23-\x5b\x5d-\x7e]+)*)?$/, {
+    message: () => "must be a list of scopes with spaces between"
+  })
+)
+
+const Names = Schema.Array(Text(100)).pipe(Schema.maxItems(50))
+
+/** What a metadata document and a registration have in common (RFC 7591 §2); null is taken for absent. */
+export const commonFields = {
+  redirect_uris: RedirectUris,
+  grant_types: Schema.optionalWith(
+    Names.pipe(Schema.filter((names) => names.includes("authorization_code") || "must contain authorization_code")),
+    { nullable: true, default: () => ["authorization_code"] }
+  ),
+  response_types: Schema.optionalWith(
+    Names.pipe(Schema.filter((names) => names.includes("code") || "must contain code")),
+    { nullable: true, default: () => ["code"] }
+  ),
+  scope: Schema.optionalWith(ScopeText, { nullable: true, default: () => "" })
+}
+
+/** `a  b a` → `a b`; undefined when there is none. */
+export const tidyScope = (scope: string) => {
+  const names = [...new Set(scope.split(" ").filter((name) => name !== ""))]
+  return names.length === 0 ? null : names.join(" ")
+}

@@ -1,0 +1,15 @@
+/** The first parameter that is there more than once (RFC 6749 §3.1, §3.2). Repeating `resource` is RFC 8707's to judge. */
+export const duplicated = (params: URLSearchParams): string | undefined => {
+  const seen = new Set<string>()
+  for (const name of params.keys()) {
+    if (seen.has(name) && name !== "resource") return name
+    seen.add(name)
+  }
+  return undefined
+}
+
+/** The value of a parameter; one sent without a value counts as left out (RFC 6749 §3.1). */
+export const parameter = (params: URLSearchParams, name: string): string | undefined => {
+  const value = params.get(name)
+  return value === null || value === "" ? undefined : value
+}

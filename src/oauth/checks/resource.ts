@@ -1,0 +1,37 @@
+import { type Settings } from "#src/Config.ts"
+import { locator } from "#src/gateway/address.ts"
+import { resourceUrls } from "#src/servers/addresses.ts"
+import { platformResources } from "../platform-resource.ts"
+
+/** What a resource names, in its canonical form: no trailing slash, scheme and host in lower case. */
+export type NamedResource =
+  | { readonly kind: "server"; readonly slug: string; readonly resource: string }
+  | { readonly kind: "platform"; readonly resource: string }
+
+const absolute = /^https?:\/\/[^/?#@\\\s]+(\/[^?#\\\s]*)?$/i
+
+/** Clients that know only the endpoint they were given name that; what a token is for is the server. */
+const endpoints = ["", "/mcp", "/sse"]
+
+/**
+ * Reads `resource` (RFC 8707 §2): a hosted server by one of its two URLs, or our own MCP door. Undefined for anything
+ * else, and for what only a parser's mending would turn into one of them (dot segments, backslashes, user names).
+ */
+export const resourceNamer = (settings: Settings) => {
+  const locate = locator(settings)
+  const doors = new Set(Object.values(platformResources(settings)))
+  return (text: string): NamedResource | undefined => {
+    const path = absolute.exec(text)
+    if (path === null || !URL.canParse(text)) return undefined
+    const url = new URL(text)
+    if (url.pathname !== (path[1] ?? "/")) return undefined
+    const canonical = url.origin + url.pathname.replace(/\/$/, "")
+    if (doors.has(canonical)) return { kind: "platform", resource: canonical }
+    const target = locate(url.host, url.pathname)
+    if (target?.slug === undefined || target.kind !== "proxy") return undefined
+    const resource = resourceUrls(settings, target.slug)[target.form]
+    return endpoints.some((end) => canonical === resource + end)
+      ? { kind: "server", slug: target.slug, resource }
+      : undefined
+  }
+}

@@ -1,0 +1,70 @@
+import { createHash, timingSafeEqual } from "node:crypto"
+import type { IncomingHttpHeaders } from "node:http"
+import { type Introspect, issuerOf } from "./introspection.ts"
+
+export interface Refusal {
+  readonly status: 401 | 403
+  readonly code: string
+  readonly message: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Why a request is not served; undefined: it is. */
+export type Check = (headers: IncomingHttpHeaders) => Promise<Refusal | undefined>
+
+export interface GatewayCheckOptions {
+  /** `PLATFORM_MCP_REPLAY_TOKEN`; the platform's gateway sends it with each request as `X-Berth-Gateway-Token`. */
+  readonly replayToken: string
+  /** `OAUTH_BASE_URL`, whose tokens are asked about. */
+  readonly issuer: string | undefined
+  /** `SVC_MCP_PUBLIC_URL`: where clients are told to get a token. */
+  readonly publicUrl: string | undefined
+  readonly introspect: Introspect
+}
+
+const digest = (text: string) => createHash("sha256").update(text).digest()
+
+const notThroughGateway: Refusal = {
+  status: 403,
+  code: "forbidden",
+  message: "This server is reached through its gateway only",
+  headers: {}
+}
+
+/** RFC 9728 §3.1: the well-known path goes before the path of the resource. */
+const metadataOf = (publicUrl: string) => {
+  const { origin, pathname } = new URL(publicUrl)
+  return `${origin}/.well-known/oauth-protected-resource${pathname === "/" ? "" : pathname}`
+}
+
+const revoked = (publicUrl: string | undefined): Refusal => ({
+  status: 401,
+  code: "unauthorized",
+  message: "The access token was revoked or has expired",
+  headers: {
+    "www-authenticate": [
+      `Bearer error="invalid_token"`,
+      ...(publicUrl === undefined || !URL.canParse(publicUrl) ? [] : [`resource_metadata="${metadataOf(publicUrl)}"`])
+    ].join(", ")
+  }
+})
+
+/**
+ * What a hosted server can check by itself (README, Protection): that the request passed the gateway, and that the
+ * token is still good at the authorization server. The gateway has checked signature, audience, time and scopes; a
+ * token of another issuer (byoa mode) is for the customer's own server to verify. When the authorization server can't
+ * be asked, the gateway's word stands.
+ */
+export const gatewayCheck = ({ introspect, issuer, publicUrl, replayToken }: GatewayCheckOptions): Check => {
+  const expected = digest(replayToken)
+  return async (headers) => {
+    const sent = headers["x-berth-gateway-token"]
+    if (typeof sent !== "string" || !timingSafeEqual(digest(sent), expected)) return notThroughGateway
+    const token = /^bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1]
+    if (token === undefined || issuer === undefined || issuerOf(token) !== issuer) return undefined
+    return await introspect(token) === "inactive" ? revoked(publicUrl) : undefined
+  }
+}
+
+/** Outside the platform there is no gateway to insist on. */
+export const noCheck: Check = () => Promise.resolve(undefined)

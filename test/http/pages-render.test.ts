@@ -1,0 +1,207 @@
+import { consentPage, type ConsentProps } from "#http/pages/consent-page.ts"
+import { grantsPage } from "#http/pages/grants-page.ts"
+import { html } from "#http/pages/html.ts"
+import { continuePage, messagePage } from "#http/pages/message-page.ts"
+import { scopeWords } from "#http/pages/scope-words.ts"
+import { shownHost, shownName } from "#http/pages/shown.ts"
+import { signInPage, signUpPage } from "#http/pages/sign-in-page.ts"
+import { style, styleHash } from "#http/pages/style.ts"
+import { Scope } from "#src/accounts/CurrentActor.ts"
+import { GrantId } from "#src/oauth/Grant.ts"
+import { platformScopes } from "#src/oauth/platform-resource.ts"
+import { mcpScopes, offlineAccess } from "#src/oauth/scopes.ts"
+import { FastCheck } from "effect"
+import { createHash } from "node:crypto"
+import { describe, expect, it } from "vitest"
+
+const text = FastCheck.string({ unit: "binary", maxLength: 200 })
+
+const decoded = (markup: string) =>
+  markup.replace(
+    /&(lt|gt|quot|#39|amp);/g,
+    (_, name: string) => ({ lt: "<", gt: ">", quot: "\"", "#39": "'", amp: "&" })[name] ?? ""
+  )
+
+const consent = (props: Partial<ConsentProps> = {}) =>
+  consentPage({
+    action: "/oauth/consent?client_id=c",
+    ticket: "ticket",
+    switchAccount: "/oauth/sign-in?client_id=c",
+    grants: "/oauth/grants",
+    client: { clientId: "https://agent.example/client.json", kind: "metadata", clientName: "Agent" },
+    redirectUri: "https://agent.example/callback",
+    target: { kind: "server", name: "Menu", url: "https://menu.mcp.example" },
+    scopes: ["mcp:read"],
+    user: "ada@example.com",
+    allowed: true,
+    ...props
+  })
+
+/** Every page, with the text wherever somebody else's text goes. */
+const pagesWith = (evil: string) => {
+  const faults = [{ message: evil }, { field: "email", message: evil }]
+  const form = { action: "/a", other: "/b", ticket: "t", clientName: evil, email: evil, name: evil, faults }
+  const client = { clientId: evil, kind: "dynamic" as const, clientName: evil }
+  const target = { kind: "server" as const, name: evil, url: "https://menu.mcp.example" }
+  const at = new Date(0)
+  const grant = {
+    id: GrantId.make("gra_1"),
+    clientId: evil,
+    clientName: evil,
+    resource: evil,
+    serverId: "srv_1",
+    serverName: evil,
+    scopes: [evil],
+    createdAt: at,
+    updatedAt: at
+  }
+  return {
+    signIn: signInPage({ ...form, signedInAs: evil }),
+    signUp: signUpPage(form),
+    consent: consent({ client, target, scopes: [evil], user: evil }),
+    documented: consent({ client: { ...client, kind: "metadata" }, target: { ...target, url: evil } }),
+    refused: consent({ client, target, user: evil, allowed: false }),
+    message: messagePage({ title: evil, message: [evil], code: evil, requestId: evil }),
+    continuing: continuePage({ clientName: evil, href: "/x" }),
+    grants: grantsPage({ action: "/g", signOut: "/o", ticket: "t", user: evil, grants: [grant], revoked: true })
+  }
+}
+
+const skeleton = (markup: string) => markup.replace(/<style>.*<\/style>/s, "").match(/<[^>]*>/g)
+
+describe("a template", () => {
+  it("escapes every value, so that it comes out as it went in", () => {
+    FastCheck.assert(FastCheck.property(text, (value) => {
+      const inside = html`<p title="${value}">${[value]}</p>`.text.slice("<p title=\"".length, -"</p>".length)
+      const [attribute = "", content = ""] = inside.split("\">")
+      expect([decoded(attribute), decoded(content)]).toEqual([value, value])
+      expect(inside.replace("\">", "")).not.toMatch(/[<>"']/)
+    }))
+  })
+
+  it("shows nothing for what is not there, and passes its own markup on", () => {
+    expect(html`${undefined}${false}${0}${html`<b>${"<"}</b>`}`.text).toBe("0<b>&lt;</b>")
+  })
+})
+
+describe("a name that somebody else chose", () => {
+  it("is one visible line of bounded length, whatever it holds", () => {
+    FastCheck.assert(FastCheck.property(text, (name) => {
+      const shown = shownName(name, "otherwise")
+      expect(shown).not.toMatch(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\n\r\u2028\u2029]/u)
+      expect(shown.trim()).toBe(shown)
+      expect(shown.length).toBeGreaterThan(0)
+      expect([...new Intl.Segmenter().segment(shown)].length).toBeLessThanOrEqual(61)
+      expect(shownName(shown, "otherwise")).toBe(shown)
+    }))
+  })
+
+  it("loses what turns, hides or piles up letters", () => {
+    const shown = (name: string) => shownName(name, "otherwise")
+    expect(shown("Claude\u202e\u2066 Code\u2069")).toBe("Claude Code")
+    expect(shown("Cl\u200bau\u2060de\ufeff")).toBe("Claude")
+    expect(shown("A\u{e0041}\u{e0042}gent")).toBe("Agent")
+    expect(shown("two\nlines\t\u2028and\u00a0more")).toBe("two lines and more")
+    expect(shown(`Z${"\u0300\u0301\u0302\u0303\u0304".repeat(50)}`).length).toBeLessThanOrEqual(4)
+    expect(shown("w".repeat(100_000))).toBe(`${"w".repeat(59)}…`)
+    for (const blank of ["", "   ", "\u3164", "\u2800", "\u00ad", "\u0301"]) expect(shown(blank)).toBe("otherwise")
+    for (const name of ["Müller & Söhne", "日本語", "नमस्ते", "Агент <3"]) expect(shown(name)).toBe(name)
+  })
+
+  it("is a host as it travels, or the scheme of an app", () => {
+    expect(shownHost("https://ａgent.example:8443/x")).toBe("agent.example:8443")
+    expect(shownHost("https://аpple.com/")).toBe("xn--pple-43d.com")
+    expect(shownHost("https://good.example@evil.example/")).toBe("evil.example")
+    expect(shownHost("com.example.editor:/callback")).toBe("com.example.editor:")
+    expect(shownHost("client_01J")).toBe(undefined)
+  })
+})
+
+describe("every page", () => {
+  it("has the same markup whatever others wrote", () => {
+    const evils = [
+      "</title></style><script>alert(1)</script>",
+      "\"><img src=x onerror=alert(1)>",
+      "'><svg/onload=alert(1)>",
+      "<!--",
+      "&lt;b&gt;",
+      "javascript:alert(1)",
+      "\u202e\u2066<b>\u0000"
+    ]
+    const plain = pagesWith("plain")
+    for (const evil of evils) {
+      for (const [name, page] of Object.entries(pagesWith(evil))) {
+        const tags = (skeleton(page) ?? []).map((tag) => tag.replaceAll(/value="[^"]*"/g, "value"))
+        const expected = (skeleton(plain[name as keyof typeof plain]) ?? [])
+          .map((tag) => tag.replaceAll(/value="[^"]*"/g, "value"))
+        expect([name, evil, tags]).toEqual([name, evil, expected])
+      }
+    }
+  })
+
+  it("holds no script, no handler, no style attribute, and nothing of elsewhere", () => {
+    for (const page of Object.values(pagesWith("plain"))) {
+      expect(page).not.toMatch(/<script|\son\w+=|\sstyle=|<(img|link|iframe|object|embed|base)\b|javascript:/i)
+      expect(page).not.toMatch(/\b(src|href|action)="(?!\/|#)/)
+    }
+  })
+
+  it("has one title, one first heading, a language, and a viewport that may be zoomed", () => {
+    for (const page of Object.values(pagesWith("plain"))) {
+      expect(page.match(/<title>[^<]+<\/title>/g)).toHaveLength(1)
+      expect(page.match(/<h1[ >]/g)).toHaveLength(1)
+      expect(page).toContain("<html lang=\"en\">")
+      expect(page).toContain("content=\"width=device-width, initial-scale=1\"")
+    }
+  })
+
+  it("has the one stylesheet that its policy names", () => {
+    const [, sheet = ""] = /<style>(.*?)<\/style>/s.exec(consent()) ?? []
+    expect(sheet).toBe(style)
+    expect(styleHash).toBe(`'sha256-${createHash("sha256").update(sheet).digest("base64")}'`)
+  })
+})
+
+describe("the consent page", () => {
+  it("shows the client's name, the host of its id, the redirect's host, the server and its host, and the user", () => {
+    const page = consent({ redirectUri: "https://back.agent.example:8443/callback" })
+    for (const part of ["Agent", "agent.example", "back.agent.example:8443", "Menu", "menu.mcp.example"]) {
+      expect(page).toContain(part)
+    }
+    expect(page).toContain("ada@example.com")
+  })
+
+  it("says that nobody verified a client that registered itself", () => {
+    const client = { clientId: "client_01J", kind: "dynamic" as const, clientName: "Claude" }
+    expect(consent({ client })).toContain("Not verified")
+    expect(consent()).not.toContain("Not verified")
+  })
+
+  it("warns of a redirect to a program or an app on the device, and of no other", () => {
+    const warns = (redirectUri: string) => consent({ redirectUri }).includes("class=\"note warn\"")
+    for (
+      const uri of [
+        "http://localhost:3000/cb",
+        "http://127.0.0.1/cb",
+        "http://[::1]:1/cb",
+        "cursor://anysphere.cursor-retrieval/oauth",
+        "com.example.app:/cb"
+      ]
+    ) expect([uri, warns(uri)]).toEqual([uri, true])
+    for (const uri of ["https://agent.example/cb", "https://localhost.agent.example/cb"]) {
+      expect([uri, warns(uri)]).toEqual([uri, false])
+    }
+  })
+
+  it("says every scope in words, and that account is full access", () => {
+    const scopes = [...mcpScopes, offlineAccess, ...Scope.literals, ...platformScopes]
+    for (const { scope, words } of scopeWords(scopes)) expect([scope, words]).toEqual([scope, expect.any(String)])
+    expect(consent({ scopes: ["account"] })).toContain("full access to your account")
+    expect(consent({ scopes: ["toString", "other"] })).toContain("<code>toString</code>")
+  })
+
+  it("offers a user whom the server does not let in no way to allow", () => {
+    expect(consent({ allowed: false })).not.toContain("value=\"allow\"")
+    expect(consent({ allowed: false })).toContain("value=\"deny\"")
+  })
+})

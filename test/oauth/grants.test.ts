@@ -1,0 +1,136 @@
+import { beforeAll, describe, expect, it, vi } from "vitest"
+import { type Account, type Listed } from "../support/account.ts"
+import { useBerth } from "../support/Berth.ts"
+import { type Flow, newFlow, type OAuthErrorBody, redirectUri } from "../support/oauth.ts"
+import { authorizePath, PlainBrowser } from "../support/pages.ts"
+
+interface Grant {
+  readonly id: string
+  readonly scopes: ReadonlyArray<string>
+}
+
+const berth = useBerth()
+let flow: Flow
+beforeAll(async () => {
+  flow = await newFlow(berth)
+})
+
+const grantsOf = async (user: Account) => (await user.get<Listed<Grant>>("/v1/auth/grants")).body
+
+/** One call of a tool at our MCP door. */
+const call = async (token: string, name: string, args: unknown) => {
+  const answer = await berth.request("POST", "/mcp", {
+    token,
+    body: { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } },
+    headers: { accept: "application/json, text/event-stream" }
+  })
+  const text = /^data: (.*)$/m.exec(answer.text)?.[1] ?? answer.text
+  return (JSON.parse(text) as { result: { isError?: boolean; structuredContent?: unknown } }).result
+}
+
+describe("grants", () => {
+  it("list what a user allowed which client", async () => {
+    await flow.tokens({ scope: "mcp:read offline_access" })
+    expect(await grantsOf(flow.user)).toEqual({
+      data: [{
+        id: expect.stringMatching(/^gra_[0-7][0-9A-HJKMNP-TV-Z]{25}$/),
+        clientId: flow.clientId,
+        clientName: "Menu Reader",
+        resource: flow.server.publicUrl,
+        serverId: flow.server.id,
+        serverName: "Menu",
+        scopes: ["mcp:read", "offline_access"],
+        createdAt: expect.any(String),
+        updatedAt: expect.any(String)
+      }],
+      meta: { cursor: null, hasMore: false, total: 1 }
+    })
+    await flow.tokens({ scope: "mcp:write" })
+    await flow.tokens({ resource: `${berth.url}/mcp`, scope: "servers:read" })
+    const { data } = await grantsOf(flow.user)
+    expect(data).toMatchObject([
+      { resource: `${berth.url}/mcp`, serverId: null, serverName: null, scopes: ["servers:read"] },
+      { scopes: ["mcp:read", "mcp:write", "offline_access"] }
+    ])
+    expect((await grantsOf(flow.owner)).data).toEqual([])
+  })
+
+  it("are read page by page", async () => {
+    const first = (await flow.user.get<Listed<Grant>>("/v1/auth/grants?limit=1")).body
+    expect(first.meta).toEqual({ cursor: expect.any(String), hasMore: true, total: 2 })
+    const second = await flow.user.get<Listed<Grant>>(`/v1/auth/grants?limit=1&cursor=${first.meta.cursor}`)
+    expect([first.data[0]?.id, second.body.data[0]?.id]).toEqual((await grantsOf(flow.user)).data.map(({ id }) => id))
+    expect((await flow.owner.get(`/v1/auth/grants?cursor=${first.meta.cursor}`)).status).toBe(400)
+  })
+
+  it("are a session's alone", async () => {
+    const key = await flow.owner.holder(flow.project.id)
+    expect((await key.get("/v1/auth/grants")).status).toBe(401)
+    expect((await key.delete("/v1/auth/grants/gra_00000000000000000000000000")).status).toBe(401)
+    expect((await berth.request("GET", "/v1/auth/grants")).status).toBe(401)
+  })
+
+  it("end with everything that came of them: codes, refresh tokens and, wherever they are checked, access tokens", async () => {
+    const made = await newFlow(berth)
+    const [tokens, unused] = [await made.tokens(), await made.codeRequest()]
+    const { data: [grant] } = await grantsOf(made.user)
+    const at = () =>
+      berth.request("POST", `${new URL(made.server.publicUrl).pathname}/mcp`, { token: tokens.access_token, body: {} })
+    expect((await at()).status).toBe(503)
+    expect((await made.owner.delete(`/v1/auth/grants/${grant!.id}`)).status).toBe(404)
+    const revoked = await made.user.delete(`/v1/auth/grants/${grant!.id}`)
+    expect([revoked.status, revoked.text]).toEqual([204, ""])
+    expect((await made.refresh<OAuthErrorBody>(tokens.refresh_token)).body.error).toBe("invalid_grant")
+    expect((await made.token<OAuthErrorBody>(unused)).body.error).toBe("invalid_grant")
+    expect((await made.introspect(tokens.access_token)).body).toEqual({ active: false })
+    await vi.waitFor(async () => expect((await at()).status).toBe(401))
+    expect((await made.user.delete(`/v1/auth/grants/${grant!.id}`)).status).toBe(404)
+    for (const id of ["x", "gra_00000000000000000000000000", "%00"]) {
+      expect((await made.user.delete(`/v1/auth/grants/${id}`)).status).toBe(404)
+    }
+    expect(await grantsOf(made.user)).toMatchObject({ data: [], meta: { total: 0 } })
+  })
+
+  it("given once are not asked for again; revoked, they are, and then stand for what was given anew", async () => {
+    const made = await newFlow(berth)
+    const path = authorizePath({
+      client_id: made.clientId,
+      redirect_uri: redirectUri,
+      resource: made.server.publicUrl,
+      scope: "mcp:read"
+    })
+    const browser = new PlainBrowser(berth)
+    browser.cookies.set("svc_session", made.user.token)
+    expect((await browser.go(path)).status).toBe(200)
+    await made.tokens()
+    expect((await browser.go(path)).headers.get("location")).toMatch(/^https:\/\/client\.example\/callback\?code=/)
+    const { data: [grant] } = await grantsOf(made.user)
+    await made.user.delete(`/v1/auth/grants/${grant!.id}`)
+    expect((await browser.go(path)).status).toBe(200)
+    await browser.submit({ decision: "allow" })
+    expect((await grantsOf(made.user)).data).toMatchObject([{ scopes: ["mcp:read"] }])
+  })
+
+  it("are listed and revoked by tools, for a session and for a client with the scope account", async () => {
+    const made = await newFlow(berth)
+    await made.tokens()
+    const listed = await call(made.user.token, "list_grants", {})
+    expect(listed.structuredContent).toEqual(await grantsOf(made.user))
+    const door = `${berth.url}/mcp`
+    const weak = await made.tokens({ resource: door, scope: "servers:read" })
+    expect(await call(weak.access_token, "list_grants", {})).toMatchObject({ isError: true })
+    const strong = await made.tokens({ resource: door, scope: "account" })
+    const { data } = await grantsOf(made.user)
+    const { id } = data.find(({ scopes }) => scopes.includes("mcp:read"))!
+    expect((await call(strong.access_token, "revoke_grant", { grantId: id })).isError).toBeUndefined()
+    expect((await grantsOf(made.user)).data).toHaveLength(1)
+  })
+
+  it("go with the server", async () => {
+    const made = await newFlow(berth)
+    const tokens = await made.tokens()
+    expect((await made.owner.delete(`/v1/servers/${made.server.id}`)).status).toBe(204)
+    expect((await grantsOf(made.user)).data).toEqual([])
+    expect((await made.refresh<OAuthErrorBody>(tokens.refresh_token)).body.error).toBe("invalid_grant")
+  })
+})

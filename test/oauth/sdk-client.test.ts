@@ -1,0 +1,65 @@
+import { auth, type OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js"
+import { type OAuthClientInformationMixed, type OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js"
+import { decodeJwt } from "jose"
+import { beforeAll, describe, expect, it } from "vitest"
+import { useBerth } from "../support/Berth.ts"
+import { type Flow, newFlow } from "../support/oauth.ts"
+import { PlainBrowser } from "../support/pages.ts"
+
+const berth = useBerth()
+let flow: Flow
+beforeAll(async () => {
+  flow = await newFlow(berth)
+})
+
+/** A client as the SDK has it, that knows nothing but a URL. */
+class Client implements OAuthClientProvider {
+  readonly redirectUrl = "http://localhost:33418/callback"
+  readonly clientMetadata = {
+    client_name: "SDK client",
+    redirect_uris: [this.redirectUrl],
+    grant_types: ["authorization_code", "refresh_token"],
+    response_types: ["code"],
+    token_endpoint_auth_method: "none"
+  }
+  information: OAuthClientInformationMixed | undefined
+  kept: OAuthTokens | undefined
+  verifier = ""
+  sentTo: URL | undefined
+
+  state = () => "sdk-state"
+  clientInformation = () => this.information
+  saveClientInformation = (information: OAuthClientInformationMixed) => void (this.information = information)
+  tokens = () => this.kept
+  saveTokens = (tokens: OAuthTokens) => void (this.kept = tokens)
+  redirectToAuthorization = (url: URL) => void (this.sentTo = url)
+  saveCodeVerifier = (verifier: string) => void (this.verifier = verifier)
+  codeVerifier = () => this.verifier
+}
+
+/** What a user's browser does with the page it is sent to. */
+const approve = async (url: URL) => {
+  const browser = new PlainBrowser(berth)
+  browser.cookies.set("svc_session", flow.user.token)
+  await browser.go(url.pathname + url.search)
+  return new URL((await browser.submit({ decision: "allow" })).headers.get("location")!).searchParams
+}
+
+describe("the MCP SDK's own client, from nothing but a URL", () => {
+  for (const where of ["a hosted server", "our own MCP door"]) {
+    it(`registers, asks, exchanges and refreshes for ${where}`, async () => {
+      const client = new Client()
+      const resource = where === "a hosted server" ? flow.server.publicUrl : `${berth.url}/mcp`
+      const serverUrl = where === "a hosted server" ? `${resource}/mcp` : resource
+      expect(await auth(client, { serverUrl })).toBe("REDIRECT")
+      const answer = await approve(client.sentTo!)
+      expect([answer.get("state"), answer.get("iss")]).toEqual(["sdk-state", berth.url])
+      expect(await auth(client, { serverUrl, authorizationCode: answer.get("code")! })).toBe("AUTHORIZED")
+      const first = client.kept!
+      expect(decodeJwt(first.access_token)).toMatchObject({ aud: resource, sub: flow.user.id })
+      expect(first.refresh_token).toBeDefined()
+      expect(await auth(client, { serverUrl })).toBe("AUTHORIZED")
+      expect(client.kept!.refresh_token).not.toBe(first.refresh_token)
+    })
+  }
+})

@@ -1,0 +1,30 @@
+import { Grant } from "#src/oauth/Grant.ts"
+import { Grants } from "#src/oauth/Grants.ts"
+import { PageArguments, PageOf } from "#src/shared/paging.ts"
+import { Input } from "#src/shared/text.ts"
+import { Effect, Schema } from "effect"
+import { tool } from "./Tool.ts"
+
+export const grantTools = Effect.map(Grants, (grants) => [
+  tool({
+    name: "list_grants",
+    title: "List OAuth grants",
+    description: "Lists which OAuth clients the account's user allowed what, newest first.",
+    toolset: "deploy",
+    effect: "read",
+    needs: "session",
+    params: Input(PageArguments),
+    success: PageOf(Grant),
+    run: (page) => grants.list(page)
+  }),
+  tool({
+    name: "revoke_grant",
+    title: "Revoke an OAuth grant",
+    description: "Ends what a client was allowed, and its tokens; it must ask its user again. Ask first.",
+    toolset: "deploy",
+    effect: "delete",
+    needs: "session",
+    params: Input({ grantId: Schema.String }),
+    run: ({ grantId }) => grants.revoke(grantId)
+  })
+])
