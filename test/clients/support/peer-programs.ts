@@ -1,7 +1,7 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
-import { execFile } from "node:child_process"
+import { execFile, spawn } from "node:child_process"
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { freshAddress } from "../../support/http.ts"
@@ -84,6 +84,20 @@ const initialize = {
   params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "editor", version: "1" } }
 }
 
-/** mcp-remote where it is refused: how it ends, and all that its client heard. */
+/**
+ * mcp-remote where it is refused: what it told its user and its client until it asked for a sign-in, for which it
+ * would wait.
+ */
 export const refusedMcpRemote = (peers: Peers, url: string, token: string | undefined) =>
-  runNode(peers, remoteArguments(peers, url, token), `${JSON.stringify(initialize)}\n`)
+  new Promise<Pick<Outcome, "out" | "err">>((resolve) => {
+    const child = spawn(peers.node, remoteArguments(peers, url, token), { env: environment(), timeout: 60_000 })
+    let out = ""
+    let err = ""
+    child.stdout.on("data", (chunk) => out += chunk)
+    child.stderr.on("data", (chunk) => {
+      err += chunk
+      if (/\/authorize\?\S+\s/.test(err)) child.kill("SIGKILL")
+    })
+    child.on("close", () => resolve({ out, err }))
+    child.stdin.write(`${JSON.stringify(initialize)}\n`)
+  })
