@@ -1,3 +1,4 @@
+import { ulid } from "ulid"
 import { beforeAll, describe, expect } from "vitest"
 import { type Account, type Server } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
@@ -89,6 +90,35 @@ describe("logs", () => {
       const answer = await read(`?limit=${limit}`)
       expect([limit, answer.status, answer.body]).toEqual([limit, 400, refusal("limit")])
     }
+  })
+
+  row("GET /v1/servers/:serverId/logs as an event stream", async () => {
+    const quiet = await owner.server(server.projectId)
+    const hangUp = new AbortController()
+    const response = await fetch(`${berth.url}/v1/servers/${quiet.id}/logs?level=warn`, {
+      headers: { accept: "text/event-stream", authorization: `Bearer ${owner.token}` },
+      signal: hangUp.signal
+    })
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      200,
+      expect.stringMatching(/^text\/event-stream/)
+    ])
+    await runSql(
+      berth.databaseUrl,
+      `INSERT INTO server_logs (id, server_id, level, message, timestamp) VALUES ($1, $2, 'info', 'not this', now()),
+         ($3, $2, 'warn', 'this', now())`,
+      [`log_${ulid()}`, quiet.id, `log_${ulid()}`]
+    )
+    const { body } = await owner.get<Page>(`/v1/servers/${quiet.id}/logs?level=warn`)
+    const [entry] = body.data.items
+    let text = ""
+    for await (const chunk of response.body ?? []) {
+      text += new TextDecoder().decode(chunk)
+      if (/data: .*\n\n/.test(text)) break
+    }
+    hangUp.abort()
+    const [, event, eventId, data] = /event: (.*)\nid: (.*)\ndata: (.*)\n\n/.exec(text) ?? []
+    expect([event, eventId, JSON.parse(data ?? "null")]).toEqual(["log", entry?.id, entry])
   })
 
   row(
