@@ -22,11 +22,9 @@ const rotateKeys = Command.make("rotate-keys", {}, () =>
   Effect.gen(function*() {
     const kid = yield* (yield* SigningKeys).rotate
     yield* Console.log(`${kid} signs access tokens in two minutes; what was signed before is good for its whole life`)
-  }).pipe(
-    Effect.provide(Layer.provide(SigningKeysLive, Secrets.Default)),
-    Effect.provide(SharedDatabaseLive),
-    orSay
-  )).pipe(Command.withDescription("Make the next key that signs access tokens; the one before verifies for an hour on"))
+  }).pipe(Effect.provide(onDatabase(Layer.provide(SigningKeysLive, Secrets.Default))), orSay)).pipe(
+    Command.withDescription("Make the next key that signs access tokens; the one before verifies for an hour on")
+  )
 
 const plan = Command.make(
   "plan",
