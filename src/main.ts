@@ -4,6 +4,11 @@ import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Cause, Effect, Exit, Layer } from "effect"
 import { run } from "./cli/root.ts"
 
+// The first signal starts an orderly end; its repetition (a terminal and npm both send Ctrl-C) must not cut that off.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined)
+// A terminal that closes asks for the same end.
+process.once("SIGHUP", () => process.kill(process.pid, "SIGTERM"))
+
 run(process.argv).pipe(
   Effect.provide(Layer.merge(NodeContext.layer, FetchHttpClient.layer)),
   NodeRuntime.runMain({
