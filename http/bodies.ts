@@ -3,13 +3,15 @@ import { Headers, type HttpApp, HttpServerRequest } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Schema } from "effect"
 import { isUtf8 } from "node:buffer"
-import { type IncomingMessage } from "node:http"
+import { type Readable } from "node:stream"
 import { deeperThan } from "./json-depth.ts"
 
 /** Bodies of ours are small; 1 MiB is far above the largest that fits its schema. */
 const maxBytes = 1024 * 1024
 /** A form of ours has a handful of fields. */
 const maxFormBytes = 64 * 1024
+/** A megabyte in this time is 17 KiB a second. */
+const maxTime = "60 seconds"
 /** Nothing of ours nests a tenth as deep. */
 const maxDepth = 100
 
@@ -18,6 +20,14 @@ export class BodyTooLarge
 {
   override get message() {
     return `The body is larger than ${this.most / 1024} KiB`
+  }
+}
+
+export class BodyTooSlow
+  extends Schema.TaggedError<BodyTooSlow>()("BodyTooSlow", {}, failsWith(408, "REQUEST_TIMEOUT"))
+{
+  override get message() {
+    return `The body did not arrive within ${maxTime}`
   }
 }
 
@@ -47,10 +57,10 @@ const notDeep = (text: string) =>
     : Effect.succeed(text)
 
 /**
- * Reads a body within the limit. What is beyond it is thrown away as it comes, and the connection ends after the
+ * Reads a body within the limits. What is beyond them is thrown away as it comes, and the connection ends after the
  * answer, so that a sender that only listens when it is done hears the 413.
  */
-const read = (source: IncomingMessage, most: number) =>
+export const read = (source: Readable, most: number) =>
   Effect.async<string, BodyTooLarge | BadRequest>((resume) => {
     const chunks: Array<Buffer> = []
     let size = 0
@@ -67,7 +77,12 @@ const read = (source: IncomingMessage, most: number) =>
     const onEnd = () => settle(textOf(Buffer.concat(chunks)))
     const onError = () => settle(new BadRequest({ reason: "The body was cut off" }))
     source.on("data", onData).on("end", onEnd).on("error", onError)
-  })
+    return Effect.sync(() => void source.off("data", onData).off("end", onEnd).off("error", onError).resume())
+  }).pipe(
+    // A request's middleware can't be interrupted; this may.
+    Effect.interruptible,
+    Effect.timeoutFail({ duration: maxTime, onTimeout: () => new BodyTooSlow() })
+  )
 
 const parse = (text: string) =>
   Effect.try({

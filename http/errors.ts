@@ -28,7 +28,7 @@ export const errorResponse = (path: string, failure: Failure) => {
     ...(oauth.test(path) ? { "access-control-allow-origin": "*", "cache-control": "no-store" } : {}),
     ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
     ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
-    ...(status === 413 ? { connection: "close" } : {})
+    ...(status === 408 || status === 413 ? { connection: "close" } : {})
   }
   return HttpServerResponse.unsafeJson(bodyOf(path, failure), { status, headers })
 }

@@ -1,0 +1,44 @@
+import { type Client } from "@modelcontextprotocol/sdk/client/index.js"
+import { FastCheck as fc } from "effect"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { type Account } from "../support/account.ts"
+import { useBerth } from "../support/Berth.ts"
+import { bodyOf, runs } from "../support/fuzz.ts"
+import { callTool, connectMcp, textOf } from "../support/mcp.ts"
+import { twins } from "./twins.ts"
+
+const berth = useBerth()
+let owner: Account
+let client: Client
+beforeAll(async () => {
+  owner = await berth.signUp("enterprise")
+  client = await connectMcp(berth.url, { token: owner.token })
+})
+afterAll(() => client.close())
+
+describe("whatever a tool is called with, nothing fails on our side", () => {
+  it("any arguments, to every tool", async () => {
+    const { tools } = await client.listTools()
+    const server = await owner.server((await owner.project()).id)
+    const real = { serverId: server.id, projectId: server.projectId }
+    for (const { inputSchema, name } of tools) {
+      // A deletion would end the others' subject.
+      const ids = name.startsWith("delete_") ? {} : real
+      const fields = Object.keys(inputSchema.properties ?? { none: true })
+      const operation = Object.keys(twins).find((candidate) => twins[candidate] === name) ?? ""
+      const known = Object.fromEntries(Object.entries(ids).filter(([field]) => fields.includes(field)))
+      const given = bodyOf(operation, fields.length === 0 ? ["none"] : fields)
+      await fc.assert(
+        fc.asyncProperty(given, fc.boolean(), async (args, atReal) => {
+          if (typeof args !== "object" || args === null || Array.isArray(args)) return
+          const result = await callTool(client, name, { ...args as object, ...(atReal ? known : {}) })
+          if (result.isError !== true) return
+          const { error } = textOf(result) as { readonly error: { readonly code: string; readonly message: string } }
+          expect([name, error.code]).toEqual([name, expect.stringMatching(/^(?!internal_error$)[a-z_]+$/i)])
+          expect(error.message).toMatch(/\S/)
+        }),
+        runs
+      )
+    }
+  }, 120_000)
+})
