@@ -49,11 +49,9 @@ export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {
       const bucket = digestOf(`${address}\n${email}`)
       const at = yield* now
       const windowStart = new Date(at.getTime() - attemptWindow)
-      const attempt = yield* repo.recordAttempt(bucket, at)
-      const { count, oldest } = yield* repo.attempts(bucket, windowStart)
-      if (count > attemptLimit) {
-        yield* repo.dropAttempt(attempt)
-        const seconds = Math.ceil((oldest.getTime() + attemptWindow - at.getTime()) / 1000)
+      const oldest = yield* repo.claimAttempt(bucket, at, windowStart, attemptLimit)
+      if (Option.isSome(oldest)) {
+        const seconds = Math.ceil((oldest.value.getTime() + attemptWindow - at.getTime()) / 1000)
         return yield* new TooManyAttempts({ retryAfter: Math.max(1, seconds) })
       }
       const user = yield* repo.userByEmail(email)

@@ -1,6 +1,6 @@
 import { dieOnSql, onUnique } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { EmailTaken, UserRow } from "./User.ts"
 
 const SessionRow = Schema.Struct({
@@ -9,7 +9,6 @@ const SessionRow = Schema.Struct({
   ...UserRow.fields
 })
 
-const AttemptRow = Schema.Struct({ id: Schema.String })
 const Attempts = Schema.Struct({ count: Schema.Int, oldest: Schema.DateFromSelf })
 
 export class AccountsRepo extends Effect.Service<AccountsRepo>()("accounts/AccountsRepo", {
@@ -43,11 +42,6 @@ export class AccountsRepo extends Effect.Service<AccountsRepo>()("accounts/Accou
         sql`SELECT s.id AS session_id, s.expires_at, u.* FROM sessions s JOIN users u ON u.id = s.user_id
             WHERE s.token_hash = ${hash} AND s.expires_at > ${now}`
     })
-    const recordAttempt = SqlSchema.single({
-      Request: Schema.Struct({ bucket: Schema.Uint8ArrayFromSelf, attemptedAt: Schema.DateFromSelf }),
-      Result: AttemptRow,
-      execute: (row) => sql`INSERT INTO login_attempts ${sql.insert(row)} RETURNING id::text`
-    })
     const attempts = SqlSchema.single({
       Request: Schema.Struct({ bucket: Schema.Uint8ArrayFromSelf, since: Schema.DateFromSelf }),
       Result: Attempts,
@@ -78,13 +72,18 @@ export class AccountsRepo extends Effect.Service<AccountsRepo>()("accounts/Accou
       extendSession: (id: string, expiresAt: Date) =>
         dieOnSql(Effect.asVoid(sql`UPDATE sessions SET expires_at = ${expiresAt} WHERE id = ${id}`)),
       deleteSession: (id: string) => dieOnSql(Effect.asVoid(sql`DELETE FROM sessions WHERE id = ${id}`)),
-      recordAttempt: (bucket: Uint8Array, at: Date) =>
-        recordAttempt({ bucket, attemptedAt: at }).pipe(
-          Effect.map(({ id }) => id),
-          dieOnSql
-        ),
-      dropAttempt: (id: string) => dieOnSql(Effect.asVoid(sql`DELETE FROM login_attempts WHERE id = ${id}::bigint`)),
-      attempts: (bucket: Uint8Array, since: Date) => attempts({ bucket, since }).pipe(dieOnSql),
+      /**
+       * Counts an attempt unless `limit` of them were counted since `since`: then the oldest of those. Attempts of one
+       * bucket wait for each other, so that many at once are counted as they would be one by one.
+       */
+      claimAttempt: (bucket: Uint8Array, at: Date, since: Date, limit: number) =>
+        Effect.gen(function*() {
+          yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(encode(${bucket}, 'hex'), 0))`
+          const { count, oldest } = yield* attempts({ bucket, since })
+          if (count >= limit) return Option.some(oldest)
+          yield* sql`INSERT INTO login_attempts ${sql.insert({ bucket, attemptedAt: at })}`
+          return Option.none<Date>()
+        }).pipe(sql.withTransaction, dieOnSql),
       forgetAttempts: (bucket: Uint8Array) =>
         dieOnSql(Effect.asVoid(sql`DELETE FROM login_attempts WHERE bucket = ${bucket}`)),
       /** Drops what can no longer count: expired sessions, attempts before `attemptsBefore`. */
