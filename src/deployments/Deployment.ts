@@ -73,7 +73,7 @@ export const DeployInput = Input(deployFields)
 
 /** `POST /v1/servers/:serverId/rollback` */
 export const rollbackFields = {
-  version: Schema.Int.pipe(Schema.positive({ message: () => "must be a whole number from 1 on" }))
+  version: Schema.Int.pipe(Schema.positive())
 }
 export const RollbackInput = Input(rollbackFields)
 

@@ -46,7 +46,7 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
         port,
         cpu: server.cpu,
         memoryMb: server.memoryMb,
-        env: machineEnvironment(customer, {
+        ...machineEnvironment(customer, {
           ...server,
           port,
           subdomain: `${server.slug}.${settings.mcpDomain}`,

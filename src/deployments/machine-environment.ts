@@ -1,4 +1,5 @@
-import { reservedNames } from "#src/servers/EnvironmentVariable.ts"
+import { fileInMachine, type MachineSpec } from "#src/machines/Machines.ts"
+import { readyConfigName, reservedNames, valueBytes } from "#src/servers/EnvironmentVariable.ts"
 
 export interface PlatformValues {
   readonly port: number
@@ -24,11 +25,29 @@ const platformEnvironment = (values: PlatformValues): Readonly<Record<string, st
   PLATFORM_MCP_REPLAY_TOKEN: values.replayToken
 })
 
-/** A customer's value of a reserved name is ignored, also when the platform sets none. */
+const readyConfigFile = "ready-config.json"
+
+/** A ready configuration that no variable can hold goes into a file, whose path a variable tells. */
+const readyConfig = (text: string | undefined): Required<Pick<MachineSpec, "env" | "files">> =>
+  text === undefined
+    ? { env: {}, files: [] }
+    : Buffer.byteLength(text) <= valueBytes
+    ? { env: { [readyConfigName]: text }, files: [] }
+    : {
+      env: { [`${readyConfigName}_FILE`]: fileInMachine(readyConfigFile) },
+      files: [{ name: readyConfigFile, content: text }]
+    }
+
+/**
+ * What a machine is told: variables, and files for what is too long for one. A customer's value of a reserved name is
+ * ignored, also when the platform sets none.
+ */
 export const machineEnvironment = (
   customer: Readonly<Record<string, string>>,
   values: PlatformValues
-): Readonly<Record<string, string>> => ({
-  ...Object.fromEntries(Object.entries(customer).filter(([name]) => !reservedNames.has(name))),
-  ...platformEnvironment(values)
-})
+): Required<Pick<MachineSpec, "env" | "files">> => {
+  const { [readyConfigName]: config, ...others } = customer
+  const { env, files } = readyConfig(config)
+  const allowed = Object.entries(others).filter(([name]) => !reservedNames.has(name))
+  return { env: { ...Object.fromEntries(allowed), ...env, ...platformEnvironment(values) }, files }
+}

@@ -11,6 +11,20 @@ export interface ImageConfig {
   readonly user: string
 }
 
+/** A file that the platform puts into a machine, read-only, at `fileInMachine(name)`. */
+export interface MachineFile {
+  /** A plain file name: lower-case letters, digits, `.`, `_`, `-`. */
+  readonly name: string
+  /** UTF-8; all files of a machine together hold at most 8 MiB. */
+  readonly content: string
+}
+
+/**
+ * Where a machine's files lie inside. A directory of its own at the top: anything below an image's directories could
+ * be a link there, or be missing where the image is mounted read-only.
+ */
+export const fileInMachine = (name: string) => `/.berth-files/${name}`
+
 export interface MachineSpec {
   /** Unique and stable: a machine is named after its deployment, so a retry finds the one it made before. */
   readonly name: string
@@ -21,6 +35,8 @@ export interface MachineSpec {
   readonly config: ImageConfig
   /** Set over the image's own environment. Nothing of the platform's environment is inherited. */
   readonly env: Readonly<Record<string, string>>
+  /** For what is too long to be a variable (the kernel takes 128 KiB each). */
+  readonly files?: ReadonlyArray<MachineFile>
   /** The port that the process inside listens on (its `PORT`). */
   readonly port: number
   readonly cpu: "shared-1x" | "shared-2x" | "performance-1x"

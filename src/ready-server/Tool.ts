@@ -9,6 +9,13 @@ export interface Tool {
 /** `Schema.Int` carries a name, which would become a `$ref`. */
 export const Whole = Schema.Number.pipe(Schema.int())
 
+/** What a caller sent, for a message that tells it: as much as names it. */
+export const brief = (text: string) => text.length <= 100 ? text : `${text.slice(0, 99).toWellFormed()}…`
+
+/** A schema's message ends with the value that was sent. */
+const briefly = (message: string) =>
+  message.replace(/^(.{0,300}?, actual )(.*)$/s, (_, expected: string, actual: string) => expected + brief(actual))
+
 const refused = (message: string): CallToolResult => ({ isError: true, content: [{ type: "text", text: message }] })
 
 /** The first issue of each argument: an optional one adds that it could have been left out. */
@@ -20,8 +27,8 @@ const describe = (error: ParseResult.ParseError): string => {
     _tag === "Missing"
       ? `"${path.join(".")}" is missing`
       : _tag === "Unexpected"
-      ? `there is no argument "${path.join(".")}"`
-      : `"${path.join(".")}": ${message}`
+      ? `there is no argument "${brief(path.join("."))}"`
+      : `"${brief(path.join("."))}": ${briefly(message)}`
   ).join("; ").slice(0, 400)
 }
 

@@ -2,7 +2,7 @@ import { weekdays } from "#src/businesses/opening-day.ts"
 import type { ReadyConfig } from "#src/businesses/ReadyConfig.ts"
 import { Either, Schema } from "effect"
 import { allHours, formatLocal, horizonDays, openingAt, parseAt } from "./hours.ts"
-import { readTool, type Tool, Whole } from "./Tool.ts"
+import { brief, readTool, type Tool, Whole } from "./Tool.ts"
 
 const stated = (text: string): string | null => text.trim() === "" ? null : text
 const Stated = Schema.NullOr(Schema.String)
@@ -82,7 +82,7 @@ const HoursAnswer = Schema.Struct({
 })
 
 const badAt = (at: string) =>
-  `"${at.slice(0, 60)}" is not a date and time. Write "at" as YYYY-MM-DDTHH:MM in the business's local time, ` +
+  `"${brief(at)}" is not a date and time. Write "at" as YYYY-MM-DDTHH:MM in the business's local time, ` +
   "for example 2026-03-14T19:30."
 
 const getHours = ({ business, hours }: ReadyConfig): Tool =>

@@ -2,7 +2,7 @@ import { PriceType, type ReadyConfig } from "#src/businesses/ReadyConfig.ts"
 import { Either, Schema } from "effect"
 import { browse, findCategory, serveCatalog, type ServedItem } from "./catalog.ts"
 import { makeSearch } from "./search.ts"
-import { readTool, type Tool, Whole } from "./Tool.ts"
+import { brief, readTool, type Tool, Whole } from "./Tool.ts"
 
 const Item = Schema.Struct({
   id: Schema.String,
@@ -96,7 +96,7 @@ export const catalogTools = (config: ReadyConfig): ReadonlyArray<Tool> => {
       run: ({ category, limit, query }) => {
         const within = category === undefined ? undefined : findCategory(catalog, category)
         if (category !== undefined && within === undefined) {
-          return Either.left(`There is no category "${category}". browse_catalog lists them.`)
+          return Either.left(`There is no category "${brief(category)}". browse_catalog lists them.`)
         }
         const items = search(query, (item) => within === undefined || within.items.includes(item), limit)
           .map(({ item, matched }) => ({ ...itemOf(item), matchedWords: matched }))
@@ -113,7 +113,7 @@ export const catalogTools = (config: ReadyConfig): ReadonlyArray<Tool> => {
       run: ({ id }) => {
         const item = catalog.items.get(id)
         return item === undefined
-          ? Either.left(`There is no item "${id.slice(0, 100)}". search_catalog finds items and their ids.`)
+          ? Either.left(`There is no item "${brief(id)}". search_catalog finds items and their ids.`)
           : Either.right({ item: itemOf(item) })
       }
     })

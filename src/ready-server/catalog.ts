@@ -1,6 +1,7 @@
 import type { Catalog, CatalogItem, ReadyConfig } from "#src/businesses/ReadyConfig.ts"
 import { Either } from "effect"
 import { formatPrice } from "./price.ts"
+import { brief } from "./Tool.ts"
 
 export interface ServedItem extends CatalogItem {
   readonly categoryName: string | null
@@ -80,7 +81,9 @@ export const browse = (
   if (category !== undefined && one === undefined) {
     const names = catalog.categories.map(({ name }) => name).join(", ")
     return Either.left(
-      `There is no category "${category}". ${names === "" ? "The catalog has none." : `The categories are: ${names}.`}`
+      `There is no category "${brief(category ?? "")}". ${
+        names === "" ? "The catalog has none." : `The categories are: ${names}.`
+      }`
     )
   }
   const groups = one === undefined ? catalog.categories : [one]

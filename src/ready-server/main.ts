@@ -1,5 +1,6 @@
 import { decodeReadyConfig, describeIssue, type ReadyConfig } from "#src/businesses/ReadyConfig.ts"
 import { Either, Struct } from "effect"
+import { readFileSync } from "node:fs"
 import { type Check, gatewayCheck, noCheck } from "./gateway-check.ts"
 import { makeHttpServer } from "./http.ts"
 import { introspection } from "./introspection.ts"
@@ -8,20 +9,33 @@ import { makeServers } from "./mcp.ts"
 // A program of its own, in an image of its own: it reads its variables itself, src/Config.ts is the platform's.
 
 const refuse = (message: string): never => {
-  process.stderr.write(`${message}\n`)
+  process.stderr.write(`Error: ${message}\n`)
   process.exit(1)
 }
 
-const readConfig = (text: string | undefined): ReadyConfig => {
-  if (text === undefined || text.trim() === "") return refuse("SVC_READY_CONFIG is not set: give it a ReadyConfig")
+const given = (text: string | undefined): text is string => text !== undefined && text.trim() !== ""
+
+/** A configuration too long for a variable comes in a file. The name of what it was read from, for messages. */
+const configText = ({ SVC_READY_CONFIG: text, SVC_READY_CONFIG_FILE: path }: NodeJS.ProcessEnv) => {
+  if (given(text)) return ["SVC_READY_CONFIG", text] as const
+  if (!given(path)) return refuse("SVC_READY_CONFIG is not set: give it a ReadyConfig")
+  try {
+    return ["SVC_READY_CONFIG_FILE", readFileSync(path, "utf8")] as const
+  } catch (error) {
+    return refuse(`SVC_READY_CONFIG_FILE can't be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+const readConfig = (env: NodeJS.ProcessEnv): ReadyConfig => {
+  const [name, text] = configText(env)
   let json: unknown
   try {
     json = JSON.parse(text)
   } catch {
-    return refuse("SVC_READY_CONFIG is not JSON")
+    return refuse(`${name} is not JSON`)
   }
   const config = decodeReadyConfig(json)
-  if (Either.isLeft(config)) return refuse(`SVC_READY_CONFIG is wrong: ${describeIssue(config.left)}`)
+  if (Either.isLeft(config)) return refuse(`${name} is wrong: ${describeIssue(config.left)}`)
   // Credentials are forgotten before the first request is taken.
   return Struct.omit(config.right, "integrations")
 }
@@ -40,7 +54,7 @@ const readCheck = (
   return gatewayCheck({ replayToken: token, issuer, publicUrl, introspect })
 }
 
-const config = readConfig(process.env.SVC_READY_CONFIG)
+const config = readConfig(process.env)
 const port = readPort(process.env.PORT)
 const check = readCheck(process.env)
 delete process.env.SVC_READY_CONFIG

@@ -4,6 +4,7 @@ import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } fr
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv-provider.js"
 import { businessTools } from "./business-tools.ts"
 import { catalogTools } from "./catalog-tools.ts"
+import { brief } from "./Tool.ts"
 
 /** Makes one MCP server a connection (SSE) or request (Streamable HTTP); tools and schemas are built once. */
 export const makeServers = (config: ReadyConfig): () => Server => {
@@ -24,7 +25,7 @@ export const makeServers = (config: ReadyConfig): () => Server => {
     server.setRequestHandler(CallToolRequestSchema, ({ params }) => {
       const tool = tools.get(params.name)
       if (tool === undefined) {
-        throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${params.name.slice(0, 100)}`)
+        throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${brief(params.name)}`)
       }
       return tool.call(params.arguments)
     })

@@ -1,4 +1,5 @@
 import { anyScope, withPolicy } from "#src/accounts/Policy.ts"
+import { Invalid } from "#src/shared/Failure.ts"
 import { newId } from "#src/shared/ids.ts"
 import { Secrets } from "#src/shared/Secrets.ts"
 import { dieOnSql } from "#src/shared/sql.ts"
@@ -7,7 +8,9 @@ import { Effect } from "effect"
 import { EnvironmentRepo } from "./EnvironmentRepo.ts"
 import {
   EnvironmentVariable,
+  isTooMuch,
   isVariableName,
+  lengthProblem,
   type NamedVariable,
   TooManyVariables,
   VariableNotFound
@@ -19,6 +22,9 @@ const { id: VariableId } = EnvironmentVariable.fields
 
 /** What a sealed value is bound to: it opens for this server and name only. */
 const contextOf = (serverId: string, name: string) => `env ${serverId} ${name}`
+
+/** Of what was sealed, from above: base64 is a third longer, and what comes with a value is short. */
+const bytesOf = (sealed: string) => Math.floor(sealed.length * 3 / 4)
 
 /** A server's environment variables: sealed at rest, names only on reads, in effect from the next deployment. */
 export class Environment extends Effect.Service<Environment>()("servers/Environment", {
@@ -32,11 +38,14 @@ export class Environment extends Effect.Service<Environment>()("servers/Environm
     const set = Effect.fn("Environment.set")(
       function*(id: string, { name, value }: typeof NamedVariable.Type) {
         const server = yield* servers.visible(id)
+        const problem = lengthProblem(name, value)
+        if (problem !== undefined) return yield* Invalid.field("value", problem)
         const sealedValue = yield* secrets.seal(value, contextOf(server.id, name))
         yield* repo.lockServer(server.id)
-        const names = new Set((yield* repo.sealed(server.id)).map((row) => row.name))
-        const created = !names.has(name)
-        if (created && names.size >= variablesPerServer) return yield* new TooManyVariables()
+        const sizes = new Map((yield* repo.sealed(server.id)).map((row) => [row.name, bytesOf(row.sealedValue)]))
+        const created = !sizes.has(name)
+        if (created && sizes.size >= variablesPerServer) return yield* new TooManyVariables({ what: "number" })
+        if (isTooMuch(sizes.set(name, bytesOf(sealedValue)))) return yield* new TooManyVariables({ what: "size" })
         const variable = yield* repo.upsert({
           id: VariableId.make(newId("env")),
           serverId: server.id,

@@ -30,8 +30,33 @@ const VariableName = Schema.String.pipe(
   Schema.maxLength(255, { message: () => "must be at most 255 characters" })
 )
 
-/** At most 32 KiB: the kernel takes 128 KiB for one string of the environment, and 2 MiB for all. */
-const VariableValue = Text(32_768)
+/** The one variable that may be longer than the kernel allows: it reaches its machine in a file then. */
+export const readyConfigName = "SVC_READY_CONFIG"
+
+/** UTF-8 bytes of a value: the kernel takes 128 KiB for one string of the environment (execve(2)). */
+export const valueBytes = 96 * 1024
+const readyConfigBytes = 1024 * 1024
+/** Of all values but the ready configuration: the kernel takes 2 MiB, of which an image's own need some. */
+const totalBytes = 768 * 1024
+
+const VariableValue = Text(readyConfigBytes).annotations({
+  description: `At most 96 KiB of UTF-8; ${readyConfigName} at most 1 MiB`
+})
+
+/** Why a value is too long for its variable, or undefined. */
+export const lengthProblem = (name: string, value: string): string | undefined => {
+  const isConfig = name === readyConfigName
+  return Buffer.byteLength(value) <= (isConfig ? readyConfigBytes : valueBytes)
+    ? undefined
+    : `must be at most ${isConfig ? "1 MiB" : `96 KiB (${readyConfigName} alone may be 1 MiB)`}`
+}
+
+/** Whether variables, by their values' lengths in bytes, are more than a process can be given. */
+export const isTooMuch = (variables: Iterable<readonly [name: string, bytes: number]>): boolean => {
+  let sum = 0
+  for (const [name, bytes] of variables) sum += name === readyConfigName ? 0 : bytes
+  return sum > totalBytes
+}
 
 export const variableFields = { name: VariableName, value: VariableValue }
 export const NamedVariable = Input(variableFields)
@@ -55,8 +80,12 @@ export class VariableNotFound extends Schema.TaggedError<VariableNotFound>()("Va
   }
 }
 
-export class TooManyVariables extends Schema.TaggedError<TooManyVariables>()("TooManyVariables", {}, failsWith(409)) {
+export class TooManyVariables extends Schema.TaggedError<TooManyVariables>()("TooManyVariables", {
+  what: Schema.Literal("number", "size")
+}, failsWith(409)) {
   override get message() {
-    return "A server can have at most 100 environment variables; delete one first"
+    return this.what === "number"
+      ? "A server can have at most 100 environment variables; delete one first"
+      : `A server's environment variables can hold at most 768 KiB together, ${readyConfigName} aside; delete one first`
   }
 }

@@ -6,7 +6,7 @@ import { admit, burst, fullCap, perSecond } from "#src/deployments/rate-cap.ts"
 import { attempts, seenDown, seenRunning, type Watched } from "#src/deployments/restart-policy.ts"
 import { keptCount, keptVersions } from "#src/deployments/retention-rule.ts"
 import { rules, stages } from "#src/deployments/transitions.ts"
-import { reservedNames } from "#src/servers/EnvironmentVariable.ts"
+import { reservedNames, valueBytes } from "#src/servers/EnvironmentVariable.ts"
 import { FastCheck } from "effect"
 import { assert, describe, it } from "vitest"
 
@@ -30,7 +30,7 @@ describe("a machine's environment", () => {
 
   it("holds every platform value, and every value of the customer's under another name", () => {
     property([FastCheck.dictionary(name, FastCheck.string())], (customer) => {
-      const environment = machineEnvironment(customer, values)
+      const { env: environment } = machineEnvironment(customer, values)
       assert.strictEqual(environment["PORT"], "8080")
       assert.strictEqual(environment["SVC_MCP_PUBLIC_URL"], values.publicUrl)
       assert.strictEqual(environment["PLATFORM_MCP_REPLAY_TOKEN"], "token")
@@ -41,12 +41,23 @@ describe("a machine's environment", () => {
   })
 
   it("has no AUTO_STOP_SECONDS where a server never stops, even if the customer set one", () => {
-    const environment = machineEnvironment({ AUTO_STOP_SECONDS: "1" }, { ...values, autoStopSeconds: null })
+    const { env: environment } = machineEnvironment({ AUTO_STOP_SECONDS: "1" }, { ...values, autoStopSeconds: null })
     assert.notProperty(environment, "AUTO_STOP_SECONDS")
   })
 
   it("lets a ready configuration of the customer's pass", () => {
-    assert.strictEqual(machineEnvironment({ SVC_READY_CONFIG: "{}" }, values)["SVC_READY_CONFIG"], "{}")
+    const { env, files } = machineEnvironment({ SVC_READY_CONFIG: "{}" }, values)
+    assert.strictEqual(env["SVC_READY_CONFIG"], "{}")
+    assert.deepStrictEqual(files, [])
+  })
+
+  it("has a ready configuration in a file where it is too long for a variable, counted in bytes", () => {
+    const longest = "é".repeat(valueBytes / 2)
+    assert.strictEqual(machineEnvironment({ SVC_READY_CONFIG: longest }, values).env["SVC_READY_CONFIG"], longest)
+    const { env, files } = machineEnvironment({ SVC_READY_CONFIG: `${longest}.` }, values)
+    assert.notProperty(env, "SVC_READY_CONFIG")
+    assert.strictEqual(env["SVC_READY_CONFIG_FILE"], "/.berth-files/ready-config.json")
+    assert.deepStrictEqual(files, [{ name: "ready-config.json", content: `${longest}.` }])
   })
 })
 

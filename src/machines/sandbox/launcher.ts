@@ -33,7 +33,7 @@ else
   mount -t tmpfs -o size=1m,mode=755,nosuid,nodev root root
   for entry in lower/* lower/.[!.]*; do
     name=\${entry#lower/}
-    case $name in proc|dev|tmp|.berth) continue ;; esac
+    case $name in proc|dev|tmp|.berth|.berth-files) continue ;; esac
     if [ -L "$entry" ]; then ln -s "$(readlink "$entry")" "root/$name"; continue
     elif [ -d "$entry" ]; then mkdir "root/$name"
     elif [ -f "$entry" ]; then : >"root/$name"
@@ -49,6 +49,12 @@ for name in proc dev tmp .berth; do
   [ -d $name ] || mkdir $name
 done
 chmod 1777 tmp
+if [ -n "$(ls -A ../files 2>/dev/null)" ]; then
+  if [ -L .berth-files ]; then rm .berth-files; fi
+  [ -d .berth-files ] || mkdir .berth-files
+  mount --bind ../files .berth-files
+  mount -o remount,bind,ro,nosuid,nodev,noexec .berth-files
+fi
 # Without /etc/hosts "localhost" does not resolve.
 if [ ! -L etc ] && mkdir -p etc 2>/dev/null && [ ! -L etc/hosts ]; then
   [ -s etc/hosts ] || printf '127.0.0.1 localhost\\n::1 localhost\\n' 2>/dev/null >etc/hosts || :

@@ -46,7 +46,7 @@ export const stateOf = (yard: Yard, name: string): MachineState | undefined => {
   return { ...base, status: "exited", exitCode: exit?.run === record.run ? exit.exitCode : null }
 }
 
-const prepare = (host: Host, spec: MachineSpec): Prepared => {
+const prepare = (host: Host, spec: store.MachineRecord["spec"]): Prepared => {
   const user = resolveUser(spec.rootfs, spec.config.user)
   if (typeof user === "string") throw new Error(user)
   const dir = machineDir(host.yard, spec.name)
@@ -75,8 +75,9 @@ export const provision = (host: Host, spec: MachineSpec) =>
       }
       const found = stateOf(host.yard, spec.name)
       if (found !== undefined) return found
-      prepare(host, spec)
-      store.createRecord(host.yard, { spec, run: 0, process: null })
+      const { files = [], ...kept } = spec
+      prepare(host, kept)
+      store.createRecord(host.yard, { spec: kept, run: 0, process: null }, files)
       return {
         name: spec.name,
         owner: spec.owner,

@@ -1,12 +1,13 @@
-import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs"
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { MachineSpec } from "../Machines.ts"
+import type { MachineFile, MachineSpec } from "../Machines.ts"
 import { machineDir, scratchDir, writeAtomically, type Yard } from "./paths.ts"
 import type { ProcessId } from "./processes.ts"
 
 /** What is known of a machine on disk; everything else is asked of the kernel. */
 export interface MachineRecord {
-  readonly spec: MachineSpec
+  /** Its files lie beside: this record is read at every look. */
+  readonly spec: Omit<MachineSpec, "files">
   /** How often it was started. */
   readonly run: number
   /** Written before the process may do anything: see `waitForGo`. */
@@ -28,10 +29,19 @@ export const writeRecord = (yard: Yard, record: MachineRecord) =>
   writeAtomically(join(machineDir(yard, record.spec.name), "machine.json"), JSON.stringify(record), true)
 
 /** The whole directory appears at once, so that a crash leaves either no machine or one that can be listed. */
-export const createRecord = (yard: Yard, record: MachineRecord) => {
+export const createRecord = (yard: Yard, record: MachineRecord, files: ReadonlyArray<MachineFile>) => {
   const making = scratchDir(yard)
   // The mount points are for the keeper's namespace; nothing is ever mounted on them in ours.
-  for (const name of ["lower", "cow", "root", "mnt"]) mkdirSync(join(making, name), { recursive: true, mode: 0o755 })
+  for (const name of ["lower", "cow", "root", "mnt", "files"]) {
+    mkdirSync(join(making, name), { recursive: true, mode: 0o755 })
+  }
+  if (files.length > 0) chmodSync(join(making, "files"), 0o755)
+  for (const { content, name } of files) {
+    const path = join(making, "files", name)
+    writeFileSync(path, content, { flush: true })
+    // For whatever user the image names; nobody but us gets as far as this directory from outside.
+    chmodSync(path, 0o444)
+  }
   writeAtomically(join(making, "machine.json"), JSON.stringify(record), true)
   renameSync(making, machineDir(yard, record.spec.name))
 }

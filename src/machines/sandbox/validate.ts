@@ -1,4 +1,4 @@
-import type { MachineSpec } from "../Machines.ts"
+import type { MachineFile, MachineSpec } from "../Machines.ts"
 
 const hasNul = (text: string) => text.includes("\0")
 // MAX_ARG_STRLEN: one argument or variable longer than 32 pages makes execve fail (execve(2)).
@@ -14,7 +14,17 @@ const environmentProblem = (env: ReadonlyArray<readonly [string, string]>) => {
     if (Buffer.byteLength(name) + Buffer.byteLength(value) + 2 > LONGEST) return `the variable ${name} is too long`
   }
   const total = env.reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(value), 0)
-  return total > TOTAL ? "the environment is over 1 MiB" : undefined
+  return total > TOTAL ? "the environment, the image's own included, is over 1 MiB" : undefined
+}
+
+const FILES_TOTAL = 8 * 1024 * 1024
+
+const filesProblem = (files: ReadonlyArray<MachineFile>) => {
+  const bad = files.find(({ name }) => !/^[a-z0-9][a-z0-9._-]{0,99}$/.test(name))
+  if (bad !== undefined) return `${JSON.stringify(bad.name)} is no name of a file`
+  if (new Set(files.map(({ name }) => name)).size < files.length) return "two files have the same name"
+  const total = files.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0)
+  return total > FILES_TOTAL ? "the files are over 8 MiB" : undefined
 }
 
 /** Why a machine cannot be made of this, or undefined. The values come from images and from users. */
@@ -35,7 +45,8 @@ export const specProblem = (spec: MachineSpec): string | undefined => {
   if (!Number.isInteger(spec.memoryMb) || spec.memoryMb < 16 || spec.memoryMb > 1_048_576) {
     return "the memory is not 16–1048576 MiB"
   }
-  return environmentProblem([...imageEnvironment(spec.config.env), ...Object.entries(spec.env)])
+  return filesProblem(spec.files ?? []) ??
+    environmentProblem([...imageEnvironment(spec.config.env), ...Object.entries(spec.env)])
 }
 
 const imageEnvironment = (entries: ReadonlyArray<string>): ReadonlyArray<readonly [string, string]> =>
@@ -44,7 +55,7 @@ const imageEnvironment = (entries: ReadonlyArray<string>): ReadonlyArray<readonl
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 /** The whole environment of the machine's process: nothing of ours, later sources over earlier ones. */
-export const environmentOf = (spec: MachineSpec, home: string): ReadonlyMap<string, string> =>
+export const environmentOf = (spec: Omit<MachineSpec, "files">, home: string): ReadonlyMap<string, string> =>
   new Map([
     ["PATH", PATH],
     ["HOME", home],
