@@ -41,13 +41,13 @@ const metadataAnswer = (req: IncomingMessage, document: unknown): Answer =>
 
 const noSuchServer = failure(404, "NOT_FOUND", "There is no such server")
 
-const notRunning = ({ status }: Route) => {
-  const state = status === "provisioning"
-    ? "has not been deployed yet"
+const notRunning = ({ activeDeploymentId, status }: Route) => {
+  const message = activeDeploymentId === null
+    ? "Nothing is deployed on this server yet"
     : status === "stopped"
-    ? "is stopped"
-    : "is not running"
-  return failure(503, "SERVICE_UNAVAILABLE", `The server ${state}; try again shortly`, { "Retry-After": "5" })
+    ? "The server is stopped; its owner can start it"
+    : "The server is not running; try again shortly"
+  return failure(503, "SERVICE_UNAVAILABLE", message, { "Retry-After": "5" })
 }
 
 const monthSpent = (limit: number, now: number) =>

@@ -19,7 +19,7 @@ const refused = (message: string, error?: string): Verdict => ({ _tag: "Refused"
 export const authorizer = (tokens: AccessTokens, runtime: Runtime.Runtime<never>) => {
   const verify = (token: string, route: Route) =>
     R.runPromise(runtime)(
-      tokens.verify(token, route.audiences).pipe(
+      tokens.verify(token, route.audiences, route.serverId).pipe(
         Effect.map((claims): Verdict => ({ _tag: "Passed", claims })),
         Effect.catchAll(({ reason }) =>
           Effect.as(
@@ -45,7 +45,7 @@ export const authorizer = (tokens: AccessTokens, runtime: Runtime.Runtime<never>
     // The customer's server checks it; nothing of it is looked at here (contract: OAuth protection, 7).
     if (route.authMode === "byoa") return { _tag: "Passed", claims: undefined }
     if (inQuery) return refused("A token belongs into the Authorization header, and only there", "invalid_request")
-    const known = tokens.peek(token, route.audiences, Date.now())
+    const known = tokens.peek(token, route.audiences, Date.now(), route.serverId)
     return Option.isSome(known) ? { _tag: "Passed", claims: known.value } : verify(token, route)
   }
 }

@@ -15,6 +15,12 @@ const hopByHop = new Set([
   "proxy-authorization"
 ])
 
+/**
+ * Hosted servers take Bearer tokens only (design: origins). In the path form they share the platform's origin: its
+ * sign-in would reach every machine, and a machine could put one of its own in its place, or take it away.
+ */
+const cookies = new Set(["cookie", "cookie2", "set-cookie", "set-cookie2", "clear-site-data"])
+
 /** What only the gateway says of where a request came from; `content-length` is set from what was parsed. */
 const ours = (name: string) =>
   name.startsWith("x-forwarded-") || name === "forwarded" || name === "x-real-ip" || name === "expect" ||
@@ -45,7 +51,7 @@ const copy = (
   const out: Array<string> = []
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!.toLowerCase()
-    if (hopByHop.has(name) || named?.has(name) || drop(name)) continue
+    if (hopByHop.has(name) || cookies.has(plain(name)) || named?.has(name) || drop(name)) continue
     out.push(rawHeaders[i]!, rawHeaders[i + 1]!)
   }
   return out

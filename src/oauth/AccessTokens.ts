@@ -17,7 +17,9 @@ export const AccessTokenClaims = Schema.Struct({
   exp: Schema.Int,
   jti: Schema.String,
   /** Ours: the family of tokens it belongs to. An owner's test token belongs to none. */
-  fam: Schema.optionalWith(Schema.String, { exact: true })
+  fam: Schema.optionalWith(Schema.String, { exact: true }),
+  /** Ours: the id of the hosted server it is for. A URL can come to be another server's; an id can't. */
+  srv: Schema.optionalWith(Schema.String, { exact: true })
 })
 export type AccessTokenClaims = typeof AccessTokenClaims.Type
 
@@ -34,6 +36,8 @@ export interface MintRequest {
   readonly clientId: string
   /** What the token is revoked with. */
   readonly familyId?: string
+  /** The hosted server that the resource is; left out for our own door. */
+  readonly serverId?: string
 }
 
 /** Access tokens live this long (contract: token lifetimes). */
@@ -55,9 +59,13 @@ export class AccessTokens extends Effect.Service<AccessTokens>()("oauth/AccessTo
       const { key, kid } = yield* keys.signing
       const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
       const expires = now + accessTokenSeconds
-      const { accountId, audience, clientId, familyId, scope } = request
+      const { accountId, audience, clientId, familyId, scope, serverId } = request
+      const ours = {
+        ...(familyId === undefined ? {} : { fam: familyId }),
+        ...(serverId === undefined ? {} : { srv: serverId })
+      }
       const token = yield* Effect.promise(() =>
-        new SignJWT({ client_id: clientId, scope, ...(familyId === undefined ? {} : { fam: familyId }) })
+        new SignJWT({ client_id: clientId, scope, ...ours })
           .setProtectedHeader({ alg: "ES256", typ: "at+jwt", kid })
           .setIssuer(authUrl).setSubject(accountId).setAudience(audience)
           .setIssuedAt(now).setExpirationTime(expires).setJti(newUlid())
@@ -84,16 +92,25 @@ export class AccessTokens extends Effect.Service<AccessTokens>()("oauth/AccessTo
     /** The claims of a token that was checked before and has not expired; costs a look into a map. */
     const remembered = (token: string, now: number) => verified.get(token, now)
 
+    const isFor = ({ srv }: AccessTokenClaims, serverId: string | undefined) =>
+      serverId === undefined || srv === serverId
+
     /**
-     * Checks everything: our signature, type, issuer, times, and that the audience equals one of `audiences`. No
-     * leeway for clocks: the clock that minted is our own.
+     * Checks everything: our signature, type, issuer, times, that the audience equals one of `audiences`, and that it
+     * was made for the hosted server `serverId`, if that is given. No leeway for clocks: the clock that minted is our
+     * own.
      */
-    const verify = Effect.fn("AccessTokens.verify")(function*(token: string, audiences: ReadonlyArray<string>) {
-      const now = yield* Clock.currentTimeMillis
-      const claims = remembered(token, now) ?? (yield* check(token))
-      if (revoked.has(claims.fam)) return yield* invalid("it was revoked")
-      return audiences.includes(claims.aud) ? claims : yield* invalid(`it is for ${claims.aud}`)
-    })
+    const verify = Effect.fn("AccessTokens.verify")(
+      function*(token: string, audiences: ReadonlyArray<string>, serverId?: string) {
+        const now = yield* Clock.currentTimeMillis
+        const claims = remembered(token, now) ?? (yield* check(token))
+        if (revoked.has(claims.fam)) return yield* invalid("it was revoked")
+        if (!isFor(claims, serverId)) {
+          return yield* invalid(`it is for the server ${claims.srv ?? "that it does not name"}`)
+        }
+        return audiences.includes(claims.aud) ? claims : yield* invalid(`it is for ${claims.aud}`)
+      }
+    )
 
     return {
       mint,
@@ -103,9 +120,15 @@ export class AccessTokens extends Effect.Service<AccessTokens>()("oauth/AccessTo
       /** Checks everything but whom the token is for, and whether it was revoked. */
       read: Effect.fn("AccessTokens.read")(check),
       /** `verify` without waiting, for a token it has seen already: none means that `verify` must be asked. */
-      peek: (token: string, audiences: ReadonlyArray<string>, now: number): Option.Option<AccessTokenClaims> => {
+      peek: (
+        token: string,
+        audiences: ReadonlyArray<string>,
+        now: number,
+        serverId?: string
+      ): Option.Option<AccessTokenClaims> => {
         const claims = remembered(token, now)
-        return claims !== undefined && audiences.includes(claims.aud) && !revoked.has(claims.fam)
+        return claims !== undefined && audiences.includes(claims.aud) && isFor(claims, serverId) &&
+            !revoked.has(claims.fam)
           ? Option.some(claims)
           : Option.none()
       }

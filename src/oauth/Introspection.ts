@@ -46,9 +46,9 @@ export class Introspection extends Effect.Service<Introspection>()("oauth/Intros
       if (token === undefined) return yield* refused("invalid_request", "token is required")
       if (machine.authMode === "byoa") return inactive
       const audiences = Object.values(resourceUrls(settings, machine.slug))
-      const found = Option.getOrUndefined(yield* Effect.option(accessTokens.verify(token, audiences)))
+      const found = Option.getOrUndefined(yield* Effect.option(accessTokens.verify(token, audiences, machine.serverId)))
       if (found === undefined || !(yield* repo.stands(found.sub, found.fam))) return inactive
-      const { fam: _fam, ...claims } = found
+      const { fam: _fam, srv: _srv, ...claims } = found
       return { active: true, token_type: "Bearer", ...claims } satisfies IntrospectionResponse
     })
 

@@ -40,7 +40,13 @@ export class TestTokens extends Effect.Service<TestTokens>()("oauth/TestTokens",
         return yield* new TokensIssuedElsewhere({ issuer: server.byoaConfig?.issuer ?? "which it does not name" })
       }
       const audience = publicUrl(settings, server.slug)
-      const { expiresAt, token } = yield* tokens.mint({ accountId, audience, scope: allMcpScopes, clientId })
+      const { expiresAt, token } = yield* tokens.mint({
+        accountId,
+        audience,
+        scope: allMcpScopes,
+        clientId,
+        serverId: server.id
+      })
       return { accessToken: token, expiresAt }
     }, withPolicy(anyScope("servers:write")))
 

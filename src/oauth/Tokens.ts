@@ -65,9 +65,16 @@ export class Tokens extends Effect.Service<Tokens>()("oauth/Tokens", {
 
     const respond = Effect.fn("Tokens.respond")(
       function*(held: Held, scopes: ReadonlyArray<string>, refreshToken: string | undefined) {
-        const { clientId, familyId, resource, userId } = held
+        const { clientId, familyId, resource, server, userId } = held
         const scope = scopes.join(" ")
-        const { token } = yield* accessTokens.mint({ accountId: userId, audience: resource, clientId, familyId, scope })
+        const { token } = yield* accessTokens.mint({
+          accountId: userId,
+          audience: resource,
+          clientId,
+          familyId,
+          scope,
+          ...(server === null ? {} : { serverId: server.id })
+        })
         return {
           access_token: token,
           token_type: "Bearer",

@@ -1,6 +1,8 @@
+import { Routes } from "#src/gateway/Routes.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
 import { SigningKeys } from "#src/oauth/SigningKeys.ts"
 import { type ByoaConfig } from "#src/servers/ByoaConfig.ts"
+import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SignJWT } from "jose"
@@ -20,7 +22,13 @@ layer(gatewayServices(), { excludeTestServices: true })("a hosted server", (it) 
       const server = yield* newServer({ machine: yield* echo })
       const tokens = yield* AccessTokens
       for (const audience of [`http://${server.host}`, server.resource]) {
-        const { token } = yield* tokens.mint({ accountId: "a", audience, scope: "mcp:read", clientId: "c" })
+        const { token } = yield* tokens.mint({
+          accountId: "a",
+          audience,
+          scope: "mcp:read",
+          clientId: "c",
+          serverId: server.id
+        })
         for (const [host, path] of [[server.host, "/x"], ["berth.test", `${server.path}/x`]] as const) {
           for (const scheme of ["Bearer", "bearer", "BEARER "]) {
             const response = yield* rawRequest(port, "GET", path, [
@@ -32,6 +40,27 @@ layer(gatewayServices(), { excludeTestServices: true })("a hosted server", (it) 
           }
         }
       }
+    }))
+
+  it.scoped("refuses a token that was made for a server whose name it has now, or for no server", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const tokens = yield* AccessTokens
+      const routes = yield* Routes
+      const { port } = yield* startGateway
+      const machine = yield* startUpstream((_, res) => void res.end())
+      const old = yield* newServer({ machine })
+      const ask = (token: string) =>
+        Effect.map(rawRequest(port, "GET", old.path, ["Host: b", `Authorization: Bearer ${token}`]), statusOf)
+      assert.strictEqual(yield* ask(old.token), 200)
+      const next = yield* newServer({ machine, accountId: old.accountId })
+      yield* sql`DELETE FROM servers WHERE id = ${old.id}`
+      yield* sql`UPDATE servers SET slug = ${old.slug} WHERE id = ${next.id}`
+      routes.drop(old.slug)
+      assert.strictEqual(yield* ask(old.token), 401, "of the server before")
+      const request = { accountId: old.accountId, audience: old.resource, scope: "mcp:read mcp:execute", clientId: "c" }
+      assert.strictEqual(yield* ask((yield* tokens.mint(request)).token), 401, "of no server")
+      assert.strictEqual(yield* ask((yield* tokens.mint({ ...request, serverId: next.id })).token), 200)
     }))
 
   it.scoped("refuses whoever comes without a token, and says where to get one in the form that was used", () =>

@@ -1,4 +1,5 @@
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
+import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js"
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js"
@@ -25,10 +26,14 @@ const recorder = () => {
 }
 
 const tokenFor = (resource: string, scope: string) =>
-  Effect.flatMap(AccessTokens, (tokens) => tokens.mint({ accountId: "a", audience: resource, scope, clientId: "c" }))
-    .pipe(
-      Effect.map(({ token }) => token)
-    )
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const [server] = yield* sql<{ readonly id: string }>`SELECT id FROM servers WHERE slug = ${resource.split(
+      "/s/"
+    )[1]!}`
+    const request = { accountId: "a", audience: resource, scope, clientId: "c", serverId: server!.id }
+    return (yield* (yield* AccessTokens).mint(request)).token
+  })
 
 const send = (port: number, path: string, token: string, body: string | undefined, ...more: ReadonlyArray<string>) =>
   rawRequest(port, body === undefined ? "GET" : "POST", path, [

@@ -147,7 +147,8 @@ export const newServer = Effect.fnUntraced(function*({ accountId, byoa, machine,
     accountId: account,
     audience: resource,
     scope: allMcpScopes,
-    clientId: "test"
+    clientId: "test",
+    serverId: id
   })
   return { accountId: account, id, slug, token, resource, path: `/s/${slug}`, host: `${slug}.mcp.test` }
 })

@@ -1,5 +1,9 @@
+import { levelOf } from "#src/deployments/output-level.ts"
+import { writeFileSync } from "node:fs"
 import { get } from "node:http"
+import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
+import { temporaryDirectory } from "../support/Settings.ts"
 import { type Exit, readyServerBundle, run, type Running, start } from "./bundle.ts"
 import { minimal, restaurant } from "./config.ts"
 
@@ -119,13 +123,42 @@ it("is up in well under a second", async () => {
   expect(took).toBeLessThan(1000)
 })
 
-const without = (key: keyof typeof minimal) => Object.fromEntries(Object.entries(minimal).filter(([k]) => k !== key))
 const text = (value: unknown) => JSON.stringify(value)
+
+it("has a catalog of a thousand long items, from a file, up and searched within seconds", async () => {
+  const description = "Slow-cooked with smoked paprika, roasted garlic and a squeeze of lime. ".repeat(12)
+  const items = Array.from(
+    { length: 1000 },
+    (_, i) => ({ id: `item_${i}`, name: `Dish ${i}`, description, priceCents: i })
+  )
+  const path = join(temporaryDirectory("ready"), "ready-config.json")
+  writeFileSync(path, text({ ...minimal, catalog: { categories: [], items } }))
+  await readyServerBundle()
+  const began = performance.now()
+  const one = await run({ PORT: "0", SVC_READY_CONFIG_FILE: path }) as Running
+  const ask = (name: string, args: object) =>
+    fetch(`${one.url}/mcp`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+      body: text({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } })
+    }).then((response) => response.text())
+  expect(await ask("get_item", { id: "item_999" })).toContain("$9.99")
+  const up = performance.now() - began
+  expect(await ask("search_catalog", { query: "dish 512" })).toContain("item_512")
+  const searched = performance.now() - began
+  await one.stop()
+  expect(up).toBeLessThan(2000)
+  expect(searched).toBeLessThan(4000)
+})
+
+const without = (key: keyof typeof minimal) => Object.fromEntries(Object.entries(minimal).filter(([k]) => k !== key))
 
 it.each<[string, Record<string, string>, string]>([
   ["no configuration", {}, "SVC_READY_CONFIG is not set"],
   ["an empty configuration", { SVC_READY_CONFIG: " " }, "SVC_READY_CONFIG is not set"],
   ["a configuration that is not JSON", { SVC_READY_CONFIG: "{" }, "SVC_READY_CONFIG is not JSON"],
+  ["a file that is not there", { SVC_READY_CONFIG_FILE: "/nowhere" }, "SVC_READY_CONFIG_FILE can't be read: ENOENT"],
+  ["a file that is not JSON", { SVC_READY_CONFIG_FILE: import.meta.filename }, "SVC_READY_CONFIG_FILE is not JSON"],
   ["null", { SVC_READY_CONFIG: "null" }, "Expected an object"],
   ["another version", { SVC_READY_CONFIG: text({ ...minimal, version: "1.0" }) }, "version: Expected \"2.0\""],
   ["no version", { SVC_READY_CONFIG: text(without("version")) }, "version: is missing"],
@@ -157,6 +190,7 @@ it.each<[string, Record<string, string>, string]>([
   const { code, stderr } = await run(env) as Exit
   expect(code).toBe(1)
   expect(stderr).toContain(message)
+  expect(levelOf({ stream: "stderr", text: stderr })).toBe("error")
   expect(stderr.trimEnd().split("\n")).toHaveLength(1)
 })
 

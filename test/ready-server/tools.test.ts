@@ -209,6 +209,12 @@ describe("the tools", () => {
 
   const foreign = Buffer.from(JSON.stringify(["", "item_of_another"])).toString("base64url")
   it.each([
+    ["get_item", { id: "x".repeat(5000) }, `There is no item "${"x".repeat(99)}…"`],
+    ["browse_catalog", { category: "x".repeat(5000) }, `There is no category "${"x".repeat(99)}…"`],
+    ["search_catalog", { query: "a", category: "x".repeat(5000) }, `There is no category "${"x".repeat(99)}…"`],
+    ["get_hours", { at: "x".repeat(5000) }, `"${"x".repeat(99)}…" is not a date and time`],
+    ["browse_catalog", { limit: "x".repeat(5000) }, `actual "${"x".repeat(98)}…`],
+    ["browse_catalog", { ["x".repeat(5000)]: 1 }, `there is no argument "${"x".repeat(99)}…"`],
     ["get_item", { id: "item_unicorn" }, "There is no item \"item_unicorn\""],
     ["get_item", {}, "\"id\" is missing"],
     ["get_item", { id: 5 }, "\"id\": Expected string"],
