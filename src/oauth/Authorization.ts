@@ -96,6 +96,12 @@ export class Authorization extends Effect.Service<Authorization>()("oauth/Author
     const details = Effect.fn("Authorization.details")(function*(params: URLSearchParams, client: OAuthClient) {
       const twice = duplicated(params)
       if (twice !== undefined) return yield* refused("invalid_request", "a parameter is there more than once")
+      // What a client put into a signed request it wants to hold; without it, it would ask for something else.
+      for (const name of ["request", "request_uri"] as const) {
+        if (parameter(params, name) !== undefined) {
+          return yield* refused(`${name}_not_supported`, `${name} is not supported: send the parameters themselves`)
+        }
+      }
       // The contract's list of parameters is without it: what is left out is the one that there is.
       const responseType = parameter(params, "response_type") ?? "code"
       if (responseType !== "code") return yield* refused("unsupported_response_type", "response_type must be code")

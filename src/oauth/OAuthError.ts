@@ -1,6 +1,6 @@
 import { Data } from "effect"
 
-/** RFC 6749 §4.1.2.1 and §5.2, RFC 8707 §2: every code that this server gives. */
+/** RFC 6749 §4.1.2.1 and §5.2, RFC 8707 §2, RFC 9101 §6.3: every code that this server gives. */
 export type OAuthErrorCode =
   | "access_denied"
   | "invalid_client"
@@ -9,6 +9,8 @@ export type OAuthErrorCode =
   | "invalid_scope"
   | "invalid_target"
   | "invalid_token"
+  | "request_not_supported"
+  | "request_uri_not_supported"
   | "unsupported_grant_type"
   | "unsupported_response_type"
 

@@ -2,6 +2,7 @@ import { digestOf } from "#src/shared/tokens.ts"
 import { Effect, Option } from "effect"
 import { AccessTokens } from "./AccessTokens.ts"
 import { duplicated, parameter } from "./checks/duplicates.ts"
+import { provesItself } from "./checks/secret.ts"
 import { OAuthClients } from "./Clients.ts"
 import { refused } from "./OAuthError.ts"
 import { TokensRepo } from "./TokensRepo.ts"
@@ -31,6 +32,9 @@ export class Revocation extends Effect.Service<Revocation>()("oauth/Revocation",
     const revoke = Effect.fn("Revocation.revoke")(function*(form: URLSearchParams) {
       if (duplicated(form) !== undefined) {
         return yield* refused("invalid_request", "a parameter is there more than once")
+      }
+      if (provesItself(form)) {
+        return yield* refused("invalid_client", "clients here have no secret: send client_id alone")
       }
       const clientId = parameter(form, "client_id")
       if (clientId === undefined) return yield* refused("invalid_request", "client_id is required")

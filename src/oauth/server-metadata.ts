@@ -41,7 +41,9 @@ export const serverMetadata = ({ authUrl, baseUrl }: Pick<Settings, "authUrl" | 
 export const openidMetadata = (settings: Pick<Settings, "authUrl" | "baseUrl">) => ({
   ...serverMetadata(settings),
   subject_types_supported: ["public"],
-  id_token_signing_alg_values_supported: ["ES256"]
+  id_token_signing_alg_values_supported: ["ES256"],
+  // Left out it would mean true.
+  request_uri_parameter_supported: false
 })
 
 /** The paths of both documents: at the root, and for an issuer with a path inserted (RFC 8414 §3.1) or appended. */

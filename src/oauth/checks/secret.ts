@@ -1,0 +1,7 @@
+import { parameter } from "./duplicates.ts"
+
+const secrets = ["client_secret", "client_assertion", "client_assertion_type"]
+
+/** Whether a client would prove itself: there is nothing to prove it by, clients are public (RFC 6749 §5.2). */
+export const provesItself = (form: URLSearchParams): boolean =>
+  secrets.some((name) => parameter(form, name) !== undefined)
