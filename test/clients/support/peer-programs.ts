@@ -1,10 +1,11 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
-import { execFile, spawn } from "node:child_process"
+import { spawn } from "node:child_process"
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
-import { freshAddress } from "../../support/http.ts"
+import type { Readable } from "node:stream"
+import { freePort, freshAddress } from "../../support/http.ts"
 import { temporaryDirectory } from "../../support/Settings.ts"
 import { type Peers } from "./peers.ts"
 
@@ -14,68 +15,156 @@ export interface Outcome {
   readonly err: string
 }
 
-/** A user's machine without a browser: nothing that opens one is on its PATH. */
-const environment = () => {
+/** A user's machine without a browser of its own: nothing that opens one is on its PATH. It keeps sign-ins. */
+export const newMachine = () => {
   const home = temporaryDirectory("peer")
   const bin = join(home, "bin")
   mkdirSync(bin)
-  return {
+  const environment: Readonly<Record<string, string>> = {
     HOME: home,
     PATH: bin,
     MCP_REMOTE_CONFIG_DIR: join(home, "mcp-remote"),
+    // No keychain is here, and none is wanted.
+    MCP_INSPECTOR_SECRET_STORE: "file",
     NODE_OPTIONS: `--import=${join(import.meta.dirname, "localhost-names.mjs")}`,
     NO_COLOR: "1"
   }
+  // A rate limit of its own. mcp-remote keeps a sign-in by the headers that it was given, too.
+  return { environment, address: freshAddress() }
 }
+export type Machine = ReturnType<typeof newMachine>
 
-const headers = (token: string | undefined) =>
-  [`X-Forwarded-For: ${freshAddress()}`, ...(token === undefined ? [] : [`Authorization: Bearer ${token}`])]
+/** What a person does with the URL that a program asks to open. */
+export type Browse = (url: string) => Promise<unknown>
+
+const headers = ({ address }: Pick<Machine, "address">, token: string | undefined) =>
+  [`X-Forwarded-For: ${address}`, ...(token === undefined ? [] : [`Authorization: Bearer ${token}`])]
     .flatMap((header) => ["--header", header])
 
-const runNode = ({ node }: Peers, args: ReadonlyArray<string>, input = "") =>
-  new Promise<Outcome>((resolve) => {
-    const options = { env: environment(), timeout: 30_000, maxBuffer: 16_000_000 }
-    const child = execFile(node, [...args], options, (error, out, err) => {
-      resolve({ code: typeof error?.code === "number" ? error.code : error === null ? 0 : -1, out, err })
+/** Has the first URL browsed that the program prints for that; `refused` settles only when that fails. */
+const browsing = (stderr: Readable, browse: Browse) => {
+  let printed = ""
+  let asked = false
+  const refused = new Promise<never>((_resolve, reject) => {
+    stderr.on("data", (chunk: Buffer) => {
+      printed += chunk.toString()
+      const url = /(https?:\/\/\S+\/oauth\/authorize\?\S+)\s/.exec(printed)?.[1]
+      if (asked || url === undefined) return
+      asked = true
+      browse(url).catch((cause: unknown) => reject(new Error(`nobody approved; it printed\n${printed}`, { cause })))
     })
-    child.stdin?.end(input)
   })
+  return { refused, printed: () => printed }
+}
+
+const never: Browse = () => Promise.reject(new Error("a sign-in was asked for"))
+
+const runNode = async (
+  { node }: Peers,
+  args: ReadonlyArray<string>,
+  { browse = never, environment, timeout = 30_000 }: {
+    readonly environment: Machine["environment"]
+    readonly browse?: Browse
+    readonly timeout?: number
+  }
+): Promise<Outcome> => {
+  const child = spawn(node, args, { env: environment, timeout })
+  const { printed, refused } = browsing(child.stderr, browse)
+  let out = ""
+  child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()))
+  child.stdin.end()
+  const ended = new Promise<Outcome>((resolve, reject) => {
+    child.on("error", reject)
+    child.on("close", (code) => resolve({ code: code ?? -1, out, err: printed() }))
+  })
+  try {
+    return await Promise.race([ended, refused])
+  } finally {
+    child.kill("SIGKILL")
+  }
+}
+
+const inspectorScript = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 
 /** The Inspector's command line. */
-export const inspector = (peers: Peers) => (url: string, token: string | undefined, ...args: ReadonlyArray<string>) =>
-  runNode(peers, [
-    peers.script("@modelcontextprotocol/inspector/clients/launcher/build/index.js"),
-    "--cli",
-    url,
-    "--transport",
-    url.endsWith("/sse") ? "sse" : "http",
-    // What it may not open by itself it shall not ask a person for.
-    "--stored-auth-only",
-    ...headers(token),
-    ...args
-  ])
+export const inspector =
+  (peers: Peers, machine = newMachine()) => (url: string, token: string | undefined, ...args: ReadonlyArray<string>) =>
+    runNode(peers, [
+      peers.script(inspectorScript),
+      "--cli",
+      url,
+      "--transport",
+      url.endsWith("/sse") ? "sse" : "http",
+      // What it may not open by itself it shall not ask a person for.
+      "--stored-auth-only",
+      ...headers(machine, token),
+      ...args
+    ], machine)
 
-const remoteArguments = (peers: Peers, url: string, token: string | undefined) => [
+/** The same with a person, who is told where to sign in; it waits for the answer at a callback of its own. */
+export const signInThroughInspector =
+  (peers: Peers, { address, environment }: Machine, browse: Browse) =>
+  async (url: string, ...args: ReadonlyArray<string>) => {
+    // Two of these tests may run at once, and its usual callback has one port.
+    const callback = `http://127.0.0.1:${await freePort()}/oauth/callback`
+    return runNode(
+      peers,
+      [
+        peers.script(inspectorScript),
+        "--cli",
+        url,
+        "--callback-url",
+        callback,
+        "--connect-timeout",
+        "60000",
+        ...headers({ address }, undefined),
+        ...args
+      ],
+      // It asks nobody when it sees no terminal, unless this says that somebody is there.
+      { browse, environment: { ...environment, MCP_AUTO_OPEN_ENABLED: "true" }, timeout: 120_000 }
+    )
+  }
+
+const remoteArguments = (peers: Peers, machine: Machine, url: string, token: string | undefined) => [
   peers.script("mcp-remote/dist/proxy.js"),
   url,
   "--allow-http",
-  "--transport",
-  url.endsWith("/sse") ? "sse-only" : "http-only",
-  ...headers(token)
+  ...headers(machine, token)
 ]
 
-/** A client of stdio servers, as editors are, with mcp-remote between it and ours. */
-export const throughMcpRemote = async (peers: Peers, url: string, token: string) => {
+const transportFlags = (url: string) => ["--transport", url.endsWith("/sse") ? "sse-only" : "http-only"]
+
+const editor = async (peers: Peers, args: Array<string>, { environment }: Machine, browse: Browse) => {
   const client = new Client({ name: "editor", version: "1" })
-  const transport = new StdioClientTransport({
-    command: peers.node,
-    args: remoteArguments(peers, url, token),
-    env: environment(),
-    stderr: "ignore"
-  })
-  await client.connect(transport as Transport)
+  const transport = new StdioClientTransport({ command: peers.node, args, env: environment, stderr: "pipe" })
+  const { refused } = browsing(transport.stderr as Readable, browse)
+  try {
+    await Promise.race([client.connect(transport as Transport, { timeout: 120_000 }), refused])
+  } catch (error) {
+    await client.close()
+    throw error
+  }
   return client
 }
+
+/** A client of stdio servers, as editors are, with mcp-remote between it and ours. */
+export const throughMcpRemote = (peers: Peers, url: string, token: string | undefined, machine = newMachine()) =>
+  editor(peers, [...remoteArguments(peers, machine, url, token), ...transportFlags(url)], machine, never)
+
+/** The same with a person, who is told where to sign in. */
+export const signInThroughMcpRemote = (
+  peers: Peers,
+  machine: Machine,
+  browse: Browse,
+  url: string,
+  ...args: ReadonlyArray<string>
+) =>
+  editor(
+    peers,
+    [...remoteArguments(peers, machine, url, undefined), "--auth-timeout", "120", ...args],
+    machine,
+    browse
+  )
 
 const initialize = {
   jsonrpc: "2.0",
@@ -90,7 +179,9 @@ const initialize = {
  */
 export const refusedMcpRemote = (peers: Peers, url: string, token: string | undefined) =>
   new Promise<Pick<Outcome, "out" | "err">>((resolve) => {
-    const child = spawn(peers.node, remoteArguments(peers, url, token), { env: environment(), timeout: 60_000 })
+    const machine = newMachine()
+    const args = [...remoteArguments(peers, machine, url, token), ...transportFlags(url)]
+    const child = spawn(peers.node, args, { env: machine.environment, timeout: 60_000 })
     let out = ""
     let err = ""
     child.stdout.on("data", (chunk) => out += chunk)

@@ -1,0 +1,97 @@
+import { type CallToolResult, CallToolResultSchema, ListToolsResultSchema } from "@modelcontextprotocol/sdk/types.js"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { beforeAll, describe, expect, it } from "vitest"
+import { useChromium } from "../browser/chromium.ts"
+import { allow, type Credentials, signIn, signUp } from "../browser/person.ts"
+import { useProgram } from "../program/support/program.ts"
+import { describeWhen, missingProgram } from "../support/needs.ts"
+import { type Doors, doorsOf } from "./support/addresses.ts"
+import {
+  inspector,
+  newMachine,
+  signInThroughInspector,
+  signInThroughMcpRemote,
+  throughMcpRemote
+} from "./support/peer-programs.ts"
+import { findPeers } from "./support/peers.ts"
+
+const found = await findPeers()
+const missing = typeof found === "string" ? found : missingProgram("chromium")
+
+describeWhen(missing, "clients that others made, from nothing but the URL, with a person at a browser", () => {
+  if (typeof found === "string") return
+  const program = useProgram()
+  const visit = useChromium()
+  let doors: Doors
+  let demo: Credentials
+  beforeAll(async () => {
+    doors = await doorsOf(program())
+    demo = JSON.parse(readFileSync(join(program().place.home, "demo.json"), "utf8")) as Credentials
+  })
+
+  const menu = {
+    name: "Copper Ladle",
+    tool: ["search_catalog", { query: "trout" }],
+    answer: { items: [{ id: "item_smoked_trout" }] }
+  } as const
+  const platform = { name: "Berth", tool: ["list_projects", {}], answer: { data: [{ name: "Demo" }] } } as const
+
+  const ways = [
+    ["a hosted server, path form", menu, () => `${doors.hosted["path form"]}/mcp`],
+    ["a hosted server, host form", menu, () => `${doors.hosted["host form"]}/mcp`],
+    ["a hosted server, SSE", menu, () => `${doors.hosted["path form"]}/sse`],
+    ["the platform", platform, () => `${doors.platform}/mcp`],
+    ["the platform, SSE", platform, () => `${doors.platform}/sse`]
+  ] as const
+
+  /** A newcomer at hosted servers; the demo's owner, who has a project to list, at the platform. */
+  const person = (kind: typeof menu | typeof platform) => {
+    const read: Array<string> = []
+    const browse = async (url: string) => {
+      const { page } = await visit()
+      await (kind === menu ? signUp(page, url) : signIn(page, url, demo))
+      read.push(await allow(page))
+    }
+    return { browse, read }
+  }
+
+  const expectAnswer = ({ answer }: typeof menu | typeof platform, { structuredContent }: CallToolResult) =>
+    expect(structuredContent).toMatchObject(answer)
+
+  describe.each(ways)("%s", (_way, kind, url) => {
+    const [name, args] = kind.tool
+
+    it("mcp-remote has a person sign in, lists the tools and calls one, and asks nobody the next time", async () => {
+      const machine = newMachine()
+      const { browse, read } = person(kind)
+      const client = await signInThroughMcpRemote(found, machine, browse, url())
+      try {
+        expect((await client.listTools()).tools.map(({ name }) => name)).toContain(name)
+        expectAnswer(kind, CallToolResultSchema.parse(await client.callTool({ name, arguments: args })))
+      } finally {
+        await client.close()
+      }
+      expect(read).toEqual([expect.stringMatching(new RegExp(`^Allow MCP CLI Proxy.* to use ${kind.name}\\?`))])
+      const again = await throughMcpRemote(found, url(), undefined, machine)
+      try {
+        expectAnswer(kind, CallToolResultSchema.parse(await again.callTool({ name, arguments: args })))
+      } finally {
+        await again.close()
+      }
+    }, 240_000)
+
+    it("the Inspector's command line has a person sign in, and asks nobody the next time", async () => {
+      const machine = newMachine()
+      const { browse, read } = person(kind)
+      const listed = await signInThroughInspector(found, machine, browse)(url(), "--method", "tools/list")
+      expect(listed.code, listed.err).toBe(0)
+      expect(ListToolsResultSchema.parse(JSON.parse(listed.out)).tools.map(({ name }) => name)).toContain(name)
+      expect(read).toEqual([expect.stringMatching(new RegExp(`^Allow .*Inspector.* to use ${kind.name}\\?`))])
+      const call = ["--method", "tools/call", "--tool-name", name, "--tool-args-json", JSON.stringify(args)]
+      const called = await inspector(found, machine)(url(), undefined, ...call)
+      expect(called.code, called.err).toBe(0)
+      expectAnswer(kind, CallToolResultSchema.parse(JSON.parse(called.out)))
+    }, 240_000)
+  })
+})
