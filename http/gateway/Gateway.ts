@@ -127,13 +127,13 @@ export const makeGateway = Effect.gen(function*() {
       closing: () => draining,
       onBytes: (count) => metering.addBytes(route.accountId, count),
       relocate: async () => {
-        routes.drop(route.slug)
+        routes.doubt(route.slug)
         const now = (await routes.find(route.slug).catch(() => undefined))?.machine
         return JSON.stringify(now) === JSON.stringify(machine) ? undefined : now
       },
       onFailure: (error) => {
         log(`The machine of ${route.slug} did not answer`, error)
-        routes.drop(route.slug)
+        routes.doubt(route.slug)
         say(req, res, failure(502, "BAD_GATEWAY", "The server did not answer"))
       },
       onEnd: () => {

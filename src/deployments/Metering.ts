@@ -11,6 +11,8 @@ export class Metering extends Effect.Service<Metering>()("deployments/Metering",
     const machines = yield* Machines
     const repo = yield* FleetRepo
     let last = yield* Clock.currentTimeMillis
+    /** Milliseconds that are not in the database yet: while it is away they add up, by server. */
+    const owed = new Map<string, number>()
 
     return {
       tick: Effect.fn("Metering.tick")(function*() {
@@ -18,7 +20,10 @@ export class Metering extends Effect.Service<Metering>()("deployments/Metering",
         const milliseconds = Math.max(0, Math.min(longest, now - last))
         last = now
         const running = (yield* machines.list()).filter(({ status }) => status === "running")
-        yield* repo.meter(running.map(({ owner }) => ({ serverId: owner, milliseconds })))
+        for (const { owner } of running) owed.set(owner, (owed.get(owner) ?? 0) + milliseconds)
+        const due = [...owed].map(([serverId, milliseconds]) => ({ serverId, milliseconds }))
+        yield* repo.meter(due)
+        owed.clear()
       })
     } as const
   })

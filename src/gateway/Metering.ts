@@ -10,11 +10,15 @@ interface Counter {
   requests: number
   bytes: number
   usedAt: number
+  /** When `stored` was last asked for in vain. */
+  failedAt: number
 }
 
 const flushEvery = "3 seconds"
 /** A counter that nobody uses is forgotten; its total is in the database. */
 const forgetAfter = 10 * 60_000
+
+const askAgainAfter = 5_000
 
 /** First day of the UTC month, as the table keys it. */
 const monthKey = (now: number) => monthOf(now).start.toISOString().slice(0, 10)
@@ -43,7 +47,7 @@ export class Metering extends Effect.Service<Metering>()("gateway/Metering", {
       const key = `${accountId} ${month}`
       let counter = counters.get(key)
       if (counter === undefined) {
-        counter = { accountId, month, stored: undefined, requests: 0, bytes: 0, usedAt: now }
+        counter = { accountId, month, stored: undefined, requests: 0, bytes: 0, usedAt: now, failedAt: 0 }
         counters.set(key, counter)
       }
       counter.usedAt = now
@@ -75,13 +79,19 @@ export class Metering extends Effect.Service<Metering>()("gateway/Metering", {
       Effect.catchAllCause((cause) => Effect.logWarning("Usage was not written; it will be tried again", cause))
     )
 
-    yield* Effect.addFinalizer(() => flush)
+    // The process must come to its end without the database, too.
+    yield* Effect.addFinalizer(() => Effect.timeoutOption(Effect.disconnect(flush), "5 seconds"))
     yield* flush.pipe(Effect.repeat(Schedule.spaced(flushEvery)), Effect.forkScoped)
 
     const learn = async (accountId: string) => {
       const counter = counterOf(accountId)
-      const stored = await run(repo.count(accountId, counter.month))
-      counter.stored ??= stored
+      if (Date.now() - counter.failedAt < askAgainAfter) return
+      try {
+        const stored = await run(Effect.timeout(Effect.disconnect(repo.count(accountId, counter.month)), "1 second"))
+        counter.stored ??= stored
+      } catch {
+        counter.failedAt = Date.now()
+      }
     }
 
     return {
@@ -90,7 +100,7 @@ export class Metering extends Effect.Service<Metering>()("gateway/Metering", {
         const { requests, stored } = counterOf(accountId)
         return stored === undefined ? undefined : stored + requests
       },
-      /** Reads the account's stored count. */
+      /** Reads the account's stored count; when the database is away it stays unknown, and nobody waits for long. */
       learn,
       addRequest: (accountId: string) => {
         counterOf(accountId).requests++

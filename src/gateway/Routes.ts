@@ -10,9 +10,12 @@ import { RoutesRepo } from "./RoutesRepo.ts"
 /** Changes of a server's row are told at once; these bounds are for what no row tells (a plan, a dead machine). */
 const lifetimes = { running: 30_000, idle: 1_000, absent: 5_000, deaf: 1_000 } as const
 
+/** A database that is away, or hangs, costs one request a second every so often; the others don't wait for it. */
+const fallback = { patience: 1_000, lifetime: 5_000 } as const
+
 /**
- * Finds a server and its machine by slug. Kept in memory, dropped when `server_changed` names the slug, and as a whole
- * when the connection that listens breaks.
+ * Finds a server and its machine by slug. Kept in memory, dropped when `server_changed` names the slug, and doubted as
+ * a whole when the connection that listens breaks. While the database is away what runs is served as last known.
  */
 export class Routes extends Effect.Service<Routes>()("gateway/Routes", {
   scoped: Effect.gen(function*() {
@@ -43,22 +46,24 @@ export class Routes extends Effect.Service<Routes>()("gateway/Routes", {
       return route === undefined ? lifetimes.absent : route.machine === undefined ? lifetimes.idle : lifetimes.running
     }
     const cache = new FreshCache<Route>({
-      load: (slug) => run(load(slug)),
+      load: (slug) => run(Effect.timeout(load(slug), "10 seconds")),
       lifetime,
       capacity: 20_000,
       absentCapacity: 1_000,
-      now: Date.now
+      now: Date.now,
+      fallback
     })
 
     yield* listenForChanges("server_changed", {
       onChange: (payload) => cache.drop(payload.slice(payload.indexOf(" ") + 1)),
       onConnected: () => {
-        cache.clear()
+        cache.doubt()
         hears = true
       },
       onLost: () => {
+        if (!hears) return
         hears = false
-        cache.clear()
+        cache.doubt()
       }
     })
 
@@ -67,8 +72,8 @@ export class Routes extends Effect.Service<Routes>()("gateway/Routes", {
       peek: (slug: string) => cache.peek(slug),
       /** Undefined: nobody has the slug. Rejects when the database can't be asked. */
       find: (slug: string) => cache.get(slug),
-      /** What is known of the slug has proved wrong: its machine does not answer. */
-      drop: (slug: string) => cache.drop(slug)
+      /** What is known of the slug may be wrong: its machine does not answer. */
+      doubt: (slug: string) => cache.doubt(slug)
     } as const
   })
 }) {}

@@ -8,7 +8,16 @@ export interface FreshCacheOptions<A> {
   readonly absentCapacity: number
   /** Unix milliseconds. */
   readonly now: () => number
+  /** When loading fails, or takes longer than `patience`, the last known value is used for `lifetime` more; both in ms. */
+  readonly fallback: { readonly patience: number; readonly lifetime: number }
 }
+
+/** What is loaded, or the last known value when that fails or takes too long. */
+const orLast = <A>(loading: Promise<A>, last: A, patience: number): Promise<A> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, patience, last)
+    loading.then(resolve, () => resolve(last)).finally(() => clearTimeout(timer))
+  })
 
 /** Puts a key last; the first one goes when there are too many (a Map keeps the order of insertion). */
 const keep = <A>(map: Map<string, A>, key: string, value: A, capacity: number) => {
@@ -19,8 +28,9 @@ const keep = <A>(map: Map<string, A>, key: string, value: A, capacity: number) =
 }
 
 /**
- * Values by key: loaded once for all who wait, used until their time is over or somebody drops them. What was being
- * loaded when it was dropped is handed to those who already waited, and not kept: it may be from before the change.
+ * Values by key: loaded once for all who wait, used until their time is over or somebody drops them; after their time
+ * only while nothing newer can be had. What was being loaded when it was dropped is handed to those who already
+ * waited, and not kept: it may be from before the change.
  */
 export class FreshCache<A> {
   readonly #present = new Map<string, { readonly value: A; readonly until: number }>()
@@ -43,8 +53,14 @@ export class FreshCache<A> {
     if (value !== undefined || this.#options.now() < (this.#absent.get(key) ?? 0)) return Promise.resolve(value)
     const waiting = this.#loading.get(key)
     if (waiting !== undefined) return waiting
-    const loading: Promise<A | undefined> = this.#options.load(key).then((value) => {
-      if (this.#loading.get(key) === loading) this.#keep(key, value)
+    const { fallback, lifetime, load } = this.#options
+    const asked = load(key).then((value) => ({ value, lifetime: lifetime(value) }))
+    const last = this.#present.get(key)
+    const known = last === undefined
+      ? asked
+      : orLast(asked, { value: last.value, lifetime: fallback.lifetime }, fallback.patience)
+    const loading: Promise<A | undefined> = known.then(({ lifetime, value }) => {
+      if (this.#loading.get(key) === loading) this.#keep(key, value, lifetime)
       return value
     }).finally(() => {
       if (this.#loading.get(key) === loading) this.#loading.delete(key)
@@ -53,12 +69,21 @@ export class FreshCache<A> {
     return loading
   }
 
+  /** It changed: what was known is wrong. */
   drop(key: string) {
     for (const map of [this.#present, this.#absent, this.#loading]) map.delete(key)
   }
 
-  clear() {
-    for (const map of [this.#present, this.#absent, this.#loading]) map.clear()
+  /** It, or everything, may have changed: what was known is used only when nothing newer can be had. */
+  doubt(key?: string) {
+    for (const name of key === undefined ? [...this.#present.keys()] : [key]) {
+      const entry = this.#present.get(name)
+      if (entry !== undefined) this.#present.set(name, { ...entry, until: 0 })
+    }
+    for (const map of [this.#absent, this.#loading]) {
+      if (key === undefined) map.clear()
+      else map.delete(key)
+    }
   }
 
   /** Keys that are held, present and absent ones. */
@@ -66,9 +91,9 @@ export class FreshCache<A> {
     return { present: this.#present.size, absent: this.#absent.size }
   }
 
-  #keep(key: string, value: A | undefined) {
-    const { absentCapacity, capacity, lifetime, now } = this.#options
-    const until = now() + lifetime(value)
+  #keep(key: string, value: A | undefined, lifetime: number) {
+    const { absentCapacity, capacity, now } = this.#options
+    const until = now() + lifetime
     this.#present.delete(key)
     this.#absent.delete(key)
     if (value === undefined) keep(this.#absent, key, until, absentCapacity)

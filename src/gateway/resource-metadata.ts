@@ -1,5 +1,5 @@
 import { type Settings } from "#src/Config.ts"
-import { allMcpScopes, mcpScopes, offlineAccess } from "#src/oauth/scopes.ts"
+import { challengedScopes, mcpScopes, offlineAccess } from "#src/oauth/scopes.ts"
 import { type Form, wellKnown } from "./address.ts"
 import { type Route } from "./Route.ts"
 
@@ -38,7 +38,7 @@ export const resourceMetadata = ({ authUrl }: Settings, { byoaConfig, resources 
 export const challenge = ({ byoaConfig, resources }: Route, form: Form, error?: string) =>
   [
     `Bearer resource_metadata="${documentUrl(resources[form])}"`,
-    ...(byoaConfig === null ? [`scope="${allMcpScopes}"`] : []),
+    ...(byoaConfig === null ? [`scope="${challengedScopes(mcpScopes)}"`] : []),
     ...(error === undefined ? [] : [`error="${error}"`])
   ].join(", ")
 

@@ -56,7 +56,7 @@ layer(gatewayServices(), { excludeTestServices: true })("a hosted server", (it) 
       const next = yield* newServer({ machine, accountId: old.accountId })
       yield* sql`DELETE FROM servers WHERE id = ${old.id}`
       yield* sql`UPDATE servers SET slug = ${old.slug} WHERE id = ${next.id}`
-      routes.drop(old.slug)
+      routes.doubt(old.slug)
       assert.strictEqual(yield* ask(old.token), 401, "of the server before")
       const request = { accountId: old.accountId, audience: old.resource, scope: "mcp:read mcp:execute", clientId: "c" }
       assert.strictEqual(yield* ask((yield* tokens.mint(request)).token), 401, "of no server")
@@ -74,11 +74,11 @@ layer(gatewayServices(), { excludeTestServices: true })("a hosted server", (it) 
         assert.deepStrictEqual([statusOf(byHost), statusOf(byPath)], [401, 401])
         assert.strictEqual(
           headerOf(byHost, "www-authenticate"),
-          `Bearer resource_metadata="http://${host}/.well-known/oauth-protected-resource", scope="mcp:read mcp:write mcp:execute"`
+          `Bearer resource_metadata="http://${host}/.well-known/oauth-protected-resource", scope="mcp:execute mcp:write mcp:read"`
         )
         assert.strictEqual(
           headerOf(byPath, "www-authenticate"),
-          `Bearer resource_metadata="http://berth.test/.well-known/oauth-protected-resource/s/${slug}", scope="mcp:read mcp:write mcp:execute"`
+          `Bearer resource_metadata="http://berth.test/.well-known/oauth-protected-resource/s/${slug}", scope="mcp:execute mcp:write mcp:read"`
         )
         assert.strictEqual(headerOf(byPath, "cache-control"), "no-store")
         assert.strictEqual(headerOf(byPath, "access-control-allow-origin"), "*")

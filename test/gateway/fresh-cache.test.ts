@@ -1,5 +1,6 @@
 import { FreshCache } from "#src/gateway/fresh-cache.ts"
 import { assert, describe, it } from "@effect/vitest"
+import { setTimeout } from "node:timers/promises"
 
 const setUp = (values: Record<string, string | undefined>) => {
   const loads: Array<{ readonly key: string; readonly finish: () => void }> = []
@@ -13,7 +14,8 @@ const setUp = (values: Record<string, string | undefined>) => {
     lifetime: (value) => value === undefined ? 5 : 10,
     capacity: 2,
     absentCapacity: 1,
-    now: () => clock.now
+    now: () => clock.now,
+    fallback: { patience: 20, lifetime: 3 }
   })
   const get = async (key: string) => {
     const before = loads.length
@@ -52,7 +54,7 @@ describe("what the gateway remembers", () => {
   })
 
   it("is not kept when it was dropped while it was being loaded: it may be from before the change", async () => {
-    for (const forget of ["drop", "clear"] as const) {
+    for (const forget of ["drop", "doubt"] as const) {
       const { cache, get, loads, values } = setUp({ a: "old" })
       const waiting = cache.get("a")
       cache[forget]("a")
@@ -73,6 +75,50 @@ describe("what the gateway remembers", () => {
     assert.isUndefined(cache.peek("a"))
   })
 
+  it("is used past its time while nothing newer can be had, loading failing or taking long", async () => {
+    let load = () => Promise.resolve<string | undefined>("A")
+    const clock = { now: 0 }
+    let loads = 0
+    const cache = new FreshCache<string>({
+      load: () => {
+        loads++
+        return load()
+      },
+      lifetime: () => 10,
+      capacity: 1,
+      absentCapacity: 1,
+      now: () => clock.now,
+      fallback: { patience: 20, lifetime: 3 }
+    })
+    await cache.get("a")
+    load = () => Promise.reject(new Error("away"))
+    clock.now = 10
+    assert.strictEqual(await cache.get("a"), "A")
+    clock.now = 12
+    assert.strictEqual(await cache.get("a"), "A", "without asking again")
+    assert.strictEqual(loads, 2)
+    load = () => new Promise(() => undefined)
+    clock.now = 13
+    assert.strictEqual(await cache.get("a"), "A")
+    cache.doubt()
+    assert.isUndefined(cache.peek("a"))
+    assert.strictEqual(await cache.get("a"), "A")
+    load = () => Promise.resolve(undefined)
+    cache.doubt("a")
+    assert.isUndefined(await cache.get("a"), "it is known to be gone")
+    load = () => Promise.reject(new Error("away"))
+    cache.doubt()
+    assert.strictEqual(await cache.get("a").catch(() => "failed"), "failed", "and stays so")
+  })
+
+  it("is not used any more once it was dropped", async () => {
+    const { cache, get } = setUp({ a: "A" })
+    await get("a")
+    cache.drop("a")
+    const waiting = cache.get("a")
+    assert.strictEqual(await Promise.race([waiting, setTimeout(60, "waits")]), "waits")
+  })
+
   it("does not keep a failure", async () => {
     let fails = true
     const cache = new FreshCache<string>({
@@ -80,7 +126,8 @@ describe("what the gateway remembers", () => {
       lifetime: () => 10,
       capacity: 1,
       absentCapacity: 1,
-      now: () => 0
+      now: () => 0,
+      fallback: { patience: 20, lifetime: 3 }
     })
     const outcomes = await Promise.allSettled([cache.get("a"), cache.get("a")])
     assert.deepStrictEqual(outcomes.map(({ status }) => status), ["rejected", "rejected"])
