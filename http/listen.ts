@@ -1,5 +1,6 @@
 import { Data, Effect } from "effect"
 import { type RequestListener, type Server } from "node:http"
+import { connectionsOf } from "./connections.ts"
 import { type Gateway } from "./gateway/Gateway.ts"
 import { answerMalformed } from "./malformed.ts"
 
@@ -9,26 +10,39 @@ export class ListenError extends Data.TaggedError("ListenError")<{ readonly mess
 /** How long requests in flight may take once a stop was asked for. */
 const drainMillis = 10_000
 
+const reasonOf = ({ code, message }: NodeJS.ErrnoException) => {
+  if (code === "EADDRINUSE") return "something listens there already; set PORT to another"
+  if (code === "EACCES") return "this user may not listen on that port; set PORT to another, from 1024 on"
+  return code === "ENOTFOUND" || code === "EADDRNOTAVAIL" ? "HOST is no address of this machine" : message
+}
+
 const start = (server: Server, address: { readonly host: string; readonly port: number }) =>
   Effect.async<void, ListenError>((resume) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
-      const reason = error.code === "EADDRINUSE"
-        ? "something listens there already; set PORT to another"
-        : error.message
-      resume(new ListenError({ message: `Can't listen on ${address.host} port ${address.port}: ${reason}` }))
+      const message = `Can't listen on ${address.host} port ${address.port}: ${reasonOf(error)}`
+      resume(new ListenError({ message }))
     })
     server.listen(address, () => resume(Effect.void))
   })
 
-/** Takes no more connections, lets what is in flight end, and cuts what has not ended in time (open streams). */
-const stop = (server: Server) =>
-  Effect.async<void>((resume) => {
+/**
+ * Takes no more connections, ends event streams (they are idle by nature, and their clients come back), lets requests
+ * under way end, and cuts what has not ended in time.
+ */
+const stop = (server: Server, { thin }: ReturnType<typeof connectionsOf>) =>
+  Effect.gen(function*() {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    const count = thin()
+    if (count > 0) {
+      const requests = count === 1 ? "one request" : `${count} requests`
+      yield* Effect.log(`Stopping: waiting for ${requests} under way, ${drainMillis / 1000} seconds at most`)
+    }
+    // A stream may open yet, and a connection is idle once its request has ended.
+    const again = setInterval(thin, 50)
     const cut = setTimeout(() => server.closeAllConnections(), drainMillis)
-    server.close(() => {
-      clearTimeout(cut)
-      resume(Effect.void)
-    })
-    server.closeIdleConnections()
+    yield* Effect.promise(() => closed)
+    clearInterval(again)
+    clearTimeout(cut)
   })
 
 /** Dispatches each request, and listens until the scope closes. */
@@ -39,8 +53,10 @@ export const listen = (
   ours: RequestListener
 ) =>
   Effect.gen(function*() {
+    const connections = connectionsOf(server)
     const dispatch = (awaitsContinue: boolean): RequestListener => (req, res) => {
       const match = gateway.match(req)
+      connections.begin(req, res, match !== undefined)
       if (match !== undefined) return gateway.handle(match, req, res, awaitsContinue)
       if (awaitsContinue) res.writeContinue()
       ours(req, res)
@@ -54,6 +70,6 @@ export const listen = (
     server.keepAliveTimeout = 65_000
     yield* Effect.acquireRelease(
       start(server, { host: address.host, port: address.port }),
-      () => Effect.zip(stop(server), gateway.drain(drainMillis), { concurrent: true })
+      () => Effect.zip(stop(server, connections), gateway.drain(drainMillis), { concurrent: true })
     )
   })
