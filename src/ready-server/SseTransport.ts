@@ -13,14 +13,17 @@ const maxWaiting = 8_000_000
  */
 export class SseTransport implements Transport {
   readonly sessionId: string = randomUUID()
+  /** Who opened it, and alone may post to it. */
+  readonly holder: string
   onclose?: () => void
   onerror?: (error: Error) => void
   onmessage?: (message: JSONRPCMessage) => void
   readonly #response: ServerResponse
   #timer: NodeJS.Timeout | undefined
 
-  constructor(response: ServerResponse) {
+  constructor(response: ServerResponse, holder: string) {
     this.#response = response
+    this.holder = holder
   }
 
   async start(): Promise<void> {

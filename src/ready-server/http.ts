@@ -3,6 +3,7 @@ import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { type Body, readJson } from "./body.ts"
 import { type Check, noCheck } from "./gateway-check.ts"
+import { holderOf } from "./holder.ts"
 import { SseTransport } from "./SseTransport.ts"
 
 /** Open SSE sessions at once; each holds a socket and a timer. */
@@ -57,11 +58,11 @@ export interface HttpServer {
 export const makeHttpServer = (name: string, makeServer: () => McpServer, check: Check = noCheck): HttpServer => {
   const sessions = new Map<string, SseTransport>()
 
-  const openSse = async (response: ServerResponse) => {
+  const openSse = async (request: IncomingMessage, response: ServerResponse) => {
     if (sessions.size >= maxSessions) {
       return problem(response, 503, "busy", "Too many open sessions; try again later", { "retry-after": "10" })
     }
-    const transport = new SseTransport(response)
+    const transport = new SseTransport(response, holderOf(request.headers))
     sessions.set(transport.sessionId, transport)
     response.on("close", () => sessions.delete(transport.sessionId))
     await makeServer().connect(transport)
@@ -69,7 +70,10 @@ export const makeHttpServer = (name: string, makeServer: () => McpServer, check:
 
   const message = async (url: URL, request: IncomingMessage, response: ServerResponse) => {
     const session = sessions.get(url.searchParams.get("sessionId") ?? "")
-    if (session === undefined) return problem(response, 404, "not_found", "No such session; open a new one at /sse")
+    // Its id opens it to nobody else: another's session is as one that never was (MCP, session hijacking).
+    if (session === undefined || session.holder !== holderOf(request.headers)) {
+      return problem(response, 404, "not_found", "No such session; open a new one at /sse")
+    }
     const body = await readJson(request)
     if (!usable(response, body)) return
     if (!session.receive(body.value)) return rpcError(response, 400, -32600, "The body is not a JSON-RPC message")
@@ -81,7 +85,7 @@ export const makeHttpServer = (name: string, makeServer: () => McpServer, check:
     "/healthz": { GET: healthz, HEAD: healthz },
     // A stateless server has nothing to say on a GET stream and no session to end (2025-11-25, Transports).
     "/mcp": { POST: (request, response) => streamable(makeServer, request, response) },
-    "/sse": { GET: (_, response) => openSse(response) },
+    "/sse": { GET: openSse },
     "/message": { POST: (request, response, url) => message(url, request, response) }
   }
 
