@@ -8,6 +8,7 @@ import {
   platformResources,
   platformScopes
 } from "#src/oauth/platform-resource.ts"
+import { challengedScopes } from "#src/oauth/scopes.ts"
 import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 
@@ -21,7 +22,7 @@ const doorOf = (path: string): Door => path.startsWith("/sse") || path.startsWit
 export const doorChallenge = (settings: Settings, path: string, error?: string) =>
   [
     `Bearer resource_metadata="${documentUrl(platformResources(settings)[doorOf(path)])}"`,
-    `scope="${platformScopes.join(" ")}"`,
+    `scope="${challengedScopes(platformScopes)}"`,
     ...(error === undefined ? [] : [`error="${error}"`])
   ].join(", ")
 

@@ -12,6 +12,7 @@ import {
   newMachine,
   signInThroughInspector,
   signInThroughMcpRemote,
+  spoilAccessTokens,
   throughMcpRemote
 } from "./support/peer-programs.ts"
 import { findPeers } from "./support/peers.ts"
@@ -62,7 +63,7 @@ describeWhen(missing, "clients that others made, from nothing but the URL, with 
   describe.each(ways)("%s", (_way, kind, url) => {
     const [name, args] = kind.tool
 
-    it("mcp-remote has a person sign in, lists the tools and calls one, and asks nobody the next time", async () => {
+    it("mcp-remote has a person sign in, lists the tools and calls one, and asks nobody afterwards", async () => {
       const machine = newMachine()
       const { browse, read } = person(kind)
       const client = await signInThroughMcpRemote(found, machine, browse, url())
@@ -73,6 +74,7 @@ describeWhen(missing, "clients that others made, from nothing but the URL, with 
         await client.close()
       }
       expect(read).toEqual([expect.stringMatching(new RegExp(`^Allow MCP CLI Proxy.* to use ${kind.name}\\?`))])
+      expect(spoilAccessTokens(machine)).toBe(1)
       const again = await throughMcpRemote(found, url(), undefined, machine)
       try {
         expectAnswer(kind, CallToolResultSchema.parse(await again.callTool({ name, arguments: args })))
@@ -81,13 +83,14 @@ describeWhen(missing, "clients that others made, from nothing but the URL, with 
       }
     }, 240_000)
 
-    it("the Inspector's command line has a person sign in, and asks nobody the next time", async () => {
+    it("the Inspector's command line has a person sign in, and asks nobody afterwards", async () => {
       const machine = newMachine()
       const { browse, read } = person(kind)
       const listed = await signInThroughInspector(found, machine, browse)(url(), "--method", "tools/list")
       expect(listed.code, listed.err).toBe(0)
       expect(ListToolsResultSchema.parse(JSON.parse(listed.out)).tools.map(({ name }) => name)).toContain(name)
       expect(read).toEqual([expect.stringMatching(new RegExp(`^Allow .*Inspector.* to use ${kind.name}\\?`))])
+      expect(spoilAccessTokens(machine)).toBe(1)
       const call = ["--method", "tools/call", "--tool-name", name, "--tool-args-json", JSON.stringify(args)]
       const called = await inspector(found, machine)(url(), undefined, ...call)
       expect(called.code, called.err).toBe(0)

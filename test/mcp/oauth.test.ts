@@ -75,7 +75,7 @@ describe("13 [RS] the protected-resource document of our own MCP door", () => {
 })
 
 describe("14 [RS] a 401 at our own MCP door", () => {
-  const scope = `scope="${all}"`
+  const scope = `scope="${platformScopes.toReversed().join(" ")}"`
 
   it.each([["POST", "/mcp"], ["GET", "/mcp"], ["DELETE", "/mcp"], ["POST", "/message?sessionId=x"]])(
     "without credentials is a bare challenge with resource_metadata and scope: %s %s",

@@ -2,7 +2,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { spawn } from "node:child_process"
-import { mkdirSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Readable } from "node:stream"
 import { freePort, freshAddress } from "../../support/http.ts"
@@ -33,6 +33,19 @@ export const newMachine = () => {
   return { environment, address: freshAddress() }
 }
 export type Machine = ReturnType<typeof newMachine>
+
+/** Makes invalid, as time does, the access tokens that programs keep there; gives their number. */
+export const spoilAccessTokens = ({ environment: { HOME: home = "" } }: Machine) => {
+  const kept = readdirSync(home, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".json"))
+    .map((name) => join(home, name))
+  return kept.map((file) => {
+    const text = readFileSync(file, "utf8")
+    // A JWT in compact form: its signature is changed.
+    const spoiled = text.replaceAll(/(eyJ[\w-]+\.[\w-]+\.)([\w-]{8})/g, "$1AAAAAAAA")
+    writeFileSync(file, spoiled)
+    return spoiled === text ? 0 : 1
+  }).reduce((sum, one) => sum + one, 0)
+}
 
 /** What a person does with the URL that a program asks to open. */
 export type Browse = (url: string) => Promise<unknown>
