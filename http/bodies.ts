@@ -1,10 +1,11 @@
 import { BadRequest, failsWith } from "#src/shared/Failure.ts"
-import { Headers, type HttpApp, HttpServerRequest } from "@effect/platform"
+import { Headers, type HttpApp, HttpMethod, HttpServerRequest } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Schema } from "effect"
 import { isUtf8 } from "node:buffer"
 import { type Readable } from "node:stream"
 import { deeperThan } from "./json-depth.ts"
+import { checkJsonRpc } from "./json-rpc.ts"
 
 /** Bodies of ours are small; 1 MiB is far above the largest that fits its schema. */
 const maxBytes = 1024 * 1024
@@ -43,6 +44,10 @@ const isForm = (contentType: string | undefined) =>
 /** A JSON media type (RFC 6839 §3.1), or none said. */
 const isJson = (contentType: string | undefined) =>
   contentType === undefined || /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)
+
+/** Our MCP door, where the credential is looked at before the body is. */
+const isDoor = (url: string) => /^\/(mcp|message)(\?|$)/.test(url)
+const isMcp = (url: string) => /^\/mcp(\?|$)/.test(url)
 
 const hasBody = ({ headers }: HttpServerRequest.HttpServerRequest) =>
   headers["transfer-encoding"] !== undefined || !/^0*$/.test(headers["content-length"] ?? "")
@@ -84,18 +89,27 @@ export const read = (source: Readable, most: number) =>
     Effect.timeoutFail({ duration: maxTime, onTimeout: () => new BodyTooSlow() })
   )
 
+const empty = "The body is empty, and must be JSON"
+
 const parse = (text: string) =>
   Effect.try({
-    try: (): unknown => text === "" ? null : JSON.parse(text),
-    catch: () => new BadRequest({ reason: "The body is not valid JSON" })
+    try: (): unknown => JSON.parse(text),
+    catch: () => new BadRequest({ reason: text.trim() === "" ? empty : "The body is not valid JSON" })
   })
 
 /** The request with its body read already, as JSON by whatever name: what asks for it later gets the same text. */
 const withBody = (request: HttpServerRequest.HttpServerRequest, text: string) =>
   Object.create(request, {
     headers: { value: Headers.set(request.headers, "content-type", "application/json") },
-    text: { value: Effect.succeed(text) },
+    text: { value: isMcp(request.url) ? checkJsonRpc(text) : Effect.succeed(text) },
     json: { value: parse(text) }
+  }) as HttpServerRequest.HttpServerRequest
+
+/** The request whose body is no good: who asks for it is told so, and nobody before. */
+const withFault = (request: HttpServerRequest.HttpServerRequest, fault: BadRequest) =>
+  Object.create(request, {
+    text: { value: Effect.fail(fault) },
+    json: { value: Effect.fail(fault) }
   }) as HttpServerRequest.HttpServerRequest
 
 /** The request with its form read already: `text` gives it. */
@@ -120,14 +134,22 @@ const readJson = Effect.fn("http.readJson")(function*(request: HttpServerRequest
   return withBody(request, yield* notDeep(text))
 })
 
+const taken = (request: HttpServerRequest.HttpServerRequest) => {
+  if (takesForm(request.url)) return readForm(request)
+  if (!isDoor(request.url)) return readJson(request)
+  return Effect.catchTag(readJson(request), "BadRequest", (fault) => Effect.succeed(withFault(request, fault)))
+}
+
 /**
  * Bodies are JSON within a limit (design: bodies). A form or a text, which a page of elsewhere can post with the
- * reader's cookies, is not taken for it; where forms are at home, nothing else is.
+ * reader's cookies, is not taken for it; where forms are at home, nothing else is. Where none was sent, what takes one
+ * says so.
  */
 export const bounded = <E, R>(app: HttpApp.Default<E, R>) =>
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
-    if (!hasBody(request)) return yield* app
-    const taken = yield* takesForm(request.url) ? readForm(request) : readJson(request)
-    return yield* Effect.provideService(app, HttpServerRequest.HttpServerRequest, taken)
+    const withoutBody = !hasBody(request)
+    if (withoutBody && (takesForm(request.url) || !HttpMethod.hasBody(request.method))) return yield* app
+    const given = withoutBody ? withBody(request, "") : yield* taken(request)
+    return yield* Effect.provideService(app, HttpServerRequest.HttpServerRequest, given)
   })

@@ -1,7 +1,9 @@
-import { BadRequest, codeOf, describe, type Failure, Invalid, issuesFrom, sentence } from "#src/shared/Failure.ts"
+import { BadRequest, codeOf, describe, type Failure, Invalid, sentence } from "#src/shared/Failure.ts"
+import { issuesFrom } from "#src/shared/issues.ts"
 import { describeOutage } from "#src/shared/outage.ts"
 import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Cause, Effect, Option, Predicate } from "effect"
+import { NotJsonRpc } from "./json-rpc.ts"
 
 /** Hub, directory and business paths speak lower-case codes, the rest of the platform upper case (design: bodies). */
 const lowerCase = /^\/(v1\/(hub|directory)|api\/v1|\.well-known\/mcp-)(?=[/?]|[^/]*$)/
@@ -13,14 +15,16 @@ const oauth = /^\/api\/v1\/oauth\/(?!authorize([/?]|$))/
 const oauthCode = (status: number) =>
   status === 429 || status === 503 ? "temporarily_unavailable" : status >= 500 ? "server_error" : "invalid_request"
 
-const bodyOf = (path: string, { code, details, message, status }: Failure) =>
-  oauth.test(path) ? { error: oauthCode(status), error_description: message } : {
+const bodyOf = (path: string, { code, details, jsonRpc, message, status }: Failure) => {
+  if (jsonRpc !== undefined) return { jsonrpc: "2.0", id: jsonRpc.id, error: { code: jsonRpc.code, message } }
+  return oauth.test(path) ? { error: oauthCode(status), error_description: message } : {
     error: {
       code: lowerCase.test(path) ? code.toLowerCase() : code,
       message,
       ...(details === undefined ? {} : { details })
     }
   }
+}
 
 export const errorResponse = (path: string, failure: Failure) => {
   const { retryAfter, status } = failure
@@ -50,7 +54,10 @@ const ofError = (request: HttpServerRequest.HttpServerRequest, error: unknown): 
   if (Predicate.isTagged(error, "HttpApiDecodeError") && Predicate.hasProperty(error, "issues")) {
     return decodeFailure(request, error.issues as Parameters<typeof issuesFrom>[0])
   }
-  if (Predicate.isTagged(error, "RouteNotFound")) return failed(404, `There is nothing at ${request.method} this path`)
+  if (Predicate.isTagged(error, "RouteNotFound")) return failed(404, `Nothing at this path answers ${request.method}`)
+  if (error instanceof NotJsonRpc) {
+    return { ...failed(400, error.message), jsonRpc: { code: error.code, id: error.id } }
+  }
   return describeOutage(error) ?? describe(error)
 }
 

@@ -1,6 +1,6 @@
 import { PlanName } from "#src/billing/Plan.ts"
 import { failsWith } from "#src/shared/Failure.ts"
-import { Input, Name, optional, Text, Timestamp } from "#src/shared/text.ts"
+import { characters, Input, Name, optional, Text, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
 import { AccountId } from "./CurrentActor.ts"
 
@@ -12,7 +12,9 @@ const Email = Text(254).pipe(
 
 /** 10 to 1,024 characters (the upper bound keeps hashing cheap). */
 const Password = Text(1024).pipe(
-  Schema.filter((text) => text.length >= 10 || "must be at least 10 characters", { jsonSchema: { minLength: 10 } }),
+  Schema.filter((text) => characters(text) >= 10 || "must be at least 10 characters", {
+    jsonSchema: { minLength: 10 }
+  }),
   Schema.annotations({ description: "At least 10 characters" })
 )
 

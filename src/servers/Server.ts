@@ -17,10 +17,7 @@ const Cpu = Schema.Literal("shared-1x", "shared-2x", "performance-1x")
 const MemoryMb = Schema.Literal(256, 512, 1024, 2048)
 const Access = Schema.Literal("public", "owner", "list")
 
-const between = (min: number, max: number) =>
-  Schema.Int.pipe(
-    Schema.between(min, max, { message: () => `must be a whole number from ${min} to ${max}` })
-  )
+const between = (min: number, max: number) => Schema.Int.pipe(Schema.between(min, max))
 
 const AutoStopSeconds = Schema.NullOr(between(60, 86_400)).annotations({
   description: "Seconds without a request after which the server stops, 60 to 86400; null never (paid plans)"

@@ -1,5 +1,5 @@
 import { Id } from "#src/shared/ids.ts"
-import { optional, Text, Timestamp } from "#src/shared/text.ts"
+import { optional, Query, Text, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
 import { ServerId } from "./Server.ts"
 
@@ -32,7 +32,7 @@ const limit = <I, R>(number: Schema.Schema<number, I, R>) =>
   Schema.optionalWith(number.pipe(Schema.int(), Schema.between(1, 200)), { exact: true, default: () => 50 })
 
 /** `GET /v1/servers/:serverId/logs` (contract: logs query). */
-export const LogQuery = Schema.Struct({ ...filters, limit: limit(Schema.NumberFromString) })
+export const LogQuery = Query({ ...filters, limit: limit(Schema.NumberFromString) })
 export const logArguments = { ...filters, limit: limit(Schema.Number) }
 export interface LogRequest {
   readonly level?: LogLevel

@@ -1,5 +1,6 @@
 import { HttpApiSchema } from "@effect/platform"
 import { Effect, ParseResult, Predicate, Schema } from "effect"
+import { type Issue, issuesOf } from "./issues.ts"
 
 /** What both doors say of a failure: the HTTP status, and the envelope's `code`, `message` and `details`. */
 export interface Failure {
@@ -9,6 +10,8 @@ export interface Failure {
   readonly details?: Readonly<Record<string, unknown>>
   /** Seconds, for `Retry-After`. */
   readonly retryAfter?: number
+  /** Where the answer is to be an error of JSON-RPC: its code, and the id of what it answers. */
+  readonly jsonRpc?: { readonly code: number; readonly id: string | number | null }
 }
 
 const FailureCode = Symbol.for("berth/FailureCode")
@@ -39,43 +42,6 @@ export const failsWith = (status: number, code?: string): { readonly [key: symbo
 
 /** The code of a status in the platform's (uppercase) vocabulary. */
 export const codeOf = (status: number) => codes[status] ?? "INTERNAL_ERROR"
-
-/** Where a value broke its schema: `path` in dotted form, empty for the whole. */
-export interface Issue {
-  readonly path: string
-  readonly message: string
-}
-
-export const issuesOf = (error: ParseResult.ParseError): ReadonlyArray<Issue> =>
-  issuesFrom(ParseResult.ArrayFormatter.formatErrorSync(error))
-
-const expectation = /^Expected (.+), actual (.*)$/s
-
-/** What the members of a union say of one value, in one sentence. */
-const together = (messages: ReadonlyArray<string>) => {
-  const parts = messages.map((message) => expectation.exec(message))
-  const actual = parts[0]?.[2]
-  return actual !== undefined && parts.every((part) => part?.[2] === actual)
-    ? `Expected ${parts.map((part) => part?.[1]).join(" or ")}, actual ${actual}`
-    : messages.join(" or ")
-}
-
-/** What was sent is shown to whoever sent it, but not all of it when it is long. */
-const brief = (text: string) => text.length <= 300 ? text : `${text.slice(0, 299).toWellFormed()}…`
-const mostIssues = 100
-
-/** One issue a path, the first hundred. */
-export const issuesFrom = (
-  issues: ReadonlyArray<{ readonly path: ReadonlyArray<PropertyKey>; readonly message: string }>
-): ReadonlyArray<Issue> => {
-  const byPath = new Map<string, Array<string>>()
-  for (const { message, path } of issues) {
-    const name = path.map(String).join(".")
-    byPath.set(name, [...(byPath.get(name) ?? []), message])
-  }
-  return [...byPath].slice(0, mostIssues)
-    .map(([path, messages]) => ({ path: brief(path), message: brief(together(messages)) }))
-}
 
 /** A body or a tool's arguments did not fit (422), a query did not (400). */
 export class Invalid extends Schema.TaggedError<Invalid>()("Invalid", {

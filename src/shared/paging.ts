@@ -1,6 +1,6 @@
 import { Effect, Either, Encoding, Schema } from "effect"
 import { BadRequest } from "./Failure.ts"
-import { optional } from "./text.ts"
+import { optional, Query } from "./text.ts"
 
 const Limit = (max: number) =>
   Schema.NumberFromString.pipe(
@@ -10,10 +10,10 @@ const Limit = (max: number) =>
   )
 
 /** Query of the platform's lists: `limit` 1–100 (default 20), `cursor` opaque. */
-export const PageQuery = Schema.Struct({
+export const PageQuery = Query({
   limit: Schema.optionalWith(Limit(100), { exact: true, default: () => 20 }),
   cursor: optional(Schema.String)
-}).annotations({ parseOptions: { onExcessProperty: "ignore", errors: "all" } })
+})
 
 /** The same as a tool's arguments, where numbers are numbers. */
 export const PageArguments = {

@@ -1,12 +1,25 @@
 import { Schema } from "effect"
+import { inWords } from "./issues.ts"
 
 /** PostgreSQL stores no NUL, and half a surrogate pair is not text (Unicode 3.9, D91). */
 const storable = (text: string) => !text.includes("\u0000") && text.isWellFormed()
 
-/** Text of the caller's that can be stored: no NUL, no lone surrogate, at most `max` UTF-16 units. */
+/** How many characters a text has, as JSON Schema and PostgreSQL count them: Unicode code points. */
+export const characters = (text: string) => {
+  let count = 0
+  for (const _ of text) count++
+  return count
+}
+
+/** Whether a text has at most so many characters, without counting what can't have. */
+const fits = (text: string, max: number) => text.length <= max || text.length <= 2 * max && characters(text) <= max
+
+/** Text of the caller's that can be stored: no NUL, no lone surrogate, at most `max` characters. */
 export const Text = (max: number) =>
   Schema.String.pipe(
-    Schema.maxLength(max, { message: () => `must be at most ${max} characters` }),
+    Schema.filter((text) => fits(text, max) || `must be at most ${max} characters`, {
+      jsonSchema: { maxLength: max }
+    }),
     Schema.filter((text) => storable(text) || "must not contain NUL or broken surrogates", { jsonSchema: {} })
   )
 
@@ -18,7 +31,17 @@ export const Name = Text(255).pipe(
 
 /** An input object: unknown fields are refused, and every problem is told at once (design: bodies). */
 export const Input = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
-  Schema.Struct(fields).annotations({ parseOptions: { onExcessProperty: "error", errors: "all" } })
+  Schema.Struct(fields).annotations({
+    parseOptions: { onExcessProperty: "error", errors: "all" },
+    decodingFallback: inWords
+  })
+
+/** The parameters of a query, of which those that nobody knows are passed over. */
+export const Query = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
+  Schema.Struct(fields).annotations({
+    parseOptions: { onExcessProperty: "ignore", errors: "all" },
+    decodingFallback: inWords
+  })
 
 /** A list, of which the first fault is told: a long list of faults would take seconds to put into words. */
 export const List = <A, I, R>(item: Schema.Schema<A, I, R>) =>

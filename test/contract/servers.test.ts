@@ -125,11 +125,11 @@ describe("servers", () => {
 describe("create server body", () => {
   row("name is required, max 255", async () => {
     expect((await create({})).body).toEqual(invalid("name"))
-    await checkField("name", ["x", "x".repeat(255), "日本 🍣", "💡".repeat(127)], [
+    await checkField("name", ["x", "x".repeat(255), "日本 🍣", "💡".repeat(255)], [
       "",
       "   ",
       "x".repeat(256),
-      "💡".repeat(128),
+      "💡".repeat(256),
       "a\nb",
       null,
       7,

@@ -23,9 +23,9 @@ beforeAll(async () => {
 
 const pathOf = (operation: Operation) => fill(operation, { projectId: project.id, serverId: server.id, name: "A" })
 
-/** The failure as the operation words it: `/api/v1` speaks lower-case codes (design: bodies). */
+/** The failure as the operation words it: some paths speak lower-case codes (design: bodies). */
 const worded = ({ path }: Operation, { error }: ReturnType<typeof failure>) => ({
-  error: { ...error, code: path.startsWith("/api/v1/") ? error.code.toLowerCase() : error.code }
+  error: { ...error, code: /^\/(api\/v1|v1\/(hub|directory))\//.test(path) ? error.code.toLowerCase() : error.code }
 })
 const post = (body: unknown, headers: Readonly<Record<string, string>> = {}) =>
   owner.request<{ data: Project }>("POST", "/v1/projects", { body, headers })
@@ -45,16 +45,33 @@ describe("a body", () => {
     }
   })
 
-  it("that is no object, or not there, is 422, on every operation", async () => {
+  it("that is no object is 422, on every operation", async () => {
     for (const operation of withBody) {
       for (const body of ["null", "true", "7", "\"text\"", "[]", "[{}]"]) {
         const answer = await owner.request(operation.method, pathOf(operation), { body })
         expect([operation.name, body, answer.status, answer.body])
           .toEqual([operation.name, body, 422, worded(operation, invalid(""))])
       }
-      const answer = await owner.request(operation.method, pathOf(operation))
-      expect([operation.name, answer.status]).toEqual([operation.name, 422])
     }
+  })
+
+  it("that is not there, or empty, is 400 and says so, on every operation, those with no required field too", async () => {
+    const said = expect.stringMatching(/^The body is empty/)
+    for (const operation of withBody) {
+      const chunked = { "transfer-encoding": "chunked", "content-type": "application/json" }
+      for (const sent of [{}, { body: "" }, { body: "  \n" }, { headers: chunked }]) {
+        const answer = await owner.request(operation.method, pathOf(operation), sent)
+        const { error } = worded(operation, failure("BAD_REQUEST"))
+        expect([operation.name, sent, answer.status, answer.body])
+          .toEqual([operation.name, sent, 400, { error: { ...error, message: said } }])
+      }
+    }
+  })
+
+  it("that is not there is not missed where none is taken", async () => {
+    const made = await owner.server(project.id)
+    expect((await owner.request("POST", `/v1/servers/${made.id}/test-token`)).status).toBe(201)
+    expect((await owner.request("DELETE", `/v1/servers/${made.id}`)).status).toBe(204)
   })
 
   it("with an unknown field is 422 that names it, on every operation", async () => {

@@ -1,4 +1,5 @@
-import { issuesOf, sentence } from "#src/shared/Failure.ts"
+import { sentence } from "#src/shared/Failure.ts"
+import { issuesOf } from "#src/shared/issues.ts"
 import { Data, Either, Schema } from "effect"
 import { ClientName, commonFields, tidyScope } from "./client-document-fields.ts"
 

@@ -1,0 +1,58 @@
+import { failsWith } from "#src/shared/Failure.ts"
+import { ErrorCode, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js"
+import { Effect, Predicate, Schema } from "effect"
+
+const Id = Schema.NullOr(Schema.Union(Schema.String, Schema.Int))
+
+/** A body that is no JSON-RPC message: 400, and the protocol's own error (JSON-RPC 2.0 §5.1). */
+export class NotJsonRpc extends Schema.TaggedError<NotJsonRpc>()("NotJsonRpc", {
+  code: Schema.Int,
+  reason: Schema.String,
+  id: Id
+}, failsWith(400)) {
+  override get message() {
+    return this.reason
+  }
+}
+
+const isId = Schema.is(Schema.Union(Schema.String, Schema.Int))
+const isMessage = (value: unknown) => JSONRPCMessageSchema.safeParse(value).success
+
+const known = ["jsonrpc", "id", "method", "params", "result", "error"]
+
+/** Why a value is no message (JSON-RPC 2.0 §4, §5; MCP 2025-11-25, basic: no null id, params by name). */
+const fault = (value: unknown): string => {
+  if (!Predicate.isRecord(value)) return "A message must be an object"
+  const stranger = Object.keys(value).find((name) => !known.includes(name))
+  if (value["jsonrpc"] !== "2.0") return "jsonrpc must be \"2.0\""
+  if ("id" in value && !isId(value["id"])) return "id must be a string or an integer"
+  if (stranger !== undefined) return "The message has a member that JSON-RPC does not know"
+  if (!("method" in value)) {
+    return "result" in value || "error" in value
+      ? "The response is malformed"
+      : "method is required"
+  }
+  if (typeof value["method"] !== "string") return "method must be a string"
+  if ("params" in value && !Predicate.isRecord(value["params"])) return "params must be an object"
+  return "The message is malformed"
+}
+
+const idOf = (value: unknown) => Predicate.isRecord(value) && isId(value["id"]) ? value["id"] : null
+
+const invalid = (value: unknown, reason: string) =>
+  new NotJsonRpc({ code: ErrorCode.InvalidRequest, reason, id: idOf(value) })
+
+/** The text when it is a message, or a batch of them, which older revisions of MCP have. */
+export const checkJsonRpc = (text: string): Effect.Effect<string, NotJsonRpc> => {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    const reason = text.trim() === "" ? "The body is empty" : "The body is not valid JSON"
+    return new NotJsonRpc({ code: ErrorCode.ParseError, reason, id: null })
+  }
+  if (!Array.isArray(value)) return isMessage(value) ? Effect.succeed(text) : invalid(value, fault(value))
+  if (value.length === 0) return invalid(value, "A batch must not be empty")
+  const bad = value.findIndex((item) => !isMessage(item))
+  return bad === -1 ? Effect.succeed(text) : invalid(value, `Message ${bad + 1} of the batch: ${fault(value[bad])}`)
+}

@@ -1,0 +1,51 @@
+import { beforeAll, describe, expect, it } from "vitest"
+import { type Account } from "../support/account.ts"
+import { useBerth } from "../support/Berth.ts"
+import { goodBodies } from "../support/bodies.ts"
+import { type FailureBody } from "../support/http.ts"
+import { callTool, connectMcp, textOf } from "../support/mcp.ts"
+import { inPlainWords, oddValues } from "../support/plain-words.ts"
+import { twins } from "./twins.ts"
+
+const berth = useBerth()
+let owner: Account
+
+beforeAll(async () => {
+  owner = await berth.signUp("enterprise")
+})
+
+/** Arguments that fit; nothing has such ids. */
+const argumentsOf = (tool: string, fields: ReadonlyArray<string>) => {
+  const operation = Object.keys(twins).find((name) => twins[name] === tool && goodBodies[name] !== undefined) ?? ""
+  const ids = fields.filter((name) => name.endsWith("Id") || name === "name").map((name) => [name, "none"])
+  return { ...Object.fromEntries(ids) as Record<string, unknown>, ...goodBodies[operation] }
+}
+
+describe("what is wrong with a tool's arguments is told in plain words", () => {
+  it("whatever is sent for each field of each tool, unknown ones, and none at all", async () => {
+    const { tools } = await (await connectMcp(berth.url, { token: owner.token })).listTools()
+    for (const { inputSchema, name } of tools) {
+      const client = await connectMcp(berth.url, { token: owner.token })
+      const issuesFor = async (args: Readonly<Record<string, unknown>>) => {
+        const result = await callTool(client, name, args)
+        if (result.isError !== true) return []
+        const body = textOf(result) as FailureBody
+        expect([name, body.error.code.toUpperCase()]).not.toEqual([name, "INTERNAL_ERROR"])
+        return body.error.code.toUpperCase() === "VALIDATION_ERROR" ? inPlainWords([name, args], body) : []
+      }
+      const fields = Object.keys(inputSchema.properties ?? {})
+      const good = argumentsOf(name, fields)
+      for (const field of fields) {
+        const refused: Array<string> = []
+        for (const value of oddValues) {
+          refused.push(...(await issuesFor({ ...good, [field]: value })).map(({ path }) => path.split(".")[0] ?? ""))
+        }
+        expect([name, field, refused.includes(field)]).toEqual([name, field, true])
+      }
+      expect(await issuesFor({ ...good, extra: 1 })).toContainEqual({ path: "extra", message: "is not a known field" })
+      const missing = (await issuesFor({})).filter(({ message }) => message === "is required").map(({ path }) => path)
+      expect([name, missing.sort()]).toEqual([name, [...inputSchema.required ?? []].sort()])
+      await client.close()
+    }
+  }, 120_000)
+})
