@@ -2,7 +2,6 @@ import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { codeOf, describe, type Failure } from "#src/shared/Failure.ts"
 import { describeOutage } from "#src/shared/outage.ts"
 import { version } from "#src/version.ts"
-import { Server } from "@modelcontextprotocol/sdk/server/index.js"
 import {
   CallToolRequestSchema,
   type CallToolResult,
@@ -12,6 +11,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js"
 import { Cause, Effect, Option, Runtime } from "effect"
 import { billingTools } from "./billing.ts"
+import { CheckedServer } from "./checked-server.ts"
 import { clientTools } from "./clients.ts"
 import { deploymentTools } from "./deployments.ts"
 import { environmentTools } from "./environment.ts"
@@ -85,7 +85,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
       )
 
     const serverFor = (actor: Actor, selection: Selection) => {
-      const server = new Server({ name: "berth", title: "Berth", version }, {
+      const server = new CheckedServer({ name: "berth", title: "Berth", version }, {
         capabilities: { tools: {}, resources: {}, prompts: {} },
         instructions: "Berth hosts MCP servers. create_project, create_server, deploy; get_logs when something fails."
       })
