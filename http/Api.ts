@@ -2,8 +2,10 @@ import { version } from "#src/version.ts"
 import { HttpApi, OpenApi } from "@effect/platform"
 import { AccountsApi } from "./accounts/Api.ts"
 import { BillingApi } from "./billing/Api.ts"
+import { BusinessesApi } from "./businesses/Api.ts"
 import { ClientsApi } from "./clients/Api.ts"
 import { DeploymentsApi } from "./deployments/Api.ts"
+import { DirectoryApi } from "./directory/Api.ts"
 import { EnvironmentApi } from "./environment/Api.ts"
 import { GrantsApi } from "./grants/Api.ts"
 import { HealthApi } from "./health/Api.ts"
@@ -21,6 +23,8 @@ export class Api extends HttpApi.make("berth")
   .add(ClientsApi)
   .add(GrantsApi)
   .add(BillingApi)
+  .add(BusinessesApi)
+  .add(DirectoryApi)
   .annotate(OpenApi.Title, "Berth")
   .annotate(OpenApi.Version, version)
   .annotate(OpenApi.Transform, truthful)

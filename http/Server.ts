@@ -8,8 +8,10 @@ import { Api } from "./Api.ts"
 import { AuthenticationLive } from "./Authentication.ts"
 import { BillingHandlers } from "./billing/Handlers.ts"
 import { bounded } from "./bodies.ts"
+import { BusinessesHandlers } from "./businesses/Handlers.ts"
 import { ClientsHandlers } from "./clients/Handlers.ts"
 import { DeploymentsHandlers } from "./deployments/Handlers.ts"
+import { DirectoryHandlers } from "./directory/Handlers.ts"
 import { DocsRoutes } from "./docs.ts"
 import { EnvironmentHandlers } from "./environment/Handlers.ts"
 import { frontDoor } from "./frontDoor.ts"
@@ -32,8 +34,10 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
   Layer.provide([
     AccountsHandlers,
     BillingHandlers,
+    BusinessesHandlers,
     ClientsHandlers,
     DeploymentsHandlers,
+    DirectoryHandlers,
     EnvironmentHandlers,
     GrantsHandlers,
     HealthHandlers,

@@ -2,6 +2,7 @@ import { type SqlClient } from "@effect/sql"
 import { type Effect } from "effect"
 import platform from "./migrations/0001_platform.ts"
 import oauth from "./migrations/0002_oauth.ts"
+import businesses from "./migrations/0003_businesses.ts"
 
 /**
  * Every migration, keyed by its file's name (`NNNN_name`), run in order of the number. A record, not a folder read at
@@ -9,5 +10,6 @@ import oauth from "./migrations/0002_oauth.ts"
  */
 export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>> = {
   "0001_platform": platform,
-  "0002_oauth": oauth
+  "0002_oauth": oauth,
+  "0003_businesses": businesses
 }

@@ -11,9 +11,11 @@ import {
 } from "@modelcontextprotocol/sdk/types.js"
 import { Cause, Effect, Option, Runtime } from "effect"
 import { billingTools } from "./billing.ts"
+import { businessTools } from "./businesses.ts"
 import { CheckedServer } from "./checked-server.ts"
 import { clientTools } from "./clients.ts"
 import { deploymentTools } from "./deployments.ts"
+import { directoryTools } from "./directory.ts"
 import { environmentTools } from "./environment.ts"
 import { grantTools } from "./grants.ts"
 import { serveGuides } from "./guides.ts"
@@ -67,6 +69,8 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
       ...(yield* environmentTools),
       ...(yield* deploymentTools),
       ...(yield* clientTools),
+      ...(yield* businessTools),
+      ...(yield* directoryTools),
       ...(yield* grantTools),
       ...(yield* billingTools)
     ]

@@ -63,40 +63,53 @@ const Catalog = Schema.Struct({
 })
 export type Catalog = typeof Catalog.Type
 
-const Coordinates = Schema.Struct({
+export const TemplateType = Schema.Literal(
+  "restaurant",
+  "salon",
+  "home_services",
+  "retail",
+  "professional_services",
+  "custom"
+)
+export type TemplateType = typeof TemplateType.Type
+
+export const Coordinates = Schema.Struct({
   lat: Schema.Number.pipe(Schema.between(-90, 90)),
   lng: Schema.Number.pipe(Schema.between(-180, 180))
 })
+
+export const Address = Schema.Struct({ line1: text, city: text, state: text, zip: text, country: text })
+
+export const FeatureFlags = Schema.Struct({
+  appointmentBooking: flag,
+  onlineOrdering: flag,
+  quoteRequests: flag,
+  faq: flag,
+  menuBrowsing: flag
+})
+
+export const Analytics = Schema.Struct({ enabled: Schema.Boolean, reportingEndpoint: Schema.optional(Schema.String) })
 
 /** A business's stored configuration, version 2.0: what its MCP server reads from `SVC_READY_CONFIG`. */
 export const ReadyConfig = Schema.Struct({
   version: Schema.Literal("2.0"),
   serverId: Schema.String,
-  templateType: Schema.Literal("restaurant", "salon", "home_services", "retail", "professional_services", "custom"),
+  templateType: TemplateType,
   business: Schema.Struct({ name: NotBlank, description: text, category: text }),
   contact: Schema.Struct({
     phone: text,
     email: text,
     website: text,
-    address: Schema.Struct({ line1: text, city: text, state: text, zip: text, country: text }),
+    address: Address,
     coordinates: Schema.optionalWith(Schema.NullOr(Coordinates), { default: () => null })
   }),
   hours: Hours,
   /** Absent before the first catalog sync. */
   catalog: Schema.optionalWith(Catalog, { nullable: true }),
-  featureFlags: Schema.Struct({
-    appointmentBooking: flag,
-    onlineOrdering: flag,
-    quoteRequests: flag,
-    faq: flag,
-    menuBrowsing: flag
-  }),
+  featureFlags: FeatureFlags,
   /** Credentials for calendar, CRM and webhooks: never to leave the process that reads them. */
   integrations: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.Unknown }), { nullable: true }),
-  analytics: Schema.optionalWith(
-    Schema.Struct({ enabled: Schema.Boolean, reportingEndpoint: Schema.optional(Schema.String) }),
-    { nullable: true }
-  )
+  analytics: Schema.optionalWith(Analytics, { nullable: true })
 })
 export type ReadyConfig = typeof ReadyConfig.Type
 

@@ -5,6 +5,7 @@ import { Effect, Schema } from "effect"
 
 /** Every column that holds sealed values. A test compares it with the schema's `sealed_` columns. */
 export const sealedColumns = [
+  { table: "businesses", column: "sealed_integrations" },
   { table: "environment_variables", column: "sealed_value" },
   { table: "idempotency_keys", column: "sealed_response" },
   { table: "signing_keys", column: "sealed_private_jwk" }

@@ -32,7 +32,14 @@ export const twins: Readonly<Record<string, string>> = {
   "POST /api/v1/servers/{serverId}/clients": "register_client",
   "GET /v1/auth/grants": "list_grants",
   "DELETE /v1/auth/grants/{grantId}": "revoke_grant",
-  "GET /v1/billing": "get_billing"
+  "GET /v1/billing": "get_billing",
+  "GET /api/v1/ready/businesses": "list_businesses",
+  "POST /api/v1/ready/businesses": "create_business",
+  "GET /api/v1/ready/businesses/{businessId}": "get_business",
+  "PATCH /api/v1/ready/businesses/{businessId}": "update_business",
+  "DELETE /api/v1/ready/businesses/{businessId}": "delete_business",
+  "PATCH /api/v1/ready/businesses/{businessId}/listing": "update_listing",
+  "PATCH /v1/directory/{listingId}": "set_visibility"
 }
 
 /** What has no tool, and why. */

@@ -1,0 +1,185 @@
+import { AccountId } from "#src/accounts/CurrentActor.ts"
+import { PlanName } from "#src/billing/Plan.ts"
+import { ProjectId } from "#src/projects/Project.ts"
+import { failsWith } from "#src/shared/Failure.ts"
+import { Id } from "#src/shared/ids.ts"
+import { Input, Name, optional, Timestamp } from "#src/shared/text.ts"
+import { Schema } from "effect"
+import { Line, Prose, Website } from "./profile-text.ts"
+import { Analytics, Coordinates, FeatureFlags, Hours, TemplateType } from "./ReadyConfig.ts"
+
+export const BusinessId = Id("BusinessId", "Business id, a ULID")
+export type BusinessId = typeof BusinessId.Type
+
+/** Contract: "Verification levels"; a tier is the level's place in this order, 0 to 3. */
+export const verificationLevels = ["unverified", "phone_verified", "business_verified", "premium_verified"] as const
+export const VerificationLevel = Schema.Literal(...verificationLevels)
+export type VerificationLevel = typeof VerificationLevel.Type
+
+const Contact = Schema.Struct({
+  phone: Schema.String,
+  email: Schema.String,
+  website: Schema.String,
+  address: Schema.Struct({
+    line1: Schema.String,
+    city: Schema.String,
+    state: Schema.String,
+    zip: Schema.String,
+    country: Schema.String
+  }),
+  coordinates: Schema.NullOr(Coordinates)
+})
+
+const CustomFields = Schema.Record({ key: Schema.String, value: Schema.String })
+
+/** A business as its owner sees it (design: businesses). Integrations are named, never shown. */
+export const Business = Schema.Struct({
+  id: BusinessId,
+  projectId: ProjectId,
+  serverId: Schema.NullOr(Schema.String),
+  listingId: Schema.String,
+  name: Schema.String,
+  slug: Schema.String,
+  description: Schema.String,
+  category: Schema.String,
+  industry: Schema.String,
+  templateType: TemplateType,
+  contact: Contact,
+  hours: Hours,
+  featureFlags: FeatureFlags,
+  customFields: CustomFields,
+  integrations: Schema.Array(Schema.String).annotations({ description: "Names of the integrations that are set" }),
+  analytics: Schema.NullOr(Analytics),
+  verificationLevel: VerificationLevel,
+  profileCompleteness: Schema.Int.annotations({ description: "0 to 100" }),
+  createdAt: Timestamp,
+  updatedAt: Timestamp
+}).annotations({ title: "Business" })
+export type Business = typeof Business.Type
+
+const { address: _address, coordinates: _coordinates, ...contactColumns } = Contact.fields
+
+/** A row of businesses, with what its project, its account and its listing add. */
+export const BusinessRow = Schema.Struct({
+  ...Business.pick(
+    "id",
+    "projectId",
+    "serverId",
+    "listingId",
+    "name",
+    "slug",
+    "description",
+    "category",
+    "industry",
+    "templateType",
+    "hours",
+    "customFields",
+    "featureFlags",
+    "analytics",
+    "verificationLevel",
+    "profileCompleteness"
+  ).fields,
+  ...contactColumns,
+  ...Contact.fields.address.fields,
+  latitude: Schema.NullOr(Schema.Number),
+  longitude: Schema.NullOr(Schema.Number),
+  sealedIntegrations: Schema.NullOr(Schema.String),
+  verifiedPhone: Schema.NullOr(Schema.String),
+  phoneVerifiedAt: Schema.NullOr(Schema.DateFromSelf),
+  reviewRequestedAt: Schema.NullOr(Schema.DateFromSelf),
+  premiumGrantedAt: Schema.NullOr(Schema.DateFromSelf),
+  catalogSyncedAt: Schema.NullOr(Schema.DateFromSelf),
+  createdAt: Schema.DateFromSelf,
+  updatedAt: Schema.DateFromSelf,
+  accountId: AccountId,
+  accountCreatedAt: Schema.DateFromSelf,
+  plan: PlanName
+})
+export type BusinessRow = typeof BusinessRow.Type
+
+const Email = Line(254).pipe(
+  Schema.filter((text) => text === "" || /^[^\s@]+@[^\s@]+$/.test(text) || "must be an e-mail address", {
+    jsonSchema: {}
+  })
+)
+
+const ContactInput = Input({
+  phone: optional(Line(50)),
+  email: optional(Email),
+  website: optional(Website),
+  address: optional(Input({
+    line1: optional(Line(255)),
+    city: optional(Line(255)),
+    state: optional(Line(255)),
+    zip: optional(Line(50)),
+    country: optional(Line(255))
+  })),
+  coordinates: optional(Schema.NullOr(Coordinates))
+})
+
+const mostDays = 400
+const HoursInput = Hours.pipe(
+  Schema.filter((hours) => Object.keys(hours).length <= mostDays || `must have at most ${mostDays} days`, {
+    jsonSchema: {}
+  })
+)
+
+const mostBytes = 32 * 1024
+const IntegrationsInput = Schema.Record({ key: Schema.String, value: Schema.Unknown }).pipe(
+  Schema.filter((value) => JSON.stringify(value).length <= mostBytes || `must be at most ${mostBytes / 1024} KiB`, {
+    jsonSchema: {}
+  })
+)
+
+const Description = Prose(5000)
+const Industry = Name
+
+/** Fields of a new business, flat. `industry` is free text and defaults to the template type. */
+export const createBusinessFields = {
+  projectId: Schema.String,
+  name: Name,
+  description: optional(Description),
+  industry: optional(Industry),
+  templateType: Schema.optionalWith(TemplateType, { exact: true, default: () => "custom" as const })
+}
+export const CreateBusiness = Input(createBusinessFields)
+
+/** Only what is given changes; within `contact`, `address` and `featureFlags` too. `hours` is replaced as a whole. */
+export const updateBusinessFields = {
+  name: optional(Name),
+  description: optional(Description),
+  category: optional(Line(255)),
+  industry: optional(Industry),
+  templateType: optional(TemplateType),
+  contact: optional(ContactInput),
+  hours: optional(HoursInput),
+  featureFlags: optional(Input({
+    appointmentBooking: optional(Schema.Boolean),
+    onlineOrdering: optional(Schema.Boolean),
+    quoteRequests: optional(Schema.Boolean),
+    faq: optional(Schema.Boolean),
+    menuBrowsing: optional(Schema.Boolean)
+  })),
+  integrations: optional(Schema.NullOr(IntegrationsInput)).annotations({
+    description: "Credentials of calendar, CRM and webhooks: stored encrypted, replaced as a whole; null removes them"
+  }),
+  analytics: optional(Schema.NullOr(Analytics)),
+  serverId: optional(Schema.NullOr(Schema.String)).annotations({
+    description: "The hosted server that speaks for the business; null unlinks it"
+  })
+}
+export const UpdateBusiness = Input(updateBusinessFields)
+
+export class BusinessNotFound extends Schema.TaggedError<BusinessNotFound>()("BusinessNotFound", {}, failsWith(404)) {
+  override get message() {
+    return "There is no such business"
+  }
+}
+
+export class ServerAlreadyLinked
+  extends Schema.TaggedError<ServerAlreadyLinked>()("ServerAlreadyLinked", {}, failsWith(409))
+{
+  override get message() {
+    return "The server is linked to another business already"
+  }
+}

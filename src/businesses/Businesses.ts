@@ -1,0 +1,206 @@
+import { CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { seesProject, sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
+import { type UpdateListing } from "#src/directory/Listing.ts"
+import { Listings } from "#src/directory/Listings.ts"
+import { Projects } from "#src/projects/Projects.ts"
+import { Servers } from "#src/servers/Servers.ts"
+import { Invalid } from "#src/shared/Failure.ts"
+import { isUlid, newUlid } from "#src/shared/ids.ts"
+import { type PageRequest, paginate } from "#src/shared/paging.ts"
+import { Secrets } from "#src/shared/Secrets.ts"
+import { slugOf, withSuffix } from "#src/shared/slug.ts"
+import { dieOnSql } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
+import { Clock, Duration, Effect, Option } from "effect"
+import { changedColumns, integrationsContext, view } from "./business-columns.ts"
+import {
+  type Business,
+  BusinessId,
+  BusinessNotFound,
+  type BusinessRow,
+  type CreateBusiness,
+  type UpdateBusiness
+} from "./Business.ts"
+import { BusinessesRepo } from "./BusinessesRepo.ts"
+import { fullAge, levelOf } from "./verification-level.ts"
+
+const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis))
+
+/** Businesses and their profiles (design: businesses). Owned by an account through their project. */
+export class Businesses extends Effect.Service<Businesses>()("businesses/Businesses", {
+  effect: Effect.gen(function*() {
+    const repo = yield* BusinessesRepo
+    const listings = yield* Listings
+    const projects = yield* Projects
+    const servers = yield* Servers
+    const secrets = yield* Secrets
+    const sql = yield* SqlClient.SqlClient
+
+    const present = (found: Option.Option<BusinessRow>) =>
+      Option.match(found, { onNone: () => new BusinessNotFound(), onSome: Effect.succeed })
+
+    /** The business when it is the caller's, whatever its scopes: what else is about businesses asks here first. */
+    const visible = Effect.fn("Businesses.visible")(function*(id: string) {
+      const actor = yield* CurrentActor
+      const row = yield* present(isUlid(id) ? yield* repo.find(id) : Option.none())
+      const own = row.accountId === actor.accountId && seesProject(actor, row.projectId)
+      return own ? row : yield* new BusinessNotFound()
+    })
+
+    const openIntegrations = Effect.fn("Businesses.openIntegrations")(function*(row: BusinessRow) {
+      if (row.sealedIntegrations === null) return undefined
+      const text = yield* Effect.orDie(secrets.open(row.sealedIntegrations, integrationsContext(row.id)))
+      return JSON.parse(text) as Record<string, unknown>
+    })
+
+    const shown = (row: BusinessRow): Effect.Effect<Business> =>
+      Effect.map(openIntegrations(row), (integrations) => view(row, Object.keys(integrations ?? {})))
+
+    /** Its level as of now, and its listing as the business is. Runs in the transaction that changed it. */
+    const settle = Effect.fn("Businesses.settle")(function*(id: string) {
+      const row = yield* present(yield* repo.find(id))
+      const verificationLevel = levelOf(row, yield* now)
+      if (verificationLevel !== row.verificationLevel) yield* repo.update(id, { verificationLevel })
+      yield* listings.follow({ ...row, verificationLevel })
+      return yield* present(yield* repo.find(id))
+    })
+
+    const transaction = <A, E, R>(effect: Effect.Effect<A, E, R>) => dieOnSql(sql.withTransaction(effect))
+
+    /**
+     * Everything that changes a business or its catalog goes through here: one transaction, one at a time for each
+     * business, and what follows from it (level, listing) is in it. The caller must own the business.
+     */
+    const changing = Effect.fn("Businesses.changing")(
+      function*<A, E, R>(id: string, change: (row: BusinessRow) => Effect.Effect<A, E, R>) {
+        const { id: own } = yield* visible(id)
+        if (!(yield* repo.lock(own))) return yield* new BusinessNotFound()
+        const result = yield* change(yield* visible(own))
+        return { result, row: yield* settle(own) }
+      },
+      (effect) => transaction(effect)
+    )
+
+    const create = Effect.fn("Businesses.create")(
+      function*(input: typeof CreateBusiness.Type) {
+        const project = yield* projects.visible(input.projectId)
+        const insert = (slug: string) =>
+          repo.insert({
+            id: BusinessId.make(newUlid()),
+            projectId: project.id,
+            name: input.name,
+            slug,
+            description: input.description ?? "",
+            industry: input.industry ?? input.templateType,
+            templateType: input.templateType
+          })
+        const slug = slugOf(input.name, "business")
+        let row = yield* insert(slug)
+        while (row === undefined) row = yield* insert(withSuffix(slug))
+        yield* listings.create({ ...row, profileCompleteness: 0 })
+        return yield* shown(yield* Effect.orDie(settle(row.id)))
+      },
+      transaction,
+      withPolicy(sessionOnly)
+    )
+
+    const list = Effect.fn("Businesses.list")(function*(request: PageRequest) {
+      const { accountId } = yield* CurrentActor
+      return yield* paginate({
+        list: `businesses ${accountId}`,
+        request,
+        isKey: isUlid,
+        read: (after, count) => Effect.flatMap(repo.page(accountId, after, count), Effect.forEach(shown)),
+        keyOf: (business) => business.id,
+        total: repo.total(accountId)
+      })
+    }, withPolicy(sessionOnly))
+
+    const get = Effect.fn("Businesses.get")((id: string) => Effect.flatMap(visible(id), shown), withPolicy(sessionOnly))
+
+    const checkServer = Effect.fn("Businesses.checkServer")(function*(row: BusinessRow, serverId: string) {
+      const server = yield* Effect.catchTag(
+        servers.visible(serverId),
+        "ServerNotFound",
+        () => Invalid.field("serverId", "there is no such server")
+      )
+      if (server.projectId !== row.projectId) {
+        return yield* Invalid.field("serverId", "is a server of another project than the business's")
+      }
+    })
+
+    const edit = (input: typeof UpdateBusiness.Type) =>
+      Effect.fn("Businesses.edit")(function*(row: BusinessRow) {
+        const { integrations, serverId } = input
+        if (typeof serverId === "string") yield* checkServer(row, serverId)
+        const columns = changedColumns(row, input)
+        const sealed = integrations === undefined ? {} : {
+          sealedIntegrations: integrations === null
+            ? null
+            : yield* secrets.seal(JSON.stringify(integrations), integrationsContext(row.id))
+        }
+        yield* repo.edit(row.id, { ...columns, ...sealed })
+      })
+
+    const update = Effect.fn("Businesses.update")(function*(id: string, input: typeof UpdateBusiness.Type) {
+      if (Object.keys(input).length === 0) {
+        yield* visible(id)
+        return yield* Invalid.field("", "at least one field is required")
+      }
+      return yield* shown((yield* changing(id, edit(input))).row)
+    }, withPolicy(sessionOnly))
+
+    const remove = Effect.fn("Businesses.remove")(function*(id: string) {
+      yield* repo.delete((yield* visible(id)).id)
+    }, withPolicy(sessionOnly))
+
+    const updateListing = Effect.fn("Businesses.updateListing")(
+      function*(id: string, input: typeof UpdateListing.Type) {
+        const { description: ownDescription, name: ownName, ...rest } = input
+        const own = {
+          ...(ownName === undefined ? {} : { ownName }),
+          ...(ownDescription === undefined ? {} : { ownDescription })
+        }
+        const { row } = yield* changing(id, (row) => listings.change(row.id, { ...rest, ...own }))
+        return yield* listings.ofBusiness(row.id)
+      },
+      withPolicy(sessionOnly)
+    )
+
+    const settleAll = (ids: ReadonlyArray<string>) =>
+      Effect.forEach(
+        ids,
+        (id) =>
+          transaction(Effect.zipRight(repo.lock(id), settle(id))).pipe(
+            Effect.catchTag("BusinessNotFound", () => Effect.void)
+          ),
+        {
+          discard: true
+        }
+      )
+
+    /** Raises the level of businesses whose account has come of age; daily (design: businesses). */
+    const comeOfAge = Effect.gen(function*() {
+      const before = new Date((yield* now).getTime() - Duration.toMillis(fullAge))
+      yield* settleAll(yield* repo.idsOfAge(before))
+    }).pipe(Effect.withSpan("Businesses.comeOfAge"))
+
+    /** After a change of plan: the listings' tier goes by it. */
+    const followAccount = (accountId: string) => Effect.flatMap(repo.idsOfAccount(accountId), settleAll)
+
+    return {
+      create,
+      list,
+      get,
+      update,
+      updateListing,
+      remove,
+      visible,
+      changing,
+      settle,
+      openIntegrations,
+      comeOfAge,
+      followAccount
+    } as const
+  })
+}) {}

@@ -1,0 +1,108 @@
+import { ProjectNotFound } from "#src/projects/Project.ts"
+import { dieOnSql, onForeignKey, onUnique } from "#src/shared/sql.ts"
+import { SqlClient, SqlSchema, type Statement } from "@effect/sql"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Schema } from "effect"
+import { BusinessRow, ServerAlreadyLinked } from "./Business.ts"
+
+const NewRow = BusinessRow.pick("id", "projectId", "name", "slug", "description", "industry", "templateType")
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Columns of JSON need to be told so. */
+const jsonColumns: ReadonlySet<string> = new Set(["hours", "customFields", "featureFlags", "analytics"])
+
+export class BusinessesRepo extends Effect.Service<BusinessesRepo>()("businesses/BusinessesRepo", {
+  effect: Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const pg = yield* PgClient.PgClient
+
+    const columns = sql`b.*, l.id AS listing_id, l.profile_completeness, p.account_id, u.plan,
+      u.created_at AS account_created_at`
+    const joined = sql`businesses b JOIN listings l ON l.business_id = b.id
+      JOIN projects p ON p.id = b.project_id JOIN users u ON u.id = p.account_id`
+
+    const insert = SqlSchema.single({
+      Request: NewRow,
+      Result: BusinessRow.omit("listingId", "profileCompleteness"),
+      execute: (row) =>
+        sql`WITH b AS (INSERT INTO businesses ${sql.insert(row)} RETURNING *)
+            SELECT b.*, p.account_id, u.plan, u.created_at AS account_created_at
+            FROM b JOIN projects p ON p.id = b.project_id JOIN users u ON u.id = p.account_id`
+    })
+    const find = SqlSchema.findOne({
+      Request: Schema.String,
+      Result: BusinessRow,
+      execute: (id) => sql`SELECT ${columns} FROM ${joined} WHERE b.id = ${id}`
+    })
+    const lock = SqlSchema.findAll({
+      Request: Schema.String,
+      Result: Schema.Struct({ id: Schema.String }),
+      execute: (id) => sql`SELECT id FROM businesses WHERE id = ${id} FOR UPDATE`
+    })
+    const page = SqlSchema.findAll({
+      Request: Schema.Struct({
+        accountId: Schema.String,
+        after: Schema.UndefinedOr(Schema.String),
+        count: Schema.Int
+      }),
+      Result: BusinessRow,
+      execute: ({ accountId, after, count }) =>
+        sql`SELECT ${columns} FROM ${joined} WHERE p.account_id = ${accountId}
+            ${after === undefined ? sql`` : sql`AND b.id < ${after}`} ORDER BY b.id DESC LIMIT ${count}`
+    })
+    const ids = (condition: Statement.Fragment) =>
+      SqlSchema.findAll({
+        Request: Schema.Void,
+        Result: Schema.Struct({ id: Schema.String }),
+        execute: () =>
+          sql`SELECT b.id FROM businesses b JOIN projects p ON p.id = b.project_id
+              JOIN users u ON u.id = p.account_id WHERE ${condition} ORDER BY b.id`
+      })().pipe(Effect.map((rows) => rows.map((row) => row.id)), dieOnSql)
+    const total = SqlSchema.single({
+      Request: Schema.String,
+      Result: Schema.Struct({ count: Schema.Int }),
+      execute: (accountId) =>
+        sql`SELECT count(*)::int AS count FROM businesses b JOIN projects p ON p.id = b.project_id
+            WHERE p.account_id = ${accountId}`
+    })
+
+    const stored = (fields: Fields) =>
+      Object.fromEntries(
+        Object.entries(fields).map((
+          [name, value]
+        ) => [name, jsonColumns.has(name) && value !== null ? pg.json(value) : value])
+      )
+
+    const update = (id: string, fields: Fields) =>
+      Effect.asVoid(
+        sql`UPDATE businesses SET ${sql.update(stored({ id, ...fields }))}, updated_at = now() WHERE id = ${id}`
+      )
+
+    return {
+      /** Undefined when the slug is taken. */
+      insert: (row: typeof NewRow.Type) =>
+        sql.withTransaction(insert(row)).pipe(
+          onUnique("businesses_slug_key", () => "taken" as const),
+          Effect.catchIf((error) => error === "taken", () => Effect.succeed(undefined)),
+          onForeignKey("businesses_project_id_fkey", () => new ProjectNotFound()),
+          dieOnSql
+        ),
+      find: (id: string) => dieOnSql(find(id)),
+      /** Locks the business for the rest of the transaction; false when it is gone. */
+      lock: (id: string) => dieOnSql(Effect.map(lock(id), (rows) => rows.length > 0)),
+      page: (accountId: string, after: string | undefined, count: number) =>
+        dieOnSql(page({ accountId, after, count })),
+      total: (accountId: string) => dieOnSql(Effect.map(total(accountId), (row) => row.count)),
+      update: (id: string, fields: Fields) => dieOnSql(update(id, fields)),
+      /** An update that may link a server. */
+      edit: (id: string, fields: Fields) =>
+        update(id, fields).pipe(onUnique("businesses_server_id_key", () => new ServerAlreadyLinked()), dieOnSql),
+      delete: (id: string) => dieOnSql(Effect.asVoid(sql`DELETE FROM businesses WHERE id = ${id}`)),
+      idsOfAccount: (accountId: string) => ids(sql`p.account_id = ${accountId}`),
+      /** Those whose level waits for nothing but the age of the account. */
+      idsOfAge: (createdBefore: Date) =>
+        ids(sql`b.verification_level = 'phone_verified' AND u.created_at <= ${createdBefore}`)
+    } as const
+  })
+}) {}

@@ -1,0 +1,23 @@
+import { Text } from "#src/shared/text.ts"
+import { Schema } from "effect"
+
+/** Text that may span lines; no other control characters. */
+export const Prose = (max: number) =>
+  Text(max).pipe(
+    Schema.filter((text) => !/(?![\t\n\r])\p{Cc}/u.test(text) || "must not contain control characters", {
+      jsonSchema: {}
+    })
+  )
+
+/** One line, empty when there is none. */
+export const Line = (max: number) =>
+  Text(max).pipe(
+    Schema.filter((text) => !/\p{Cc}/u.test(text) || "must not contain control characters", { jsonSchema: {} })
+  )
+
+const isHttps = (text: string) => /^https:\/\/[^\s/]/.test(text) && URL.canParse(text)
+
+/** `https://…`, or empty. */
+export const Website = Line(2048).pipe(
+  Schema.filter((text) => text === "" || isHttps(text) || "must be a URL that starts with https://", { jsonSchema: {} })
+)
