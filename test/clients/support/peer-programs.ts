@@ -34,17 +34,17 @@ export const newMachine = () => {
 }
 export type Machine = ReturnType<typeof newMachine>
 
-/** Makes invalid, as time does, the access tokens that programs keep there; gives their number. */
+/** Makes invalid, as time does, the access tokens that programs keep there; gives the number of files. */
 export const spoilAccessTokens = ({ environment: { HOME: home = "" } }: Machine) => {
   const kept = readdirSync(home, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".json"))
     .map((name) => join(home, name))
-  return kept.map((file) => {
+  return kept.filter((file) => {
     const text = readFileSync(file, "utf8")
     // A JWT in compact form: its signature is changed.
-    const spoiled = text.replaceAll(/(eyJ[\w-]+\.[\w-]+\.)([\w-]{8})/g, "$1AAAAAAAA")
+    const spoiled = text.replaceAll(/(eyJ[\w-]+\.[\w-]+\.)[\w-]{8}/g, "$1AAAAAAAA")
     writeFileSync(file, spoiled)
-    return spoiled === text ? 0 : 1
-  }).reduce((sum, one) => sum + one, 0)
+    return spoiled !== text
+  }).length
 }
 
 /** What a person does with the URL that a program asks to open. */

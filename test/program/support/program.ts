@@ -112,12 +112,12 @@ export const sweep = ({ home }: Place) => {
  * One platform for the tests of a file, with the sample restaurant deployed; stopped as a service manager does it.
  * It believes `X-Forwarded-For`, so that callers need not share a rate limit.
  */
-export const useProgram = () => {
+export const useProgram = (variables: Readonly<Record<string, string>> = {}) => {
   const held: { program?: Program } = {}
   beforeAll(async () => {
     const place = await newPlace()
     await build(place)
-    held.program = run(place, command, { TRUST_PROXY: "1" })
+    held.program = run(place, command, { TRUST_PROXY: "1", ...variables })
     await held.program.printed(/npx berth call .*\n/)
   }, 120_000)
   afterAll(async () => {
