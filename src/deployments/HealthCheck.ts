@@ -1,6 +1,7 @@
 import { MachineError, Machines } from "#src/machines/Machines.ts"
 import { Clock, Data, Effect } from "effect"
 import { complaint, exited, timedOut } from "./health.ts"
+import { lastWords } from "./last-words.ts"
 import { probe } from "./probe.ts"
 
 /** The machine did not become healthy; the message says how it showed. */
@@ -27,7 +28,10 @@ export const awaitHealthy = Effect.fn("awaitHealthy")(
       if (state === undefined) {
         return yield* new MachineError({ operation: "inspect", machine, message: "the machine is gone" })
       }
-      if (state.status === "exited") return yield* new Unhealthy({ message: exited(healthPath, state.exitCode) })
+      if (state.status === "exited") {
+        const words = yield* lastWords(machines, machine)
+        return yield* new Unhealthy({ message: exited(healthPath, state.exitCode, words) })
+      }
       const left = deadline - (yield* Clock.currentTimeMillis)
       const seen = yield* probe(state.address, healthPath, Math.max(100, Math.min(patience, left)))
       const problem = complaint(seen, port)

@@ -1,5 +1,5 @@
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
-import { Effect, Layer, Schedule } from "effect"
+import { Effect, Fiber, Layer, Option, Schedule } from "effect"
 import { Deployments } from "./Deployments.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { DeployWorkflowLive } from "./DeployWorkflow.ts"
@@ -57,6 +57,9 @@ const every = <E, R>(name: string, interval: Schedule.Schedule<unknown>, work: E
     Effect.forkScoped
   )
 
+/** The doors are not held longer for machines that are slow to come up. */
+const patience = "15 seconds"
+
 /** The periodic work of one process. When it ends, the machines are stopped, to be started by the next process. */
 export const DeploymentJobsLive = Layer.scopedDiscard(Effect.gen(function*() {
   const reconciler = yield* Reconciler
@@ -67,7 +70,17 @@ export const DeploymentJobsLive = Layer.scopedDiscard(Effect.gen(function*() {
     Effect.catchAllCause(reconciler.stopAll(), (cause) => Effect.logWarning("Stopping the machines failed", cause))
   )
   yield* Effect.catchAllCause(reconciler.sweep(), (cause) => Effect.logWarning("The first sweep failed", cause))
-  yield* every("Looking after machines", Schedule.spaced("2 seconds"), reconciler.supervise())
+  const back = yield* reconciler.bringBack().pipe(
+    Effect.catchAllCause((cause) => Effect.logWarning("Starting what served before failed", cause)),
+    Effect.forkScoped
+  )
+  // Broken off, a start would count as a crash: it goes on, and only the wait for it ends.
+  const inTime = yield* Effect.timeoutOption(Fiber.join(back), patience)
+  if (Option.isNone(inTime)) {
+    yield* Effect.logWarning(`Not all machines answered within ${patience}; they are awaited no longer`)
+  }
+  const supervise = Effect.zipRight(Fiber.await(back), reconciler.supervise())
+  yield* every("Looking after machines", Schedule.spaced("2 seconds"), supervise)
   yield* every("The sweep", Schedule.spaced("30 seconds"), reconciler.sweep())
   yield* every("Metering", Schedule.spaced("10 seconds"), metering.tick())
   yield* every("Retention", Schedule.spaced("1 hour"), retention.collect())

@@ -46,6 +46,9 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
     const logs = yield* ServerLogs
     const watch = yield* Watch
 
+    /** Machines that this process started: they are started once, and what they ended with is what is told. */
+    const started = new Set<string>()
+
     const log = ({ serverId, version }: DeploymentRow, message: string, level: LogLevel = "info") =>
       logs.append(serverId, [{ level, message: `Deployment ${version}: ${message}` }])
 
@@ -107,13 +110,14 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
 
     const start = Effect.fn("Pipeline.start")(function*(record: DeploymentRow) {
       yield* log(record, "starting the machine")
+      started.add(record.id)
       yield* launch.start(record.serverId, record.id)
     })
 
     const check = Effect.fn("Pipeline.check")(function*(record: DeploymentRow) {
       const server = yield* serverOf(record)
       // After a restart of the platform the machine may have ended with it; one that runs is left as it is.
-      yield* launch.start(record.serverId, record.id)
+      if (!started.has(record.id)) yield* launch.start(record.serverId, record.id)
       yield* log(record, `waiting for ${server.healthPath} (${server.healthTimeoutSeconds} s at most)`)
       const took = yield* Effect.provideService(
         awaitHealthy({ ...server, machine: record.id, port: record.port }),
@@ -136,6 +140,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
     /** Takes away the machine of a deployment that will never serve. Never one that does, or may yet. */
     const discard = Effect.fn("Pipeline.discard")(
       function*(id: string) {
+        started.delete(id)
         const record = yield* repo.find(id)
         if (Option.isSome(record) && (record.value.active || record.value.stage !== "failed")) return
         yield* launch.destroy(id, 0)
@@ -147,6 +152,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
     /** The last step: what the new machine replaced goes. */
     const retire = Effect.fn("Pipeline.retire")(
       function*(id: string, serverId: string) {
+        started.delete(id)
         yield* leftovers.ofServer(serverId)
         yield* enter(id, "retired")
       },

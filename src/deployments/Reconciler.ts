@@ -107,6 +107,23 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
       }, { concurrency: 4, discard: true })
     })
 
+    /** Starts what served before, and waits until each answers, or shows that it will not. */
+    const bringBack = Effect.fn("Reconciler.bringBack")(function*() {
+      yield* supervise()
+      const served = (yield* fleet.serving).filter(({ serverStatus }) => serverStatus === "running")
+      const answers = Effect.fnUntraced(
+        function*({ id, serverId }: Serving) {
+          const server = Option.getOrUndefined(yield* repo.server(serverId))
+          const deployment = Option.getOrUndefined(yield* fleet.servingOf(serverId))
+          if (server === undefined || deployment?.id !== id) return
+          yield* awaitHealthy({ ...server, machine: id, port: deployment.port })
+        },
+        Effect.provideService(Machines, machines),
+        Effect.ignore
+      )
+      yield* Effect.forEach(served, answers, { concurrency: 16, discard: true })
+    })
+
     /** A stop that the platform did not live to finish. */
     const rest = (one: Serving, state: MachineState | undefined) => {
       watched.delete(one.id)
@@ -168,6 +185,6 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
       )
     })
 
-    return { supervise, sweep, stopAll } as const
+    return { bringBack, supervise, sweep, stopAll } as const
   })
 }) {}

@@ -28,7 +28,14 @@ export const complaint = (probe: Probe, port: number): string | undefined => {
 
 export const timedOut = (path: string, seconds: number, last: string) => `${path} ${last} (waited ${seconds} s)`
 
-export const exited = (path: string, exitCode: number | null) =>
-  exitCode === null
+const longestWords = 300
+
+/** `words` is the line of its output that tells best why; empty when there was none. */
+export const exited = (path: string, exitCode: number | null, words: string) => {
+  const what = exitCode === null
     ? `the machine ended before ${path} answered, and its exit code was lost`
     : `the machine exited with code ${exitCode} before ${path} answered`
+  return words === ""
+    ? what
+    : `${what}: ${words.length <= longestWords ? words : `${words.slice(0, longestWords - 1).toWellFormed()}…`}`
+}

@@ -33,7 +33,16 @@ const table = [
     appImage("deaf"),
     /^checking: \/healthz took the connection and did not answer/
   ],
-  ["a server that crashes at once", appImage("crash"), /^checking: the machine exited with code 3/]
+  [
+    "a server that crashes at once",
+    appImage("crash"),
+    /^checking: the machine exited with code 3 before \/healthz answered: Fatal error: no configuration$/
+  ],
+  [
+    "an image without the program it names",
+    appImage("healthy", { program: "/nope" }),
+    /^checking: the machine exited with code \d+ before \/healthz answered: .*\/nope.*no such file/i
+  ]
 ] as const
 
 platformSuite("a deployment that fails", (it) => {
@@ -57,6 +66,18 @@ platformSuite("a deployment that fails", (it) => {
         yield* until(machines.list(server.id), (list) => list.length === 0)
       }), 30_000)
   }
+
+  it.effect("starts its machine once, and tells once why that ended", () =>
+    Effect.gen(function*() {
+      const deployments = yield* Deployments
+      const { as, server } = yield* makeServer()
+      const imageUri = yield* appImage("healthy", { program: "/nope" })
+      const { id } = yield* as(deployments.deploy(server.id, { imageUri }))
+      yield* as(deployments.settled(id))
+      const { items } = yield* as(Effect.flatMap(ServerLogs, (logs) => logs.list(server.id, { limit: 200 })))
+      const told = items.map(({ message }) => message).filter((text) => text.includes("/nope"))
+      assert.strictEqual(told.filter((text) => !text.startsWith("Deployment 1: failed")).length, 1, told.join("\n"))
+    }), 30_000)
 
   it.effect("leaves the last words of a crashed machine in the log", () =>
     Effect.gen(function*() {

@@ -10,6 +10,7 @@ import { freshDatabaseUrl } from "../support/Database.ts"
 import { settingsTest, temporaryDirectory } from "../support/Settings.ts"
 import { makeServer } from "./support/account.ts"
 import { appImage, type Behaviour } from "./support/app-image.ts"
+import { getFrom } from "./support/http.ts"
 import { destroyMachines } from "./support/machines.ts"
 import { services } from "./support/services.ts"
 import { until } from "./support/wait.ts"
@@ -58,6 +59,16 @@ describe("a platform that is stopped and started", () => {
       }),
     60_000
   )
+
+  it.scopedLive("has what served before answering again when it is ready itself", () =>
+    Effect.gen(function*() {
+      const { session } = yield* site
+      const { id } = yield* session(
+        Effect.tap(begin("slow"), ({ as, id }) =>
+          Effect.flatMap(Deployments, (deployments) => as(deployments.settled(id))))
+      )
+      assert.strictEqual(yield* session(getFrom(id, "/healthz")), "{\"ok\":true}")
+    }), 60_000)
 
   it.scopedLive("starts again what ran, and leaves alone what was stopped", () =>
     Effect.gen(function*() {

@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { join } from "node:path"
 import { MachineError, Machines } from "../Machines.ts"
 import { authRelayFor, serveAuthRelay } from "./auth-relay.ts"
+import { removeEmptyParent, sweepGroups } from "./cgroups.ts"
 import { chooseHost } from "./choose.ts"
 import * as lifecycle from "./lifecycle.ts"
 import { recordNames } from "./store.ts"
@@ -38,6 +39,10 @@ const make = Effect.gen(function*() {
   const host = { ...chosen, auth }
   const locked = makeLocks()
   const { yard } = host
+  if (host.cgroups !== undefined) {
+    yield* Effect.addFinalizer(() => Effect.sync(() => removeEmptyParent(yard.cgroup)))
+    yield* Effect.forkScoped(Effect.ignoreLogged(Effect.tryPromise(sweepGroups)))
+  }
   return Machines.of({
     driver: {
       name: "sandbox",

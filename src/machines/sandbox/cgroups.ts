@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs"
+import { readdir, rmdir } from "node:fs/promises"
+import { dirname, join } from "node:path"
 import type { Limits } from "./limits.ts"
 
 /** What bounds a machine as a whole on this host. Version 1 has a tree for each controller, version 2 one for all. */
@@ -15,6 +16,8 @@ const mounted = () =>
     return /^cgroup2?$/.test(type) ? [{ type, path: before.split(" ")[4] ?? "", options: options.split(",") }] : []
   })
 
+const enable = (dir: string) => writeFileSync(join(dir, "cgroup.subtree_control"), "+memory +pids +cpu")
+
 /** Undefined when one of the three controllers is missing here or we may not make groups. */
 export const findCgroups = (parent: string): Cgroups | undefined => {
   try {
@@ -27,7 +30,6 @@ export const findCgroups = (parent: string): Cgroups | undefined => {
     }
     const root = mounts.find((m) => m.type === "cgroup2")?.path
     if (root === undefined) return undefined
-    const enable = (dir: string) => writeFileSync(join(dir, "cgroup.subtree_control"), "+memory +pids +cpu")
     enable(root)
     mkdirSync(join(root, parent), { recursive: true })
     enable(join(root, parent))
@@ -46,6 +48,9 @@ export const makeCgroup = (cgroups: Cgroups, path: string, limits: Limits): Read
   }
   if (cgroups.version === 2) {
     const dir = join(cgroups.root, path)
+    // The home's own group may have been swept away while it was empty.
+    mkdirSync(dirname(dir), { recursive: true })
+    enable(dirname(dir))
     const joined = set(dir, {
       "memory.max": limits.memoryBytes,
       "memory.oom.group": 1,
@@ -86,4 +91,41 @@ export const removeCgroup = (path: string): boolean => {
       return (error as NodeJS.ErrnoException).code === "ENOENT"
     }
   }).every((gone) => gone)
+}
+
+/** Takes a home's own group out of every tree, where nothing is left below it. */
+export const removeEmptyParent = (parent: string): void => {
+  for (const mount of mounted()) {
+    try {
+      rmdirSync(join(mount.path, parent))
+    } catch {
+      // Absent, or in use.
+    }
+  }
+}
+
+const LONG_UNUSED = 60 * 60_000
+
+const directories = (path: string) =>
+  readdir(path, { withFileTypes: true }).then(
+    (entries) => entries.filter((entry) => entry.isDirectory()).map(({ name }) => name),
+    () => []
+  )
+
+/**
+ * Takes out what homes have left that came to a sudden end, or are gone: groups without a process, an hour old. The
+ * kernel refuses to remove one that is in use; a platform that has lost an empty one makes it again.
+ */
+export const sweepGroups = async (): Promise<void> => {
+  for (const { path } of mounted()) {
+    for (const name of await directories(path)) {
+      const parent = join(path, name)
+      const age = /^berth-[0-9a-f]{12}$/.test(name)
+        ? Date.now() - (statSync(parent, { throwIfNoEntry: false })?.mtimeMs ?? Infinity)
+        : 0
+      if (age < LONG_UNUSED) continue
+      for (const machine of await directories(parent)) await rmdir(join(parent, machine)).catch(() => undefined)
+      await rmdir(parent).catch(() => undefined)
+    }
+  }
 }

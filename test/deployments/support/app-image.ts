@@ -59,14 +59,14 @@ const files = (): ReadonlyArray<LayoutEntry> => {
 /** Makes an image in a layout of its own and answers with its `oci:` address. */
 export const appImage = (
   behaviour: Behaviour,
-  options: { readonly architecture?: string; readonly note?: string } = {}
+  options: { readonly architecture?: string; readonly note?: string; readonly program?: string } = {}
 ) =>
   Effect.gen(function*() {
     const directory = join(temporaryDirectory("image"), "layout")
     yield* writeLayout(directory, {
       layers: [files()],
       config: {
-        entrypoint: ["/usr/bin/perl"],
+        entrypoint: [options.program ?? "/usr/bin/perl"],
         cmd: ["/app.pl"],
         env: [`BEHAVIOUR=${behaviour}`, `NOTE=${options.note ?? ""}`],
         workingDir: "/",
