@@ -64,6 +64,7 @@ form>.act{width:100%}
 .good{background:var(--good-ground);border-color:var(--good);color:var(--good)}
 .grants{list-style:none;padding:0}
 .grants>li{border:1px solid var(--line);border-radius:.5rem;padding:1rem;margin:0 0 1rem}
+.grants>:last-child,main>form:last-child>.choices{margin-bottom:0}
 .grants h2{margin:0 0 .5rem}
 .inline{display:inline}
 .inline button{min-height:0;padding:0;border:0;font-weight:400;color:var(--link);text-decoration:underline;

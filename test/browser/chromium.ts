@@ -38,7 +38,7 @@ export const useChromium = () => {
       ...options
     })
     const page = await context.newPage()
-    page.setDefaultTimeout(10_000)
+    page.setDefaultTimeout(15_000)
     const complaints: Array<string> = []
     page.on("console", (message) => {
       // What a policy of ours stopped; a lost favicon or a busy network is none of the pages' doing.

@@ -12,11 +12,9 @@ import { findPeers } from "./support/peers.ts"
 import { connectWebClient } from "./support/web-client.ts"
 
 const found = await findPeers()
-const missing = (typeof found === "string" ? found : undefined) ??
-  missingProgram("chromium") ?? missingProgram("openssl")
+const missing = missingProgram("chromium") ?? missingProgram("openssl")
 
 describeWhen(missing, "clients described by a document, with a person at a browser", () => {
-  if (typeof found === "string") return
   const documents = useDocumentHost()
   const program = useProgram(documents.variables)
   const visit = useChromium()
@@ -34,7 +32,8 @@ describeWhen(missing, "clients described by a document, with a person at a brows
   }
   const whoItIs = () => `Identity\n${documents.host()} (it is described there)`
 
-  describe("a program on the user's machine", () => {
+  describeWhen(typeof found === "string" ? found : undefined, "a program on the user's machine", () => {
+    if (typeof found === "string") return
     const redirects = ["http://localhost/oauth/callback", "http://127.0.0.1/oauth/callback"]
 
     it("mcp-remote is asked about by its host's name, each time, also when the server's owner trusts it", async () => {
