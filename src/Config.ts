@@ -1,57 +1,8 @@
-import { Config, Context, Data, Effect, Layer, type LogLevel, Option, Redacted } from "effect"
-import { isAbsolute, resolve } from "node:path"
-import { parseSecretKey } from "./shared/secret-key.ts"
+import { Context, Effect, Layer, type LogLevel, Option, type Redacted } from "effect"
+import { resolve } from "node:path"
+import { kinds, oneOf, setting, SettingError, settingOr, settings } from "./setting.ts"
 
-/** A setting is missing or wrong. The message is one sentence that names it; the start stops with it. */
-export class SettingError extends Data.TaggedError("SettingError")<{ readonly message: string }> {}
-
-const url = (name: string) =>
-  Config.string(name).pipe(Config.mapAttempt((text) => {
-    const parsed = new URL(text)
-    if (!/^https?:$/.test(parsed.protocol)) throw new Error("not http or https")
-    return parsed.href.replace(/\/$/, "")
-  }))
-
-const list = (name: string) =>
-  Config.string(name).pipe(
-    Config.map((text) => text.split(",").map((item) => item.trim()).filter((item) => item !== "")),
-    Config.withDefault([] as ReadonlyArray<string>)
-  )
-
-const domain = Config.string("MCP_DOMAIN").pipe(
-  Config.mapAttempt((text) => {
-    const name = text.toLowerCase()
-    if (!/^(?!-)[a-z0-9.-]+(:\d+)?$/.test(name)) throw new Error("not a domain name")
-    return name
-  }),
-  Config.option
-)
-
-const settings = Config.all({
-  production: Config.string("NODE_ENV").pipe(Config.map((v) => v === "production"), Config.withDefault(false)),
-  port: Config.port("PORT").pipe(Config.withDefault(8787)),
-  host: Config.nonEmptyString("HOST").pipe(Config.withDefault("127.0.0.1")),
-  baseUrl: Config.option(url("BASE_URL")),
-  hubUrl: Config.option(url("HUB_URL")),
-  authUrl: Config.option(url("AUTH_URL")),
-  mcpDomain: domain,
-  home: Config.nonEmptyString("BERTH_HOME").pipe(Config.withDefault(".berth")),
-  databaseUrl: Config.option(Config.redacted("DATABASE_URL")),
-  redisUrl: Config.option(Config.redacted("REDIS_URL")),
-  secretKey: Config.option(Config.redacted("SECRET_KEY")),
-  secretKeyPrevious: Config.option(Config.redacted("SECRET_KEY_PREVIOUS")),
-  computeDriver: Config.literal("auto", "sandbox")("COMPUTE_DRIVER").pipe(Config.withDefault("auto" as const)),
-  sandboxTier: Config.literal("auto", "runc", "bubblewrap", "util-linux")("SANDBOX_TIER").pipe(
-    Config.withDefault("auto" as const)
-  ),
-  trustProxy: Config.integer("TRUST_PROXY").pipe(
-    Config.validate({ message: "not a number of hops from 0 to 10", validation: (n) => n >= 0 && n <= 10 }),
-    Config.withDefault(0)
-  ),
-  allowedOrigins: list("ALLOWED_ORIGINS"),
-  allowedPrivateHosts: list("ALLOWED_PRIVATE_HOSTS"),
-  logLevel: Config.logLevel("LOG_LEVEL").pipe(Config.option)
-})
+export { SettingError } from "./setting.ts"
 
 /** What every setting means is in the README's table; the defaults are those of a development machine. */
 export interface Settings {
@@ -84,39 +35,40 @@ export interface Settings {
 
 export class CurrentSettings extends Context.Tag("berth/Settings")<CurrentSettings, Settings>() {}
 
-const checkKey = (name: string, key: Option.Option<Redacted.Redacted>) =>
-  Option.isSome(key) && parseSecretKey(Redacted.value(key.value)) === undefined
-    ? new SettingError({ message: `${name} must be 32 bytes in base64 (make one with: openssl rand -base64 32)` })
-    : Effect.void
-
+/** One after the other: the first that is wrong is told. */
 const read = Effect.gen(function*() {
-  const raw = yield* settings
-  yield* checkKey("SECRET_KEY", raw.secretKey)
-  yield* checkKey("SECRET_KEY_PREVIOUS", raw.secretKeyPrevious)
-  if (raw.production && Option.isNone(raw.secretKey)) {
+  // A misspelt "production" must not start with the defaults of development.
+  const environment = yield* settingOr("NODE_ENV", oneOf("production", "development", "test"), "development")
+  const production = environment === "production"
+  const port = yield* settingOr("PORT", kinds.port, 8787)
+  const baseUrl = yield* settingOr("BASE_URL", kinds.url, `http://localhost:${port}`)
+  const mcpDomain = yield* setting("MCP_DOMAIN", kinds.domain)
+  const secretKey = yield* setting("SECRET_KEY", kinds.secretKey)
+  if (production && Option.isNone(secretKey)) {
     return yield* new SettingError({ message: "SECRET_KEY is required when NODE_ENV=production" })
   }
-  const baseUrl = Option.getOrElse(raw.baseUrl, () => `http://localhost:${raw.port}`)
   return {
-    ...raw,
+    production,
+    port,
+    host: yield* settingOr("HOST", kinds.host, "127.0.0.1"),
     baseUrl,
-    hubUrl: Option.getOrElse(raw.hubUrl, () => baseUrl),
-    authUrl: Option.getOrElse(raw.authUrl, () => baseUrl),
-    mcpDomain: Option.getOrElse(raw.mcpDomain, () => "mcp.localhost"),
-    mcpDomainExplicit: Option.isSome(raw.mcpDomain),
-    home: isAbsolute(raw.home) ? raw.home : resolve(raw.home)
+    hubUrl: yield* settingOr("HUB_URL", kinds.url, baseUrl),
+    authUrl: yield* settingOr("AUTH_URL", kinds.url, baseUrl),
+    mcpDomain: Option.getOrElse(mcpDomain, () => "mcp.localhost"),
+    mcpDomainExplicit: Option.isSome(mcpDomain),
+    home: resolve(yield* settingOr("BERTH_HOME", kinds.text, ".berth")),
+    databaseUrl: yield* setting("DATABASE_URL", kinds.databaseUrl),
+    redisUrl: yield* setting("REDIS_URL", kinds.redisUrl),
+    secretKey,
+    secretKeyPrevious: yield* setting("SECRET_KEY_PREVIOUS", kinds.secretKey),
+    computeDriver: yield* settingOr("COMPUTE_DRIVER", oneOf("auto", "sandbox"), "auto"),
+    sandboxTier: yield* settingOr("SANDBOX_TIER", oneOf("auto", "runc", "bubblewrap", "util-linux"), "auto"),
+    trustProxy: yield* settingOr("TRUST_PROXY", kinds.proxies, 0),
+    allowedOrigins: yield* settings("ALLOWED_ORIGINS", kinds.origin),
+    allowedPrivateHosts: yield* settings("ALLOWED_PRIVATE_HOSTS", kinds.privateHost),
+    logLevel: yield* setting("LOG_LEVEL", kinds.logLevel)
   } satisfies Settings
 })
 
 /** Reads the process environment once; the only place that does. */
-export const SettingsLive: Layer.Layer<CurrentSettings, SettingError> = Layer.effect(
-  CurrentSettings,
-  Effect.catchTag(
-    Effect.catchAll(read, (error) =>
-      error._tag === "SettingError"
-        ? Effect.fail(error)
-        : new SettingError({ message: `A setting is wrong: ${String(error)}` })),
-    "SettingError",
-    Effect.fail
-  )
-)
+export const SettingsLive: Layer.Layer<CurrentSettings, SettingError> = Layer.effect(CurrentSettings, read)

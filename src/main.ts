@@ -2,19 +2,40 @@
 import { FetchHttpClient } from "@effect/platform"
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Cause, Effect, Exit, Layer } from "effect"
+import { closeSync } from "node:fs"
 import { run } from "./cli/root.ts"
+
+// Deprecations are for developers. One is known: the cluster library unlocks its shards at once over one connection.
+if (!process.execArgv.includes("--trace-deprecation")) process.noDeprecation = true
 
 // The first signal starts an orderly end; its repetition (a terminal and npm both send Ctrl-C) must not cut that off.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined)
 // A terminal that closes asks for the same end.
-process.once("SIGHUP", () => process.kill(process.pid, "SIGTERM"))
+let hungUp = false
+process.on("SIGHUP", () => {
+  hungUp = true
+  process.kill(process.pid, "SIGTERM")
+})
+
+/** Node puts the terminal's mode back as it leaves, and crashes when the terminal is gone; closed files it leaves alone. */
+const letGo = () => {
+  for (const descriptor of [0, 1, 2]) {
+    try {
+      closeSync(descriptor)
+    } catch {
+      // It was closed before.
+    }
+  }
+}
 
 run(process.argv).pipe(
   Effect.provide(Layer.merge(NodeContext.layer, FetchHttpClient.layer)),
   NodeRuntime.runMain({
     disablePrettyLogger: true,
     // Being told to stop is no failure; a command that failed has said so in the exit code.
-    teardown: (exit, onExit) =>
+    teardown: (exit, onExit) => {
+      if (hungUp) letGo()
       onExit(Exit.isFailure(exit) && !Cause.isInterruptedOnly(exit.cause) ? 1 : Number(process.exitCode ?? 0))
+    }
   })
 )

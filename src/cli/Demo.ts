@@ -51,7 +51,7 @@ const enter = Effect.fn("Demo.enter")(function*(home: string) {
   }))
   if (Option.isNone(known)) {
     yield* writeRecord(home, record)
-    yield* say(`opening the account ${record.email} with the password ${record.password}`)
+    yield* say(`opening the account ${record.email}`)
   }
   const session = yield* accounts.logIn(record, "local").pipe(
     Effect.catchTag("WrongCredentials", () => accounts.signUp({ email: record.email, password: record.password }))

@@ -12,7 +12,7 @@ A restaurant's MCP server is live, protected by OAuth:
 
   MCP URL    ${url}
   Token      ${token}
-             (15 minutes; POST /v1/servers/:serverId/test-token makes another)
+             (15 minutes; after ${command} login the tool create_test_token makes another)
   Account    ${email}, its password is in demo.json of the home folder
 
 Read the menu through the gateway, in another terminal:

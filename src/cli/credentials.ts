@@ -16,17 +16,28 @@ const readAll = Effect.gen(function*() {
   return yield* Schema.decode(Credentials)(yield* files.readFileString(yield* location))
 }).pipe(Effect.catchAll(() => Effect.succeed<Readonly<Record<string, string>>>({})))
 
-/** Keeps a session token in the user's configuration folder, readable by the user alone. */
-export const saveToken = Effect.fn("cli.saveToken")(function*(url: string, token: string) {
+const write = Effect.fn("cli.writeCredentials")(function*(credentials: Readonly<Record<string, string>>) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const file = yield* location
-  const text = yield* Schema.encode(Credentials)({ ...(yield* readAll), [new URL(url).origin]: token })
+  const text = yield* Schema.encode(Credentials)(credentials)
   yield* files.makeDirectory(path.dirname(file), { recursive: true, mode: 0o700 })
   // Written aside and renamed: a crash leaves the old file or the new one, and the mode holds from the start.
   yield* files.writeFileString(`${file}.new`, text, { mode: 0o600 })
   yield* files.rename(`${file}.new`, file)
   return file
+})
+
+/** Keeps a session token in the user's configuration folder, readable by the user alone; tells the file. */
+export const saveToken = Effect.fn("cli.saveToken")(function*(url: string, token: string) {
+  return yield* write({ ...(yield* readAll), [new URL(url).origin]: token })
+})
+
+/** Takes the session kept for an installation out of the file, and tells it. */
+export const dropToken = Effect.fn("cli.dropToken")(function*(url: string) {
+  const { [new URL(url).origin]: token, ...others } = yield* readAll
+  if (token !== undefined) yield* write(others)
+  return Option.fromNullable(token)
 })
 
 /** The saved session for a URL of the platform's own API or MCP; never for a hosted server behind it. */

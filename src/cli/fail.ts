@@ -18,5 +18,6 @@ export const orSay = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     effect,
     (error): error is Extract<E, { readonly _tag: typeof told[number]; readonly message: string }> =>
       told.some((tag) => Predicate.isTagged(error, tag)),
-    ({ message }) => fail(message)
+    // Ctrl-C reaches the programs that we run too, and maybe before us: what they then fail with is no failure.
+    ({ message }) => Effect.zipRight(Effect.sleep("50 millis"), fail(message))
   )

@@ -1,14 +1,33 @@
-import { Command } from "@effect/cli"
+import { CliConfig, Command, ValidationError } from "@effect/cli"
+import { Effect } from "effect"
 import { version } from "../version.ts"
 import { adminCommand } from "./adminCommand.ts"
+import { fail } from "./fail.ts"
 import { loginCommand } from "./loginCommand.ts"
+import { logoutCommand } from "./logoutCommand.ts"
 import { callCommand, toolsCommand } from "./mcp/commands.ts"
+import { withTidyOutput } from "./output.ts"
 import { serveCommand } from "./serveCommand.ts"
 
 const berth = Command.make("berth").pipe(
-  Command.withDescription("Host MCP servers, and use them"),
-  Command.withSubcommands([serveCommand, loginCommand, toolsCommand, callCommand, adminCommand])
+  Command.withDescription("Host MCP servers, and use them. Each command has a --help of its own"),
+  Command.withSubcommands([serveCommand, loginCommand, logoutCommand, toolsCommand, callCommand, adminCommand])
 )
 
-/** The command line; `argv` as Node gives it. */
-export const run = Command.run(berth, { name: "berth", version })
+const commandLine = Command.run(berth, { name: "berth", version })
+
+/** The command line; `argv` as Node gives it. What it does not understand is said in a sentence, with exit code 1. */
+export const run = (argv: ReadonlyArray<string>) => {
+  const words = argv.slice(2)
+  const understood = words.length > 0 ? argv : [...argv, "--help"]
+  return commandLine(understood).pipe(
+    Effect.catchIf(ValidationError.isValidationError, () => {
+      const command = words[0] !== undefined && /^[a-z]+$/.test(words[0]) ? words[0] : ""
+      return fail(`See ${known.has(command) ? `berth ${command}` : "berth"} --help`)
+    }),
+    Effect.provide(CliConfig.layer({ showBuiltIns: false })),
+    withTidyOutput(words)
+  )
+}
+
+const known = new Set(["serve", "login", "logout", "tools", "call", "admin"])

@@ -1,12 +1,19 @@
 import { HttpLive } from "#http/Server.ts"
 import { SqlLive, SqlSharedLive } from "#sql/Client.ts"
-import { Layer } from "effect"
-import { SettingsLive } from "../Config.ts"
+import { Effect, Layer } from "effect"
+import { CurrentSettings, SettingsLive } from "../Config.ts"
 import { DeploymentJobsLive } from "../deployments/Live.ts"
 import { SandboxLive } from "../machines/sandbox/Sandbox.ts"
 import { MaintenanceLive } from "../operations/Maintenance.ts"
 import { ServicesLive } from "../Services.ts"
 import { LoggingLive } from "../shared/logging.ts"
+import { usableHome } from "./home.ts"
+
+/** The settings of the environment, with a home that can be used. */
+export const UsableSettingsLive: typeof SettingsLive = Layer.effect(
+  CurrentSettings,
+  Effect.tap(CurrentSettings, ({ home }) => usableHome(home))
+).pipe(Layer.provide(SettingsLive))
 
 /** The whole platform in one process, from its settings: database, machines, services, doors. */
 export const PlatformLive = Layer.mergeAll(HttpLive, MaintenanceLive).pipe(
@@ -20,6 +27,6 @@ export const PlatformLive = Layer.mergeAll(HttpLive, MaintenanceLive).pipe(
 
 /** The database and the settings, for commands that run beside a serving process. */
 export const SharedDatabaseLive = SqlSharedLive.pipe(
-  Layer.provideMerge(SettingsLive),
-  Layer.provide(Layer.provide(LoggingLive, SettingsLive))
+  Layer.provide(LoggingLive),
+  Layer.provideMerge(UsableSettingsLive)
 )

@@ -1,20 +1,22 @@
 import { Command, Options } from "@effect/cli"
 import { Effect, Layer } from "effect"
-import { SettingsLive } from "../Config.ts"
 import { announce } from "./announce.ts"
 import { orSay } from "./fail.ts"
-import { PlatformLive } from "./serve.ts"
+import { PlatformLive, UsableSettingsLive } from "./serve.ts"
 
 const noDemo = Options.boolean("no-demo").pipe(
-  Options.withDescription("Do not deploy the sample restaurant when the home is empty")
+  Options.withDescription("Leave out the sample restaurant that is deployed in an empty home")
 )
 
 /** `berth serve`: the platform, until it is told to stop (SIGINT, SIGTERM). */
 export const serveCommand = Command.make("serve", { noDemo }, ({ noDemo }) =>
   Effect.scoped(Effect.gen(function*() {
-    const platform = yield* Layer.build(Layer.provideMerge(PlatformLive, SettingsLive))
-    yield* Effect.provide(announce({ demo: !noDemo }), platform)
-    return yield* Effect.never
+    const platform = yield* Layer.build(Layer.provideMerge(PlatformLive, UsableSettingsLive))
+    return yield* announce({ demo: !noDemo }).pipe(
+      Effect.zipRight(Effect.never),
+      Effect.onInterrupt(() => Effect.log("Stopping")),
+      Effect.provide(platform)
+    )
   })).pipe(orSay)).pipe(
     Command.withDescription("Run the platform: database, machines, gateway, HTTP and MCP on one port")
   )

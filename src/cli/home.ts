@@ -1,0 +1,36 @@
+import { Effect } from "effect"
+import { accessSync, constants, mkdirSync, statSync } from "node:fs"
+import { dirname } from "node:path"
+import { SettingError } from "../Config.ts"
+
+const isDirectory = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+
+/** One folder at a time: Node's recursive way never ends where the system says that a new folder is not there (/proc). */
+const makeFolder = (path: string) => {
+  if (isDirectory(path)) return
+  if (dirname(path) !== path) makeFolder(dirname(path))
+  try {
+    mkdirSync(path)
+  } catch (error) {
+    if (!isDirectory(path)) throw error
+  }
+}
+
+const reasonOf = (error: unknown) => {
+  const { code, path = "it" } = error as NodeJS.ErrnoException
+  if (code === "EACCES" || code === "EPERM") return `this user may not write to ${path}`
+  if (code === "EROFS") return `${path} is on a read-only file system`
+  if (code === "ENOTDIR" || code === "EEXIST") return `${path} is not a folder`
+  return `${path} can't be made (${code ?? String(error)})`
+}
+
+/** Makes the folder that `BERTH_HOME` names, unless it is there; fails when it can't be made or written to. */
+export const usableHome = (home: string) =>
+  Effect.try({
+    try: () => {
+      makeFolder(home)
+      accessSync(home, constants.W_OK | constants.X_OK)
+    },
+    catch: (error) =>
+      new SettingError({ message: `BERTH_HOME must be a folder that can be written to, but ${reasonOf(error)}` })
+  })

@@ -1,0 +1,39 @@
+import { Config, Console, Effect, Option } from "effect"
+import { stripVTControlCharacters } from "node:util"
+
+/** What the library tells of each option, and the name of the option tells already. */
+const noise =
+  /^ *(A true or false value|A user-defined piece of text( that is confidential)?|This setting is optional|This option (can be set|may be repeated).*)\.$\n\n?/gm
+
+/** The usage line names the whole command, as it is typed: `$ plan` becomes `berth admin plan`. */
+const usage = (argv: ReadonlyArray<string>) => (line: string, rest: string) => {
+  const word = /^\S+/.exec(rest)?.[0] ?? ""
+  const at = argv.indexOf(word)
+  return word === "berth" || at < 0 ? line.replace("$ ", "") : ["berth", ...argv.slice(0, at), rest].join(" ")
+}
+
+/** The help that the library prints, without its repetitions; anything else as it is. */
+export const tidyHelp = (text: string, argv: ReadonlyArray<string>) => {
+  const plain = stripVTControlCharacters(text)
+  if (!/^USAGE$/m.test(plain)) return text
+  return plain.replace(noise, "").replace(/^\$ (.*)$/m, usage(argv)).replace(/^berth\n+/, "")
+    .replace(/\n+(?=\n\n)/g, "").replace(/ +$/gm, "").trimEnd()
+}
+
+/**
+ * Prints through the console there is: help tidied, and colours only in terminals whose user did not refuse them
+ * (no-color.org).
+ */
+export const withTidyOutput = (argv: ReadonlyArray<string>) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const refused = Option.isSome(yield* Effect.option(Config.nonEmptyString("NO_COLOR")))
+    const console = yield* Console.consoleWith(Effect.succeed)
+    const tidy = (stream: NodeJS.WriteStream, print: Console.Console["log"]): Console.Console["log"] => (...values) =>
+      print(...values.map((value) => {
+        if (typeof value !== "string") return value
+        const text = tidyHelp(value, argv)
+        return stream.isTTY === true && !refused ? text : stripVTControlCharacters(text)
+      }))
+    const log = tidy(process.stdout, console.log)
+    return yield* Effect.withConsole(effect, { ...console, log, error: tidy(process.stderr, console.error) })
+  })
