@@ -23,8 +23,8 @@ const { id: VariableId } = EnvironmentVariable.fields
 /** What a sealed value is bound to: it opens for this server and name only. */
 const contextOf = (serverId: string, name: string) => `env ${serverId} ${name}`
 
-/** Of what was sealed, from above: base64 is a third longer, and what comes with a value is short. */
-const bytesOf = (sealed: string) => Math.floor(sealed.length * 3 / 4)
+/** Of what was sealed (`v1.{key id}.{wrapped data key}.{box}`): base64 is a third longer, the rest is 98 bytes of it. */
+const bytesOf = (sealed: string) => Math.floor(sealed.length * 3 / 4) - 98
 
 /** A server's environment variables: sealed at rest, names only on reads, in effect from the next deployment. */
 export class Environment extends Effect.Service<Environment>()("servers/Environment", {

@@ -64,6 +64,19 @@ describeWhen(notLinux, "a ready server in the running platform", () => {
     await client.close()
   })
 
+  it("has variables of 96 KiB, and 768 KiB in all beside its configuration", async () => {
+    const { id } = await owner.server(project.id)
+    const set = (name: string, value: string) => owner.put(`/v1/servers/${id}/env/${name}`, { value })
+    const most = "é".repeat(48 * 1024)
+    expect((await set("SVC_READY_CONFIG", config)).status).toBe(201)
+    for (let i = 0; i < 8; i++) expect((await set(`V${i}`, most)).status).toBe(201)
+    expect((await set("V0", `${most}.`)).body).toMatchObject({ error: { code: "VALIDATION_ERROR" } })
+    const over = await set("ONE_MORE", "12345678")
+    expect([over.status, over.body]).toMatchObject([409, { error: { message: expect.stringContaining("768 KiB") } }])
+    expect((await set("V0", "shorter")).status).toBe(200)
+    expect((await set("ONE_MORE", "12345678")).status).toBe(201)
+  })
+
   it("goes on being served, by the routes last known, while the database is away", async () => {
     const before = await settledCount()
     expect((await health()).status).toBe(200)
