@@ -8,6 +8,7 @@ const isDirectory = (path: string) => statSync(path, { throwIfNoEntry: false })?
 /** One folder at a time: Node's recursive way never ends where the system says that a new folder is not there (/proc). */
 const makeFolder = (path: string) => {
   if (isDirectory(path)) return
+  // Up from there, so that the first that can't be made is the one told.
   if (dirname(path) !== path) makeFolder(dirname(path))
   try {
     mkdirSync(path)
@@ -20,7 +21,7 @@ const reasonOf = (error: unknown) => {
   const { code, path = "it" } = error as NodeJS.ErrnoException
   if (code === "EACCES" || code === "EPERM") return `this user may not write to ${path}`
   if (code === "EROFS") return `${path} is on a read-only file system`
-  if (code === "ENOTDIR" || code === "EEXIST") return `${path} is not a folder`
+  if (code === "ENOTDIR" || code === "EEXIST") return `${path} is a file, or lies below one`
   return `${path} can't be made (${code ?? String(error)})`
 }
 

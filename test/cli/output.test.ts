@@ -1,0 +1,93 @@
+import { execFile } from "node:child_process"
+import { existsSync, readFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { build, clear, environment, newPlace, type Place } from "../program/support/program.ts"
+
+let place: Place
+beforeAll(async () => {
+  place = await newPlace()
+  await build(place)
+}, 60_000)
+afterAll(() => clear(place))
+
+/** The real program, with nobody at its terminal, and with colours wanted as far as they are. */
+const berth = (args: ReadonlyArray<string>, variables: Readonly<Record<string, string>> = {}) =>
+  new Promise<{ readonly code: unknown; readonly out: string; readonly err: string }>((resolve) => {
+    const env = { ...environment(place, variables), NO_COLOR: "" }
+    const child = execFile("node", ["dist/berth.js", ...args], { cwd: place.folder, env }, (error, out, err) => {
+      resolve({ code: error?.code ?? 0, out, err })
+    })
+    child.stdin?.end()
+  })
+
+describe("the command line", () => {
+  it.each([
+    [["--help"], "berth\n"],
+    [["serve", "--help"], "berth serve [--no-demo]\n"],
+    [["login", "--help"], "berth login [--url text]"],
+    [["admin", "plan", "--help"], "berth admin plan <email>"]
+  ])("%j shows the whole command, without colours or noise in a pipe", async (args, usage) => {
+    const { code, out } = await berth(args)
+    expect(code).toBe(0)
+    expect(out).toContain(`USAGE\n\n${usage}`)
+    expect(out).not.toMatch(/\u001b|A true or false|This setting is optional|--wizard/)
+  })
+
+  it.each([
+    [["lgoin"], "Invalid subcommand", "See berth --help"],
+    [["call"], "Missing argument <url>", "See berth call --help"],
+    [["serve", "--prot", "5"], "'--prot'", "See berth serve --help"]
+  ])("%j is a mistake told in words, with exit code 1", async (args, what, hint) => {
+    const { code, err, out } = await berth(args)
+    expect({ code, out }).toEqual({ code: 1, out: "" })
+    expect(err).toContain(what)
+    expect(err.trimEnd().split("\n").at(-1)).toBe(hint)
+    expect(err).not.toMatch(/\u001b|_tag|level=|CommandMismatch/)
+  })
+
+  it("a setting that is wrong stops the start with its sentence alone", async () => {
+    const { code, err } = await berth(["serve"], { TRUST_PROXY: "many" })
+    expect([code, err]).toEqual([1, "TRUST_PROXY must be a number of proxies from 0 to 10, but is \"many\"\n"])
+  })
+})
+
+describe("berth login", () => {
+  it("asks nobody who is not there, and names what to give", async () => {
+    const { code, err } = await berth(["login", "--email", "you@example.com"])
+    expect([code, err]).toEqual([1, "There is no terminal to ask in: give --password or set BERTH_PASSWORD\n"])
+    expect((await berth(["login"])).err).toContain("--password or BERTH_PASSWORD")
+  })
+
+  it("shows all that is wrong with what was sent, and logout forgets the session and ends it", async () => {
+    const seen: Array<string> = []
+    const issues = [{ path: "email", message: "is no address" }, { path: "password", message: "is too short" }]
+    const installation = createServer((request, response) => {
+      seen.push(`${request.method} ${request.url} ${request.headers.authorization ?? ""}`)
+      request.resume()
+      const [status, body] = request.url === "/v1/auth/signup"
+        ? [422, { error: { code: "VALIDATION_ERROR", message: "email is no address", details: { issues } } }] as const
+        : [200, { data: { token: "svc_sess_x", expiresAt: "2027-01-01T00:00:00Z" } }] as const
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
+    })
+    await new Promise<void>((resolve) => installation.listen(0, "127.0.0.1", resolve))
+    const BERTH_URL = `http://127.0.0.1:${(installation.address() as AddressInfo).port}`
+    const user = ["--email", "you", "--password", "short"]
+    try {
+      const refused = await berth(["login", "--sign-up", ...user], { BERTH_URL })
+      expect([refused.code, refused.err]).toEqual([1, "email: is no address\npassword: is too short\n"])
+      expect((await berth(["login", ...user], { BERTH_URL })).code).toBe(0)
+      const file = join(place.folder, ".config/berth/credentials.json")
+      expect(readFileSync(file, "utf8")).toContain("svc_sess_x")
+      expect(await berth(["logout"], { BERTH_URL })).toMatchObject({ code: 0, out: `Logged out of ${BERTH_URL}\n` })
+      expect(existsSync(file) && readFileSync(file, "utf8")).not.toContain("svc_sess_x")
+      expect(seen.at(-1)).toBe("POST /v1/auth/logout Bearer svc_sess_x")
+      expect((await berth(["logout"], { BERTH_URL })).out).toContain("There is no session")
+    } finally {
+      installation.closeAllConnections()
+      installation.close()
+    }
+  }, 60_000)
+})

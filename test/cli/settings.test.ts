@@ -1,0 +1,89 @@
+import { usableHome } from "#src/cli/home.ts"
+import { CurrentSettings } from "#src/Config.ts"
+import { Effect, Either } from "effect"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { settingsTest, temporaryDirectory } from "../support/Settings.ts"
+
+const read = (variables: Readonly<Record<string, string>>) =>
+  Effect.runSync(Effect.either(Effect.provide(CurrentSettings, settingsTest(variables))))
+
+const sentence = (variables: Readonly<Record<string, string>>) =>
+  Either.match(read(variables), { onLeft: ({ message }) => message, onRight: () => "accepted" })
+
+describe("a wrong setting", () => {
+  it.each([
+    ["PORT", "abc", "a port number from 1 to 65535"],
+    ["PORT", "70000", "a port number from 1 to 65535"],
+    ["HOST", "two words", "a host name or IP address of this machine"],
+    ["BASE_URL", "api.example.com", "an http or https URL without a query, such as https://api.example.com"],
+    ["AUTH_URL", "ftp://example.com", "an http or https URL without a query, such as https://api.example.com"],
+    ["MCP_DOMAIN", "mcp..example.com", "a domain name such as mcp.example.com"],
+    ["TRUST_PROXY", "11", "a number of proxies from 0 to 10"],
+    ["TRUST_PROXY", "yes", "a number of proxies from 0 to 10"],
+    ["NODE_ENV", "prod", "production, development or test"],
+    ["COMPUTE_DRIVER", "docker", "auto or sandbox"],
+    ["LOG_LEVEL", "loud", "DEBUG, INFO, WARN, ERROR or another of Effect's log levels"],
+    ["ALLOWED_ORIGINS", "https://app.example.com/page", "origins such as https://app.example.com, separated by commas"],
+    ["ALLOWED_ORIGINS", "*", "origins such as https://app.example.com, separated by commas"],
+    [
+      "ALLOWED_PRIVATE_HOSTS",
+      "http://registry",
+      "host names or addresses such as registry.local:5000, separated by commas"
+    ],
+    [
+      "ALLOWED_PRIVATE_HOSTS",
+      "registry:99999",
+      "host names or addresses such as registry.local:5000, separated by commas"
+    ]
+  ])("%s=%s is one sentence with the name, what is expected, and the value", (name, value, expected) => {
+    expect(sentence({ [name]: value })).toBe(`${name} must be ${expected}, but is ${JSON.stringify(value)}`)
+  })
+
+  it.each(["PORT", "HOST", "BASE_URL", "BERTH_HOME", "DATABASE_URL", "REDIS_URL", "SECRET_KEY"])(
+    "%s that is empty is told, and not taken for one that is not set",
+    (name) => expect(sentence({ [name]: "" })).toMatch(new RegExp(`^${name} must be .*, but is empty$`))
+  )
+
+  it.each([["DATABASE_URL", "mysql://u:hunter2@h/d"], ["REDIS_URL", "hunter2"], ["SECRET_KEY", "hunter2"]])(
+    "%s is not repeated: it may hold a secret",
+    (name, value) => {
+      expect(sentence({ [name]: value })).toMatch(new RegExp(`^${name} must be `))
+      expect(sentence({ [name]: value })).not.toContain("hunter2")
+    }
+  )
+
+  it("of a list is the first item that is wrong; good ones are taken", () => {
+    expect(sentence({ ALLOWED_ORIGINS: "https://a.example, b" })).toContain("but is \"b\"")
+    expect(
+      read({ ALLOWED_ORIGINS: "https://a.example, vscode-webview://x, ", ALLOWED_PRIVATE_HOSTS: "[::1]:5000,a.b" })
+    )
+      .toMatchObject({
+        right: {
+          allowedOrigins: ["https://a.example", "vscode-webview://x"],
+          allowedPrivateHosts: ["[::1]:5000", "a.b"]
+        }
+      })
+  })
+})
+
+describe("a home that can't be used", () => {
+  const refused = (home: string) => Effect.runSync(Effect.flip(usableHome(home))).message
+
+  it("is one sentence, where the system has no such folder and where a file is in the way", () => {
+    const file = join(temporaryDirectory(), "file")
+    writeFileSync(file, "")
+    const beginning = "BERTH_HOME must be a folder that can be written to, but"
+    for (const home of [file, join(file, "below")]) {
+      expect(refused(home)).toBe(`${beginning} ${home} is a file, or lies below one`)
+    }
+    if (process.platform === "linux") {
+      expect(refused("/proc/berth/home")).toMatch(`${beginning} /proc/berth can't be made`)
+    }
+  })
+
+  it("is made with all that leads to it when it can be", () => {
+    expect(Effect.runSync(usableHome(join(temporaryDirectory(), "a", "b", "c")))).toBeUndefined()
+  })
+})
