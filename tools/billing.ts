@@ -1,5 +1,5 @@
 import { Billing, BillingStatus } from "#src/billing/Billing.ts"
-import { Input } from "#src/shared/text.ts"
+import { NoInput } from "#src/shared/text.ts"
 import { Effect } from "effect"
 import { tool } from "./Tool.ts"
 
@@ -11,7 +11,7 @@ export const billingTools = Effect.map(Billing, (billing) => [
     toolset: "billing",
     effect: "read",
     needs: ["billing:read"],
-    params: Input({}),
+    params: NoInput,
     success: BillingStatus,
     run: () => billing.status
   })

@@ -136,7 +136,7 @@ const Industry = Name
 
 /** Fields of a new business, flat. `industry` is free text and defaults to the template type. */
 export const createBusinessFields = {
-  projectId: Schema.String,
+  projectId: Line(64),
   name: Name,
   description: optional(Description),
   industry: optional(Industry),

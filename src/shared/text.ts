@@ -43,6 +43,13 @@ export const Query = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
     decodingFallback: inWords
   })
 
+/** The arguments of what takes none: an empty struct alone would take anything. */
+export const NoInput = Schema.Struct({}).pipe(
+  Schema.filter((value) => Object.keys(value).map((name) => ({ path: [name], message: "is not a known field" })), {
+    jsonSchema: {}
+  })
+)
+
 /** A list, of which the first fault is told: a long list of faults would take seconds to put into words. */
 export const List = <A, I, R>(item: Schema.Schema<A, I, R>) =>
   Schema.Array(item).annotations({ parseOptions: { errors: "first" } })

@@ -4,9 +4,10 @@ import { failure } from "../contract/shapes.ts"
 import { twins } from "../mcp/twins.ts"
 import { type Account, allScopes, Holder } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
-import { goodBodies } from "../support/bodies.ts"
+import { bodyFor } from "../support/bodies.ts"
+import { newBusiness } from "../support/business.ts"
 import { callTool, connectMcp, textOf } from "../support/mcp.ts"
-import { fill, openApi, type Operation, operationsOf } from "../support/operations.ts"
+import { fill, openApi, type Operation, operationsOf, speaksLowerCase } from "../support/operations.ts"
 
 type Ids = Readonly<Record<string, string>>
 
@@ -25,11 +26,14 @@ const things = async (account: Account): Promise<Ids> => {
     headers: { prefer: "respond-async" }
   })
   const { id: keyId } = await account.key(project.id)
+  const { id: businessId, listingId } = await newBusiness(account, { projectId: project.id })
   return {
     projectId: project.id,
     serverId: server.id,
     name: "A",
     keyId,
+    businessId,
+    listingId,
     deploymentId: deployed.body.data.id,
     grantId: "gra_01J00000000000000000000000"
   }
@@ -37,7 +41,9 @@ const things = async (account: Account): Promise<Ids> => {
 
 /** One of these is needed of a key; undefined: the operation is for sessions. */
 const scopeOf = ({ method, name, path }: Operation): ReadonlyArray<string> | undefined => {
-  if (/\/keys|\/auth\/|\/clients$/.test(path) || name === "POST /v1/projects") return undefined
+  if (/\/keys|\/auth\/|\/clients$|^\/api\/v1\/ready|^\/v1\/directory/.test(path) || name === "POST /v1/projects") {
+    return undefined
+  }
   if (path === "/v1/billing") return ["billing:read"]
   if (/\/(deploy|rollback)$/.test(path)) return ["deployments:write"]
   if (/\/deployments/.test(path)) return ["deployments:read"]
@@ -45,16 +51,16 @@ const scopeOf = ({ method, name, path }: Operation): ReadonlyArray<string> | und
   return method === "GET" ? ["servers:read"] : ["servers:write"]
 }
 
-/** The envelope in the operation's own vocabulary: below `/api/v1` codes are lower-case. */
-const refusal = ({ path }: Operation, code: string, details?: Readonly<Record<string, unknown>>) =>
-  failure(path.startsWith("/api/v1") ? code.toLowerCase() : code, details)
-const codeFor = (name: string, code: string) => name.includes(" /api/v1/") ? code.toLowerCase() : code
+/** In the operation's own vocabulary: the business side speaks lower-case codes. */
+const codeFor = (name: string, code: string) => speaksLowerCase(name.split(" ")[1] ?? "") ? code.toLowerCase() : code
+const refusal = ({ name }: Operation, code: string, details?: Readonly<Record<string, unknown>>) =>
+  failure(codeFor(name, code), details)
 
 const isPublic = ({ needsCredential }: Operation) => !needsCredential
 const ofThings = (operation: Operation) => operation.parameters.length > 0
 const send = (holder: Pick<Holder, "request">, operation: Operation, ids: Ids) =>
   holder.request(operation.method, fill(operation, ids), {
-    ...(operation.bodyFields === undefined ? {} : { body: goodBodies[operation.name] ?? {} })
+    ...(operation.bodyFields === undefined ? {} : { body: bodyFor(operation.name, ids) })
   })
 
 beforeAll(async () => {
@@ -160,7 +166,7 @@ describe("who may call what, for every tool", () => {
   const argumentsOf = (name: string, ids: Ids) => {
     const operation = operations.find((candidate) => candidate.name === name)
     const inPath = Object.fromEntries((operation?.parameters ?? []).map((parameter) => [parameter, ids[parameter]]))
-    return { ...goodBodies[name], ...inPath }
+    return { ...bodyFor(name, ids), ...inPath }
   }
   const codeOf = async (client: Client, name: string, ids: Ids) => {
     const result = await callTool(client, twins[name] ?? "", argumentsOf(name, ids))

@@ -35,14 +35,14 @@ describe("what is wrong with a tool's arguments is told in plain words", () => {
       }
       const fields = Object.keys(inputSchema.properties ?? {})
       const good = argumentsOf(name, fields)
-      for (const field of fields) {
-        const refused: Array<string> = []
-        for (const value of oddValues) {
-          refused.push(...(await issuesFor({ ...good, [field]: value })).map(({ path }) => path.split(".")[0] ?? ""))
-        }
-        expect([name, field, refused.includes(field)]).toEqual([name, field, true])
+      const refused = new Set<string>()
+      for (const value of oddValues) {
+        const odd = Object.fromEntries(fields.map((field) => [field, value]))
+        for (const { path } of await issuesFor({ ...good, ...odd })) refused.add(path.split(".")[0] ?? "")
       }
-      expect(await issuesFor({ ...good, extra: 1 })).toContainEqual({ path: "extra", message: "is not a known field" })
+      expect([name, [...refused].sort()]).toEqual([name, [...fields].sort()])
+      expect([name, await issuesFor({ ...good, extra: 1 })])
+        .toEqual([name, expect.arrayContaining([{ path: "extra", message: "is not a known field" }])])
       const missing = (await issuesFor({})).filter(({ message }) => message === "is required").map(({ path }) => path)
       expect([name, missing.sort()]).toEqual([name, [...inputSchema.required ?? []].sort()])
       await client.close()

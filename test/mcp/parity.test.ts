@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from "node:fs"
 import { beforeAll, describe, expect, it } from "vitest"
 import { type Account, type Project, type Server } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
-import { goodBodies } from "../support/bodies.ts"
+import { bodyFor } from "../support/bodies.ts"
+import { newBusiness } from "../support/business.ts"
 import { callTool, connectMcp, textOf } from "../support/mcp.ts"
 import { fill, openApi, type Operation, operationsOf } from "../support/operations.ts"
 import { twins, withoutTool } from "./twins.ts"
@@ -16,6 +17,7 @@ let client: Client
 let operations: ReadonlyArray<Operation> = []
 let project: Project
 let server: Server
+let things: Readonly<Record<string, string>> = {}
 
 beforeAll(async () => {
   owner = await berth.signUp("enterprise")
@@ -24,6 +26,8 @@ beforeAll(async () => {
   project = await owner.project()
   server = await owner.server(project.id, { slug: "parity-slug" })
   await owner.put(`/v1/servers/${server.id}/env/A`, { value: "x" })
+  const { id: businessId, listingId } = await newBusiness(owner, { projectId: project.id })
+  things = { projectId: project.id, serverId: server.id, keyId: "key_x", name: "A", businessId, listingId }
 })
 
 const operation = (name: string) => operations.find((candidate) => candidate.name === name)!
@@ -61,12 +65,7 @@ const bothDoors = async (name: string, args: Arguments) => {
 }
 
 const ids = (name: string): Arguments =>
-  Object.fromEntries(
-    operation(name).parameters.map((parameter) => [
-      parameter,
-      { projectId: project.id, serverId: server.id, keyId: "key_x", name: "A" }[parameter]
-    ])
-  )
+  Object.fromEntries(operation(name).parameters.map((parameter) => [parameter, things[parameter]]))
 
 describe("HTTP and MCP", () => {
   it("have an operation and a tool for the same things", async () => {
@@ -103,7 +102,7 @@ describe("HTTP and MCP", () => {
     const strip = (value: unknown) =>
       JSON.parse(
         JSON.stringify(value, (key, item: unknown) =>
-          /^(id|key|keyPrefix|slug|subdomain|publicUrl|\w+At)$/.test(key) ? typeof item : item)
+          /^(id|listingId|key|keyPrefix|slug|subdomain|publicUrl|\w+At)$/.test(key) ? typeof item : item)
       ) as unknown
     const writes = [
       "POST /v1/projects",
@@ -113,10 +112,14 @@ describe("HTTP and MCP", () => {
       "PATCH /v1/servers/{serverId}",
       "PUT /v1/servers/{serverId}/auth",
       "POST /v1/servers/{serverId}/env",
-      "PUT /v1/servers/{serverId}/env/{name}"
+      "PUT /v1/servers/{serverId}/env/{name}",
+      "POST /api/v1/ready/businesses",
+      "PATCH /api/v1/ready/businesses/{businessId}",
+      "PATCH /api/v1/ready/businesses/{businessId}/listing",
+      "PATCH /v1/directory/{listingId}"
     ]
     for (const name of writes) {
-      const { http, mcp, status } = await bothDoors(name, { ...ids(name), ...goodBodies[name] })
+      const { http, mcp, status } = await bothDoors(name, { ...ids(name), ...bodyFor(name, things) })
       expect([name, status < 300]).toEqual([name, true])
       expect([name, strip(mcp)]).toEqual([name, strip(http)])
     }
@@ -147,11 +150,11 @@ describe("HTTP and MCP", () => {
       const fields = (operation(name).bodyFields ?? []).filter((field) => !operation(name).parameters.includes(field))
       const bad: ReadonlyArray<Arguments> = [
         {},
-        { ...goodBodies[name], extra: 1 },
-        { ...goodBodies[name], __proto: null },
+        { ...bodyFor(name, things), extra: 1 },
+        { ...bodyFor(name, things), __proto: null },
         ...fields.flatMap((field) =>
           [null, { a: 1 }, ["\u0000"], "\u0000", "\ud800", -1, 1e300, "", "x".repeat(40_000)].map((value) => ({
-            ...goodBodies[name],
+            ...bodyFor(name, things),
             [field]: value
           }))
         )
@@ -174,7 +177,7 @@ describe("HTTP and MCP", () => {
       for (const id of ["srv_01J00000000000000000000000", "x", "", "\u0000", "../x", "__proto__"]) {
         const args = { ...Object.fromEntries(operation(name).parameters.map((field) => [field, id])) }
         if (/%|^$|\.\./.test(encodeURIComponent(id))) continue
-        const { http, isError, mcp, status } = await bothDoors(name, { ...goodBodies[name], ...args })
+        const { http, isError, mcp, status } = await bothDoors(name, { ...bodyFor(name, things), ...args })
         expect([name, id, isError, status >= 400]).toEqual([name, id, true, true])
         expect([name, id, mcp]).toEqual([name, id, http])
       }

@@ -30,6 +30,9 @@ const seeded = Effect.gen(function*() {
   const answer = yield* secrets.seal("answer", "idempotency")
   yield* sql`INSERT INTO idempotency_keys (account_id, key, request_hash, sealed_response)
     VALUES ('u', 'k', ${Buffer.from("h")}, ${answer}), ('u', 'running', ${Buffer.from("h")}, NULL)`
+  const integrations = yield* secrets.seal("{}", "business b integrations")
+  yield* sql`INSERT INTO businesses (id, project_id, name, slug, industry, template_type, sealed_integrations)
+    VALUES ('b', 'p', 'B', 'b', 'custom', 'custom', ${integrations})`
   const jwk = yield* secrets.seal("private", "key")
   yield* sql`INSERT INTO signing_keys (kid, public_jwk, sealed_private_jwk) VALUES ('kid', '{}', ${jwk})`
 })
@@ -56,8 +59,8 @@ describe("berth admin rewrap", () => {
         const run = Effect.flatMap(Rewrap, (rewrap) => rewrap.all).pipe(
           Effect.provide(Layer.provide(Rewrap.Default, rotated))
         )
-        assert.deepStrictEqual((yield* run).map(({ moved }) => moved), [1100, 1, 1])
-        assert.deepStrictEqual((yield* run).map(({ moved }) => moved), [0, 0, 0])
+        assert.deepStrictEqual((yield* run).map(({ moved }) => moved), [1, 1100, 1, 1])
+        assert.deepStrictEqual((yield* run).map(({ moved }) => moved), [0, 0, 0, 0])
 
         const opened = yield* Effect.gen(function*() {
           const secrets = yield* Secrets

@@ -1,3 +1,6 @@
+/** Stands for an id of the tester's own. */
+const noProject = "prj_01J00000000000000000000000"
+
 /** A body that each operation takes, by the operation's name. */
 export const goodBodies: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "POST /v1/auth/signup": { email: "somebody@example.com", password: "long enough", name: "Somebody" },
@@ -30,5 +33,25 @@ export const goodBodies: Readonly<Record<string, Readonly<Record<string, unknown
   "POST /v1/servers/{serverId}/rollback": { version: 1 },
   "POST /api/v1/servers/{serverId}/clients": { clientMetadataUrl: "https://client.invalid/metadata.json" },
   "POST /v1/servers/{serverId}/env": { name: "A", value: "b" },
-  "PUT /v1/servers/{serverId}/env/{name}": { value: "b" }
+  "PUT /v1/servers/{serverId}/env/{name}": { value: "b" },
+  "POST /api/v1/ready/businesses": { projectId: noProject, name: "Copper Ladle", templateType: "restaurant" },
+  "PATCH /api/v1/ready/businesses/{businessId}": {
+    name: "Renamed",
+    contact: { phone: "+15550100", address: { city: "Millbrook" }, coordinates: { lat: 41, lng: -87 } },
+    hours: { monday: "closed", friday: { open: "10:00", close: "02:00" } },
+    featureFlags: { faq: true }
+  },
+  "PATCH /api/v1/ready/businesses/{businessId}/listing": { name: "Renamed", tags: ["wood fire"] },
+  "PATCH /v1/directory/{listingId}": { visible: true }
 }
+
+/** A good body with the ids that it names filled in. */
+export const bodyFor = (operation: string, ids: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(goodBodies[operation] ?? {}).map((
+      [name, value]
+    ) => [name, value === noProject ? ids[name] ?? value : value])
+  )
+
+/** Fields that take any object. */
+export const freeFields: ReadonlySet<string> = new Set(["integrations"])

@@ -64,3 +64,6 @@ export const operationsOf = (document: OpenApi): ReadonlyArray<Operation> =>
 /** The operation's path with its parameters filled in. */
 export const fill = (operation: Operation, values: Readonly<Record<string, string>>) =>
   operation.path.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? `no-${name}`)
+
+/** Whether failures at a path have lower-case codes (design: bodies). */
+export const speaksLowerCase = (path: string) => /^\/(api\/v1|v1\/(hub|directory))\//.test(`${path}/`)

@@ -27,7 +27,7 @@ export const oddValues: ReadonlyArray<unknown> = [
   " ",
   "x y\u0000",
   "Zz",
-  "💡".repeat(40_000),
+  "💡".repeat(10_000),
   [],
   [null],
   ["x", {}],
