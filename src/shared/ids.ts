@@ -1,7 +1,20 @@
 import { Schema } from "effect"
+import { randomFillSync } from "node:crypto"
 import { monotonicFactory } from "ulid"
 
-const next = monotonicFactory()
+const pool = new Uint8Array(4096)
+let used = pool.length
+
+/** Between 0 and 1. The package asks the system for each byte of its own, 16 times an id. */
+const random = () => {
+  if (used === pool.length) {
+    randomFillSync(pool)
+    used = 0
+  }
+  return pool[used++]! / 256
+}
+
+const next = monotonicFactory(random)
 
 /** A fresh 26-character ULID; those made by one process sort in the order they were made. */
 export const newUlid = () => next()
