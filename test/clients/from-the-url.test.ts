@@ -97,4 +97,27 @@ describeWhen(missing, "clients that others made, from nothing but the URL, with 
       expectAnswer(kind, CallToolResultSchema.parse(JSON.parse(called.out)))
     }, 240_000)
   })
+
+  it(
+    "what a person takes back on the page of connected applications, the Inspector's command line has lost",
+    async () => {
+      const machine = newMachine()
+      const { page } = await visit()
+      const browse = async (url: string) => {
+        await signUp(page, url)
+        await allow(page)
+      }
+      const url = `${doors.hosted["path form"]}/mcp`
+      const first = await signInThroughInspector(found, machine, browse)(url, "--method", "tools/list")
+      expect(first.code, first.err).toBe(0)
+      await page.goto(`${doors.platform}/oauth/grants`, { timeout: 60_000 })
+      await page.getByRole("button", { name: "Revoke" }).click({ timeout: 60_000 })
+      await page.getByText("No application may act for you").waitFor({ timeout: 60_000 })
+      expect(spoilAccessTokens(machine)).toBe(1)
+      const second = await inspector(found, machine)(url, undefined, "--method", "tools/list")
+      expect(second).toMatchObject({ code: 3, out: "" })
+      expect(second.err).toContain("auth_required")
+    },
+    240_000
+  )
 })

@@ -34,18 +34,20 @@ export const newMachine = () => {
 }
 export type Machine = ReturnType<typeof newMachine>
 
-/** Makes invalid, as time does, the access tokens that programs keep there; gives the number of files. */
-export const spoilAccessTokens = ({ environment: { HOME: home = "" } }: Machine) => {
-  const kept = readdirSync(home, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".json"))
+/** The files in which programs keep what they know. */
+const keptFiles = ({ environment: { HOME: home = "" } }: Machine) =>
+  readdirSync(home, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".json"))
     .map((name) => join(home, name))
-  return kept.filter((file) => {
+
+/** Makes invalid, as time does, the access tokens that programs keep there; gives the number of files. */
+export const spoilAccessTokens = (machine: Machine) =>
+  keptFiles(machine).filter((file) => {
     const text = readFileSync(file, "utf8")
     // A JWT in compact form: its signature is changed.
     const spoiled = text.replaceAll(/(eyJ[\w-]+\.[\w-]+\.)[\w-]{8}/g, "$1AAAAAAAA")
     writeFileSync(file, spoiled)
     return spoiled !== text
   }).length
-}
 
 /** What a person does with the URL that a program asks to open. */
 export type Browse = (url: string) => Promise<unknown>
