@@ -2,8 +2,9 @@
  * How many requests a second pass the gateway, beside the same requests sent to the machine directly, and through the
  * barest proxy that Node can be: ratios, since load, gateway and machine share the cores. Loopback only, a minute.
  *
- *   npx tsx test/bench/gateway.ts [seconds a round]
+ *   npm run bench gateway [seconds a round]
  */
+import { authorizer } from "#http/gateway/authorize.ts"
 import { makeGateway } from "#http/gateway/Gateway.ts"
 import { CurrentSettings } from "#src/Config.ts"
 import { Metering } from "#src/gateway/Metering.ts"
@@ -18,7 +19,7 @@ import { Effect, Layer } from "effect"
 import { generateKeyPair } from "jose"
 import { fork } from "node:child_process"
 import { once } from "node:events"
-import { Agent, createServer, request, type RequestListener } from "node:http"
+import { Agent, createServer, type IncomingMessage, request, type RequestListener } from "node:http"
 import { type AddressInfo, connect } from "node:net"
 import { settingsTest } from "../support/Settings.ts"
 
@@ -229,10 +230,32 @@ const compare = Effect.gen(function*() {
   const cpu = (of: "pipe" | "gateway") => median(rows.map((row) => row[of].cpu))
   console.log(`processor time a request: gateway ${cpu("gateway")} µs, bare pipe ${cpu("pipe")} µs`)
 
-  const rounds = 200_000
-  const start = performance.now()
-  for (let i = 0; i < rounds; i++) tokens.peek(token, route.audiences, Date.now(), route.serverId)
-  console.log(`a known token costs ${((performance.now() - start) / rounds * 1000).toFixed(2)} µs a request`)
+  const runtime = yield* Effect.runtime()
+  const authorize = authorizer(tokens, runtime)
+  /** Microseconds that the gateway's decision on a request costs, by processor time. */
+  const deciding = (credentials: ReadonlyArray<string>, times: number) =>
+    Effect.promise(async () => {
+      const before = process.cpuUsage()
+      for (let i = 0; i < times; i++) {
+        const authorization = `Bearer ${credentials[i % credentials.length]}`
+        const verdict = await authorize({ url: "/s/bench/mcp", headers: { authorization } } as IncomingMessage, route)
+        if (verdict._tag === "Refused") throw new Error(verdict.message)
+      }
+      const { system, user } = process.cpuUsage(before)
+      return (user + system) / times
+    })
+  const fresh = yield* Effect.forEach(Array.from({ length: 2000 }), () =>
+    Effect.map(
+      tokens.mint({ accountId: "a", audience: resource, scope: allMcpScopes, clientId: "bench", serverId: "srv" }),
+      (minted) => minted.token
+    ))
+  const first = yield* deciding(fresh, fresh.length)
+  const known = yield* deciding([token], 200_000)
+  const share = (part: number) => `${(part / Number(cpu("gateway")) * 100).toFixed(1)} %`
+  console.log(
+    `validating a token: ${known.toFixed(2)} µs, ${share(known)} of a proxied request; ` +
+      `the first time it is seen ${first.toFixed(0)} µs, ${share(first)}`
+  )
   upstream.process_.kill()
 })
 
