@@ -8,6 +8,7 @@ import { verifierMatches } from "./checks/pkce.ts"
 import { resourceNamer } from "./checks/resource.ts"
 import { rotationOf } from "./checks/rotation.ts"
 import { narrowedScopes } from "./checks/scope.ts"
+import { provesItself } from "./checks/secret.ts"
 import { OAuthClients } from "./Clients.ts"
 import { refused } from "./OAuthError.ts"
 import { newRefreshToken, newSalt, successorOf } from "./refresh-token.ts"
@@ -27,8 +28,6 @@ export interface TokenResponse {
 const refreshLifetime = Duration.toMillis("30 days")
 /** A code that comes again counts as a replay for so long after its end. */
 const codesKept = Duration.toMillis("1 day")
-
-const secrets = ["client_secret", "client_assertion", "client_assertion_type"]
 
 /** The token endpoint's rules (RFC 6749 §4.1.3 and §6, OAuth 2.1 §4.3, RFC 8707 §2.2). Clients are public. */
 export class Tokens extends Effect.Service<Tokens>()("oauth/Tokens", {
@@ -161,7 +160,7 @@ export class Tokens extends Effect.Service<Tokens>()("oauth/Tokens", {
       if (duplicated(form) !== undefined) {
         return yield* refused("invalid_request", "a parameter is there more than once")
       }
-      if (secrets.some((name) => parameter(form, name) !== undefined)) {
+      if (provesItself(form)) {
         return yield* refused("invalid_client", "clients here have no secret: send client_id alone")
       }
       switch (yield* required(form, "grant_type")) {
