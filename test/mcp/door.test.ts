@@ -133,6 +133,13 @@ describe.each<Way>(["Streamable HTTP", "SSE"])("over %s", (way) => {
   })
 })
 
+/** The tools of businesses and the directory. */
+const directory = Object.entries(twins)
+  .filter(([name]) => /^\w+ \/(api\/v1\/ready|v1\/directory|\.well-known)\//.test(`${name}/`))
+  .map(([, tool]) => tool)
+/** Those among them that are not for sessions only, by the scope that a key needs. */
+const directoryByKey: Readonly<Record<string, ReadonlyArray<string>>> = {}
+
 describe("tools/list", () => {
   it("shows a session every tool, and a key those that its scopes allow", async () => {
     const all = [...new Set(Object.values(twins))].sort()
@@ -143,7 +150,8 @@ describe("tools/list", () => {
       "list_api_keys",
       "list_grants",
       "register_client",
-      "revoke_grant"
+      "revoke_grant",
+      ...directory.filter((name) => directoryByKey[name] === undefined)
     ]
     const read = ["get_project", "get_server", "get_logs", "list_env", "list_projects", "list_servers"].sort()
     expect(await toolNames(owner.token)).toEqual(all)
@@ -175,8 +183,11 @@ describe("tools/list", () => {
     const all = [...new Set(Object.values(twins))].sort()
     const { key } = await owner.key(project.id, ["servers:read", "billing:read"])
     expect(await toolNames(owner.token, "?toolsets=billing")).toEqual(["get_billing"])
-    expect(await toolNames(owner.token, "?toolsets=deploy")).toEqual(all.filter((name) => name !== "get_billing"))
-    expect(await toolNames(owner.token, "?toolsets=deploy,%20billing")).toEqual(all)
+    expect(await toolNames(owner.token, "?toolsets=deploy")).toEqual(
+      all.filter((name) => name !== "get_billing" && !directory.includes(name))
+    )
+    expect(await toolNames(owner.token, "?toolsets=directory")).toEqual([...directory].sort())
+    expect(await toolNames(owner.token, "?toolsets=deploy,%20billing,directory")).toEqual(all)
     expect(await toolNames(owner.token, "?toolsets=hub")).toEqual([])
     expect(await toolNames(key, "?toolsets=billing")).toEqual(["get_billing"])
     expect(await toolNames(key, "?toolsets=all")).toEqual(all)
