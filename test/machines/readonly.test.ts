@@ -1,3 +1,4 @@
+import { removeEmptyParent } from "#src/machines/sandbox/cgroups.ts"
 import { chooseHost } from "#src/machines/sandbox/choose.ts"
 import * as lifecycle from "#src/machines/sandbox/lifecycle.ts"
 import { Effect } from "effect"
@@ -10,6 +11,8 @@ import { temporaryDirectory } from "../support/Settings.ts"
 import { about, run, specOf } from "./support.ts"
 import { everyTier } from "./tiers.ts"
 
+const files = [{ name: "a.json", content: "{}" }]
+
 everyTier("a host without overlay file systems", (tier) => {
   const clean: Array<() => Promise<void>> = []
   afterEach(async () => {
@@ -18,8 +21,11 @@ everyTier("a host without overlay file systems", (tier) => {
 
   it("gives machines their image read-only, /tmp apart", async () => {
     const host = { ...await Effect.runPromise(chooseHost(temporaryDirectory("m"), tier)), overlay: false }
-    clean.push(() => Effect.runPromise(lifecycle.destroy(host, "flat")))
-    await Effect.runPromise(lifecycle.provision(host, specOf("flat")))
+    clean.push(async () => {
+      await Effect.runPromise(lifecycle.destroy(host, "flat"))
+      removeEmptyParent(host.yard.cgroup)
+    })
+    await Effect.runPromise(lifecycle.provision(host, specOf("flat", { files })))
     const state = await Effect.runPromise(lifecycle.start(host, "flat"))
     expect((await about(state)).cwd).toBe("/app")
     const tried = await run(state, [
@@ -28,6 +34,8 @@ everyTier("a host without overlay file systems", (tier) => {
       "for p in / /app /etc /usr/bin; do echo x >$p/new && echo wrote $p; done; echo x >/tmp/x && cat /tmp/x"
     ])
     expect(tried.stdout).toBe("x\n")
+    expect((await run(state, ["cat", "/.berth-files/a.json"])).stdout).toBe("{}")
+    expect((await run(state, ["sh", "-c", "echo x >/.berth-files/a.json"])).code).not.toBe(0)
     expect((await run(state, ["sh", "-c", "echo x >/etc/passwd"])).code).not.toBe(0)
     expect((await run(state, ["cat", "/etc/group"])).stdout).toContain("node:x:1001")
   })
@@ -37,18 +45,26 @@ everyTier("a host without overlay file systems", (tier) => {
     execFileSync("cp", ["-al", testRootfs(), rootfs])
     rmSync(join(rootfs, "etc"), { recursive: true })
     const outside = temporaryDirectory("outside")
-    for (const name of ["etc", "tmp", "dev", "proc", ".berth", "home"]) symlinkSync(outside, join(rootfs, name))
+    for (const name of ["etc", "tmp", "dev", "proc", ".berth", ".berth-files", "home"]) {
+      symlinkSync(outside, join(rootfs, name))
+    }
     const host = { ...await Effect.runPromise(chooseHost(temporaryDirectory("m"), tier)), overlay }
-    clean.push(() => Effect.runPromise(lifecycle.destroy(host, "links")))
-    const spec = specOf("links", { rootfs })
+    clean.push(async () => {
+      await Effect.runPromise(lifecycle.destroy(host, "links"))
+      removeEmptyParent(host.yard.cgroup)
+    })
+    const spec = specOf("links", { rootfs, files })
     const config = { ...spec.config, user: "7:7", workingDir: "/home/x" }
     // The directory is behind a link that leads nowhere within, so the machine may refuse to start in it.
     await Effect.runPromise(lifecycle.provision(host, { ...spec, config }))
     await Effect.runPromise(lifecycle.start(host, "links"))
     await Effect.runPromise(lifecycle.stop(host, "links", 0))
     expect(readdirSync(outside)).toEqual([])
-    clean.push(() => Effect.runPromise(lifecycle.destroy(host, "plain")))
-    await Effect.runPromise(lifecycle.provision(host, specOf("plain", { rootfs })))
+    clean.push(async () => {
+      await Effect.runPromise(lifecycle.destroy(host, "plain"))
+      removeEmptyParent(host.yard.cgroup)
+    })
+    await Effect.runPromise(lifecycle.provision(host, specOf("plain", { rootfs, files })))
     const state = await Effect.runPromise(lifecycle.start(host, "plain"))
     await about(state)
     expect((await run(state, ["sh", "-c", "echo x >/tmp/x && cat /tmp/x"])).stdout).toBe("x\n")
