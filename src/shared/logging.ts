@@ -1,5 +1,6 @@
 import { CurrentSettings } from "#src/Config.ts"
 import { Array, Cause, Effect, HashMap, Inspectable, Layer, Logger, LogLevel, Option } from "effect"
+import { outageIn } from "./outage.ts"
 import { redact } from "./redact.ts"
 
 /** A line for people: time, level when it is not the usual, the message, annotations, then causes. */
@@ -11,12 +12,24 @@ const readable = Logger.make<unknown, string>(({ annotations, cause, date, logLe
   return Cause.isEmpty(cause) ? line : `${line}\n${Cause.pretty(cause, { renderErrorCause: true })}`
 })
 
+/** A lost connection is told in a line: where it was noticed says nothing, and it is noticed everywhere at once. */
+const brief = <Output>(lines: Logger.Logger<unknown, Output>) =>
+  Logger.make<unknown, Output>((options) => {
+    const outage = outageIn(options.cause)
+    return lines.log(
+      outage === undefined
+        ? options
+        : { ...options, cause: Cause.empty, message: [...Array.ensure(options.message), `(${outage})`] }
+    )
+  })
+
 /** JSON lines in production, readable lines otherwise, on standard error; secrets masked in both. */
 export const LoggingLive = Layer.unwrapEffect(Effect.map(CurrentSettings, ({ logLevel, production }) => {
   const lines = production ? Logger.jsonLogger : readable
-  const logger = Logger.withConsoleError(Logger.map(lines, redact))
+  const level = Option.getOrElse(logLevel, () => LogLevel.Info)
+  const told = LogLevel.lessThanEqual(level, LogLevel.Debug) ? lines : brief(lines)
   return Layer.merge(
-    Logger.replace(Logger.defaultLogger, logger),
-    Logger.minimumLogLevel(Option.getOrElse(logLevel, () => LogLevel.Info))
+    Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.map(told, redact))),
+    Logger.minimumLogLevel(level)
   )
 }))

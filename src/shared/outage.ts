@@ -1,15 +1,33 @@
-import { Predicate } from "effect"
+import { Cause, Predicate } from "effect"
 import { codeOf, type Failure } from "./Failure.ts"
 
 /** PostgreSQL can't be reached or is going down (class 08, 57P0x), or no connection came free. */
-const isOutage = (error: unknown) => {
-  if (!Predicate.isTagged(error, "SqlError") || !Predicate.hasProperty(error, "cause")) return false
-  const { cause } = error
+const isConnectionLoss = (cause: unknown) => {
   const code = Predicate.hasProperty(cause, "code") ? String(cause.code) : ""
   return /^(08|57P0|53300|ECONN|ENOTFOUND|EPIPE|ENOENT|ETIMEDOUT)/.test(code) ||
     /timeout|terminated|ended|not queryable|ECONN/i.test(
       Predicate.hasProperty(cause, "message") ? String(cause.message) : ""
     )
+}
+
+const isOutage = (error: unknown) =>
+  Predicate.isTagged(error, "SqlError") && Predicate.hasProperty(error, "cause") && isConnectionLoss(error.cause)
+
+/** The SqlError at the bottom of what wraps it. */
+const sqlErrorOf = (error: unknown, depth = 0): unknown =>
+  Predicate.isTagged(error, "SqlError") || depth > 8 || !Predicate.hasProperty(error, "cause")
+    ? error
+    : sqlErrorOf(error.cause, depth + 1)
+
+/** A cause that is nothing but the database being away, in a few words; undefined for any other. */
+export const outageIn = (cause: Cause.Cause<unknown>): string | undefined => {
+  const errors = [...Cause.failures(cause), ...Cause.defects(cause)].map((error) => sqlErrorOf(error))
+  const [first] = errors
+  if (first === undefined || !errors.every(isOutage)) return undefined
+  const { cause: reason } = first as { readonly cause: unknown }
+  const said = Predicate.hasProperty(reason, "message") ? String(reason.message) : ""
+  const code = Predicate.hasProperty(reason, "code") ? String(reason.code) : ""
+  return `the database can't be reached: ${said === "" ? code : said}`
 }
 
 /** What both doors say while the database is away; undefined when the error is another. */
