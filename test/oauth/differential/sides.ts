@@ -6,7 +6,7 @@ import { PlainBrowser } from "../../support/pages.ts"
 import { introspector, startOracle } from "./oracle.ts"
 
 export const web = "https://client.example/callback"
-export const other = "https://client.example/other"
+const other = "https://client.example/other"
 export const loopback = "http://127.0.0.1/callback"
 export const app = "com.example.app:/callback"
 
