@@ -12,6 +12,7 @@ import { HealthApi } from "./health/Api.ts"
 import { truthful } from "./openapi.ts"
 import { ProjectsApi } from "./projects/Api.ts"
 import { ServersApi } from "./servers/Api.ts"
+import { VerificationApi } from "./verification/Api.ts"
 
 export class Api extends HttpApi.make("berth")
   .add(HealthApi)
@@ -24,6 +25,7 @@ export class Api extends HttpApi.make("berth")
   .add(GrantsApi)
   .add(BillingApi)
   .add(BusinessesApi)
+  .add(VerificationApi)
   .add(DirectoryApi)
   .annotate(OpenApi.Title, "Berth")
   .annotate(OpenApi.Version, version)

@@ -29,6 +29,7 @@ import { jwks } from "./oauth/routes.ts"
 import { PagesRoutes } from "./pages/routes.ts"
 import { ProjectsHandlers } from "./projects/Handlers.ts"
 import { ServersHandlers } from "./servers/Handlers.ts"
+import { VerificationHandlers } from "./verification/Handlers.ts"
 
 const ApiLive = HttpApiBuilder.api(Api).pipe(
   Layer.provide([
@@ -42,7 +43,8 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     GrantsHandlers,
     HealthHandlers,
     ProjectsHandlers,
-    ServersHandlers
+    ServersHandlers,
+    VerificationHandlers
   ]),
   Layer.provide(AuthenticationLive)
 )

@@ -3,11 +3,8 @@ import { Accounts } from "./accounts/Accounts.ts"
 import { AccountsRepo } from "./accounts/AccountsRepo.ts"
 import { Passwords } from "./accounts/Passwords.ts"
 import { Billing } from "./billing/Billing.ts"
-import { Businesses } from "./businesses/Businesses.ts"
-import { BusinessesRepo } from "./businesses/BusinessesRepo.ts"
+import { BusinessesLive } from "./businesses/Live.ts"
 import { DeploymentsLive } from "./deployments/Live.ts"
-import { Listings } from "./directory/Listings.ts"
-import { ListingsRepo } from "./directory/ListingsRepo.ts"
 import { Metering } from "./gateway/Metering.ts"
 import { MeteringRepo } from "./gateway/MeteringRepo.ts"
 import { Routes } from "./gateway/Routes.ts"
@@ -75,11 +72,6 @@ const gateway = Layer.merge(Routes.Default, Layer.provide(Metering.Default, Mete
   Layer.provide(RoutesRepo.Default)
 )
 
-const businesses = Businesses.Default.pipe(
-  Layer.provideMerge(Listings.Default),
-  Layer.provide([BusinessesRepo.Default, ListingsRepo.Default])
-)
-
 const repos = Layer.mergeAll(
   AccountsRepo.Default,
   ApiKeysRepo.Default,
@@ -102,7 +94,7 @@ const shared = Layer.mergeAll(
 export const ServicesLive = DeploymentsLive.pipe(
   Layer.provideMerge(Layer.mergeAll(Images.Default, oauth, gateway)),
   Layer.provideMerge(Layer.mergeAll(Environment.Default, ServerLogs.Default)),
-  Layer.provideMerge(businesses),
+  Layer.provideMerge(BusinessesLive),
   Layer.provideMerge(Servers.Default),
   Layer.provideMerge(ApiKeys.Default),
   Layer.provideMerge(Projects.Default),

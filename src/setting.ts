@@ -116,6 +116,10 @@ export const kinds = {
     "a Redis URL (redis://host:6379, or rediss:// for TLS)",
     (text) => /^rediss?:\/\//.test(text) && URL.canParse(text)
   ),
+  smsUrl: secret(
+    "the URL of an SMS gateway, with user, password and sender (https://user:password@host/path?From=%2B15550100)",
+    (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).searchParams.has("From")
+  ),
   secretKey: secret(
     "32 bytes in base64 (make one with: openssl rand -base64 32)",
     (text) => parseSecretKey(text) !== undefined

@@ -22,6 +22,7 @@ import { serveGuides } from "./guides.ts"
 import { projectTools } from "./projects.ts"
 import { serverTools } from "./servers.ts"
 import { type Report, type Tool, type Toolset } from "./Tool.ts"
+import { verificationTools } from "./verification.ts"
 
 /** Which tools a list shows: those of the sets named that the credential may call; `all` shows every one. */
 export type Selection = "all" | ReadonlySet<Toolset> | undefined
@@ -70,6 +71,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
       ...(yield* deploymentTools),
       ...(yield* clientTools),
       ...(yield* businessTools),
+      ...(yield* verificationTools),
       ...(yield* directoryTools),
       ...(yield* grantTools),
       ...(yield* billingTools)

@@ -11,7 +11,7 @@ import { Secrets } from "#src/shared/Secrets.ts"
 import { slugOf, withSuffix } from "#src/shared/slug.ts"
 import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
-import { Clock, Duration, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { changedColumns, integrationsContext, view } from "./business-columns.ts"
 import {
   type Business,
@@ -22,9 +22,7 @@ import {
   type UpdateBusiness
 } from "./Business.ts"
 import { BusinessesRepo } from "./BusinessesRepo.ts"
-import { fullAge, levelOf } from "./verification-level.ts"
-
-const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis))
+import { Standing } from "./Standing.ts"
 
 /** Businesses and their profiles (design: businesses). Owned by an account through their project. */
 export class Businesses extends Effect.Service<Businesses>()("businesses/Businesses", {
@@ -34,6 +32,7 @@ export class Businesses extends Effect.Service<Businesses>()("businesses/Busines
     const projects = yield* Projects
     const servers = yield* Servers
     const secrets = yield* Secrets
+    const standing = yield* Standing
     const sql = yield* SqlClient.SqlClient
 
     const present = (found: Option.Option<BusinessRow>) =>
@@ -56,15 +55,6 @@ export class Businesses extends Effect.Service<Businesses>()("businesses/Busines
     const shown = (row: BusinessRow): Effect.Effect<Business> =>
       Effect.map(openIntegrations(row), (integrations) => view(row, Object.keys(integrations ?? {})))
 
-    /** Its level as of now, and its listing as the business is. Runs in the transaction that changed it. */
-    const settle = Effect.fn("Businesses.settle")(function*(id: string) {
-      const row = yield* present(yield* repo.find(id))
-      const verificationLevel = levelOf(row, yield* now)
-      if (verificationLevel !== row.verificationLevel) yield* repo.update(id, { verificationLevel })
-      yield* listings.follow({ ...row, verificationLevel })
-      return yield* present(yield* repo.find(id))
-    })
-
     const transaction = <A, E, R>(effect: Effect.Effect<A, E, R>) => dieOnSql(sql.withTransaction(effect))
 
     /**
@@ -76,7 +66,7 @@ export class Businesses extends Effect.Service<Businesses>()("businesses/Busines
         const { id: own } = yield* visible(id)
         if (!(yield* repo.lock(own))) return yield* new BusinessNotFound()
         const result = yield* change(yield* visible(own))
-        return { result, row: yield* settle(own) }
+        return { result, row: yield* standing.settle(own) }
       },
       (effect) => transaction(effect)
     )
@@ -98,7 +88,7 @@ export class Businesses extends Effect.Service<Businesses>()("businesses/Busines
         let row = yield* insert(slug)
         while (row === undefined) row = yield* insert(withSuffix(slug))
         yield* listings.create({ ...row, profileCompleteness: 0 })
-        return yield* shown(yield* Effect.orDie(settle(row.id)))
+        return yield* shown(yield* Effect.orDie(standing.settle(row.id)))
       },
       transaction,
       withPolicy(sessionOnly)
@@ -167,27 +157,6 @@ export class Businesses extends Effect.Service<Businesses>()("businesses/Busines
       withPolicy(sessionOnly)
     )
 
-    const settleAll = (ids: ReadonlyArray<string>) =>
-      Effect.forEach(
-        ids,
-        (id) =>
-          transaction(Effect.zipRight(repo.lock(id), settle(id))).pipe(
-            Effect.catchTag("BusinessNotFound", () => Effect.void)
-          ),
-        {
-          discard: true
-        }
-      )
-
-    /** Raises the level of businesses whose account has come of age; daily (design: businesses). */
-    const comeOfAge = Effect.gen(function*() {
-      const before = new Date((yield* now).getTime() - Duration.toMillis(fullAge))
-      yield* settleAll(yield* repo.idsOfAge(before))
-    }).pipe(Effect.withSpan("Businesses.comeOfAge"))
-
-    /** After a change of plan: the listings' tier goes by it. */
-    const followAccount = (accountId: string) => Effect.flatMap(repo.idsOfAccount(accountId), settleAll)
-
     return {
       create,
       list,
@@ -197,10 +166,7 @@ export class Businesses extends Effect.Service<Businesses>()("businesses/Busines
       remove,
       visible,
       changing,
-      settle,
-      openIntegrations,
-      comeOfAge,
-      followAccount
+      openIntegrations
     } as const
   })
 }) {}

@@ -59,6 +59,13 @@ export class BusinessesRepo extends Effect.Service<BusinessesRepo>()("businesses
           sql`SELECT b.id FROM businesses b JOIN projects p ON p.id = b.project_id
               JOIN users u ON u.id = p.account_id WHERE ${condition} ORDER BY b.id`
       })().pipe(Effect.map((rows) => rows.map((row) => row.id)), dieOnSql)
+    const reviews = SqlSchema.findAll({
+      Request: Schema.Void,
+      Result: Schema.Struct({ id: Schema.String, name: Schema.String, email: Schema.String, level: Schema.String }),
+      execute: () =>
+        sql`SELECT b.id, b.name, u.email, b.verification_level AS level FROM ${joined}
+            WHERE b.review_requested_at IS NOT NULL AND b.premium_granted_at IS NULL ORDER BY b.review_requested_at`
+    })
     const total = SqlSchema.single({
       Request: Schema.String,
       Result: Schema.Struct({ count: Schema.Int }),
@@ -99,6 +106,8 @@ export class BusinessesRepo extends Effect.Service<BusinessesRepo>()("businesses
       edit: (id: string, fields: Fields) =>
         update(id, fields).pipe(onUnique("businesses_server_id_key", () => new ServerAlreadyLinked()), dieOnSql),
       delete: (id: string) => dieOnSql(Effect.asVoid(sql`DELETE FROM businesses WHERE id = ${id}`)),
+      /** Those whose owners wait for a review, the longest first. */
+      reviews: dieOnSql(reviews()),
       idsOfAccount: (accountId: string) => ids(sql`p.account_id = ${accountId}`),
       /** Those whose level waits for nothing but the age of the account. */
       idsOfAge: (createdBefore: Date) =>

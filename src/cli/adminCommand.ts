@@ -1,6 +1,7 @@
 import { Args, Command } from "@effect/cli"
 import { Console, Effect, Layer } from "effect"
 import { PlanName } from "../billing/Plan.ts"
+import { StandingLive } from "../businesses/Live.ts"
 import { SigningKeys, SigningKeysLive } from "../oauth/SigningKeys.ts"
 import { Operators } from "../operations/Operators.ts"
 import { Rewrap } from "../operations/Rewrap.ts"
@@ -26,6 +27,8 @@ const rotateKeys = Command.make("rotate-keys", {}, () =>
     Command.withDescription("Make the next key that signs access tokens; the one before verifies for an hour on")
   )
 
+const operators = onDatabase(Layer.provide(Operators.Default, StandingLive))
+
 const plan = Command.make(
   "plan",
   {
@@ -36,11 +39,40 @@ const plan = Command.make(
     Effect.gen(function*() {
       const found = yield* (yield* Operators).setPlan(email, plan)
       yield* found ? Console.log(`${email} is on the ${plan} plan`) : fail(`There is no account ${email}`)
-    }).pipe(Effect.provide(onDatabase(Operators.Default)), orSay)
+    }).pipe(Effect.provide(operators), orSay)
 ).pipe(Command.withDescription("Put an account on a plan: free, developer, pro or enterprise"))
+
+const reviews = Command.make("reviews", {}, () =>
+  Effect.gen(function*() {
+    const waiting = yield* (yield* Operators).reviews
+    for (const { email, id, level, name } of waiting) yield* Console.log(`${id}  ${level}  ${email}  ${name}`)
+    if (waiting.length === 0) yield* Console.log("Nobody waits for a review")
+  }).pipe(Effect.provide(operators), orSay)).pipe(
+    Command.withDescription("List the businesses that wait for a review")
+  )
+
+const premium = Command.make(
+  "premium",
+  {
+    business: Args.text({ name: "business-id" }),
+    word: Args.choice([["grant", true], ["refuse", false]] as const, { name: "grant|refuse" })
+  },
+  ({ business, word }) =>
+    Effect.gen(function*() {
+      const level = yield* (yield* Operators).setPremium(business, word)
+      yield* Console.log(`${business} is ${level}`)
+      if (word && level !== "premium_verified") {
+        yield* Console.log("It becomes premium_verified as soon as it meets the conditions of business_verified")
+      }
+    }).pipe(
+      Effect.catchTag("BusinessNotFound", () => fail(`There is no business ${business}`)),
+      Effect.provide(operators),
+      orSay
+    )
+).pipe(Command.withDescription("Grant a business premium_verified after a review, or take it away"))
 
 /** `berth admin …`: the operator's commands, on the database that the settings name, beside a running service. */
 export const adminCommand = Command.make("admin").pipe(
   Command.withDescription("Operate an installation (needs its settings and database)"),
-  Command.withSubcommands([rewrap, rotateKeys, plan])
+  Command.withSubcommands([rewrap, rotateKeys, plan, reviews, premium])
 )

@@ -1,4 +1,5 @@
 import { Accounts } from "#src/accounts/Accounts.ts"
+import { Standing } from "#src/businesses/Standing.ts"
 import { OAuthClients } from "#src/oauth/Clients.ts"
 import { Tokens } from "#src/oauth/Tokens.ts"
 import { Idempotency } from "#src/shared/Idempotency.ts"
@@ -15,5 +16,10 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
       Effect.logWarning("Expired records could not be dropped; trying again later", cause)
     )
   )
+  const { comeOfAge } = yield* Standing
+  const raise = comeOfAge.pipe(
+    Effect.catchAllCause((cause) => Effect.logWarning("Verification levels could not be raised; trying again", cause))
+  )
+  yield* Effect.forkScoped(Effect.repeat(Effect.delay(raise, "1 minute"), Schedule.spaced("1 day")))
   yield* Effect.forkScoped(Effect.repeat(Effect.delay(sweep, "1 minute"), Schedule.spaced("10 minutes")))
 }))

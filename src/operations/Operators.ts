@@ -1,20 +1,28 @@
 import { type PlanName } from "#src/billing/Plan.ts"
+import { Standing } from "#src/businesses/Standing.ts"
 import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Schema } from "effect"
 
 /** What the operator of an installation does by `berth admin`; no door of the service leads here. */
 export class Operators extends Effect.Service<Operators>()("operations/Operators", {
-  effect: Effect.map(SqlClient.SqlClient, (sql) => {
-    const setPlan = SqlSchema.findAll({
+  effect: Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const { followAccount, reviews, setPremium } = yield* Standing
+
+    const putOnPlan = SqlSchema.findAll({
       Request: Schema.Struct({ email: Schema.String, plan: Schema.String }),
       Result: Schema.Struct({ id: Schema.String }),
       execute: ({ email, plan }) => sql`UPDATE users SET plan = ${plan} WHERE email = ${email} RETURNING id`
     })
-    return {
-      /** Puts an account on a plan, whatever it pays; false when there is no such account. */
-      setPlan: (email: string, plan: PlanName) =>
-        dieOnSql(Effect.map(setPlan({ email: email.toLowerCase(), plan }), (rows) => rows.length > 0))
-    } as const
+
+    /** Puts an account on a plan, whatever it pays; false when there is no such account. */
+    const setPlan = Effect.fn("Operators.setPlan")(function*(email: string, plan: PlanName) {
+      const accounts = yield* dieOnSql(putOnPlan({ email: email.toLowerCase(), plan }))
+      yield* Effect.forEach(accounts, ({ id }) => followAccount(id))
+      return accounts.length > 0
+    })
+
+    return { setPlan, setPremium, reviews } as const
   })
 }) {}

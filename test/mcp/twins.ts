@@ -39,6 +39,9 @@ export const twins: Readonly<Record<string, string>> = {
   "PATCH /api/v1/ready/businesses/{businessId}": "update_business",
   "DELETE /api/v1/ready/businesses/{businessId}": "delete_business",
   "PATCH /api/v1/ready/businesses/{businessId}/listing": "update_listing",
+  "POST /api/v1/ready/businesses/{businessId}/verification/phone": "verify_phone",
+  "POST /api/v1/ready/businesses/{businessId}/verification/phone/confirm": "confirm_phone",
+  "POST /api/v1/ready/businesses/{businessId}/verification/review": "request_review",
   "PATCH /v1/directory/{listingId}": "set_visibility"
 }
 

@@ -42,6 +42,7 @@ export const goodBodies: Readonly<Record<string, Readonly<Record<string, unknown
     featureFlags: { faq: true }
   },
   "PATCH /api/v1/ready/businesses/{businessId}/listing": { name: "Renamed", tags: ["wood fire"] },
+  "POST /api/v1/ready/businesses/{businessId}/verification/phone/confirm": { code: "000000" },
   "PATCH /v1/directory/{listingId}": { visible: true }
 }
 

@@ -1,0 +1,54 @@
+import { Forbidden } from "#src/accounts/Policy.ts"
+import { Business, BusinessNotFound } from "#src/businesses/Business.ts"
+import {
+  CodeJustSent,
+  CodeRefused,
+  NoPhone,
+  NotVerifiedYet,
+  PhoneCode,
+  SmsUnavailable
+} from "#src/businesses/phone-code.ts"
+import { CodeSent } from "#src/businesses/Verification.ts"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { Authentication } from "../Authentication.ts"
+import { businessPath } from "../businesses/Api.ts"
+import { Data } from "../envelope.ts"
+
+const root = "/api/v1/ready/businesses/:businessId/verification"
+
+export class VerificationApi extends HttpApiGroup.make("verification")
+  .add(
+    HttpApiEndpoint.post("sendCode", `${root}/phone`)
+      .setPath(businessPath)
+      .addSuccess(Data(CodeSent))
+      .addError(NoPhone)
+      .addError(CodeJustSent)
+      .addError(SmsUnavailable)
+      .annotate(OpenApi.Summary, "Send a code by SMS to the business's telephone number")
+      .annotate(OpenApi.Description, "Six digits, good for 10 minutes and 5 tries; one a minute, 20 a day an account.")
+  )
+  .add(
+    HttpApiEndpoint.post("confirm", `${root}/phone/confirm`)
+      .setPath(businessPath)
+      .setPayload(PhoneCode)
+      .addSuccess(Data(Business))
+      .addError(CodeRefused)
+      .annotate(OpenApi.Summary, "Confirm the telephone number with the code")
+      .annotate(
+        OpenApi.Description,
+        "The business is phone_verified, and business_verified once its owner's account is 30 days old. " +
+          "Another number in contact.phone is unverified again."
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("requestReview", `${root}/review`)
+      .setPath(businessPath)
+      .addSuccess(Data(Business))
+      .addError(NotVerifiedYet)
+      .annotate(OpenApi.Summary, "Ask for the review that grants premium_verified")
+  )
+  .addError(BusinessNotFound)
+  .addError(Forbidden)
+  .middleware(Authentication)
+  .annotate(OpenApi.Title, "Verification")
+{}

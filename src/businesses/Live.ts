@@ -1,0 +1,22 @@
+import { Listings } from "#src/directory/Listings.ts"
+import { ListingsRepo } from "#src/directory/ListingsRepo.ts"
+import { Layer } from "effect"
+import { Businesses } from "./Businesses.ts"
+import { BusinessesRepo } from "./BusinessesRepo.ts"
+import { SmsLive } from "./Sms.ts"
+import { Standing } from "./Standing.ts"
+import { Verification } from "./Verification.ts"
+import { VerificationRepo } from "./VerificationRepo.ts"
+
+/** Needs the database alone: for commands of the operator, too. */
+export const StandingLive = Standing.Default.pipe(
+  Layer.provideMerge(Listings.Default),
+  Layer.provideMerge(BusinessesRepo.Default),
+  Layer.provide(ListingsRepo.Default)
+)
+
+export const BusinessesLive = Verification.Default.pipe(
+  Layer.provideMerge(Businesses.Default),
+  Layer.provideMerge(StandingLive),
+  Layer.provide([VerificationRepo.Default, SmsLive])
+)

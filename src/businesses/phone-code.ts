@@ -1,0 +1,60 @@
+import { failsWith } from "#src/shared/Failure.ts"
+import { Input } from "#src/shared/text.ts"
+import { digestOf } from "#src/shared/tokens.ts"
+import { Duration, Schema } from "effect"
+import { randomInt } from "node:crypto"
+
+export const codeLifetime = Duration.minutes(10)
+export const mostTries = 5
+/** Between two codes of one business: a message costs money, and its receiver may be somebody else. */
+export const pause = Duration.minutes(1)
+
+export const messagesADay = 20
+
+/** Six decimal digits. */
+export const newCode = () => String(randomInt(1_000_000)).padStart(6, "0")
+
+/** What is stored of a code; bound to its business. */
+export const codeHash = (businessId: string, code: string) => digestOf(`${businessId}\n${code}`)
+
+export const PhoneCode = Input({
+  code: Schema.String.pipe(Schema.pattern(/^\d{6}$/, { message: () => "must be six digits" }))
+})
+
+export class NoPhone extends Schema.TaggedError<NoPhone>()("NoPhone", {}, failsWith(409)) {
+  override get message() {
+    return "The business has no telephone number in international form (+15550100): set contact.phone first"
+  }
+}
+
+export class CodeJustSent
+  extends Schema.TaggedError<CodeJustSent>()("CodeJustSent", { retryAfter: Schema.Int }, failsWith(429))
+{
+  override get message() {
+    return `Too many codes were asked for; ask for another in ${this.retryAfter} seconds`
+  }
+}
+
+export class SmsUnavailable extends Schema.TaggedError<SmsUnavailable>()("SmsUnavailable", {}, failsWith(503)) {
+  override get message() {
+    return "The message could not be sent; try again shortly"
+  }
+}
+
+/** The code is wrong, too old, was tried too often, or there is none. */
+export class CodeRefused
+  extends Schema.TaggedError<CodeRefused>()("CodeRefused", { reason: Schema.String }, failsWith(422))
+{
+  override get message() {
+    return this.reason
+  }
+  get details() {
+    return { issues: [{ path: "code", message: this.reason }] }
+  }
+}
+
+export class NotVerifiedYet extends Schema.TaggedError<NotVerifiedYet>()("NotVerifiedYet", {}, failsWith(409)) {
+  override get message() {
+    return "A review needs the level business_verified first: a confirmed phone, and an account of 30 days"
+  }
+}

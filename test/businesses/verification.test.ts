@@ -1,0 +1,181 @@
+import { levelOf } from "#src/businesses/verification-level.ts"
+import { createServer } from "node:http"
+import { type AddressInfo } from "node:net"
+import { text } from "node:stream/consumers"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { type Account, dataOf } from "../support/account.ts"
+import { useBerth } from "../support/Berth.ts"
+import { type Business, businesses, newBusiness } from "../support/business.ts"
+import { runSql } from "../support/sql.ts"
+
+const minute = 60_000
+const day = 24 * 60 * minute
+
+interface Message {
+  readonly authorization: string | undefined
+  readonly form: Readonly<Record<string, string>>
+}
+const messages: Array<Message> = []
+let refusing = false
+const gateway = createServer((request, response) => {
+  void text(request).then((body) => {
+    messages.push({
+      authorization: request.headers.authorization,
+      form: Object.fromEntries(new URLSearchParams(body))
+    })
+    response.writeHead(refusing ? 500 : 201).end("{}")
+  })
+})
+await new Promise<void>((done) => gateway.listen(0, "127.0.0.1", done))
+const { port } = gateway.address() as AddressInfo
+afterAll(() => void gateway.close())
+
+const berth = useBerth({
+  variables: { SMS_URL: `http://AC1:s%40cret@127.0.0.1:${port}/Messages.json?From=%2B15550001` }
+})
+let owner: Account
+beforeAll(async () => {
+  owner = await berth.signUp("pro")
+})
+
+const withPhone = async (phone = "+1 (555) 010-0123") => {
+  const { id } = await newBusiness(owner)
+  await owner.patch(`${businesses}/${id}`, { contact: { phone } })
+  return id
+}
+const send = (id: string) => owner.request("POST", `${businesses}/${id}/verification/phone`)
+const confirm = (id: string, code: string) =>
+  owner.request<{ data: Business }>("POST", `${businesses}/${id}/verification/phone/confirm`, { body: { code } })
+const review = (id: string) => owner.request<{ data: Business }>("POST", `${businesses}/${id}/verification/review`)
+const lastCode = () => /^\d{6}/.exec(messages.at(-1)?.form["Body"] ?? "")?.[0] ?? ""
+const wrong = (code: string) => (code === "000000" ? "111111" : "000000")
+const levelNow = async (id: string) =>
+  dataOf(await owner.get<{ data: Business }>(`${businesses}/${id}`)).verificationLevel
+
+describe("the code of a telephone number", () => {
+  it("is sent by the gateway, stored as a hash, and confirms the number once", async () => {
+    const id = await withPhone()
+    const sent = await send(id)
+    expect(sent).toMatchObject({ status: 200, body: { data: { phone: "+• (•••) •••-••23" } } })
+    expect(messages.at(-1)).toMatchObject({
+      authorization: `Basic ${Buffer.from("AC1:s@cret").toString("base64")}`,
+      form: {
+        To: "+15550100123",
+        From: "+15550001",
+        Body: expect.stringMatching(/^\d{6} is your verification code/) as string
+      }
+    })
+    const code = lastCode()
+    const rows = await runSql(
+      berth.databaseUrl,
+      "SELECT code_hash::text AS hash FROM phone_codes WHERE business_id = $1",
+      [id]
+    )
+    expect(JSON.stringify(rows)).not.toContain(code)
+    expect((await confirm(id, code)).body.data.verificationLevel).toBe("phone_verified")
+    expect((await confirm(id, code)).status).toBe(422)
+    expect(berth.logged.join("\n")).not.toContain(`${code} is your`)
+  })
+
+  it("is refused after five wrong tries, the right one too", async () => {
+    const id = await withPhone()
+    await send(id)
+    const code = lastCode()
+    for (let left = 4; left >= 0; left--) {
+      expect(await confirm(id, wrong(code))).toMatchObject({
+        status: 422,
+        body: { error: { code: "validation_error", message: `is wrong; ${left} tries are left` } }
+      })
+    }
+    expect((await confirm(id, code)).status).toBe(422)
+    expect(await levelNow(id)).toBe("unverified")
+  })
+
+  it("counts wrong tries sent at once as it counts them one by one", async () => {
+    const id = await withPhone()
+    await send(id)
+    const code = lastCode()
+    await Promise.all(Array.from({ length: 12 }, () => confirm(id, wrong(code))))
+    expect((await confirm(id, code)).status).toBe(422)
+  })
+
+  it("is good for ten minutes, and for the number it was sent to", async () => {
+    const [late, moved] = [await withPhone(), await withPhone()]
+    await send(late)
+    const lateCode = lastCode()
+    await send(moved)
+    const movedCode = lastCode()
+    await owner.patch(`${businesses}/${moved}`, { contact: { phone: "+15550109999" } })
+    expect((await confirm(moved, movedCode)).status).toBe(422)
+    berth.advance(10 * minute + 1_000)
+    expect((await confirm(late, lateCode)).status).toBe(422)
+    await send(late)
+    expect((await confirm(late, lastCode())).status).toBe(200)
+  })
+
+  it("is sent once a minute, twenty times a day an account, and only to an international number", async () => {
+    const id = await withPhone()
+    await send(id)
+    const again = await send(id)
+    expect([again.status, again.body]).toMatchObject([429, { error: { code: "rate_limited" } }])
+    expect(Number(again.headers.get("retry-after"))).toBeGreaterThan(50)
+    expect((await send(await withPhone("555 0100"))).status).toBe(409)
+    const spender = await berth.signUp("pro")
+    const statuses: Array<number> = []
+    for (let n = 0; n < 21; n++) {
+      const business = await newBusiness(spender)
+      await spender.patch(`${businesses}/${business.id}`, { contact: { phone: "+15550100123" } })
+      statuses.push((await spender.request("POST", `${businesses}/${business.id}/verification/phone`)).status)
+    }
+    expect(statuses).toEqual([...Array(20).fill(200), 429])
+  })
+
+  it("that could not be sent is 503", async () => {
+    const id = await withPhone()
+    refusing = true
+    const answer = await send(id)
+    refusing = false
+    expect([answer.status, answer.body]).toMatchObject([503, { error: { code: "service_unavailable" } }])
+  })
+})
+
+describe("the level of a business", () => {
+  it("rises with the account's age and with a review, and falls with the number", async () => {
+    const id = await withPhone()
+    await send(id)
+    await confirm(id, lastCode())
+    expect(await levelNow(id)).toBe("phone_verified")
+    expect(await review(id)).toMatchObject({ status: 409, body: { error: { code: "conflict" } } })
+    berth.advance(20 * day)
+    await owner.get("/v1/auth/me")
+    berth.advance(11 * day)
+    // Any change settles the level; the daily job does where nothing changes.
+    await owner.patch(`${businesses}/${id}`, { description: "Older" })
+    expect(await levelNow(id)).toBe("business_verified")
+    expect((await review(id)).status).toBe(200)
+    expect((await review(id)).status).toBe(200)
+    await runSql(berth.databaseUrl, "UPDATE businesses SET premium_granted_at = now() WHERE id = $1", [id])
+    await owner.patch(`${businesses}/${id}`, { description: "Reviewed" })
+    expect(await levelNow(id)).toBe("premium_verified")
+    await owner.patch(`${businesses}/${id}`, { contact: { phone: "+15550107777" } })
+    expect(await levelNow(id)).toBe("unverified")
+  })
+
+  it("is never more than its conditions: each level asks for the one before", () => {
+    const now = new Date("2026-06-01T00:00:00Z")
+    const before = (days: number) => new Date(now.getTime() - days * day)
+    const old = {
+      phone: "1",
+      verifiedPhone: "1",
+      phoneVerifiedAt: now,
+      premiumGrantedAt: now,
+      accountCreatedAt: before(30)
+    }
+    expect(levelOf(old, now)).toBe("premium_verified")
+    expect(levelOf({ ...old, premiumGrantedAt: null }, now)).toBe("business_verified")
+    expect(levelOf({ ...old, accountCreatedAt: before(29.99) }, now)).toBe("phone_verified")
+    expect(levelOf({ ...old, phoneVerifiedAt: null }, now)).toBe("unverified")
+    expect(levelOf({ ...old, phone: "2" }, now)).toBe("unverified")
+    expect(levelOf({ ...old, phone: "", verifiedPhone: "" }, now)).toBe("unverified")
+  })
+})
