@@ -212,7 +212,7 @@ describe("tools/list", () => {
       expect([tool.name, tool.annotations]).toMatchObject([tool.name, {
         readOnlyHint: reads,
         destructiveHint: removes,
-        idempotentHint: !["create", "deploy", "rollback"].includes(verb),
+        idempotentHint: !["confirm", "create", "deploy", "rollback", "verify"].includes(verb),
         openWorldHint: expect.any(Boolean)
       }])
       expect([tool.name, tool.outputSchema === undefined]).toEqual([tool.name, removes])
