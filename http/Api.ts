@@ -3,6 +3,7 @@ import { HttpApi, OpenApi } from "@effect/platform"
 import { AccountsApi } from "./accounts/Api.ts"
 import { BillingApi } from "./billing/Api.ts"
 import { BusinessesApi } from "./businesses/Api.ts"
+import { CatalogApi } from "./catalog/Api.ts"
 import { ClientsApi } from "./clients/Api.ts"
 import { DeploymentsApi } from "./deployments/Api.ts"
 import { DirectoryApi } from "./directory/Api.ts"
@@ -11,6 +12,7 @@ import { GrantsApi } from "./grants/Api.ts"
 import { HealthApi } from "./health/Api.ts"
 import { truthful } from "./openapi.ts"
 import { ProjectsApi } from "./projects/Api.ts"
+import { ReadyConfigApi } from "./ready-config/Api.ts"
 import { ServersApi } from "./servers/Api.ts"
 import { VerificationApi } from "./verification/Api.ts"
 
@@ -26,6 +28,8 @@ export class Api extends HttpApi.make("berth")
   .add(BillingApi)
   .add(BusinessesApi)
   .add(VerificationApi)
+  .add(CatalogApi)
+  .add(ReadyConfigApi)
   .add(DirectoryApi)
   .annotate(OpenApi.Title, "Berth")
   .annotate(OpenApi.Version, version)

@@ -9,6 +9,7 @@ import { AuthenticationLive } from "./Authentication.ts"
 import { BillingHandlers } from "./billing/Handlers.ts"
 import { bounded } from "./bodies.ts"
 import { BusinessesHandlers } from "./businesses/Handlers.ts"
+import { CatalogHandlers } from "./catalog/Handlers.ts"
 import { ClientsHandlers } from "./clients/Handlers.ts"
 import { DeploymentsHandlers } from "./deployments/Handlers.ts"
 import { DirectoryHandlers } from "./directory/Handlers.ts"
@@ -28,6 +29,7 @@ import { RegisterRoute } from "./oauth/register.ts"
 import { jwks } from "./oauth/routes.ts"
 import { PagesRoutes } from "./pages/routes.ts"
 import { ProjectsHandlers } from "./projects/Handlers.ts"
+import { ReadyConfigHandlers } from "./ready-config/Handlers.ts"
 import { ServersHandlers } from "./servers/Handlers.ts"
 import { VerificationHandlers } from "./verification/Handlers.ts"
 
@@ -36,6 +38,7 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     AccountsHandlers,
     BillingHandlers,
     BusinessesHandlers,
+    CatalogHandlers,
     ClientsHandlers,
     DeploymentsHandlers,
     DirectoryHandlers,
@@ -43,6 +46,7 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     GrantsHandlers,
     HealthHandlers,
     ProjectsHandlers,
+    ReadyConfigHandlers,
     ServersHandlers,
     VerificationHandlers
   ]),

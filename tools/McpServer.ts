@@ -12,6 +12,7 @@ import {
 import { Cause, Effect, Option, Runtime } from "effect"
 import { billingTools } from "./billing.ts"
 import { businessTools } from "./businesses.ts"
+import { catalogTools } from "./catalog.ts"
 import { CheckedServer } from "./checked-server.ts"
 import { clientTools } from "./clients.ts"
 import { deploymentTools } from "./deployments.ts"
@@ -71,6 +72,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
       ...(yield* deploymentTools),
       ...(yield* clientTools),
       ...(yield* businessTools),
+      ...(yield* catalogTools),
       ...(yield* verificationTools),
       ...(yield* directoryTools),
       ...(yield* grantTools),

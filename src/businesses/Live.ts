@@ -3,6 +3,10 @@ import { ListingsRepo } from "#src/directory/ListingsRepo.ts"
 import { Layer } from "effect"
 import { Businesses } from "./Businesses.ts"
 import { BusinessesRepo } from "./BusinessesRepo.ts"
+import { CatalogRepo } from "./CatalogRepo.ts"
+import { Catalogs } from "./Catalogs.ts"
+import { ReadyConfigs } from "./ReadyConfigs.ts"
+import { ReadyConfigsRepo } from "./ReadyConfigsRepo.ts"
 import { SmsLive } from "./Sms.ts"
 import { Standing } from "./Standing.ts"
 import { Verification } from "./Verification.ts"
@@ -15,8 +19,8 @@ export const StandingLive = Standing.Default.pipe(
   Layer.provide(ListingsRepo.Default)
 )
 
-export const BusinessesLive = Verification.Default.pipe(
+export const BusinessesLive = Layer.mergeAll(Verification.Default, Catalogs.Default, ReadyConfigs.Default).pipe(
   Layer.provideMerge(Businesses.Default),
   Layer.provideMerge(StandingLive),
-  Layer.provide([VerificationRepo.Default, SmsLive])
+  Layer.provide([VerificationRepo.Default, CatalogRepo.Default, ReadyConfigsRepo.Default, SmsLive])
 )

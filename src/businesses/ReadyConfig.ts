@@ -1,6 +1,11 @@
 import { ParseResult, Schema } from "effect"
 import { isCalendarDate, isWeekday } from "./opening-day.ts"
 
+/** Any object. Schema's own `Unknown` names itself in JSON Schema, and a document may hold a name once. */
+export const AnyObject = Schema.Record({ key: Schema.String, value: Schema.Unknown }).annotations({
+  jsonSchema: { type: "object" }
+})
+
 /** A gap is written `""` by the platform; missing and null read the same. */
 const text = Schema.optionalWith(Schema.String, { nullable: true, default: () => "" })
 const flag = Schema.optionalWith(Schema.Boolean, { nullable: true, default: () => false })
@@ -47,7 +52,7 @@ const Item = Schema.Struct({
   priceCents: Schema.optionalWith(Schema.NullOr(Schema.NonNegativeInt), { default: () => null }),
   priceType: Schema.optionalWith(PriceType, { nullable: true, default: () => "fixed" as const }),
   isAvailable: Schema.optionalWith(Schema.Boolean, { nullable: true, default: () => true }),
-  metadata: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.Unknown }), {
+  metadata: Schema.optionalWith(AnyObject, {
     nullable: true,
     default: () => ({})
   })
@@ -95,7 +100,13 @@ export const ReadyConfig = Schema.Struct({
   version: Schema.Literal("2.0"),
   serverId: Schema.String,
   templateType: TemplateType,
-  business: Schema.Struct({ name: NotBlank, description: text, category: text }),
+  business: Schema.Struct({
+    name: NotBlank,
+    description: text,
+    category: text,
+    /** Beyond the contract, and there only with the flag `faq`: what the owner wants said, by subject. */
+    customFields: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.String }), { exact: true })
+  }),
   contact: Schema.Struct({
     phone: text,
     email: text,
@@ -108,7 +119,7 @@ export const ReadyConfig = Schema.Struct({
   catalog: Schema.optionalWith(Catalog, { nullable: true }),
   featureFlags: FeatureFlags,
   /** Credentials for calendar, CRM and webhooks: never to leave the process that reads them. */
-  integrations: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.Unknown }), { nullable: true }),
+  integrations: Schema.optionalWith(AnyObject, { nullable: true }),
   analytics: Schema.optionalWith(Analytics, { nullable: true })
 })
 export type ReadyConfig = typeof ReadyConfig.Type

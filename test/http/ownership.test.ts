@@ -6,6 +6,7 @@ import { type Account, allScopes, Holder } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { bodyFor } from "../support/bodies.ts"
 import { newBusiness } from "../support/business.ts"
+import { newCategory, newItem } from "../support/catalog.ts"
 import { callTool, connectMcp, textOf } from "../support/mcp.ts"
 import { fill, openApi, type Operation, operationsOf, speaksLowerCase } from "../support/operations.ts"
 
@@ -27,6 +28,8 @@ const things = async (account: Account): Promise<Ids> => {
   })
   const { id: keyId } = await account.key(project.id)
   const { id: businessId, listingId } = await newBusiness(account, { projectId: project.id })
+  await account.patch(`/api/v1/ready/businesses/${businessId}`, { serverId: server.id })
+  const [item, category] = [await newItem(account, businessId), await newCategory(account, businessId)]
   return {
     projectId: project.id,
     serverId: server.id,
@@ -34,6 +37,8 @@ const things = async (account: Account): Promise<Ids> => {
     keyId,
     businessId,
     listingId,
+    itemId: item.id,
+    categoryId: category.id,
     deploymentId: deployed.body.data.id,
     grantId: "gra_01J00000000000000000000000"
   }
@@ -41,6 +46,7 @@ const things = async (account: Account): Promise<Ids> => {
 
 /** One of these is needed of a key; undefined: the operation is for sessions. */
 const scopeOf = ({ method, name, path }: Operation): ReadonlyArray<string> | undefined => {
+  if (path.endsWith("/config")) return ["servers:read"]
   if (/\/keys|\/auth\/|\/clients$|^\/api\/v1\/ready|^\/v1\/directory/.test(path) || name === "POST /v1/projects") {
     return undefined
   }

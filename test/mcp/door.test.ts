@@ -138,7 +138,7 @@ const directory = Object.entries(twins)
   .filter(([name]) => /^\w+ \/(api\/v1\/ready|v1\/directory|\.well-known)\//.test(`${name}/`))
   .map(([, tool]) => tool)
 /** Those among them that are not for sessions only, by the scope that a key needs. */
-const directoryByKey: Readonly<Record<string, ReadonlyArray<string>>> = {}
+const directoryByKey: Readonly<Record<string, ReadonlyArray<string>>> = { business_config: ["servers:read"] }
 
 describe("tools/list", () => {
   it("shows a session every tool, and a key those that its scopes allow", async () => {
@@ -153,7 +153,15 @@ describe("tools/list", () => {
       "revoke_grant",
       ...directory.filter((name) => directoryByKey[name] === undefined)
     ]
-    const read = ["get_project", "get_server", "get_logs", "list_env", "list_projects", "list_servers"].sort()
+    const read = [
+      "get_project",
+      "get_server",
+      "get_logs",
+      "list_env",
+      "list_projects",
+      "list_servers",
+      "business_config"
+    ].sort()
     expect(await toolNames(owner.token)).toEqual(all)
     const tools = async (...scopes: ReadonlyArray<string>) => toolNames((await owner.key(project.id, scopes)).key)
     expect(await tools(...allScopes)).toEqual(all.filter((name) => !sessionOnly.includes(name)))
@@ -207,7 +215,7 @@ describe("tools/list", () => {
       ajv.compile(tool.inputSchema)
       if (tool.outputSchema !== undefined) ajv.compile(tool.outputSchema)
       const verb = tool.name.split("_")[0] ?? ""
-      const reads = ["list", "get"].includes(verb)
+      const reads = ["list", "get"].includes(verb) || tool.name === "business_config"
       const removes = ["delete", "revoke"].includes(verb)
       expect([tool.name, tool.annotations]).toMatchObject([tool.name, {
         readOnlyHint: reads,

@@ -5,6 +5,7 @@ import { type Account, type Project, type Server } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { bodyFor } from "../support/bodies.ts"
 import { newBusiness } from "../support/business.ts"
+import { newCategory, newItem } from "../support/catalog.ts"
 import { callTool, connectMcp, textOf } from "../support/mcp.ts"
 import { fill, openApi, type Operation, operationsOf } from "../support/operations.ts"
 import { twins, withoutTool } from "./twins.ts"
@@ -27,7 +28,19 @@ beforeAll(async () => {
   server = await owner.server(project.id, { slug: "parity-slug" })
   await owner.put(`/v1/servers/${server.id}/env/A`, { value: "x" })
   const { id: businessId, listingId } = await newBusiness(owner, { projectId: project.id })
-  things = { projectId: project.id, serverId: server.id, keyId: "key_x", name: "A", businessId, listingId }
+  await owner.patch(`/api/v1/ready/businesses/${businessId}`, { serverId: server.id })
+  const itemId = (await newItem(owner, businessId)).id
+  const categoryId = (await newCategory(owner, businessId, { name: "Parity" })).id
+  things = {
+    projectId: project.id,
+    serverId: server.id,
+    keyId: "key_x",
+    name: "A",
+    businessId,
+    listingId,
+    itemId,
+    categoryId
+  }
 })
 
 const operation = (name: string) => operations.find((candidate) => candidate.name === name)!
@@ -116,6 +129,9 @@ describe("HTTP and MCP", () => {
       "POST /api/v1/ready/businesses",
       "PATCH /api/v1/ready/businesses/{businessId}",
       "PATCH /api/v1/ready/businesses/{businessId}/listing",
+      "POST /api/v1/ready/businesses/{businessId}/catalog/items",
+      "PATCH /api/v1/ready/businesses/{businessId}/catalog/items/{itemId}",
+      "PATCH /api/v1/ready/businesses/{businessId}/catalog/categories/{categoryId}",
       "PATCH /v1/directory/{listingId}"
     ]
     for (const name of writes) {

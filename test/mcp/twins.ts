@@ -42,6 +42,14 @@ export const twins: Readonly<Record<string, string>> = {
   "POST /api/v1/ready/businesses/{businessId}/verification/phone": "verify_phone",
   "POST /api/v1/ready/businesses/{businessId}/verification/phone/confirm": "confirm_phone",
   "POST /api/v1/ready/businesses/{businessId}/verification/review": "request_review",
+  "GET /api/v1/ready/businesses/{businessId}/catalog": "get_catalog",
+  "POST /api/v1/ready/businesses/{businessId}/catalog/items": "create_catalog_item",
+  "PATCH /api/v1/ready/businesses/{businessId}/catalog/items/{itemId}": "update_catalog_item",
+  "DELETE /api/v1/ready/businesses/{businessId}/catalog/items/{itemId}": "delete_catalog_item",
+  "POST /api/v1/ready/businesses/{businessId}/catalog/categories": "create_catalog_category",
+  "PATCH /api/v1/ready/businesses/{businessId}/catalog/categories/{categoryId}": "update_catalog_category",
+  "DELETE /api/v1/ready/businesses/{businessId}/catalog/categories/{categoryId}": "delete_catalog_category",
+  "GET /api/v1/ready/businesses/{businessId}/config": "business_config",
   "PATCH /v1/directory/{listingId}": "set_visibility"
 }
 

@@ -43,6 +43,24 @@ export const goodBodies: Readonly<Record<string, Readonly<Record<string, unknown
   },
   "PATCH /api/v1/ready/businesses/{businessId}/listing": { name: "Renamed", tags: ["wood fire"] },
   "POST /api/v1/ready/businesses/{businessId}/verification/phone/confirm": { code: "000000" },
+  "POST /api/v1/ready/businesses/{businessId}/catalog/items": {
+    name: "Corn Ribs",
+    description: "Smoked paprika butter, lime.",
+    categoryId: null,
+    itemType: "menu_item",
+    priceCents: 899,
+    priceType: "fixed",
+    isAvailable: true,
+    metadata: { vegetarian: true },
+    sortOrder: 0
+  },
+  "PATCH /api/v1/ready/businesses/{businessId}/catalog/items/{itemId}": {
+    priceCents: null,
+    isAvailable: false,
+    sortOrder: 0
+  },
+  "POST /api/v1/ready/businesses/{businessId}/catalog/categories": { name: "Starters" },
+  "PATCH /api/v1/ready/businesses/{businessId}/catalog/categories/{categoryId}": { name: "Mains", sortOrder: 3 },
   "PATCH /v1/directory/{listingId}": { visible: true }
 }
 
@@ -55,4 +73,4 @@ export const bodyFor = (operation: string, ids: Readonly<Record<string, string>>
   )
 
 /** Fields that take any object. */
-export const freeFields: ReadonlySet<string> = new Set(["integrations"])
+export const freeFields: ReadonlySet<string> = new Set(["metadata", "integrations"])

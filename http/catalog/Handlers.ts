@@ -1,0 +1,29 @@
+import { Catalogs } from "#src/businesses/Catalogs.ts"
+import { HttpApiBuilder } from "@effect/platform"
+import { Effect } from "effect"
+import { Api } from "../Api.ts"
+import { data } from "../envelope.ts"
+
+export const CatalogHandlers = HttpApiBuilder.group(
+  Api,
+  "catalog",
+  (handlers) =>
+    Effect.map(Catalogs, (catalogs) =>
+      handlers
+        .handle("get", ({ path }) => Effect.map(catalogs.get(path.businessId), data))
+        .handle("createItem", ({ path, payload }) => Effect.map(catalogs.createItem(path.businessId, payload), data))
+        .handle(
+          "updateItem",
+          ({ path, payload }) => Effect.map(catalogs.updateItem(path.businessId, path.itemId, payload), data)
+        )
+        .handle("deleteItem", ({ path }) => catalogs.deleteItem(path.businessId, path.itemId))
+        .handle(
+          "createCategory",
+          ({ path, payload }) => Effect.map(catalogs.createCategory(path.businessId, payload), data)
+        )
+        .handle(
+          "updateCategory",
+          ({ path, payload }) => Effect.map(catalogs.updateCategory(path.businessId, path.categoryId, payload), data)
+        )
+        .handle("deleteCategory", ({ path }) => catalogs.deleteCategory(path.businessId, path.categoryId)))
+)
