@@ -1,5 +1,4 @@
-import { Listings } from "#src/directory/Listings.ts"
-import { ListingsRepo } from "#src/directory/ListingsRepo.ts"
+import { ListingsLive } from "#src/directory/Live.ts"
 import { Layer } from "effect"
 import { Businesses } from "./Businesses.ts"
 import { BusinessesRepo } from "./BusinessesRepo.ts"
@@ -14,9 +13,8 @@ import { VerificationRepo } from "./VerificationRepo.ts"
 
 /** Needs the database alone: for commands of the operator, too. */
 export const StandingLive = Standing.Default.pipe(
-  Layer.provideMerge(Listings.Default),
-  Layer.provideMerge(BusinessesRepo.Default),
-  Layer.provide(ListingsRepo.Default)
+  Layer.provideMerge(ListingsLive),
+  Layer.provideMerge(BusinessesRepo.Default)
 )
 
 export const BusinessesLive = Layer.mergeAll(Verification.Default, Catalogs.Default, ReadyConfigs.Default).pipe(
