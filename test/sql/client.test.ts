@@ -65,9 +65,9 @@ describe("a DATABASE_URL that can't be used", () => {
           /127\.0\.0\.1:\d+ can't be used: connect ECONNREFUSED/
         ],
         ["postgres://berth:hunter2secret@no-such-host.invalid/berth", /no-such-host\.invalid can't be used/],
-        ["mysql://berth:hunter2secret@localhost/berth", /is not a PostgreSQL URL/],
-        ["postgres://berth:hunter2secret@bad host/berth", /is not a PostgreSQL URL/],
-        ["hunter2secret", /is not a PostgreSQL URL/]
+        ["mysql://berth:hunter2secret@localhost/berth", /must be a PostgreSQL URL/],
+        ["postgres://berth:hunter2secret@bad host/berth", /must be a PostgreSQL URL/],
+        ["hunter2secret", /must be a PostgreSQL URL/]
       ] as const
       for (const [url, expected] of urls) {
         const message = yield* refusal(url)
