@@ -30,6 +30,7 @@ import { jwks } from "./oauth/routes.ts"
 import { PagesRoutes } from "./pages/routes.ts"
 import { ProjectsHandlers } from "./projects/Handlers.ts"
 import { ReadyConfigHandlers } from "./ready-config/Handlers.ts"
+import { SelfConfigRoute } from "./ready-config/self.ts"
 import { ServersHandlers } from "./servers/Handlers.ts"
 import { VerificationHandlers } from "./verification/Handlers.ts"
 
@@ -86,7 +87,8 @@ export const HttpLive = ListenerLive.pipe(
     MetadataRoutes,
     OAuthRoutes,
     PlatformResourceRoutes,
-    RegisterRoute
+    RegisterRoute,
+    SelfConfigRoute
   ]),
   Layer.provide(ApiLive),
   Layer.provide([HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer]),

@@ -15,7 +15,7 @@ export type Caller =
   | { readonly _tag: "Known"; readonly actor: Actor }
   | { readonly _tag: "Refused"; readonly error: Unauthorized | Forbidden }
   | { readonly _tag: "Anonymous" }
-  /** A hosted server, which asks about tokens (RFC 7662 §2.1); it is nobody anywhere else. */
+  /** A hosted server, which asks about tokens (RFC 7662 §2.1) and for its configuration; nobody anywhere else. */
   | { readonly _tag: "Machine"; readonly machine: Machine }
 
 export class CurrentCaller extends Context.Reference<CurrentCaller>()("http/CurrentCaller", {
@@ -53,7 +53,8 @@ const known = (found: Option.Option<Actor>): Caller =>
 /** The paths of our MCP door, the one place where access tokens are credentials. */
 const isDoor = (url: string) => /^\/(mcp|sse|message)(\?|$)/.test(url)
 
-const isIntrospection = (url: string) => /^\/api\/v1\/oauth\/introspect(\?|$)/.test(url)
+/** What hosted servers ask for, each with the token that only the platform and itself know. */
+const isForMachines = (url: string) => /^\/api\/v1\/(oauth\/introspect|ready\/self\/config)(\?|$)/.test(url)
 
 /** Sessions, keys and JWTs differ by their looks; neither of the first two has a dot in it. */
 const holderOf = Effect.fn("http.holderOf")(function*(token: string, url: string) {
@@ -72,7 +73,7 @@ export const identify = Effect.fn("http.identify")(function*(request: HttpServer
     if (token === undefined || times(NodeHttpServerRequest.toIncomingMessage(request), "authorization") > 1) {
       return known(Option.none())
     }
-    if (isIntrospection(request.url)) {
+    if (isForMachines(request.url)) {
       const machine = yield* (yield* Introspection).authenticate(token)
       return Option.match(machine, {
         onNone: () => known(Option.none()),

@@ -1,10 +1,11 @@
+import { ReadyConfigs } from "#src/businesses/ReadyConfigs.ts"
 import { CurrentSettings } from "#src/Config.ts"
 import { Images, type ResolvedImage } from "#src/images/Images.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
 import { Environment } from "#src/servers/Environment.ts"
 import { type ServerRow } from "#src/servers/Server.ts"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { type DeploymentRow } from "./Deployment.ts"
 import { machineEnvironment } from "./machine-environment.ts"
 import { MachineOutput } from "./MachineOutput.ts"
@@ -16,6 +17,7 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
     const images = yield* Images
     const machines = yield* Machines
     const environment = yield* Environment
+    const configs = yield* ReadyConfigs
     const output = yield* MachineOutput
 
     /** The image can be gone from the store: its collection does not see what happens between two stages. */
@@ -38,6 +40,7 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
       // A machine that is made anew under its name writes its output from the start.
       if ((yield* machines.inspect(id)) === undefined) yield* output.forget(id)
       const customer = yield* environment.reveal(server.id)
+      const ofBusiness = Option.map(yield* configs.ofServer(server.id), (value) => JSON.stringify(value))
       return yield* machines.provision({
         name: id,
         owner: server.id,
@@ -52,7 +55,7 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
           subdomain: `${server.slug}.${settings.mcpDomain}`,
           authUrl: settings.authUrl,
           publicUrl: publicUrl(settings, server.slug)
-        })
+        }, Option.getOrUndefined(ofBusiness))
       })
     })
 

@@ -26,6 +26,7 @@ const platformEnvironment = (values: PlatformValues): Readonly<Record<string, st
 })
 
 const readyConfigFile = "ready-config.json"
+const readyConfigFileName = `${readyConfigName}_FILE`
 
 /** A ready configuration that no variable can hold goes into a file, whose path a variable tells. */
 const readyConfig = (text: string | undefined): Required<Pick<MachineSpec, "env" | "files">> =>
@@ -34,20 +35,24 @@ const readyConfig = (text: string | undefined): Required<Pick<MachineSpec, "env"
     : Buffer.byteLength(text) <= valueBytes
     ? { env: { [readyConfigName]: text }, files: [] }
     : {
-      env: { [`${readyConfigName}_FILE`]: fileInMachine(readyConfigFile) },
+      env: { [readyConfigFileName]: fileInMachine(readyConfigFile) },
       files: [{ name: readyConfigFile, content: text }]
     }
 
 /**
  * What a machine is told: variables, and files for what is too long for one. A customer's value of a reserved name is
- * ignored, also when the platform sets none.
+ * ignored, also when the platform sets none; so is its ready configuration when a business is linked to the server, whose
+ * own is `ofBusiness`.
  */
 export const machineEnvironment = (
   customer: Readonly<Record<string, string>>,
-  values: PlatformValues
+  values: PlatformValues,
+  ofBusiness?: string
 ): Required<Pick<MachineSpec, "env" | "files">> => {
   const { [readyConfigName]: config, ...others } = customer
-  const { env, files } = readyConfig(config)
-  const allowed = Object.entries(others).filter(([name]) => !reservedNames.has(name))
+  const { env, files } = readyConfig(ofBusiness ?? config)
+  const ignored = (name: string) =>
+    reservedNames.has(name) || (name === readyConfigFileName && ofBusiness !== undefined)
+  const allowed = Object.entries(others).filter(([name]) => !ignored(name))
   return { env: { ...Object.fromEntries(allowed), ...env, ...platformEnvironment(values) }, files }
 }

@@ -51,6 +51,18 @@ describe("a machine's environment", () => {
     assert.deepStrictEqual(files, [])
   })
 
+  it("has the ready configuration of the business that is linked, whatever the customer's variables say", () => {
+    const customer = { SVC_READY_CONFIG: "{}", SVC_READY_CONFIG_FILE: "/etc/mine.json", A: "a" }
+    const { env, files } = machineEnvironment(customer, values, "{\"version\":\"2.0\"}")
+    assert.strictEqual(env["SVC_READY_CONFIG"], "{\"version\":\"2.0\"}")
+    assert.notProperty(env, "SVC_READY_CONFIG_FILE")
+    assert.strictEqual(env["A"], "a")
+    assert.deepStrictEqual(files, [])
+    const long = machineEnvironment(customer, values, "x".repeat(valueBytes + 1))
+    assert.notProperty(long.env, "SVC_READY_CONFIG")
+    assert.strictEqual(long.env["SVC_READY_CONFIG_FILE"], "/.berth-files/ready-config.json")
+  })
+
   it("has a ready configuration in a file where it is too long for a variable, counted in bytes", () => {
     const longest = "é".repeat(valueBytes / 2)
     assert.strictEqual(machineEnvironment({ SVC_READY_CONFIG: longest }, values).env["SVC_READY_CONFIG"], longest)
