@@ -166,6 +166,8 @@ export class Businesses extends Effect.Service<Businesses>()("businesses/Busines
       remove,
       visible,
       changing,
+      /** Sets columns of the business itself; within `changing`. */
+      write: repo.update,
       openIntegrations
     } as const
   })

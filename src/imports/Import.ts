@@ -1,0 +1,127 @@
+import { failsWith } from "#src/shared/Failure.ts"
+import { Id } from "#src/shared/ids.ts"
+import { optional, Timestamp } from "#src/shared/text.ts"
+import { Schema } from "effect"
+
+/** A preview's id is the id of the import that a confirm makes of it. */
+export const ImportId = Id("ImportId", "Import id, a ULID; the preview's")
+
+export const SourceFormat = Schema.Literal("ezforge_json", "csv")
+export type SourceFormat = typeof SourceFormat.Type
+
+/** Contract: "Import file size", "Import catalog items", "Import custom fields", "Import preview lifetime". */
+export const limits = {
+  fileBytes: 10 * 1024 * 1024,
+  items: 1000,
+  customFields: 20,
+  lifetime: "1 hour",
+  /** Of one business, at a time; the oldest go first. */
+  previews: 20
+} as const
+
+/** Contract: "Warning object". */
+export const Warning = Schema.Struct({
+  type: Schema.Literal("field_skipped", "value_coerced", "limit_truncated", "format_error"),
+  message: Schema.String,
+  context: optional(Schema.String.annotations({ description: "`row 3, column price`, or `catalog_items[1].price`" }))
+})
+export type Warning = typeof Warning.Type
+
+export const FieldMapping = Schema.Struct({
+  source_field: Schema.String,
+  target_field: Schema.String,
+  sample_value: optional(Schema.String)
+})
+export type FieldMapping = typeof FieldMapping.Type
+
+const Summary = Schema.Struct({
+  rows_total: Schema.Int.annotations({ description: "Rows or items in the file, blank ones not counted" }),
+  importable: Schema.Int,
+  skipped: Schema.Int,
+  warnings_total: Schema.Int.annotations({ description: "Of which `warnings` has the first 1,000" }),
+  categories_to_create: Schema.Array(Schema.String),
+  existing_names: Schema.Array(Schema.String).annotations({
+    description: "Names of items in the file that the catalog has already; a confirm adds them once more"
+  })
+})
+
+/** Contract: "Import preview"; `encoding` and what follows is beside it. */
+export const Preview = Schema.Struct({
+  preview_id: ImportId,
+  source_format: SourceFormat,
+  record_count: Schema.Int.annotations({ description: "Items that a confirm would create" }),
+  field_mappings: Schema.Array(FieldMapping),
+  warnings: Schema.Array(Warning),
+  expires_at: Timestamp,
+  encoding: Schema.Literal("utf-8", "utf-16le", "utf-16be", "windows-1252"),
+  delimiter: Schema.NullOr(Schema.Literal(",", ";", "\t")),
+  unmapped_columns: Schema.Array(Schema.String),
+  summary: Summary
+}).annotations({ title: "ImportPreview" })
+export type Preview = typeof Preview.Type
+
+export const Confirmed = Schema.Struct({ created_items: Schema.Int, warnings_count: Schema.Int })
+
+export const Reverted = Schema.Struct({
+  removed_items: Schema.Int,
+  removed_categories: Schema.Int,
+  restored_profile: Schema.Boolean
+})
+
+/** A file as it was sent. */
+export interface Upload {
+  readonly filename: string
+  readonly bytes: Uint8Array
+}
+
+export class FileTooLarge
+  extends Schema.TaggedError<FileTooLarge>()("FileTooLarge", {}, failsWith(413, "FILE_TOO_LARGE"))
+{
+  override get message() {
+    return `The file is larger than ${limits.fileBytes / 1024 / 1024} MB`
+  }
+}
+
+export class UnsupportedFormat
+  extends Schema.TaggedError<UnsupportedFormat>()("UnsupportedFormat", {}, failsWith(422, "UNSUPPORTED_FORMAT"))
+{
+  override get message() {
+    return "The file's name must end in .json or .csv"
+  }
+}
+
+export class PreviewNotFound extends Schema.TaggedError<PreviewNotFound>()("PreviewNotFound", {}, failsWith(404)) {
+  override get message() {
+    return "There is no such preview, or it was confirmed already"
+  }
+}
+
+export class PreviewExpired
+  extends Schema.TaggedError<PreviewExpired>()("PreviewExpired", {}, failsWith(422, "PREVIEW_EXPIRED"))
+{
+  override get message() {
+    return `The preview is older than ${limits.lifetime}; import the file again`
+  }
+}
+
+export class ImportNotFound extends Schema.TaggedError<ImportNotFound>()("ImportNotFound", {}, failsWith(404)) {
+  override get message() {
+    return "There is no such import"
+  }
+}
+
+export class ImportBuiltUpon extends Schema.TaggedError<ImportBuiltUpon>()("ImportBuiltUpon", {
+  reason: Schema.String
+}, failsWith(409)) {
+  override get message() {
+    return `The import can't be reverted: ${this.reason}`
+  }
+}
+
+export class TooManyImports extends Schema.TaggedError<TooManyImports>()("TooManyImports", {
+  retryAfter: Schema.Int
+}, failsWith(429)) {
+  override get message() {
+    return `Too many imports for this business; try again in ${this.retryAfter} seconds`
+  }
+}

@@ -1,0 +1,147 @@
+import { BusinessNotFound } from "#src/businesses/Business.ts"
+import { isUlid } from "#src/shared/ids.ts"
+import { dieOnSql, onForeignKey } from "#src/shared/sql.ts"
+import { SqlClient, SqlSchema } from "@effect/sql"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Option, Schema } from "effect"
+import { SourceFormat } from "./Import.ts"
+import { Plan } from "./plan.ts"
+
+const PreviewRow = Schema.Struct({
+  id: Schema.String,
+  sourceFormat: SourceFormat,
+  plan: Plan,
+  warningsCount: Schema.Int,
+  expiresAt: Schema.DateFromSelf
+})
+
+/** Columns of the business as they were or became. */
+const Profile = Schema.Record({ key: Schema.String, value: Schema.Unknown })
+
+const AuditRow = Schema.Struct({
+  id: Schema.String,
+  createdItems: Schema.Int,
+  createdCategories: Schema.Int,
+  before: Schema.NullOr(Profile),
+  after: Schema.NullOr(Profile),
+  revertedAt: Schema.NullOr(Schema.DateFromSelf)
+})
+export type AuditRow = typeof AuditRow.Type
+
+const Remains = Schema.Struct({ items: Schema.Int, categories: Schema.Int, usedByOthers: Schema.Boolean })
+
+export class ImportsRepo extends Effect.Service<ImportsRepo>()("imports/ImportsRepo", {
+  effect: Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const pg = yield* PgClient.PgClient
+
+    const take = SqlSchema.findOne({
+      Request: Schema.Struct({ businessId: Schema.String, id: Schema.String }),
+      Result: PreviewRow,
+      execute: ({ businessId, id }) =>
+        sql`DELETE FROM import_previews WHERE id = ${id} AND business_id = ${businessId} RETURNING *`
+    })
+    const audit = SqlSchema.findOne({
+      Request: Schema.Struct({ businessId: Schema.String, id: Schema.String }),
+      Result: AuditRow,
+      execute: ({ businessId, id }) =>
+        sql`SELECT * FROM import_audit WHERE id = ${id} AND business_id = ${businessId}`
+    })
+    const remains = SqlSchema.single({
+      Request: Schema.String,
+      Result: Remains,
+      execute: (id) =>
+        sql`WITH made AS (SELECT * FROM catalog_categories WHERE import_id = ${id})
+            SELECT
+              (SELECT count(*)::int FROM catalog_items WHERE import_id = ${id} AND updated_at = created_at) AS items,
+              (SELECT count(*)::int FROM made WHERE updated_at = created_at) AS categories,
+              EXISTS (SELECT FROM catalog_items i JOIN made ON made.id = i.category_id
+                WHERE i.import_id IS DISTINCT FROM ${id}) AS used_by_others`
+    })
+    const names = (table: "catalog_items" | "catalog_categories", businessId: string, among: ReadonlyArray<string>) =>
+      sql<{ readonly name: string }>`SELECT DISTINCT name FROM ${sql(table)}
+        WHERE business_id = ${businessId} AND name IN (SELECT jsonb_array_elements_text(${pg.json(among)}))`.pipe(
+        Effect.map((rows) => new Set(rows.map(({ name }) => name))),
+        dieOnSql
+      )
+    const sizes = SqlSchema.single({
+      Request: Schema.String,
+      Result: Schema.Struct({ items: Schema.Int, categories: Schema.Int }),
+      execute: (id) =>
+        sql`SELECT (SELECT count(*)::int FROM catalog_items WHERE business_id = ${id}) AS items,
+          (SELECT count(*)::int FROM catalog_categories WHERE business_id = ${id}) AS categories`
+    })
+    const ofOwn = <A>(id: string, find: Effect.Effect<Option.Option<A>>) =>
+      isUlid(id) ? find : Effect.succeed(Option.none())
+    const write = (statement: Effect.Effect<unknown, unknown>) => Effect.orDie(Effect.asVoid(statement))
+
+    return {
+      /** Of a business's previews the newest few stay. */
+      savePreview: (
+        row: { readonly id: string; readonly businessId: string; readonly expiresAt: Date } & Readonly<
+          Record<"sourceFormat" | "warningsCount", unknown>
+        >,
+        plan: Plan,
+        keep: number
+      ) =>
+        Effect.zipRight(
+          sql`INSERT INTO import_previews ${sql.insert({ ...row, plan: pg.json(plan) })}`,
+          sql`DELETE FROM import_previews WHERE id IN (SELECT id FROM import_previews
+            WHERE business_id = ${row.businessId} ORDER BY id DESC OFFSET ${keep})`
+        ).pipe(
+          onForeignKey("import_previews_business_id_fkey", () => new BusinessNotFound()),
+          Effect.asVoid,
+          dieOnSql
+        ),
+      /** Takes the preview away, for a confirm: who comes second finds none. */
+      takePreview: (businessId: string, id: string) => ofOwn(id, dieOnSql(take({ businessId, id }))),
+      sweep: (expiredBefore: Date) => write(sql`DELETE FROM import_previews WHERE expires_at < ${expiredBefore}`),
+
+      existingItems: (businessId: string, among: ReadonlyArray<string>) => names("catalog_items", businessId, among),
+      existingCategories: (businessId: string, among: ReadonlyArray<string>) =>
+        names("catalog_categories", businessId, among),
+      sizes: (businessId: string) => dieOnSql(sizes(businessId)),
+      /** After those that are there, in the order given. */
+      addCategories: (
+        businessId: string,
+        importId: string,
+        rows: ReadonlyArray<{ readonly id: string; readonly name: string }>
+      ) =>
+        write(sql`INSERT INTO catalog_categories (id, business_id, name, sort_order, import_id)
+          SELECT made.id, ${businessId}, made.name, last.sort_order + place, ${importId}
+          FROM ROWS FROM (jsonb_to_recordset(${pg.json(rows)}) AS (id text, name text)) WITH ORDINALITY
+              AS made (id, name, place),
+            (SELECT coalesce(max(sort_order), -1) AS sort_order FROM catalog_categories
+              WHERE business_id = ${businessId}) AS last`),
+      addItems: (businessId: string, importId: string, rows: ReadonlyArray<object>) =>
+        write(sql`INSERT INTO catalog_items (id, business_id, category_id, name, description, item_type, price_cents,
+            price_type, sort_order, import_id)
+          SELECT made.id, ${businessId}, c.id, made.name, made.description, made.item_type, made.price_cents,
+            made.price_type, last.sort_order + place, ${importId}
+          FROM ROWS FROM (jsonb_to_recordset(${pg.json(rows)}) AS (id text, name text, description text,
+              "itemType" text, "priceCents" integer, "priceType" text, category text)) WITH ORDINALITY
+              AS made (id, name, description, item_type, price_cents, price_type, category, place)
+            CROSS JOIN (SELECT coalesce(max(sort_order), -1) AS sort_order FROM catalog_items
+              WHERE business_id = ${businessId}) AS last
+            LEFT JOIN catalog_categories c ON c.business_id = ${businessId} AND c.name = made.category`),
+
+      addAudit: ({ after, before, ...row }: Readonly<Record<string, unknown>>) =>
+        write(sql`INSERT INTO import_audit ${
+          sql.insert({
+            ...row,
+            before: before === null ? null : pg.json(before),
+            after: after === null ? null : pg.json(after)
+          })
+        }`),
+      findAudit: (businessId: string, id: string) => ofOwn(id, dieOnSql(audit({ businessId, id }))),
+      /** What is left of an import as it was made. */
+      remains: (id: string) => dieOnSql(remains(id)),
+      takeBack: (id: string, at: Date) =>
+        write(Effect.all([
+          sql`DELETE FROM catalog_items WHERE import_id = ${id}`,
+          sql`DELETE FROM catalog_categories WHERE import_id = ${id}`,
+          sql`UPDATE import_audit SET reverted_at = ${at} WHERE id = ${id}`
+        ]))
+    } as const
+  })
+}) {}

@@ -1,0 +1,111 @@
+import { CsvError, parse } from "csv-parse/sync"
+
+export type Delimiter = "," | ";" | "\t"
+
+/** A row by its number in a spreadsheet, the first being 1; broken when its cells can't be told apart. */
+export type Row = WholeRow | { readonly number: number; readonly broken: string }
+
+interface WholeRow {
+  readonly number: number
+  readonly cells: ReadonlyArray<string>
+}
+
+/** Parsed at once, and the longest that a row may be: an open quote swallows no more. */
+const pieceBytes = 128 * 1024
+const pieceRows = 1000
+/** After so many rows that are broken, the rest is not looked at: each costs a piece. */
+const mostBroken = 100
+
+interface Piece {
+  readonly rows: ReadonlyArray<ReadonlyArray<string>>
+  /** Where the last whole row ends. */
+  readonly end: number
+}
+
+/** The whole rows of a piece, at most so many; the last is kept only when nothing comes after the piece. */
+const parsePiece = (utf8: Buffer, from: number, delimiter: Delimiter, most: number): Piece => {
+  const isLast = from + pieceBytes >= utf8.length
+  const rows: Array<ReadonlyArray<string>> = []
+  const ends: Array<number> = []
+  try {
+    parse(utf8.subarray(from, from + pieceBytes), {
+      delimiter,
+      record_delimiter: ["\r\n", "\n", "\r"],
+      relax_quotes: true,
+      relax_column_count: true,
+      to: most,
+      onRecord: (record: ReadonlyArray<string>, { bytes }) => {
+        rows.push(record)
+        ends.push(bytes)
+        return null
+      }
+    })
+    if (!isLast && rows.length < most) {
+      rows.pop()
+      ends.pop()
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error
+  }
+  return { rows, end: ends.at(-1) ?? 0 }
+}
+
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+
+const nextLine = (bytes: Buffer, from: number) => {
+  let at = from
+  while (at < bytes.length && bytes[at] !== lineFeed && bytes[at] !== carriageReturn) at++
+  return at + (bytes[at] === carriageReturn && bytes[at + 1] === lineFeed ? 2 : 1)
+}
+
+/** Rows, and where in the file the next one begins. */
+export interface Rows {
+  readonly rows: ReadonlyArray<Row>
+  readonly end: number
+}
+
+/** The first few rows, by which a delimiter is judged. */
+export const firstRows = (utf8: Buffer, delimiter: Delimiter): ReadonlyArray<WholeRow> =>
+  parsePiece(utf8, 0, delimiter, 20).rows.map((cells, at) => ({ number: at + 1, cells }))
+
+/**
+ * The rows of a CSV file (RFC 4180, and what is found of it), some at a time; between them others may be served. A row
+ * with a quote that does not end costs itself and no other: reading goes on at the next line.
+ */
+export function* csvRows(utf8: Buffer, delimiter: Delimiter): Generator<Rows, void> {
+  let at = 0
+  let number = 0
+  for (let broken = 0; at < utf8.length && broken < mostBroken;) {
+    const { end, rows } = parsePiece(utf8, at, delimiter, pieceRows)
+    if (rows.length > 0) {
+      at += end
+      yield { rows: rows.map((cells) => ({ number: ++number, cells })), end: at }
+      continue
+    }
+    at = nextLine(utf8, at)
+    broken++
+    const rest = broken === mostBroken ? "; it is one of too many, and the file was read no further" : "; skipped"
+    const message = `has a quote that does not end, or is longer than 128 KiB${rest}`
+    yield { rows: [{ number: ++number, broken: message }], end: at }
+  }
+}
+
+const quote = 0x22
+
+/** How many rows with something in them come from here on, without reading them: a quote opens or ends a cell. */
+export function* countRows(utf8: Buffer, from: number): Generator<void, number> {
+  let rows = 0
+  let quoted = false
+  let filled = false
+  for (let at = from; at < utf8.length; at++) {
+    const byte = utf8[at]!
+    if (byte === quote) quoted = !quoted
+    if (!quoted && (byte === lineFeed || byte === carriageReturn)) {
+      if (filled) rows++
+      filled = false
+    } else if (byte > 0x20 && byte !== 0x2c && byte !== 0x3b) filled = true
+    if (at % 65_536 === 0) yield
+  }
+  return rows + (filled ? 1 : 0)
+}

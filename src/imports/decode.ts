@@ -1,0 +1,47 @@
+import { isUtf8 } from "node:buffer"
+import { type Preview } from "./Import.ts"
+
+type Encoding = Preview["encoding"]
+
+/** A file's text as UTF-8, without a byte order mark. */
+export interface Decoded {
+  readonly encoding: Encoding
+  readonly utf8: Buffer
+}
+
+const startsWith = (bytes: Buffer, ...mark: ReadonlyArray<number>) => mark.every((byte, at) => bytes[at] === byte)
+
+const encodingOf = (bytes: Buffer): readonly [Encoding, markLength: number] => {
+  if (startsWith(bytes, 0xff, 0xfe)) return ["utf-16le", 2]
+  if (startsWith(bytes, 0xfe, 0xff)) return ["utf-16be", 2]
+  if (isUtf8(bytes)) return ["utf-8", startsWith(bytes, 0xef, 0xbb, 0xbf) ? 3 : 0]
+  // Every byte means something in it (WHATWG Encoding §9), so it comes last.
+  return ["windows-1252", 0]
+}
+
+const pieceBytes = 64 * 1024
+
+/** Finds out a file's encoding: by its mark, as UTF-8 when it is that, else what old spreadsheets write. */
+export function* decode(file: Uint8Array): Generator<void, Decoded> {
+  const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength)
+  const [encoding, markLength] = encodingOf(bytes)
+  const text = bytes.subarray(markLength)
+  if (encoding === "utf-8") return { encoding, utf8: text }
+  const decoder = new TextDecoder(encoding)
+  const pieces: Array<Buffer> = []
+  for (let at = 0; at < text.length; at += pieceBytes) {
+    pieces.push(Buffer.from(decoder.decode(text.subarray(at, at + pieceBytes), { stream: true })))
+    yield
+  }
+  pieces.push(Buffer.from(decoder.decode()))
+  return { encoding, utf8: Buffer.concat(pieces) }
+}
+
+/** The same at once, for one who has nobody else to serve. */
+export const decodeText = (file: Uint8Array) => {
+  const work = decode(file)
+  for (;;) {
+    const { done, value } = work.next()
+    if (done === true) return { encoding: value.encoding, text: value.utf8.toString("utf8") }
+  }
+}

@@ -1,0 +1,23 @@
+import { Either } from "effect"
+import { decode } from "./decode.ts"
+import { type Upload } from "./Import.ts"
+import { parseCsv } from "./parseCsv.ts"
+import { parseJson } from "./parseJson.ts"
+import { fault, type Fault, type Reading } from "./plan.ts"
+
+const parsers = { ".csv": parseCsv, ".json": parseJson } as const
+
+/** The parser for a file, by the end of its name (design: import details). */
+export const parserFor = (filename: string) => {
+  const extension = /\.(?:csv|json)$/i.exec(filename.trim())?.[0].toLowerCase()
+  return extension === ".csv" || extension === ".json" ? parsers[extension] : undefined
+}
+
+type Parser = NonNullable<ReturnType<typeof parserFor>>
+
+/** What an upload comes to, or why it comes to nothing. */
+export function* read({ bytes }: Upload, parse: Parser): Generator<void, Either.Either<Reading, Fault>> {
+  if (bytes.length === 0) return fault("file", "is empty")
+  const decoded = yield* decode(bytes)
+  return yield* parse(decoded)
+}
