@@ -10,9 +10,12 @@ import { DirectoryApi } from "./directory/Api.ts"
 import { EnvironmentApi } from "./environment/Api.ts"
 import { GrantsApi } from "./grants/Api.ts"
 import { HealthApi } from "./health/Api.ts"
+import { ImportsApi } from "./imports/Api.ts"
 import { truthful } from "./openapi.ts"
 import { ProjectsApi } from "./projects/Api.ts"
+import { PublishingApi } from "./publishing/Api.ts"
 import { ReadyConfigApi } from "./ready-config/Api.ts"
+import { RegistryApi } from "./registry/Api.ts"
 import { ServersApi } from "./servers/Api.ts"
 import { VerificationApi } from "./verification/Api.ts"
 
@@ -27,10 +30,13 @@ export class Api extends HttpApi.make("berth")
   .add(GrantsApi)
   .add(BillingApi)
   .add(BusinessesApi)
+  .add(ImportsApi)
   .add(VerificationApi)
+  .add(PublishingApi)
   .add(CatalogApi)
   .add(ReadyConfigApi)
   .add(DirectoryApi)
+  .add(RegistryApi)
   .annotate(OpenApi.Title, "Berth")
   .annotate(OpenApi.Version, version)
   .annotate(OpenApi.Transform, truthful)

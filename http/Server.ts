@@ -19,6 +19,8 @@ import { frontDoor } from "./frontDoor.ts"
 import { makeGateway } from "./gateway/Gateway.ts"
 import { GrantsHandlers } from "./grants/Handlers.ts"
 import { HealthHandlers } from "./health/Handlers.ts"
+import { ImportsHandlers } from "./imports/Handlers.ts"
+import { TemplatesRoutes } from "./imports/templates.ts"
 import { idempotent } from "./idempotency.ts"
 import { listen } from "./listen.ts"
 import { McpRoutes } from "./mcp.ts"
@@ -29,8 +31,10 @@ import { RegisterRoute } from "./oauth/register.ts"
 import { jwks } from "./oauth/routes.ts"
 import { PagesRoutes } from "./pages/routes.ts"
 import { ProjectsHandlers } from "./projects/Handlers.ts"
+import { PublishingHandlers } from "./publishing/Handlers.ts"
 import { ReadyConfigHandlers } from "./ready-config/Handlers.ts"
 import { SelfConfigRoute } from "./ready-config/self.ts"
+import { RegistryHandlers } from "./registry/Handlers.ts"
 import { ServersHandlers } from "./servers/Handlers.ts"
 import { VerificationHandlers } from "./verification/Handlers.ts"
 
@@ -46,8 +50,11 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     EnvironmentHandlers,
     GrantsHandlers,
     HealthHandlers,
+    ImportsHandlers,
     ProjectsHandlers,
+    RegistryHandlers,
     ReadyConfigHandlers,
+    PublishingHandlers,
     ServersHandlers,
     VerificationHandlers
   ]),
@@ -88,7 +95,8 @@ export const HttpLive = ListenerLive.pipe(
     OAuthRoutes,
     PlatformResourceRoutes,
     RegisterRoute,
-    SelfConfigRoute
+    SelfConfigRoute,
+    TemplatesRoutes
   ]),
   Layer.provide(ApiLive),
   Layer.provide([HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer]),

@@ -1,5 +1,6 @@
 import { plans } from "#src/billing/Plan.ts"
 import { CurrentSettings } from "#src/Config.ts"
+import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { addressBucket, clientAddress } from "#src/shared/client-address.ts"
 import { type Failure } from "#src/shared/Failure.ts"
 import { newUlid } from "#src/shared/ids.ts"
@@ -9,11 +10,6 @@ import { Cause, Clock, Context, Duration, Effect, Option } from "effect"
 import { type Caller, CurrentCaller, identify } from "./caller.ts"
 import { errorResponse, failureOf } from "./errors.ts"
 import { failurePage, wantsPage } from "./pages/failure.ts"
-
-/** The caller's IP address, proxies in front taken into account. */
-export class CallerAddress extends Context.Reference<CallerAddress>()("http/CallerAddress", {
-  defaultValue: () => "unknown"
-}) {}
 
 /** Headers that the response gets, whoever writes it (the legacy SSE transport writes its own). */
 export class StandardHeaders extends Context.Reference<StandardHeaders>()("http/StandardHeaders", {
@@ -34,9 +30,19 @@ const bucketOf = (caller: Caller, address: string) => {
   return { key: `account:${accountId}${suffix}`, limit: plans[plan].requestsPerMinute }
 }
 
+const readsDirectory = ({ method, url }: HttpServerRequest.HttpServerRequest) =>
+  (method === "GET" || method === "HEAD") && /^\/v1\/directory(\/[^/?]*)?(\?|$)/.test(url)
+
+/** Contract, limits: directory reads count by address, whoever asks, in a bucket of their own. */
+const directoryBucket = (address: string) => ({ key: `directory:${addressBucket(address)}`, limit: 300 })
+
 /** The store of the limits being away stops nobody here (design: only hub endpoints answer 503). */
-const consume = Effect.fn("http.rateLimit")(function*(caller: Caller, address: string) {
-  const { key, limit } = bucketOf(caller, address)
+const consume = Effect.fn("http.rateLimit")(function*(
+  request: HttpServerRequest.HttpServerRequest,
+  caller: Caller,
+  address: string
+) {
+  const { key, limit } = readsDirectory(request) ? directoryBucket(address) : bucketOf(caller, address)
   const limits = yield* RateLimit
   const open = Effect.map(Clock.currentTimeMillis, (now) => ({
     limit,
@@ -87,7 +93,7 @@ export const frontDoor = <E, R>(app: HttpApp.Default<E, R>) =>
 
     const admitted = Effect.gen(function*() {
       const caller = yield* identify(request)
-      const rate = yield* consume(caller, address)
+      const rate = yield* consume(request, caller, address)
       const headers = {
         ...security,
         "x-request-id": requestId,

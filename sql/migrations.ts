@@ -3,6 +3,7 @@ import { type Effect } from "effect"
 import platform from "./migrations/0001_platform.ts"
 import oauth from "./migrations/0002_oauth.ts"
 import businesses from "./migrations/0003_businesses.ts"
+import directorySearch from "./migrations/0004_directory_search.ts"
 
 /**
  * Every migration, keyed by its file's name (`NNNN_name`), run in order of the number. A record, not a folder read at
@@ -11,5 +12,6 @@ import businesses from "./migrations/0003_businesses.ts"
 export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>> = {
   "0001_platform": platform,
   "0002_oauth": oauth,
-  "0003_businesses": businesses
+  "0003_businesses": businesses,
+  "0004_directory_search": directorySearch
 }

@@ -5,11 +5,13 @@ import { Passwords } from "./accounts/Passwords.ts"
 import { Billing } from "./billing/Billing.ts"
 import { BusinessesLive } from "./businesses/Live.ts"
 import { DeploymentsLive } from "./deployments/Live.ts"
+import { DirectoryLive } from "./directory/Live.ts"
 import { Metering } from "./gateway/Metering.ts"
 import { MeteringRepo } from "./gateway/MeteringRepo.ts"
 import { Routes } from "./gateway/Routes.ts"
 import { RoutesRepo } from "./gateway/RoutesRepo.ts"
 import { Images } from "./images/Images.ts"
+import { ImportsLive } from "./imports/Live.ts"
 import { Teardown } from "./machines/Teardown.ts"
 import { AccessTokens } from "./oauth/AccessTokens.ts"
 import { Authorization } from "./oauth/Authorization.ts"
@@ -32,6 +34,8 @@ import { ApiKeys } from "./projects/ApiKeys.ts"
 import { ApiKeysRepo } from "./projects/ApiKeysRepo.ts"
 import { Projects } from "./projects/Projects.ts"
 import { ProjectsRepo } from "./projects/ProjectsRepo.ts"
+import { Publishing } from "./publishing/Publishing.ts"
+import { ReadyImage } from "./ready-server/ReadyImage.ts"
 import { Environment } from "./servers/Environment.ts"
 import { EnvironmentRepo } from "./servers/EnvironmentRepo.ts"
 import { Health } from "./servers/Health.ts"
@@ -91,9 +95,11 @@ const shared = Layer.mergeAll(
 )
 
 /** The one place where services are wired. Needs a database client, the settings, and what runs machines. */
-export const ServicesLive = DeploymentsLive.pipe(
-  Layer.provideMerge(Layer.mergeAll(Images.Default, oauth, gateway)),
+export const ServicesLive = Publishing.Default.pipe(
+  Layer.provideMerge(Layer.merge(DeploymentsLive, ReadyImage.Default)),
+  Layer.provideMerge(Layer.mergeAll(Images.Default, oauth, gateway, DirectoryLive)),
   Layer.provideMerge(Layer.mergeAll(Environment.Default, ServerLogs.Default)),
+  Layer.provideMerge(ImportsLive),
   Layer.provideMerge(BusinessesLive),
   Layer.provideMerge(Servers.Default),
   Layer.provideMerge(ApiKeys.Default),

@@ -1,20 +1,66 @@
-import { SetVisible, Visibility } from "#src/directory/Listing.ts"
+import { Directory } from "#src/directory/Directory.ts"
+import { directoryArguments } from "#src/directory/DirectoryQuery.ts"
+import { ListedListing, ListingDetail, SetVisible, Visibility } from "#src/directory/Listing.ts"
 import { Listings } from "#src/directory/Listings.ts"
+import { metadataFields, ServerMetadata, ServerMetadataReads } from "#src/directory/ServerMetadata.ts"
+import { PageOf } from "#src/shared/paging.ts"
 import { Input } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
 import { tool } from "./Tool.ts"
 
-export const directoryTools = Effect.map(Listings, (listings) => [
-  tool({
-    name: "set_visibility",
-    title: "Show or hide a listing",
-    description: "Shows a business's listing in the public directory (visible: true), or hides it.",
-    toolset: "directory",
-    needs: "session",
-    lowerCaseCodes: true,
-    effect: "update",
-    params: Input({ listingId: Schema.String, ...SetVisible.fields }),
-    success: Visibility,
-    run: ({ listingId, visible }) => listings.setVisible(listingId, { visible })
-  })
-])
+const common = { toolset: "directory", lowerCaseCodes: true } as const
+
+export const directoryTools = Effect.gen(function*() {
+  const directory = yield* Directory
+  const listings = yield* Listings
+  const metadata = yield* ServerMetadataReads
+  return [
+    tool({
+      ...common,
+      name: "directory_search",
+      title: "Search the directory",
+      description:
+        "Finds businesses that agents can talk to: by name (typos are forgiven), category, place, distance " +
+        "or trust. Filters combine freely; best first.",
+      effect: "read",
+      needs: "anybody",
+      params: Input(directoryArguments),
+      success: PageOf(ListedListing),
+      run: directory.list
+    }),
+    tool({
+      ...common,
+      name: "directory_listing",
+      title: "Read a listing",
+      description: "Reads one listing of the directory, with the URL of the business's MCP server.",
+      effect: "read",
+      needs: "anybody",
+      params: Input({ listingId: Schema.String }),
+      success: ListingDetail,
+      run: ({ listingId }) => directory.get(listingId)
+    }),
+    tool({
+      ...common,
+      name: "server_metadata",
+      title: "Describe a business's server",
+      description:
+        "Tells how to connect to the MCP server at a subdomain, and what is known of the business behind it.",
+      effect: "read",
+      needs: "anybody",
+      params: Input(metadataFields),
+      success: ServerMetadata,
+      run: metadata.get
+    }),
+    tool({
+      ...common,
+      name: "set_visibility",
+      title: "Show or hide a listing",
+      description: "Shows a business's listing in the public directory (visible: true), or hides it.",
+      effect: "update",
+      needs: "session",
+      params: Input({ listingId: Schema.String, ...SetVisible.fields }),
+      success: Visibility,
+      run: ({ listingId, visible }) => listings.setVisible(listingId, { visible })
+    })
+  ]
+})

@@ -26,12 +26,12 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
 
 export type Policy<E> = Effect.Effect<void, E, CurrentActor>
 
-/** What an operation asks for: one of these scopes, or a session. */
-export type Needs = ReadonlyArray<Scope> | "session"
+/** What an operation asks for: one of these scopes, a session, or nothing: what it tells is public. */
+export type Needs = ReadonlyArray<Scope> | "session" | "anybody"
 
 /** Whether a credential is enough. A session always is; where one is needed, a client with `account` acts as it. */
 export const mayDo = ({ credential }: Actor, needs: Needs) => {
-  if (credential.kind === "session") return true
+  if (credential.kind === "session" || needs === "anybody") return true
   if (needs !== "session") return needs.some((scope) => (credential.scopes as ReadonlySet<Scope>).has(scope))
   return credential.kind === "oauth" && credential.scopes.has(accountScope)
 }

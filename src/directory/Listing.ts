@@ -33,6 +33,24 @@ export const Listing = Schema.Struct({
 }).annotations({ title: "Listing" })
 export type Listing = typeof Listing.Type
 
+/** A listing in a list of the directory: how far away it is where the list is of a circle. */
+export const ListedListing = Schema.Struct({
+  ...Listing.fields,
+  distanceMiles: optional(Schema.Number).annotations({ description: "Only when lat, lng and radius_miles are asked" })
+}).annotations({ title: "ListedListing" })
+export type ListedListing = typeof ListedListing.Type
+
+/** Contract: what the detail read adds. */
+export const ListingDetail = Schema.Struct({
+  ...Listing.fields,
+  mcpServerUrl: Schema.String.annotations({
+    description: "Where clients reach the business's MCP server (Streamable HTTP); empty when none is linked"
+  }),
+  industry: Schema.String,
+  website: Schema.String
+}).annotations({ title: "ListingDetail" })
+export type ListingDetail = typeof ListingDetail.Type
+
 /** A listing as its owner sees it. */
 export const OwnListing = Schema.Struct({
   ...Listing.fields,

@@ -139,6 +139,8 @@ const directory = Object.entries(twins)
   .map(([, tool]) => tool)
 /** Those among them that are not for sessions only, by the scope that a key needs. */
 const directoryByKey: Readonly<Record<string, ReadonlyArray<string>>> = { business_config: ["servers:read"] }
+/** Those that every credential may call: what they tell is public. */
+const publicTools = ["directory_listing", "directory_search", "server_metadata"]
 
 describe("tools/list", () => {
   it("shows a session every tool, and a key those that its scopes allow", async () => {
@@ -151,7 +153,7 @@ describe("tools/list", () => {
       "list_grants",
       "register_client",
       "revoke_grant",
-      ...directory.filter((name) => directoryByKey[name] === undefined)
+      ...directory.filter((name) => directoryByKey[name] === undefined && !publicTools.includes(name))
     ]
     const read = [
       "get_project",
@@ -163,8 +165,14 @@ describe("tools/list", () => {
       "business_config"
     ].sort()
     expect(await toolNames(owner.token)).toEqual(all)
-    const tools = async (...scopes: ReadonlyArray<string>) => toolNames((await owner.key(project.id, scopes)).key)
-    expect(await tools(...allScopes)).toEqual(all.filter((name) => !sessionOnly.includes(name)))
+    const tools = async (...scopes: ReadonlyArray<string>) => {
+      const names = await toolNames((await owner.key(project.id, scopes)).key)
+      expect(names).toEqual(expect.arrayContaining(publicTools))
+      return names.filter((name) => !publicTools.includes(name))
+    }
+    expect(await tools(...allScopes)).toEqual(
+      all.filter((name) => !sessionOnly.includes(name) && !publicTools.includes(name))
+    )
     expect(await tools("servers:read")).toEqual(read)
     expect(await tools("logs:read")).toEqual(["get_logs"])
     expect(await tools("billing:read")).toEqual(["get_billing"])
@@ -215,7 +223,7 @@ describe("tools/list", () => {
       ajv.compile(tool.inputSchema)
       if (tool.outputSchema !== undefined) ajv.compile(tool.outputSchema)
       const verb = tool.name.split("_")[0] ?? ""
-      const reads = ["list", "get"].includes(verb) || tool.name === "business_config"
+      const reads = ["list", "get", "directory", "server"].includes(verb) || tool.name === "business_config"
       const removes = ["delete", "revoke"].includes(verb)
       expect([tool.name, tool.annotations]).toMatchObject([tool.name, {
         readOnlyHint: reads,

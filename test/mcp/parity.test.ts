@@ -29,6 +29,7 @@ beforeAll(async () => {
   await owner.put(`/v1/servers/${server.id}/env/A`, { value: "x" })
   const { id: businessId, listingId } = await newBusiness(owner, { projectId: project.id })
   await owner.patch(`/api/v1/ready/businesses/${businessId}`, { serverId: server.id })
+  await owner.patch(`/v1/directory/${listingId}`, { visible: true })
   const itemId = (await newItem(owner, businessId)).id
   const categoryId = (await newCategory(owner, businessId, { name: "Parity" })).id
   things = {
@@ -69,8 +70,8 @@ const known = (value: unknown) =>
 const bothDoors = async (name: string, args: Arguments) => {
   const { body, status } = await overHttp(name, args)
   const isList = body !== undefined && "meta" in body
-  // The names of variables are a bare list over HTTP, and MCP wants an object.
-  const whole = isList || Array.isArray(body?.data)
+  // The names of variables are a bare list over HTTP, and MCP wants an object; server metadata has no wrapper.
+  const whole = isList || Array.isArray(body?.data) || name === "GET /.well-known/mcp-server-metadata"
   const http = status >= 400 || whole ? body : body?.data
   const result = await callTool(client, twins[name] ?? "", args)
   const mcp = result.isError === true ? textOf(result) : result.structuredContent
@@ -104,7 +105,8 @@ describe("HTTP and MCP", () => {
   it("answer reads with the same value", async () => {
     const reads = Object.keys(twins).filter((name) => name.startsWith("GET ")).filter((name) => name in twins)
     for (const name of reads) {
-      const { http, mcp, status } = await bothDoors(name, ids(name))
+      const query = operation(name).query.includes("subdomain") ? { subdomain: server.slug } : {}
+      const { http, mcp, status } = await bothDoors(name, { ...ids(name), ...query })
       expect([name, status]).toEqual([name, 200])
       expect([name, mcp]).toEqual([name, http])
     }

@@ -50,7 +50,14 @@ export const twins: Readonly<Record<string, string>> = {
   "PATCH /api/v1/ready/businesses/{businessId}/catalog/categories/{categoryId}": "update_catalog_category",
   "DELETE /api/v1/ready/businesses/{businessId}/catalog/categories/{categoryId}": "delete_catalog_category",
   "GET /api/v1/ready/businesses/{businessId}/config": "business_config",
-  "PATCH /v1/directory/{listingId}": "set_visibility"
+  "POST /api/v1/ready/businesses/publish": "publish_business",
+  "POST /api/v1/ready/businesses/{businessId}/import": "import",
+  "POST /api/v1/ready/businesses/{businessId}/import/{previewId}/confirm": "import_confirm",
+  "POST /api/v1/ready/businesses/{businessId}/import/{importId}/revert": "import_revert",
+  "PATCH /v1/directory/{listingId}": "set_visibility",
+  "GET /.well-known/mcp-server-metadata": "server_metadata",
+  "GET /v1/directory": "directory_search",
+  "GET /v1/directory/{listingId}": "directory_listing"
 }
 
 /** What has no tool, and why. */
@@ -60,5 +67,8 @@ export const withoutTool: Readonly<Record<string, string>> = {
   "POST /v1/auth/logout": "would end the credential of the connection",
   "GET /v1/auth/me": "about the credential, which the client holds",
   "GET /v1/health": "for probes",
+  "GET /v0.1/servers": "for clients of MCP registries; directory_search finds more",
+  "GET /v0.1/servers/{serverName}/versions": "for clients of MCP registries",
+  "GET /v0.1/servers/{serverName}/versions/{version}": "for clients of MCP registries",
   "GET /v1/servers/{serverId}/deployments/{deploymentId}": "where a 202 points to; the tool deploy waits instead"
 }

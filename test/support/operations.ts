@@ -66,4 +66,5 @@ export const fill = (operation: Operation, values: Readonly<Record<string, strin
   operation.path.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? `no-${name}`)
 
 /** Whether failures at a path have lower-case codes (design: bodies). */
-export const speaksLowerCase = (path: string) => /^\/(api\/v1|v1\/(hub|directory))\//.test(`${path}/`)
+export const speaksLowerCase = (path: string) =>
+  /^\/(api\/v1\/|v1\/(hub|directory)\/|\.well-known\/mcp-)/.test(`${path}/`)

@@ -1,0 +1,80 @@
+import { verificationLevels } from "#src/businesses/Business.ts"
+import { CurrentSettings } from "#src/Config.ts"
+import { isUlid } from "#src/shared/ids.ts"
+import { decodeCursor, encodeCursor } from "#src/shared/paging.ts"
+import { Effect, Option } from "effect"
+import { createHash } from "node:crypto"
+import { type DirectoryQuery, type Filters, filtersOf } from "./DirectoryQuery.ts"
+import { DirectoryRepo, type FoundRow } from "./DirectoryRepo.ts"
+import { Events } from "./Events.ts"
+import { type ListedListing, ListingNotFound } from "./Listing.ts"
+import { PublicListingsRepo } from "./PublicListingsRepo.ts"
+import { type Key } from "./search-sql.ts"
+import { search } from "./search.ts"
+import { mcpUrl } from "./server-address.ts"
+import { distanceMiles } from "./sphere.ts"
+
+const keyText = ({ band, id, rank }: Key) => `${band} ${rank} ${id}`
+const keyPattern = /^(\d{1,2}) (-?\d{1,6}) ([0-9A-Z]{26})$/
+const keyOf = (text: string): Key => {
+  const [, band, rank, id = ""] = keyPattern.exec(text) ?? []
+  return { band: Number(band), rank: Number(rank), id }
+}
+
+/** A cursor goes with all that was asked for, the limit excepted. */
+const listName = (filters: Filters) => {
+  const asked = JSON.stringify(Object.entries(filters).sort(([a], [b]) => a < b ? -1 : 1))
+  return `directory ${createHash("sha256").update(asked).digest("base64url").slice(0, 16)}`
+}
+
+/** The public directory: listings that are shown, found by what they are, where they are and what they are called. */
+export class Directory extends Effect.Service<Directory>()("directory/Directory", {
+  effect: Effect.gen(function*() {
+    const repo = yield* DirectoryRepo
+    const listings = yield* PublicListingsRepo
+    const events = yield* Events
+    const settings = yield* CurrentSettings
+
+    const view = ({ circle }: Filters) => (row: FoundRow): ListedListing => {
+      const { band: _band, latitude, longitude, verificationTier, ...listing } = row
+      return {
+        ...listing,
+        verificationLevel: verificationLevels[verificationTier] ?? "unverified",
+        ...(circle === undefined || latitude === null || longitude === null
+          ? {}
+          : { distanceMiles: Math.round(distanceMiles(circle, { lat: latitude, lng: longitude }) * 100) / 100 })
+      }
+    }
+
+    const list = Effect.fn("Directory.list")(function*(query: DirectoryQuery) {
+      const filters = yield* filtersOf(query)
+      const name = listName(filters)
+      const after = query.cursor === undefined
+        ? undefined
+        : keyOf(yield* decodeCursor(name, query.cursor, (text) => keyPattern.test(text)))
+      const { found, total } = yield* search(repo, filters, { after, count: query.limit + 1 })
+      const rows = found.slice(0, query.limit)
+      const last = rows.at(-1)
+      const hasMore = found.length > query.limit
+      if (filters.search !== undefined) yield* events.record("search_impression", rows.map(({ id }) => id))
+      const cursor = hasMore && last !== undefined
+        ? encodeCursor(name, keyText({ band: last.band, rank: -last.relevanceScore, id: last.id }))
+        : null
+      return { data: rows.map(view(filters)), meta: { cursor, hasMore, total } }
+    })
+
+    const get = Effect.fn("Directory.get")(function*(id: string) {
+      const found = isUlid(id) ? yield* listings.find(id) : Option.none()
+      if (Option.isNone(found)) return yield* new ListingNotFound()
+      yield* events.record("view", [id])
+      const { serverSlug, verificationTier, ...listing } = found.value
+      return {
+        ...listing,
+        verificationLevel: verificationLevels[verificationTier] ?? "unverified",
+        mcpServerUrl: serverSlug === null ? "" : mcpUrl(settings, serverSlug)
+      }
+    })
+
+    return { list, get, foldCounts: repo.foldCounts } as const
+  })
+}) {}

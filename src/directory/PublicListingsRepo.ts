@@ -1,0 +1,98 @@
+import { dieOnSql } from "#src/shared/sql.ts"
+import { SqlClient, SqlSchema } from "@effect/sql"
+import { Effect, Schema } from "effect"
+import { ListingRow } from "./Listing.ts"
+
+const Detail = Schema.Struct({
+  ...ListingRow.pick(
+    "id",
+    "businessId",
+    "businessName",
+    "businessSlug",
+    "name",
+    "description",
+    "categories",
+    "tags",
+    "featuredImageUrl",
+    "city",
+    "state",
+    "publishedAt",
+    "verificationTier",
+    "relevanceScore"
+  ).fields,
+  industry: Schema.String,
+  website: Schema.String,
+  serverSlug: Schema.NullOr(Schema.String)
+})
+
+/** A listing with its linked server: what server metadata and the registry tell. */
+const Served = Schema.Struct({
+  ...Detail.fields,
+  serverSlug: Schema.String,
+  /** Version of the deployment that serves; null before the first. */
+  version: Schema.NullOr(Schema.Int),
+  updatedAt: Schema.DateFromSelf,
+  profileCompleteness: Schema.Int,
+  accountCreatedAt: Schema.DateFromSelf,
+  interactionCount: Schema.Int
+})
+export type Served = typeof Served.Type
+
+const RegistryPage = Schema.Struct({
+  after: Schema.UndefinedOr(Schema.String),
+  search: Schema.UndefinedOr(Schema.String),
+  updatedSince: Schema.UndefinedOr(Schema.DateFromSelf),
+  version: Schema.UndefinedOr(Schema.Int),
+  count: Schema.Int
+})
+
+/** One listing that is shown, and what belongs to it. */
+export class PublicListingsRepo extends Effect.Service<PublicListingsRepo>()("directory/PublicListingsRepo", {
+  effect: Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+
+    const detail = sql`l.id, l.business_id, l.business_name, l.business_slug, l.name, l.description, l.categories,
+      l.tags, l.featured_image_url, l.city, l.state, l.published_at, l.verification_tier, l.relevance_score,
+      l.industry, b.website, s.slug AS server_slug`
+    const served = sql`SELECT ${detail}, d.version, l.updated_at, l.profile_completeness,
+        u.created_at AS account_created_at, coalesce(i.n, 0)::int AS interaction_count
+      FROM servers s JOIN businesses b ON b.server_id = s.id
+      JOIN listings l ON l.business_id = b.id AND l.status = 'active'
+      JOIN projects p ON p.id = b.project_id JOIN users u ON u.id = p.account_id
+      LEFT JOIN deployments d ON d.id = s.active_deployment_id
+      LEFT JOIN business_interactions i ON i.business_id = b.id`
+
+    const find = SqlSchema.findOne({
+      Request: Schema.String,
+      Result: Detail,
+      execute: (id) =>
+        sql`SELECT ${detail} FROM listings l JOIN businesses b ON b.id = l.business_id
+            LEFT JOIN servers s ON s.id = b.server_id WHERE l.id = ${id} AND l.status = 'active'`
+    })
+    const ofServer = SqlSchema.findOne({
+      Request: Schema.String,
+      Result: Served,
+      execute: (slug) => sql`${served} WHERE s.slug = ${slug}`
+    })
+    const registry = SqlSchema.findAll({
+      Request: RegistryPage,
+      Result: Served,
+      execute: ({ after, count, search, updatedSince, version }) =>
+        sql`${served} WHERE ${
+          sql.and([
+            sql`true`,
+            ...(after === undefined ? [] : [sql`s.slug > ${after}`]),
+            ...(search === undefined ? [] : [sql`position(${search} IN s.slug) > 0`]),
+            ...(updatedSince === undefined ? [] : [sql`l.updated_at > ${updatedSince}`]),
+            ...(version === undefined ? [] : [sql`coalesce(d.version, 0) = ${version}`])
+          ])
+        } ORDER BY s.slug LIMIT ${count}`
+    })
+
+    return {
+      find: (id: string) => dieOnSql(find(id)),
+      ofServer: (slug: string) => dieOnSql(ofServer(slug)),
+      registry: (page: typeof RegistryPage.Type) => dieOnSql(registry(page))
+    } as const
+  })
+}) {}

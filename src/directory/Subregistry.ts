@@ -1,0 +1,90 @@
+import { CurrentSettings } from "#src/Config.ts"
+import { decodeCursor, encodeCursor } from "#src/shared/paging.ts"
+import { isLabel } from "#src/shared/slug.ts"
+import { Effect, Option } from "effect"
+import { PublicListingsRepo, type Served } from "./PublicListingsRepo.ts"
+import { description, type RegistryEntry, type RegistryQuery, title, UnknownRegistryServer } from "./RegistryEntry.ts"
+import { mcpUrl, registryNamespace, sseUrl } from "./server-address.ts"
+import { versionOf } from "./ServerMetadata.ts"
+
+const schema = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
+
+/** The number of a deployment from its version; undefined when no server has such a one. */
+const numberOf = (version: string) => {
+  const [, number] = /^(\d{1,9})\.0\.0$/.exec(version) ?? []
+  return number === undefined ? undefined : Number(number)
+}
+
+/** The directory as an MCP registry: listings that are shown and have a server, by the server's name. */
+export class Subregistry extends Effect.Service<Subregistry>()("directory/Subregistry", {
+  effect: Effect.gen(function*() {
+    const repo = yield* PublicListingsRepo
+    const settings = yield* CurrentSettings
+    const namespace = registryNamespace(settings)
+
+    const view = (row: Served): RegistryEntry => ({
+      server: {
+        $schema: schema,
+        name: `${namespace}/${row.serverSlug}`,
+        title: title(row.name),
+        description: description(row.description.trim() === "" ? row.name : row.description),
+        version: versionOf(row),
+        ...(row.website === "" ? {} : { websiteUrl: row.website }),
+        remotes: [
+          { type: "streamable-http", url: mcpUrl(settings, row.serverSlug) },
+          { type: "sse", url: sseUrl(settings, row.serverSlug) }
+        ]
+      },
+      _meta: {
+        "io.modelcontextprotocol.registry/official": {
+          status: "active",
+          publishedAt: row.publishedAt ?? row.updatedAt,
+          updatedAt: row.updatedAt,
+          isLatest: true
+        }
+      }
+    })
+
+    const list = Effect.fn("Subregistry.list")(function*(query: RegistryQuery) {
+      const { limit, updated_since: updatedSince, version } = query
+      const number = version === undefined || version === "latest" ? undefined : numberOf(version)
+      const search = query.search?.trim().toLowerCase()
+      const name = `registry ${JSON.stringify([search, updatedSince, number])}`
+      const after = query.cursor === undefined ? undefined : yield* decodeCursor(name, query.cursor, isLabel)
+      if (version !== undefined && version !== "latest" && number === undefined) {
+        return { servers: [], metadata: { count: 0 } }
+      }
+      // The namespace is every server's; what is left of a search for a whole name is the slug.
+      const prefix = `${namespace}/`
+      const slug = search?.startsWith(prefix) === true ? search.slice(prefix.length) : search
+      const all = slug === undefined || slug === "" || prefix.includes(slug)
+      const rows = yield* repo.registry({
+        after,
+        search: all ? undefined : slug,
+        updatedSince,
+        version: number,
+        count: limit + 1
+      })
+      const servers = rows.slice(0, limit).map(view)
+      const last = rows.length > limit ? rows[limit - 1] : undefined
+      const next = last === undefined ? {} : { nextCursor: encodeCursor(name, last.serverSlug) }
+      return { servers, metadata: { count: servers.length, ...next } }
+    })
+
+    const find = Effect.fn("Subregistry.find")(function*(name: string) {
+      const slug = name.startsWith(`${namespace}/`) ? name.slice(namespace.length + 1) : ""
+      const found = isLabel(slug) ? yield* repo.ofServer(slug) : Option.none()
+      return Option.isNone(found) ? yield* new UnknownRegistryServer() : view(found.value)
+    })
+
+    /** Only the version that serves is offered. */
+    const versions = (name: string) => Effect.map(find(name), (entry) => ({ servers: [entry], metadata: { count: 1 } }))
+
+    const version = Effect.fn("Subregistry.version")(function*(name: string, version: string) {
+      const entry = yield* find(name)
+      return version === "latest" || version === entry.server.version ? entry : yield* new UnknownRegistryServer()
+    })
+
+    return { list, versions, version } as const
+  })
+}) {}

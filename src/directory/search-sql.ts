@@ -1,0 +1,128 @@
+import { type SqlClient, type Statement } from "@effect/sql"
+import { type Circle } from "./DirectoryQuery.ts"
+import { type Spelling } from "./spelling.ts"
+import { cellRanges, chordSquared, onSphere } from "./sphere.ts"
+
+/** One condition of a search; the first four can also drive it: find what fits without looking at the rest. */
+export type Need =
+  | { readonly _tag: "places"; readonly ids: ReadonlyArray<number> }
+  | { readonly _tag: "circle"; readonly circle: Circle }
+  | { readonly _tag: "words"; readonly spellings: ReadonlyArray<Spelling> }
+  /** The whole name by trigrams, where a word is like none that is known. */
+  | { readonly _tag: "likeness"; readonly search: string }
+  | { readonly _tag: "category"; readonly category: string }
+  | { readonly _tag: "kind"; readonly kind: string }
+  | { readonly _tag: "tier"; readonly tier: number }
+
+/** Where a page ended. */
+export interface Key {
+  readonly band: number
+  readonly rank: number
+  readonly id: string
+}
+
+type Sql = SqlClient.SqlClient
+type Fragment = Statement.Fragment
+
+/** Columns that conditions look at: a driver hands on only those, so that an index alone can answer. */
+const columnsOf = (sql: Sql, needs: ReadonlyArray<Need>) => {
+  const has = (tag: Need["_tag"]) => needs.some((need) => need._tag === tag)
+  return [
+    ...(has("places") ? [sql`, e.place_id`] : []),
+    ...(has("circle") ? [sql`, e.x, e.y, e.z`] : []),
+    ...(has("words") ? [sql`, e.words`] : []),
+    ...(has("category") ? [sql`, e.categories`] : []),
+    ...(has("kind") ? [sql`, e.template_type, e.industry`] : []),
+    ...(has("tier") ? [sql`, e.tier`] : [])
+  ]
+}
+
+/**
+ * How well a name fits a search, 0 best. By words: the name is these words and no others; it has them; it has words
+ * that begin with them; with typos. By likeness: tenths of trigram similarity that are missing.
+ */
+export const bandOf = (sql: Sql, needs: ReadonlyArray<Need>): Fragment => {
+  const need = needs.find(({ _tag }) => _tag === "words" || _tag === "likeness")
+  if (need?._tag === "likeness") return sql`e.band`
+  if (need?._tag !== "words") return sql`0`
+  const asked = need.spellings.map((spelling) => spelling.asked)
+  const exact = sql`e.words @> ${asked}::text[]`
+  const within = (level: 1) =>
+    sql.and(need.spellings.map((spelling) => sql`e.words && ${spelling.levels[level]}::text[]`))
+  const looser = (level: 0 | 1) =>
+    need.spellings.some(({ levels }) => levels[level].length < levels[level === 0 ? 1 : 2].length)
+  return sql`CASE WHEN ${exact} THEN CASE WHEN cardinality(e.words) = ${asked.length} THEN 0 ELSE 1 END ${
+    looser(0) && looser(1) ? sql`WHEN ${within(1)} THEN 2` : sql``
+  } ELSE ${looser(1) ? sql`3` : sql`2`} END`
+}
+
+/** The parts of the statements of a search. */
+export const Conditions = (sql: Sql) => {
+  const every = (conditions: ReadonlyArray<Fragment>): Fragment =>
+    conditions.length === 0 ? sql`true` : sql.and(conditions)
+
+  const inCircle = (circle: Circle) => {
+    const { x, y, z } = onSphere(circle)
+    return sql`(e.x - ${x}) * (e.x - ${x}) + (e.y - ${y}) * (e.y - ${y}) + (e.z - ${z}) * (e.z - ${z}) <= ${
+      chordSquared(circle.miles)
+    }`
+  }
+
+  /** Forms that no index answers, where one could: which index is used is not left to a guess. */
+  const filter = (need: Need): Fragment => {
+    switch (need._tag) {
+      case "places":
+        return sql`e.place_id + 0 = ANY(${need.ids}::int[])`
+      case "circle":
+        return inCircle(need.circle)
+      case "words":
+        return every(need.spellings.map(({ levels }) => sql`(e.words || '{}') && ${levels[2]}::text[]`))
+      case "likeness":
+        return sql`true`
+      case "category":
+        return sql`${need.category} = ANY(e.categories)`
+      case "kind":
+        return sql`(e.template_type || '' = ${need.kind} OR e.industry || '' = ${need.kind})`
+      // A tier is worth 200 points (relevance.ts), so the walk ends where the rest has less.
+      case "tier":
+        return sql`e.tier >= ${need.tier} AND e.rank <= ${-200 * need.tier}`
+    }
+  }
+
+  /** The rows that one condition finds through its index. */
+  const driver = (by: Need, needs: ReadonlyArray<Need>): Fragment => {
+    const columns = sql`e.listing_id, e.rank ${sql.join("", false)(columnsOf(sql, needs))}`
+    switch (by._tag) {
+      case "places":
+        return sql`SELECT ${columns} FROM directory_entries e WHERE e.place_id = ANY(${by.ids}::int[])`
+      case "circle": {
+        const ranges = cellRanges(by.circle)
+        return sql`SELECT ${columns} FROM unnest(${ranges.map(([from]) => from)}::int[], ${
+          ranges.map(([, to]) => to)
+        }::int[]) AS r(first, last) JOIN directory_entries e ON e.cell BETWEEN r.first AND r.last
+          WHERE ${inCircle(by.circle)}`
+      }
+      case "words":
+        return sql`SELECT ${columns} FROM directory_entries e WHERE ${
+          every(by.spellings.map(({ levels }) => sql`e.words && ${levels[2]}::text[]`))
+        }`
+      case "likeness":
+        return sql`SELECT ${columns}, (10 * (1 - similarity(l.name, ${by.search})))::int AS band FROM listings l
+          JOIN directory_entries e ON e.listing_id = l.id WHERE l.status = 'active' AND l.name % ${by.search}`
+      case "category":
+        return sql`SELECT ${columns} FROM directory_entries e WHERE e.categories @> ARRAY[${by.category}]::text[]`
+      case "kind":
+        return sql`SELECT ${columns} FROM directory_entries e
+          WHERE e.template_type = ${by.kind} OR e.industry = ${by.kind}`
+      case "tier":
+        return sql`SELECT ${columns} FROM directory_entries e WHERE e.rank <= ${
+          -200 * by.tier
+        } AND e.tier >= ${by.tier}`
+    }
+  }
+
+  const after = (key: Key | undefined): Fragment =>
+    key === undefined ? sql`` : sql`WHERE (m.band, m.rank, m.listing_id) > (${key.band}, ${key.rank}, ${key.id})`
+
+  return { every, filter, driver, after } as const
+}

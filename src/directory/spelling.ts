@@ -1,0 +1,60 @@
+/** How well a word of a name fits a word that was asked for: 0 is it, 1 begins with it, 2 one typo, 3 two typos. */
+export type Fit = 0 | 1 | 2 | 3
+
+/** A prefix, and a word without one of its letters, is looked for from so many letters on. */
+const leastPrefix = 3
+const leastForOneTypo = 4
+export const leastForTwoTypos = 8
+
+/** Typos between two words: letters added, left out, changed, or swapped with the next (optimal string alignment). */
+export const typos = (a: string, b: string) => {
+  const from = [...a]
+  const to = [...b]
+  const table = Array.from(
+    { length: from.length + 1 },
+    (_, i) => Array.from({ length: to.length + 1 }, (_, j) => i === 0 ? j : j === 0 ? i : 0)
+  )
+  const at = (i: number, j: number) => table[i]![j]!
+  for (let i = 1; i <= from.length; i++) {
+    for (let j = 1; j <= to.length; j++) {
+      const changed = at(i - 1, j - 1) + (from[i - 1] === to[j - 1] ? 0 : 1)
+      const swapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]
+        ? at(i - 2, j - 2) + 1
+        : Infinity
+      table[i]![j] = Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, changed, swapped)
+    }
+  }
+  return at(from.length, to.length)
+}
+
+/** How a word of the vocabulary fits; undefined: not at all. */
+export const fitOf = (asked: string, word: string): Fit | undefined => {
+  if (asked === word) return 0
+  if (asked.length >= leastPrefix && word.startsWith(asked)) return 1
+  const longer = Math.max(asked.length, word.length)
+  if (longer < leastForOneTypo || Math.abs(asked.length - word.length) > 2) return undefined
+  const count = typos(asked, word)
+  if (count <= 1) return 2
+  return count === 2 && Math.min(asked.length, word.length) >= leastForTwoTypos ? 3 : undefined
+}
+
+/** The words that stand for one that was asked for, by how they fit; each level holds those of the better ones too. */
+export interface Spelling {
+  readonly asked: string
+  readonly levels: readonly [ReadonlyArray<string>, ReadonlyArray<string>, ReadonlyArray<string>]
+}
+
+const mostWords = 200
+
+/** At most 200 words stand for one; the better ones first. */
+export const spellingOf = (asked: string, candidates: ReadonlyArray<string>): Spelling => {
+  const fitting = candidates
+    .flatMap((word) => {
+      const fit = fitOf(asked, word)
+      return fit === undefined ? [] : [{ word, fit }]
+    })
+    .sort((a, b) => a.fit - b.fit || (a.word < b.word ? -1 : 1))
+    .slice(0, mostWords)
+  const upTo = (most: Fit) => fitting.filter(({ fit }) => fit <= most).map(({ word }) => word)
+  return { asked, levels: [upTo(0), upTo(1), upTo(3)] }
+}

@@ -1,0 +1,64 @@
+import { type Circle } from "./DirectoryQuery.ts"
+
+/** Mean radius of the earth (IUGG), in miles. */
+const earthMiles = 3958.7613
+
+const radians = (degrees: number) => degrees * Math.PI / 180
+
+export interface Point {
+  readonly lat: number
+  readonly lng: number
+}
+
+/** Great-circle distance in miles (haversine). */
+export const distanceMiles = (a: Point, b: Point) => {
+  const half = (from: number, to: number) => Math.sin(radians(to - from) / 2) ** 2
+  const h = half(a.lat, b.lat) + Math.cos(radians(a.lat)) * Math.cos(radians(b.lat)) * half(a.lng, b.lng)
+  return 2 * earthMiles * Math.asin(Math.min(1, Math.sqrt(h)))
+}
+
+/** The place on a sphere of radius 1. */
+export const onSphere = ({ lat, lng }: Point) => ({
+  x: Math.cos(radians(lat)) * Math.cos(radians(lng)),
+  y: Math.cos(radians(lat)) * Math.sin(radians(lng)),
+  z: Math.sin(radians(lat))
+})
+
+/** The square of the straight distance that two places of the sphere have at so many miles. */
+export const chordSquared = (miles: number) => 4 * Math.sin(miles / earthMiles / 2) ** 2
+
+/** Squares of a quarter degree are numbered west to east, row by row from the south pole (migration 0004). */
+const perDegree = 4
+const columns = 360 * perDegree
+const rows = 180 * perDegree
+
+const rowOf = (lat: number) => Math.floor((Math.min(90, Math.max(-90, lat)) + 90) * perDegree)
+
+/** How far east and west of its centre a circle reaches, in degrees; all the way around when a pole is within. */
+const reach = ({ lat, miles }: Circle) => {
+  const angle = miles / earthMiles
+  const sine = Math.sin(angle) / Math.cos(radians(lat))
+  return Math.abs(lat) + angle * 180 / Math.PI >= 90 || sine >= 1 ? 180 : Math.asin(sine) * 180 / Math.PI
+}
+
+/** Ranges of square numbers, both ends included, that together hold every place of the circle. */
+export const cellRanges = (circle: Circle): ReadonlyArray<readonly [from: number, to: number]> => {
+  const { lat, lng, miles } = circle
+  // A little more than the circle, so that rounding leaves nothing out.
+  const high = miles / earthMiles * 180 / Math.PI + 1e-6
+  const wide = Math.min(180, reach(circle) + 1e-6)
+  const west = Math.floor((lng - wide + 180) * perDegree)
+  const east = Math.floor((lng + wide + 180) * perDegree)
+  const spans = east - west >= columns - 1
+    ? [[0, columns - 1]]
+    : west < 0
+    ? [[west + columns, columns - 1], [0, east]]
+    : east >= columns
+    ? [[west, columns - 1], [0, east - columns]]
+    : [[west, east]]
+  const ranges: Array<readonly [number, number]> = []
+  for (let row = rowOf(lat - high); row <= Math.min(rows, rowOf(lat + high)); row++) {
+    for (const [from = 0, to = 0] of spans) ranges.push([row * columns + from, row * columns + to])
+  }
+  return ranges
+}
