@@ -1,4 +1,5 @@
-import { ParseResult, Schema } from "effect"
+import { issuesOf } from "#src/shared/issues.ts"
+import { type ParseResult, Schema } from "effect"
 import { isCalendarDate, isWeekday } from "./opening-day.ts"
 
 /** Any object. Schema's own `Unknown` names itself in JSON Schema, and a document may hold a name once. */
@@ -10,10 +11,10 @@ export const AnyObject = Schema.Record({ key: Schema.String, value: Schema.Unkno
 const text = Schema.optionalWith(Schema.String, { nullable: true, default: () => "" })
 const flag = Schema.optionalWith(Schema.Boolean, { nullable: true, default: () => false })
 
-const NotBlank = Schema.String.pipe(Schema.filter((name) => name.trim() !== "" || "is empty"))
+const NotBlank = Schema.String.pipe(Schema.filter((name) => name.trim() !== "" || "must not be blank"))
 
 const clock = (pattern: RegExp) =>
-  Schema.String.pipe(Schema.pattern(pattern, { message: () => "is not a time of day written HH:MM" }))
+  Schema.String.pipe(Schema.pattern(pattern, { message: () => "must be a time of day, HH:MM" }))
 
 /** `close` at or before `open` means the day after; `24:00` is midnight at the end of the day. */
 const OpenSpan = Schema.Struct({
@@ -22,11 +23,11 @@ const OpenSpan = Schema.Struct({
 })
 
 export const DayHours = Schema.Union(Schema.Literal("closed"), OpenSpan).annotations({
-  message: () => ({ message: "is neither \"closed\" nor { open, close } with HH:MM times", override: true })
+  message: () => ({ message: "must be \"closed\", or { open, close } with times HH:MM", override: true })
 })
 export type DayHours = typeof DayHours.Type
 
-const dayKey = "is neither a weekday name (monday … sunday) nor a date (YYYY-MM-DD)"
+const dayKey = "must be named for a weekday (monday … sunday) or a date (YYYY-MM-DD)"
 
 export const Hours = Schema.Record({ key: Schema.String, value: DayHours }).pipe(
   Schema.filter((hours) =>
@@ -60,7 +61,7 @@ const Item = Schema.Struct({
 export type CatalogItem = typeof Item.Type
 
 const distinct = (what: string) => (rows: ReadonlyArray<{ readonly id: string }>) =>
-  new Set(rows.map((row) => row.id)).size === rows.length || `has two ${what} with the same id`
+  new Set(rows.map((row) => row.id)).size === rows.length || `must not have two ${what} with the same id`
 
 const Catalog = Schema.Struct({
   categories: Schema.Array(Category).pipe(Schema.filter(distinct("categories"))),
@@ -126,21 +127,9 @@ export type ReadyConfig = typeof ReadyConfig.Type
 
 export const decodeReadyConfig = Schema.decodeUnknownEither(ReadyConfig)
 
-/** What the schema library prints for a whole object or list says nothing to a reader. */
-const plain = (message: string): string =>
-  message
-    .replace(/^Expected \(?(\{ )?(readonly \[|ReadonlyArray<).*, actual/s, (all) =>
-      all.includes("ReadonlyArray<") ? "Expected a list, actual" : "Expected an object, actual")
-    .replace(/^Expected .*(\(Encoded side\)|\{ readonly).*, actual/s, "Expected an object, actual")
-    .replace(/\s+/g, " ")
-
-/** `hours.monday: is neither "closed" nor …`: the first thing wrong, on one line. Values of integrations never show. */
+/** `hours.monday: must be "closed" or …`: the first thing wrong, on one line, without the value that is. */
 export const describeIssue = (error: ParseResult.ParseError): string => {
-  const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
+  const [issue] = issuesOf(error)
   if (issue === undefined) return "is not a ReadyConfig"
-  const path = issue.path.map(String).join(".")
-  const message = issue._tag === "Missing" ? "is missing" : plain(issue.message)
-  const safe = issue.path[0] === "integrations" ? message.replace(/, actual .*/s, "") : message
-  const short = safe.length > 160 ? `${safe.slice(0, 160)}…` : safe
-  return path === "" ? short : `${path}: ${short}`
+  return `${issue.path === "" ? "" : `${issue.path}: `}${issue.message}`
 }

@@ -1,5 +1,6 @@
+import { issuesOf } from "#src/shared/issues.ts"
 import type { CallToolResult, Tool as ToolListing } from "@modelcontextprotocol/sdk/types.js"
-import { Either, JSONSchema, ParseResult, Schema } from "effect"
+import { Either, JSONSchema, type ParseResult, Schema } from "effect"
 
 export interface Tool {
   readonly listing: ToolListing
@@ -12,25 +13,13 @@ export const Whole = Schema.Number.pipe(Schema.int())
 /** What a caller sent, for a message that tells it: as much as names it. */
 export const brief = (text: string) => text.length <= 100 ? text : `${text.slice(0, 99).toWellFormed()}…`
 
-/** A schema's message ends with the value that was sent. */
-const briefly = (message: string) =>
-  message.replace(/^(.{0,300}?, actual )(.*)$/s, (_, expected: string, actual: string) => expected + brief(actual))
-
 const refused = (message: string): CallToolResult => ({ isError: true, content: [{ type: "text", text: message }] })
 
-/** The first issue of each argument: an optional one adds that it could have been left out. */
-const describe = (error: ParseResult.ParseError): string => {
-  const issues = ParseResult.ArrayFormatter.formatErrorSync(error).toReversed()
-  return [...new Map(issues.map((issue) => [issue.path.join("."), issue])).values()].toReversed().slice(0, 3).map((
-    { _tag, message, path }
-  ) =>
-    _tag === "Missing"
-      ? `"${path.join(".")}" is missing`
-      : _tag === "Unexpected"
-      ? `there is no argument "${brief(path.join("."))}"`
-      : `"${brief(path.join("."))}": ${briefly(message)}`
+/** The first three things wrong, each with its argument; never the value that was sent. */
+const describe = (error: ParseResult.ParseError): string =>
+  issuesOf(error).slice(0, 3).map(({ message, path }) =>
+    path === "" ? `they ${message}` : `"${brief(path)}" ${message}`
   ).join("; ").slice(0, 400)
-}
 
 /** No `$schema`: some clients' validators refuse to load a dialect by name. No fields: what is sent is not looked at. */
 const objectSchema = (schema: Schema.Schema.AnyNoContext): ToolListing["inputSchema"] => {

@@ -1,6 +1,6 @@
 import { PriceType, type ReadyConfig } from "#src/businesses/ReadyConfig.ts"
 import { Either, Schema } from "effect"
-import { browse, findCategory, serveCatalog, type ServedItem } from "./catalog.ts"
+import { browse, findCategory, type ServedCatalog, type ServedItem } from "./catalog.ts"
 import { makeSearch } from "./search.ts"
 import { brief, readTool, type Tool, Whole } from "./Tool.ts"
 
@@ -41,9 +41,8 @@ const limit = (max: number, byDefault: number) =>
     { default: () => byDefault }
   )
 
-export const catalogTools = (config: ReadyConfig): ReadonlyArray<Tool> => {
+export const catalogTools = (config: ReadyConfig, catalog: ServedCatalog): ReadonlyArray<Tool> => {
   const { name } = config.business
-  const catalog = serveCatalog(config)
   const search = makeSearch(catalog)
   const noun = config.templateType === "restaurant" ? "menu" : "catalog"
 
@@ -83,7 +82,9 @@ export const catalogTools = (config: ReadyConfig): ReadonlyArray<Tool> => {
         "ingredient. Items that match more of the words come first.",
       input: Schema.Struct({
         query: Schema.String.pipe(
-          Schema.filter((text) => text.trim() !== "" || "is empty", { jsonSchema: { minLength: 1, maxLength: 200 } }),
+          Schema.filter((text) => text.trim() !== "" || "must not be empty", {
+            jsonSchema: { minLength: 1, maxLength: 200 }
+          }),
           Schema.maxLength(200)
         ).annotations({ description: "Words to look for." }),
         category: Category,

@@ -2,6 +2,7 @@ import type { Server as McpServer } from "@modelcontextprotocol/sdk/server/index
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { type Body, readJson } from "./body.ts"
+import { type Follow, noFollow } from "./follow.ts"
 import { type Check, noCheck } from "./gateway-check.ts"
 import { holderOf } from "./holder.ts"
 import { SseTransport } from "./SseTransport.ts"
@@ -51,11 +52,22 @@ export interface HttpServer {
   readonly endStreams: () => void
 }
 
+export interface HttpServerOptions {
+  /** The business's. */
+  readonly name: () => string
+  readonly makeServer: () => McpServer
+  readonly check?: Check
+  /** Awaited before a request is answered: the configuration is of now, or nearly. */
+  readonly follow?: Follow
+}
+
 /**
  * The business over HTTP: `/mcp` (stateless Streamable HTTP), `/sse` with `/message` (legacy), `/healthz`. All but the
  * last are for requests that pass the check.
  */
-export const makeHttpServer = (name: string, makeServer: () => McpServer, check: Check = noCheck): HttpServer => {
+export const makeHttpServer = (
+  { check = noCheck, follow = noFollow, makeServer, name }: HttpServerOptions
+): HttpServer => {
   const sessions = new Map<string, SseTransport>()
 
   const openSse = async (request: IncomingMessage, response: ServerResponse) => {
@@ -80,7 +92,7 @@ export const makeHttpServer = (name: string, makeServer: () => McpServer, check:
     response.writeHead(202).end("Accepted")
   }
 
-  const healthz: Handler = (_, response) => json(response, 200, { status: "ok", business: name })
+  const healthz: Handler = (_, response) => json(response, 200, { status: "ok", business: name() })
   const routes: Record<string, Record<string, Handler>> = {
     "/healthz": { GET: healthz, HEAD: healthz },
     // A stateless server has nothing to say on a GET stream and no session to end (2025-11-25, Transports).
@@ -104,6 +116,7 @@ export const makeHttpServer = (name: string, makeServer: () => McpServer, check:
     if (refusal !== undefined) {
       return problem(response, refusal.status, refusal.code, refusal.message, refusal.headers)
     }
+    if (handler !== healthz) await follow()
     await handler(request, response, url)
   }
 

@@ -1,10 +1,12 @@
-import { decodeReadyConfig, describeIssue, type ReadyConfig } from "#src/businesses/ReadyConfig.ts"
-import { Either, Struct } from "effect"
+import { decodeReadyConfig, describeIssue } from "#src/businesses/ReadyConfig.ts"
+import { Either } from "effect"
 import { readFileSync } from "node:fs"
+import { type Following, following, notFollowing } from "./follow.ts"
 import { type Check, gatewayCheck, noCheck } from "./gateway-check.ts"
 import { makeHttpServer } from "./http.ts"
 import { introspection } from "./introspection.ts"
 import { makeServers } from "./mcp.ts"
+import { served, type ServedConfig } from "./served-config.ts"
 
 // A program of its own, in an image of its own: it reads its variables itself, src/Config.ts is the platform's.
 
@@ -26,7 +28,7 @@ const configText = ({ SVC_READY_CONFIG: text, SVC_READY_CONFIG_FILE: path }: Nod
   }
 }
 
-const readConfig = (env: NodeJS.ProcessEnv): ReadyConfig => {
+const readConfig = (env: NodeJS.ProcessEnv): ServedConfig => {
   const [name, text] = configText(env)
   let json: unknown
   try {
@@ -36,8 +38,7 @@ const readConfig = (env: NodeJS.ProcessEnv): ReadyConfig => {
   }
   const config = decodeReadyConfig(json)
   if (Either.isLeft(config)) return refuse(`${name} is wrong: ${describeIssue(config.left)}`)
-  // Credentials are forgotten before the first request is taken.
-  return Struct.omit(config.right, "integrations")
+  return served(config.right)
 }
 
 const readPort = (text = "8080"): number =>
@@ -54,18 +55,30 @@ const readCheck = (
   return gatewayCheck({ replayToken: token, issuer, publicUrl, introspect })
 }
 
-const config = readConfig(process.env)
+/** Only the platform knows of changes. */
+const readFollowing = (
+  initial: ServedConfig,
+  { OAUTH_BASE_URL: baseUrl, PLATFORM_MCP_REPLAY_TOKEN: credential }: NodeJS.ProcessEnv
+): Following =>
+  given(baseUrl) && given(credential) ? following({ initial, baseUrl, credential }) : notFollowing(initial)
+
+const { current, follow } = readFollowing(readConfig(process.env), process.env)
 const port = readPort(process.env.PORT)
 const check = readCheck(process.env)
 delete process.env.SVC_READY_CONFIG
 delete process.env.PLATFORM_MCP_REPLAY_TOKEN
 
-const { endStreams, server } = makeHttpServer(config.business.name, makeServers(config), check)
+const { endStreams, server } = makeHttpServer({
+  name: () => current().business.name,
+  makeServer: makeServers(current),
+  check,
+  follow
+})
 server.on("error", (error) => refuse(`Cannot listen on PORT ${port}: ${error.message}`))
 server.listen(port, () => {
   const address = server.address()
   process.stdout.write(
-    `${config.business.name} is served on port ${typeof address === "object" ? address?.port : port} (/mcp, /sse)\n`
+    `${current().business.name} is served on port ${typeof address === "object" ? address?.port : port} (/mcp, /sse)\n`
   )
 })
 

@@ -3,27 +3,51 @@ import { Server } from "@modelcontextprotocol/sdk/server/index.js"
 import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } from "@modelcontextprotocol/sdk/types.js"
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv-provider.js"
 import { businessTools } from "./business-tools.ts"
+import { serveCatalog } from "./catalog.ts"
 import { catalogTools } from "./catalog-tools.ts"
-import { brief } from "./Tool.ts"
+import { flagTools } from "./flag-tools.ts"
+import { brief, type Tool } from "./Tool.ts"
 
-/** Makes one MCP server a connection (SSE) or request (Streamable HTTP); tools and schemas are built once. */
-export const makeServers = (config: ReadyConfig): () => Server => {
-  const tools = new Map([...businessTools(config), ...catalogTools(config)].map((tool) => [tool.listing.name, tool]))
-  const listing = { tools: [...tools.values()].map((tool) => tool.listing) }
+interface Tools {
+  readonly byName: ReadonlyMap<string, Tool>
+  readonly listing: { readonly tools: Array<Tool["listing"]> }
+}
+
+const toolsOf = (config: ReadyConfig): Tools => {
+  const catalog = serveCatalog(config)
+  const tools = [...businessTools(config), ...catalogTools(config, catalog), ...flagTools(config, catalog)]
+  return {
+    byName: new Map(tools.map((tool) => [tool.listing.name, tool])),
+    listing: { tools: tools.map((tool) => tool.listing) }
+  }
+}
+
+/**
+ * Makes one MCP server a connection (SSE) or request (Streamable HTTP); tools and schemas are built once for each
+ * configuration, and those of the current one answer, on connections that were there before it too.
+ */
+export const makeServers = (current: () => ReadyConfig): () => Server => {
+  const made = new WeakMap<ReadyConfig, Tools>()
+  const tools = (): Tools => {
+    const config = current()
+    const known = made.get(config) ?? toolsOf(config)
+    made.set(config, known)
+    return known
+  }
   // A Server makes a validator of its own when it is given none, which costs more than the rest of it.
   const jsonSchemaValidator = new AjvJsonSchemaValidator()
-  const { category, description, name } = config.business
-  const about = [name, category, description].filter((text) => text.trim() !== "").join(". ")
 
   return () => {
+    const { category, description, name } = current().business
+    const about = [name, category, description].filter((text) => text.trim() !== "").join(". ")
     const server = new Server({ name: "berth-ready-server", title: name, version: "1.0.0" }, {
       capabilities: { tools: {} },
       instructions: `Answers questions about one business. ${about}`,
       jsonSchemaValidator
     })
-    server.setRequestHandler(ListToolsRequestSchema, () => listing)
+    server.setRequestHandler(ListToolsRequestSchema, () => tools().listing)
     server.setRequestHandler(CallToolRequestSchema, ({ params }) => {
-      const tool = tools.get(params.name)
+      const tool = tools().byName.get(params.name)
       if (tool === undefined) {
         throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${brief(params.name)}`)
       }

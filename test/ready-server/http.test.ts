@@ -159,23 +159,27 @@ it.each<[string, Record<string, string>, string]>([
   ["a configuration that is not JSON", { SVC_READY_CONFIG: "{" }, "SVC_READY_CONFIG is not JSON"],
   ["a file that is not there", { SVC_READY_CONFIG_FILE: "/nowhere" }, "SVC_READY_CONFIG_FILE can't be read: ENOENT"],
   ["a file that is not JSON", { SVC_READY_CONFIG_FILE: import.meta.filename }, "SVC_READY_CONFIG_FILE is not JSON"],
-  ["null", { SVC_READY_CONFIG: "null" }, "Expected an object"],
-  ["another version", { SVC_READY_CONFIG: text({ ...minimal, version: "1.0" }) }, "version: Expected \"2.0\""],
-  ["no version", { SVC_READY_CONFIG: text(without("version")) }, "version: is missing"],
-  ["no business", { SVC_READY_CONFIG: text(without("business")) }, "business: is missing"],
-  ["no hours", { SVC_READY_CONFIG: text(without("hours")) }, "hours: is missing"],
+  ["null", { SVC_READY_CONFIG: "null" }, "SVC_READY_CONFIG is wrong: must be an object"],
+  ["another version", { SVC_READY_CONFIG: text({ ...minimal, version: "1.0" }) }, "version: must be 2.0"],
+  ["no version", { SVC_READY_CONFIG: text(without("version")) }, "version: is required"],
+  ["no business", { SVC_READY_CONFIG: text(without("business")) }, "business: is required"],
+  ["no hours", { SVC_READY_CONFIG: text(without("hours")) }, "hours: is required"],
   [
     "a nameless business",
     { SVC_READY_CONFIG: text({ ...minimal, business: { name: " " } }) },
-    "business.name: is empty"
+    "business.name: must not be blank"
   ],
-  ["an unknown day", { SVC_READY_CONFIG: text({ ...minimal, hours: { mon: "closed" } }) }, "hours.mon: is neither"],
+  [
+    "an unknown day",
+    { SVC_READY_CONFIG: text({ ...minimal, hours: { mon: "closed" } }) },
+    "hours.mon: must be named for a weekday"
+  ],
   ["a day that never was", {
     SVC_READY_CONFIG: text({ ...minimal, hours: { "2026-02-30": "closed" } })
-  }, "hours.2026-02-30: is neither"],
+  }, "hours.2026-02-30: must be named for"],
   ["a bad time", {
     SVC_READY_CONFIG: text({ ...minimal, hours: { monday: { open: "9am", close: "17:00" } } })
-  }, "hours.monday: is neither \"closed\" nor"],
+  }, "hours.monday.open: must be a time of day, HH:MM"],
   ["a bad price", {
     SVC_READY_CONFIG: text({ ...minimal, catalog: { categories: [], items: [{ id: "a", name: "b", priceCents: -1 }] } })
   }, "catalog.items.0.priceCents:"],
@@ -184,7 +188,7 @@ it.each<[string, Record<string, string>, string]>([
       ...minimal,
       catalog: { categories: [], items: [{ id: "a", name: "b" }, { id: "a", name: "c" }] }
     })
-  }, "catalog.items: has two items with the same id"],
+  }, "catalog.items: must not have two items with the same id"],
   ["a bad port", { SVC_READY_CONFIG: text(minimal), PORT: "eighty" }, "PORT is not a port number"]
 ])("%s stops the start with one line that names it", async (_, env, message) => {
   const { code, stderr } = await run(env) as Exit

@@ -1,0 +1,183 @@
+import type { ReadyConfig } from "#src/businesses/ReadyConfig.ts"
+import { Either, Schema } from "effect"
+import type { ServedCatalog } from "./catalog.ts"
+import { faqOf, matching } from "./faq.ts"
+import { formatLocal, openingAt, parseAt } from "./hours.ts"
+import { menuText } from "./menu-text.ts"
+import { brief, readTool, type Tool, Whole } from "./Tool.ts"
+
+const Stated = Schema.NullOr(Schema.String)
+const stated = (text: string): string | null => text.trim() === "" ? null : text
+
+/** How a person gets through to the business. */
+const Reach = Schema.Struct({ phone: Stated, email: Stated, website: Stated })
+const reachOf = ({ contact }: ReadyConfig): typeof Reach.Type => ({
+  phone: stated(contact.phone),
+  email: stated(contact.email),
+  website: stated(contact.website)
+})
+
+const unreachable = (reach: typeof Reach.Type) => Object.values(reach).every((way) => way === null)
+
+const note = (what: string, reach: typeof Reach.Type) =>
+  `${what} ${
+    unreachable(reach) ? "The business states no way to reach it." : "The customer does that in one of these ways."
+  }`
+
+const Offered = Schema.Struct({ id: Schema.String, name: Schema.String, price: Schema.String })
+const ItemId = Schema.optional(
+  Schema.String.annotations({ description: "Id of the catalog item that it is about, from search_catalog." })
+)
+
+const offered = (catalog: ServedCatalog, id: string | undefined): Either.Either<typeof Offered.Type | null, string> => {
+  if (id === undefined) return Either.right(null)
+  const item = catalog.items.get(id)
+  return item === undefined
+    ? Either.left(`There is no item "${brief(id)}". search_catalog finds items and their ids.`)
+    : Either.right({ id: item.id, name: item.name, price: item.price })
+}
+
+const bookingOptions = (config: ReadyConfig, catalog: ServedCatalog): Tool =>
+  readTool({
+    name: "get_booking_options",
+    title: "How to get an appointment",
+    description: `How a customer makes an appointment with ${config.business.name}. It books nothing and sends ` +
+      "nothing: it tells whom to call or write to, and with \"at\" whether the business is open then. " +
+      "Never tell a customer that an appointment was made.",
+    input: Schema.Struct({
+      at: Schema.optional(Schema.String.annotations({
+        description: "The time wished for, YYYY-MM-DDTHH:MM in the business's local time."
+      })),
+      itemId: ItemId
+    }),
+    output: Schema.Struct({
+      booked: Schema.Boolean,
+      note: Schema.String,
+      contact: Reach,
+      item: Schema.NullOr(Offered),
+      at: Schema.NullOr(Schema.Struct({
+        localTime: Schema.String,
+        isOpen: Schema.NullOr(Schema.Boolean).annotations({
+          description: "Null: the hours of that day are not stated."
+        }),
+        opensNext: Stated
+      }))
+    }),
+    run: ({ at, itemId }) => {
+      const moment = at === undefined ? null : parseAt(at)
+      if (moment === undefined) {
+        return Either.left(`"${brief(at ?? "")}" is not a date and time. Write "at" as YYYY-MM-DDTHH:MM.`)
+      }
+      const contact = reachOf(config)
+      const opening = moment === null ? undefined : openingAt(config.hours, moment)
+      return Either.map(offered(catalog, itemId), (item) => ({
+        booked: false,
+        note: note("No appointment was made.", contact),
+        contact,
+        item,
+        at: moment === null || opening === undefined ? null : {
+          localTime: formatLocal(moment),
+          isOpen: opening.isOpen,
+          opensNext: opening.opensNext === null ? null : formatLocal(opening.opensNext)
+        }
+      }))
+    }
+  })
+
+const mostOffered = 50
+
+const quoteOptions = (config: ReadyConfig, catalog: ServedCatalog): Tool =>
+  readTool({
+    name: "get_quote_options",
+    title: "How to get a quote",
+    description: `How a customer asks ${config.business.name} for a quote, and which of its offers are priced that ` +
+      "way. It asks for none and sends nothing. Never tell a customer that a quote was requested.",
+    input: Schema.Struct({ itemId: ItemId }),
+    output: Schema.Struct({
+      requested: Schema.Boolean,
+      note: Schema.String,
+      contact: Reach,
+      item: Schema.NullOr(Offered),
+      pricedOnRequest: Schema.Array(Offered).annotations({ description: `The first ${mostOffered}.` })
+    }),
+    run: ({ itemId }) => {
+      const contact = reachOf(config)
+      return Either.map(offered(catalog, itemId), (item) => ({
+        requested: false,
+        note: note("No quote was requested.", contact),
+        contact,
+        item,
+        pricedOnRequest: [...catalog.items.values()]
+          .filter(({ priceCents, priceType }) => priceType === "free_estimate" || priceCents === null)
+          .slice(0, mostOffered)
+          .map(({ id, name, price }) => ({ id, name, price }))
+      }))
+    }
+  })
+
+const orderLink = (config: ReadyConfig): Tool =>
+  readTool({
+    name: "get_order_link",
+    title: "Where to order",
+    description: `Where a customer orders from ${config.business.name} online. It orders nothing. Never tell a ` +
+      "customer that an order was placed.",
+    input: Schema.Struct({}),
+    output: Schema.Struct({ ordered: Schema.Boolean, note: Schema.String, link: Stated, contact: Reach }),
+    run: () => {
+      const contact = reachOf(config)
+      return Either.right({
+        ordered: false,
+        note: note("Nothing was ordered.", contact),
+        link: contact.website,
+        contact
+      })
+    }
+  })
+
+const faq = (config: ReadyConfig): Tool => {
+  const entries = faqOf(config)
+  return readTool({
+    name: "get_faq",
+    title: "Questions and answers",
+    description: `What ${config.business.name} answers to common questions, from what it has stated and from nothing ` +
+      "else. Give \"about\" for those that speak of something; leave it out for all.",
+    input: Schema.Struct({
+      about: Schema.optional(
+        Schema.String.pipe(Schema.maxLength(200)).annotations({ description: "Words to look for, e.g. parking." })
+      )
+    }),
+    output: Schema.Struct({
+      questions: Schema.Array(Schema.Struct({ question: Schema.String, answer: Schema.String })),
+      total: Whole.annotations({ description: "How many there are without \"about\"." })
+    }),
+    run: ({ about }) => Either.right({ questions: matching(entries, about), total: entries.length })
+  })
+}
+
+const menu = (config: ReadyConfig, catalog: ServedCatalog): Tool =>
+  readTool({
+    name: "get_menu",
+    title: config.templateType === "restaurant" ? "The menu to read" : "The price list to read",
+    description:
+      `What ${config.business.name} offers at present, as one text to show or read out: categories, names, ` +
+      "prices. What is not available is left out. For ids and details use browse_catalog.",
+    input: Schema.Struct({}),
+    output: Schema.Struct({
+      text: Schema.String,
+      itemCount: Whole,
+      omitted: Whole.annotations({ description: "Items beyond what one text holds." })
+    }),
+    run: () => Either.right(menuText(catalog))
+  })
+
+/** What a business has switched on, and nothing of it when it has not (ReadyConfig: featureFlags). */
+export const flagTools = (config: ReadyConfig, catalog: ServedCatalog): ReadonlyArray<Tool> => {
+  const { featureFlags: flags } = config
+  return [
+    ...(flags.menuBrowsing && catalog.published ? [menu(config, catalog)] : []),
+    ...(flags.faq ? [faq(config)] : []),
+    ...(flags.appointmentBooking ? [bookingOptions(config, catalog)] : []),
+    ...(flags.quoteRequests ? [quoteOptions(config, catalog)] : []),
+    ...(flags.onlineOrdering ? [orderLink(config)] : [])
+  ]
+}

@@ -1,0 +1,17 @@
+import type { ServedCatalog } from "./catalog.ts"
+
+/** A text of more is none to read out, and fills an agent's context. */
+const most = 300
+
+/** What can be had at present, a line an item below its category. */
+export const menuText = ({ categories }: ServedCatalog) => {
+  const rows = categories.flatMap(({ items, name }) =>
+    items.filter(({ isAvailable }) => isAvailable).map((item) => ({ category: name, item }))
+  )
+  const shown = rows.slice(0, most)
+  const lines = shown.flatMap(({ category, item }, at) => [
+    ...(shown[at - 1]?.category === category ? [] : [`${at === 0 ? "" : "\n"}${category}`]),
+    `- ${item.name}: ${item.price}${item.description.trim() === "" ? "" : ` (${item.description.trim()})`}`
+  ])
+  return { text: lines.join("\n"), itemCount: shown.length, omitted: rows.length - shown.length }
+}
