@@ -1,5 +1,7 @@
 import { Accounts } from "#src/accounts/Accounts.ts"
 import { Standing } from "#src/businesses/Standing.ts"
+import { Directory } from "#src/directory/Directory.ts"
+import { Imports } from "#src/imports/Imports.ts"
 import { OAuthClients } from "#src/oauth/Clients.ts"
 import { Tokens } from "#src/oauth/Tokens.ts"
 import { Idempotency } from "#src/shared/Idempotency.ts"
@@ -20,6 +22,16 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   const raise = comeOfAge.pipe(
     Effect.catchAllCause((cause) => Effect.logWarning("Verification levels could not be raised; trying again", cause))
   )
+  const imports = yield* Imports
+  const dropPreviews = imports.sweep.pipe(
+    Effect.catchAllCause((cause) => Effect.logWarning("Expired previews could not be dropped; trying again", cause))
+  )
+  yield* Effect.forkScoped(Effect.repeat(Effect.delay(dropPreviews, "1 minute"), Schedule.spaced("1 hour")))
+  const { foldCounts } = yield* Directory
+  const fold = foldCounts.pipe(
+    Effect.catchAllCause((cause) => Effect.logWarning("The directory's counts were not folded; trying again", cause))
+  )
+  yield* Effect.forkScoped(Effect.repeat(Effect.delay(fold, "1 minute"), Schedule.spaced("10 minutes")))
   yield* Effect.forkScoped(Effect.repeat(Effect.delay(raise, "1 minute"), Schedule.spaced("1 day")))
   yield* Effect.forkScoped(Effect.repeat(Effect.delay(sweep, "1 minute"), Schedule.spaced("10 minutes")))
 }))
