@@ -1,0 +1,96 @@
+import { fitOf } from "#src/directory/spelling.ts"
+import { distanceMiles } from "#src/directory/sphere.ts"
+
+/** A listing as the tests make it. */
+export interface Seed {
+  readonly id: string
+  readonly name: string
+  readonly categories: ReadonlyArray<string>
+  readonly city: string
+  readonly state: string
+  readonly industry: string
+  readonly templateType: string
+  readonly lat: number | null
+  readonly lng: number | null
+  readonly tier: number
+  readonly score: number
+  readonly active: boolean
+}
+
+/** The query's parameters, as text or numbers. */
+export type Question = Readonly<Partial<Record<string, string | number>>>
+
+const wordsOf = (name: string) =>
+  new Set(
+    name.normalize("NFKD").replace(/[\u0300-\u036f'\u2019.]/g, "").toLowerCase().split(/[^\p{L}\p{N}]+/u)
+      .filter((word) => word !== "")
+  )
+
+/** Trigrams as pg_trgm counts them: of each word with two spaces before and one after. */
+const trigrams = (text: string) => {
+  const all = new Set<string>()
+  for (const word of text.toLowerCase().split(/[^a-z0-9]+/).filter((word) => word !== "")) {
+    const padded = `  ${word} `
+    for (let i = 0; i + 3 <= padded.length; i++) all.add(padded.slice(i, i + 3))
+  }
+  return all
+}
+const similarity = (a: string, b: string) => {
+  const [of, other] = [trigrams(a), trigrams(b)]
+  const shared = [...of].filter((trigram) => other.has(trigram)).length
+  return shared === 0 ? 0 : Math.fround(shared / (of.size + other.size - shared))
+}
+const alike = (a: string, b: string) => similarity(a, b) >= Math.fround(0.3)
+
+const levels = ["unverified", "phone_verified", "business_verified", "premium_verified"]
+const holds = (text: string, part: string) => text.toLowerCase().includes(part.toLowerCase())
+
+const fits = (seed: Seed, asked: Question) => {
+  const { category, city, lat, lng, location, min_verification: level, radius_miles: miles, templateType } = asked
+  if (!seed.active) return false
+  if (category !== undefined && !seed.categories.includes(String(category))) return false
+  if (city !== undefined && seed.city.toLowerCase() !== String(city).toLowerCase()) return false
+  if (location !== undefined && !holds(seed.city, String(location)) && !holds(seed.state, String(location))) {
+    return false
+  }
+  if (templateType !== undefined && ![seed.templateType, seed.industry].includes(String(templateType))) return false
+  if (level !== undefined && seed.tier < levels.indexOf(String(level))) return false
+  if (miles === undefined) return true
+  return seed.lat !== null && seed.lng !== null &&
+    distanceMiles({ lat: Number(lat), lng: Number(lng) }, { lat: seed.lat, lng: seed.lng }) <= Number(miles)
+}
+
+/** The band of each listing that a search finds: 0 best. */
+const bands = (seeds: ReadonlyArray<Seed>, search: string) => {
+  const shown = seeds.filter(({ active }) => active)
+  const vocabulary = new Set(shown.flatMap(({ name }) => [...wordsOf(name)]))
+  const asked = [...wordsOf(search)]
+  const fit = (word: string, other: string) => {
+    const found = fitOf(word, other)
+    // Two typos only where a trigram search would have led to the word.
+    return found === 3 && !alike(word, other) ? undefined : found
+  }
+  const known = asked.length > 0 &&
+    asked.every((word) => [...vocabulary].some((other) => fit(word, other) !== undefined))
+  return (seed: Seed): number | undefined => {
+    if (!known) return alike(seed.name, search) ? Math.round(10 * (1 - similarity(seed.name, search))) : undefined
+    const words = [...wordsOf(seed.name)]
+    const each = asked.map((word) => Math.min(...words.map((other) => fit(word, other) ?? Infinity)))
+    const worst = Math.max(...each)
+    if (worst === Infinity) return undefined
+    return worst === 0 ? words.length === asked.length ? 0 : 1 : Math.min(3, worst + 1)
+  }
+}
+
+/** The ids of all that fit, best first, as the contract and the design have it. */
+export const answerTo = (seeds: ReadonlyArray<Seed>, asked: Question) => {
+  const bandOf = asked["search"] === undefined ? () => 0 : bands(seeds, String(asked["search"]))
+  return seeds
+    .filter((seed) => fits(seed, asked))
+    .flatMap((seed) => {
+      const band = bandOf(seed)
+      return band === undefined ? [] : [{ seed, band }]
+    })
+    .sort((a, b) => a.band - b.band || b.seed.score - a.seed.score || (a.seed.id < b.seed.id ? -1 : 1))
+    .map(({ seed }) => seed.id)
+}

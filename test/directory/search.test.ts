@@ -1,0 +1,132 @@
+import { FastCheck } from "effect"
+import { beforeAll, describe, expect, it } from "vitest"
+import { useBerth } from "../support/Berth.ts"
+import { runSql } from "../support/sql.ts"
+import { answerTo, type Question } from "./model.ts"
+import { categories, seeds, store } from "./seeds.ts"
+
+const berth = useBerth()
+const all = seeds(400)
+
+beforeAll(async () => {
+  await store(berth.databaseUrl, await berth.signUp("enterprise"), all)
+})
+
+interface Listed {
+  readonly id: string
+  readonly distanceMiles?: number
+}
+interface Page {
+  readonly data: ReadonlyArray<Listed>
+  readonly meta: { readonly cursor: string | null; readonly hasMore: boolean; readonly total: number }
+}
+
+const ask = async (question: Question) => {
+  const query = new URLSearchParams(
+    Object.entries(question).map(([name, value]): [string, string] => [name, String(value)])
+  )
+  const answer = await berth.request<Page>("GET", `/v1/directory?${query}`)
+  expect([question, answer.status, answer.text]).toEqual([question, 200, answer.text])
+  return answer.body
+}
+
+/** Every page of a list, one after the other. */
+const askAll = async (question: Question, limit: number) => {
+  const pages: Array<Page> = []
+  let cursor: string | null = null
+  do {
+    const page: Page = await ask({ ...question, limit, ...(cursor === null ? {} : { cursor }) })
+    pages.push(page)
+    cursor = page.meta.cursor
+    expect(page.meta.hasMore).toBe(cursor !== null)
+    expect(page.data.length).toBe(cursor === null ? page.data.length : limit)
+  } while (cursor !== null)
+  return pages
+}
+
+const values: Readonly<Record<string, ReadonlyArray<Question>>> = {
+  search: [
+    "pizza",
+    "coper",
+    "copper ladle",
+    "ladle copper",
+    "resturant",
+    "resteraunt",
+    "CAFE",
+    "gard",
+    "pizza zzzzqq",
+    "copperladle",
+    "joe's",
+    "!!!",
+    "x",
+    "bnak"
+  ].map((search) => ({ search })),
+  category: [...categories, "none", "PIZZA"].map((category) => ({ category })),
+  location: ["chi", "IL", "il", "spring", "100%", "_", "\\", "i", "Fiji", "zz"].map((location) => ({ location })),
+  templateType: ["restaurant", "barber", "salon", "custom", "none"].map((templateType) => ({ templateType })),
+  city: ["chicago", "SPRINGFIELD", "100%_town", "none"].map((city) => ({ city })),
+  circle: [[41.88, -87.63, 5], [41.88, -87.63, 60], [-17, 179.9, 200], [38, -90, 500], [0, 0, 0], [89.9, 0, 10]]
+    .map(([lat = 0, lng = 0, miles = 0]) => ({ lat, lng, radius_miles: miles })),
+  min_verification: ["phone_verified", "business_verified", "premium_verified"]
+    .map((level) => ({ min_verification: level }))
+}
+const names = Object.keys(values)
+
+describe("a search answers as a plain look at every listing would", () => {
+  it("without a filter, and with each", async () => {
+    expect((await askAll({}, 100)).flatMap(({ data }) => data.map(({ id }) => id))).toEqual(answerTo(all, {}))
+    for (const question of Object.values(values).flat()) {
+      const expected = answerTo(all, question)
+      const { data, meta } = await ask({ ...question, limit: 100 })
+      expect([question, meta.total, data.map(({ id }) => id)])
+        .toEqual([question, expected.length, expected.slice(0, 100)])
+    }
+  }, 60_000)
+
+  it("with every pair of filters", async () => {
+    let found = 0
+    for (const [at, first] of names.entries()) {
+      for (const second of names.slice(at + 1)) {
+        for (const a of values[first]!) {
+          const b = values[second]![(at + values[first]!.indexOf(a)) % values[second]!.length]!
+          const question = { ...a, ...b }
+          const expected = answerTo(all, question)
+          const { data, meta } = await ask({ ...question, limit: 100 })
+          expect([question, meta.total, data.map(({ id }) => id)])
+            .toEqual([question, expected.length, expected.slice(0, 100)])
+          found += Math.min(1, expected.length)
+        }
+      }
+    }
+    expect(found).toBeGreaterThan(50)
+  }, 60_000)
+
+  it("with any of them together, page by page, each listing once", async () => {
+    const question = FastCheck.subarray(names).chain((chosen) =>
+      FastCheck.tuple(...chosen.map((name) => FastCheck.constantFrom(...values[name]!)))
+        .map((parts) => Object.assign({}, ...parts) as Question)
+    )
+    await FastCheck.assert(
+      FastCheck.asyncProperty(question, FastCheck.integer({ min: 7, max: 100 }), async (asked, limit) => {
+        const pages = await askAll(asked, limit)
+        const expected = answerTo(all, asked)
+        expect(pages.flatMap(({ data }) => data.map(({ id }) => id))).toEqual(expected)
+        for (const { meta } of pages) expect(meta.total).toBe(expected.length)
+      }),
+      { numRuns: 120 }
+    )
+  }, 120_000)
+
+  it("after the counts were folded and the database has statistics, too", async () => {
+    await runSql(berth.databaseUrl, "ANALYZE directory_entries")
+    for (const question of Object.values(values).flat()) {
+      expect([question, (await ask(question)).meta.total]).toEqual([question, answerTo(all, question).length])
+    }
+  }, 60_000)
+
+  it("and tells how far away what it finds is, in a circle only", async () => {
+    const { data } = await ask({ lat: 41.88, lng: -87.63, radius_miles: 60 })
+    for (const { distanceMiles } of data) expect(distanceMiles).toSatisfy((miles: number) => miles >= 0 && miles <= 60)
+    expect((await ask({ city: "Chicago" })).data[0]).not.toHaveProperty("distanceMiles")
+  })
+})
