@@ -1,9 +1,11 @@
-import { BadRequest, failsWith } from "#src/shared/Failure.ts"
+import { BadRequest } from "#src/shared/Failure.ts"
 import { Headers, type HttpApp, HttpMethod, HttpServerRequest } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { isUtf8 } from "node:buffer"
 import { type Readable } from "node:stream"
+import { BodyTooLarge, BodyTooSlow } from "./body-errors.ts"
+import { CurrentUpload, isUpload, withUpload } from "./imports/upload.ts"
 import { deeperThan } from "./json-depth.ts"
 import { checkJsonRpc } from "./json-rpc.ts"
 
@@ -15,22 +17,6 @@ const maxFormBytes = 64 * 1024
 const maxTime = "60 seconds"
 /** Nothing of ours nests a tenth as deep. */
 const maxDepth = 100
-
-export class BodyTooLarge
-  extends Schema.TaggedError<BodyTooLarge>()("BodyTooLarge", { most: Schema.Int }, failsWith(413))
-{
-  override get message() {
-    return `The body is larger than ${this.most / 1024} KiB`
-  }
-}
-
-export class BodyTooSlow
-  extends Schema.TaggedError<BodyTooSlow>()("BodyTooSlow", {}, failsWith(408, "REQUEST_TIMEOUT"))
-{
-  override get message() {
-    return `The body did not arrive within ${maxTime}`
-  }
-}
 
 /**
  * Where a body is a form and nothing else: the endpoints of OAuth (RFC 6749 appendix B), which take no cookies, and the
@@ -148,6 +134,13 @@ const taken = (request: HttpServerRequest.HttpServerRequest) => {
 export const bounded = <E, R>(app: HttpApp.Default<E, R>) =>
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
+    if (isUpload(request)) {
+      const { given, upload } = yield* withUpload(request)
+      return yield* app.pipe(
+        Effect.provideService(HttpServerRequest.HttpServerRequest, given),
+        Effect.provideService(CurrentUpload, upload)
+      )
+    }
     const withoutBody = !hasBody(request)
     if (withoutBody && (takesForm(request.url) || !HttpMethod.hasBody(request.method))) return yield* app
     const given = withoutBody ? withBody(request, "") : yield* taken(request)

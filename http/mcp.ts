@@ -1,6 +1,7 @@
 import { type Actor } from "#src/accounts/CurrentActor.ts"
 import { Unauthorized } from "#src/accounts/Policy.ts"
 import { CurrentSettings, type Settings } from "#src/Config.ts"
+import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { BadRequest, codeOf, failsWith } from "#src/shared/Failure.ts"
 import { McpTools, type Selection } from "#tools/McpServer.ts"
 import { Toolset } from "#tools/Tool.ts"
@@ -67,7 +68,7 @@ const enterBy = (settings: Settings) =>
       return yield* new Unauthorized({ reason: "A token in the URL is not accepted; send it as Authorization: Bearer" })
     }
     const actor = yield* requireActor
-    return { request, actor, selection: yield* selectionOf(urlOf(request)) }
+    return { request, actor, address: yield* CallerAddress, selection: yield* selectionOf(urlOf(request)) }
   })
 
 /** RFC 6750 §3.1: which error a 401 names; none when no credentials were sent. */
@@ -108,11 +109,11 @@ const routes = HttpApiBuilder.Router.use((router) =>
     yield* router.post(
       "/mcp",
       Effect.gen(function*() {
-        const { actor, request, selection } = yield* enter
+        const { actor, address, request, selection } = yield* enter
         const text = yield* request.text
         const transport = new WebStandardStreamableHTTPServerTransport()
         yield* Effect.promise(() =>
-          tools.serverFor(actor, selection).connect(transport)
+          tools.serverFor({ actor, address }, selection).connect(transport)
         )
         // The body was read here, within our limit; the transport gets it anew, to answer what is no JSON by itself.
         const copy = new Request(urlOf(request), { method: "POST", headers: request.headers, body: text })
@@ -128,7 +129,7 @@ const routes = HttpApiBuilder.Router.use((router) =>
     yield* router.get(
       "/sse",
       Effect.gen(function*() {
-        const { actor, request, selection } = yield* enter
+        const { actor, address, request, selection } = yield* enter
         const response = NodeHttpServerRequest.toServerResponse(request)
         const headers = { ...(yield* StandardHeaders), ...corsHeaders(request.headers["origin"]) }
         for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
@@ -136,7 +137,7 @@ const routes = HttpApiBuilder.Router.use((router) =>
         const transport = new SSEServerTransport(path, response)
         sessions.set(transport.sessionId, { transport, holder: holderOf(actor) })
         yield* Effect.addFinalizer(() => Effect.sync(() => sessions.delete(transport.sessionId)))
-        yield* Effect.promise(() => tools.serverFor(actor, selection).connect(transport))
+        yield* Effect.promise(() => tools.serverFor({ actor, address }, selection).connect(transport))
         // Proxies and clients drop a stream that stays silent.
         return yield* Effect.repeat(
           Effect.sync(() => response.write(": keep-alive\n\n")),

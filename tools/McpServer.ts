@@ -1,4 +1,5 @@
 import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { codeOf, describe, type Failure } from "#src/shared/Failure.ts"
 import { describeOutage } from "#src/shared/outage.ts"
 import { version } from "#src/version.ts"
@@ -20,13 +21,21 @@ import { directoryTools } from "./directory.ts"
 import { environmentTools } from "./environment.ts"
 import { grantTools } from "./grants.ts"
 import { serveGuides } from "./guides.ts"
+import { importTools } from "./imports.ts"
 import { projectTools } from "./projects.ts"
+import { publishingTools } from "./publishing.ts"
 import { serverTools } from "./servers.ts"
 import { type Report, type Tool, type Toolset } from "./Tool.ts"
 import { verificationTools } from "./verification.ts"
 
 /** Which tools a list shows: those of the sets named that the credential may call; `all` shows every one. */
 export type Selection = "all" | ReadonlySet<Toolset> | undefined
+
+/** Who calls, and from which address. */
+export interface Calling {
+  readonly actor: Actor
+  readonly address: string
+}
 
 const selects = (selection: Selection, actor: Actor) => (tool: Tool) =>
   selection === "all" || (tool.allows(actor) && (selection === undefined || selection.has(tool.toolset)))
@@ -62,7 +71,7 @@ const failureOf = (cause: Cause.Cause<unknown>) => {
     : Effect.succeed(known)
 }
 
-/** Every tool, its schemas made once. `serverFor` makes an SDK server whose calls run as the given actor. */
+/** Every tool, its schemas made once. `serverFor` makes an SDK server whose calls run as the given caller. */
 export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
   effect: Effect.gen(function*() {
     const tools: ReadonlyArray<Tool> = [
@@ -72,8 +81,10 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
       ...(yield* deploymentTools),
       ...(yield* clientTools),
       ...(yield* businessTools),
+      ...(yield* importTools),
       ...(yield* catalogTools),
       ...(yield* verificationTools),
+      ...(yield* publishingTools),
       ...(yield* directoryTools),
       ...(yield* grantTools),
       ...(yield* billingTools)
@@ -82,9 +93,10 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
     const described = new Map(tools.map((tool) => [tool, describeTool(tool)]))
     const runPromise = Runtime.runPromise(yield* Effect.runtime<never>())
 
-    const call = (tool: Tool, args: unknown, actor: Actor, report: Report) =>
+    const call = (tool: Tool, args: unknown, { actor, address }: Calling, report: Report) =>
       tool.call(args, report).pipe(
         Effect.provideService(CurrentActor, actor),
+        Effect.provideService(CallerAddress, address),
         Effect.map(content),
         Effect.catchAllCause((cause) =>
           Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.map(failureOf(cause), failed(tool))
@@ -92,13 +104,13 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
         Effect.withSpan(`mcp.${tool.name}`)
       )
 
-    const serverFor = (actor: Actor, selection: Selection) => {
+    const serverFor = (calling: Calling, selection: Selection) => {
       const server = new CheckedServer({ name: "berth", title: "Berth", version }, {
         capabilities: { tools: {}, resources: {}, prompts: {} },
         instructions: "Berth hosts MCP servers. create_project, create_server, deploy; get_logs when something fails."
       })
       server.setRequestHandler(ListToolsRequestSchema, () => ({
-        tools: tools.filter(selects(selection, actor)).flatMap((tool) => described.get(tool) ?? [])
+        tools: tools.filter(selects(selection, calling.actor)).flatMap((tool) => described.get(tool) ?? [])
       }))
       server.setRequestHandler(CallToolRequestSchema, ({ params }, { sendNotification, signal }) => {
         const tool = byName.get(params.name)
@@ -111,7 +123,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
               params: { progressToken, progress: step, total, message }
             })
           )
-        return runPromise(call(tool, params.arguments ?? {}, actor, report), { signal })
+        return runPromise(call(tool, params.arguments ?? {}, calling, report), { signal })
       })
       serveGuides(server)
       return server

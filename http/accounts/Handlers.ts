@@ -1,10 +1,10 @@
 import { Accounts } from "#src/accounts/Accounts.ts"
 import { CurrentSettings, type Settings } from "#src/Config.ts"
+import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { HttpApiBuilder, HttpApp } from "@effect/platform"
 import { Effect } from "effect"
 import { Api } from "../Api.ts"
 import { data } from "../envelope.ts"
-import { CallerAddress } from "../frontDoor.ts"
 import { withSession } from "./cookie.ts"
 
 const setCookie = (settings: Settings, session: { token: string; expiresAt: Date } | undefined) =>

@@ -1,7 +1,7 @@
 import { OAuthClients } from "#src/oauth/Clients.ts"
+import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { HttpApiBuilder, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
-import { CallerAddress } from "../frontDoor.ts"
 
 /** A page of any origin may register itself: it sends no cookies, and gets nothing but an id. */
 const open = { "access-control-allow-origin": "*" }

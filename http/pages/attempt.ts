@@ -1,8 +1,8 @@
 import { Accounts } from "#src/accounts/Accounts.ts"
 import { type EmailTaken, LogIn, SignUp, type TooManyAttempts, type WrongCredentials } from "#src/accounts/User.ts"
+import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { decodeInput, type Invalid } from "#src/shared/Failure.ts"
 import { Data, Effect } from "effect"
-import { CallerAddress } from "../frontDoor.ts"
 import { type Fault } from "./fields.ts"
 
 /** What was entered can't be used; `retryAfter` in seconds. */

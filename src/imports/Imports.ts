@@ -1,5 +1,5 @@
-import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
 import { type BusinessRow } from "#src/businesses/Business.ts"
 import { Businesses } from "#src/businesses/Businesses.ts"
 import { mostCategories, mostItems } from "#src/businesses/Catalog.ts"

@@ -44,8 +44,7 @@ export class ImportsRepo extends Effect.Service<ImportsRepo>()("imports/ImportsR
     const audit = SqlSchema.findOne({
       Request: Schema.Struct({ businessId: Schema.String, id: Schema.String }),
       Result: AuditRow,
-      execute: ({ businessId, id }) =>
-        sql`SELECT * FROM import_audit WHERE id = ${id} AND business_id = ${businessId}`
+      execute: ({ businessId, id }) => sql`SELECT * FROM import_audit WHERE id = ${id} AND business_id = ${businessId}`
     })
     const remains = SqlSchema.single({
       Request: Schema.String,
@@ -58,12 +57,19 @@ export class ImportsRepo extends Effect.Service<ImportsRepo>()("imports/ImportsR
               EXISTS (SELECT FROM catalog_items i JOIN made ON made.id = i.category_id
                 WHERE i.import_id IS DISTINCT FROM ${id}) AS used_by_others`
     })
-    const names = (table: "catalog_items" | "catalog_categories", businessId: string, among: ReadonlyArray<string>) =>
-      sql<{ readonly name: string }>`SELECT DISTINCT name FROM ${sql(table)}
-        WHERE business_id = ${businessId} AND name IN (SELECT jsonb_array_elements_text(${pg.json(among)}))`.pipe(
-        Effect.map((rows) => new Set(rows.map(({ name }) => name))),
-        dieOnSql
-      )
+    const names = (table: "catalog_items" | "catalog_categories") =>
+      SqlSchema.findAll({
+        Request: Schema.Struct({ businessId: Schema.String, among: Schema.Array(Schema.String) }),
+        Result: Schema.Struct({ name: Schema.String }),
+        execute: ({ among, businessId }) =>
+          sql`SELECT DISTINCT name FROM ${sql(table)} WHERE business_id = ${businessId}
+            AND name IN (SELECT jsonb_array_elements_text(${pg.json(among)}))`
+      })
+    const existing = (table: "catalog_items" | "catalog_categories") => {
+      const find = names(table)
+      return (businessId: string, among: ReadonlyArray<string>) =>
+        dieOnSql(Effect.map(find({ businessId, among }), (rows) => new Set(rows.map(({ name }) => name))))
+    }
     const sizes = SqlSchema.single({
       Request: Schema.String,
       Result: Schema.Struct({ items: Schema.Int, categories: Schema.Int }),
@@ -78,9 +84,11 @@ export class ImportsRepo extends Effect.Service<ImportsRepo>()("imports/ImportsR
     return {
       /** Of a business's previews the newest few stay. */
       savePreview: (
-        row: { readonly id: string; readonly businessId: string; readonly expiresAt: Date } & Readonly<
-          Record<"sourceFormat" | "warningsCount", unknown>
-        >,
+        row:
+          & { readonly id: string; readonly businessId: string; readonly expiresAt: Date }
+          & Readonly<
+            Record<"sourceFormat" | "warningsCount", unknown>
+          >,
         plan: Plan,
         keep: number
       ) =>
@@ -97,9 +105,9 @@ export class ImportsRepo extends Effect.Service<ImportsRepo>()("imports/ImportsR
       takePreview: (businessId: string, id: string) => ofOwn(id, dieOnSql(take({ businessId, id }))),
       sweep: (expiredBefore: Date) => write(sql`DELETE FROM import_previews WHERE expires_at < ${expiredBefore}`),
 
-      existingItems: (businessId: string, among: ReadonlyArray<string>) => names("catalog_items", businessId, among),
-      existingCategories: (businessId: string, among: ReadonlyArray<string>) =>
-        names("catalog_categories", businessId, among),
+      /** Which of these names the catalog has. */
+      existingItems: existing("catalog_items"),
+      existingCategories: existing("catalog_categories"),
       sizes: (businessId: string) => dieOnSql(sizes(businessId)),
       /** After those that are there, in the order given. */
       addCategories: (

@@ -45,3 +45,11 @@ export const decodeText = (file: Uint8Array) => {
     if (done === true) return { encoding: value.encoding, text: value.utf8.toString("utf8") }
   }
 }
+
+/** The text of a file, all at once. */
+export const textOf = (file: Uint8Array) => {
+  const steps = decode(file)
+  let step = steps.next()
+  while (step.done !== true) step = steps.next()
+  return step.value.utf8.toString("utf8")
+}

@@ -2,7 +2,7 @@ import { Either } from "effect"
 import { excerpt } from "./cleaning.ts"
 import { countRows, csvRows, type Delimiter, firstRows, type Row } from "./csv-rows.ts"
 import { type Decoded } from "./decode.ts"
-import { Draft, fault, type Fault, type ItemField, itemFields, type RawItem, type Reading } from "./plan.ts"
+import { Draft, type Fault, fault, type ItemField, itemFields, type RawItem, type Reading } from "./plan.ts"
 import { priceOfText } from "./price.ts"
 
 const delimiters = [",", ";", "\t"] as const

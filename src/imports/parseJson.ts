@@ -2,8 +2,8 @@ import { Either } from "effect"
 import { type Decoded } from "./decode.ts"
 import { isFields, mostUnmapped, own, Unmapped } from "./json-fields.ts"
 import { walkJson } from "./json-walk.ts"
-import { Draft, fault, type Fault, itemFields, type PlannedBusiness, type Reading } from "./plan.ts"
 import { planBusiness } from "./plan-business.ts"
+import { Draft, type Fault, fault, itemFields, type PlannedBusiness, type Reading } from "./plan.ts"
 import { priceOfNumber } from "./price.ts"
 
 /** Larger than any item that is one, and small enough to be parsed at once. */

@@ -3,8 +3,8 @@ import { TemplateType } from "#src/businesses/ReadyConfig.ts"
 import { Either, Predicate, Schema } from "effect"
 import { cleanLine, cleanProse, longest, tooLong } from "./cleaning.ts"
 import { limits } from "./Import.ts"
-import { type Draft, fault, type Fault, type PlannedBusiness } from "./plan.ts"
 import { type Fields, own, type Unmapped } from "./json-fields.ts"
+import { type Draft, type Fault, fault, type PlannedBusiness } from "./plan.ts"
 
 const known = ["name", "description", "vertical", "website", "phone", "location", "custom_fields"]
 const places = ["city", "state", "zip"] as const
@@ -59,16 +59,18 @@ const customFieldsOf = (draft: Draft, value: unknown) => {
     const message = `has more than ${limits.customFields} fields; those after were dropped`
     draft.warn("limit_truncated", "business.custom_fields", message)
   }
-  return Object.fromEntries(given.slice(0, limits.customFields).flatMap(([key, value]) => {
-    const { text: name } = cleanLine(key)
-    const where = `business.custom_fields.${name.slice(0, 100)}`
-    if (name === "" || name === "__proto__" || tooLong(name, longest.name)) {
-      draft.warn("field_skipped", where, "has a name that can't be used; skipped")
-      return []
-    }
-    const text = customValue(draft, value, where)
-    return text === undefined ? [] : [[name, text]]
-  }))
+  return Object.fromEntries(
+    given.slice(0, limits.customFields).flatMap(([key, value]) => {
+      const { text: name } = cleanLine(key)
+      const where = `business.custom_fields.${name.slice(0, 100)}`
+      if (name === "" || name === "__proto__" || tooLong(name, longest.name)) {
+        draft.warn("field_skipped", where, "has a name that can't be used; skipped")
+        return []
+      }
+      const text = customValue(draft, value, where)
+      return text === undefined ? [] : [[name, text]]
+    })
+  )
 }
 
 /** What a vertical is as a template type, when it is one: `Home services` is. */

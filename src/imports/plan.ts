@@ -158,7 +158,9 @@ export class Draft {
     this.rows++
     const { changed, text: name } = typeof text.name === "string" ? cleanLine(text.name) : { changed: false, text: "" }
     if (name === "") {
-      const why = typeof text.name === "string" || text.name === undefined ? "has no name" : "has a name that is not text"
+      const why = typeof text.name === "string" || text.name === undefined
+        ? "has no name"
+        : "has a name that is not text"
       return this.warn("format_error", where(), `${why}; skipped`)
     }
     if (tooLong(name, longest.name)) {

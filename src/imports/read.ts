@@ -1,9 +1,9 @@
-import { Either } from "effect"
+import { type Either } from "effect"
 import { decode } from "./decode.ts"
 import { type Upload } from "./Import.ts"
 import { parseCsv } from "./parseCsv.ts"
 import { parseJson } from "./parseJson.ts"
-import { fault, type Fault, type Reading } from "./plan.ts"
+import { type Fault, fault, type Reading } from "./plan.ts"
 
 const parsers = { ".csv": parseCsv, ".json": parseJson } as const
 

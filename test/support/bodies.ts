@@ -61,6 +61,10 @@ export const goodBodies: Readonly<Record<string, Readonly<Record<string, unknown
   },
   "POST /api/v1/ready/businesses/{businessId}/catalog/categories": { name: "Starters" },
   "PATCH /api/v1/ready/businesses/{businessId}/catalog/categories/{categoryId}": { name: "Mains", sortOrder: 3 },
+  // No such file can be imported: trying it deploys nothing.
+  "POST /api/v1/ready/businesses/publish": { filename: "menu.txt", content: "name\nSoup\n", name: "Copper Ladle" },
+  // What its tool takes: over HTTP the file is uploaded.
+  "POST /api/v1/ready/businesses/{businessId}/import": { filename: "menu.csv", content: "name\nSoup\n" },
   "PATCH /v1/directory/{listingId}": { visible: true }
 }
 

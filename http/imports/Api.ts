@@ -1,0 +1,84 @@
+import { Forbidden } from "#src/accounts/Policy.ts"
+import { BusinessNotFound } from "#src/businesses/Business.ts"
+import {
+  Confirmed,
+  FileTooLarge,
+  ImportBuiltUpon,
+  ImportNotFound,
+  Preview,
+  PreviewExpired,
+  PreviewNotFound,
+  Reverted,
+  TooManyImports,
+  UnsupportedFormat
+} from "#src/imports/Import.ts"
+import { BadRequest, Invalid } from "#src/shared/Failure.ts"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, Multipart, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+import { Authentication } from "../Authentication.ts"
+import { BodyTooSlow } from "../body-errors.ts"
+import { businessPath } from "../businesses/Api.ts"
+import { Data } from "../envelope.ts"
+
+const root = "/api/v1/ready/businesses/:businessId/import"
+
+const File = HttpApiSchema.MultipartStream(Schema.Struct({ file: Multipart.SingleFileSchema }))
+
+export class ImportsApi extends HttpApiGroup.make("imports")
+  .add(
+    HttpApiEndpoint.post("preview", root)
+      .setPath(businessPath)
+      .setPayload(File)
+      .addSuccess(Data(Preview))
+      .addError(BusinessNotFound)
+      .addError(FileTooLarge)
+      .addError(UnsupportedFormat)
+      .addError(BadRequest)
+      .addError(BodyTooSlow)
+      .addError(Invalid)
+      .addError(TooManyImports)
+      .annotate(OpenApi.Summary, "Read a catalog file (JSON 1.0 or CSV) and show what its import would do")
+      .annotate(
+        OpenApi.Description,
+        "One file of at most 10 MB in the field `file`; the end of its name, .json or .csv, decides. Nothing is " +
+          "imported yet: confirm within the hour. Of a business the newest 20 previews are kept. Encoding (UTF-8, " +
+          "UTF-16 with a mark, windows-1252) and delimiter (comma, semicolon, tab) are found out. An item without a " +
+          "name, with a name over 255 characters, or with more cells than the header is skipped (format_error); " +
+          "a price, category (over 255) or description (over 5,000) that can't be used is left out (field_skipped). " +
+          "Text that looks like a formula is kept as it is. Previews and confirms: 100 a minute by business and IP."
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("confirm", `${root}/:previewId/confirm`)
+      .setPath(Schema.Struct({ ...businessPath.fields, previewId: Schema.String }))
+      .addSuccess(Data(Confirmed))
+      .addError(BusinessNotFound)
+      .addError(PreviewNotFound)
+      .addError(PreviewExpired)
+      .addError(Invalid)
+      .addError(TooManyImports)
+      .annotate(OpenApi.Summary, "Import what a preview shows: all of it or nothing, and once")
+      .annotate(
+        OpenApi.Description,
+        "Items and missing categories are added after those that are there; a JSON file's profile replaces what it " +
+          "names. A catalog holds 5,000 items and 500 categories. The preview's id becomes the import's."
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("revert", `${root}/:importId/revert`)
+      .setPath(Schema.Struct({ ...businessPath.fields, importId: Schema.String }))
+      .addSuccess(Data(Reverted))
+      .addError(BusinessNotFound)
+      .addError(ImportNotFound)
+      .addError(ImportBuiltUpon)
+      .annotate(OpenApi.Summary, "Undo an import that nothing was built upon")
+      .annotate(
+        OpenApi.Description,
+        "409 when its items, its categories or what it set of the profile were changed or deleted since, when its " +
+          "categories have other items, or when it was reverted already."
+      )
+  )
+  .addError(Forbidden)
+  .middleware(Authentication)
+  .annotate(OpenApi.Title, "Imports")
+{}

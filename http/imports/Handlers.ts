@@ -1,0 +1,29 @@
+import { Imports } from "#src/imports/Imports.ts"
+import { CallerAddress } from "#src/shared/CallerAddress.ts"
+import { HttpApiBuilder } from "@effect/platform"
+import { Effect } from "effect"
+import { Api } from "../Api.ts"
+import { data } from "../envelope.ts"
+import { CurrentUpload } from "./upload.ts"
+
+export const ImportsHandlers = HttpApiBuilder.group(
+  Api,
+  "imports",
+  (handlers) =>
+    Effect.map(Imports, (imports) =>
+      handlers
+        .handle("preview", ({ path }) =>
+          Effect.flatMap(
+            CallerAddress,
+            (address) => Effect.map(imports.receive(path.businessId, Effect.flatten(CurrentUpload), address), data)
+          ))
+        .handle(
+          "confirm",
+          ({ path }) =>
+            Effect.flatMap(
+              CallerAddress,
+              (address) => Effect.map(imports.confirm(path.businessId, path.previewId, address), data)
+            )
+        )
+        .handle("revert", ({ path }) => Effect.map(imports.revert(path.businessId, path.importId), data)))
+)

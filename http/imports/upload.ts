@@ -1,0 +1,111 @@
+import { FileTooLarge, limits, type Upload } from "#src/imports/Import.ts"
+import { BadRequest, Invalid } from "#src/shared/Failure.ts"
+import { type HttpServerRequest } from "@effect/platform"
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Context, Effect } from "effect"
+import { make, type MultipartError, type PartInfo } from "multipasta"
+import { createHash } from "node:crypto"
+import { BodyTooSlow } from "../body-errors.ts"
+
+type Failed = BadRequest | BodyTooSlow | FileTooLarge | Invalid
+
+/** The file of the request in hand: read when it is first asked for, and once. */
+export class CurrentUpload extends Context.Reference<CurrentUpload>()("http/CurrentUpload", {
+  defaultValue: (): Effect.Effect<Upload, Failed> =>
+    Effect.suspend(() => Invalid.field("file", "is required: send it as multipart/form-data"))
+}) {}
+
+export const isUpload = ({ headers, method, url }: HttpServerRequest.HttpServerRequest) =>
+  method === "POST" && /^\/api\/v1\/ready\/businesses\/[^/?]+\/import\/?(\?|$)/.test(url) &&
+  /^\s*multipart\/form-data\s*(;|$)/i.test(headers["content-type"] ?? "")
+
+/** Ten megabytes in this time are 85 KiB a second. */
+const maxTime = "2 minutes"
+/** What the parts' headers may add to a file. */
+const overhead = 64 * 1024
+
+const refusal = (error: MultipartError): Failed =>
+  error._tag === "ReachedLimit" && error.limit === "MaxTotalSize"
+    ? new FileTooLarge()
+    : new BadRequest({ reason: "The body is not valid multipart/form-data (RFC 7578)" })
+
+/** What is wrong with a part, when it is not the file. */
+const faultOf = ({ filename, name }: PartInfo, isSecond: boolean) => {
+  if (name !== "file") return Invalid.field(name.slice(0, 100), "is not a known field")
+  if (filename === undefined) return Invalid.field("file", "must be a file with a name that ends in .json or .csv")
+  return isSecond ? Invalid.field("file", "must be one file") : undefined
+}
+
+/**
+ * Takes the one file in as it arrives. What is wrong ends the reading at once; the rest is thrown away as it comes, so
+ * that a sender that only listens when it is done hears of it.
+ */
+const receive = (request: HttpServerRequest.HttpServerRequest) =>
+  Effect.async<Upload, Failed>((resume) => {
+    const source = NodeHttpServerRequest.toIncomingMessage(request)
+    const chunks: Array<Uint8Array> = []
+    let filename: string | undefined
+    let size = 0
+    const settle = (result: Effect.Effect<Upload, Failed>) => {
+      source.off("data", onData).off("end", onEnd).off("error", onError).off("close", onError)
+      source.resume()
+      resume(result)
+    }
+    const parser = make({
+      headers: { "content-type": request.headers["content-type"] ?? "" },
+      maxTotalSize: limits.fileBytes + overhead,
+      maxParts: 10,
+      isFile: () => true,
+      onField: () => undefined,
+      onFile: (info) => {
+        const fault = faultOf(info, filename !== undefined)
+        if (fault !== undefined) settle(fault)
+        else filename = info.filename
+        return (chunk) => {
+          if (chunk === null || fault !== undefined) return
+          size += chunk.length
+          if (size > limits.fileBytes) settle(new FileTooLarge())
+          else chunks.push(chunk)
+        }
+      },
+      onError: (error) => settle(refusal(error)),
+      onDone: () =>
+        settle(
+          filename === undefined
+            ? Invalid.field("file", "is required")
+            : Effect.succeed({ filename, bytes: Buffer.concat(chunks) })
+        )
+    })
+    /** The parser throws on some headers that are none, a name that is not percent-encoded rightly for one. */
+    const guarded = (work: () => void) => {
+      try {
+        work()
+      } catch {
+        settle(new BadRequest({ reason: "The body is not valid multipart/form-data (RFC 7578)" }))
+      }
+    }
+    const onData = (chunk: Buffer) => guarded(() => parser.write(chunk))
+    const onEnd = () => guarded(() => parser.end())
+    const onError = () => settle(new BadRequest({ reason: "The body was cut off" }))
+    if (Number(request.headers["content-length"] ?? 0) > limits.fileBytes + overhead) {
+      return settle(new FileTooLarge())
+    }
+    source.on("data", onData).on("end", onEnd).on("error", onError).on("close", onError)
+    return Effect.sync(() => settle(Effect.interrupt))
+  }).pipe(
+    Effect.interruptible,
+    Effect.timeoutFail({ duration: maxTime, onTimeout: () => new BodyTooSlow() })
+  )
+
+/** What a repetition of the request must be the same as: the boundary differs each time. */
+const fingerprint = ({ bytes, filename }: Upload) =>
+  `${filename}\n${createHash("sha256").update(bytes).digest("base64url")}`
+
+/** The upload of a request, to be read when it is wanted, and the request whose text is its fingerprint. */
+export const withUpload = Effect.fn("http.withUpload")(function*(request: HttpServerRequest.HttpServerRequest) {
+  const upload = yield* Effect.cached(receive(request))
+  const given = Object.create(request, {
+    text: { value: Effect.map(upload, fingerprint) }
+  }) as HttpServerRequest.HttpServerRequest
+  return { given, upload }
+})

@@ -1,0 +1,58 @@
+import { Confirmed, Preview, Reverted } from "#src/imports/Import.ts"
+import { Imports } from "#src/imports/Imports.ts"
+import { CallerAddress } from "#src/shared/CallerAddress.ts"
+import { Input } from "#src/shared/text.ts"
+import { Effect, Schema } from "effect"
+import { tool } from "./Tool.ts"
+
+const businessId = { businessId: Schema.String }
+const directory = { toolset: "directory", needs: "session", lowerCaseCodes: true } as const
+
+export const importTools = Effect.map(Imports, (imports) => [
+  tool({
+    ...directory,
+    name: "import",
+    title: "Import a catalog",
+    description: "Reads a catalog (CSV or JSON 1.0) and shows what its import would do: mappings, warnings, what is " +
+      "skipped. Nothing is imported yet; import_confirm does it within the hour. content is the file's text, up to " +
+      "about 900 KB; larger files are uploaded over HTTP.",
+    effect: "create",
+    params: Input({
+      ...businessId,
+      filename: Schema.String.annotations({ description: "Ends in .csv or .json, which decides" }),
+      content: Schema.String.annotations({
+        description: "A CSV file begins with its columns: name (required), description, price (dollars), price_type, " +
+          "item_type, category"
+      })
+    }),
+    success: Preview,
+    run: ({ businessId, content, filename }) =>
+      Effect.flatMap(
+        CallerAddress,
+        (address) => imports.preview(businessId, { filename, bytes: Buffer.from(content) }, address)
+      )
+  }),
+  tool({
+    ...directory,
+    name: "import_confirm",
+    title: "Confirm an import",
+    description: "Imports what a preview shows, all of it or nothing. Show its warnings first. A second call finds " +
+      "no preview.",
+    effect: "create",
+    params: Input({ ...businessId, previewId: Schema.String }),
+    success: Confirmed,
+    run: ({ businessId, previewId }) =>
+      Effect.flatMap(CallerAddress, (address) => imports.confirm(businessId, previewId, address))
+  }),
+  tool({
+    ...directory,
+    name: "import_revert",
+    title: "Revert an import",
+    description: "Takes back one import that nothing was built upon: removes its items and categories and restores " +
+      "the profile. importId is the preview's id.",
+    effect: "delete",
+    params: Input({ ...businessId, importId: Schema.String }),
+    success: Reverted,
+    run: ({ businessId, importId }) => imports.revert(businessId, importId)
+  })
+])
