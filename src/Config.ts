@@ -30,6 +30,8 @@ export interface Settings {
   readonly allowedOrigins: ReadonlyArray<string>
   /** `host` or `host:port` names that the guarded client may reach although they are private. */
   readonly allowedPrivateHosts: ReadonlyArray<string>
+  /** The image of the ready server, where it was pushed to; made below the home without it, in development. */
+  readonly readyImage: Option.Option<string>
   /** Twilio-shaped: user, password and `From` in the URL. Codes go to the log without it. */
   readonly smsUrl: Option.Option<Redacted.Redacted>
   readonly logLevel: Option.Option<LogLevel.LogLevel>
@@ -68,6 +70,7 @@ const read = Effect.gen(function*() {
     trustProxy: yield* settingOr("TRUST_PROXY", kinds.proxies, 0),
     allowedOrigins: yield* settings("ALLOWED_ORIGINS", kinds.origin),
     allowedPrivateHosts: yield* settings("ALLOWED_PRIVATE_HOSTS", kinds.privateHost),
+    readyImage: yield* setting("READY_IMAGE", kinds.image),
     smsUrl: yield* setting("SMS_URL", kinds.smsUrl),
     logLevel: yield* setting("LOG_LEVEL", kinds.logLevel)
   } satisfies Settings

@@ -77,7 +77,7 @@ export const oneOf = <const A extends string>(...words: ReadonlyArray<A>): Kind<
 })
 
 /** A value that is never printed. */
-export const secret = (expected: string, fits: (text: string) => boolean): Kind<Redacted.Redacted> => ({
+const secret = (expected: string, fits: (text: string) => boolean): Kind<Redacted.Redacted> => ({
   expected,
   parse: (text) => fits(text) ? Redacted.make(text) : undefined,
   secret: true
@@ -116,6 +116,10 @@ export const kinds = {
     "a Redis URL (redis://host:6379, or rediss:// for TLS)",
     (text) => /^rediss?:\/\//.test(text) && URL.canParse(text)
   ),
+  image: {
+    expected: "an image address such as registry.example.com/berth/ready:1",
+    parse: (text) => /^[a-z0-9][\w.:/@-]*$|^oci:\S+$/.test(text) ? text : undefined
+  },
   smsUrl: secret(
     "the URL of an SMS gateway, with user, password and sender (https://user:password@host/path?From=%2B15550100)",
     (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).searchParams.has("From")

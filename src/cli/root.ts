@@ -7,11 +7,20 @@ import { loginCommand } from "./loginCommand.ts"
 import { logoutCommand } from "./logoutCommand.ts"
 import { callCommand, toolsCommand } from "./mcp/commands.ts"
 import { withTidyOutput } from "./output.ts"
+import { publishCommand } from "./publishCommand.ts"
 import { serveCommand } from "./serveCommand.ts"
 
 const berth = Command.make("berth").pipe(
   Command.withDescription("Host MCP servers, and use them. Each command has a --help of its own"),
-  Command.withSubcommands([serveCommand, loginCommand, logoutCommand, toolsCommand, callCommand, adminCommand])
+  Command.withSubcommands([
+    serveCommand,
+    loginCommand,
+    logoutCommand,
+    toolsCommand,
+    callCommand,
+    publishCommand,
+    adminCommand
+  ])
 )
 
 const commandLine = Command.run(berth, { name: "berth", version })
@@ -30,4 +39,4 @@ export const run = (argv: ReadonlyArray<string>) => {
   )
 }
 
-const known = new Set(["serve", "login", "logout", "tools", "call", "admin"])
+const known = new Set(["serve", "login", "logout", "tools", "call", "publish", "admin"])

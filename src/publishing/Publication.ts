@@ -1,0 +1,47 @@
+import { Business, BusinessId } from "#src/businesses/Business.ts"
+import { TemplateType } from "#src/businesses/ReadyConfig.ts"
+import { Deployment } from "#src/deployments/Deployment.ts"
+import { Visibility } from "#src/directory/Listing.ts"
+import { Warning } from "#src/imports/Import.ts"
+import { failsWith } from "#src/shared/Failure.ts"
+import { Input, Name, optional, Text } from "#src/shared/text.ts"
+import { Schema } from "effect"
+
+/** A tool's arguments and a JSON body are at most 1 MiB; a bigger file takes the two steps of an import. */
+const mostCharacters = 900_000
+
+export const publishFields = {
+  filename: Name.annotations({ description: "menu.csv or business.json: the extension decides how it is read" }),
+  content: Text(mostCharacters).annotations({ description: "The file's text" }),
+  name: optional(Name).annotations({ description: "The business's name; a JSON file has it already" }),
+  templateType: optional(TemplateType),
+  projectId: optional(Schema.String).annotations({
+    description: "The project it goes into; without it your newest, or a new one when you have none"
+  }),
+  visible: Schema.optionalWith(Schema.Boolean, { exact: true, default: () => true }).annotations({
+    description: "Whether the listing is shown in the directory once the server runs; true unless you say otherwise"
+  })
+}
+export const Publish = Input(publishFields)
+
+/** What one call has made, and where agents find it. */
+export const Publication = Schema.Struct({
+  businessId: BusinessId,
+  business: Business,
+  serverId: Schema.String,
+  mcpUrl: Schema.String.annotations({ description: "Where MCP clients connect" }),
+  importedItems: Schema.Int,
+  warnings: Schema.Array(Warning),
+  deployment: Deployment,
+  listing: Visibility
+}).annotations({ title: "Publication" })
+export type Publication = typeof Publication.Type
+
+/** Somebody deleted or deployed what was being published. */
+export class PublicationCutOff
+  extends Schema.TaggedError<PublicationCutOff>()("PublicationCutOff", {}, failsWith(409))
+{
+  override get message() {
+    return "The business or its server was changed by somebody else while it was being published"
+  }
+}

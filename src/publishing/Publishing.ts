@@ -1,0 +1,143 @@
+import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
+import { Businesses } from "#src/businesses/Businesses.ts"
+import { type Deployment } from "#src/deployments/Deployment.ts"
+import { Deployments } from "#src/deployments/Deployments.ts"
+import { Listings } from "#src/directory/Listings.ts"
+import { Imports } from "#src/imports/Imports.ts"
+import { Projects } from "#src/projects/Projects.ts"
+import { ReadyImage } from "#src/ready-server/ReadyImage.ts"
+import { CreateServer } from "#src/servers/Server.ts"
+import { Servers } from "#src/servers/Servers.ts"
+import { Invalid } from "#src/shared/Failure.ts"
+import { dieOnSql } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
+import { Effect, Fiber, Schema, Stream } from "effect"
+import { type Publication, PublicationCutOff, type Publish } from "./Publication.ts"
+
+/** How far a publication has come: `step` of `total`, and a sentence. */
+export type Tell = (
+  progress: { readonly step: number; readonly total: number; readonly message: string }
+) => Effect.Effect<void>
+
+type Publish = typeof Publish.Type
+
+const Named = Schema.parseJson(Schema.Struct({ business: Schema.Struct({ name: Schema.NonEmptyTrimmedString }) }))
+const serverOf = Schema.decodeSync(CreateServer)
+/** Before and after the deployment's own steps. */
+const [stepsBefore, stepsAfter] = [2, 1]
+
+/** What can't be: all that a publication works on is its own, and locked. */
+const impossible = {
+  BadRequest: Effect.die,
+  BusinessNotFound: Effect.die,
+  PreviewExpired: Effect.die,
+  PreviewNotFound: Effect.die,
+  ServerAlreadyLinked: Effect.die,
+  SlugTaken: Effect.die
+}
+
+const cutOff = () => new PublicationCutOff()
+const byOthers = {
+  DeploymentInProgress: cutOff,
+  DeploymentNotFound: cutOff,
+  ListingNotFound: cutOff,
+  ServerNotFound: cutOff
+}
+
+/** A name that was given, or the one in a JSON file. What is wrong with such a file the import tells better. */
+const nameOf = ({ content, filename, name }: Publish) => {
+  if (name !== undefined) return Effect.succeed(name)
+  return /\.csv$/i.test(filename)
+    ? Invalid.field("name", "is required with a CSV file, which has no name of the business")
+    : Schema.decode(Named)(content).pipe(
+      Effect.map(({ business }) => business.name),
+      Effect.orElseSucceed(() => "Business")
+    )
+}
+
+/** From a file to a listing that agents find and a server that answers them, in one call (design: MCP door). */
+export class Publishing extends Effect.Service<Publishing>()("publishing/Publishing", {
+  effect: Effect.gen(function*() {
+    const businesses = yield* Businesses
+    const deployments = yield* Deployments
+    const imports = yield* Imports
+    const listings = yield* Listings
+    const projects = yield* Projects
+    const servers = yield* Servers
+    const readyImage = yield* ReadyImage
+    const sql = yield* SqlClient.SqlClient
+
+    const projectFor = Effect.fn("Publishing.projectFor")(function*(id: string | undefined) {
+      if (id !== undefined) return yield* projects.visible(id)
+      const { data: [newest] } = yield* projects.list({ limit: 1 })
+      return newest ?? (yield* projects.create({ name: "My project" }))
+    })
+
+    /** All of it or nothing: a file that can't be imported, or a plan that is full, leaves no trace. */
+    const make = Effect.fn("Publishing.make")(
+      function*(input: Publish, address: string) {
+        const project = yield* projectFor(input.projectId)
+        const name = yield* nameOf(input)
+        const { id } = yield* businesses.create({
+          projectId: project.id,
+          name,
+          templateType: input.templateType ?? "custom"
+        })
+        const upload = { filename: input.filename, bytes: new TextEncoder().encode(input.content) }
+        const preview = yield* imports.preview(id, upload, address)
+        const { created_items: importedItems } = yield* imports.confirm(id, preview.preview_id, address)
+        const server = yield* servers.create(project.id, serverOf({ name: name.slice(0, 255) }))
+        const business = yield* businesses.update(id, { serverId: server.id })
+        return { business, importedItems, server, warnings: preview.warnings }
+      },
+      (effect) => Effect.catchTags(effect, impossible),
+      (effect) => dieOnSql(sql.withTransaction(effect))
+    )
+
+    const follow = (deployment: Deployment, tell: Tell) =>
+      deployments.progress(deployment.id).pipe(
+        Stream.runForEach(({ message, step, total }) =>
+          tell({ message, step: stepsBefore + step, total: stepsBefore + total + stepsAfter })
+        ),
+        Effect.zipRight(deployments.settled(deployment.id))
+      )
+
+    const run = Effect.fn("Publishing.run")(function*(
+      { business, server }: Effect.Effect.Success<ReturnType<typeof make>>,
+      imageUri: string,
+      visible: boolean,
+      tell: Tell
+    ) {
+      const deployment = yield* follow(yield* deployments.deploy(server.id, { imageUri }), tell)
+      const listing = yield* listings.setVisible(business.listingId, {
+        visible: visible && deployment.status === "running"
+      })
+      return { deployment, listing }
+    }, (effect) => Effect.catchTags(effect, byOthers))
+
+    /**
+     * Imports the file into a new business, gives it a server, deploys the ready image there, and shows the listing
+     * once it runs. A deployment that fails is told in `deployment`, and the listing stays hidden; whoever hangs up
+     * stops nothing. `address` is the caller's IP, for the limit of imports.
+     */
+    const publish = Effect.fn("Publishing.publish")(function*(input: Publish, address: string, tell: Tell) {
+      const imageUri = yield* readyImage.reference
+      yield* tell({ step: 1, total: stepsBefore, message: `Importing ${input.filename}` })
+      const made = yield* make(input, address)
+      const { business, importedItems, server, warnings } = made
+      yield* tell({ step: 2, total: stepsBefore, message: `Made ${business.name} with ${importedItems} items` })
+      const rest = yield* Fiber.join(yield* Effect.forkDaemon(run(made, imageUri, input.visible, tell)))
+      return {
+        ...rest,
+        businessId: business.id,
+        business,
+        serverId: server.id,
+        mcpUrl: `${server.publicUrl}/mcp`,
+        importedItems,
+        warnings
+      } satisfies Publication
+    }, withPolicy(sessionOnly))
+
+    return { publish } as const
+  })
+}) {}

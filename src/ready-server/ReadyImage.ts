@@ -1,0 +1,33 @@
+import { CurrentSettings } from "#src/Config.ts"
+import { failsWith } from "#src/shared/Failure.ts"
+import { Effect, Option, Schema } from "effect"
+import { join } from "node:path"
+import { buildReadyImage } from "./build-image.ts"
+
+/** The installation has no image of the ready server. */
+export class NoReadyImage
+  extends Schema.TaggedError<NoReadyImage>()("NoReadyImage", { reason: Schema.String }, failsWith(503))
+{
+  override get message() {
+    return `There is no image of the ready server: ${this.reason}`
+  }
+}
+
+/** The image that serves businesses: `READY_IMAGE`, else one made below the home, in development only. */
+export class ReadyImage extends Effect.Service<ReadyImage>()("ready-server/ReadyImage", {
+  effect: Effect.gen(function*() {
+    const { home, production, readyImage } = yield* CurrentSettings
+    const oneAtATime = (yield* Effect.makeSemaphore(1)).withPermits(1)
+    const made = oneAtATime(Effect.tryPromise({
+      try: () => buildReadyImage(join(home, "ready-image")),
+      catch: (error) => new NoReadyImage({ reason: error instanceof Error ? error.message : String(error) })
+    }))
+    const set = new NoReadyImage({ reason: "the operator sets READY_IMAGE to where npm run image:ready was pushed" })
+    /** An image reference to deploy; made on first use (2 or 3 seconds). */
+    const reference = Option.match(readyImage, {
+      onNone: () => production ? set : Effect.map(made, ({ path }) => `oci:${path}`),
+      onSome: (uri) => Effect.succeed(uri)
+    })
+    return { reference } as const
+  })
+}) {}
