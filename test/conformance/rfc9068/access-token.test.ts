@@ -26,7 +26,8 @@ describe("RFC 9068: JWT access tokens", () => {
       iat: expect.any(Number),
       exp: payload.iat! + 900,
       jti: expect.stringMatching(/^[0-9A-Z]{26}$/),
-      fam: expect.stringMatching(/^fam_[0-9A-Z]{26}$/)
+      fam: expect.stringMatching(/^fam_[0-9A-Z]{26}$/),
+      srv: flow.server.id
     })
     const again = await flow.tokens()
     expect(again.access_token).not.toBe(access_token)
