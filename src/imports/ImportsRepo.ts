@@ -63,7 +63,7 @@ export class ImportsRepo extends Effect.Service<ImportsRepo>()("imports/ImportsR
         Result: Schema.Struct({ name: Schema.String }),
         execute: ({ among, businessId }) =>
           sql`SELECT DISTINCT name FROM ${sql(table)} WHERE business_id = ${businessId}
-            AND name IN (SELECT jsonb_array_elements_text(${pg.json(among)}))`
+            AND name = ANY(${among}::text[])`
       })
     const existing = (table: "catalog_items" | "catalog_categories") => {
       const find = names(table)
@@ -117,7 +117,7 @@ export class ImportsRepo extends Effect.Service<ImportsRepo>()("imports/ImportsR
       ) =>
         write(sql`INSERT INTO catalog_categories (id, business_id, name, sort_order, import_id)
           SELECT made.id, ${businessId}, made.name, last.sort_order + place, ${importId}
-          FROM ROWS FROM (jsonb_to_recordset(${pg.json(rows)}) AS (id text, name text)) WITH ORDINALITY
+          FROM ROWS FROM (jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS (id text, name text)) WITH ORDINALITY
               AS made (id, name, place),
             (SELECT coalesce(max(sort_order), -1) AS sort_order FROM catalog_categories
               WHERE business_id = ${businessId}) AS last`),
@@ -126,7 +126,7 @@ export class ImportsRepo extends Effect.Service<ImportsRepo>()("imports/ImportsR
             price_type, sort_order, import_id)
           SELECT made.id, ${businessId}, c.id, made.name, made.description, made.item_type, made.price_cents,
             made.price_type, last.sort_order + place, ${importId}
-          FROM ROWS FROM (jsonb_to_recordset(${pg.json(rows)}) AS (id text, name text, description text,
+          FROM ROWS FROM (jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS (id text, name text, description text,
               "itemType" text, "priceCents" integer, "priceType" text, category text)) WITH ORDINALITY
               AS made (id, name, description, item_type, price_cents, price_type, category, place)
             CROSS JOIN (SELECT coalesce(max(sort_order), -1) AS sort_order FROM catalog_items
