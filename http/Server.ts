@@ -32,7 +32,7 @@ import { jwks } from "./oauth/routes.ts"
 import { PagesRoutes } from "./pages/routes.ts"
 import { ProjectsHandlers } from "./projects/Handlers.ts"
 import { PublishingHandlers } from "./publishing/Handlers.ts"
-import { ReadyConfigHandlers } from "./ready-config/Handlers.ts"
+import { NamelessConfigRoute, ReadyConfigHandlers } from "./ready-config/Handlers.ts"
 import { SelfConfigRoute } from "./ready-config/self.ts"
 import { RegistryHandlers } from "./registry/Handlers.ts"
 import { ServersHandlers } from "./servers/Handlers.ts"
@@ -92,6 +92,7 @@ export const HttpLive = ListenerLive.pipe(
     DocsRoutes,
     JwksRoute,
     MetadataRoutes,
+    NamelessConfigRoute,
     OAuthRoutes,
     PlatformResourceRoutes,
     RegisterRoute,

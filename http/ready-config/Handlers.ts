@@ -1,20 +1,32 @@
+import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { ReadyConfigs } from "#src/businesses/ReadyConfigs.ts"
 import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 import { Api } from "../Api.ts"
+import { requireActor } from "../Authentication.ts"
 import { data } from "../envelope.ts"
 
 const caching = { "cache-control": "private, max-age=10" }
 
 /** Written as it was made: to encode 5,000 items by their schema would take longer than to make them. */
+const answer = (configs: ReadyConfigs, businessId: string) =>
+  Effect.map(
+    configs.get(businessId),
+    (config) => HttpServerResponse.unsafeJson(data(config), { headers: caching })
+  )
+
 export const ReadyConfigHandlers = HttpApiBuilder.group(
   Api,
   "readyConfig",
   (handlers) =>
-    Effect.map(ReadyConfigs, (configs) =>
-      handlers.handleRaw("get", ({ path }) =>
-        Effect.map(
-          configs.get(path.businessId),
-          (config) => HttpServerResponse.unsafeJson(data(config), { headers: caching })
-        )))
+    Effect.map(ReadyConfigs, (configs) => handlers.handleRaw("get", ({ path }) => answer(configs, path.businessId)))
+)
+
+/** No path of a router has a parameter that is empty, and the contract has an answer for it. */
+export const NamelessConfigRoute = HttpApiBuilder.Router.use((router) =>
+  Effect.flatMap(ReadyConfigs, (configs) =>
+    router.get(
+      "/api/v1/ready/businesses//config",
+      Effect.provideServiceEffect(answer(configs, ""), CurrentActor, requireActor)
+    ))
 )
