@@ -21,7 +21,7 @@ const centsOf = (whole: string, fraction: string): Price => {
 
 /** A JSON price: a number of dollars. What its shortest decimal form says is what was meant (ECMA-262 §6.1.6.1.20). */
 export const priceOfNumber = (value: unknown): Price => {
-  if (typeof value !== "number") return Either.left("is not a number of dollars")
+  if (typeof value !== "number" || Number.isNaN(value)) return Either.left("is not a number of dollars")
   if (value < 0) return negative
   if (value >= 1e8) return tooLarge
   if (value < 1e-6) return Either.right(0)
