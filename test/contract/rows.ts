@@ -145,6 +145,22 @@ export const rows = {
     "POST /api/v1/ready/businesses/{id}/import → 200 { data: preview }",
     "POST /api/v1/ready/businesses/{id}/import/{preview_id}/confirm → 200 { data }",
     "GET /api/v1/ready/businesses/:id/config → 200 { data: ReadyConfig }"
+  ],
+  ReadyConfig: [
+    "ReadyConfig: version 2.0, serverId, templateType",
+    "ReadyConfig: business has name, description, category",
+    "ReadyConfig: contact has phone, email, website, address (line1, city, state, zip, country), coordinates (lat, lng)",
+    "ReadyConfig: hours by weekday or date, closed or { open, close } with HH:MM",
+    "ReadyConfig: catalog is absent before the first sync; categories[] and items[] with the contract's fields",
+    "ReadyConfig: featureFlags are five booleans",
+    "ReadyConfig: integrations is there for the owner when it is set, absent otherwise",
+    "ReadyConfig: analytics is enabled with an optional reportingEndpoint, or absent",
+    "the same configuration is injected at deploy as SVC_READY_CONFIG",
+    "business config is for a session, or an API key with servers:read; Cache-Control private, max-age=10",
+    "business config: 400 bad_request, id missing or longer than 26 characters",
+    "business config: 401 unauthorized, 403 forbidden without servers:read",
+    "business config: 404 not_found, business missing or not owned",
+    "business config: 404 config_not_generated"
   ]
 } as const
 
