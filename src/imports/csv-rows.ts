@@ -11,8 +11,8 @@ interface WholeRow {
 }
 
 /** Parsed at once, and the longest that a row may be: an open quote swallows no more. */
-const pieceBytes = 128 * 1024
-const pieceRows = 1000
+const pieceBytes = 64 * 1024
+const pieceRows = 250
 /** After so many rows that are broken, the rest is not looked at: each costs a piece. */
 const mostBroken = 100
 
@@ -54,9 +54,10 @@ const lineFeed = 0x0a
 const carriageReturn = 0x0d
 
 const nextLine = (bytes: Buffer, from: number) => {
-  let at = from
-  while (at < bytes.length && bytes[at] !== lineFeed && bytes[at] !== carriageReturn) at++
-  return at + (bytes[at] === carriageReturn && bytes[at + 1] === lineFeed ? 2 : 1)
+  const feed = bytes.indexOf(lineFeed, from)
+  const end = feed < 0 ? bytes.length : feed + 1
+  const inner = bytes.subarray(from, end).indexOf(carriageReturn)
+  return inner < 0 || from + inner + 2 === end ? end : from + inner + 1
 }
 
 /** Rows, and where in the file the next one begins. */
@@ -86,7 +87,7 @@ export function* csvRows(utf8: Buffer, delimiter: Delimiter): Generator<Rows, vo
     at = nextLine(utf8, at)
     broken++
     const rest = broken === mostBroken ? "; it is one of too many, and the file was read no further" : "; skipped"
-    const message = `has a quote that does not end, or is longer than 128 KiB${rest}`
+    const message = `has a quote that does not end, or is longer than 64 KiB${rest}`
     yield { rows: [{ number: ++number, broken: message }], end: at }
   }
 }

@@ -8,7 +8,9 @@ export interface Visitor {
 
 /** As deep as bodies may nest. */
 const maxDepth = 100
-const pauseEvery = 128 * 1024
+const pauseEvery = 32 * 1024
+/** In bytes gone over: what is done with an element takes longer than to go over it. */
+const elementCost = 256
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
@@ -91,6 +93,7 @@ export function* walkJson(json: Buffer, list: string, visit: Visitor): Generator
     if (open[0] === openBrace && open.length === 1) visit.member(key, memberStart, end)
     else if (open[0] === openBrace && open[1] === openBracket && open.length === 2 && key === list) {
       visit.element(elementStart, end)
+      pauseAt -= elementCost
     }
     return open.length === 0 ? "nothing" : "comma or end"
   }

@@ -38,9 +38,15 @@ const headerOf = (utf8: Buffer, delimiter: Delimiter): Header | undefined => {
 }
 
 /** The header as the delimiter splits it that gives the most known columns, then the most columns. */
-const bestHeader = (utf8: Buffer) =>
-  delimiters.flatMap((delimiter) => headerOf(utf8, delimiter) ?? [])
-    .toSorted((a, b) => b.columns.size - a.columns.size || b.width - a.width)[0]
+function* bestHeader(utf8: Buffer): Generator<void, Header | undefined> {
+  const headers: Array<Header> = []
+  for (const delimiter of delimiters) {
+    const header = headerOf(utf8, delimiter)
+    if (header !== undefined) headers.push(header)
+    yield
+  }
+  return headers.toSorted((a, b) => b.columns.size - a.columns.size || b.width - a.width)[0]
+}
 
 /** Spreadsheets write the words of an enum as people do: `Starting at`. */
 const word = (cell: string | undefined) => cell?.trim().toLowerCase().replace(/[\s-]+/g, "_")
@@ -101,7 +107,7 @@ const addRow = (draft: Draft, header: Header, row: Row) => {
 
 /** Reads a CSV import (contract: "Import file, CSV format"). */
 export function* parseCsv({ encoding, utf8 }: Decoded): Generator<void, Either.Either<Reading, Fault>> {
-  const header = bestHeader(utf8)
+  const header = yield* bestHeader(utf8)
   if (header === undefined) return fault("file", "has no header row that can be read")
   if (!header.columns.has("name")) {
     const names = header.names.flatMap((name) => plainName(name) ?? []).slice(0, 10).join(", ")
