@@ -170,6 +170,10 @@ export const updateBusinessFields = {
 }
 export const UpdateBusiness = Input(updateBusinessFields)
 
+const { name: _name, serverId: _serverId, templateType: _templateType, ...profileFields } = updateBusinessFields
+/** What a business may be given along with its catalog when it is published. */
+export const Profile = Input(profileFields)
+
 export class BusinessNotFound extends Schema.TaggedError<BusinessNotFound>()("BusinessNotFound", {}, failsWith(404)) {
   override get message() {
     return "There is no such business"

@@ -4,15 +4,16 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Accounts } from "../accounts/Accounts.ts"
 import { type Actor, CurrentActor } from "../accounts/CurrentActor.ts"
+import { Profile } from "../businesses/Business.ts"
+import { Businesses } from "../businesses/Businesses.ts"
 import { CurrentSettings } from "../Config.ts"
 import { type Deployment } from "../deployments/Deployment.ts"
 import { Deployments } from "../deployments/Deployments.ts"
 import { awaitHealthy } from "../deployments/HealthCheck.ts"
 import { TestTokens } from "../oauth/TestTokens.ts"
 import { packageRoot } from "../package-root.ts"
-import { Projects } from "../projects/Projects.ts"
-import { buildReadyImage } from "../ready-server/build-image.ts"
-import { Environment } from "../servers/Environment.ts"
+import { Publishing } from "../publishing/Publishing.ts"
+import { ReadyImage } from "../ready-server/ReadyImage.ts"
 import { type Server } from "../servers/Server.ts"
 import { Servers } from "../servers/Servers.ts"
 
@@ -60,15 +61,6 @@ const enter = Effect.fn("Demo.enter")(function*(home: string) {
   return { record, actor }
 })
 
-const build = Effect.fn("Demo.build")(function*(home: string) {
-  yield* say("making the image of the ready server")
-  const image = yield* Effect.tryPromise({
-    try: () => buildReadyImage(join(home, "ready-image")),
-    catch: (error) => new DemoError({ message: error instanceof Error ? error.message : String(error) })
-  })
-  return `oci:${image.path}`
-})
-
 /** Follows a deployment, a line a stage, and fails with what it failed with. */
 const follow = Effect.fn("Demo.follow")(function*(started: Deployment) {
   const deployments = yield* Deployments
@@ -80,36 +72,40 @@ const follow = Effect.fn("Demo.follow")(function*(started: Deployment) {
   if (ended.status !== "running") return yield* new DemoError({ message: ended.errorMessage ?? "it did not start" })
 })
 
-const create = Effect.fn("Demo.create")(function*(home: string, record: Record) {
-  const projects = yield* Projects
-  const servers = yield* Servers
-  const project = yield* projects.create({ name: "Demo" })
-  yield* say(`created the project ${project.id}`)
-  const server = yield* servers.create(project.id, {
+const example = (name: string) => readFileSync(join(packageRoot(), "examples/restaurant", name), "utf8")
+const profile = Schema.decodeSync(Schema.parseJson(Profile))
+
+/** From a CSV file to a server that knows the menu: what `berth publish menu.csv` does. */
+const publish = Effect.fn("Demo.publish")(function*(home: string, record: Record) {
+  const input = {
+    filename: "menu.csv",
+    content: example("menu.csv"),
     name: "Copper Ladle",
-    region: "ord",
-    cpu: "shared-1x",
-    memoryMb: 256,
-    autoStopSeconds: 300,
-    healthPath: "/healthz",
-    healthTimeoutSeconds: 30
-  })
-  const value = readFileSync(join(packageRoot(), "examples/restaurant/ready-config.json"), "utf8")
-  yield* (yield* Environment).set(server.id, { name: "SVC_READY_CONFIG", value })
-  yield* say(`created the server ${server.id} with the configuration of a sample restaurant`)
-  yield* writeRecord(home, { ...record, serverId: server.id })
-  return server
+    templateType: "restaurant",
+    profile: profile(example("profile.json")),
+    visible: true
+  } as const
+  const { deployment, serverId } = yield* (yield* Publishing).publish(
+    input,
+    "local",
+    ({ message, step, total }) => say(`publishing menu.csv, step ${step} of ${total}: ${message}`)
+  )
+  yield* writeRecord(home, { ...record, serverId })
+  if (deployment.status !== "running") return yield* new DemoError({ message: deployment.errorMessage ?? "it failed" })
+  return yield* (yield* Servers).get(serverId)
 })
 
-const deploy = Effect.fn("Demo.deploy")(function*(home: string, server: Server) {
-  const imageUri = yield* build(home)
+/** The server of the record; the one of the newest business when the program ended before it was recorded. */
+const existing = Effect.fn("Demo.existing")(function*(record: Record) {
+  const { data: [newest] } = yield* (yield* Businesses).list({ limit: 1 })
+  const id = record.serverId ?? newest?.serverId ?? undefined
+  return id === undefined ? Option.none<Server>() : yield* Effect.option((yield* Servers).get(id))
+})
+
+const deploy = Effect.fn("Demo.deploy")(function*(server: Server) {
+  const imageUri = yield* (yield* ReadyImage).reference
   yield* follow(yield* (yield* Deployments).deploy(server.id, { imageUri }))
 })
-
-const existing = (record: Record) =>
-  record.serverId === null ?
-    Effect.succeed(Option.none<Server>()) :
-    Effect.flatMap(Servers, (servers) => Effect.option(servers.get(record.serverId ?? "")))
 
 /** What ran before is on its way up again: whoever follows the invitation at once must not find it closed. */
 const awake = Effect.fn("Demo.awake")(function*(server: Server, { id }: Deployment) {
@@ -134,7 +130,7 @@ export const demoWanted = Effect.fn("Demo.wanted")(function*() {
 })
 
 /**
- * From nothing to a restaurant's menu behind a token: account, project, image, server, deployment. Cut off anywhere, the
+ * From a CSV file to a restaurant's menu behind a token: account, business, server, deployment, listing. Cut off anywhere, the
  * next start goes on with what is there.
  */
 export const demo = Effect.fn("Demo")(function*() {
@@ -142,12 +138,12 @@ export const demo = Effect.fn("Demo")(function*() {
   const { actor, record } = yield* enter(home)
   return yield* Effect.gen(function*() {
     const found = yield* existing(record)
-    const server = Option.isSome(found) ? found.value : yield* create(home, record)
+    const server = Option.isSome(found) ? found.value : yield* publish(home, record)
     const { data } = yield* (yield* Deployments).list(server.id, { limit: 100 })
     const serves = data.find(({ active }) => active)
     const open = data.find(({ status }) => status === "pending" || status === "building")
     if (open !== undefined) yield* follow(open)
-    else if (serves === undefined) yield* deploy(home, server)
+    else if (serves === undefined) yield* deploy(server)
     else yield* awake(server, serves)
     return yield* finish(actor, server)
   }).pipe(Effect.provideService(CurrentActor, actor))

@@ -1,4 +1,4 @@
-import { Business, BusinessId } from "#src/businesses/Business.ts"
+import { Business, BusinessId, Profile } from "#src/businesses/Business.ts"
 import { TemplateType } from "#src/businesses/ReadyConfig.ts"
 import { Deployment } from "#src/deployments/Deployment.ts"
 import { Visibility } from "#src/directory/Listing.ts"
@@ -15,6 +15,7 @@ export const publishFields = {
   content: Text(mostCharacters).annotations({ description: "The file's text" }),
   name: optional(Name).annotations({ description: "The business's name; a JSON file has it already" }),
   templateType: optional(TemplateType),
+  profile: optional(Profile),
   projectId: optional(Schema.String).annotations({
     description: "The project it goes into; without it your newest, or a new one when you have none"
   }),

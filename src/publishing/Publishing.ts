@@ -2,6 +2,7 @@ import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
 import { Businesses } from "#src/businesses/Businesses.ts"
 import { type Deployment } from "#src/deployments/Deployment.ts"
 import { Deployments } from "#src/deployments/Deployments.ts"
+import { stepOf } from "#src/deployments/transitions.ts"
 import { Listings } from "#src/directory/Listings.ts"
 import { Imports } from "#src/imports/Imports.ts"
 import { Projects } from "#src/projects/Projects.ts"
@@ -23,8 +24,9 @@ type Publish = typeof Publish.Type
 
 const Named = Schema.parseJson(Schema.Struct({ business: Schema.Struct({ name: Schema.NonEmptyTrimmedString }) }))
 const serverOf = Schema.decodeSync(CreateServer)
-/** Before and after the deployment's own steps. */
-const [stepsBefore, stepsAfter] = [2, 1]
+/** Steps before the deployment's own, and all of them with the one after. */
+const before = 2
+const total = before + stepOf("pending").total + 1
 
 /** What can't be: all that a publication works on is its own, and locked. */
 const impossible = {
@@ -87,7 +89,7 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
         const preview = yield* imports.preview(id, upload, address)
         const { created_items: importedItems } = yield* imports.confirm(id, preview.preview_id, address)
         const server = yield* servers.create(project.id, serverOf({ name: name.slice(0, 255) }))
-        const business = yield* businesses.update(id, { serverId: server.id })
+        const business = yield* businesses.update(id, { ...input.profile, serverId: server.id })
         return { business, importedItems, server, warnings: preview.warnings }
       },
       (effect) => Effect.catchTags(effect, impossible),
@@ -96,9 +98,7 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
 
     const follow = (deployment: Deployment, tell: Tell) =>
       deployments.progress(deployment.id).pipe(
-        Stream.runForEach(({ message, step, total }) =>
-          tell({ message, step: stepsBefore + step, total: stepsBefore + total + stepsAfter })
-        ),
+        Stream.runForEach(({ message, step }) => tell({ message, step: before + step, total })),
         Effect.zipRight(deployments.settled(deployment.id))
       )
 
@@ -109,6 +109,7 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
       tell: Tell
     ) {
       const deployment = yield* follow(yield* deployments.deploy(server.id, { imageUri }), tell)
+      yield* tell({ step: total, total, message: visible ? "Showing the listing" : "Leaving the listing hidden" })
       const listing = yield* listings.setVisible(business.listingId, {
         visible: visible && deployment.status === "running"
       })
@@ -121,11 +122,12 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
      * stops nothing. `address` is the caller's IP, for the limit of imports.
      */
     const publish = Effect.fn("Publishing.publish")(function*(input: Publish, address: string, tell: Tell) {
+      yield* tell({ step: 0, total, message: "Finding the ready server's image" })
       const imageUri = yield* readyImage.reference
-      yield* tell({ step: 1, total: stepsBefore, message: `Importing ${input.filename}` })
+      yield* tell({ step: 1, total, message: `Importing ${input.filename}` })
       const made = yield* make(input, address)
       const { business, importedItems, server, warnings } = made
-      yield* tell({ step: 2, total: stepsBefore, message: `Made ${business.name} with ${importedItems} items` })
+      yield* tell({ step: before, total, message: `Made ${business.name} with ${importedItems} items` })
       const rest = yield* Fiber.join(yield* Effect.forkDaemon(run(made, imageUri, input.visible, tell)))
       return {
         ...rest,
