@@ -40,7 +40,9 @@ const things = async (account: Account): Promise<Ids> => {
     itemId: item.id,
     categoryId: category.id,
     deploymentId: deployed.body.data.id,
-    grantId: "gra_01J00000000000000000000000"
+    grantId: "gra_01J00000000000000000000000",
+    previewId: "01J00000000000000000000000",
+    importId: "01J00000000000000000000000"
   }
 }
 

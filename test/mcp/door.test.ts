@@ -227,8 +227,10 @@ describe("tools/list", () => {
       const removes = ["delete", "revoke"].includes(verb)
       expect([tool.name, tool.annotations]).toMatchObject([tool.name, {
         readOnlyHint: reads,
-        destructiveHint: removes,
-        idempotentHint: !["confirm", "create", "deploy", "rollback", "verify"].includes(verb),
+        // A revert takes things away, and tells what.
+        destructiveHint: removes || tool.name === "import_revert",
+        idempotentHint: tool.name === "import_revert" ||
+          !["confirm", "create", "import", "publish", "deploy", "rollback", "verify"].includes(verb),
         openWorldHint: expect.any(Boolean)
       }])
       expect([tool.name, tool.outputSchema === undefined]).toEqual([tool.name, removes])
