@@ -6,7 +6,7 @@ import { Id } from "#src/shared/ids.ts"
 import { Input, Name, optional, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
 import { Line, Prose, Website } from "./profile-text.ts"
-import { Analytics, Coordinates, FeatureFlags, Hours, TemplateType } from "./ReadyConfig.ts"
+import { Analytics, AnyObject, Coordinates, FeatureFlags, Hours, TemplateType } from "./ReadyConfig.ts"
 
 export const BusinessId = Id("BusinessId", "Business id, a ULID")
 export type BusinessId = typeof BusinessId.Type
@@ -125,10 +125,24 @@ const HoursInput = Hours.pipe(
 )
 
 const mostBytes = 32 * 1024
-const IntegrationsInput = Schema.Record({ key: Schema.String, value: Schema.Unknown }).pipe(
+const IntegrationsInput = AnyObject.pipe(
   Schema.filter((value) => JSON.stringify(value).length <= mostBytes || `must be at most ${mostBytes / 1024} KiB`, {
     jsonSchema: {}
   })
+)
+
+/** As many as an import may bring (contract: "Limits"). */
+const mostCustomFields = 20
+const isFieldName = Schema.is(Name)
+const CustomFieldsInput = Schema.Record({ key: Schema.String, value: Prose(1000) }).pipe(
+  Schema.filter(
+    (fields) => Object.keys(fields).length <= mostCustomFields || `must have at most ${mostCustomFields} entries`,
+    { jsonSchema: {} }
+  ),
+  Schema.filter(
+    (fields) => Object.keys(fields).every((name) => isFieldName(name)) || "must name each entry in 1 to 255 characters",
+    { jsonSchema: {} }
+  )
 )
 
 const Description = Prose(5000)
@@ -162,6 +176,9 @@ export const updateBusinessFields = {
   })),
   integrations: optional(Schema.NullOr(IntegrationsInput)).annotations({
     description: "Credentials of calendar, CRM and webhooks: stored encrypted, replaced as a whole; null removes them"
+  }),
+  customFields: optional(CustomFieldsInput).annotations({
+    description: "What else to know, by subject (parking: …); answered with the flag faq; replaced as a whole"
   }),
   analytics: optional(Schema.NullOr(Analytics)),
   serverId: optional(Schema.NullOr(Schema.String)).annotations({

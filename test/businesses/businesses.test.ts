@@ -85,6 +85,10 @@ describe("a business", () => {
     ["hours.2026-02-30", { hours: { "2026-02-30": "closed" } }],
     ["hours.monday.open", { hours: { monday: { open: "25:00", close: "20:00" } } }],
     ["templateType", { templateType: "bakery" }],
+    ["customFields.Parking", { customFields: { Parking: 5 } }],
+    ["customFields", { customFields: { " ": "x" } }],
+    ["customFields", { customFields: { "nul\u0000": "x" } }],
+    ["customFields", { customFields: Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`f${at}`, "x"])) }],
     ["featureFlags.faq", { featureFlags: { faq: "yes" } }],
     ["serverId", { serverId: "srv_01J00000000000000000000000" }],
     ["name", { name: "" }],
@@ -110,6 +114,15 @@ describe("a business", () => {
     expect((await owner.patch(`${businesses}/${stranger.id}`, { serverId: server.id })).status).toBe(422)
     await owner.delete(`/v1/servers/${server.id}`)
     expect(dataOf(await owner.get<{ data: Business }>(`${businesses}/${first.id}`)).serverId).toBeNull()
+  })
+
+  it("has custom fields, replaced as a whole", async () => {
+    const { id } = await newBusiness(owner)
+    expect((await patch(id, { customFields: { Parking: "Free", Wifi: "Yes" } })).customFields)
+      .toEqual({ Parking: "Free", Wifi: "Yes" })
+    expect((await patch(id, { customFields: { Parking: "Paid" } })).customFields).toEqual({ Parking: "Paid" })
+    expect((await patch(id, { name: "Renamed" })).customFields).toEqual({ Parking: "Paid" })
+    expect((await patch(id, { customFields: {} })).customFields).toEqual({})
   })
 
   it("is changed by two callers at once without losing either's change", async () => {

@@ -149,10 +149,7 @@ describe("a business's configuration", () => {
 
   it("has custom fields only with the flag faq, for which they are", async () => {
     const [{ id }] = await linked()
-    await runSql(berth.databaseUrl, "UPDATE businesses SET custom_fields = $2 WHERE id = $1", [
-      id,
-      JSON.stringify({ Parking: "Free" })
-    ])
+    await owner.patch(`${businesses}/${id}`, { customFields: { Parking: "Free" } })
     expect((await configOf(id))["business"]).not.toHaveProperty("customFields")
     await owner.patch(`${businesses}/${id}`, { featureFlags: { faq: true } })
     expect((await configOf(id))["business"]).toMatchObject({ customFields: { Parking: "Free" } })
