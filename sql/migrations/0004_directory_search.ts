@@ -47,7 +47,7 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
       UNIQUE (city, state)
     );
     CREATE INDEX ON directory_places USING gin (city gin_trgm_ops) WITH (fastupdate = off);
-    CREATE INDEX ON directory_places (state);
+    CREATE TABLE directory_states (state text PRIMARY KEY);
 
     -- rank: the relevance score below zero, so that best first is ascending, like the id after it. cell: a square of a
     -- quarter degree; x, y, z: the place on a sphere of radius 1, where the straight distance is cheap.
@@ -56,6 +56,7 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
       rank integer NOT NULL,
       tier smallint NOT NULL,
       place_id integer NOT NULL,
+      state text NOT NULL,
       cell integer,
       x double precision,
       y double precision,
@@ -66,29 +67,31 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
       categories text[] NOT NULL
     );
     CREATE INDEX directory_entries_rank ON directory_entries (rank, listing_id)
-      INCLUDE (tier, place_id, template_type, industry);
+      INCLUDE (tier, place_id, state, template_type, industry);
     CREATE INDEX directory_entries_place ON directory_entries (place_id, rank, listing_id)
       INCLUDE (tier, template_type, industry);
     CREATE INDEX directory_entries_cell ON directory_entries (cell)
       INCLUDE (x, y, z, rank, listing_id, tier, place_id, template_type, industry) WHERE cell IS NOT NULL;
+    CREATE INDEX ON directory_entries (state);
     CREATE INDEX ON directory_entries (template_type);
     CREATE INDEX ON directory_entries (industry);
     CREATE INDEX ON directory_entries USING gin (words) WITH (fastupdate = off);
     CREATE INDEX ON directory_entries USING gin (categories) WITH (fastupdate = off);
     CREATE INDEX listings_name_trigrams ON listings USING gin (name gin_trgm_ops) WHERE status = 'active';
 
-    -- How many entries are alike; category '' stands for all of them. Changes are added as rows of their own, so that
-    -- nobody waits for another's, and folded together now and then: the sum is exact at any time.
+    -- How many entries are alike, everywhere (state NULL) and by state; category '' stands for all of them. Changes are
+    -- added as rows of their own, so that nobody waits for another's, and folded together now and then: the sum is exact
+    -- at any time.
     CREATE TABLE directory_counts (
       category text NOT NULL,
       template_type text NOT NULL,
       industry text NOT NULL,
       tier smallint NOT NULL,
-      state text NOT NULL,
+      state text,
       n integer NOT NULL,
       folded uuid
     );
-    CREATE INDEX ON directory_counts (category);
+    CREATE INDEX ON directory_counts (category, state);
     CREATE UNIQUE INDEX ON directory_counts (folded);
     CREATE INDEX ON directory_counts ((1)) WHERE folded IS NULL;
 
@@ -96,8 +99,9 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
     BEGIN
       WITH gone AS (DELETE FROM directory_entries WHERE listing_id = ANY(ids) RETURNING *)
       INSERT INTO directory_counts (category, template_type, industry, tier, state, n)
-        SELECT kind.category, e.template_type, e.industry, e.tier, p.state, -count(*)
-        FROM gone e JOIN directory_places p ON p.id = e.place_id, unnest(ARRAY[''] || e.categories) AS kind(category)
+        SELECT kind.category, e.template_type, e.industry, e.tier, area.state, -count(*)
+        FROM gone e, unnest(ARRAY[''] || e.categories) AS kind(category),
+          LATERAL (VALUES (NULL), (e.state)) AS area(state)
         GROUP BY 1, 2, 3, 4, 5;
 
       INSERT INTO directory_places (city, state)
@@ -105,6 +109,11 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
         WHERE l.id = ANY(ids) AND l.status = 'active' AND NOT EXISTS
           (SELECT FROM directory_places p WHERE p.city = lower(l.city) AND p.state = lower(l.state))
         ORDER BY 1, 2 ON CONFLICT DO NOTHING;
+
+      INSERT INTO directory_states
+        SELECT DISTINCT lower(l.state) AS state FROM listings l WHERE l.id = ANY(ids) AND l.status = 'active' AND
+          NOT EXISTS (SELECT FROM directory_states s WHERE s.state = lower(l.state))
+        ORDER BY 1 ON CONFLICT DO NOTHING;
 
       INSERT INTO directory_vocabulary (word)
         SELECT DISTINCT word FROM listings l, unnest(directory_words(l.name)) AS word
@@ -114,7 +123,7 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
 
       WITH fresh AS (
         INSERT INTO directory_entries
-          SELECT l.id, -l.relevance_score, l.verification_tier, p.id,
+          SELECT l.id, -l.relevance_score, l.verification_tier, p.id, p.state,
             floor((l.latitude + 90) * 4)::int * 1440 + floor((l.longitude + 180) * 4)::int % 1440,
             cos(radians(l.latitude)) * cos(radians(l.longitude)),
             cos(radians(l.latitude)) * sin(radians(l.longitude)),
@@ -125,8 +134,9 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
         RETURNING *
       )
       INSERT INTO directory_counts (category, template_type, industry, tier, state, n)
-        SELECT kind.category, e.template_type, e.industry, e.tier, p.state, count(*)
-        FROM fresh e JOIN directory_places p ON p.id = e.place_id, unnest(ARRAY[''] || e.categories) AS kind(category)
+        SELECT kind.category, e.template_type, e.industry, e.tier, area.state, count(*)
+        FROM fresh e, unnest(ARRAY[''] || e.categories) AS kind(category),
+          LATERAL (VALUES (NULL), (e.state)) AS area(state)
         GROUP BY 1, 2, 3, 4, 5;
     END $$;
 

@@ -30,7 +30,7 @@ export const FoundRow = Schema.Struct({
 export type FoundRow = typeof FoundRow.Type
 
 const Candidate = Schema.Struct({ asked: Schema.String, word: Schema.NullOr(Schema.String) })
-const Place = Schema.Struct({ id: Schema.Int, state: Schema.String, whole: Schema.Boolean })
+const Places = Schema.Struct({ ids: Schema.Array(Schema.Int), states: Schema.Array(Schema.String) })
 const Total = Schema.Struct({ total: Schema.Int })
 const Counted = Schema.Struct({ ...Total.fields, id: Schema.Null })
 const FoundAndCounted = Schema.Struct({ ...Total.fields, ...FoundRow.fields })
@@ -61,20 +61,25 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
                 WHERE length(a.word) >= ${leastForTwoTypos} AND v.word % a.word
             ) v ON true`
     })
-    const places = SqlSchema.findAll({
-      Request: Schema.Struct({ city: Schema.NullOr(Schema.String), location: Schema.NullOr(Schema.String) }),
-      Result: Place,
-      execute: ({ city, location }) => {
-        const pattern = location === null ? undefined : anywhere(location)
-        return sql`SELECT id, state, ${
-          pattern === undefined ? sql`false` : sql`state LIKE lower(${pattern})`
-        } AS whole FROM directory_places WHERE ${
-          every([
-            ...(city === null ? [] : [sql`city = lower(${city})`]),
-            ...(pattern === undefined ? [] : [sql`(city LIKE lower(${pattern}) OR state LIKE lower(${pattern}))`])
-          ])
+    const cities = SqlSchema.single({
+      Request: Schema.Struct({ city: Schema.String, location: Schema.NullOr(Schema.String) }),
+      Result: Places,
+      execute: ({ city, location }) =>
+        sql`SELECT coalesce(array_agg(id), '{}') AS ids, '{}'::text[] AS states FROM directory_places
+            WHERE city = lower(${city}) ${
+          location === null
+            ? sql``
+            : sql`AND (city LIKE lower(${anywhere(location)}) OR state LIKE lower(${anywhere(location)}))`
         }`
-      }
+    })
+    const located = SqlSchema.single({
+      Request: Schema.String,
+      Result: Places,
+      execute: (location) =>
+        sql`WITH whole AS (SELECT coalesce(array_agg(state), '{}') AS states FROM directory_states
+              WHERE state LIKE lower(${anywhere(location)}))
+            SELECT states, ARRAY(SELECT id FROM directory_places p
+              WHERE p.city LIKE lower(${anywhere(location)}) AND p.state <> ALL(whole.states)) AS ids FROM whole`
     })
 
     const shown =
@@ -147,7 +152,7 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
         sql`category = ${by.category}`,
         ...(by.kind === undefined ? [] : [sql`(template_type = ${by.kind} OR industry = ${by.kind})`]),
         ...(by.tier === undefined ? [] : [sql`tier >= ${by.tier}`]),
-        ...(by.states === undefined ? [] : [sql`state = ANY(${by.states}::text[])`])
+        by.states === undefined ? sql`state IS NULL` : sql`state = ANY(${by.states}::text[])`
       ])
 
     const countOf = (by: Need, needs: ReadonlyArray<Need>) =>
@@ -174,7 +179,7 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
       sql`WITH gone AS (DELETE FROM directory_counts WHERE folded IS NULL RETURNING *)
           INSERT INTO directory_counts
             SELECT category, template_type, industry, tier, state, sum(n),
-              md5(concat_ws(chr(1), category, template_type, industry, tier, state))::uuid AS folded
+              md5(concat_ws(chr(1), category, template_type, industry, tier, ' ' || state))::uuid AS folded
             FROM gone GROUP BY category, template_type, industry, tier, state ORDER BY folded
           ON CONFLICT (folded) DO UPDATE SET n = directory_counts.n + excluded.n`
     ))
@@ -182,8 +187,10 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
     return {
       /** Each word of the search with the words of the vocabulary that may stand for it. */
       candidates: (search: string) => dieOnSql(candidates(search)),
-      /** `whole`: the state fits, so all its places do. */
-      places: (by: { readonly city: string | null; readonly location: string | null }) => dieOnSql(places(by)),
+      /** The places of a city, those of them only that fit the location too. */
+      cities: (city: string, location: string | null) => dieOnSql(cities({ city, location })),
+      /** The states that fit, and the places elsewhere whose city does. */
+      located: (location: string) => dieOnSql(located(location)),
       gathered,
       walked,
       countedBy,

@@ -1,11 +1,12 @@
 import { type SqlClient, type Statement } from "@effect/sql"
 import { type Circle } from "./DirectoryQuery.ts"
 import { type Spelling } from "./spelling.ts"
-import { cellRanges, chordSquared, onSphere } from "./sphere.ts"
+import { cellsOf, chordSquared, onSphere } from "./sphere.ts"
 
 /** One condition of a search; the first four can also drive it: find what fits without looking at the rest. */
 export type Need =
-  | { readonly _tag: "places"; readonly ids: ReadonlyArray<number> }
+  /** Places, and all of some states. */
+  | { readonly _tag: "places"; readonly ids: ReadonlyArray<number>; readonly states: ReadonlyArray<string> }
   | { readonly _tag: "circle"; readonly circle: Circle }
   | { readonly _tag: "words"; readonly spellings: ReadonlyArray<Spelling> }
   /** The whole name by trigrams, where a word is like none that is known. */
@@ -28,7 +29,7 @@ type Fragment = Statement.Fragment
 const columnsOf = (sql: Sql, needs: ReadonlyArray<Need>) => {
   const has = (tag: Need["_tag"]) => needs.some((need) => need._tag === tag)
   return [
-    ...(has("places") ? [sql`, e.place_id`] : []),
+    ...(has("places") ? [sql`, e.place_id, e.state`] : []),
     ...(has("circle") ? [sql`, e.x, e.y, e.z`] : []),
     ...(has("words") ? [sql`, e.words`] : []),
     ...(has("category") ? [sql`, e.categories`] : []),
@@ -72,7 +73,7 @@ export const Conditions = (sql: Sql) => {
   const filter = (need: Need): Fragment => {
     switch (need._tag) {
       case "places":
-        return sql`e.place_id + 0 = ANY(${need.ids}::int[])`
+        return sql`(e.place_id + 0 = ANY(${need.ids}::int[]) OR e.state || '' = ANY(${need.states}::text[]))`
       case "circle":
         return inCircle(need.circle)
       case "words":
@@ -91,17 +92,20 @@ export const Conditions = (sql: Sql) => {
 
   /** The rows that one condition finds through its index. */
   const driver = (by: Need, needs: ReadonlyArray<Need>): Fragment => {
-    const columns = sql`e.listing_id, e.rank ${sql.join("", false)(columnsOf(sql, needs))}`
+    // Only words are looked at again, for the band.
+    const others = needs.filter((need) => need !== by || need._tag === "words")
+    const columns = sql`e.listing_id, e.rank ${sql.join("", false)(columnsOf(sql, others))}`
     switch (by._tag) {
       case "places":
-        return sql`SELECT ${columns} FROM directory_entries e WHERE e.place_id = ANY(${by.ids}::int[])`
-      case "circle": {
-        const ranges = cellRanges(by.circle)
-        return sql`SELECT ${columns} FROM unnest(${ranges.map(([from]) => from)}::int[], ${
-          ranges.map(([, to]) => to)
-        }::int[]) AS r(first, last) JOIN directory_entries e ON e.cell BETWEEN r.first AND r.last
-          WHERE ${inCircle(by.circle)}`
-      }
+        return sql`SELECT ${columns} FROM directory_entries e WHERE ${
+          sql.or([
+            ...(by.states.length === 0 ? [] : [sql`e.state = ANY(${by.states}::text[])`]),
+            ...(by.states.length > 0 && by.ids.length === 0 ? [] : [sql`e.place_id = ANY(${by.ids}::int[])`])
+          ])
+        }`
+      case "circle":
+        return sql`SELECT ${columns} FROM directory_entries e
+          WHERE e.cell = ANY(${cellsOf(by.circle)}::int[]) AND ${inCircle(by.circle)}`
       case "words":
         return sql`SELECT ${columns} FROM directory_entries e WHERE ${
           every(by.spellings.map(({ levels }) => sql`e.words && ${levels[2]}::text[]`))

@@ -1,4 +1,4 @@
-import { Array, Effect } from "effect"
+import { Array as Arr, Effect, Order } from "effect"
 import { type Filters } from "./DirectoryQuery.ts"
 import { type DirectoryRepo, type FoundRow, type PageOptions } from "./DirectoryRepo.ts"
 import { type Need } from "./search-sql.ts"
@@ -9,11 +9,13 @@ export interface Found {
   readonly total: number
 }
 
+type Places = Extract<Need, { readonly _tag: "places" }>
+
 const nothing: Found = { found: [], total: 0 }
 
 /** The search's words with what stands for each; by likeness of the whole where a word is like none. */
 const spelled = Effect.fn("Directory.spelled")(function*(repo: DirectoryRepo, search: string) {
-  const byWord = Array.groupBy(yield* repo.candidates(search), ({ asked }) => asked)
+  const byWord = Arr.groupBy(yield* repo.candidates(search), ({ asked }) => asked)
   const spellings = Object.entries(byWord).map(([asked, rows]) =>
     spellingOf(asked, rows.flatMap(({ word }) => word ?? []))
   )
@@ -21,19 +23,56 @@ const spelled = Effect.fn("Directory.spelled")(function*(repo: DirectoryRepo, se
   return (known ? { _tag: "words", spellings } : { _tag: "likeness", search }) satisfies Need
 })
 
-/** A place is at most so many of the entries, when it is the only one. */
-const fewPlaces = 5
-
-/** Which condition finds the fewest. */
-const fewest = Effect.fn("Directory.fewest")(function*(repo: DirectoryRepo, drivers: ReadonlyArray<Need>) {
-  const [first] = drivers
-  if (drivers.length < 2) return first
-  const estimates = yield* Effect.forEach(drivers, repo.estimate, { concurrency: "unbounded" })
-  return drivers[estimates.indexOf(Math.min(...estimates))]
+/** Which condition finds the fewest, and about how many. */
+const fewest = Effect.fn("Directory.fewest")(function*(repo: DirectoryRepo, drivers: Arr.NonEmptyReadonlyArray<Need>) {
+  const estimates = yield* Effect.forEach(
+    drivers,
+    (by) => Effect.map(repo.estimate(by), (rows) => ({ by, rows })),
+    { concurrency: "unbounded" }
+  )
+  return Arr.min(estimates, Order.mapInput(Order.number, ({ rows }: { readonly rows: number }) => rows))
 })
 
-/** From so many of all entries on, going through the list from the best on soon fills a page. */
-const walkShare = 50
+/**
+ * So many entries are gone through for a page, best first, before looking up all that match is cheaper: many where the
+ * index tells all that is asked, few where each entry has to be fetched.
+ */
+const longestWalk = (needs: ReadonlyArray<Need>) => needs.some(({ _tag }) => _tag === "category") ? 3_000 : 20_000
+
+/** What is counted beforehand: by category, kind and tier, everywhere or in whole states. */
+const searchCommon = Effect.fn("Directory.searchCommon")(
+  function*(
+    repo: DirectoryRepo,
+    filters: Filters,
+    placed: Places | undefined,
+    common: ReadonlyArray<Need>,
+    page: PageOptions
+  ) {
+    const { category = "", kind, tier } = filters
+    const needs = placed === undefined ? common : [placed, ...common]
+    const rest = placed === undefined || placed.ids.length === 0 ? undefined : { ...placed, states: [] }
+    const [counted, among] = yield* Effect.all([
+      placed?.states.length === 0
+        ? Effect.succeed(0)
+        : repo.countedBy({ category, kind, tier, states: placed?.states }),
+      repo.countedBy({ category: "", kind: undefined, tier, states: undefined })
+    ], { concurrency: 2 })
+    if (rest === undefined && counted === 0) return nothing
+
+    // A tier's entries are at the top; about half as many others are between them.
+    const walk = page.count * among * (tier === undefined ? 1 : 1.5) / Math.max(1, counted)
+    const drivers = needs.filter(({ _tag }) => _tag !== "tier")
+    if (walk > longestWalk(needs) && Arr.isNonEmptyReadonlyArray(drivers)) {
+      const { by, rows } = yield* fewest(repo, drivers)
+      if (rows < among / 10 || rest === undefined) return yield* repo.gathered(by, needs, page)
+    }
+    const [elsewhere, found] = yield* Effect.all([
+      rest === undefined ? Effect.succeed(0) : repo.countOf(rest, [rest, ...common]),
+      repo.walked(needs, page)
+    ], { concurrency: 2 })
+    return { found, total: counted + elsewhere }
+  }
+)
 
 /**
  * Finds a page and the exact total. The condition that finds the fewest goes first, the others look at what it found:
@@ -43,62 +82,36 @@ export const search = Effect.fn("Directory.search")(
   function*(repo: DirectoryRepo, filters: Filters, page: PageOptions) {
     const { category, circle, city, kind, location, tier } = filters
     const [places, words] = yield* Effect.all([
-      city === undefined && location === undefined
+      city !== undefined
+        ? repo.cities(city, location ?? null)
+        : location === undefined
         ? Effect.succeed(undefined)
-        : repo.places({ city: city ?? null, location: location ?? null }),
+        : repo.located(location),
       filters.search === undefined ? Effect.succeed(undefined) : spelled(repo, filters.search)
     ], { concurrency: 2 })
-    if (places?.length === 0) return nothing
+    if (places?.ids.length === 0 && places.states.length === 0) return nothing
 
     const common: ReadonlyArray<Need> = [
       ...(category === undefined ? [] : [{ _tag: "category", category } as const]),
       ...(kind === undefined ? [] : [{ _tag: "kind", kind } as const]),
       ...(tier === undefined ? [] : [{ _tag: "tier", tier } as const])
     ]
-    const placed: Need | undefined = places === undefined
-      ? undefined
-      : { _tag: "places", ids: places.map(({ id }) => id) }
+    const placed = places === undefined ? undefined : { _tag: "places", ...places } as const
+    if (words === undefined && circle === undefined && city === undefined) {
+      return yield* searchCommon(repo, filters, placed, common, page)
+    }
     const drivers: ReadonlyArray<Need> = [
       ...(placed === undefined ? [] : [placed]),
       ...(circle === undefined ? [] : [{ _tag: "circle", circle } as const]),
       ...(words === undefined ? [] : [words])
     ]
     const needs = [...drivers, ...common]
-    const everywhere = { category: category ?? "", kind, tier, states: undefined }
-
-    // Likeness can't be asked of a row that something else found.
-    if (words?._tag === "likeness") return yield* repo.gathered(words, needs, page)
-    if (city !== undefined && placed !== undefined && places !== undefined && places.length <= fewPlaces) {
-      return yield* repo.gathered(placed, needs, page)
-    }
-    if (words !== undefined || circle !== undefined || city !== undefined) {
-      const by = yield* fewest(repo, drivers)
-      return by === undefined ? nothing : yield* repo.gathered(by, needs, page)
-    }
-
-    if (placed !== undefined && places !== undefined) {
-      const states = [...new Set(places.flatMap(({ state, whole }) => whole ? [state] : []))]
-      const all = yield* repo.countedBy({ ...everywhere, category: "", kind: undefined, tier: undefined })
-      const few = (yield* repo.estimate(placed)) < all / walkShare
-      if (few) return yield* repo.gathered(placed, needs, page)
-      const rest: Need = { _tag: "places", ids: places.flatMap(({ id, whole }) => whole ? [] : [id]) }
-      const [inStates, elsewhere, found] = yield* Effect.all([
-        states.length === 0 ? Effect.succeed(0) : repo.countedBy({ ...everywhere, states }),
-        repo.countOf(rest, [rest, ...common]),
-        repo.walked(needs, page)
-      ], { concurrency: 3 })
-      return { found, total: inStates + elsewhere }
-    }
-
-    const total = yield* repo.countedBy(everywhere)
-    if (total === 0) return nothing
-    const all = common.length === 0
-      ? total
-      : yield* repo.countedBy({ ...everywhere, category: "", kind: undefined, tier: undefined })
-    const [first] = common
-    if (first === undefined || first._tag === "tier" || total >= all / walkShare) {
-      return { found: yield* repo.walked(needs, page), total }
-    }
-    return yield* repo.gathered(first, needs, page)
+    const [first] = drivers
+    // Likeness can't be asked of a row that something else found; a city has few enough.
+    const sure = words?._tag === "likeness" ? words : city !== undefined || drivers.length === 1 ? first : undefined
+    if (sure !== undefined) return yield* repo.gathered(sure, needs, page)
+    return Arr.isNonEmptyReadonlyArray(drivers)
+      ? yield* repo.gathered((yield* fewest(repo, drivers)).by, needs, page)
+      : nothing
   }
 )

@@ -41,8 +41,8 @@ const reach = ({ lat, miles }: Circle) => {
   return Math.abs(lat) + angle * 180 / Math.PI >= 90 || sine >= 1 ? 180 : Math.asin(sine) * 180 / Math.PI
 }
 
-/** Ranges of square numbers, both ends included, that together hold every place of the circle. */
-export const cellRanges = (circle: Circle): ReadonlyArray<readonly [from: number, to: number]> => {
+/** The numbers of squares that together hold every place of the circle. */
+export const cellsOf = (circle: Circle): ReadonlyArray<number> => {
   const { lat, lng, miles } = circle
   // A little more than the circle, so that rounding leaves nothing out.
   const high = miles / earthMiles * 180 / Math.PI + 1e-6
@@ -56,9 +56,11 @@ export const cellRanges = (circle: Circle): ReadonlyArray<readonly [from: number
     : east >= columns
     ? [[west, columns - 1], [0, east - columns]]
     : [[west, east]]
-  const ranges: Array<readonly [number, number]> = []
+  const cells: Array<number> = []
   for (let row = rowOf(lat - high); row <= Math.min(rows, rowOf(lat + high)); row++) {
-    for (const [from = 0, to = 0] of spans) ranges.push([row * columns + from, row * columns + to])
+    for (const [from = 0, to = 0] of spans) {
+      for (let column = from; column <= to; column++) cells.push(row * columns + column)
+    }
   }
-  return ranges
+  return cells
 }
