@@ -24,16 +24,47 @@ const maxTime = "2 minutes"
 /** What the parts' headers may add to a file. */
 const overhead = 64 * 1024
 
-const refusal = (error: MultipartError): Failed =>
-  error._tag === "ReachedLimit" && error.limit === "MaxTotalSize"
-    ? new FileTooLarge()
-    : new BadRequest({ reason: "The body is not valid multipart/form-data (RFC 7578)" })
+const malformed = () => new BadRequest({ reason: "The body is not valid multipart/form-data (RFC 7578)" })
+const refusal = (error: MultipartError): Failed => error._tag === "ReachedLimit" ? new FileTooLarge() : malformed()
 
 /** What is wrong with a part, when it is not the file. */
 const faultOf = ({ filename, name }: PartInfo, isSecond: boolean) => {
   if (name !== "file") return Invalid.field(name.slice(0, 100), "is not a known field")
   if (filename === undefined) return Invalid.field("file", "must be a file with a name that ends in .json or .csv")
   return isSecond ? Invalid.field("file", "must be one file") : undefined
+}
+
+type Settle = (result: Effect.Effect<Upload, Failed>) => void
+
+/** Puts the one file together from the pieces of a body. */
+const collector = (contentType: string, settle: Settle) => {
+  const chunks: Array<Uint8Array> = []
+  let filename: string | undefined
+  let size = 0
+  return make({
+    headers: { "content-type": contentType },
+    maxTotalSize: limits.fileBytes + overhead,
+    isFile: () => true,
+    onField: () => undefined,
+    onFile: (info) => {
+      const fault = faultOf(info, filename !== undefined)
+      if (fault !== undefined) settle(fault)
+      else filename = info.filename
+      return (chunk) => {
+        if (chunk === null || fault !== undefined) return
+        size += chunk.length
+        if (size > limits.fileBytes) settle(new FileTooLarge())
+        else chunks.push(chunk)
+      }
+    },
+    onError: (error) => settle(refusal(error)),
+    onDone: () =>
+      settle(
+        filename === undefined
+          ? Invalid.field("file", "is required")
+          : Effect.succeed({ filename, bytes: Buffer.concat(chunks) })
+      )
+  })
 }
 
 /**
@@ -43,56 +74,33 @@ const faultOf = ({ filename, name }: PartInfo, isSecond: boolean) => {
 const receive = (request: HttpServerRequest.HttpServerRequest) =>
   Effect.async<Upload, Failed>((resume) => {
     const source = NodeHttpServerRequest.toIncomingMessage(request)
-    const chunks: Array<Uint8Array> = []
-    let filename: string | undefined
-    let size = 0
-    const settle = (result: Effect.Effect<Upload, Failed>) => {
-      source.off("data", onData).off("end", onEnd).off("error", onError).off("close", onError)
+    if (Number(request.headers["content-length"] ?? 0) > limits.fileBytes + overhead) {
+      return resume(new FileTooLarge())
+    }
+    const settle: Settle = (result) => {
+      source.off("data", onData).off("end", onEnd).off("error", onCut).off("close", onCut)
       source.resume()
       resume(result)
     }
-    const parser = make({
-      headers: { "content-type": request.headers["content-type"] ?? "" },
-      maxTotalSize: limits.fileBytes + overhead,
-      maxParts: 10,
-      isFile: () => true,
-      onField: () => undefined,
-      onFile: (info) => {
-        const fault = faultOf(info, filename !== undefined)
-        if (fault !== undefined) settle(fault)
-        else filename = info.filename
-        return (chunk) => {
-          if (chunk === null || fault !== undefined) return
-          size += chunk.length
-          if (size > limits.fileBytes) settle(new FileTooLarge())
-          else chunks.push(chunk)
-        }
-      },
-      onError: (error) => settle(refusal(error)),
-      onDone: () =>
-        settle(
-          filename === undefined
-            ? Invalid.field("file", "is required")
-            : Effect.succeed({ filename, bytes: Buffer.concat(chunks) })
-        )
-    })
     /** The parser throws on some headers that are none, a name that is not percent-encoded rightly for one. */
     const guarded = (work: () => void) => {
       try {
         work()
       } catch {
-        settle(new BadRequest({ reason: "The body is not valid multipart/form-data (RFC 7578)" }))
+        settle(malformed())
       }
     }
     const onData = (chunk: Buffer) => guarded(() => parser.write(chunk))
-    const onEnd = () => guarded(() => parser.end())
-    const onError = () => settle(new BadRequest({ reason: "The body was cut off" }))
-    if (Number(request.headers["content-length"] ?? 0) > limits.fileBytes + overhead) {
-      return settle(new FileTooLarge())
+    const onEnd = () => {
+      guarded(() => parser.end())
+      settle(malformed())
     }
-    source.on("data", onData).on("end", onEnd).on("error", onError).on("close", onError)
+    const onCut = () => settle(new BadRequest({ reason: "The body was cut off" }))
+    const parser = collector(request.headers["content-type"] ?? "", settle)
+    source.on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut)
     return Effect.sync(() => settle(Effect.interrupt))
   }).pipe(
+    // A request's middleware can't be interrupted; this may.
     Effect.interruptible,
     Effect.timeoutFail({ duration: maxTime, onTimeout: () => new BodyTooSlow() })
   )
