@@ -89,7 +89,9 @@ export const following = (options: FollowingOptions): Following => {
         asking = undefined
       })
     }
-    if (asking !== undefined) await Promise.race([asking, pause(patienceMs)])
+    // Counted from the question: who comes later does not wait for what is late already.
+    const left = askedAt + patienceMs - now()
+    if (asking !== undefined && left > 0) await Promise.race([asking, pause(left)])
   }
 
   return { current: () => config, follow }
