@@ -59,12 +59,13 @@ describeWhen(missing, "npm start in an empty home", () => {
   it("tells each stage on a line, in order, and then an address that ends in /mcp and a whole token", () => {
     const steps = [
       "opening the account",
-      "created the project",
-      "created the server",
-      "making the image",
-      "step 1 of 7",
-      "step 4 of 7",
-      "step 7 of 7",
+      "Finding the ready server's image",
+      "Importing menu.csv",
+      "Made Copper Ladle with 15 items",
+      "step 3 of 10",
+      "step 6 of 10",
+      "step 9 of 10",
+      "Showing the listing",
       "MCP URL"
     ]
     const places = steps.map((step) => program.output().split("\n").findIndex((line) => line.includes(step)))
@@ -106,11 +107,11 @@ describeWhen(missing, "npm start in an empty home", () => {
     async () => {
       program = serve(place)
       await program.printed(/npx berth call .*\n/)
-      expect(program.output()).not.toContain("deploying")
+      expect(program.output()).not.toMatch(/deploying|publishing/)
       const again = invitation(program.output())
       const base = `http://127.0.0.1:${place.port}`
       for (const token of [again.token, first.token]) {
-        expect(await ask(base, pathOf(first.url), token)).toMatchObject({ status: 200, name: "The Copper Ladle" })
+        expect(await ask(base, pathOf(first.url), token)).toMatchObject({ status: 200, name: "Copper Ladle" })
       }
       expect(again.url).toBe(first.url)
       expect(again.token).not.toBe(first.token)
@@ -135,7 +136,7 @@ describeWhen(missing, "npm start in an empty home", () => {
     cpSync(join(place.home, "ready-image"), join(cut.home, "ready-image"), { recursive: true })
     try {
       const killed = serve(cut)
-      await killed.printed(/deploying, step 3/)
+      await killed.printed(/publishing menu.csv, step 5/)
       await killed.end("SIGKILL")
       const next = serve(cut)
       await next.printed(/npx berth call .*\n/)

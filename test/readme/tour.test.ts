@@ -71,6 +71,8 @@ describe("the README's tour", () => {
     for (
       const told of [
         /Logged in until \d{4}-/,
+        /MCP URL {4}http:\/\/localhost:\d+\/s\/corner-kitchen\/mcp/,
+        /"businessName":"Corner Kitchen"/,
         /create_server/,
         /"?status"?: ?running|status {2,}running|status: running/,
         /HTTP\/1\.1 401 /,
