@@ -12,7 +12,7 @@ export const mostCategories = 500
 const ItemId = Id("CatalogItemId", "Catalog item id, a ULID")
 const CategoryId = Id("CatalogCategoryId", "Catalog category id, a ULID")
 
-export const ItemType = Schema.Literal("menu_item", "service", "product", "consultation")
+const ItemType = Schema.Literal("menu_item", "service", "product", "consultation")
 
 export const CatalogItem = Schema.Struct({
   id: ItemId,
