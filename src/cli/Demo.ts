@@ -76,7 +76,7 @@ const example = (name: string) => readFileSync(join(packageRoot(), "examples/res
 const profile = Schema.decodeSync(Schema.parseJson(Profile))
 
 /** From a CSV file to a server that knows the menu: what `berth publish menu.csv` does. */
-const publish = Effect.fn("Demo.publish")(function*(home: string, record: Record) {
+const publish = Effect.fn("Demo.publish")(function*() {
   const input = {
     filename: "menu.csv",
     content: example("menu.csv"),
@@ -90,7 +90,6 @@ const publish = Effect.fn("Demo.publish")(function*(home: string, record: Record
     "local",
     ({ message, step, total }) => say(`publishing menu.csv, step ${step} of ${total}: ${message}`)
   )
-  yield* writeRecord(home, { ...record, serverId })
   if (deployment.status !== "running") return yield* new DemoError({ message: deployment.errorMessage ?? "it failed" })
   return yield* (yield* Servers).get(serverId)
 })
@@ -138,7 +137,8 @@ export const demo = Effect.fn("Demo")(function*() {
   const { actor, record } = yield* enter(home)
   return yield* Effect.gen(function*() {
     const found = yield* existing(record)
-    const server = Option.isSome(found) ? found.value : yield* publish(home, record)
+    const server = Option.isSome(found) ? found.value : yield* publish()
+    if (record.serverId !== server.id) yield* writeRecord(home, { ...record, serverId: server.id })
     const { data } = yield* (yield* Deployments).list(server.id, { limit: 100 })
     const serves = data.find(({ active }) => active)
     const open = data.find(({ status }) => status === "pending" || status === "building")

@@ -6,6 +6,7 @@ import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
+import { type Listed } from "../support/account.ts"
 import { describeWhen } from "../support/needs.ts"
 import { invitation, type Owner, owner } from "./support/owner.ts"
 import { keepAsking } from "./support/probe.ts"
@@ -59,7 +60,7 @@ describeWhen(missing, "a platform that is killed", () => {
   let slow: string
   let invited: ReturnType<typeof invitation>
   let serving: string | undefined
-  let names: ReadonlyArray<string> = ["The Copper Ladle"]
+  let names: ReadonlyArray<string> = ["Copper Ladle"]
 
   const restart = async () => {
     program = serve(place)
@@ -70,7 +71,10 @@ describeWhen(missing, "a platform that is killed", () => {
   beforeAll(async () => {
     place = await newPlace()
     await build(place)
-    const { deployments } = await restart()
+    const { deployments, request } = await restart()
+    // From here on its variable tells the server what it is: a deployment can be told by the name it shows.
+    const { data: [business] } = (await request<Listed<{ id: string }>>("GET", "/api/v1/ready/businesses")).body
+    await request("PATCH", `/api/v1/ready/businesses/${business?.id}`, { body: { serverId: null } })
     serving = (await deployments())[0]?.id
     invited = invitation(program.output())
     slow = await slowImage(place)
