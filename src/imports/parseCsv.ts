@@ -2,10 +2,12 @@ import { Either } from "effect"
 import { excerpt } from "./cleaning.ts"
 import { countRows, csvRows, type Delimiter, firstRows, type Row } from "./csv-rows.ts"
 import { type Decoded } from "./decode.ts"
-import { Draft, type Fault, fault, type ItemField, itemFields, type RawItem, type Reading } from "./plan.ts"
+import { Draft, type Fault, fault, type ItemField, itemFields, mostRows, type RawItem, type Reading } from "./plan.ts"
 import { priceOfText } from "./price.ts"
 
 const delimiters = [",", ";", "\t"] as const
+/** Rows that are looked at, blank ones among them. */
+const mostLines = 5 * mostRows
 /** What of its columns a preview tells. */
 const mostColumns = 100
 
@@ -118,7 +120,7 @@ export function* parseCsv({ encoding, utf8 }: Decoded): Generator<void, Either.E
   for (const { end, rows } of csvRows(utf8, header.delimiter)) {
     for (const row of rows) addRow(draft, header, row)
     yield
-    if (!draft.isFull) continue
+    if (!draft.isFull && (rows.at(-1)?.number ?? 0) < mostLines) continue
     draft.count(yield* countRows(utf8, end))
     break
   }

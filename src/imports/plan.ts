@@ -117,7 +117,7 @@ export class Draft {
     if (this.#uncounted === 0) return
     const why = this.items.length >= limits.items
       ? `has more than ${limits.items} items; those after were dropped`
-      : `has more than ${mostRows} entries; those after were not looked at`
+      : "has more entries than are looked at; the rest was left out"
     this.warn("limit_truncated", whole, why)
   }
 

@@ -146,6 +146,25 @@ export const rows = {
     "POST /api/v1/ready/businesses/{id}/import/{preview_id}/confirm → 200 { data }",
     "GET /api/v1/ready/businesses/:id/config → 200 { data: ReadyConfig }"
   ],
+  Import: [
+    "import preview: preview_id, source_format, record_count, field_mappings[], warnings[], expires_at in an hour",
+    "import warnings are field_skipped, value_coerced, limit_truncated, format_error with message and context",
+    "import JSON: version 1.0, business and catalog_items with the contract's fields and defaults",
+    "import CSV: any subset of the columns, name required, unknown ones ignored, rows without a name skipped",
+    "import templates are at /hub/templates/*.csv; those of restaurants and shops leave out price_type",
+    "import confirm 1: a JSON business updates name, description, website, industry and the profile; CSV touches neither",
+    "import confirm 2: categories match by name, missing ones are made in file order after those that are there",
+    "import confirm 3: items are added after those that are there, in USD, available, in cents",
+    "import confirm 4: a row in the audit log, and the preview is gone",
+    "import upload: 401 unauthorized, and for an API key too",
+    "import upload: 404 not_found, business missing or not owned",
+    "import upload: 413 file_too_large over 10 MB",
+    "import upload: 422 unsupported_format, another extension",
+    "import upload: 422 validation_error for each fatal fault",
+    "import confirm: 404 not_found, preview missing or confirmed already",
+    "import confirm: 422 preview_expired after an hour",
+    "import: 429 over 100 a minute by business and address"
+  ],
   ReadyConfig: [
     "ReadyConfig: version 2.0, serverId, templateType",
     "ReadyConfig: business has name, description, category",

@@ -27,6 +27,7 @@ const files: Readonly<Record<string, Buffer>> = {
   "one item of lists.json": Buffer.concat([Buffer.from("{\"catalog_items\":[["), fill("[],"), Buffer.from("1]]}")]),
   "one text.json": Buffer.from(`{"a":"${"x".repeat(size - 10)}"}`),
   "keys.json": Buffer.from(`{${fill("\"abc\":1,").toString()}"version":"1.0"}`),
+  "nothing but lines.csv": csv("\n"),
   "brackets.json": fill("["),
   "spaces.json": fill(" ")
 }
