@@ -36,20 +36,3 @@ export function* decode(file: Uint8Array): Generator<void, Decoded> {
   pieces.push(Buffer.from(decoder.decode()))
   return { encoding, utf8: Buffer.concat(pieces) }
 }
-
-/** The same at once, for one who has nobody else to serve. */
-export const decodeText = (file: Uint8Array) => {
-  const work = decode(file)
-  for (;;) {
-    const { done, value } = work.next()
-    if (done === true) return { encoding: value.encoding, text: value.utf8.toString("utf8") }
-  }
-}
-
-/** The text of a file, all at once. */
-export const textOf = (file: Uint8Array) => {
-  const steps = decode(file)
-  let step = steps.next()
-  while (step.done !== true) step = steps.next()
-  return step.value.utf8.toString("utf8")
-}

@@ -5,8 +5,8 @@ import { cleanLine, cleanProse, excerpt, longest, tooLong } from "./cleaning.ts"
 import { type FieldMapping, limits, type Preview, type SourceFormat, type Warning } from "./Import.ts"
 import { type Price } from "./price.ts"
 
-export const itemTypes = ["menu_item", "service", "product", "consultation"] as const
-export const priceTypes = ["fixed", "starting_at", "hourly", "free_estimate"] as const
+const itemTypes = ["menu_item", "service", "product", "consultation"] as const
+const priceTypes = ["fixed", "starting_at", "hourly", "free_estimate"] as const
 
 /** An item as a confirm writes it. */
 const PlannedItem = Schema.Struct({

@@ -1,4 +1,3 @@
-import { Imports } from "#src/imports/Imports.ts"
 import { beforeAll, describe, expect, it } from "vitest"
 import { type Account, dataOf } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
@@ -112,7 +111,6 @@ describe("a preview", () => {
       .map((answer) => dataOf(answer).preview_id)
     await sql("UPDATE import_previews SET expires_at = now() - interval '10 minutes' WHERE id = $1", ids[0])
     await sql("UPDATE import_previews SET expires_at = now() - interval '2 hours' WHERE id = $1", ids[1])
-    expect(Imports.key).toBe("imports/Imports")
     expect((await confirm(owner, id, ids[0]!)).body).toMatchObject({ error: { code: "preview_expired" } })
     expect((await confirm(owner, id, ids[1]!)).body).toMatchObject({ error: { code: "preview_expired" } })
   })
