@@ -36,3 +36,11 @@ export function* decode(file: Uint8Array): Generator<void, Decoded> {
   pieces.push(Buffer.from(decoder.decode()))
   return { encoding, utf8: Buffer.concat(pieces) }
 }
+
+/** The text of a file, all at once. */
+export const textOf = (file: Uint8Array) => {
+  const steps = decode(file)
+  let step = steps.next()
+  while (step.done !== true) step = steps.next()
+  return step.value.utf8.toString("utf8")
+}
