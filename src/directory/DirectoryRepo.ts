@@ -2,7 +2,7 @@ import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema, type Statement } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { ListingRow } from "./Listing.ts"
-import { bandOf, Conditions, type Key, type Need } from "./search-sql.ts"
+import { bandOf, Conditions, type Key, type Need, worstRank } from "./search-sql.ts"
 import { leastForTwoTypos } from "./spelling.ts"
 
 /** A listing as the public sees it, and where it stands in the list. */
@@ -32,8 +32,6 @@ export type FoundRow = typeof FoundRow.Type
 const Candidate = Schema.Struct({ asked: Schema.String, word: Schema.NullOr(Schema.String) })
 const Places = Schema.Struct({ ids: Schema.Array(Schema.Int), states: Schema.Array(Schema.String) })
 const Total = Schema.Struct({ total: Schema.Int })
-const Counted = Schema.Struct({ ...Total.fields, id: Schema.Null })
-const FoundAndCounted = Schema.Struct({ ...Total.fields, ...FoundRow.fields })
 
 /** A pattern of LIKE that finds the text anywhere. */
 const anywhere = (text: string) => `%${text.replace(/[\\%_]/g, "\\$&")}%`
@@ -47,7 +45,7 @@ export interface PageOptions {
 export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/DirectoryRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const { after, driver, every, filter } = Conditions(sql)
+    const { after, driver, every, filter, inOrder } = Conditions(sql)
 
     const candidates = SqlSchema.findAll({
       Request: Schema.String,
@@ -88,7 +86,6 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
       l.longitude`
 
     const decodeFound = Schema.decodeUnknown(Schema.Array(FoundRow))
-    const decodeGathered = Schema.decodeUnknown(Schema.Array(Schema.Union(Counted, FoundAndCounted)))
     const decodeTotal = Schema.decodeUnknown(Schema.Tuple(Total))
 
     /** Goes through all that the driver finds: one statement for the page and for how many there are. */
@@ -105,29 +102,22 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
           SELECT t.total, p.band, ${shown} FROM (SELECT count(*)::int AS total FROM matching) t
           LEFT JOIN page p ON true LEFT JOIN listings l ON l.id = p.listing_id
           ORDER BY p.band, p.rank, p.listing_id`
-        return yield* decodeGathered(rows)
+        const [{ total }] = yield* decodeTotal(rows.slice(0, 1))
+        return { total, found: yield* decodeFound(rows.filter((row) => row["id"] !== null)) }
       },
-      Effect.map((rows) => ({
-        total: rows[0]?.total ?? 0,
-        found: rows.flatMap((row) => row.id === null ? [] : [row])
-      })),
       dieOnSql
     )
 
     /** Goes through the list from the best on, until the page is full: for what is found at every turn. */
     const walked = Effect.fn("DirectoryRepo.walked")(
       function*(needs: ReadonlyArray<Need>, page: PageOptions) {
+        const start = [
+          ...needs.flatMap((need) => need._tag === "tier" ? [sql`e.rank <= ${worstRank(need.tier)}`] : []),
+          ...(page.after === undefined ? [] : [sql`(e.rank, e.listing_id) > (${page.after.rank}, ${page.after.id})`])
+        ]
         const rows = yield* sql`SELECT 0 AS band, ${shown} FROM (
-            SELECT listing_id, rank FROM directory_entries e
-            WHERE ${
-          every([
-            ...needs.map(filter),
-            ...(page.after === undefined ? [] : [
-              sql`(e.rank, e.listing_id) > (${page.after.rank}, ${page.after.id})`
-            ])
-          ])
-        }
-            ORDER BY rank, listing_id LIMIT ${page.count}
+            SELECT listing_id, rank FROM (${inOrder(needs, start)} OFFSET 0) e
+            WHERE ${every(needs.map(filter))} ORDER BY rank, listing_id LIMIT ${page.count}
           ) p JOIN listings l ON l.id = p.listing_id ORDER BY p.rank, p.listing_id`
         return yield* decodeFound(rows)
       },

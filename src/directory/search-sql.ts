@@ -57,6 +57,9 @@ export const bandOf = (sql: Sql, needs: ReadonlyArray<Need>): Fragment => {
   } ELSE ${looser(1) ? sql`3` : sql`2`} END`
 }
 
+/** A tier is worth 200 points (relevance.ts): nothing of the tier ranks below that. */
+export const worstRank = (tier: number) => -200 * tier
+
 /** The parts of the statements of a search. */
 export const Conditions = (sql: Sql) => {
   const every = (conditions: ReadonlyArray<Fragment>): Fragment =>
@@ -84,9 +87,8 @@ export const Conditions = (sql: Sql) => {
         return sql`${need.category} = ANY(e.categories)`
       case "kind":
         return sql`(e.template_type || '' = ${need.kind} OR e.industry || '' = ${need.kind})`
-      // A tier is worth 200 points (relevance.ts), so the walk ends where the rest has less.
       case "tier":
-        return sql`e.tier >= ${need.tier} AND e.rank <= ${-200 * need.tier}`
+        return sql`e.tier >= ${need.tier}`
     }
   }
 
@@ -119,14 +121,18 @@ export const Conditions = (sql: Sql) => {
         return sql`SELECT ${columns} FROM directory_entries e
           WHERE e.template_type = ${by.kind} OR e.industry = ${by.kind}`
       case "tier":
-        return sql`SELECT ${columns} FROM directory_entries e WHERE e.rank <= ${
-          -200 * by.tier
-        } AND e.tier >= ${by.tier}`
+        return sql`SELECT ${columns} FROM directory_entries e
+          WHERE e.rank <= ${worstRank(by.tier)} AND e.tier >= ${by.tier}`
     }
   }
+
+  /** All rows, best first. */
+  const inOrder = (needs: ReadonlyArray<Need>, start: ReadonlyArray<Fragment>) =>
+    sql`SELECT e.listing_id, e.rank ${sql.join("", false)(columnsOf(sql, needs))} FROM directory_entries e
+      WHERE ${every(start)} ORDER BY e.rank, e.listing_id`
 
   const after = (key: Key | undefined): Fragment =>
     key === undefined ? sql`` : sql`WHERE (m.band, m.rank, m.listing_id) > (${key.band}, ${key.rank}, ${key.id})`
 
-  return { every, filter, driver, after } as const
+  return { every, filter, driver, inOrder, after } as const
 }

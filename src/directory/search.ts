@@ -33,11 +33,11 @@ const fewest = Effect.fn("Directory.fewest")(function*(repo: DirectoryRepo, driv
   return Arr.min(estimates, Order.mapInput(Order.number, ({ rows }: { readonly rows: number }) => rows))
 })
 
-/**
- * So many entries are gone through for a page, best first, before looking up all that match is cheaper: many where the
- * index tells all that is asked, few where each entry has to be fetched.
- */
-const longestWalk = (needs: ReadonlyArray<Need>) => needs.some(({ _tag }) => _tag === "category") ? 3_000 : 20_000
+/** What it costs to look at an entry through an index alone, when fetching it costs 1. */
+const byIndex = 0.1
+
+/** A walk that costs less is taken without asking what else there is. */
+const shortWalk = 2_000
 
 /** What is counted beforehand: by category, kind and tier, everywhere or in whole states. */
 const searchCommon = Effect.fn("Directory.searchCommon")(
@@ -59,12 +59,16 @@ const searchCommon = Effect.fn("Directory.searchCommon")(
     ], { concurrency: 2 })
     if (rest === undefined && counted === 0) return nothing
 
-    // A tier's entries are at the top; about half as many others are between them.
-    const walk = page.count * among * (tier === undefined ? 1 : 1.5) / Math.max(1, counted)
+    // To fill a page from the best on. A tier's entries are at the top; about half as many others are between them.
+    const each = category === "" ? byIndex : 1
+    const walk = each * page.count * among * (tier === undefined ? 1 : 1.5) / Math.max(1, counted)
     const drivers = needs.filter(({ _tag }) => _tag !== "tier")
-    if (walk > longestWalk(needs) && Arr.isNonEmptyReadonlyArray(drivers)) {
-      const { by, rows } = yield* fewest(repo, drivers)
-      if (rows < among / 10 || rest === undefined) return yield* repo.gathered(by, needs, page)
+    if ((rest !== undefined || walk > shortWalk) && Arr.isNonEmptyReadonlyArray(drivers)) {
+      const [{ by, rows }, others] = yield* Effect.all([
+        fewest(repo, drivers),
+        rest === undefined ? Effect.succeed(0) : repo.estimate(rest)
+      ], { concurrency: 2 })
+      if (rows * (by === placed ? each : 1) < walk + each * others) return yield* repo.gathered(by, needs, page)
     }
     const [elsewhere, found] = yield* Effect.all([
       rest === undefined ? Effect.succeed(0) : repo.countOf(rest, [rest, ...common]),

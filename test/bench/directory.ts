@@ -94,10 +94,15 @@ const main = Effect.gen(function*() {
   // Kept for the next run: a million listings take minutes to load.
   const home = join(tmpdir(), `berth-bench-directory-${listings}`)
   const isThere = existsSync(join(home, "loaded"))
-  const database = yield* embedded(home, { exclusive: false, settings: { shared_buffers: "512MB" } })
+  const database = yield* embedded(home, {
+    exclusive: false,
+    settings: { shared_buffers: "512MB", max_wal_size: "8GB" }
+  })
   const host = encodeURIComponent(database.host)
   const url = `postgres://${database.user}@localhost/${database.database}?host=${host}&port=${database.port}`
   const pool = new pg.Pool({ connectionString: url, max: 8 })
+  // When the run is broken off the database goes first.
+  pool.on("error", () => undefined)
   const layer = DirectoryRepo.Default.pipe(
     Layer.provideMerge(Layer.provideMerge(MigrationsLive, clientLayer(Redacted.make(url), 8)))
   )
