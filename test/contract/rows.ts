@@ -142,6 +142,12 @@ export const rows = {
     "GET /v1/directory/:id → 200 { data: listing detail }",
     "PATCH /v1/directory/:id { visible } → 200",
     "GET /.well-known/mcp-server-metadata → 200 metadata object",
+    "a listing has the contract's fields; the detail read adds mcpServerUrl, industry, website",
+    "directory list query: limit, cursor, search, category, location, templateType, vertical, city, min_verification",
+    "directory list query: geolocation search requires lat, lng and radius_miles",
+    "directory detail: 404, listing missing or not active",
+    "server metadata: 400, subdomain missing; 404, no active listing for it",
+    "directory reads: 300 requests per minute per IP",
     "POST /api/v1/ready/businesses/{id}/import → 200 { data: preview }",
     "POST /api/v1/ready/businesses/{id}/import/{preview_id}/confirm → 200 { data }",
     "GET /api/v1/ready/businesses/:id/config → 200 { data: ReadyConfig }"
