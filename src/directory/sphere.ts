@@ -34,11 +34,11 @@ const rows = 180 * perDegree
 
 const rowOf = (lat: number) => Math.floor((Math.min(90, Math.max(-90, lat)) + 90) * perDegree)
 
-/** How far east and west of its centre a circle reaches, in degrees; all the way around when a pole is within. */
+/** How far east and west of its centre a circle reaches, in degrees; all the way around when a pole is within or near. */
 const reach = ({ lat, miles }: Circle) => {
   const angle = miles / earthMiles
   const sine = Math.sin(angle) / Math.cos(radians(lat))
-  return Math.abs(lat) + angle * 180 / Math.PI >= 90 || sine >= 1 ? 180 : Math.asin(sine) * 180 / Math.PI
+  return Math.abs(lat) + angle * 180 / Math.PI >= 89.999 || sine >= 1 ? 180 : Math.asin(sine) * 180 / Math.PI
 }
 
 /** The numbers of squares that together hold every place of the circle. */
