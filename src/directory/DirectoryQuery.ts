@@ -25,7 +25,7 @@ const between = (min: number, max: number) => <A extends number, I>(schema: Sche
     Schema.annotations({ jsonSchema: { type: "number", minimum: min, maximum: max } })
   )
 
-export const mostMiles = 500
+const mostMiles = 500
 
 const circle = <I>(number: Schema.Schema<number, I>) => ({
   lat: optional(between(-90, 90)(number)),

@@ -4,7 +4,7 @@ import { runSql } from "../support/sql.ts"
 import { type Seed } from "./model.ts"
 
 /** Numbers that are the same each time. */
-export const random = (seed: number) => () => {
+const random = (seed: number) => () => {
   seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
   return seed / 2 ** 32
 }
