@@ -1,7 +1,7 @@
 import { monthOf } from "#src/billing/Billing.ts"
 import { plans } from "#src/billing/Plan.ts"
 import { CurrentSettings } from "#src/Config.ts"
-import { type Form, type Target } from "#src/gateway/address.ts"
+import { type Target } from "#src/gateway/address.ts"
 import { Metering } from "#src/gateway/Metering.ts"
 import { challenge, resourceMetadata, scopeChallenge } from "#src/gateway/resource-metadata.ts"
 import { type Route } from "#src/gateway/Route.ts"
@@ -55,11 +55,11 @@ const monthSpent = (limit: number, now: number) =>
     "Retry-After": String(Math.ceil((monthOf(now).end.getTime() - now) / 1000))
   })
 
-const refusal = (permission: Exclude<Permission, { _tag: "Permitted" }>, route: Route, form: Form) => {
+const refusal = (permission: Exclude<Permission, { _tag: "Permitted" }>, route: Route, target: Target) => {
   if (permission._tag === "Refused") return failure(permission.status, "BAD_REQUEST", permission.reason)
   const { scopes } = permission
   const message = `The access token's scopes do not allow this; it takes ${scopes}`
-  return failure(403, "FORBIDDEN", message, { "WWW-Authenticate": scopeChallenge(route, form, scopes) })
+  return failure(403, "FORBIDDEN", message, { "WWW-Authenticate": scopeChallenge(route, target, scopes) })
 }
 
 /**
@@ -158,16 +158,16 @@ export const makeGateway = Effect.gen(function*() {
         })
       )
     }
-    const { form, kind, slug } = target
+    const { kind, slug } = target
     const route = slug === undefined ? undefined : routes.peek(slug) ?? await routes.find(slug)
     if (route === undefined) return say(req, res, noSuchServer)
-    if (kind === "metadata") return say(req, res, metadataAnswer(req, resourceMetadata(settings, route, form)))
+    if (kind === "metadata") return say(req, res, metadataAnswer(req, resourceMetadata(settings, route, target)))
 
     const asked = authorize(req, route)
     const verdict = asked instanceof Promise ? await asked : asked
     if (verdict._tag === "Refused") {
       const { error, message } = verdict
-      const headers = { "WWW-Authenticate": challenge(route, form, error) }
+      const headers = { "WWW-Authenticate": challenge(route, target, error) }
       return say(req, res, failure(401, "UNAUTHORIZED", message, headers))
     }
     if (wantsWebSocket(req)) {
@@ -185,7 +185,7 @@ export const makeGateway = Effect.gen(function*() {
     if (awaitsContinue) res.writeContinue()
     const permission = await permit(req, target.path, route, verdict.claims)
     if (permission._tag === "Permitted") return res.destroyed || proxy(route, target, req, res, false, permission.body)
-    return say(req, res, refusal(permission, route, form))
+    return say(req, res, refusal(permission, route, target))
   }
 
   const handle: Gateway["handle"] = (match, req, res, awaitsContinue = false) => {

@@ -7,11 +7,19 @@ export const wellKnown = "/.well-known/oauth-protected-resource"
 /** Which of a server's two addresses a request used (design: gateway addresses). */
 export type Form = "host" | "path"
 
+/** Where clients are pointed at below a server's address; each is a resource that describes itself. */
+const endpoints = ["", "/mcp", "/sse"] as const
+export type Endpoint = typeof endpoints[number]
+
+const endpointOf = (path: string): Endpoint => endpoints.find((endpoint) => endpoint === path) ?? ""
+
 /** A request that is the gateway's to answer. */
 export interface Target {
   readonly form: Form
   /** Undefined when what stands in its place can't be a slug: there is no such server. */
   readonly slug: string | undefined
+  /** The endpoint of the server that it is about, empty for none in particular. */
+  readonly endpoint: Endpoint
   /** `metadata`: the protected-resource document. `proxy`: the machine's own, at `path`. */
   readonly kind: "metadata" | "proxy"
   /** Path and query as the machine sees them. */
@@ -28,8 +36,8 @@ const pathOf = (url: string) => {
   return end === -1 ? url : url.slice(0, end)
 }
 
-/** The document also answers below the endpoints that clients are pointed at (checklist, row 13). */
-const isMetadata = (path: string) => path === "" || path === "/" || path === "/sse" || path === "/mcp"
+/** The document also answers below the endpoints (checklist, row 13). */
+const isMetadata = (path: string) => path === "/" || path === endpointOf(path)
 
 /** Finds the server that a request is for, by its `Host` and its origin-form target; undefined: it is not for any. */
 export const locator = (settings: Settings) => {
@@ -44,8 +52,11 @@ export const locator = (settings: Settings) => {
     const name = hostName(host)
     if (!name.endsWith(suffix) || own.has(name)) return undefined
     const path = pathOf(url)
-    const kind = path.startsWith(wellKnown) && isMetadata(path.slice(wellKnown.length)) ? "metadata" : "proxy"
-    return { form: "host", slug: slugIn(name.slice(0, -suffix.length)), kind, path: url }
+    const described = path.startsWith(wellKnown) ? path.slice(wellKnown.length) : undefined
+    const slug = slugIn(name.slice(0, -suffix.length))
+    return described !== undefined && isMetadata(described)
+      ? { form: "host", slug, endpoint: endpointOf(described), kind: "metadata", path: url }
+      : { form: "host", slug, endpoint: endpointOf(path), kind: "proxy", path: url }
   }
 
   const split = (prefix: string, url: string) => {
@@ -58,12 +69,20 @@ export const locator = (settings: Settings) => {
     if (url.startsWith(servers)) {
       const { at, slug } = split(servers, url)
       const rest = url.slice(at)
-      return { form: "path", slug, kind: "proxy", path: rest.startsWith("/") ? rest : `/${rest}` }
+      const path = rest.startsWith("/") ? rest : `/${rest}`
+      return { form: "path", slug, endpoint: endpointOf(pathOf(path)), kind: "proxy", path }
     }
     if (!url.startsWith(documents)) return undefined
     const { at, slug } = split(documents, url)
-    const known = isMetadata(pathOf(url).slice(at))
-    return { form: "path", slug: known ? slug : undefined, kind: "metadata", path: "/" }
+    const described = pathOf(url).slice(at)
+    const known = isMetadata(described)
+    return {
+      form: "path",
+      slug: known ? slug : undefined,
+      endpoint: endpointOf(described),
+      kind: "metadata",
+      path: "/"
+    }
   }
 
   return (host: string, url: string) => byHost(host, url) ?? byPath(url)

@@ -1,6 +1,6 @@
 import { type Settings } from "#src/Config.ts"
 import { challengedScopes, mcpScopes, offlineAccess } from "#src/oauth/scopes.ts"
-import { type Form, wellKnown } from "./address.ts"
+import { type Target, wellKnown } from "./address.ts"
 import { type Route } from "./Route.ts"
 
 /** RFC 9728 §3.1: the well-known path goes between the host and the path of the resource. */
@@ -9,25 +9,30 @@ export const documentUrl = (resource: string) => {
   return `${origin}${wellKnown}${pathname === "/" ? "" : pathname}`
 }
 
+/** Where a request came: clients compare `resource` with the URL that they were given (RFC 9728 §3.3). */
+type Place = Pick<Target, "form" | "endpoint">
+
+const resourceAt = ({ resources }: Route, { endpoint, form }: Place) => resources[form] + endpoint
+
 /**
- * The protected-resource document (RFC 9728 §2). `resource` is the server's URL in the form the client used, also
- * below `/sse` and `/mcp`: what a token is for is the server, not one of its endpoints. In byoa mode the customer's
- * settings stand in it to the letter (contract: OAuth protection, 7).
+ * The protected-resource document (RFC 9728 §2), of the server or of one of its endpoints, in the form the client
+ * used. Whichever a client names as `resource`, its token is for the server. In byoa mode the customer's settings
+ * stand in it to the letter (contract: OAuth protection, 7).
  */
-export const resourceMetadata = ({ authUrl }: Settings, { byoaConfig, resources }: Route, form: Form) =>
-  byoaConfig === null
+export const resourceMetadata = ({ authUrl }: Settings, route: Route, place: Place) =>
+  route.byoaConfig === null
     ? {
-      resource: resources[form],
+      resource: resourceAt(route, place),
       authorization_servers: [authUrl],
       scopes_supported: [...mcpScopes, offlineAccess],
       bearer_methods_supported: ["header"]
     }
     : {
-      resource: resources[form],
-      authorization_servers: [byoaConfig.issuer],
-      jwks_uri: byoaConfig.jwksUri,
-      authorization_endpoint: byoaConfig.authorizationEndpoint,
-      token_endpoint: byoaConfig.tokenEndpoint,
+      resource: resourceAt(route, place),
+      authorization_servers: [route.byoaConfig.issuer],
+      jwks_uri: route.byoaConfig.jwksUri,
+      authorization_endpoint: route.byoaConfig.authorizationEndpoint,
+      token_endpoint: route.byoaConfig.tokenEndpoint,
       bearer_methods_supported: ["header"]
     }
 
@@ -35,10 +40,10 @@ export const resourceMetadata = ({ authUrl }: Settings, { byoaConfig, resources 
  * `WWW-Authenticate` of a 401 (RFC 9728 §5.1, RFC 6750 §3). Without credentials there is no `error`. The scopes are
  * ours to name only where our own authorization server is asked.
  */
-export const challenge = ({ byoaConfig, resources }: Route, form: Form, error?: string) =>
+export const challenge = (route: Route, place: Place, error?: string) =>
   [
-    `Bearer resource_metadata="${documentUrl(resources[form])}"`,
-    ...(byoaConfig === null ? [`scope="${challengedScopes(mcpScopes)}"`] : []),
+    `Bearer resource_metadata="${documentUrl(resourceAt(route, place))}"`,
+    ...(route.byoaConfig === null ? [`scope="${challengedScopes(mcpScopes)}"`] : []),
     ...(error === undefined ? [] : [`error="${error}"`])
   ].join(", ")
 
@@ -46,5 +51,5 @@ export const challenge = ({ byoaConfig, resources }: Route, form: Form, error?: 
  * `WWW-Authenticate` of a 403 for too little scope (RFC 6750 §3.1; checklist, row 14): the scopes needed and those the
  * token has, so that a client that asks for just these loses nothing.
  */
-export const scopeChallenge = ({ resources }: Route, form: Form, scopes: string) =>
-  `Bearer error="insufficient_scope", scope="${scopes}", resource_metadata="${documentUrl(resources[form])}"`
+export const scopeChallenge = (route: Route, place: Place, scopes: string) =>
+  `Bearer error="insufficient_scope", scope="${scopes}", resource_metadata="${documentUrl(resourceAt(route, place))}"`

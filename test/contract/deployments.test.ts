@@ -247,7 +247,7 @@ describeWhen(missingForApps, "deployments", () => {
       const refused = await berth.request("GET", `/s/${server.slug}/mcp`)
       expect(refused.status).toBe(401)
       expect(refused.headers.get("www-authenticate"))
-        .toContain(`resource_metadata="${berth.url}${path}/s/${server.slug}"`)
+        .toContain(`resource_metadata="${berth.url}${path}/s/${server.slug}/mcp"`)
     }
   )
 

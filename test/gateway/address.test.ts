@@ -30,6 +30,7 @@ describe("the address of a hosted server", () => {
         assert.deepStrictEqual(locate(host + tail, path + query), {
           form: "host",
           slug,
+          endpoint: path === "/mcp" || path === "/sse" ? path : "",
           kind: "proxy",
           path: path + query
         })
@@ -46,6 +47,7 @@ describe("the address of a hosted server", () => {
         assert.deepStrictEqual(locate(host, `/s/${slug}${path}${query}`), {
           form: "path",
           slug,
+          endpoint: path === "/mcp" || path === "/sse" ? path : "",
           kind: "proxy",
           path: path + query
         })
@@ -104,13 +106,15 @@ describe("the address of a hosted server", () => {
   })
 
   it("has its document at the root, and below the endpoints that clients are pointed at", () => {
-    for (const suffix of ["", "/", "/sse", "/mcp", "?x=1"]) {
-      const url = `/.well-known/oauth-protected-resource${suffix}`
-      assert.deepInclude(locate("a.mcp.test", url), { kind: "metadata", slug: "a" })
-    }
-    for (const suffix of ["", "/", "/sse", "/mcp", "?x=1"]) {
-      const url = `/.well-known/oauth-protected-resource/s/a${suffix}`
-      assert.deepInclude(locate("berth.test", url), { kind: "metadata", slug: "a", form: "path" })
+    for (const [suffix, endpoint] of [["", ""], ["/", ""], ["/sse", "/sse"], ["/mcp", "/mcp"], ["/mcp?x=1", "/mcp"]]) {
+      const url = `/.well-known/oauth-protected-resource`
+      assert.deepInclude(locate("a.mcp.test", `${url}${suffix}`), { kind: "metadata", slug: "a", endpoint })
+      assert.deepInclude(locate("berth.test", `${url}/s/a${suffix}`), {
+        kind: "metadata",
+        slug: "a",
+        form: "path",
+        endpoint
+      })
     }
     assert.deepInclude(locate("a.mcp.test", "/.well-known/oauth-protected-resources"), { kind: "proxy" })
   })

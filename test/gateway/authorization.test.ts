@@ -74,11 +74,11 @@ layer(gatewayServices(), { excludeTestServices: true })("a hosted server", (it) 
         assert.deepStrictEqual([statusOf(byHost), statusOf(byPath)], [401, 401])
         assert.strictEqual(
           headerOf(byHost, "www-authenticate"),
-          `Bearer resource_metadata="http://${host}/.well-known/oauth-protected-resource", scope="mcp:execute mcp:write mcp:read"`
+          `Bearer resource_metadata="http://${host}/.well-known/oauth-protected-resource/mcp", scope="mcp:execute mcp:write mcp:read"`
         )
         assert.strictEqual(
           headerOf(byPath, "www-authenticate"),
-          `Bearer resource_metadata="http://berth.test/.well-known/oauth-protected-resource/s/${slug}", scope="mcp:execute mcp:write mcp:read"`
+          `Bearer resource_metadata="http://berth.test/.well-known/oauth-protected-resource/s/${slug}/sse", scope="mcp:execute mcp:write mcp:read"`
         )
         assert.strictEqual(headerOf(byPath, "cache-control"), "no-store")
         assert.strictEqual(headerOf(byPath, "access-control-allow-origin"), "*")
@@ -152,8 +152,8 @@ layer(gatewayServices(), { excludeTestServices: true })("a hosted server", (it) 
         const document = `/.well-known/oauth-protected-resource`
         const byHost = yield* rawRequest(port, "GET", document + suffix, [`Host: ${host}:8787`])
         const byPath = yield* rawRequest(port, "GET", `${document}/s/${slug}${suffix}`, ["Host: berth.test"])
-        assert.deepStrictEqual(jsonOf(byHost), expected(`http://${host}`))
-        assert.deepStrictEqual(jsonOf(byPath), expected(resource))
+        assert.deepStrictEqual(jsonOf(byHost), expected(`http://${host}${suffix}`))
+        assert.deepStrictEqual(jsonOf(byPath), expected(resource + suffix))
         assert.strictEqual(headerOf(byPath, "content-type"), "application/json")
         assert.strictEqual(headerOf(byPath, "access-control-allow-origin"), "*")
       }

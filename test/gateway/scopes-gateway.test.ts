@@ -53,7 +53,7 @@ layer(gatewayServices(), { excludeTestServices: true })("14 [RS] too little scop
       const { port } = yield* startGateway
       const { host, path, resource, slug } = yield* newServer({ machine: yield* startUpstream(listener) })
       const token = yield* tokenFor(resource, "mcp:read offline_access")
-      const metadata = `resource_metadata="http://berth.test/.well-known/oauth-protected-resource/s/${slug}"`
+      const metadata = `resource_metadata="http://berth.test/.well-known/oauth-protected-resource/s/${slug}/mcp"`
       const refused = yield* send(port, `${path}/mcp`, token, call("wipe"), "Origin: https://app.example")
       assert.strictEqual(statusOf(refused), 403)
       assert.strictEqual(

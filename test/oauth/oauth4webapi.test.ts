@@ -115,7 +115,11 @@ describe("oauth4webapi", () => {
   })
 
   it("[13] [14] is led from the challenge of a bare request to the resource and its authorization server", async () => {
-    for (const resource of [flow.server.publicUrl, `${berth.url}/mcp`]) {
+    const { publicUrl } = flow.server
+    // Whatever URL a client was given, the document is about just that (RFC 9728 §3.3).
+    for (
+      const resource of [publicUrl, `${publicUrl}/mcp`, `${publicUrl}/sse`, `${berth.url}/mcp`, `${berth.url}/sse`]
+    ) {
       const challenged = await fetch(resource, { headers: { "x-forwarded-for": freshAddress() } })
       expect(challenged.status).toBe(401)
       const url = /resource_metadata="([^"]+)"/.exec(challenged.headers.get("www-authenticate") ?? "")?.[1]
