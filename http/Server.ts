@@ -19,9 +19,9 @@ import { frontDoor } from "./frontDoor.ts"
 import { makeGateway } from "./gateway/Gateway.ts"
 import { GrantsHandlers } from "./grants/Handlers.ts"
 import { HealthHandlers } from "./health/Handlers.ts"
+import { idempotent } from "./idempotency.ts"
 import { ImportsHandlers } from "./imports/Handlers.ts"
 import { TemplatesRoutes } from "./imports/templates.ts"
-import { idempotent } from "./idempotency.ts"
 import { listen } from "./listen.ts"
 import { McpRoutes } from "./mcp.ts"
 import { OAuthRoutes } from "./oauth/endpoints.ts"
@@ -80,7 +80,7 @@ const ListenerLive = Layer.scopedDiscard(Effect.gen(function*() {
     Effect.withTracerEnabled(false),
     Effect.locally(HttpMiddleware.currentTracerDisabledWhen, () => true)
   )
-  yield* listen(createServer(), settings, gateway, ours)
+  yield* listen(createServer({ requireHostHeader: false }), settings, gateway, ours)
 }))
 
 /** Every route on one port. Needs the services. */

@@ -1,13 +1,13 @@
 import { type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { type Socket } from "node:net"
 
-/**
- * An answer to a GET that has begun and not ended: all of ours but event streams are written in one go, and of hosted
- * servers only what was asked for as events counts, since downloads pass there too.
- */
+/** What hosted servers answer with events; downloads pass there too. */
+const hostedStreams = new WeakSet<ServerResponse>()
+export const markEventStream = (res: ServerResponse) => void hostedStreams.add(res)
+
+/** An answer to a GET that has begun and not ended: all of ours but event streams are written in one go. */
 const isEventStream = (req: IncomingMessage, res: ServerResponse, hosted: boolean) =>
-  req.method === "GET" && res.headersSent && !res.writableEnded &&
-  (!hosted || /text\/event-stream/i.test(req.headers.accept ?? ""))
+  req.method === "GET" && res.headersSent && !res.writableEnded && (!hosted || hostedStreams.has(res))
 
 /** Connections of a server, and what is under way on them: Node takes one that never sent a request for a busy one. */
 export const connectionsOf = (server: Server) => {

@@ -11,8 +11,9 @@ const reasons: Readonly<Record<string, readonly [status: number, code: string, m
 }
 const unreadable = [400, codeOf(400), "The request is not HTTP as RFC 9112 has it"] as const
 
-const answerTo = (error: NodeJS.ErrnoException) => {
-  const [status, code, message] = reasons[error.code ?? ""] ?? unreadable
+const tunnel = [405, codeOf(405), "This is no proxy: CONNECT is not for it"] as const
+
+const answerTo = ([status, code, message]: readonly [status: number, code: string, message: string]) => {
   const body = JSON.stringify({ error: { code, message } })
   const limit = plans.free.requestsPerMinute
   return [
@@ -34,11 +35,13 @@ const answerTo = (error: NodeJS.ErrnoException) => {
 export const answerMalformed = (server: Server) => {
   const answering = new WeakMap<Duplex, ServerResponse>()
   server.on("request", (req, res) => answering.set(req.socket, res))
+  server.on("connect", (_req, socket) => socket.end(answerTo(tunnel)))
   server.on("clientError", (error, socket) => {
     const current = answering.get(socket)
     // In the middle of an answer there is no place for another.
     const free = current === undefined || current.writableFinished || !current.headersSent
-    if (socket.writable && free) socket.end(answerTo(error))
-    else socket.destroy()
+    if (socket.writable && free) {
+      socket.end(answerTo(reasons[(error as NodeJS.ErrnoException).code ?? ""] ?? unreadable))
+    } else socket.destroy()
   })
 }

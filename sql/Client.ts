@@ -2,6 +2,8 @@ import { CurrentSettings } from "#src/Config.ts"
 import { type SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Option, Redacted, Schedule, Schema, String } from "effect"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
 import pg from "pg"
 import { codeOf, DatabaseError, reasonOf } from "./DatabaseError.ts"
 import { embedded, type EmbeddedAddress } from "./Embedded.ts"
@@ -108,6 +110,12 @@ export const clientLayer = (source: DatabaseSource, maxConnections = 10) =>
 const live = (exclusive: boolean) =>
   Layer.unwrapScoped(Effect.gen(function*() {
     const { databaseUrl, home } = yield* CurrentSettings
+    // A command beside a service makes no database of its own where it finds none.
+    if (!exclusive && Option.isNone(databaseUrl) && !existsSync(join(home, "postgres"))) {
+      return yield* new DatabaseError({
+        message: `There is no installation in ${home}: BERTH_HOME or DATABASE_URL must name it`
+      })
+    }
     const source = Option.isSome(databaseUrl) ? databaseUrl.value : yield* embedded(home, { exclusive })
     return MigrationsLive.pipe(Layer.provideMerge(clientLayer(source)))
   }))

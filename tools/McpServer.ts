@@ -7,8 +7,7 @@ import {
   CallToolRequestSchema,
   type CallToolResult,
   ErrorCode,
-  ListToolsRequestSchema,
-  McpError
+  ListToolsRequestSchema
 } from "@modelcontextprotocol/sdk/types.js"
 import { Cause, Effect, Option, Runtime } from "effect"
 import { billingTools } from "./billing.ts"
@@ -27,6 +26,10 @@ import { publishingTools } from "./publishing.ts"
 import { serverTools } from "./servers.ts"
 import { type Report, type Tool, type Toolset } from "./Tool.ts"
 import { verificationTools } from "./verification.ts"
+
+/** Not the SDK's McpError: that puts "MCP error -32602:" before the message, and so does every client. */
+const unknownTool = (name: string) =>
+  Object.assign(new Error(`There is no tool ${name}`), { code: ErrorCode.InvalidParams })
 
 /** Which tools a list shows: those of the sets named that the credential may call; `all` shows every one. */
 export type Selection = "all" | ReadonlySet<Toolset> | undefined
@@ -114,7 +117,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
       }))
       server.setRequestHandler(CallToolRequestSchema, ({ params }, { sendNotification, signal }) => {
         const tool = byName.get(params.name)
-        if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${params.name}`)
+        if (tool === undefined) throw unknownTool(params.name)
         const progressToken = params._meta?.progressToken
         const report: Report = ({ message, step, total }) =>
           progressToken === undefined ? Effect.void : Effect.promise(() =>

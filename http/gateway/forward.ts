@@ -1,5 +1,6 @@
 import { type MachineAddress } from "#src/machines/Machines.ts"
 import { type ClientRequest, type IncomingMessage, request, type ServerResponse } from "node:http"
+import { markEventStream } from "../connections.ts"
 import { linger } from "./answer.ts"
 import { corsFor } from "./cors.ts"
 import { hasBody } from "./framing.ts"
@@ -132,6 +133,7 @@ export const forward = (exchange: Exchange) => {
     } catch (error) {
       return giveUp(error instanceof Error ? error : new Error(String(error)))
     }
+    if (isEventStream(up)) markEventStream(res)
     let begun = false
     const write = (chunk: Buffer) => {
       begun = true

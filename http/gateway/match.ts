@@ -28,6 +28,8 @@ const ambiguous = (reason: string): Match => ({ _tag: "Ambiguous", reason })
 export const matcher = (settings: Settings) => {
   const locate = locator(settings)
   return (req: IncomingMessage): Match | undefined => {
+    // RFC 9112 §3.2; HTTP/1.0 had none.
+    if (req.httpVersion !== "1.0" && times(req, "host") === 0) return ambiguous("There is no Host header")
     if (times(req, "host") > 1) return ambiguous("There is more than one Host header")
     const host = req.headers.host ?? ""
     let url = req.url ?? "/"

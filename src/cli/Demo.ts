@@ -12,6 +12,7 @@ import { Deployments } from "../deployments/Deployments.ts"
 import { awaitHealthy } from "../deployments/HealthCheck.ts"
 import { TestTokens } from "../oauth/TestTokens.ts"
 import { packageRoot } from "../package-root.ts"
+import { Projects } from "../projects/Projects.ts"
 import { Publishing } from "../publishing/Publishing.ts"
 import { ReadyImage } from "../ready-server/ReadyImage.ts"
 import { type Server } from "../servers/Server.ts"
@@ -77,11 +78,15 @@ const profile = Schema.decodeSync(Schema.parseJson(Profile))
 
 /** From a CSV file to a server that knows the menu: what `berth publish menu.csv` does. */
 const publish = Effect.fn("Demo.publish")(function*() {
+  const projects = yield* Projects
+  const { data: [known] } = yield* projects.list({ limit: 1 })
+  const project = known ?? (yield* projects.create({ name: "Demo" }))
   const input = {
     filename: "menu.csv",
     content: example("menu.csv"),
     name: "Copper Ladle",
     templateType: "restaurant",
+    projectId: project.id,
     profile: profile(example("profile.json")),
     visible: true
   } as const

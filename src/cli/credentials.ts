@@ -1,6 +1,7 @@
 import { FileSystem, Path } from "@effect/platform"
 import { Config, Effect, Option, Schema } from "effect"
 import { homedir } from "node:os"
+import { usableFolder } from "./home.ts"
 
 /** Sessions by the origin of the installation they are for. */
 const Credentials = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.String }))
@@ -11,6 +12,12 @@ const location = Effect.gen(function*() {
   return path.join(Option.getOrElse(base, () => path.join(homedir(), ".config")), "berth", "credentials.json")
 })
 
+/** Makes the folder of the sessions, unless it is there: to be known before one is opened. */
+export const credentialsFolder = Effect.gen(function*() {
+  const path = yield* Path.Path
+  yield* usableFolder("XDG_CONFIG_HOME", path.dirname(yield* location), 0o700)
+})
+
 const readAll = Effect.gen(function*() {
   const files = yield* FileSystem.FileSystem
   return yield* Schema.decode(Credentials)(yield* files.readFileString(yield* location))
@@ -18,10 +25,9 @@ const readAll = Effect.gen(function*() {
 
 const write = Effect.fn("cli.writeCredentials")(function*(credentials: Readonly<Record<string, string>>) {
   const files = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const file = yield* location
   const text = yield* Schema.encode(Credentials)(credentials)
-  yield* files.makeDirectory(path.dirname(file), { recursive: true, mode: 0o700 })
+  yield* credentialsFolder
   // Written aside and renamed: a crash leaves the old file or the new one, and the mode holds from the start.
   yield* files.writeFileString(`${file}.new`, text, { mode: 0o600 })
   yield* files.rename(`${file}.new`, file)

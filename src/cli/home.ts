@@ -6,12 +6,12 @@ import { SettingError } from "../Config.ts"
 const isDirectory = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
 /** One folder at a time: Node's recursive way never ends where the system says that a new folder is not there (/proc). */
-const makeFolder = (path: string) => {
+const makeFolder = (path: string, mode?: number) => {
   if (isDirectory(path)) return
   // Up from there, so that the first that can't be made is the one told.
-  if (dirname(path) !== path) makeFolder(dirname(path))
+  if (dirname(path) !== path) makeFolder(dirname(path), mode)
   try {
-    mkdirSync(path)
+    mkdirSync(path, { mode })
   } catch (error) {
     if (!isDirectory(path)) throw error
   }
@@ -25,13 +25,13 @@ const reasonOf = (error: unknown) => {
   return `${path} can't be made (${code ?? String(error)})`
 }
 
-/** Makes the folder that `BERTH_HOME` names, unless it is there; fails when it can't be made or written to. */
-export const usableHome = (home: string) =>
+/** Makes the folder that a setting names, unless it is there; fails when it can't be made or written to. */
+export const usableFolder = (setting: string, folder: string, mode?: number) =>
   Effect.try({
     try: () => {
-      makeFolder(home)
-      accessSync(home, constants.W_OK | constants.X_OK)
+      makeFolder(folder, mode)
+      accessSync(folder, constants.W_OK | constants.X_OK)
     },
     catch: (error) =>
-      new SettingError({ message: `BERTH_HOME must be a folder that can be written to, but ${reasonOf(error)}` })
+      new SettingError({ message: `${setting} must be a folder that can be written to, but ${reasonOf(error)}` })
   })

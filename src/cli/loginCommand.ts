@@ -1,7 +1,7 @@
 import { Command, Options, Prompt } from "@effect/cli"
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { Config, Console, Data, Effect, Option, Redacted, Schema } from "effect"
-import { saveToken } from "./credentials.ts"
+import { credentialsFolder, saveToken } from "./credentials.ts"
 import { fail } from "./fail.ts"
 
 class NobodyToAsk extends Data.TaggedError("NobodyToAsk")<{ readonly message: string }> {}
@@ -35,6 +35,10 @@ export const installationUrl = Options.text("url").pipe(
   Options.withFallbackConfig(Config.string("BERTH_URL")),
   Options.withDefault("http://localhost:8787")
 )
+export const isInstallation = (url: string) => /^https?:\/\/./.test(url) && URL.canParse(url)
+export const notInstallation = (url: string) =>
+  `--url, or BERTH_URL, must be an http or https URL, but is ${JSON.stringify(url)}`
+
 const email = Options.text("email").pipe(Options.withDescription("Asked for when left out"), Options.optional)
 const password = Options.redacted("password").pipe(
   Options.withDescription("Asked for when left out; BERTH_PASSWORD in scripts"),
@@ -49,7 +53,8 @@ export const loginCommand = Command.make(
   { url: installationUrl, email, password, signUp },
   ({ email, password, signUp, url }) =>
     Effect.gen(function*() {
-      if (!URL.canParse(url)) return yield* fail(`--url: ${url} is not a URL`)
+      if (!isInstallation(url)) return yield* fail(notInstallation(url))
+      yield* credentialsFolder
       const address = yield* Option.match(email, {
         onNone: () => ask(Prompt.text({ message: "E-mail" }), "--email, and --password or BERTH_PASSWORD"),
         onSome: Effect.succeed
@@ -71,6 +76,7 @@ export const loginCommand = Command.make(
     }).pipe(
       Effect.catchTags({
         NobodyToAsk: ({ message }) => fail(message),
+        SettingError: ({ message }) => fail(message),
         RequestError: () => fail(`Nothing answers at ${url}; is berth running there? (--url says where)`),
         ResponseError: () => fail(`${url} does not answer like a Berth installation`),
         ParseError: () => fail(`${url} does not answer like a Berth installation`),

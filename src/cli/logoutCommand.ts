@@ -3,12 +3,12 @@ import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { Console, Effect, Option } from "effect"
 import { dropToken } from "./credentials.ts"
 import { fail } from "./fail.ts"
-import { installationUrl } from "./loginCommand.ts"
+import { installationUrl, isInstallation, notInstallation } from "./loginCommand.ts"
 
 /** `berth logout`: ends the session of `berth login`, here and at the installation. */
 export const logoutCommand = Command.make("logout", { url: installationUrl }, ({ url }) =>
   Effect.gen(function*() {
-    if (!URL.canParse(url)) return yield* fail(`--url: ${url} is not a URL`)
+    if (!isInstallation(url)) return yield* fail(notInstallation(url))
     const token = yield* dropToken(url)
     if (Option.isNone(token)) return yield* Console.log(`There is no session for ${url}`)
     const request = HttpClientRequest.post(`${url.replace(/\/$/, "")}/v1/auth/logout`).pipe(

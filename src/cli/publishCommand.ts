@@ -7,7 +7,7 @@ import { decode } from "../imports/decode.ts"
 import { Publication } from "../publishing/Publication.ts"
 import { savedToken } from "./credentials.ts"
 import { fail } from "./fail.ts"
-import { installationUrl } from "./loginCommand.ts"
+import { installationUrl, isInstallation, notInstallation } from "./loginCommand.ts"
 import { callTool } from "./mcp/operations.ts"
 import { printable, renderResult } from "./mcp/render.ts"
 
@@ -47,6 +47,7 @@ export const publishCommand = Command.make(
   { file, url: installationUrl, name, template, project, hidden },
   ({ file, hidden, name, project, template, url }) =>
     Effect.gen(function*() {
+      if (!isInstallation(url)) return yield* fail(notInstallation(url))
       const bytes = yield* (yield* FileSystem.FileSystem).readFile(file)
       const endpoint = `${url.replace(/\/$/, "")}/mcp`
       const token = yield* savedToken(endpoint)

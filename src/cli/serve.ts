@@ -7,12 +7,12 @@ import { SandboxLive } from "../machines/sandbox/Sandbox.ts"
 import { MaintenanceLive } from "../operations/Maintenance.ts"
 import { ServicesLive } from "../Services.ts"
 import { LoggingLive } from "../shared/logging.ts"
-import { usableHome } from "./home.ts"
+import { usableFolder } from "./home.ts"
 
 /** The settings of the environment, with a home that can be used. */
 export const UsableSettingsLive: typeof SettingsLive = Layer.effect(
   CurrentSettings,
-  Effect.tap(CurrentSettings, ({ home }) => usableHome(home))
+  Effect.tap(CurrentSettings, ({ home }) => usableFolder("BERTH_HOME", home))
 ).pipe(Layer.provide(SettingsLive))
 
 /** The whole platform in one process, from its settings: database, machines, services, doors. */

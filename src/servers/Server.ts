@@ -23,7 +23,7 @@ const AutoStopSeconds = Schema.NullOr(between(60, 86_400)).annotations({
   description: "Seconds without a request after which the server stops, 60 to 86400; null never (paid plans)"
 })
 const HealthPath = Text(255).pipe(
-  Schema.pattern(/^\/[\w\-.~!$&'()*+,;=:@%/?]*$/, { message: () => "must be a URL path that starts with /" })
+  Schema.pattern(/^\/(?!\/)[\w\-.~!$&'()*+,;=:@%/?]*$/, { message: () => "must be a URL path that starts with one /" })
 )
 const HealthTimeoutSeconds = between(1, 300)
 

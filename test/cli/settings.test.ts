@@ -1,4 +1,4 @@
-import { usableHome } from "#src/cli/home.ts"
+import { usableFolder } from "#src/cli/home.ts"
 import { CurrentSettings } from "#src/Config.ts"
 import { Effect, Either } from "effect"
 import { writeFileSync } from "node:fs"
@@ -69,7 +69,7 @@ describe("a wrong setting", () => {
 })
 
 describe("a home that can't be used", () => {
-  const refused = (home: string) => Effect.runSync(Effect.flip(usableHome(home))).message
+  const refused = (home: string) => Effect.runSync(Effect.flip(usableFolder("BERTH_HOME", home))).message
 
   it("is one sentence, where the system has no such folder and where a file is in the way", () => {
     const file = join(temporaryDirectory(), "file")
@@ -84,6 +84,6 @@ describe("a home that can't be used", () => {
   })
 
   it("is made with all that leads to it when it can be", () => {
-    expect(Effect.runSync(usableHome(join(temporaryDirectory(), "a", "b", "c")))).toBeUndefined()
+    expect(Effect.runSync(usableFolder("BERTH_HOME", join(temporaryDirectory(), "a", "b", "c")))).toBeUndefined()
   })
 })

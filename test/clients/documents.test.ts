@@ -101,7 +101,7 @@ describeWhen(missing, "clients described by a document, with a person at a brows
       expect(sentTo.get("client_id")).toBe(clientId)
       const asked = { name: "search_catalog", arguments: { query: "trout" } }
       const { structuredContent } = CallToolResultSchema.parse(await client.callTool(asked))
-      expect(structuredContent).toMatchObject({ items: [{ id: "item_smoked_trout" }] })
+      expect(structuredContent).toMatchObject({ items: [{ name: "Smoked Trout Toast" }] })
       await client.close()
     }
 

@@ -34,7 +34,7 @@ describeWhen(missing, "clients that others made, from nothing but the URL, with 
   const menu = {
     name: "Copper Ladle",
     tool: ["search_catalog", { query: "trout" }],
-    answer: { items: [{ id: "item_smoked_trout" }] }
+    answer: { items: [{ name: "Smoked Trout Toast" }] }
   } as const
   const platform = { name: "Berth", tool: ["list_projects", {}], answer: { data: [{ name: "Demo" }] } } as const
 

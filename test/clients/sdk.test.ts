@@ -47,7 +47,7 @@ describeWhen(missing, "the SDK's own client", () => {
         )
         // The client validates it by the tool's output schema.
         const found = await call(client, "search_catalog", { query: "trout" })
-        expect(found.structuredContent).toMatchObject({ items: [{ id: "item_smoked_trout" }] })
+        expect(found.structuredContent).toMatchObject({ items: [{ name: "Smoked Trout Toast" }] })
         expect(await call(client, "get_item", { itemId: "item_nowhere" })).toMatchObject({ isError: true })
         await client.close()
       }

@@ -35,7 +35,7 @@ describeWhen(typeof found === "string" ? found : undefined, "clients that others
   const toolsOf = (name: string) => expect.arrayContaining(isPlatform(name) ? platformTools : menuTools)
   const expectAnswer = (name: string, { structuredContent }: CallToolResult) =>
     expect(structuredContent).toMatchObject(
-      isPlatform(name) ? { data: [{ name: "Demo" }] } : { items: [{ id: "item_smoked_trout" }] }
+      isPlatform(name) ? { data: [{ name: "Demo" }] } : { items: [{ name: "Smoked Trout Toast" }] }
     )
 
   describe.each(ways)("the Inspector's command line at %s", (name, url) => {

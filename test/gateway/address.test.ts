@@ -105,8 +105,9 @@ describe("the address of a hosted server", () => {
     assert.isUndefined(target?.slug)
   })
 
+  const endpoints = [["", ""], ["/", ""], ["/sse", "/sse"], ["/mcp", "/mcp"], ["/mcp?x=1", "/mcp"]] as const
   it("has its document at the root, and below the endpoints that clients are pointed at", () => {
-    for (const [suffix, endpoint] of [["", ""], ["/", ""], ["/sse", "/sse"], ["/mcp", "/mcp"], ["/mcp?x=1", "/mcp"]]) {
+    for (const [suffix, endpoint] of endpoints) {
       const url = `/.well-known/oauth-protected-resource`
       assert.deepInclude(locate("a.mcp.test", `${url}${suffix}`), { kind: "metadata", slug: "a", endpoint })
       assert.deepInclude(locate("berth.test", `${url}/s/a${suffix}`), {
