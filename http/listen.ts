@@ -1,5 +1,7 @@
+import { type Settings } from "#src/Config.ts"
 import { Data, Effect } from "effect"
 import { type RequestListener, type Server } from "node:http"
+import { withoutBasePath } from "./base-path.ts"
 import { connectionsOf } from "./connections.ts"
 import { type Gateway } from "./gateway/Gateway.ts"
 import { answerMalformed } from "./malformed.ts"
@@ -22,7 +24,7 @@ const start = (server: Server, address: { readonly host: string; readonly port: 
       const message = `Can't listen on ${address.host} port ${address.port}: ${reasonOf(error)}`
       resume(new ListenError({ message }))
     })
-    server.listen(address, () => resume(Effect.void))
+    server.listen({ host: address.host, port: address.port }, () => resume(Effect.void))
   })
 
 /**
@@ -48,17 +50,19 @@ const stop = (server: Server, { thin }: ReturnType<typeof connectionsOf>) =>
 /** Dispatches each request, and listens until the scope closes. */
 export const listen = (
   server: Server,
-  address: { readonly host: string; readonly port: number },
+  settings: Settings,
   gateway: Gateway,
   ours: RequestListener
 ) =>
   Effect.gen(function*() {
     const connections = connectionsOf(server)
+    const ownTarget = withoutBasePath(settings)
     const dispatch = (awaitsContinue: boolean): RequestListener => (req, res) => {
       const match = gateway.match(req)
       connections.begin(req, res, match !== undefined)
       if (match !== undefined) return gateway.handle(match, req, res, awaitsContinue)
       if (awaitsContinue) res.writeContinue()
+      req.url = ownTarget(req.url ?? "/")
       ours(req, res)
     }
     answerMalformed(server)
@@ -69,7 +73,7 @@ export const listen = (
     server.requestTimeout = 0
     server.keepAliveTimeout = 65_000
     yield* Effect.acquireRelease(
-      start(server, { host: address.host, port: address.port }),
+      start(server, settings),
       () => Effect.zip(stop(server, connections), gateway.drain(drainMillis), { concurrent: true })
     )
   })

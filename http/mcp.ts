@@ -15,7 +15,7 @@ import { CurrentCaller } from "./caller.ts"
 import { errorResponse } from "./errors.ts"
 import { StandardHeaders } from "./frontDoor.ts"
 import { doorChallenge } from "./oauth/platform-resource.ts"
-import { checkOrigin, corsHeaders } from "./origins.ts"
+import { checkHost, checkOrigin, corsHeaders } from "./origins.ts"
 
 class StreamNotFound extends Schema.TaggedError<StreamNotFound>()("StreamNotFound", {}, failsWith(404)) {
   override get message() {
@@ -62,6 +62,7 @@ const tokenInUrl = (url: string) => /[?&]access_token=/i.test(url)
 const enterBy = (settings: Settings) =>
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
+    yield* checkHost(settings, request.headers)
     yield* checkOrigin(settings, request.headers)
     yield* withCors
     if (tokenInUrl(request.url)) {

@@ -1,7 +1,10 @@
 import { Forbidden } from "#src/accounts/Policy.ts"
 import { type Settings } from "#src/Config.ts"
+import { hostName } from "#src/gateway/address.ts"
+import { failsWith } from "#src/shared/Failure.ts"
 import { type Headers } from "@effect/platform"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
+import { isIP } from "node:net"
 
 const isLoopback = (origin: string) =>
   URL.canParse(origin) && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(new URL(origin).hostname)
@@ -17,6 +20,30 @@ export const checkOrigin = (settings: Settings, headers: Headers.Headers) => {
   return origin === undefined || isAllowed(settings, origin)
     ? Effect.void
     : new Forbidden({ reason: "This Origin is not allowed here; the operator can list it in ALLOWED_ORIGINS" })
+}
+
+/** The Host is not one of ours: 421 (RFC 9110 §15.5.20). */
+class Misdirected extends Schema.TaggedError<Misdirected>()(
+  "Misdirected",
+  { host: Schema.String },
+  failsWith(421, "MISDIRECTED_REQUEST")
+) {
+  override get message() {
+    return `There is no ${this.host} here; the operator names this host by BASE_URL, or lists it in ALLOWED_ORIGINS`
+  }
+}
+
+/**
+ * DNS rebinding again, of a client that sends no Origin: a name that leads here and is not ours. An address can't be
+ * rebound.
+ */
+export const checkHost = (settings: Settings, headers: Headers.Headers) => {
+  const host = hostName(headers["host"] ?? "")
+  const ours = [settings.baseUrl, settings.hubUrl, settings.authUrl, ...settings.allowedOrigins]
+    .filter((url) => URL.canParse(url)).map((url) => hostName(new URL(url).host))
+  return host === "" || host === "localhost" || isIP(host.replace(/^\[|\]$/g, "")) > 0 || ours.includes(host)
+    ? Effect.void
+    : new Misdirected({ host })
 }
 
 /** For an Origin that `checkOrigin` let pass. */

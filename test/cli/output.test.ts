@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { build, clear, environment, newPlace, type Place } from "../program/support/program.ts"
+import { temporaryDirectory } from "../support/Settings.ts"
 
 let place: Place
 beforeAll(async () => {
@@ -54,11 +55,30 @@ describe("the command line", () => {
   })
 })
 
+describe("berth admin", () => {
+  it("makes no installation where it finds none", async () => {
+    const home = join(temporaryDirectory(), "nowhere")
+    const { code, err } = await berth(["admin", "plan", "you@example.com", "pro"], { BERTH_HOME: home })
+    expect([code, err]).toEqual([1, expect.stringContaining(`There is no installation in ${home}`)])
+  })
+})
+
 describe("berth login", () => {
   it("asks nobody who is not there, and names what to give", async () => {
     const { code, err } = await berth(["login", "--email", "you@example.com"])
     expect([code, err]).toEqual([1, "There is no terminal to ask in: give --password or set BERTH_PASSWORD\n"])
     expect((await berth(["login"])).err).toContain("--password or BERTH_PASSWORD")
+  })
+
+  it("says so when the session can't be kept, before it opens one, and names the setting of a wrong URL", async () => {
+    const given = ["login", "--email", "you@example.com", "--password", "x"]
+    const { code, err } = await berth(given, { XDG_CONFIG_HOME: "/proc" })
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(/^XDG_CONFIG_HOME must be a folder that can be written to, .*\n$/)
+    ])
+    expect((await berth(given, { BERTH_URL: "ftp://x" })).err)
+      .toBe("--url, or BERTH_URL, must be an http or https URL, but is \"ftp://x\"\n")
   })
 
   it("shows all that is wrong with what was sent, and logout forgets the session and ends it", async () => {

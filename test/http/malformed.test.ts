@@ -32,8 +32,18 @@ describe("what is no HTTP request", () => {
     }
   })
 
-  it("without a Host header is refused too (RFC 9112 §3.2)", async () => {
-    expect(await sendRaw(berth.url, "GET /v1/health HTTP/1.1\r\nConnection: close\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 /)
+  it("without a Host header is refused too (RFC 9112 §3.2), and so is a tunnel", async () => {
+    for (
+      const [bytes, status, code] of [
+        ["GET /v1/health HTTP/1.1\r\nConnection: close\r\n\r\n", 400, "BAD_REQUEST"],
+        ["CONNECT evil.example:80 HTTP/1.1\r\nHost: evil.example:80\r\n\r\n", 405, "METHOD_NOT_ALLOWED"]
+      ] as const
+    ) {
+      const answer = await sendRaw(berth.url, bytes)
+      expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+      expect(answer).toMatch(/\r\nx-request-id: \S+\r\n/i)
+      expect(answer).toContain(`"code":"${code}"`)
+    }
   })
 
   it("does not disturb what another connection asks", async () => {
