@@ -118,9 +118,10 @@ const routes = HttpApiBuilder.Router.use((router) =>
         )
         // The body was read here, within our limit; the transport gets it anew, to answer what is no JSON by itself.
         const copy = new Request(urlOf(request), { method: "POST", headers: request.headers, body: text })
-        return HttpServerResponse.fromWeb(
-          yield* Effect.promise(() => transport.handleRequest(copy))
-        )
+        const answer = yield* Effect.promise(() => transport.handleRequest(copy))
+        // Whether the connection stays is between Node and the client, which may have asked for its end.
+        answer.headers.delete("connection")
+        return HttpServerResponse.fromWeb(answer)
       }).pipe(door)
     )
     // Stateless: there is no stream to open and no session to end (MCP 2025-11-25, transports).

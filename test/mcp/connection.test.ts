@@ -1,7 +1,7 @@
 import { request } from "node:http"
 import { expect, it } from "vitest"
 import { useBerth } from "../support/Berth.ts"
-import { freshAddress } from "../support/http.ts"
+import { freshAddress, sendRaw } from "../support/http.ts"
 
 const berth = useBerth({ variables: { ALLOWED_ORIGINS: "https://app.example" } })
 
@@ -21,6 +21,21 @@ const statusFor = (host: string, token: string, path = "/mcp") =>
     })
     sent.on("error", reject).end(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }))
   })
+
+it("a client that asks for the end of the connection gets it", async () => {
+  const { token } = await berth.signUp()
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })
+  const head = [
+    "POST /mcp HTTP/1.1",
+    "Host: localhost",
+    `Authorization: Bearer ${token}`,
+    "Accept: application/json, text/event-stream",
+    "Content-Type: application/json",
+    `Content-Length: ${body.length}`,
+    "Connection: close"
+  ]
+  expect(await sendRaw(berth.url, `${head.join("\r\n")}\r\n\r\n${body}`)).toMatch(/^HTTP\/1\.1 200 /)
+})
 
 it("DNS rebinding: the MCP door takes our hosts, addresses and localhost, and answers any other name with 421", async () => {
   const { token } = await berth.signUp()
