@@ -84,7 +84,7 @@ export const Coordinates = Schema.Struct({
   lng: Schema.Number.pipe(Schema.between(-180, 180))
 })
 
-export const Address = Schema.Struct({ line1: text, city: text, state: text, zip: text, country: text })
+const Address = Schema.Struct({ line1: text, city: text, state: text, zip: text, country: text })
 
 export const FeatureFlags = Schema.Struct({
   appointmentBooking: flag,

@@ -13,7 +13,7 @@ const usage = (argv: ReadonlyArray<string>) => (line: string, rest: string) => {
 }
 
 /** The help that the library prints, without its repetitions; anything else as it is. */
-export const tidyHelp = (text: string, argv: ReadonlyArray<string>) => {
+const tidyHelp = (text: string, argv: ReadonlyArray<string>) => {
   const plain = stripVTControlCharacters(text)
   if (!/^USAGE$/m.test(plain)) return text
   return plain.replace(noise, "").replace(/^\$ (.*)$/m, usage(argv)).replace(/^berth\n+/, "")

@@ -3,7 +3,7 @@ import { FileSystem } from "@effect/platform"
 import { Console, Effect, Option, Redacted, Schema } from "effect"
 import { basename } from "node:path"
 import { TemplateType } from "../businesses/ReadyConfig.ts"
-import { decode } from "../imports/decode.ts"
+import { textOf } from "../imports/decode.ts"
 import { Publication } from "../publishing/Publication.ts"
 import { savedToken } from "./credentials.ts"
 import { fail } from "./fail.ts"
@@ -27,14 +27,6 @@ const project = Options.text("project").pipe(
   Options.optional
 )
 const hidden = Options.boolean("hidden").pipe(Options.withDescription("Leave the listing out of the directory for now"))
-
-/** Whatever encoding a spreadsheet wrote it in. */
-const textOf = (bytes: Uint8Array) => {
-  const work = decode(bytes)
-  let step = work.next()
-  while (step.done !== true) step = work.next()
-  return step.value.utf8.toString("utf8")
-}
 
 const answer = Schema.decodeUnknown(Publication.pick("businessId", "mcpUrl", "importedItems", "warnings", "deployment"))
 

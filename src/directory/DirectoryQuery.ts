@@ -25,13 +25,11 @@ const between = (min: number, max: number) => <A extends number, I>(schema: Sche
     Schema.annotations({ jsonSchema: { type: "number", minimum: min, maximum: max } })
   )
 
-const mostMiles = 500
-
 const circle = <I>(number: Schema.Schema<number, I>) => ({
   lat: optional(between(-90, 90)(number)),
   lng: optional(between(-180, 180)(number)),
-  radius_miles: optional(between(0, mostMiles)(number)).annotations(says(
-    "Up to 500; lat, lng and radius_miles come together"
+  radius_miles: optional(between(0, 25_000)(number)).annotations(says(
+    "The earth is 24,901 miles around; lat, lng and radius_miles come together"
   ))
 })
 

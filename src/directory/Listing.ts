@@ -15,7 +15,7 @@ export type ListingTier = typeof ListingTier.Type
 const ListingStatus = Schema.Literal("active", "pending")
 
 /** Contract: "Directory listing", as lists show it. */
-export const Listing = Schema.Struct({
+const Listing = Schema.Struct({
   id: ListingId,
   businessId: Schema.String,
   businessName: Schema.String,

@@ -38,7 +38,7 @@ const followed = (business: BusinessRow, own: Own) => {
 
 const levelOfTier = (tier: number) => verificationLevels[tier] ?? "unverified"
 
-export const view = (row: ListingRow): OwnListing => ({ ...row, verificationLevel: levelOfTier(row.verificationTier) })
+const view = (row: ListingRow): OwnListing => ({ ...row, verificationLevel: levelOfTier(row.verificationTier) })
 
 /** A business's listing in the directory: one each, hidden until its owner shows it. */
 export class Listings extends Effect.Service<Listings>()("directory/Listings", {

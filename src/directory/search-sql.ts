@@ -106,8 +106,11 @@ export const Conditions = (sql: Sql) => {
           ])
         }`
       case "circle":
-        return sql`SELECT ${columns} FROM directory_entries e
-          WHERE e.cell = ANY(${cellsOf(by.circle)}::int[]) AND ${inCircle(by.circle)}`
+        // A wide circle has more squares than are worth naming.
+        return by.circle.miles > 500
+          ? sql`SELECT ${columns} FROM directory_entries e WHERE ${inCircle(by.circle)}`
+          : sql`SELECT ${columns} FROM directory_entries e
+              WHERE e.cell = ANY(${cellsOf(by.circle)}::int[]) AND ${inCircle(by.circle)}`
       case "words":
         return sql`SELECT ${columns} FROM directory_entries e WHERE ${
           every(by.spellings.map(({ levels }) => sql`e.words && ${levels[2]}::text[]`))

@@ -14,6 +14,9 @@ const startsWith = (bytes: Buffer, ...mark: ReadonlyArray<number>) => mark.every
 const encodingOf = (bytes: Buffer): readonly [Encoding, markLength: number] => {
   if (startsWith(bytes, 0xff, 0xfe)) return ["utf-16le", 2]
   if (startsWith(bytes, 0xfe, 0xff)) return ["utf-16be", 2]
+  // Without a mark, half of the first letters' bytes tell: a file of text has no NUL.
+  if (bytes.length >= 4 && bytes[1] === 0 && bytes[3] === 0 && bytes[0] !== 0 && bytes[2] !== 0) return ["utf-16le", 0]
+  if (bytes.length >= 4 && bytes[0] === 0 && bytes[2] === 0 && bytes[1] !== 0 && bytes[3] !== 0) return ["utf-16be", 0]
   if (isUtf8(bytes)) return ["utf-8", startsWith(bytes, 0xef, 0xbb, 0xbf) ? 3 : 0]
   // Every byte means something in it (WHATWG Encoding §9), so it comes last.
   return ["windows-1252", 0]

@@ -1,6 +1,6 @@
-import { dieOnSql, uniqueViolation } from "#src/shared/sql.ts"
+import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { type ProjectId, ProjectRow } from "./Project.ts"
 
 const Count = Schema.Struct({ count: Schema.Int })
@@ -9,10 +9,12 @@ export class ProjectsRepo extends Effect.Service<ProjectsRepo>()("projects/Proje
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
-    const insert = SqlSchema.single({
+    const insert = SqlSchema.findOne({
       Request: ProjectRow.pick("id", "accountId", "name", "slug"),
       Result: ProjectRow,
-      execute: (row) => sql`INSERT INTO projects ${sql.insert(row)} RETURNING *`
+      // A violation would end the transaction that the creation may be part of.
+      execute: (row) =>
+        sql`INSERT INTO projects ${sql.insert(row)} ON CONFLICT (account_id, slug) DO NOTHING RETURNING *`
     })
     const find = SqlSchema.findOne({
       Request: Schema.String,
@@ -58,11 +60,7 @@ export class ProjectsRepo extends Effect.Service<ProjectsRepo>()("projects/Proje
     return {
       /** Undefined when the slug is taken in the account. */
       insert: (row: Pick<typeof ProjectRow.Type, "id" | "accountId" | "name" | "slug">) =>
-        insert(row).pipe(
-          Effect.catchTag("SqlError", (error) =>
-            uniqueViolation(error) === "projects_account_id_slug_key" ? Effect.succeed(undefined) : Effect.die(error)),
-          dieOnSql
-        ),
+        dieOnSql(Effect.map(insert(row), Option.getOrUndefined)),
       find: (id: string) => dieOnSql(find(id)),
       rename: (id: ProjectId, name: string) => dieOnSql(rename({ id, name })),
       /** Deletes the project with all that belongs to it; the ids of the servers that went. */

@@ -39,10 +39,15 @@ export const Publication = Schema.Struct({
 export type Publication = typeof Publication.Type
 
 /** Somebody deleted or deployed what was being published. */
-export class PublicationCutOff
-  extends Schema.TaggedError<PublicationCutOff>()("PublicationCutOff", {}, failsWith(409))
-{
+export class PublicationCutOff extends Schema.TaggedError<PublicationCutOff>()("PublicationCutOff", {
+  businessId: Schema.String,
+  serverId: Schema.String
+}, failsWith(409)) {
   override get message() {
     return "The business or its server was changed by somebody else while it was being published"
+  }
+  /** What there may be of it. */
+  get details() {
+    return { businessId: this.businessId, serverId: this.serverId }
   }
 }

@@ -38,12 +38,9 @@ const impossible = {
   SlugTaken: Effect.die
 }
 
-const cutOff = () => new PublicationCutOff()
-const byOthers = {
-  DeploymentInProgress: cutOff,
-  DeploymentNotFound: cutOff,
-  ListingNotFound: cutOff,
-  ServerNotFound: cutOff
+const byOthers = (businessId: string, serverId: string) => {
+  const cutOff = () => new PublicationCutOff({ businessId, serverId })
+  return { DeploymentInProgress: cutOff, DeploymentNotFound: cutOff, ListingNotFound: cutOff, ServerNotFound: cutOff }
 }
 
 /** A name that was given, or the one in a JSON file. What is wrong with such a file the import tells better. */
@@ -114,7 +111,7 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
         visible: visible && deployment.status === "running"
       })
       return { deployment, listing }
-    }, (effect) => Effect.catchTags(effect, byOthers))
+    }, (effect, { business, server }) => Effect.catchTags(effect, byOthers(business.id, server.id)))
 
     /**
      * Imports the file into a new business, gives it a server, deploys the ready image there, and shows the listing

@@ -8,7 +8,7 @@ const constraintOf = (code: string) => (error: SqlError.SqlError): string | unde
     ? String(error.cause.constraint)
     : undefined
 
-export const uniqueViolation = constraintOf("23505")
+const uniqueViolation = constraintOf("23505")
 export const foreignKeyViolation = constraintOf("23503")
 
 type StorageError = SqlError.SqlError | ParseResult.ParseError | Cause.NoSuchElementException

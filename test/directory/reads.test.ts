@@ -109,7 +109,7 @@ describe("a query", () => {
       min_verification: ["min_verification=unverified", "min_verification=3", "min_verification="],
       lat: ["lat=91&lng=0&radius_miles=1", "lat=NaN&lng=0&radius_miles=1", "lng=0&radius_miles=1"],
       lng: ["lat=0&lng=-180.1&radius_miles=1", "lat=0&radius_miles=5"],
-      radius_miles: ["lat=0&lng=0&radius_miles=501", "lat=0&lng=0&radius_miles=-1", "lat=0&lng=0"]
+      radius_miles: ["lat=0&lng=0&radius_miles=25001", "lat=0&lng=0&radius_miles=-1", "lat=0&lng=0"]
     }
     for (const [path, queries] of Object.entries(wrong)) {
       for (const query of queries) {

@@ -88,6 +88,13 @@ describeWhen(missingForApps, "publishing a business", () => {
     expect(await traces(owner)).toEqual({ projects: 0, servers: 0, businesses: 0 })
   })
 
+  it("by two callers at once, of an account that has nothing yet, makes two", async () => {
+    const owner = await berth.signUp("pro")
+    const answers = await Promise.all([publish(owner, file), publish(owner, file), publish(owner, file)])
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201])
+    expect(await traces(owner)).toMatchObject({ servers: 3, businesses: 3 })
+  })
+
   it("takes the name of the business from a JSON file", async () => {
     const owner = await berth.signUp()
     const content = JSON.stringify({
