@@ -40,7 +40,7 @@ const valueAt = (value: unknown, path: ReadonlyArray<PropertyKey>) =>
   path.reduce<unknown>((at, key) => at === undefined || at === null ? undefined : Reflect.get(Object(at), key), value)
 
 /** What is wrong with a request's parameters, in a sentence; undefined when they are as its method has them. */
-export const faultOf = (request: JSONRPCRequest): string | undefined => {
+const faultOf = (request: JSONRPCRequest): string | undefined => {
   const result = byMethod.get(request.method)?.safeParse(request)
   if (result === undefined || result.success) return undefined
   const [issue] = result.error.issues
