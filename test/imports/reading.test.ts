@@ -31,6 +31,8 @@ describe("a CSV file", () => {
     ["UTF-8 with a mark", Buffer.from("\ufeffname,price\nCafé,1\n"), "utf-8"],
     ["UTF-16 little-endian with a mark", Buffer.from("\ufeffname,price\nCafé,1\n", "utf16le"), "utf-16le"],
     ["UTF-16 big-endian with a mark", Buffer.from("\ufeffname,price\nCafé,1\n", "utf16le").swap16(), "utf-16be"],
+    ["UTF-16 little-endian without a mark", Buffer.from("name,price\nCafé,1\n", "utf16le"), "utf-16le"],
+    ["UTF-16 big-endian without a mark", Buffer.from("name,price\nCafé,1\n", "utf16le").swap16(), "utf-16be"],
     ["windows-1252", Buffer.from("name,price\nCaf\u00e9,1\n", "latin1"), "windows-1252"]
   ])("in %s is read in it", (_, bytes, encoding) => {
     const reading = csv(bytes)
