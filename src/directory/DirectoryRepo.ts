@@ -1,28 +1,13 @@
 import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema, type Statement } from "@effect/sql"
 import { Effect, Schema } from "effect"
-import { ListingRow } from "./Listing.ts"
+import { publicColumns } from "./Listing.ts"
 import { bandOf, Conditions, type Key, type Need, worstRank } from "./search-sql.ts"
 import { leastForTwoTypos } from "./spelling.ts"
 
 /** A listing as the public sees it, and where it stands in the list. */
 export const FoundRow = Schema.Struct({
-  ...ListingRow.pick(
-    "id",
-    "businessId",
-    "businessName",
-    "businessSlug",
-    "name",
-    "description",
-    "categories",
-    "tags",
-    "featuredImageUrl",
-    "city",
-    "state",
-    "publishedAt",
-    "verificationTier",
-    "relevanceScore"
-  ).fields,
+  ...publicColumns,
   latitude: Schema.NullOr(Schema.Number),
   longitude: Schema.NullOr(Schema.Number),
   band: Schema.Int

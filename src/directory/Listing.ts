@@ -80,6 +80,24 @@ export const ListingRow = Schema.Struct({
 })
 export type ListingRow = typeof ListingRow.Type
 
+/** The columns of a row that everybody may see. */
+export const publicColumns = ListingRow.pick(
+  "id",
+  "businessId",
+  "businessName",
+  "businessSlug",
+  "name",
+  "description",
+  "categories",
+  "tags",
+  "featuredImageUrl",
+  "city",
+  "state",
+  "publishedAt",
+  "verificationTier",
+  "relevanceScore"
+).fields
+
 const Labels = List(Name).pipe(
   Schema.maxItems(20, { message: () => "must have at most 20 entries" }),
   Schema.filter((labels) => new Set(labels).size === labels.length || "must not name anything twice", {

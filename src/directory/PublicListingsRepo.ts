@@ -1,25 +1,10 @@
 import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Schema } from "effect"
-import { ListingRow } from "./Listing.ts"
+import { publicColumns } from "./Listing.ts"
 
 const Detail = Schema.Struct({
-  ...ListingRow.pick(
-    "id",
-    "businessId",
-    "businessName",
-    "businessSlug",
-    "name",
-    "description",
-    "categories",
-    "tags",
-    "featuredImageUrl",
-    "city",
-    "state",
-    "publishedAt",
-    "verificationTier",
-    "relevanceScore"
-  ).fields,
+  ...publicColumns,
   industry: Schema.String,
   website: Schema.String,
   serverSlug: Schema.NullOr(Schema.String)

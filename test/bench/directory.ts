@@ -11,8 +11,7 @@ import { DirectoryQuery, filtersOf } from "#src/directory/DirectoryQuery.ts"
 import { DirectoryRepo } from "#src/directory/DirectoryRepo.ts"
 import { search } from "#src/directory/search.ts"
 import { Effect, Layer, Logger, LogLevel, ManagedRuntime, Redacted, Schema } from "effect"
-import { execFileSync, spawn } from "node:child_process"
-import { randomBytes } from "node:crypto"
+import { execFileSync } from "node:child_process"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
 import { Agent, request } from "node:http"
@@ -20,9 +19,9 @@ import { loadavg, tmpdir } from "node:os"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
 import pg from "pg"
-import { freePort } from "../support/http.ts"
 import { load } from "./directory/data.ts"
 import { type Case, cases } from "./directory/questions.ts"
+import { startProgram } from "./support/program.ts"
 
 const listings = Number(process.argv[2] ?? "100000")
 const requests = Number(process.argv[3] ?? "200")
@@ -31,34 +30,6 @@ const only = process.argv[4]
 interface Statement {
   readonly text: string
   readonly values: ReadonlyArray<unknown>
-}
-
-const startProgram = async (home: string, databaseUrl: string) => {
-  const port = await freePort()
-  const url = `http://127.0.0.1:${port}`
-  const child = spawn(process.execPath, ["dist/berth.js", "serve"], {
-    env: {
-      PATH: process.env["PATH"] ?? "",
-      BERTH_HOME: home,
-      DATABASE_URL: databaseUrl,
-      PORT: String(port),
-      BASE_URL: url,
-      COMPUTE_DRIVER: "sandbox",
-      LOG_LEVEL: "WARN",
-      // Without the demo's machine.
-      NODE_ENV: "production",
-      SECRET_KEY: randomBytes(32).toString("base64"),
-      SMS_URL: "https://a:b@sms.invalid/?From=%2B15550100",
-      // Each request has an address of its own, or the rate limit would be what is measured.
-      TRUST_PROXY: "1"
-    },
-    stdio: ["ignore", "ignore", "inherit"]
-  })
-  for (;;) {
-    if (child.exitCode !== null) throw new Error("the program ended")
-    if (await fetch(`${url}/v1/health`).then((answer) => answer.ok, () => false)) return { child, port }
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
 }
 
 const agent = new Agent({ keepAlive: true, maxSockets: 16 })

@@ -6,17 +6,16 @@
  */
 import { embedded } from "#sql/Embedded.ts"
 import { Effect } from "effect"
-import { spawn } from "node:child_process"
-import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { signUp } from "../support/account.ts"
 import { newBusiness } from "../support/business.ts"
-import { type Answer, freePort, freshAddress, send, type Sent } from "../support/http.ts"
+import { type Answer, freshAddress, send, type Sent } from "../support/http.ts"
 import { confirm, upload } from "../support/imports.ts"
 import { runSql } from "../support/sql.ts"
+import { startProgram } from "./support/program.ts"
 
 const rounds = Number(process.argv[2] ?? "20")
 const aim = 300
@@ -56,27 +55,7 @@ const main = Effect.gen(function*() {
 })
 
 const measure = async (databaseUrl: string) => {
-  const port = await freePort()
-  const url = `http://127.0.0.1:${port}`
-  const program = spawn(process.execPath, ["dist/berth.js", "serve"], {
-    env: {
-      PATH: process.env["PATH"] ?? "",
-      BERTH_HOME: home,
-      DATABASE_URL: databaseUrl,
-      PORT: String(port),
-      BASE_URL: url,
-      COMPUTE_DRIVER: "sandbox",
-      LOG_LEVEL: "WARN",
-      NODE_ENV: "production",
-      SECRET_KEY: randomBytes(32).toString("base64"),
-      TRUST_PROXY: "1"
-    },
-    stdio: ["ignore", "ignore", "inherit"]
-  })
-  while (!await fetch(`${url}/v1/health`).then((answer) => answer.ok, () => false)) {
-    if (program.exitCode !== null) throw new Error("the program ended")
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
+  const { child: program, url } = await startProgram(home, databaseUrl)
   const request = <Body = unknown>(method: string, path: string, sent: Sent = {}): Promise<Answer<Body>> =>
     send<Body>(url, method, path, { ...sent, headers: { "x-forwarded-for": freshAddress(), ...sent.headers } })
   const owner = await signUp({ databaseUrl, request }, "enterprise")

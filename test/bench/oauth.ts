@@ -13,7 +13,7 @@ import { digestOf } from "#src/shared/tokens.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Layer, Logger, LogLevel, Redacted } from "effect"
 import { generateKeyPair, SignJWT } from "jose"
-import { execFileSync, spawn, spawnSync } from "node:child_process"
+import { execFileSync, spawnSync } from "node:child_process"
 import { createHash, randomBytes, randomUUID } from "node:crypto"
 import { once } from "node:events"
 import { mkdtempSync, readFileSync } from "node:fs"
@@ -21,7 +21,7 @@ import { Agent, request } from "node:http"
 import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
-import { freePort } from "../support/http.ts"
+import { startProgram } from "./support/program.ts"
 
 const connections = 32
 const rounds = 3
@@ -37,35 +37,8 @@ const pinned = hasTaskset && availableParallelism() > 1
 const median = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
 /** The program, alone on the first core; this process, which sends the requests, and the database on the others. */
-const startProgram = async (home: string, databaseUrl: string) => {
-  const port = await freePort()
-  const url = `http://127.0.0.1:${port}`
-  const node = [process.execPath, "dist/berth.js", "serve"] as const
-  const [command, args] = pinned ? ["taskset", ["-c", "0", ...node]] as const : [node[0], node.slice(1)] as const
-  const child = spawn(command, args, {
-    env: {
-      PATH: process.env["PATH"] ?? "",
-      BERTH_HOME: home,
-      DATABASE_URL: databaseUrl,
-      PORT: String(port),
-      BASE_URL: url,
-      COMPUTE_DRIVER: "sandbox",
-      LOG_LEVEL: "WARN",
-      // Without the demo's machine.
-      NODE_ENV: "production",
-      SECRET_KEY: randomBytes(32).toString("base64"),
-      // Each request has an address of its own, or the rate limit would be what is measured.
-      TRUST_PROXY: "1"
-    },
-    stdio: ["ignore", "ignore", "inherit"]
-  })
-  for (;;) {
-    if (child.exitCode !== null) throw new Error("the program ended")
-    const there = await fetch(`${url}/v1/health`).then((answer) => answer.ok, () => false)
-    if (there) return { child, port, url }
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-}
+const startPinned = (home: string, databaseUrl: string) =>
+  startProgram(home, databaseUrl, pinned ? ["taskset", "-c", "0"] : [])
 
 const agent = new Agent({ keepAlive: true, maxSockets: connections })
 let address = 0
@@ -196,7 +169,7 @@ const main = Effect.gen(function*() {
   const { database, host, port: dbPort, user } = yield* embedded(home, { exclusive: false })
   const databaseUrl = `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}&port=${dbPort}`
   const program = yield* Effect.acquireRelease(
-    Effect.promise(() => startProgram(home, databaseUrl)),
+    Effect.promise(() => startPinned(home, databaseUrl)),
     ({ child }) =>
       Effect.promise(async () => {
         const ended = once(child, "exit")
