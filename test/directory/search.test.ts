@@ -65,7 +65,11 @@ const values: Readonly<Record<string, ReadonlyArray<Question>>> = {
   location: ["chi", "IL", "il", "spring", "100%", "_", "\\", "i", "Fiji", "zz"].map((location) => ({ location })),
   templateType: ["restaurant", "barber", "salon", "custom", "none"].map((templateType) => ({ templateType })),
   city: ["chicago", "SPRINGFIELD", "100%_town", "none"].map((city) => ({ city })),
-  circle: [[41.88, -87.63, 5], [41.88, -87.63, 60], [-17, 179.9, 200], [38, -90, 500], [0, 0, 0], [89.9, 0, 10], [0, 0, 7000], [10, 10, 20_000]]
+  circle: [[41.88, -87.63, 5], [41.88, -87.63, 60], [-17, 179.9, 200], [38, -90, 500], [0, 0, 0], [89.9, 0, 10], [
+    0,
+    0,
+    7000
+  ], [10, 10, 20_000]]
     .map(([lat = 0, lng = 0, miles = 0]) => ({ lat, lng, radius_miles: miles })),
   min_verification: ["phone_verified", "business_verified", "premium_verified"]
     .map((level) => ({ min_verification: level }))
