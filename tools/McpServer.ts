@@ -2,6 +2,7 @@ import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { codeOf, describe, type Failure } from "#src/shared/Failure.ts"
 import { describeOutage } from "#src/shared/outage.ts"
+import { type Report } from "#src/shared/progress.ts"
 import { version } from "#src/version.ts"
 import {
   CallToolRequestSchema,
@@ -24,7 +25,7 @@ import { importTools } from "./imports.ts"
 import { projectTools } from "./projects.ts"
 import { publishingTools } from "./publishing.ts"
 import { serverTools } from "./servers.ts"
-import { type Report, type Tool, type Toolset } from "./Tool.ts"
+import { type Tool, type Toolset } from "./Tool.ts"
 import { verificationTools } from "./verification.ts"
 
 /** Not the SDK's McpError: that puts "MCP error -32602:" before the message, and so does every client. */

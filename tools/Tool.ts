@@ -1,21 +1,13 @@
 import { type Actor, type CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { mayDo, type Needs } from "#src/accounts/Policy.ts"
 import { decodeInput } from "#src/shared/Failure.ts"
+import { type Report } from "#src/shared/progress.ts"
 import { type ToolAnnotations } from "@modelcontextprotocol/sdk/types.js"
 import { Effect, JSONSchema, Schema } from "effect"
 
 /** Groups that `?toolsets=` picks from (design: MCP door). */
 export const Toolset = Schema.Literal("deploy", "hub", "directory", "billing")
 export type Toolset = typeof Toolset.Type
-
-/** How far a long call has come: `step` of `total`, and a sentence. */
-export interface Progress {
-  readonly step: number
-  readonly total: number
-  readonly message: string
-}
-
-export type Report = (progress: Progress) => Effect.Effect<void>
 
 export interface Tool {
   readonly name: string

@@ -5,8 +5,8 @@ import { TestToken, TestTokens } from "#src/oauth/TestTokens.ts"
 import { Server } from "#src/servers/Server.ts"
 import { PageArguments, PageOf } from "#src/shared/paging.ts"
 import { Input } from "#src/shared/text.ts"
-import { Effect, Schema, Stream } from "effect"
-import { type Report, tool } from "./Tool.ts"
+import { Effect, Schema } from "effect"
+import { tool } from "./Tool.ts"
 
 const serverId = { serverId: Schema.String }
 const deploy = { toolset: "deploy" } as const
@@ -15,13 +15,6 @@ export const deploymentTools = Effect.gen(function*() {
   const deployments = yield* Deployments
   const lifecycle = yield* Lifecycle
   const tokens = yield* TestTokens
-
-  /** Waits for the end of a deployment, and reports each stage on the way. */
-  const settled = (deployment: Deployment, report: Report) =>
-    deployments.progress(deployment.id).pipe(
-      Stream.runForEach(({ message, step, total }) => report({ message, step, total })),
-      Effect.zipRight(deployments.settled(deployment.id))
-    )
 
   return [
     tool({
@@ -35,7 +28,7 @@ export const deploymentTools = Effect.gen(function*() {
       params: Input({ ...serverId, ...deployFields }),
       success: Deployment,
       run: ({ serverId, ...input }, report) =>
-        Effect.flatMap(deployments.deploy(serverId, input), (deployment) => settled(deployment, report))
+        Effect.flatMap(deployments.deploy(serverId, input), ({ id }) => deployments.follow(id, report))
     }),
     tool({
       ...deploy,
@@ -47,7 +40,7 @@ export const deploymentTools = Effect.gen(function*() {
       params: Input({ ...serverId, ...rollbackFields }),
       success: Deployment,
       run: ({ serverId, ...input }, report) =>
-        Effect.flatMap(deployments.rollback(serverId, input), (deployment) => settled(deployment, report))
+        Effect.flatMap(deployments.rollback(serverId, input), ({ id }) => deployments.follow(id, report))
     }),
     tool({
       ...deploy,

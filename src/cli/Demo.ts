@@ -1,4 +1,4 @@
-import { Data, Effect, Option, Schedule, Schema, Stream } from "effect"
+import { Data, Effect, Option, Schedule, Schema } from "effect"
 import { randomBytes } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -65,11 +65,10 @@ const enter = Effect.fn("Demo.enter")(function*(home: string) {
 /** Follows a deployment, a line a stage, and fails with what it failed with. */
 const follow = Effect.fn("Demo.follow")(function*(started: Deployment) {
   const deployments = yield* Deployments
-  yield* Stream.runForEach(
-    deployments.progress(started.id),
+  const ended = yield* deployments.follow(
+    started.id,
     ({ message, step, total }) => say(`deploying, step ${step} of ${total}: ${message}`)
   )
-  const ended = yield* deployments.settled(started.id)
   if (ended.status !== "running") return yield* new DemoError({ message: ended.errorMessage ?? "it did not start" })
 })
 

@@ -6,6 +6,7 @@ import { type ServerRow } from "#src/servers/Server.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { isId, newId } from "#src/shared/ids.ts"
 import { type PageRequest, paginate } from "#src/shared/paging.ts"
+import { type Report } from "#src/shared/progress.ts"
 import { WorkflowEngine } from "@effect/workflow"
 import { Effect, Option, Stream } from "effect"
 import {
@@ -112,7 +113,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     }, reads)
 
     /** The record each time it may have changed, until it has settled. Fails when the server is deleted meanwhile. */
-    const follow = (id: string) =>
+    const changes = (id: string) =>
       watch.ticks(id).pipe(
         Stream.mapEffect(() => repo.find(id)),
         Stream.mapEffect(Option.match({ onNone: () => new DeploymentNotFound(), onSome: Effect.succeed })),
@@ -123,7 +124,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     /** Waits until the deployment serves or has failed. */
     const settled = Effect.fn("Deployments.settled")(function*(id: string) {
       yield* visible(id)
-      const last = yield* Stream.runLast(follow(id))
+      const last = yield* Stream.runLast(changes(id))
       return yield* Option.match(last, {
         onNone: () => new DeploymentNotFound(),
         onSome: (row) => Effect.succeed(view(row))
@@ -132,12 +133,19 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
 
     /** `{ stage, message, step, total }` at each stage until the end; works for any deployment, also a resumed one. */
     const progress = (id: string) =>
-      Stream.unwrap(Effect.as(either(visible(id)), follow(id))).pipe(
+      Stream.unwrap(Effect.as(either(visible(id)), changes(id))).pipe(
         Stream.map((row) => ({
           stage: row.stage,
           message: row.errorMessage ?? rules[row.stage].doing,
           ...stepOf(row.stage)
         }))
+      )
+
+    /** Waits for the end of a deployment, and tells each step on the way. */
+    const follow = (id: string, report: Report) =>
+      progress(id).pipe(
+        Stream.runForEach(({ message, step, total }) => report({ message, step, total })),
+        Effect.zipRight(settled(id))
       )
 
     /** Newest first. */
@@ -157,6 +165,6 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       })
     }, reads)
 
-    return { deploy, rollback, get, settled, progress, list } as const
+    return { deploy, rollback, get, settled, progress, follow, list } as const
   })
 }) {}

@@ -1,6 +1,5 @@
 import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
 import { Businesses } from "#src/businesses/Businesses.ts"
-import { type Deployment } from "#src/deployments/Deployment.ts"
 import { Deployments } from "#src/deployments/Deployments.ts"
 import { stepOf } from "#src/deployments/transitions.ts"
 import { Listings } from "#src/directory/Listings.ts"
@@ -10,15 +9,11 @@ import { ReadyImage } from "#src/ready-server/ReadyImage.ts"
 import { CreateServer } from "#src/servers/Server.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { Invalid } from "#src/shared/Failure.ts"
+import { type Report } from "#src/shared/progress.ts"
 import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
-import { Effect, Fiber, Schema, Stream } from "effect"
+import { Effect, Fiber, Schema } from "effect"
 import { type Publication, PublicationCutOff, type Publish } from "./Publication.ts"
-
-/** How far a publication has come: `step` of `total`, and a sentence. */
-export type Tell = (
-  progress: { readonly step: number; readonly total: number; readonly message: string }
-) => Effect.Effect<void>
 
 type Publish = typeof Publish.Type
 
@@ -93,19 +88,17 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
       (effect) => dieOnSql(sql.withTransaction(effect))
     )
 
-    const follow = (deployment: Deployment, tell: Tell) =>
-      deployments.progress(deployment.id).pipe(
-        Stream.runForEach(({ message, step }) => tell({ message, step: before + step, total })),
-        Effect.zipRight(deployments.settled(deployment.id))
-      )
-
     const run = Effect.fn("Publishing.run")(function*(
       { business, server }: Effect.Effect.Success<ReturnType<typeof make>>,
       imageUri: string,
       visible: boolean,
-      tell: Tell
+      tell: Report
     ) {
-      const deployment = yield* follow(yield* deployments.deploy(server.id, { imageUri }), tell)
+      const { id } = yield* deployments.deploy(server.id, { imageUri })
+      const deployment = yield* deployments.follow(
+        id,
+        ({ message, step }) => tell({ message, step: before + step, total })
+      )
       yield* tell({ step: total, total, message: visible ? "Showing the listing" : "Leaving the listing hidden" })
       const listing = yield* listings.setVisible(business.listingId, {
         visible: visible && deployment.status === "running"
@@ -118,7 +111,7 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
      * once it runs. A deployment that fails is told in `deployment`, and the listing stays hidden; whoever hangs up
      * stops nothing. `address` is the caller's IP, for the limit of imports.
      */
-    const publish = Effect.fn("Publishing.publish")(function*(input: Publish, address: string, tell: Tell) {
+    const publish = Effect.fn("Publishing.publish")(function*(input: Publish, address: string, tell: Report) {
       yield* tell({ step: 0, total, message: "Finding the ready server's image" })
       const imageUri = yield* readyImage.reference
       yield* tell({ step: 1, total, message: `Importing ${input.filename}` })
