@@ -1,6 +1,7 @@
 import { newId, newUlid } from "#src/shared/ids.ts"
+import { now } from "#src/shared/now.ts"
 import { digestOf, randomToken } from "#src/shared/tokens.ts"
-import { Clock, Duration, Effect, Option } from "effect"
+import { Duration, Effect, Option } from "effect"
 import { AccountsRepo } from "./AccountsRepo.ts"
 import { AccountId, type Actor, CurrentActor } from "./CurrentActor.ts"
 import { Passwords } from "./Passwords.ts"
@@ -13,8 +14,6 @@ const lifetime = Duration.toMillis("30 days")
 const slideAfter = Duration.toMillis("1 day")
 const attemptWindow = Duration.toMillis("15 minutes")
 const attemptLimit = 10
-
-const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis))
 
 /** Users and their sessions (design: accounts). A user is an account: it owns projects and has a plan. */
 export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {

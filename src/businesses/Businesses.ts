@@ -46,7 +46,10 @@ export class Businesses extends Effect.Service<Businesses>()("businesses/Busines
       return own ? row : yield* new BusinessNotFound()
     })
 
-    const openIntegrations = Effect.fn("Businesses.openIntegrations")(function*(row: BusinessRow) {
+    /** Undefined when there are none. */
+    const openIntegrations = Effect.fn("Businesses.openIntegrations")(function*(
+      row: Pick<BusinessRow, "id" | "sealedIntegrations">
+    ) {
       if (row.sealedIntegrations === null) return undefined
       const text = yield* Effect.orDie(secrets.open(row.sealedIntegrations, integrationsContext(row.id)))
       return JSON.parse(text) as Record<string, unknown>

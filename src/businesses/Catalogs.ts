@@ -52,13 +52,17 @@ export class Catalogs extends Effect.Service<Catalogs>()("businesses/Catalogs", 
       return { id, businessId, sortOrder: wanted ?? end }
     })
 
+    const has = (table: Table, businessId: string, id: string) =>
+      isUlid(id) ? repo.has(table, businessId, id) : Effect.succeed(false)
+
     const checkCategory = Effect.fn("Catalogs.checkCategory")(function*(
       businessId: string,
       categoryId: string | null | undefined
     ) {
       if (categoryId === null || categoryId === undefined) return
-      const known = isUlid(categoryId) && (yield* repo.has("catalog_categories", businessId, categoryId))
-      if (!known) return yield* Invalid.field("categoryId", "there is no such category")
+      if (!(yield* has("catalog_categories", businessId, categoryId))) {
+        return yield* Invalid.field("categoryId", "there is no such category")
+      }
     })
 
     const createItem = Effect.fn("Catalogs.createItem")(
@@ -76,8 +80,7 @@ export class Catalogs extends Effect.Service<Catalogs>()("businesses/Catalogs", 
       (id: string, itemId: string, input: typeof UpdateItem.Type) =>
         changing(id, (businessId) =>
           Effect.gen(function*() {
-            const known = isUlid(itemId) && (yield* repo.has("catalog_items", businessId, itemId))
-            if (!known) return yield* new CatalogItemNotFound()
+            if (!(yield* has("catalog_items", businessId, itemId))) return yield* new CatalogItemNotFound()
             if (Object.keys(input).length === 0) return yield* nothingGiven
             yield* checkCategory(businessId, input.categoryId)
             if (input.sortOrder !== undefined) {
@@ -112,8 +115,7 @@ export class Catalogs extends Effect.Service<Catalogs>()("businesses/Catalogs", 
       (id: string, categoryId: string, input: typeof UpdateCategory.Type) =>
         changing(id, (businessId) =>
           Effect.gen(function*() {
-            const known = isUlid(categoryId) && (yield* repo.has("catalog_categories", businessId, categoryId))
-            if (!known) return yield* new CatalogCategoryNotFound()
+            if (!(yield* has("catalog_categories", businessId, categoryId))) return yield* new CatalogCategoryNotFound()
             if (Object.keys(input).length === 0) return yield* nothingGiven
             if (input.sortOrder !== undefined) {
               yield* repo.makeRoom("catalog_categories", businessId, input.sortOrder, categoryId)

@@ -1,8 +1,6 @@
 import { anyScope, withPolicy } from "#src/accounts/Policy.ts"
 import { BadRequest, failsWith } from "#src/shared/Failure.ts"
-import { Secrets } from "#src/shared/Secrets.ts"
 import { Effect, Option, Schema } from "effect"
-import { integrationsContext } from "./business-columns.ts"
 import { BusinessNotFound } from "./Business.ts"
 import { Businesses } from "./Businesses.ts"
 import { readyConfigOf } from "./ready-config.ts"
@@ -18,28 +16,17 @@ export class ConfigNotGenerated
 }
 
 const longestId = 26
-const Integrations = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
-const decodeIntegrations = Schema.decode(Integrations)
 
 /** Made anew at every read from what is stored: a configuration can't be older than its business. */
 export class ReadyConfigs extends Effect.Service<ReadyConfigs>()("businesses/ReadyConfigs", {
   effect: Effect.gen(function*() {
     const repo = yield* ReadyConfigsRepo
     const businesses = yield* Businesses
-    const secrets = yield* Secrets
-
-    const integrationsOf = ({ id, sealedIntegrations }: Source) =>
-      sealedIntegrations === null
-        ? Effect.succeed(undefined)
-        : secrets.open(sealedIntegrations, integrationsContext(id)).pipe(
-          Effect.flatMap(decodeIntegrations),
-          Effect.orDie
-        )
 
     const generate = Effect.fn("ReadyConfigs.generate")(function*(source: Source) {
       const { serverId } = source
       if (serverId === null) return yield* new ConfigNotGenerated()
-      return readyConfigOf({ ...source, serverId }, yield* integrationsOf(source))
+      return readyConfigOf({ ...source, serverId }, yield* businesses.openIntegrations(source))
     })
 
     const get = Effect.fn("ReadyConfigs.get")(function*(businessId: string) {

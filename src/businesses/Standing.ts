@@ -1,12 +1,11 @@
 import { Listings } from "#src/directory/Listings.ts"
+import { now } from "#src/shared/now.ts"
 import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
-import { Clock, Duration, Effect } from "effect"
+import { Duration, Effect } from "effect"
 import { BusinessNotFound } from "./Business.ts"
 import { BusinessesRepo } from "./BusinessesRepo.ts"
 import { fullAge, levelOf } from "./verification-level.ts"
-
-const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis))
 
 /** What follows from a business as it is stored: its verification level, and how it is listed and ranked. */
 export class Standing extends Effect.Service<Standing>()("businesses/Standing", {

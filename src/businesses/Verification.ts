@@ -1,12 +1,12 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
+import { now } from "#src/shared/now.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
 import { Timestamp } from "#src/shared/text.ts"
-import { Clock, Duration, Effect, Either, Option, Schema } from "effect"
+import { Duration, Effect, Either, Option, Schema } from "effect"
 import { timingSafeEqual } from "node:crypto"
 import { type BusinessRow } from "./Business.ts"
 import { Businesses } from "./Businesses.ts"
-import { BusinessesRepo } from "./BusinessesRepo.ts"
 import {
   codeHash,
   CodeJustSent,
@@ -27,7 +27,6 @@ import { VerificationRepo } from "./VerificationRepo.ts"
 /** Where a code went: of the number, its last two digits. */
 export const CodeSent = Schema.Struct({ phone: Schema.String, expiresAt: Timestamp })
 
-const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis))
 const masked = (phone: string) => phone.slice(0, -2).replace(/\d/g, "•") + phone.slice(-2)
 /** E.164, with the spaces, dots, hyphens and brackets that people put in. */
 const international = (phone: string) => {
@@ -43,7 +42,6 @@ const refused = (reason: string) => Either.left(new CodeRefused({ reason }))
 export class Verification extends Effect.Service<Verification>()("businesses/Verification", {
   effect: Effect.gen(function*() {
     const businesses = yield* Businesses
-    const businessesRepo = yield* BusinessesRepo
     const repo = yield* VerificationRepo
     const sms = yield* Sms
     const limits = yield* RateLimit
@@ -110,7 +108,7 @@ export class Verification extends Effect.Service<Verification>()("businesses/Ver
           return refused(`is wrong; ${mostTries - sent.tries - 1} tries are left`)
         }
         yield* repo.drop(row.id)
-        yield* businessesRepo.update(row.id, { verifiedPhone: row.phone, phoneVerifiedAt: at })
+        yield* businesses.write(row.id, { verifiedPhone: row.phone, phoneVerifiedAt: at })
         return Either.right(undefined)
       })
 
@@ -122,7 +120,7 @@ export class Verification extends Effect.Service<Verification>()("businesses/Ver
 
     const ask = Effect.fn("Verification.ask")(function*(row: BusinessRow) {
       if (tierOf(row.verificationLevel) < tierOf("business_verified")) return yield* new NotVerifiedYet()
-      if (row.reviewRequestedAt === null) yield* businessesRepo.update(row.id, { reviewRequestedAt: yield* now })
+      if (row.reviewRequestedAt === null) yield* businesses.write(row.id, { reviewRequestedAt: yield* now })
     })
 
     /** Asks the operator for `premium_verified`; asking again changes nothing. */

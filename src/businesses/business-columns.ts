@@ -4,6 +4,18 @@ import { type Business, type BusinessRow, type UpdateBusiness } from "./Business
 /** What sealed integrations are bound to: they open nowhere else. */
 export const integrationsContext = (businessId: string) => `business ${businessId} integrations`
 
+/** Contact as a business and its configuration show it, from the columns. */
+export const contactOf = ({ city, country, email, latitude, line1, longitude, phone, state, website, zip }: Pick<
+  BusinessRow,
+  "city" | "country" | "email" | "latitude" | "line1" | "longitude" | "phone" | "state" | "website" | "zip"
+>) => ({
+  phone,
+  email,
+  website,
+  address: { line1, city, state, zip, country },
+  coordinates: latitude === null || longitude === null ? null : { lat: latitude, lng: longitude }
+})
+
 /** A row as its owner sees it; of the integrations, their names. */
 export const view = (row: BusinessRow, integrations: ReadonlyArray<string>): Business => ({
   ...Struct.pick(
@@ -28,13 +40,7 @@ export const view = (row: BusinessRow, integrations: ReadonlyArray<string>): Bus
     "updatedAt"
   ),
   integrations,
-  contact: {
-    phone: row.phone,
-    email: row.email,
-    website: row.website,
-    address: { line1: row.line1, city: row.city, state: row.state, zip: row.zip, country: row.country },
-    coordinates: row.latitude === null || row.longitude === null ? null : { lat: row.latitude, lng: row.longitude }
-  }
+  contact: contactOf(row)
 })
 
 /** The columns that a change sets, without the integrations, which are sealed first. */

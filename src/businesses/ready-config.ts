@@ -1,3 +1,4 @@
+import { contactOf } from "./business-columns.ts"
 import { type ReadyConfig } from "./ReadyConfig.ts"
 import { type Source } from "./ReadyConfigsRepo.ts"
 
@@ -10,7 +11,7 @@ export const readyConfigOf = (
   source: Source & { readonly serverId: string },
   integrations: Readonly<Record<string, unknown>> | undefined
 ): ReadyConfig => {
-  const { analytics, catalog, city, country, latitude, line1, longitude, state, zip } = source
+  const { analytics, catalog } = source
   return {
     version: "2.0",
     serverId: source.serverId,
@@ -21,13 +22,7 @@ export const readyConfigOf = (
       category: source.category === "" ? source.industry : source.category,
       ...factsOf(source)
     },
-    contact: {
-      phone: source.phone,
-      email: source.email,
-      website: source.website,
-      address: { line1, city, state, zip, country },
-      coordinates: latitude === null || longitude === null ? null : { lat: latitude, lng: longitude }
-    },
+    contact: contactOf(source),
     hours: source.hours,
     ...(catalog === null ? {} : { catalog }),
     featureFlags: source.featureFlags,

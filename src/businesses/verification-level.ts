@@ -21,5 +21,8 @@ export const levelOf = (evidence: Evidence, now: Date): VerificationLevel => {
   return premiumGrantedAt === null ? "business_verified" : "premium_verified"
 }
 
+/** The level of a stored tier. */
+export const levelOfTier = (tier: number): VerificationLevel => verificationLevels[tier] ?? "unverified"
+
 /** 0 to 3, in the order of the levels. */
 export const tierOf = (level: VerificationLevel) => verificationLevels.indexOf(level)

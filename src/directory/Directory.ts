@@ -1,4 +1,4 @@
-import { verificationLevels } from "#src/businesses/Business.ts"
+import { levelOfTier } from "#src/businesses/verification-level.ts"
 import { CurrentSettings } from "#src/Config.ts"
 import { isUlid } from "#src/shared/ids.ts"
 import { decodeCursor, encodeCursor } from "#src/shared/paging.ts"
@@ -39,7 +39,7 @@ export class Directory extends Effect.Service<Directory>()("directory/Directory"
       const { band: _band, latitude, longitude, verificationTier, ...listing } = row
       return {
         ...listing,
-        verificationLevel: verificationLevels[verificationTier] ?? "unverified",
+        verificationLevel: levelOfTier(verificationTier),
         ...(circle === undefined || latitude === null || longitude === null
           ? {}
           : { distanceMiles: Math.round(distanceMiles(circle, { lat: latitude, lng: longitude }) * 100) / 100 })
@@ -70,7 +70,7 @@ export class Directory extends Effect.Service<Directory>()("directory/Directory"
       const { serverSlug, verificationTier, ...listing } = found.value
       return {
         ...listing,
-        verificationLevel: verificationLevels[verificationTier] ?? "unverified",
+        verificationLevel: levelOfTier(verificationTier),
         mcpServerUrl: serverSlug === null ? "" : mcpUrl(settings, serverSlug)
       }
     })

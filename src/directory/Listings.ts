@@ -1,8 +1,8 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
-import { type BusinessRow, verificationLevels } from "#src/businesses/Business.ts"
+import { type BusinessRow } from "#src/businesses/Business.ts"
 import { profileCompleteness } from "#src/businesses/completeness.ts"
-import { tierOf } from "#src/businesses/verification-level.ts"
+import { levelOfTier, tierOf } from "#src/businesses/verification-level.ts"
 import { isUlid, newUlid } from "#src/shared/ids.ts"
 import { Effect, Option } from "effect"
 import { ListingId, ListingNotFound, type ListingRow, type OwnListing, type SetVisible } from "./Listing.ts"
@@ -35,8 +35,6 @@ const followed = (business: BusinessRow, own: Own) => {
     longitude: business.longitude
   }
 }
-
-const levelOfTier = (tier: number) => verificationLevels[tier] ?? "unverified"
 
 const view = (row: ListingRow): OwnListing => ({ ...row, verificationLevel: levelOfTier(row.verificationTier) })
 

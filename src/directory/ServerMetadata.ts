@@ -1,4 +1,5 @@
-import { VerificationLevel, verificationLevels } from "#src/businesses/Business.ts"
+import { VerificationLevel } from "#src/businesses/Business.ts"
+import { levelOfTier } from "#src/businesses/verification-level.ts"
 import { CurrentSettings } from "#src/Config.ts"
 import { BadRequest, failsWith } from "#src/shared/Failure.ts"
 import { optional, Query, Text, Timestamp } from "#src/shared/text.ts"
@@ -77,7 +78,7 @@ export class ServerMetadataReads extends Effect.Service<ServerMetadataReads>()("
         industry: row.industry,
         city: row.city,
         state: row.state,
-        verificationLevel: verificationLevels[row.verificationTier] ?? "unverified",
+        verificationLevel: levelOfTier(row.verificationTier),
         accountAgeDays: Math.max(0, Math.floor((now - row.accountCreatedAt.getTime()) / Duration.toMillis("1 day"))),
         profileCompleteness: row.profileCompleteness,
         lastUpdated: row.updatedAt,

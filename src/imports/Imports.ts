@@ -6,6 +6,7 @@ import { mostCategories, mostItems } from "#src/businesses/Catalog.ts"
 import { addressBucket } from "#src/shared/client-address.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { newUlid } from "#src/shared/ids.ts"
+import { now } from "#src/shared/now.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
 import { Clock, Duration, Effect, Option, Struct } from "effect"
 import { isDeepStrictEqual } from "node:util"
@@ -27,7 +28,6 @@ import { type AuditRow, ImportsRepo } from "./ImportsRepo.ts"
 import { categoriesOf, type Fault, type Plan, type Reading } from "./plan.ts"
 import { parserFor, read } from "./read.ts"
 
-const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis))
 const lifetime = Duration.toMillis(limits.lifetime)
 
 const invalid = ({ message, path }: Fault) => Invalid.field(path, message)
