@@ -26,8 +26,18 @@ The application does not see your password.</p>`
 
 const ticketField = (ticket: string) => html`<input type="hidden" name="ticket" value="${ticket}">`
 
+const emailField = ({ email, faults }: SignInProps) =>
+  field({
+    name: "email",
+    label: "E-mail address",
+    type: "email",
+    autocomplete: "username",
+    maxLength: 254,
+    value: email
+  }, faults)
+
 export const signInPage = (props: SignInProps) => {
-  const { action, clientName, email, faults, other, signedInAs, ticket } = props
+  const { action, clientName, faults, other, signedInAs, ticket } = props
   return document({
     title: titled("Sign in", faults),
     main: html`<h1>Sign in</h1>
@@ -39,16 +49,7 @@ with another account ends that session.</p>`
     }
 <form method="post" action="${action}">
 ${ticketField(ticket)}
-${
-      field({
-        name: "email",
-        label: "E-mail address",
-        type: "email",
-        autocomplete: "username",
-        maxLength: 254,
-        value: email
-      }, faults)
-    }
+${emailField(props)}
 ${
       field({
         name: "password",
@@ -65,7 +66,7 @@ ${
 }
 
 export const signUpPage = (props: SignInProps) => {
-  const { action, clientName, email, faults, name, other, ticket } = props
+  const { action, clientName, faults, name, other, ticket } = props
   return document({
     title: titled("Create an account", faults),
     main: html`<h1>Create an account</h1>
@@ -84,16 +85,7 @@ ${
         value: name
       }, faults)
     }
-${
-      field({
-        name: "email",
-        label: "E-mail address",
-        type: "email",
-        autocomplete: "username",
-        maxLength: 254,
-        value: email
-      }, faults)
-    }
+${emailField(props)}
 ${
       field({
         name: "password",
