@@ -120,9 +120,10 @@ describeWhen(missing, "clients described by a document, with a person at a brows
       expect(read).toContain("Allow Table Agent to use Copper Ladle?")
       expect(read).toContain(whoItIs())
       expect(read).toContain("You return to\nagent.invalid")
+      const next = await page.context().newPage()
       await useMenu(clientId, async (asked) => {
-        const back = backAt(page)
-        await page.goto(asked, { timeout: 60_000 }).catch(() => undefined)
+        const back = backAt(next)
+        await next.goto(asked, { timeout: 60_000 }).catch(() => undefined)
         return (await back).url()
       })
     }, 240_000)
@@ -138,8 +139,10 @@ describeWhen(missing, "clients described by a document, with a person at a brows
         person = await signUp(page, asked)
         return (await back).url()
       })
-      await page.goto(`${program().url}/oauth/grants`, { timeout: 60_000 })
-      await page.getByRole("heading", { level: 2, name: "House Agent" }).waitFor({ timeout: 60_000 })
+      // In a tab of its own: the first one still arrives at the name that nobody resolves.
+      const grants = await page.context().newPage()
+      await grants.goto(`${program().url}/oauth/grants`, { timeout: 60_000 })
+      await grants.getByRole("heading", { level: 2, name: "House Agent" }).waitFor({ timeout: 60_000 })
 
       const other = await own.newServer("Elsewhere")
       const query = new URLSearchParams({
