@@ -11,6 +11,7 @@ import { bounded } from "./bodies.ts"
 import { BusinessesHandlers } from "./businesses/Handlers.ts"
 import { CatalogHandlers } from "./catalog/Handlers.ts"
 import { ClientsHandlers } from "./clients/Handlers.ts"
+import { answersPreflights } from "./cors.ts"
 import { DeploymentsHandlers } from "./deployments/Handlers.ts"
 import { DirectoryHandlers } from "./directory/Handlers.ts"
 import { DocsRoutes } from "./docs.ts"
@@ -61,7 +62,7 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
   Layer.provide(AuthenticationLive)
 )
 
-const doors = (app: HttpApp.Default) => frontDoor(bounded(idempotent(app)))
+const doors = (app: HttpApp.Default) => frontDoor(answersPreflights(bounded(idempotent(app))))
 
 /** Paths are told apart by case (RFC 3986 §6.2.2.1), and a parameter may be as long as the longest name of ours. */
 const routing = { caseSensitive: true, maxParamLength: 255 }

@@ -3,6 +3,7 @@ import { issuesFrom } from "#src/shared/issues.ts"
 import { describeOutage } from "#src/shared/outage.ts"
 import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Cause, Effect, Option, Predicate } from "effect"
+import { openHeaders } from "./cors.ts"
 import { NotJsonRpc } from "./json-rpc.ts"
 
 /** Hub, directory and business paths speak lower-case codes, the rest of the platform upper case (design: bodies). */
@@ -29,7 +30,7 @@ const bodyOf = (path: string, { code, details, jsonRpc, message, status }: Failu
 export const errorResponse = (path: string, failure: Failure) => {
   const { retryAfter, status } = failure
   const headers = {
-    ...(oauth.test(path) ? { "access-control-allow-origin": "*", "cache-control": "no-store" } : {}),
+    ...(oauth.test(path) ? { ...openHeaders, "cache-control": "no-store" } : {}),
     ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
     ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
     ...(status === 408 || status === 413 ? { connection: "close" } : {})

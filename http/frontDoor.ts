@@ -8,6 +8,7 @@ import { RateLimit } from "#src/shared/RateLimit.ts"
 import { type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Cause, Clock, Context, Duration, Effect, Option } from "effect"
 import { type Caller, CurrentCaller, identify } from "./caller.ts"
+import { asksForPublicRead, readableHeaders } from "./cors.ts"
 import { errorResponse, failureOf } from "./errors.ts"
 import { failurePage, wantsPage } from "./pages/failure.ts"
 
@@ -57,7 +58,8 @@ const consume = Effect.fn("http.rateLimit")(function*(
 const requestIdPattern = /^[\w.:-]{8,128}$/
 
 /** Probes must not be turned away for knocking often. */
-const neverRefused = (url: string) => /^\/v1\/health(\?|$)/.test(url)
+const neverRefused = (request: HttpServerRequest.HttpServerRequest) =>
+  /^\/v1\/health(\?|$)/.test(request.url) || asksForPublicRead(request)
 
 /** What a crawler or an old browser needs to know of every answer. */
 const security = { "x-content-type-options": "nosniff", "referrer-policy": "no-referrer" }
@@ -90,18 +92,18 @@ export const frontDoor = <E, R>(app: HttpApp.Default<E, R>) =>
       request.headers["x-forwarded-for"],
       settings.trustProxy
     )
+    const always = { ...security, ...readableHeaders(request), "x-request-id": requestId }
 
     const admitted = Effect.gen(function*() {
       const caller = yield* identify(request)
       const rate = yield* consume(request, caller, address)
       const headers = {
-        ...security,
-        "x-request-id": requestId,
+        ...always,
         "x-ratelimit-limit": String(rate.limit),
         "x-ratelimit-remaining": String(rate.remaining),
         "x-ratelimit-reset": String(rate.resetAt)
       }
-      if (!rate.allowed && !neverRefused(request.url)) {
+      if (!rate.allowed && !neverRefused(request)) {
         const message = `More than ${rate.limit} requests a minute; try again in ${rate.retryAfterSeconds} seconds`
         const failure = { status: 429, code: "RATE_LIMITED", message, retryAfter: rate.retryAfterSeconds }
         return carrying(failed(request, failure, requestId), headers)
@@ -119,8 +121,7 @@ export const frontDoor = <E, R>(app: HttpApp.Default<E, R>) =>
     const fallback = (cause: Cause.Cause<unknown>) =>
       Effect.map(answer(request, cause, requestId), (response) =>
         carrying(response, {
-          ...security,
-          "x-request-id": requestId,
+          ...always,
           "x-ratelimit-limit": String(plans.free.requestsPerMinute),
           "x-ratelimit-remaining": String(plans.free.requestsPerMinute),
           "x-ratelimit-reset": String(Math.ceil(Date.now() / 1000) + 60)

@@ -1,19 +1,6 @@
 import { type OAuthError } from "#src/oauth/OAuthError.ts"
 import { HttpServerResponse } from "@effect/platform"
-
-/** Clients that run in a page may ask from any origin: none of these endpoints looks at cookies. */
-export const openHeaders = { "access-control-allow-origin": "*" } as const
-
-export const preflight = (methods: string) =>
-  HttpServerResponse.empty({
-    status: 204,
-    headers: {
-      ...openHeaders,
-      "access-control-allow-methods": `${methods}, OPTIONS`,
-      "access-control-allow-headers": "Authorization, Content-Type, MCP-Protocol-Version, *",
-      "access-control-max-age": "86400"
-    }
-  })
+import { openHeaders } from "../cors.ts"
 
 /** Tokens and what is said of them are not to be cached (RFC 6749 §5.1). */
 export const noStore = { "cache-control": "no-store", pragma: "no-cache" } as const

@@ -6,7 +6,8 @@ import { Tokens } from "#src/oauth/Tokens.ts"
 import { HttpApiBuilder, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 import { CurrentCaller } from "../caller.ts"
-import { answer, noStore, openHeaders, preflight, refusal } from "./answer.ts"
+import { openHeaders, preflight } from "../cors.ts"
+import { answer, noStore, refusal } from "./answer.ts"
 
 const form = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
   request.text.pipe(

@@ -2,7 +2,7 @@ import { CurrentSettings } from "#src/Config.ts"
 import { metadataPaths, openidMetadata, serverMetadata } from "#src/oauth/server-metadata.ts"
 import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
-import { openHeaders, preflight } from "./answer.ts"
+import { openHeaders, preflight } from "../cors.ts"
 
 /** The authorization server's metadata at every path that clients look at (RFC 8414 §3; MCP 2025-11-25). */
 export const MetadataRoutes = HttpApiBuilder.Router.use((router) =>

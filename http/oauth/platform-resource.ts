@@ -11,6 +11,7 @@ import {
 import { challengedScopes } from "#src/oauth/scopes.ts"
 import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
+import { openHeaders, preflight } from "../cors.ts"
 
 /** Which document a client is shown: that of the address it used. */
 const doorOf = (path: string): Door => path.startsWith("/sse") || path.startsWith("/message") ? "sse" : "mcp"
@@ -26,30 +27,18 @@ export const doorChallenge = (settings: Settings, path: string, error?: string) 
     ...(error === undefined ? [] : [`error="${error}"`])
   ].join(", ")
 
-/** Anybody may read a metadata document, a page of elsewhere too; it asks first when it sends a header of MCP. */
-const open = { "access-control-allow-origin": "*" }
-const preflight = HttpServerResponse.empty({
-  status: 204,
-  headers: {
-    ...open,
-    "access-control-allow-methods": "GET, HEAD, OPTIONS",
-    "access-control-allow-headers": "Authorization, MCP-Protocol-Version, *",
-    "access-control-max-age": "86400"
-  }
-})
-
 /** The documents of our MCP door: for each address, and at the root for clients that look nowhere else. */
 export const PlatformResourceRoutes = HttpApiBuilder.Router.use((router) =>
   Effect.gen(function*() {
     const settings = yield* CurrentSettings
     const documentOf = (door: Door) =>
       HttpServerResponse.unsafeJson(platformResourceMetadata(settings, door), {
-        headers: { ...open, "cache-control": "public, max-age=300" }
+        headers: { ...openHeaders, "cache-control": "public, max-age=300" }
       })
     const publish = (path: string, door: Door) =>
       Effect.all([
         router.get(path as `/${string}`, Effect.succeed(documentOf(door))),
-        router.options(path as `/${string}`, Effect.succeed(preflight))
+        router.options(path as `/${string}`, Effect.succeed(preflight("GET, HEAD")))
       ], { discard: true })
     yield* publish(wellKnown, "mcp")
     for (const door of doors) yield* publish(new URL(documentUrl(platformResources(settings)[door])).pathname, door)

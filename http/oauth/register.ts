@@ -2,24 +2,13 @@ import { OAuthClients } from "#src/oauth/Clients.ts"
 import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { HttpApiBuilder, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
-
-/** A page of any origin may register itself: it sends no cookies, and gets nothing but an id. */
-const open = { "access-control-allow-origin": "*" }
-const preflight = HttpServerResponse.empty({
-  status: 204,
-  headers: {
-    ...open,
-    "access-control-allow-methods": "POST, OPTIONS",
-    "access-control-allow-headers": "Content-Type, MCP-Protocol-Version, *",
-    "access-control-max-age": "86400"
-  }
-})
+import { openHeaders, preflight } from "../cors.ts"
 
 /** RFC 7591 §3.2: neither what was registered nor why it was refused is to be cached. */
 const answer = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
   HttpServerResponse.unsafeJson(body, {
     status,
-    headers: { ...open, "cache-control": "no-store", pragma: "no-cache", ...headers }
+    headers: { ...openHeaders, "cache-control": "no-store", pragma: "no-cache", ...headers }
   })
 
 const refused = (status: number, error: string, description: string, headers?: Readonly<Record<string, string>>) =>
@@ -40,11 +29,14 @@ const register = (clients: OAuthClients) =>
       Effect.succeed(refused(429, "temporarily_unavailable", message, { "retry-after": String(retryAfter) }))
   }))
 
-/** `POST /api/v1/oauth/register`: dynamic client registration (RFC 7591 §3), open to anybody, counted by address. */
+/**
+ * `POST /api/v1/oauth/register`: dynamic client registration (RFC 7591 §3), open to anybody, counted by address. A page
+ * of any origin may register itself: it sends no cookies, and gets nothing but an id.
+ */
 export const RegisterRoute = HttpApiBuilder.Router.use((router) =>
   Effect.flatMap(OAuthClients, (clients) =>
     Effect.all([
       router.post("/api/v1/oauth/register", register(clients)),
-      router.options("/api/v1/oauth/register", Effect.succeed(preflight))
+      router.options("/api/v1/oauth/register", Effect.succeed(preflight("POST")))
     ], { discard: true }))
 )

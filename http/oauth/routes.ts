@@ -1,6 +1,7 @@
 import { SigningKeys } from "#src/oauth/SigningKeys.ts"
 import { HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
+import { openHeaders } from "../cors.ts"
 
 /** `GET /api/v1/oauth/jwks`: the keys that access tokens are signed with (RFC 7517 §5). Anybody may read it. */
 export const jwks = Effect.map(
@@ -8,7 +9,7 @@ export const jwks = Effect.map(
   (keys) =>
     Effect.map(keys.jwks, (document) =>
       HttpServerResponse.unsafeJson(document, {
-        headers: { "cache-control": "public, max-age=60", "access-control-allow-origin": "*" },
+        headers: { ...openHeaders, "cache-control": "public, max-age=60" },
         contentType: "application/jwk-set+json"
       }))
 )
