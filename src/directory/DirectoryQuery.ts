@@ -2,7 +2,7 @@ import { verificationLevels } from "#src/businesses/Business.ts"
 import { BadRequest } from "#src/shared/Failure.ts"
 import { type Issue } from "#src/shared/issues.ts"
 import { PageArguments, PageQuery } from "#src/shared/paging.ts"
-import { optional, Query, Text } from "#src/shared/text.ts"
+import { optional, Query, QueryNumber, Text } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
 
 const says = (description: string) => ({ description })
@@ -34,7 +34,7 @@ const circle = <I>(number: Schema.Schema<number, I>) => ({
 })
 
 /** Query of `GET /v1/directory`. A text that is blank asks for nothing. */
-export const DirectoryQuery = Query({ ...PageQuery.fields, ...texts, ...circle(Schema.NumberFromString) })
+export const DirectoryQuery = Query({ ...PageQuery.fields, ...texts, ...circle(QueryNumber) })
 export type DirectoryQuery = typeof DirectoryQuery.Type
 
 /** The same as a tool's arguments, where numbers are numbers. */

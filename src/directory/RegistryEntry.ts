@@ -1,4 +1,5 @@
 import { failsWith } from "#src/shared/Failure.ts"
+import { QueryLimit } from "#src/shared/paging.ts"
 import { characters, optional, Query, Text, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
 
@@ -32,12 +33,6 @@ export const RegistryPage = Schema.Struct({
   metadata: Schema.Struct({ count: Schema.Int, nextCursor: optional(Schema.String) })
 })
 
-const Limit = Schema.NumberFromString.pipe(
-  Schema.int(),
-  Schema.between(1, 100),
-  Schema.annotations({ jsonSchema: { type: "integer", minimum: 1, maximum: 100 } })
-)
-
 /** RFC 3339, as the registry's document asks. */
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
 
@@ -52,7 +47,7 @@ const Since = Schema.String.pipe(
 )
 
 export const RegistryQuery = Query({
-  limit: Schema.optionalWith(Limit, { exact: true, default: () => 30 }),
+  limit: Schema.optionalWith(QueryLimit(100), { exact: true, default: () => 30 }),
   cursor: optional(Schema.String),
   search: optional(Text(200)).annotations({ description: "Part of the name" }),
   updated_since: optional(Since),

@@ -1,4 +1,5 @@
 import { Id } from "#src/shared/ids.ts"
+import { QueryLimit } from "#src/shared/paging.ts"
 import { optional, Query, Text, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
 import { ServerId } from "./Server.ts"
@@ -28,12 +29,13 @@ const filters = {
   search: optional(Text(1000)),
   before: optional(Schema.String)
 }
+const most = 200
 const limit = <I, R>(number: Schema.Schema<number, I, R>) =>
-  Schema.optionalWith(number.pipe(Schema.int(), Schema.between(1, 200)), { exact: true, default: () => 50 })
+  Schema.optionalWith(number, { exact: true, default: () => 50 })
 
 /** `GET /v1/servers/:serverId/logs` (contract: logs query). */
-export const LogQuery = Query({ ...filters, limit: limit(Schema.NumberFromString) })
-export const logArguments = { ...filters, limit: limit(Schema.Number) }
+export const LogQuery = Query({ ...filters, limit: limit(QueryLimit(most)) })
+export const logArguments = { ...filters, limit: limit(Schema.Int.pipe(Schema.between(1, most))) }
 export interface LogRequest {
   readonly level?: LogLevel
   readonly search?: string

@@ -1,9 +1,10 @@
 import { Effect, Either, Encoding, Schema } from "effect"
 import { BadRequest } from "./Failure.ts"
-import { optional, Query } from "./text.ts"
+import { optional, Query, QueryCount } from "./text.ts"
 
-const Limit = (max: number) =>
-  Schema.NumberFromString.pipe(
+/** How many to return at most, in a query. */
+export const QueryLimit = (max: number) =>
+  QueryCount.pipe(
     Schema.int(),
     Schema.between(1, max),
     Schema.annotations({ jsonSchema: { type: "integer", minimum: 1, maximum: max } })
@@ -11,7 +12,7 @@ const Limit = (max: number) =>
 
 /** Query of the platform's lists: `limit` 1–100 (default 20), `cursor` opaque. */
 export const PageQuery = Query({
-  limit: Schema.optionalWith(Limit(100), { exact: true, default: () => 20 }),
+  limit: Schema.optionalWith(QueryLimit(100), { exact: true, default: () => 20 }),
   cursor: optional(Schema.String)
 })
 

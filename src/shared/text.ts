@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { ParseResult, Schema } from "effect"
 import { inWords } from "./issues.ts"
 
 /** PostgreSQL stores no NUL, and half a surrogate pair is not text (Unicode 3.9, D91). */
@@ -42,6 +42,19 @@ export const Query = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
     parseOptions: { onExcessProperty: "ignore", errors: "all" },
     decodingFallback: inWords
   })
+
+const written = (form: RegExp) =>
+  Schema.transformOrFail(Schema.String, Schema.Number, {
+    strict: true,
+    decode: (text, _, ast) =>
+      form.test(text) ? ParseResult.succeed(Number(text)) : ParseResult.fail(new ParseResult.Type(ast, text)),
+    encode: (number) => ParseResult.succeed(String(number))
+  })
+
+/** A number in a query, written in plain digits: what JavaScript reads besides (`1e1`, `0x10`, ` 5`) is a mistake. */
+export const QueryNumber = written(/^-?\d+(\.\d+)?$/)
+/** The same for a count, which has neither sign nor point. */
+export const QueryCount = written(/^\d+$/)
 
 /** The arguments of what takes none: an empty struct alone would take anything. */
 export const NoInput = Schema.Struct({}).pipe(
