@@ -1,4 +1,5 @@
 import { issuesOf } from "#src/shared/issues.ts"
+import { isBlank } from "#src/shared/text.ts"
 import { type ParseResult, Schema } from "effect"
 import { isCalendarDate, isWeekday } from "./opening-day.ts"
 
@@ -11,7 +12,7 @@ export const AnyObject = Schema.Record({ key: Schema.String, value: Schema.Unkno
 const text = Schema.optionalWith(Schema.String, { nullable: true, default: () => "" })
 const flag = Schema.optionalWith(Schema.Boolean, { nullable: true, default: () => false })
 
-const NotBlank = Schema.String.pipe(Schema.filter((name) => name.trim() !== "" || "must not be blank"))
+const NotBlank = Schema.String.pipe(Schema.filter((name) => !isBlank(name) || "must not be blank"))
 
 const clock = (pattern: RegExp) =>
   Schema.String.pipe(Schema.pattern(pattern, { message: () => "must be a time of day, HH:MM" }))

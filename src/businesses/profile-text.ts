@@ -1,4 +1,4 @@
-import { Text } from "#src/shared/text.ts"
+import { isBlank, Text } from "#src/shared/text.ts"
 import { Schema } from "effect"
 
 /** Text that may span lines; no other control characters. */
@@ -9,9 +9,10 @@ export const Prose = (max: number) =>
     })
   )
 
-/** One line, empty when there is none. */
+/** One line, empty when there is none: what only looks empty would count as something. */
 export const Line = (max: number) =>
   Text(max).pipe(
+    Schema.filter((text) => text === "" || !isBlank(text) || "must not be blank; leave it empty", { jsonSchema: {} }),
     Schema.filter((text) => !/\p{Cc}/u.test(text) || "must not contain control characters", { jsonSchema: {} })
   )
 

@@ -2,7 +2,7 @@ import { verificationLevels } from "#src/businesses/Business.ts"
 import { BadRequest } from "#src/shared/Failure.ts"
 import { type Issue } from "#src/shared/issues.ts"
 import { PageArguments, PageQuery } from "#src/shared/paging.ts"
-import { optional, Query, QueryNumber, Text } from "#src/shared/text.ts"
+import { isBlank, optional, Query, QueryNumber, Text } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
 
 const says = (description: string) => ({ description })
@@ -71,7 +71,7 @@ const circleOf = ({ lat, lng, radius_miles: miles }: DirectoryQuery) => {
 }
 
 const kindOf = ({ templateType, vertical }: DirectoryQuery) => {
-  const [first, second] = [templateType, vertical].filter((text) => text !== undefined && text.trim() !== "")
+  const [first, second] = [templateType, vertical].filter((text) => text !== undefined && !isBlank(text))
   if (first === undefined) return Effect.succeed({})
   if (second === undefined || first === second) return Effect.succeed({ kind: first })
   return wrong([{ path: "vertical", message: "is another name of templateType, and says something else" }])
@@ -80,7 +80,7 @@ const kindOf = ({ templateType, vertical }: DirectoryQuery) => {
 /** What a query asks for; fails with 400 where its parts don't go together. */
 export const filtersOf = Effect.fn("Directory.filters")(function*(query: DirectoryQuery) {
   const { category, city, location, min_verification: level, search } = query
-  const given = Object.entries({ search, category, location, city }).filter(([, text]) => (text ?? "").trim() !== "")
+  const given = Object.entries({ search, category, location, city }).filter(([, text]) => !isBlank(text ?? ""))
   const filters: Filters = {
     ...Object.fromEntries(given),
     ...(yield* kindOf(query)),

@@ -1,4 +1,4 @@
-import { characters } from "#src/shared/text.ts"
+import { characters, isBlank } from "#src/shared/text.ts"
 
 /** Longest texts, in characters, as the business's own operations have them. */
 export const longest = { name: 255, short: 50, prose: 5000, url: 2048 } as const
@@ -11,7 +11,7 @@ export interface Cleaned {
 
 const finish = (source: string, text: string): Cleaned => {
   const whole = text.toWellFormed()
-  return { text: whole.trim(), changed: whole !== text || text.length < source.length }
+  return { text: isBlank(whole) ? "" : whole.trim(), changed: whole !== text || text.length < source.length }
 }
 
 /** One line of text: line breaks and tabs are spaces, other control characters go. */

@@ -14,6 +14,12 @@ export const characters = (text: string) => {
 /** Whether a text has at most so many characters, without counting what can't have. */
 const fits = (text: string, max: number) => text.length <= max || text.length <= 2 * max && characters(text) <= max
 
+/**
+ * Whether nothing of a text can be seen: white space, control characters, and what Unicode gives no shape of its own
+ * (zero-width spaces, soft hyphens, fillers; UAX #44, Default_Ignorable_Code_Point), the Braille blank too.
+ */
+export const isBlank = (text: string) => !/[^\s\p{Cc}\p{DI}\u2800]/u.test(text)
+
 /** Text of the caller's that can be stored: no NUL, no lone surrogate, at most `max` characters. */
 export const Text = (max: number) =>
   Schema.String.pipe(
@@ -25,7 +31,7 @@ export const Text = (max: number) =>
 
 /** A name as people give it: not blank, no control characters, at most 255 characters (the contract's limit). */
 export const Name = Text(255).pipe(
-  Schema.filter((text) => text.trim() !== "" || "must not be blank", { jsonSchema: { minLength: 1 } }),
+  Schema.filter((text) => !isBlank(text) || "must not be blank", { jsonSchema: { minLength: 1 } }),
   Schema.filter((text) => !/\p{Cc}/u.test(text) || "must not contain control characters", { jsonSchema: {} })
 )
 

@@ -1,4 +1,4 @@
-import { Text } from "#src/shared/text.ts"
+import { isBlank, Text } from "#src/shared/text.ts"
 import { Schema } from "effect"
 import { redirectProblem } from "./redirect-uri.ts"
 
@@ -7,7 +7,7 @@ import { redirectProblem } from "./redirect-uri.ts"
  * writing or hide in it (Unicode UAX #9), which could make a page say another name.
  */
 export const ClientName = Text(255).pipe(
-  Schema.filter((name) => name.trim() !== "" || "must not be blank"),
+  Schema.filter((name) => !isBlank(name) || "must not be blank"),
   Schema.filter((name) =>
     !/[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/u.test(name) ||
     "must not contain control or direction characters"
