@@ -1,8 +1,8 @@
 import { weekdays } from "#src/businesses/opening-day.ts"
 import type { ReadyConfig } from "#src/businesses/ReadyConfig.ts"
 import { Either, Schema } from "effect"
-import { allHours, formatLocal, horizonDays, openingAt, parseAt } from "./hours.ts"
-import { brief, readTool, type Tool, Whole } from "./Tool.ts"
+import { allHours, formatLocal, horizonDays, localClock, momentOf, openingAt } from "./hours.ts"
+import { readTool, type Tool, Whole } from "./Tool.ts"
 
 const stated = (text: string): string | null => text.trim() === "" ? null : text
 const Stated = Schema.NullOr(Schema.String)
@@ -71,6 +71,7 @@ const line = {
 }
 
 const HoursAnswer = Schema.Struct({
+  clock: Schema.String,
   week: Schema.Array(Schema.Struct({ day: Schema.Literal(...weekdays), ...line })),
   dates: Schema.Array(Schema.Struct({ date: Schema.String, ...line })),
   at: Schema.NullOr(Schema.Struct({
@@ -81,34 +82,32 @@ const HoursAnswer = Schema.Struct({
   })).annotations({ description: "The answer for the time asked about; null when none was given." })
 })
 
-const badAt = (at: string) =>
-  `"${brief(at)}" is not a date and time. Write "at" as YYYY-MM-DDTHH:MM in the business's local time, ` +
-  "for example 2026-03-14T19:30."
-
 const getHours = ({ business, hours }: ReadyConfig): Tool =>
   readTool({
     name: "get_hours",
     title: "Opening hours",
     description: `When ${business.name} is open: each weekday, and the dates that differ (a date overrides its ` +
       "weekday). Give \"at\" to learn whether it is open at that moment and when it opens and closes next. All times " +
-      "are on the business's own clock: no time zone is known, so an offset in \"at\" is ignored and its date and " +
-      "time are read as local. A closing time at or before the opening time is on the next day, and such a night " +
-      "belongs to the day it began on. Next times are looked for over " + `${horizonDays} days.`,
+      "are on the business's own clock: its time zone is not known, so \"at\" with Z or an offset is refused; convert " +
+      "it to the local time of the business's address first. A closing time at or before the opening time is on the " +
+      "next day, and such a night belongs to the day it began on; from a time to the same time is 24 hours. Next " +
+      `times are looked for over ${horizonDays} days.`,
     input: Schema.Struct({
       at: Schema.optional(Schema.String.annotations({
-        description: "ISO 8601 date and time in the business's local time, e.g. 2026-03-14T19:30."
+        description: "Date and time in the business's local time, without an offset: 2026-03-14T19:30."
       }))
     }),
     output: HoursAnswer,
     run: ({ at }) => {
-      const moment = at === undefined ? null : parseAt(at)
-      if (moment === undefined) return Either.left(badAt(at ?? ""))
-      if (moment === null) return Either.right({ ...allHours(hours), at: null })
-      const { closesNext, isOpen, opensNext } = openingAt(hours, moment)
-      const local = (time: number | null) => time === null ? null : formatLocal(time)
-      return Either.right({
-        ...allHours(hours),
-        at: { localTime: formatLocal(moment), isOpen, opensNext: local(opensNext), closesNext: local(closesNext) }
+      const all = { clock: localClock, ...allHours(hours) }
+      if (at === undefined) return Either.right({ ...all, at: null })
+      return Either.map(momentOf(at), (moment) => {
+        const { closesNext, isOpen, opensNext } = openingAt(hours, moment)
+        const local = (time: number | null) => time === null ? null : formatLocal(time)
+        return {
+          ...all,
+          at: { localTime: formatLocal(moment), isOpen, opensNext: local(opensNext), closesNext: local(closesNext) }
+        }
       })
     }
   })

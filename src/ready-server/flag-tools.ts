@@ -2,7 +2,7 @@ import type { ReadyConfig } from "#src/businesses/ReadyConfig.ts"
 import { Either, Schema } from "effect"
 import type { ServedCatalog } from "./catalog.ts"
 import { faqOf, matching } from "./faq.ts"
-import { formatLocal, openingAt, parseAt } from "./hours.ts"
+import { formatLocal, localClock, type LocalMinute, momentOf, openingAt } from "./hours.ts"
 import { menuText } from "./menu-text.ts"
 import { brief, readTool, type Tool, Whole } from "./Tool.ts"
 
@@ -37,6 +37,16 @@ const offered = (catalog: ServedCatalog, id: string | undefined): Either.Either<
     : Either.right({ id: item.id, name: item.name, price: item.price })
 }
 
+const openingOf = ({ hours }: ReadyConfig, moment: LocalMinute) => {
+  const { isOpen, opensNext } = openingAt(hours, moment)
+  return {
+    clock: localClock,
+    localTime: formatLocal(moment),
+    isOpen,
+    opensNext: opensNext === null ? null : formatLocal(opensNext)
+  }
+}
+
 const bookingOptions = (config: ReadyConfig, catalog: ServedCatalog): Tool =>
   readTool({
     name: "get_booking_options",
@@ -46,7 +56,7 @@ const bookingOptions = (config: ReadyConfig, catalog: ServedCatalog): Tool =>
       "Never tell a customer that an appointment was made.",
     input: Schema.Struct({
       at: Schema.optional(Schema.String.annotations({
-        description: "The time wished for, YYYY-MM-DDTHH:MM in the business's local time."
+        description: "The time wished for, YYYY-MM-DDTHH:MM in the business's local time, without an offset."
       })),
       itemId: ItemId
     }),
@@ -56,6 +66,7 @@ const bookingOptions = (config: ReadyConfig, catalog: ServedCatalog): Tool =>
       contact: Reach,
       item: Schema.NullOr(Offered),
       at: Schema.NullOr(Schema.Struct({
+        clock: Schema.String,
         localTime: Schema.String,
         isOpen: Schema.NullOr(Schema.Boolean).annotations({
           description: "Null: the hours of that day are not stated."
@@ -63,25 +74,19 @@ const bookingOptions = (config: ReadyConfig, catalog: ServedCatalog): Tool =>
         opensNext: Stated
       }))
     }),
-    run: ({ at, itemId }) => {
-      const moment = at === undefined ? null : parseAt(at)
-      if (moment === undefined) {
-        return Either.left(`"${brief(at ?? "")}" is not a date and time. Write "at" as YYYY-MM-DDTHH:MM.`)
-      }
-      const contact = reachOf(config)
-      const opening = moment === null ? undefined : openingAt(config.hours, moment)
-      return Either.map(offered(catalog, itemId), (item) => ({
-        booked: false,
-        note: note("No appointment was made.", contact),
-        contact,
-        item,
-        at: moment === null || opening === undefined ? null : {
-          localTime: formatLocal(moment),
-          isOpen: opening.isOpen,
-          opensNext: opening.opensNext === null ? null : formatLocal(opening.opensNext)
+    run: ({ at, itemId }) =>
+      Either.gen(function*() {
+        const moment = at === undefined ? null : yield* momentOf(at)
+        const item = yield* offered(catalog, itemId)
+        const contact = reachOf(config)
+        return {
+          booked: false,
+          note: note("No appointment was made.", contact),
+          contact,
+          item,
+          at: moment === null ? null : openingOf(config, moment)
         }
-      }))
-    }
+      })
   })
 
 const mostOffered = 50

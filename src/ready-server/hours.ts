@@ -1,19 +1,21 @@
 import { dateOf, dayNumber, type Weekday, weekdayOf } from "#src/businesses/opening-day.ts"
 import type { DayHours, Hours } from "#src/businesses/ReadyConfig.ts"
+import { Either } from "effect"
+import { brief } from "./Tool.ts"
 
 /** Minutes since 1970-01-01T00:00 on the business's own clock: a ReadyConfig names no time zone. */
 export type LocalMinute = number
+
+/** What every answer about times says of them. */
+export const localClock = "Times are on the business's own clock, where it is; its time zone is not stated"
 
 const perDay = 1440
 /** How far ahead the next opening or closing is looked for. */
 export const horizonDays = 800
 
-/**
- * Reads `2025-06-01T19:30`, with seconds and an offset allowed. The wall-clock part counts as the business's local
- * time whatever the offset, since there is no time zone to convert to. Undefined when it is no such time.
- */
+/** Reads `2025-06-01T19:30`, with seconds allowed. Undefined when it is no such time. */
 export const parseAt = (text: string): LocalMinute | undefined => {
-  const match = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}):(\d{2})(:\d{2}([.,]\d+)?)?([Zz]|[+-]\d{2}:?\d{2})?$/.exec(text.trim())
+  const match = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}):(\d{2})(:\d{2}([.,]\d+)?)?$/.exec(text.trim())
   if (match === null) return undefined
   const [, date = "", hours = "", minutes = "", seconds = ":00"] = match
   const day = dayNumber(date)
@@ -24,6 +26,24 @@ export const parseAt = (text: string): LocalMinute | undefined => {
     return undefined
   }
   return day * perDay + +hours * 60 + +minutes
+}
+
+const offset = /([Zz]|[+-]\d{2}(:?\d{2})?)$/
+
+/**
+ * The time that a caller asks about, or a sentence that says how to write it. One with `Z` or an offset is an instant,
+ * which can't be put on the business's clock without its time zone: to pass over the offset would answer for another
+ * time than was meant.
+ */
+export const momentOf = (text: string): Either.Either<LocalMinute, string> => {
+  const moment = parseAt(text)
+  if (moment !== undefined) return Either.right(moment)
+  const how = "Write \"at\" as YYYY-MM-DDTHH:MM in the business's local time, for example 2026-03-14T19:30"
+  return Either.left(
+    parseAt(text.trim().replace(offset, "")) === undefined
+      ? `"${brief(text)}" is not a date and time. ${how}.`
+      : `"${brief(text)}" can't be converted: the business's time zone is not known. ${how}, without Z or an offset.`
+  )
 }
 
 export const formatLocal = (at: LocalMinute): string => {

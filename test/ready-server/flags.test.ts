@@ -59,6 +59,11 @@ describe("tools of feature flags", () => {
     expect(at("2026-12-25T12:00")).toMatchObject({ isOpen: false, opensNext: "2026-12-26T10:00" })
     expect(at("2026-12-31T23:00")).toMatchObject({ isOpen: true })
     expect(call("appointmentBooking", "get_booking_options", { at: "soon" }).text).toContain("is not a date and time")
+    expect(at("2026-12-31T23:00")).toMatchObject({ clock: expect.stringContaining("is not stated") as string })
+    expect(call("appointmentBooking", "get_booking_options", { at: "2026-12-31T23:00Z" })).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("time zone is not known") as string
+    })
   })
 
   it("take an item by its id, and refuse one that is not there", () => {

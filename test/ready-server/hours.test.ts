@@ -89,8 +89,8 @@ it("weekday names count in any case", () => {
   expect(openingAt(hours, base * 1440 + 9 * 60).isOpen).toBe(true)
 })
 
-it("reads back what it writes, with any seconds and offset", () => {
-  const tail = fc.constantFrom("", ":00", ":59.123", "Z", ":30Z", "+02:00", ":00-0530")
+it("reads back what it writes, with any seconds", () => {
+  const tail = fc.constantFrom("", ":00", ":59.123")
   fc.assert(fc.property(fc.integer({ min: 0, max: 4_000_000_000 }), tail, (at, tail) => {
     expect(parseAt(formatLocal(at) + tail)).toBe(at)
   }))

@@ -114,15 +114,26 @@ describe("the tools", () => {
     ["2026-03-15T00:59", { isOpen: true, closesNext: "2026-03-15T01:00", opensNext: "2026-03-15T10:00" }],
     ["2026-03-15T01:00", { isOpen: false, opensNext: "2026-03-15T10:00", closesNext: "2026-03-15T20:30" }],
     ["2026-03-16T12:00", { isOpen: false, opensNext: "2026-03-17T11:30", closesNext: "2026-03-17T21:30" }],
-    ["2026-12-25T19:00:00-06:00", { localTime: "2026-12-25T19:00", isOpen: false, opensNext: "2026-12-26T10:00" }],
-    ["2027-01-01T01:30:00Z", { localTime: "2027-01-01T01:30", isOpen: true, closesNext: "2027-01-01T02:00" }]
+    ["2026-12-25T19:00:00", { localTime: "2026-12-25T19:00", isOpen: false, opensNext: "2026-12-26T10:00" }],
+    ["2027-01-01 01:30:00.5", { localTime: "2027-01-01T01:30", isOpen: true, closesNext: "2027-01-01T02:00" }]
   ])("get_hours at %s", async (at, expected) => {
     expect((await call(client, "get_hours", { at })).data?.at).toMatchObject(expected)
   })
 
+  it.each(["Z", "z", ":00Z", "+02:00", ":59.5-0530", "-06"])(
+    "get_hours refuses an instant (%s), which it can't put on the business's clock, rather than answer for another time",
+    async (tail) => {
+      const { isError, text } = await call(client, "get_hours", { at: `2026-03-14T19:30${tail}` })
+      expect(isError).toBe(true)
+      expect(text).toContain("time zone is not known")
+      expect(text).toContain("without Z or an offset")
+    }
+  )
+
   it("get_hours without a time lists the week from Monday and the dates in order", async () => {
     const { data } = await call(client, "get_hours")
     expect(data?.at).toBeNull()
+    expect(data?.clock).toContain("its time zone is not stated")
     expect(data?.week).toMatchObject([
       { day: "monday", status: "closed" },
       { day: "tuesday", open: "11:30" },
