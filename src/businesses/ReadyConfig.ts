@@ -17,7 +17,7 @@ const NotBlank = Schema.String.pipe(Schema.filter((name) => !isBlank(name) || "m
 const clock = (pattern: RegExp) =>
   Schema.String.pipe(Schema.pattern(pattern, { message: () => "must be a time of day, HH:MM" }))
 
-/** `close` at or before `open` means the day after; `24:00` is midnight at the end of the day. */
+/** `close` at or before `open` means the day after (equal: 24 hours); `24:00` is midnight at the end of the day. */
 const OpenSpan = Schema.Struct({
   open: clock(/^([01]\d|2[0-3]):[0-5]\d$/),
   close: clock(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/)

@@ -70,6 +70,7 @@ describe("ReadyConfig", () => {
       sunday: "closed",
       monday: { open: "09:00", close: "17:30" },
       friday: { open: "18:00", close: "02:00" },
+      saturday: { open: "09:00", close: "09:00" },
       "2026-12-25": "closed",
       "2026-12-31": { open: "00:00", close: "24:00" }
     }

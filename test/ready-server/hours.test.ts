@@ -1,6 +1,6 @@
 import { dateOf, dayNumber, weekdayOf, weekdays } from "#src/businesses/opening-day.ts"
 import type { DayHours, Hours } from "#src/businesses/ReadyConfig.ts"
-import { formatLocal, openingAt, parseAt } from "#src/ready-server/hours.ts"
+import { allHours, formatLocal, openingAt, parseAt } from "#src/ready-server/hours.ts"
 import { FastCheck as fc } from "effect"
 import { expect, it } from "vitest"
 
@@ -82,6 +82,24 @@ it("a date overrides its weekday, but not the night that began the day before", 
 it("never closes when each day runs into the next", () => {
   const hours: Hours = Object.fromEntries(weekdays.map((day) => [day, { open: "00:00", close: "24:00" }]))
   expect(openingAt(hours, base * 1440)).toEqual({ isOpen: true, opensNext: null, closesNext: null })
+})
+
+it("from a time to the same time is 24 hours, of that day and the next morning", () => {
+  const hours: Hours = { sunday: { open: "09:00", close: "09:00" }, monday: "closed" }
+  const sunday = base * 1440
+  expect(openingAt(hours, sunday + 9 * 60)).toEqual({
+    isOpen: true,
+    opensNext: sunday + (7 * 24 + 9) * 60,
+    closesNext: sunday + (24 + 9) * 60
+  })
+  expect([sunday + 539, sunday + 1440 + 539, sunday + 1440 + 540].map((at) => openingAt(hours, at).isOpen))
+    .toEqual([false, true, false])
+  expect(allHours(hours).week.at(-1)).toMatchObject({
+    day: "sunday",
+    open: "09:00",
+    close: "09:00",
+    closesNextDay: true
+  })
 })
 
 it("weekday names count in any case", () => {
