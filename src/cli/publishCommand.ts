@@ -61,9 +61,7 @@ export const publishCommand = Command.make(
       })
       if (result.isError === true) return yield* fail(renderResult(result))
       const { businessId, deployment, importedItems, mcpUrl, warnings } = yield* answer(result.structuredContent)
-      for (const { context, message } of warnings) {
-        yield* Console.error(printable(context === undefined ? message : `${context}: ${message}`))
-      }
+      for (const { message } of warnings) yield* Console.error(printable(message))
       if (deployment.status !== "running") {
         return yield* fail(`The deployment failed: ${deployment.errorMessage ?? "see the server's log"}`)
       }

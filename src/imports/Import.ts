@@ -22,7 +22,7 @@ export const limits = {
 /** Contract: "Warning object". */
 export const Warning = Schema.Struct({
   type: Schema.Literal("field_skipped", "value_coerced", "limit_truncated", "format_error"),
-  message: Schema.String,
+  message: Schema.String.annotations({ description: "Can be read alone: it names the place, and the item" }),
   context: optional(Schema.String.annotations({ description: "`row 3, column price`, or `catalog_items[1].price`" }))
 })
 export type Warning = typeof Warning.Type

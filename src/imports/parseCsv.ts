@@ -96,7 +96,7 @@ const addRow = (draft: Draft, header: Header, row: Row) => {
   if (!isBlank(row.cells.slice(header.width))) {
     draft.rows++
     const message = `has ${row.cells.length} cells where the header has ${header.width}; skipped`
-    return draft.warn("format_error", `row ${row.number}`, message)
+    return draft.warn("format_error", `row ${row.number}`, message, row.cells[header.columns.get("name") ?? -1])
   }
   for (const [field, at] of header.columns) {
     draft.map(plainName(header.names[at] ?? "") ?? field, field, row.cells[at])

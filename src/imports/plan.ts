@@ -81,11 +81,16 @@ export class Draft {
   warningsTotal = 0
   rows = 0
   #uncounted = 0
+  /** The item that is being planned. */
+  #item = ""
   readonly #mappings = new Map<string, FieldMapping>()
 
-  warn(type: Warning["type"], context: string, message: string) {
+  /** `why` goes on from the place and the item's name, which the message has too. */
+  warn(type: Warning["type"], context: string, why: string, item = this.#item) {
     this.warningsTotal++
-    if (this.warnings.length < mostWarnings) this.warnings.push({ type, message, context })
+    if (this.warnings.length >= mostWarnings) return
+    const name = excerpt(item)
+    this.warnings.push({ type, message: `${context}${name === "" ? "" : ` ("${name}")`} ${why}`, context })
   }
 
   /** A field of the file and what it becomes, with the first value that is there. */
@@ -164,8 +169,10 @@ export class Draft {
       return this.warn("format_error", where(), `${why}; skipped`)
     }
     if (tooLong(name, longest.name)) {
-      return this.warn("format_error", where("name"), `is longer than ${longest.name} characters; the item was skipped`)
+      const why = `is longer than ${longest.name} characters; the item was skipped`
+      return this.warn("format_error", where("name"), why, name)
     }
+    this.#item = name
     if (changed) {
       this.warn("value_coerced", where("name"), "had characters that can't be stored; they were removed")
     }
@@ -178,6 +185,7 @@ export class Draft {
       priceType: this.#choice(text.price_type, where("price_type"), priceTypes, "fixed"),
       category: this.line(text.category, where("category")) ?? null
     })
+    this.#item = ""
   }
 }
 

@@ -303,6 +303,43 @@ describe("a JSON file", () => {
   })
 })
 
+describe("a warning's message", () => {
+  const messages = ({ warnings }: Reading) => warnings.map(({ message }) => message)
+
+  it("names the row, the column and the item, so that it can be read alone", () => {
+    const file = "name,price,item_type,category,price\n" +
+      "Soup,eight,dish,Hot\u0007,\nBread,1,product,,,,x\n,2,product,,\n" +
+      `${"n".repeat(256)},1,product,,\nStew,1,product,${"c".repeat(256)},\n`
+    expect(messages(csv(file))).toEqual([
+      "row 1, column 5 is a second column price; skipped",
+      "row 2, column price (\"Soup\") is not a price in dollars; skipped",
+      "row 2, column item_type (\"Soup\") is none of menu_item, service, product, consultation; product was taken",
+      "row 2, column category (\"Soup\") had characters that can't be stored; they were removed",
+      "row 3 (\"Bread\") has 7 cells where the header has 5; skipped",
+      "row 4 has no name; skipped",
+      `row 5, column name ("${"n".repeat(99)}…") is longer than 255 characters; the item was skipped`,
+      "row 6, column category (\"Stew\") is longer than 255 characters; skipped"
+    ])
+  })
+
+  it("names the item of a JSON file by its place and name, and the business's fields by their own", () => {
+    const items = [{ name: "Soup", price: "8" }, "text", {}, { name: "Bread", item_type: "x" }]
+    expect(messages(json(root(items, { website: "http://ladle.example", location: 1 })))).toEqual([
+      "catalog_items[0].price (\"Soup\") is not a number of dollars; skipped",
+      "catalog_items[1] is not an object; skipped",
+      "catalog_items[2] has no name; skipped",
+      "catalog_items[3].item_type (\"Bread\") is none of menu_item, service, product, consultation; product was taken",
+      "business.website is not a URL that starts with https://; skipped",
+      "business.location is not an object; skipped"
+    ])
+  })
+
+  it("names the whole where it is of the whole", () => {
+    expect(messages(csv(`name\n${"Soup\n".repeat(1001)}`)))
+      .toEqual(["file has more than 1000 items; those after were dropped"])
+  })
+})
+
 describe("a file's name", () => {
   it.each(["menu.csv", "MENU.CSV", " menu.json ", "a.b.json", "C:\\menu.csv"])("%s is taken", (name) => {
     expect(parserFor(name)).toBeDefined()
