@@ -15,11 +15,12 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
         'superuser, and start again', SQLERRM;
     END $$;
 
-    -- Words are split the same way whatever the database's locale: at ASCII punctuation and at spaces. Accents go.
+    -- Words are split the same way whatever the database's locale: at ASCII punctuation and at spaces. Accents go; what
+    -- is left is composed again, so that a syllable of Hangul is one letter.
     CREATE FUNCTION directory_words(name text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
       SELECT coalesce(array_agg(DISTINCT left(word, 40) ORDER BY left(word, 40)), '{}')
       FROM regexp_split_to_table(
-        lower(regexp_replace(normalize(name, NFKD), '[\\u0300-\\u036f''\\u2019.]', '', 'g')),
+        lower(normalize(regexp_replace(normalize(name, NFKD), '[\\u0300-\\u036f''\\u2019.]', '', 'g'), NFC)),
         '[\\u0001-/:-@\\[-\`{-~\\u00a0\\u2000-\\u206f\\u3000]+'
       ) AS word WHERE word <> ''
     $$;
@@ -49,8 +50,19 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
     CREATE INDEX ON directory_places USING gin (city gin_trgm_ops) WITH (fastupdate = off);
     CREATE TABLE directory_states (state text PRIMARY KEY);
 
+    -- 'c:' and a category; 'k:' and a template type or an industry. Never deleted: a program may remember the ids.
+    CREATE TABLE directory_labels (
+      id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      label text NOT NULL UNIQUE
+    );
+    CREATE FUNCTION directory_label_names(l listings) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+      SELECT array_agg('c:' || category) || ARRAY['k:' || l.template_type, 'k:' || l.industry]
+      FROM unnest(l.categories) AS category
+    $$;
+
     -- rank: the relevance score below zero, so that best first is ascending, like the id after it. cell: a square of a
-    -- quarter degree; x, y, z: the place on a sphere of radius 1, where the straight distance is cheap.
+    -- quarter degree; x, y, z: the place on a sphere of radius 1, where the straight distance is cheap. labels are small
+    -- enough to lie in each index, which then answers alone.
     CREATE TABLE directory_entries (
       listing_id text PRIMARY KEY,
       rank integer NOT NULL,
@@ -64,45 +76,42 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
       template_type text NOT NULL,
       industry text NOT NULL,
       words text[] NOT NULL,
-      categories text[] NOT NULL
+      categories text[] NOT NULL,
+      labels integer[] NOT NULL
     );
     CREATE INDEX directory_entries_rank ON directory_entries (rank, listing_id)
-      INCLUDE (tier, place_id, state, template_type, industry);
-    CREATE INDEX directory_entries_place ON directory_entries (place_id, rank, listing_id)
-      INCLUDE (tier, template_type, industry);
+      INCLUDE (tier, place_id, state, labels);
+    CREATE INDEX directory_entries_place ON directory_entries (place_id, rank, listing_id) INCLUDE (tier, labels);
     CREATE INDEX directory_entries_cell ON directory_entries (cell)
-      INCLUDE (x, y, z, rank, listing_id, tier, place_id, template_type, industry) WHERE cell IS NOT NULL;
+      INCLUDE (x, y, z, rank, listing_id, tier, place_id, labels) WHERE cell IS NOT NULL;
     CREATE INDEX ON directory_entries (state);
-    CREATE INDEX ON directory_entries (template_type);
-    CREATE INDEX ON directory_entries (industry);
     CREATE INDEX ON directory_entries USING gin (words) WITH (fastupdate = off);
-    CREATE INDEX ON directory_entries USING gin (categories) WITH (fastupdate = off);
+    CREATE INDEX ON directory_entries USING gin (labels) WITH (fastupdate = off);
     CREATE INDEX listings_name_trigrams ON listings USING gin (name gin_trgm_ops) WHERE status = 'active';
 
-    -- How many entries are alike, everywhere (state NULL) and by state; category '' stands for all of them. Changes are
-    -- added as rows of their own, so that nobody waits for another's, and folded together now and then: the sum is exact
-    -- at any time.
+    -- How many entries are alike, everywhere (state NULL) and by state; category '' stands for all of them. And how many
+    -- there are of a tier at each place, whatever they are. Changes are added as rows of their own, so that nobody waits
+    -- for another's, and folded together now and then: the sum is exact at any time.
     CREATE TABLE directory_counts (
       category text NOT NULL,
       template_type text NOT NULL,
       industry text NOT NULL,
       tier smallint NOT NULL,
       state text,
+      place_id integer,
       n integer NOT NULL,
       folded uuid
     );
-    CREATE INDEX ON directory_counts (category, state);
+    CREATE INDEX ON directory_counts (category, state) WHERE place_id IS NULL;
+    CREATE INDEX ON directory_counts (place_id, tier, n) WHERE place_id IS NOT NULL;
     CREATE UNIQUE INDEX ON directory_counts (folded);
     CREATE INDEX ON directory_counts ((1)) WHERE folded IS NULL;
 
     CREATE FUNCTION directory_index(ids text[]) RETURNS void LANGUAGE plpgsql AS $$
+    DECLARE gone directory_entries[];
     BEGIN
-      WITH gone AS (DELETE FROM directory_entries WHERE listing_id = ANY(ids) RETURNING *)
-      INSERT INTO directory_counts (category, template_type, industry, tier, state, n)
-        SELECT kind.category, e.template_type, e.industry, e.tier, area.state, -count(*)
-        FROM gone e, unnest(ARRAY[''] || e.categories) AS kind(category),
-          LATERAL (VALUES (NULL), (e.state)) AS area(state)
-        GROUP BY 1, 2, 3, 4, 5;
+      WITH taken AS (DELETE FROM directory_entries WHERE listing_id = ANY(ids) RETURNING *)
+      SELECT array_agg(ROW(t.*)::directory_entries) INTO gone FROM taken t;
 
       INSERT INTO directory_places (city, state)
         SELECT DISTINCT lower(l.city) AS city, lower(l.state) AS state FROM listings l
@@ -113,6 +122,12 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
       INSERT INTO directory_states
         SELECT DISTINCT lower(l.state) AS state FROM listings l WHERE l.id = ANY(ids) AND l.status = 'active' AND
           NOT EXISTS (SELECT FROM directory_states s WHERE s.state = lower(l.state))
+        ORDER BY 1 ON CONFLICT DO NOTHING;
+
+      INSERT INTO directory_labels (label)
+        SELECT DISTINCT label FROM listings l, unnest(directory_label_names(l)) AS label
+        WHERE l.id = ANY(ids) AND l.status = 'active' AND NOT EXISTS
+          (SELECT FROM directory_labels d WHERE d.label = label.label)
         ORDER BY 1 ON CONFLICT DO NOTHING;
 
       INSERT INTO directory_vocabulary (word)
@@ -128,16 +143,22 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
             cos(radians(l.latitude)) * cos(radians(l.longitude)),
             cos(radians(l.latitude)) * sin(radians(l.longitude)),
             sin(radians(l.latitude)),
-            l.template_type, l.industry, directory_words(l.name), l.categories
+            l.template_type, l.industry, directory_words(l.name), l.categories,
+            ARRAY(SELECT d.id FROM directory_labels d WHERE d.label = ANY(directory_label_names(l)))
           FROM listings l JOIN directory_places p ON p.city = lower(l.city) AND p.state = lower(l.state)
           WHERE l.id = ANY(ids) AND l.status = 'active'
         RETURNING *
+      ), changed AS (
+        SELECT 1 AS n, f.* FROM fresh f UNION ALL SELECT -1, g.* FROM unnest(gone) g
       )
-      INSERT INTO directory_counts (category, template_type, industry, tier, state, n)
-        SELECT kind.category, e.template_type, e.industry, e.tier, area.state, count(*)
-        FROM fresh e, unnest(ARRAY[''] || e.categories) AS kind(category),
-          LATERAL (VALUES (NULL), (e.state)) AS area(state)
-        GROUP BY 1, 2, 3, 4, 5;
+      INSERT INTO directory_counts (category, template_type, industry, tier, state, place_id, n)
+        SELECT kind.category, c.template_type, c.industry, c.tier, area.state, NULL, sum(c.n)
+        FROM changed c, unnest(ARRAY[''] || c.categories) AS kind(category),
+          LATERAL (VALUES (NULL), (c.state)) AS area(state)
+        GROUP BY 1, 2, 3, 4, 5 HAVING sum(c.n) <> 0
+        UNION ALL
+        SELECT '', '', '', c.tier, NULL, c.place_id, sum(c.n) FROM changed c GROUP BY c.tier, c.place_id
+        HAVING sum(c.n) <> 0;
     END $$;
 
     CREATE FUNCTION directory_follow() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -1,6 +1,6 @@
 import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema, type Statement } from "@effect/sql"
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { publicColumns } from "./Listing.ts"
 import { bandOf, Conditions, type Key, type Need, worstRank } from "./search-sql.ts"
 import { leastForTwoTypos } from "./spelling.ts"
@@ -15,11 +15,26 @@ export const FoundRow = Schema.Struct({
 export type FoundRow = typeof FoundRow.Type
 
 const Candidate = Schema.Struct({ asked: Schema.String, word: Schema.NullOr(Schema.String) })
-const Places = Schema.Struct({ ids: Schema.Array(Schema.Int), states: Schema.Array(Schema.String) })
+/** Whole states, places elsewhere, and how many entries these places have. */
+const Located = Schema.Struct({
+  states: Schema.Array(Schema.String),
+  ids: Schema.Array(Schema.Int),
+  elsewhere: Schema.Int
+})
+const Label = Schema.Struct({ id: Schema.Int, label: Schema.String })
+const OfTier = Schema.Struct({ tier: Schema.Int, n: Schema.Int })
 const Total = Schema.Struct({ total: Schema.Int })
 
-/** A pattern of LIKE that finds the text anywhere. */
-const anywhere = (text: string) => `%${text.replace(/[\\%_]/g, "\\$&")}%`
+/** What is counted beforehand; no states: everywhere. */
+export interface Counted {
+  readonly category: string | undefined
+  readonly kind: string | undefined
+  readonly tier: number | undefined
+  readonly states: ReadonlyArray<string> | undefined
+}
+
+const mostLabels = 10_000
+const mostFolded = 50_000
 
 /** One page, best first, of all that matches. */
 export interface PageOptions {
@@ -30,7 +45,7 @@ export interface PageOptions {
 export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/DirectoryRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const { after, driver, every, filter, inOrder } = Conditions(sql)
+    const { after, contains, driver, every, filter, inOrder } = Conditions(sql)
 
     const candidates = SqlSchema.findAll({
       Request: Schema.String,
@@ -44,25 +59,25 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
                 WHERE length(a.word) >= ${leastForTwoTypos} AND v.word % a.word
             ) v ON true`
     })
-    const cities = SqlSchema.single({
-      Request: Schema.Struct({ city: Schema.String, location: Schema.NullOr(Schema.String) }),
-      Result: Places,
-      execute: ({ city, location }) =>
-        sql`SELECT coalesce(array_agg(id), '{}') AS ids, '{}'::text[] AS states FROM directory_places
-            WHERE city = lower(${city}) ${
-          location === null
-            ? sql``
-            : sql`AND (city LIKE lower(${anywhere(location)}) OR state LIKE lower(${anywhere(location)}))`
-        }`
-    })
     const located = SqlSchema.single({
-      Request: Schema.String,
-      Result: Places,
-      execute: (location) =>
+      Request: Schema.Struct({ location: Schema.String, tier: Schema.NullOr(Schema.Int) }),
+      Result: Located,
+      execute: ({ location, tier }) =>
         sql`WITH whole AS (SELECT coalesce(array_agg(state), '{}') AS states FROM directory_states
-              WHERE state LIKE lower(${anywhere(location)}))
-            SELECT states, ARRAY(SELECT id FROM directory_places p
-              WHERE p.city LIKE lower(${anywhere(location)}) AND p.state <> ALL(whole.states)) AS ids FROM whole`
+              WHERE ${contains(sql`state`, location)}
+            ), partly AS MATERIALIZED (SELECT p.id FROM directory_places p, whole
+              WHERE ${contains(sql`p.city`, location)} AND p.state <> ALL(whole.states))
+            SELECT states, ARRAY(SELECT id FROM partly) AS ids, ${
+          tier === null
+            ? sql`0`
+            : sql`(SELECT coalesce(sum(c.n), 0)::int FROM directory_counts c
+                WHERE c.place_id IN (SELECT id FROM partly) AND c.tier >= ${tier})`
+        } AS elsewhere FROM whole`
+    })
+    const labels = SqlSchema.findAll({
+      Request: Schema.Array(Schema.String),
+      Result: Label,
+      execute: (names) => sql`SELECT id, label FROM directory_labels WHERE label = ANY(${names}::text[])`
     })
 
     const shown =
@@ -73,12 +88,18 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
     const decodeFound = Schema.decodeUnknown(Schema.Array(FoundRow))
     const decodeTotal = Schema.decodeUnknown(Schema.Tuple(Total))
 
+    const decodePage = Effect.fnUntraced(function*(rows: ReadonlyArray<Record<string, unknown>>) {
+      const [{ total }] = yield* decodeTotal(rows.slice(0, 1))
+      return { total, found: yield* decodeFound(rows.filter((row) => row["id"] !== null)) }
+    })
+
     /** Goes through all that the driver finds: one statement for the page and for how many there are. */
     const gathered = Effect.fn("DirectoryRepo.gathered")(
       function*(by: Need, needs: ReadonlyArray<Need>, page: PageOptions) {
         const others = needs.filter((need) => need !== by)
         const band = bandOf(sql, needs)
-        const rows = yield* sql`WITH matching AS MATERIALIZED (
+        return yield* decodePage(
+          yield* sql`WITH matching AS MATERIALIZED (
             SELECT e.listing_id, e.rank, ${band} AS band FROM (${driver(by, needs)} OFFSET 0) e
             WHERE ${every(others.map(filter))}
           ), page AS (
@@ -87,56 +108,74 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
           SELECT t.total, p.band, ${shown} FROM (SELECT count(*)::int AS total FROM matching) t
           LEFT JOIN page p ON true LEFT JOIN listings l ON l.id = p.listing_id
           ORDER BY p.band, p.rank, p.listing_id`
-        const [{ total }] = yield* decodeTotal(rows.slice(0, 1))
-        return { total, found: yield* decodeFound(rows.filter((row) => row["id"] !== null)) }
+        )
       },
       dieOnSql
     )
 
-    /** Goes through the list from the best on, until the page is full: for what is found at every turn. */
+    const sumOf = ({ category = "", kind, states, tier }: Counted) =>
+      sql`SELECT coalesce(sum(n), 0)::int AS total FROM directory_counts WHERE ${
+        every([
+          sql`place_id IS NULL AND category = ${category}`,
+          ...(kind === undefined ? [] : [sql`(template_type = ${kind} OR industry = ${kind})`]),
+          ...(tier === undefined ? [] : [sql`tier >= ${tier}`]),
+          states === undefined ? sql`state IS NULL` : sql`state = ANY(${states}::text[])`
+        ])
+      }`
+
+    /**
+     * Goes through the list from the best on, until the page is full: for what is found at every turn. How many there
+     * are is known, or counted beforehand.
+     */
     const walked = Effect.fn("DirectoryRepo.walked")(
-      function*(needs: ReadonlyArray<Need>, page: PageOptions) {
+      function*(needs: ReadonlyArray<Need>, page: PageOptions, total: number | Counted) {
         const start = [
           ...needs.flatMap((need) => need._tag === "tier" ? [sql`e.rank <= ${worstRank(need.tier)}`] : []),
           ...(page.after === undefined ? [] : [sql`(e.rank, e.listing_id) > (${page.after.rank}, ${page.after.id})`])
         ]
-        const rows = yield* sql`SELECT 0 AS band, ${shown} FROM (
+        const all = typeof total === "number" ? sql`SELECT ${total}::int AS total` : sumOf(total)
+        return yield* decodePage(
+          yield* sql`WITH page AS MATERIALIZED (
             SELECT listing_id, rank FROM (${inOrder(needs, start)} OFFSET 0) e
             WHERE ${every(needs.map(filter))} ORDER BY rank, listing_id LIMIT ${page.count}
-          ) p JOIN listings l ON l.id = p.listing_id ORDER BY p.rank, p.listing_id`
-        return yield* decodeFound(rows)
+          )
+          SELECT t.total, 0 AS band, ${shown} FROM (${all}) t
+          LEFT JOIN page p ON true LEFT JOIN listings l ON l.id = p.listing_id ORDER BY p.rank, p.listing_id`
+        )
       },
       dieOnSql
     )
 
-    /** How many there are, without looking at any: for what is counted all the time. */
-    const counted = (conditions: ReadonlyArray<Statement.Fragment>) =>
-      sql`SELECT coalesce(sum(n), 0)::int AS total FROM directory_counts WHERE ${every(conditions)}`.pipe(
+    const totalOf = (counting: Statement.Statement<unknown>) =>
+      counting.pipe(
         Effect.flatMap(decodeTotal),
         Effect.map(([{ total }]) => total),
         dieOnSql
       )
-
-    const countedBy = (by: {
-      readonly category: string
-      readonly kind: string | undefined
-      readonly tier: number | undefined
-      readonly states: ReadonlyArray<string> | undefined
-    }) =>
-      counted([
-        sql`category = ${by.category}`,
-        ...(by.kind === undefined ? [] : [sql`(template_type = ${by.kind} OR industry = ${by.kind})`]),
-        ...(by.tier === undefined ? [] : [sql`tier >= ${by.tier}`]),
-        by.states === undefined ? sql`state IS NULL` : sql`state = ANY(${by.states}::text[])`
-      ])
 
     const countOf = (by: Need, needs: ReadonlyArray<Need>) =>
-      sql`SELECT count(*)::int AS total FROM (${driver(by, needs)} OFFSET 0) e
-          WHERE ${every(needs.filter((need) => need !== by).map(filter))}`.pipe(
-        Effect.flatMap(decodeTotal),
-        Effect.map(([{ total }]) => total),
-        dieOnSql
-      )
+      totalOf(sql`SELECT count(*)::int AS total FROM (${driver(by, needs)}) e
+          WHERE ${every(needs.filter((need) => need !== by).map(filter))}`)
+
+    const ofTiers = SqlSchema.findAll({
+      Request: Schema.Void,
+      Result: OfTier,
+      execute: () =>
+        sql`SELECT tier, sum(n)::int AS n FROM directory_counts
+            WHERE place_id IS NULL AND category = '' AND state IS NULL GROUP BY tier`
+    })
+    const sizes = yield* Effect.cachedWithTTL(dieOnSql(ofTiers()), "1 minute")
+
+    const known = new Map<string, number>()
+    /** The ids of labels; none when one of them is no listing's. They are remembered: they never change. */
+    const labelIds = Effect.fn("DirectoryRepo.labelIds")(function*(names: ReadonlyArray<string>) {
+      const unknown = names.filter((name) => !known.has(name))
+      if (unknown.length > 0) {
+        if (known.size > mostLabels) known.clear()
+        for (const { id, label } of yield* labels(unknown)) known.set(label, id)
+      }
+      return Option.all(names.map((name) => Option.fromNullable(known.get(name))))
+    }, dieOnSql)
 
     const Plan = Schema.Tuple(Schema.Struct({
       "QUERY PLAN": Schema.Tuple(Schema.Struct({ Plan: Schema.Struct({ "Plan Rows": Schema.Number }) }))
@@ -149,26 +188,37 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
         dieOnSql
       )
 
-    /** Adds the changes that came since last time to the rows that they change. */
-    const foldCounts = dieOnSql(Effect.asVoid(
-      sql`WITH gone AS (DELETE FROM directory_counts WHERE folded IS NULL RETURNING *)
-          INSERT INTO directory_counts
-            SELECT category, template_type, industry, tier, state, sum(n),
-              md5(concat_ws(chr(1), category, template_type, industry, tier, ' ' || state))::uuid AS folded
-            FROM gone GROUP BY category, template_type, industry, tier, state ORDER BY folded
-          ON CONFLICT (folded) DO UPDATE SET n = directory_counts.n + excluded.n`
-    ))
+    /** Adds changes to the rows that they change; how many there were. */
+    const foldSome = sql`WITH changes AS (SELECT ctid FROM directory_counts WHERE folded IS NULL LIMIT ${mostFolded}),
+          gone AS (DELETE FROM directory_counts WHERE ctid = ANY(ARRAY(SELECT ctid FROM changes)) RETURNING *),
+          added AS (
+            INSERT INTO directory_counts
+              SELECT category, template_type, industry, tier, state, place_id, sum(n),
+                md5(concat_ws(chr(1), category, template_type, industry, tier, ' ' || state, '#' || place_id))::uuid
+                  AS folded
+              FROM gone GROUP BY category, template_type, industry, tier, state, place_id ORDER BY folded
+            ON CONFLICT (folded) DO UPDATE SET n = directory_counts.n + excluded.n
+          )
+          SELECT count(*)::int AS total FROM gone`
+
+    /** Takes the changes that came since last time, a part at a time, so that nobody waits long for the rows. */
+    const foldCounts = Effect.repeat(totalOf(foldSome), { until: (count) => count < mostFolded })
 
     return {
       /** Each word of the search with the words of the vocabulary that may stand for it. */
       candidates: (search: string) => dieOnSql(candidates(search)),
-      /** The places of a city, those of them only that fit the location too. */
-      cities: (city: string, location: string | null) => dieOnSql(cities({ city, location })),
-      /** The states that fit, and the places elsewhere whose city does. */
-      located: (location: string) => dieOnSql(located(location)),
+      /**
+       * The states that fit, the places elsewhere whose city does, and how many entries of a tier or above these places
+       * have, unless nobody asks (null).
+       */
+      located: (location: string, tier: number | null) => dieOnSql(located({ location, tier })),
+      labelIds,
+      /** About how many are of a tier or above. */
+      among: (tier = 0) =>
+        Effect.map(sizes, (rows) => rows.reduce((sum, row) => row.tier >= tier ? sum + row.n : sum, 0)),
       gathered,
       walked,
-      countedBy,
+      counted: (by: Counted) => totalOf(sumOf(by)),
       countOf,
       estimate,
       foldCounts

@@ -3,16 +3,18 @@ import { type Circle } from "./DirectoryQuery.ts"
 import { type Spelling } from "./spelling.ts"
 import { cellsOf, chordSquared, onSphere } from "./sphere.ts"
 
-/** One condition of a search; the first four can also drive it: find what fits without looking at the rest. */
+/** One condition of a search. It can also drive the search: find what fits without looking at the rest. */
 export type Need =
   /** Places, and all of some states. */
   | { readonly _tag: "places"; readonly ids: ReadonlyArray<number>; readonly states: ReadonlyArray<string> }
+  /** The places of a city, those of them only that fit the location too. */
+  | { readonly _tag: "city"; readonly city: string; readonly location: string | undefined }
   | { readonly _tag: "circle"; readonly circle: Circle }
   | { readonly _tag: "words"; readonly spellings: ReadonlyArray<Spelling> }
   /** The whole name by trigrams, where a word is like none that is known. */
   | { readonly _tag: "likeness"; readonly search: string }
-  | { readonly _tag: "category"; readonly category: string }
-  | { readonly _tag: "kind"; readonly kind: string }
+  /** All of these: a category, a template type or industry. */
+  | { readonly _tag: "labels"; readonly ids: ReadonlyArray<number> }
   | { readonly _tag: "tier"; readonly tier: number }
 
 /** Where a page ended. */
@@ -30,10 +32,10 @@ const columnsOf = (sql: Sql, needs: ReadonlyArray<Need>) => {
   const has = (tag: Need["_tag"]) => needs.some((need) => need._tag === tag)
   return [
     ...(has("places") ? [sql`, e.place_id, e.state`] : []),
+    ...(has("city") ? [sql`, e.place_id`] : []),
     ...(has("circle") ? [sql`, e.x, e.y, e.z`] : []),
     ...(has("words") ? [sql`, e.words`] : []),
-    ...(has("category") ? [sql`, e.categories`] : []),
-    ...(has("kind") ? [sql`, e.template_type, e.industry`] : []),
+    ...(has("labels") ? [sql`, e.labels`] : []),
     ...(has("tier") ? [sql`, e.tier`] : [])
   ]
 }
@@ -57,6 +59,9 @@ export const bandOf = (sql: Sql, needs: ReadonlyArray<Need>): Fragment => {
   } ELSE ${looser(1) ? sql`3` : sql`2`} END`
 }
 
+/** A pattern of LIKE that finds the text anywhere. */
+const anywhere = (text: string) => `%${text.replace(/[\\%_]/g, "\\$&")}%`
+
 /** A tier is worth 200 points (relevance.ts): nothing of the tier ranks below that. */
 export const worstRank = (tier: number) => -200 * tier
 
@@ -72,21 +77,31 @@ export const Conditions = (sql: Sql) => {
     }`
   }
 
+  /** What `location` fits: a part of a city or of a state; both are kept in lower case. */
+  const contains = (column: Fragment, location: string): Fragment => sql`${column} LIKE lower(${anywhere(location)})`
+
+  const placesOf = ({ city, location }: Extract<Need, { readonly _tag: "city" }>) =>
+    sql`ARRAY(SELECT p.id FROM directory_places p WHERE p.city = lower(${city}) ${
+      location === undefined
+        ? sql``
+        : sql`AND (${contains(sql`p.city`, location)} OR ${contains(sql`p.state`, location)})`
+    })`
+
   /** Forms that no index answers, where one could: which index is used is not left to a guess. */
   const filter = (need: Need): Fragment => {
     switch (need._tag) {
       case "places":
         return sql`(e.place_id + 0 = ANY(${need.ids}::int[]) OR e.state || '' = ANY(${need.states}::text[]))`
+      case "city":
+        return sql`e.place_id + 0 = ANY(${placesOf(need)})`
       case "circle":
         return inCircle(need.circle)
       case "words":
         return every(need.spellings.map(({ levels }) => sql`(e.words || '{}') && ${levels[2]}::text[]`))
       case "likeness":
         return sql`true`
-      case "category":
-        return sql`${need.category} = ANY(e.categories)`
-      case "kind":
-        return sql`(e.template_type || '' = ${need.kind} OR e.industry || '' = ${need.kind})`
+      case "labels":
+        return sql`(e.labels || '{}') @> ${need.ids}::int[]`
       case "tier":
         return sql`e.tier >= ${need.tier}`
     }
@@ -105,6 +120,8 @@ export const Conditions = (sql: Sql) => {
             ...(by.states.length > 0 && by.ids.length === 0 ? [] : [sql`e.place_id = ANY(${by.ids}::int[])`])
           ])
         }`
+      case "city":
+        return sql`SELECT ${columns} FROM directory_entries e WHERE e.place_id = ANY(${placesOf(by)})`
       case "circle":
         // A wide circle has more squares than are worth naming.
         return by.circle.miles > 500
@@ -117,12 +134,10 @@ export const Conditions = (sql: Sql) => {
         }`
       case "likeness":
         return sql`SELECT ${columns}, (10 * (1 - similarity(l.name, ${by.search})))::int AS band FROM listings l
-          JOIN directory_entries e ON e.listing_id = l.id WHERE l.status = 'active' AND l.name % ${by.search}`
-      case "category":
-        return sql`SELECT ${columns} FROM directory_entries e WHERE e.categories @> ARRAY[${by.category}]::text[]`
-      case "kind":
-        return sql`SELECT ${columns} FROM directory_entries e
-          WHERE e.template_type = ${by.kind} OR e.industry = ${by.kind}`
+          JOIN directory_entries e ON e.listing_id = l.id
+          WHERE l.status = 'active' AND cardinality(show_trgm(${by.search})) > 0 AND l.name % ${by.search}`
+      case "labels":
+        return sql`SELECT ${columns} FROM directory_entries e WHERE e.labels @> ${by.ids}::int[]`
       case "tier":
         return sql`SELECT ${columns} FROM directory_entries e
           WHERE e.rank <= ${worstRank(by.tier)} AND e.tier >= ${by.tier}`
@@ -137,5 +152,5 @@ export const Conditions = (sql: Sql) => {
   const after = (key: Key | undefined): Fragment =>
     key === undefined ? sql`` : sql`WHERE (m.band, m.rank, m.listing_id) > (${key.band}, ${key.rank}, ${key.id})`
 
-  return { every, filter, driver, inOrder, after } as const
+  return { every, contains, filter, driver, inOrder, after } as const
 }

@@ -1,4 +1,4 @@
-import { Array as Arr, Effect, Order } from "effect"
+import { Array as Arr, Effect, Option, Order } from "effect"
 import { type Filters } from "./DirectoryQuery.ts"
 import { type DirectoryRepo, type FoundRow, type PageOptions } from "./DirectoryRepo.ts"
 import { type Need } from "./search-sql.ts"
@@ -10,6 +10,9 @@ export interface Found {
 }
 
 type Places = Extract<Need, { readonly _tag: "places" }>
+
+/** A location, and how many fit it by their city alone, in states that don't. */
+type Placed = Places & { readonly elsewhere: number }
 
 const nothing: Found = { found: [], total: 0 }
 
@@ -34,7 +37,7 @@ const fewest = Effect.fn("Directory.fewest")(function*(repo: DirectoryRepo, driv
 })
 
 /** What it costs to look at an entry through an index alone, when fetching it costs 1. */
-const byIndex = 0.1
+const byIndex = 0.2
 
 /** A walk that costs less is taken without asking what else there is. */
 const shortWalk = 2_000
@@ -44,39 +47,45 @@ const searchCommon = Effect.fn("Directory.searchCommon")(
   function*(
     repo: DirectoryRepo,
     filters: Filters,
-    placed: Places | undefined,
+    placed: Placed | undefined,
     common: ReadonlyArray<Need>,
     page: PageOptions
   ) {
-    const { category = "", kind, tier } = filters
-    const needs = placed === undefined ? common : [placed, ...common]
-    const rest = placed === undefined || placed.ids.length === 0 ? undefined : { ...placed, states: [] }
-    const [counted, among] = yield* Effect.all([
-      placed?.states.length === 0
-        ? Effect.succeed(0)
-        : repo.countedBy({ category, kind, tier, states: placed?.states }),
-      repo.countedBy({ category: "", kind: undefined, tier, states: undefined })
-    ], { concurrency: 2 })
-    if (rest === undefined && counted === 0) return nothing
+    const { category, kind, tier } = filters
+    const counted = { category, kind, tier, states: placed?.states }
+    const labels = common.find(({ _tag }) => _tag === "labels")
+    if (placed === undefined && labels === undefined) return yield* repo.walked(common, page, counted)
 
+    const inStates = placed?.states.length === 0 ? 0 : yield* repo.counted(counted)
+    const rest = placed === undefined || placed.ids.length === 0 ? undefined : { ...placed, states: [] }
+    if (rest === undefined && inStates === 0) return nothing
+    // Without labels both are counted beforehand.
+    const known = labels === undefined || rest === undefined ? inStates + (rest?.elsewhere ?? 0) : undefined
+    if (known === 0) return nothing
+
+    const needs = placed === undefined ? common : [placed, ...common]
     // To fill a page from the best on. A tier's entries are at the top; about half as many others are between them.
-    const each = category === "" ? byIndex : 1
-    const walk = each * page.count * among * (tier === undefined ? 1 : 1.5) / Math.max(1, counted)
-    const drivers = needs.filter(({ _tag }) => _tag !== "tier")
-    if ((rest !== undefined || walk > shortWalk) && Arr.isNonEmptyReadonlyArray(drivers)) {
-      const [{ by, rows }, others] = yield* Effect.all([
-        fewest(repo, drivers),
-        rest === undefined ? Effect.succeed(0) : repo.estimate(rest)
-      ], { concurrency: 2 })
-      if (rows * (by === placed ? each : 1) < walk + each * others) return yield* repo.gathered(by, needs, page)
+    const among = yield* repo.among(tier)
+    const walk = byIndex * page.count * among * (tier === undefined ? 1 : 1.5) / Math.max(1, known ?? inStates)
+    const drivers = [...(placed === undefined ? [] : [placed]), ...(labels === undefined ? [] : [labels])]
+    if ((known === undefined || walk > shortWalk) && Arr.isNonEmptyReadonlyArray(drivers)) {
+      const { by, rows } = yield* fewest(repo, drivers)
+      const counting = known === undefined ? byIndex * (rest?.elsewhere ?? 0) : 0
+      if (rows * (by === placed && placed.states.length === 0 ? byIndex : 1) < walk + counting) {
+        return yield* repo.gathered(by, needs, page)
+      }
     }
-    const [elsewhere, found] = yield* Effect.all([
-      rest === undefined ? Effect.succeed(0) : repo.countOf(rest, [rest, ...common]),
-      repo.walked(needs, page)
-    ], { concurrency: 2 })
-    return { found, total: counted + elsewhere }
+    const total = known ?? (rest === undefined ? 0 : inStates + (yield* repo.countOf(rest, [rest, ...common])))
+    return yield* repo.walked(needs, page, total)
   }
 )
+
+/** The labels of a category and a kind; none when no listing has one of them. */
+const labelled = Effect.fn("Directory.labelled")(function*(repo: DirectoryRepo, { category, kind }: Filters) {
+  const names = [...(category === undefined ? [] : [`c:${category}`]), ...(kind === undefined ? [] : [`k:${kind}`])]
+  const ids = yield* repo.labelIds(names)
+  return Option.map(ids, (ids): ReadonlyArray<Need> => ids.length === 0 ? [] : [{ _tag: "labels", ids }])
+})
 
 /**
  * Finds a page and the exact total. The condition that finds the fewest goes first, the others look at what it found:
@@ -84,27 +93,24 @@ const searchCommon = Effect.fn("Directory.searchCommon")(
  */
 export const search = Effect.fn("Directory.search")(
   function*(repo: DirectoryRepo, filters: Filters, page: PageOptions) {
-    const { category, circle, city, kind, location, tier } = filters
-    const [places, words] = yield* Effect.all([
-      city !== undefined
-        ? repo.cities(city, location ?? null)
-        : location === undefined
+    const { circle, city, location, tier } = filters
+    const isCommon = filters.search === undefined && circle === undefined
+    const [labels, located, words] = yield* Effect.all([
+      labelled(repo, filters),
+      location === undefined || city !== undefined
         ? Effect.succeed(undefined)
-        : repo.located(location),
+        : repo.located(location, isCommon ? tier ?? 0 : null),
       filters.search === undefined ? Effect.succeed(undefined) : spelled(repo, filters.search)
-    ], { concurrency: 2 })
-    if (places?.ids.length === 0 && places.states.length === 0) return nothing
+    ], { concurrency: 3 })
+    if (Option.isNone(labels) || located?.ids.length === 0 && located.states.length === 0) return nothing
 
-    const common: ReadonlyArray<Need> = [
-      ...(category === undefined ? [] : [{ _tag: "category", category } as const]),
-      ...(kind === undefined ? [] : [{ _tag: "kind", kind } as const]),
-      ...(tier === undefined ? [] : [{ _tag: "tier", tier } as const])
-    ]
-    const placed = places === undefined ? undefined : { _tag: "places", ...places } as const
-    if (words === undefined && circle === undefined && city === undefined) {
+    const common = [...labels.value, ...(tier === undefined ? [] : [{ _tag: "tier", tier } as const])]
+    const placed = located === undefined ? undefined : { _tag: "places", ...located } as const
+    if (isCommon && city === undefined) {
       return yield* searchCommon(repo, filters, placed, common, page)
     }
     const drivers: ReadonlyArray<Need> = [
+      ...(city === undefined ? [] : [{ _tag: "city", city, location } as const]),
       ...(placed === undefined ? [] : [placed]),
       ...(circle === undefined ? [] : [{ _tag: "circle", circle } as const]),
       ...(words === undefined ? [] : [words])

@@ -22,7 +22,9 @@ export type Question = Readonly<Partial<Record<string, string | number>>>
 
 const wordsOf = (name: string) =>
   new Set(
-    name.normalize("NFKD").replace(/[\u0300-\u036f'\u2019.]/g, "").toLowerCase().split(/[^\p{L}\p{N}]+/u)
+    name.normalize("NFKD").replace(/[\u0300-\u036f'\u2019.]/g, "").normalize("NFC").toLowerCase().split(
+      /[^\p{L}\p{N}]+/u
+    )
       .filter((word) => word !== "")
   )
 
