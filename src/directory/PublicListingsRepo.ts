@@ -25,7 +25,10 @@ export type Served = typeof Served.Type
 
 const RegistryPage = Schema.Struct({
   after: Schema.UndefinedOr(Schema.String),
-  search: Schema.UndefinedOr(Schema.String),
+  /** In lower case: part of the slug or of the listing's name. */
+  part: Schema.UndefinedOr(Schema.String),
+  /** In lower case: how the slug begins. */
+  begin: Schema.UndefinedOr(Schema.String),
   updatedSince: Schema.UndefinedOr(Schema.DateFromSelf),
   version: Schema.UndefinedOr(Schema.Int),
   count: Schema.Int
@@ -62,12 +65,15 @@ export class PublicListingsRepo extends Effect.Service<PublicListingsRepo>()("di
     const registry = SqlSchema.findAll({
       Request: RegistryPage,
       Result: Served,
-      execute: ({ after, count, search, updatedSince, version }) =>
+      execute: ({ after, begin, count, part, updatedSince, version }) =>
         sql`${served} WHERE ${
           sql.and([
             sql`true`,
             ...(after === undefined ? [] : [sql`s.slug > ${after}`]),
-            ...(search === undefined ? [] : [sql`position(${search} IN s.slug) > 0`]),
+            ...(part === undefined
+              ? []
+              : [sql`(position(${part} IN s.slug) > 0 OR position(${part} IN lower(l.name)) > 0)`]),
+            ...(begin === undefined ? [] : [sql`starts_with(s.slug, ${begin})`]),
             ...(updatedSince === undefined ? [] : [sql`l.updated_at > ${updatedSince}`]),
             ...(version === undefined ? [] : [sql`coalesce(d.version, 0) = ${version}`])
           ])

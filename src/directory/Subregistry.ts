@@ -1,6 +1,7 @@
 import { CurrentSettings } from "#src/Config.ts"
 import { decodeCursor, encodeCursor } from "#src/shared/paging.ts"
 import { isLabel } from "#src/shared/slug.ts"
+import { isBlank } from "#src/shared/text.ts"
 import { Effect, Option } from "effect"
 import { PublicListingsRepo, type Served } from "./PublicListingsRepo.ts"
 import { description, type RegistryEntry, type RegistryQuery, title, UnknownRegistryServer } from "./RegistryEntry.ts"
@@ -13,6 +14,21 @@ const schema = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server
 const numberOf = (version: string) => {
   const [, number] = /^(\d{1,9})\.0\.0$/.exec(version) ?? []
   return number === undefined ? undefined : Number(number)
+}
+
+type Sought = { readonly part?: string; readonly begin?: string } | undefined
+
+/**
+ * What a search asks of a server. The registry searches names for a part, whatever its case; here all names have one
+ * namespace, which would make a search for `mcp` or `com` find every server: so it counts only when the part reaches
+ * over the slash. The business's name, an entry's title, is searched too. Undefined: no name has that part.
+ */
+const sought = (namespace: string, search: string): Sought => {
+  const text = search.trim().toLowerCase()
+  if (isBlank(text)) return {}
+  const slash = text.indexOf("/")
+  if (slash === -1) return { part: text }
+  return namespace.endsWith(text.slice(0, slash)) ? { begin: text.slice(slash + 1) } : undefined
 }
 
 /** The directory as an MCP registry: listings that are shown and have a server, by the server's name. */
@@ -48,19 +64,15 @@ export class Subregistry extends Effect.Service<Subregistry>()("directory/Subreg
     const list = Effect.fn("Subregistry.list")(function*(query: RegistryQuery) {
       const { limit, updated_since: updatedSince, version } = query
       const number = version === undefined || version === "latest" ? undefined : numberOf(version)
-      const search = query.search?.trim().toLowerCase()
+      const search = sought(namespace, query.search ?? "")
       const name = `registry ${JSON.stringify([search, updatedSince, number])}`
       const after = query.cursor === undefined ? undefined : yield* decodeCursor(name, query.cursor, isLabel)
-      if (version !== undefined && version !== "latest" && number === undefined) {
-        return { servers: [], metadata: { count: 0 } }
-      }
-      // The namespace is every server's; what is left of a search for a whole name is the slug.
-      const prefix = `${namespace}/`
-      const slug = search?.startsWith(prefix) === true ? search.slice(prefix.length) : search
-      const all = slug === undefined || slug === "" || prefix.includes(slug)
+      const noSuchVersion = version !== undefined && version !== "latest" && number === undefined
+      if (noSuchVersion || search === undefined) return { servers: [], metadata: { count: 0 } }
       const rows = yield* repo.registry({
         after,
-        search: all ? undefined : slug,
+        part: search.part,
+        begin: search.begin,
         updatedSince,
         version: number,
         count: limit + 1

@@ -156,13 +156,29 @@ describe("the registry", () => {
   it("is narrowed by name, time and version", async () => {
     await served("narrow-one")
     expect(names(await list("?search=NARROW"))).toEqual(["com.example.mcp/narrow-one"])
-    expect(names(await list("?search=com.example.mcp/narrow"))).toEqual(["com.example.mcp/narrow-one"])
+    for (const part of ["com.example.mcp/narrow", "MCP/narrow-o", "/narrow", "row-one", "med%20NARROW-"]) {
+      expect([part, names(await list(`?search=${part}`))]).toEqual([part, ["com.example.mcp/narrow-one"]])
+    }
+    for (const part of ["mcp/row", "com.example/narrow", "xample.mcp/nothing", "narrow/one", "narrow%", "n_rrow"]) {
+      expect([part, names(await list(`?search=${encodeURIComponent(part)}`))]).toEqual([part, []])
+    }
     expect(names(await list("?search=narrow&version=latest"))).toHaveLength(1)
     expect(names(await list("?search=narrow&version=0.0.0"))).toHaveLength(1)
     expect(names(await list("?search=narrow&version=9.0.0"))).toEqual([])
     expect(names(await list("?search=narrow&version=none"))).toEqual([])
     expect(names(await list("?search=narrow&updated_since=2020-01-01T00:00:00Z"))).toHaveLength(1)
     expect(names(await list("?search=narrow&updated_since=2100-01-01T00:00:00%2B01:00"))).toEqual([])
+  })
+
+  it("is not searched for the namespace, which every name has", async () => {
+    await served("com-bakery")
+    expect(names(await list("?search=com"))).toEqual(["com.example.mcp/com-bakery"])
+    for (const part of ["mcp", "example", "com.example.mcp"]) {
+      expect([part, names(await list(`?search=${part}`))]).toEqual([part, []])
+    }
+    for (const all of ["", "%20", "%E2%80%8B", "com.example.mcp/"]) {
+      expect([all, names(await list(`?limit=100&search=${all}`)).length > 1]).toEqual([all, true])
+    }
   })
 
   it("refuses what it can't answer", async () => {
