@@ -1,0 +1,62 @@
+import { Events } from "#src/directory/Events.ts"
+import { EventsRepo } from "#src/directory/EventsRepo.ts"
+import { SqlClient } from "@effect/sql"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Logger } from "effect"
+import { DatabaseTest } from "../support/Database.ts"
+
+/** Under the test's clock nothing is written but when it is asked for. */
+const events = Layer.provide(Events.Default, EventsRepo.Default).pipe(Layer.provideMerge(DatabaseTest))
+
+/** The most different counts that wait, and one listing that there is. */
+const capacity = 50_000
+const listed = "01J0000000000000000000LIST"
+
+const newListing = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`INSERT INTO users (id, email, password_hash) VALUES ('u', 'u@example.com', '')`
+  yield* sql`INSERT INTO projects (id, account_id, name, slug) VALUES ('p', 'u', 'P', 'p')`
+  yield* sql`INSERT INTO businesses (id, project_id, name, slug, industry, template_type)
+    VALUES ('b', 'p', 'B', 'b', 'custom', 'custom')`
+  yield* sql`INSERT INTO listings (id, business_id, name, description, business_name, business_slug, industry,
+      template_type, city, state, tier, verification_tier)
+    VALUES (${listed}, 'b', 'B', '', 'B', 'b', 'custom', 'custom', '', '', 'basic', 0)`
+})
+
+/** What the log says while something is done. */
+const heard = <E, R>(work: Effect.Effect<unknown, E, R>) =>
+  Effect.suspend(() => {
+    const lines: Array<string> = []
+    const listener = Logger.make<unknown, void>(({ message }) => void lines.push(String(message)))
+    return Effect.as(Effect.provide(work, Logger.replace(Logger.defaultLogger, listener)), lines)
+  })
+
+const others = (count: number) => Array.from({ length: count }, (_, at) => `nobody ${at}`)
+
+layer(events, { timeout: 60_000 })((it) => {
+  it.effect(
+    "events beyond the most that wait are dropped, and told by their number when the rest is written",
+    () =>
+      Effect.gen(function*() {
+        const { flush, record, waiting } = yield* Events
+        yield* newListing
+        yield* record("view", [listed])
+        yield* record("view", others(capacity + 299))
+        assert.strictEqual(waiting(), capacity)
+        // What is counted already counts on: it takes no more room.
+        yield* record("view", [listed, listed])
+        yield* record("click", [listed])
+        assert.strictEqual(waiting(), capacity)
+        assert.deepStrictEqual(yield* heard(flush), ["301 events were dropped: too many wait to be written"])
+        assert.strictEqual(waiting(), 0)
+        const sql = yield* SqlClient.SqlClient
+        const counted = sql`SELECT kind, n::int FROM listing_events WHERE listing_id = ${listed} ORDER BY kind`
+        assert.deepStrictEqual(yield* counted, [{ kind: "view", n: 3 }])
+        // There is room again, and each number is told once.
+        yield* record("click", [listed])
+        assert.deepStrictEqual(yield* heard(flush), [])
+        assert.deepStrictEqual(yield* counted, [{ kind: "click", n: 1 }, { kind: "view", n: 3 }])
+      }),
+    60_000
+  )
+})
