@@ -89,23 +89,33 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
     CREATE INDEX ON directory_entries USING gin (labels) WITH (fastupdate = off);
     CREATE INDEX listings_name_trigrams ON listings USING gin (name gin_trgm_ops) WHERE status = 'active';
 
-    -- How many entries are alike, everywhere (state NULL) and by state; category '' stands for all of them. And how many
-    -- there are of a tier at each place, whatever they are. Changes are added as rows of their own, so that nobody waits
-    -- for another's, and folded together now and then: the sum is exact at any time.
+    -- How many entries are alike, everywhere (state NULL) and by state; category '' stands for all of them. Changes are
+    -- added as rows of their own, so that nobody waits for another's, and folded together now and then: the sum is exact
+    -- at any time.
     CREATE TABLE directory_counts (
       category text NOT NULL,
       template_type text NOT NULL,
       industry text NOT NULL,
       tier smallint NOT NULL,
       state text,
-      place_id integer,
       n integer NOT NULL,
       folded uuid
     );
-    CREATE INDEX ON directory_counts (category, state) WHERE place_id IS NULL;
-    CREATE INDEX ON directory_counts (place_id, tier, n) WHERE place_id IS NOT NULL;
+    CREATE INDEX ON directory_counts (category, state) INCLUDE (tier, n);
     CREATE UNIQUE INDEX ON directory_counts (folded);
     CREATE INDEX ON directory_counts ((1)) WHERE folded IS NULL;
+
+    -- The same by label and place; label 0 stands for all of them.
+    CREATE TABLE directory_place_counts (
+      label_id integer NOT NULL,
+      place_id integer NOT NULL,
+      tier smallint NOT NULL,
+      n integer NOT NULL,
+      is_folded boolean NOT NULL DEFAULT false
+    );
+    CREATE INDEX ON directory_place_counts (label_id, place_id, tier) INCLUDE (n);
+    CREATE UNIQUE INDEX ON directory_place_counts (label_id, place_id, tier) WHERE is_folded;
+    CREATE INDEX ON directory_place_counts ((1)) WHERE NOT is_folded;
 
     CREATE FUNCTION directory_index(ids text[]) RETURNS void LANGUAGE plpgsql AS $$
     DECLARE gone directory_entries[];
@@ -150,15 +160,16 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
         RETURNING *
       ), changed AS (
         SELECT 1 AS n, f.* FROM fresh f UNION ALL SELECT -1, g.* FROM unnest(gone) g
+      ), placed AS (
+        INSERT INTO directory_place_counts (label_id, place_id, tier, n)
+          SELECT label, c.place_id, c.tier, sum(c.n) FROM changed c, unnest(0 || c.labels) AS label
+          GROUP BY 1, 2, 3 HAVING sum(c.n) <> 0
       )
-      INSERT INTO directory_counts (category, template_type, industry, tier, state, place_id, n)
-        SELECT kind.category, c.template_type, c.industry, c.tier, area.state, NULL, sum(c.n)
+      INSERT INTO directory_counts (category, template_type, industry, tier, state, n)
+        SELECT kind.category, c.template_type, c.industry, c.tier, area.state, sum(c.n)
         FROM changed c, unnest(ARRAY[''] || c.categories) AS kind(category),
           LATERAL (VALUES (NULL), (c.state)) AS area(state)
-        GROUP BY 1, 2, 3, 4, 5 HAVING sum(c.n) <> 0
-        UNION ALL
-        SELECT '', '', '', c.tier, NULL, c.place_id, sum(c.n) FROM changed c GROUP BY c.tier, c.place_id
-        HAVING sum(c.n) <> 0;
+        GROUP BY 1, 2, 3, 4, 5 HAVING sum(c.n) <> 0;
     END $$;
 
     CREATE FUNCTION directory_follow() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -18,7 +18,7 @@ const Candidate = Schema.Struct({ asked: Schema.String, word: Schema.NullOr(Sche
 /** Whole states, places elsewhere, and how many entries these places have. */
 const Located = Schema.Struct({
   states: Schema.Array(Schema.String),
-  ids: Schema.Array(Schema.Int),
+  ids: Schema.String,
   elsewhere: Schema.Int
 })
 const Label = Schema.Struct({ id: Schema.Int, label: Schema.String })
@@ -60,18 +60,21 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
             ) v ON true`
     })
     const located = SqlSchema.single({
-      Request: Schema.Struct({ location: Schema.String, tier: Schema.NullOr(Schema.Int) }),
+      Request: Schema.Struct({
+        location: Schema.String,
+        counting: Schema.NullOr(Schema.Struct({ label: Schema.Int, tier: Schema.Int }))
+      }),
       Result: Located,
-      execute: ({ location, tier }) =>
+      execute: ({ counting, location }) =>
         sql`WITH whole AS (SELECT coalesce(array_agg(state), '{}') AS states FROM directory_states
               WHERE ${contains(sql`state`, location)}
             ), partly AS MATERIALIZED (SELECT p.id FROM directory_places p, whole
               WHERE ${contains(sql`p.city`, location)} AND p.state <> ALL(whole.states))
-            SELECT states, ARRAY(SELECT id FROM partly) AS ids, ${
-          tier === null
+            SELECT states, ARRAY(SELECT id FROM partly)::text AS ids, ${
+          counting === null
             ? sql`0`
-            : sql`(SELECT coalesce(sum(c.n), 0)::int FROM directory_counts c
-                WHERE c.place_id IN (SELECT id FROM partly) AND c.tier >= ${tier})`
+            : sql`(SELECT coalesce(sum(c.n), 0)::int FROM directory_place_counts c WHERE c.label_id = ${counting.label}
+                AND c.place_id = ANY(ARRAY(SELECT id FROM partly)) AND c.tier >= ${counting.tier})`
         } AS elsewhere FROM whole`
     })
     const labels = SqlSchema.findAll({
@@ -116,7 +119,7 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
     const sumOf = ({ category = "", kind, states, tier }: Counted) =>
       sql`SELECT coalesce(sum(n), 0)::int AS total FROM directory_counts WHERE ${
         every([
-          sql`place_id IS NULL AND category = ${category}`,
+          sql`category = ${category}`,
           ...(kind === undefined ? [] : [sql`(template_type = ${kind} OR industry = ${kind})`]),
           ...(tier === undefined ? [] : [sql`tier >= ${tier}`]),
           states === undefined ? sql`state IS NULL` : sql`state = ANY(${states}::text[])`
@@ -162,7 +165,7 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
       Result: OfTier,
       execute: () =>
         sql`SELECT tier, sum(n)::int AS n FROM directory_counts
-            WHERE place_id IS NULL AND category = '' AND state IS NULL GROUP BY tier`
+            WHERE category = '' AND state IS NULL GROUP BY tier`
     })
     const sizes = yield* Effect.cachedWithTTL(dieOnSql(ofTiers()), "1 minute")
 
@@ -188,30 +191,44 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
         dieOnSql
       )
 
-    /** Adds changes to the rows that they change; how many there were. */
-    const foldSome = sql`WITH changes AS (SELECT ctid FROM directory_counts WHERE folded IS NULL LIMIT ${mostFolded}),
+    // Each adds changes to the rows that they change, and tells how many there were.
+    const foldKinds = sql`WITH changes AS (SELECT ctid FROM directory_counts WHERE folded IS NULL LIMIT ${mostFolded}),
           gone AS (DELETE FROM directory_counts WHERE ctid = ANY(ARRAY(SELECT ctid FROM changes)) RETURNING *),
           added AS (
             INSERT INTO directory_counts
-              SELECT category, template_type, industry, tier, state, place_id, sum(n),
-                md5(concat_ws(chr(1), category, template_type, industry, tier, ' ' || state, '#' || place_id))::uuid
-                  AS folded
-              FROM gone GROUP BY category, template_type, industry, tier, state, place_id ORDER BY folded
+              SELECT category, template_type, industry, tier, state, sum(n),
+                md5(concat_ws(chr(1), category, template_type, industry, tier, ' ' || state))::uuid AS folded
+              FROM gone GROUP BY category, template_type, industry, tier, state ORDER BY folded
             ON CONFLICT (folded) DO UPDATE SET n = directory_counts.n + excluded.n
+          )
+          SELECT count(*)::int AS total FROM gone`
+    const foldPlaces =
+      sql`WITH changes AS (SELECT ctid FROM directory_place_counts WHERE NOT is_folded LIMIT ${mostFolded}),
+          gone AS (DELETE FROM directory_place_counts WHERE ctid = ANY(ARRAY(SELECT ctid FROM changes)) RETURNING *),
+          added AS (
+            INSERT INTO directory_place_counts
+              SELECT label_id, place_id, tier, sum(n), true FROM gone GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+            ON CONFLICT (label_id, place_id, tier) WHERE is_folded
+              DO UPDATE SET n = directory_place_counts.n + excluded.n
           )
           SELECT count(*)::int AS total FROM gone`
 
     /** Takes the changes that came since last time, a part at a time, so that nobody waits long for the rows. */
-    const foldCounts = Effect.repeat(totalOf(foldSome), { until: (count) => count < mostFolded })
+    const foldCounts = Effect.forEach(
+      [foldKinds, foldPlaces],
+      (fold) => Effect.repeat(totalOf(fold), { until: (count) => count < mostFolded }),
+      { discard: true }
+    )
 
     return {
       /** Each word of the search with the words of the vocabulary that may stand for it. */
       candidates: (search: string) => dieOnSql(candidates(search)),
       /**
-       * The states that fit, the places elsewhere whose city does, and how many entries of a tier or above these places
-       * have, unless nobody asks (null).
+       * The states that fit, the places elsewhere whose city does, and how many entries with a label (0: any), of a tier
+       * or above, these places have, unless nobody asks (null).
        */
-      located: (location: string, tier: number | null) => dieOnSql(located({ location, tier })),
+      located: (location: string, counting: { readonly label: number; readonly tier: number } | null) =>
+        dieOnSql(located({ location, counting })),
       labelIds,
       /** About how many are of a tier or above. */
       among: (tier = 0) =>

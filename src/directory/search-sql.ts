@@ -5,8 +5,8 @@ import { cellsOf, chordSquared, onSphere } from "./sphere.ts"
 
 /** One condition of a search. It can also drive the search: find what fits without looking at the rest. */
 export type Need =
-  /** Places, and all of some states. */
-  | { readonly _tag: "places"; readonly ids: ReadonlyArray<number>; readonly states: ReadonlyArray<string> }
+  /** Places, and all of some states. The ids stay an array of PostgreSQL's, `{1,2}`: there may be thousands. */
+  | { readonly _tag: "places"; readonly ids: string; readonly states: ReadonlyArray<string> }
   /** The places of a city, those of them only that fit the location too. */
   | { readonly _tag: "city"; readonly city: string; readonly location: string | undefined }
   | { readonly _tag: "circle"; readonly circle: Circle }
@@ -58,6 +58,8 @@ export const bandOf = (sql: Sql, needs: ReadonlyArray<Need>): Fragment => {
     looser(0) && looser(1) ? sql`WHEN ${within(1)} THEN 2` : sql``
   } ELSE ${looser(1) ? sql`3` : sql`2`} END`
 }
+
+export const noPlaces = "{}"
 
 /** A pattern of LIKE that finds the text anywhere. */
 const anywhere = (text: string) => `%${text.replace(/[\\%_]/g, "\\$&")}%`
@@ -117,7 +119,7 @@ export const Conditions = (sql: Sql) => {
         return sql`SELECT ${columns} FROM directory_entries e WHERE ${
           sql.or([
             ...(by.states.length === 0 ? [] : [sql`e.state = ANY(${by.states}::text[])`]),
-            ...(by.states.length > 0 && by.ids.length === 0 ? [] : [sql`e.place_id = ANY(${by.ids}::int[])`])
+            ...(by.states.length > 0 && by.ids === noPlaces ? [] : [sql`e.place_id = ANY(${by.ids}::int[])`])
           ])
         }`
       case "city":

@@ -1,7 +1,7 @@
 import { Array as Arr, Effect, Option, Order } from "effect"
 import { type Filters } from "./DirectoryQuery.ts"
 import { type DirectoryRepo, type FoundRow, type PageOptions } from "./DirectoryRepo.ts"
-import { type Need } from "./search-sql.ts"
+import { type Need, noPlaces } from "./search-sql.ts"
 import { spellingOf } from "./spelling.ts"
 
 export interface Found {
@@ -11,8 +11,10 @@ export interface Found {
 
 type Places = Extract<Need, { readonly _tag: "places" }>
 
-/** A location, and how many fit it by their city alone, in states that don't. */
-type Placed = Places & { readonly elsewhere: number }
+type Labels = Extract<Need, { readonly _tag: "labels" }>
+
+/** A location, and how many fit it by their city alone, in states that don't; undefined: not counted. */
+type Placed = Places & { readonly elsewhere: number | undefined }
 
 const nothing: Found = { found: [], total: 0 }
 
@@ -36,56 +38,59 @@ const fewest = Effect.fn("Directory.fewest")(function*(repo: DirectoryRepo, driv
   return Arr.min(estimates, Order.mapInput(Order.number, ({ rows }: { readonly rows: number }) => rows))
 })
 
+/** The labels of a category and a kind; none when no listing has one of them. */
+const labelled = Effect.fn("Directory.labelled")(function*(repo: DirectoryRepo, { category, kind }: Filters) {
+  const names = [...(category === undefined ? [] : [`c:${category}`]), ...(kind === undefined ? [] : [`k:${kind}`])]
+  const ids = yield* repo.labelIds(names)
+  return Option.map(ids, (ids): Labels | undefined => ids.length === 0 ? undefined : { _tag: "labels", ids })
+})
+
+const tierOf = ({ tier }: Filters): ReadonlyArray<Need> => tier === undefined ? [] : [{ _tag: "tier", tier }]
+
 /** What it costs to look at an entry through an index alone, when fetching it costs 1. */
 const byIndex = 0.2
 
 /** A walk that costs less is taken without asking what else there is. */
 const shortWalk = 2_000
 
-/** What is counted beforehand: by category, kind and tier, everywhere or in whole states. */
+/** What is counted beforehand: by category, kind and tier, everywhere or in whole states; by one of them, at a place. */
 const searchCommon = Effect.fn("Directory.searchCommon")(
   function*(
     repo: DirectoryRepo,
     filters: Filters,
+    labels: Labels | undefined,
     placed: Placed | undefined,
-    common: ReadonlyArray<Need>,
     page: PageOptions
   ) {
     const { category, kind, tier } = filters
+    const common = [...(labels === undefined ? [] : [labels]), ...tierOf(filters)]
     const counted = { category, kind, tier, states: placed?.states }
-    const labels = common.find(({ _tag }) => _tag === "labels")
     if (placed === undefined && labels === undefined) return yield* repo.walked(common, page, counted)
 
     const inStates = placed?.states.length === 0 ? 0 : yield* repo.counted(counted)
-    const rest = placed === undefined || placed.ids.length === 0 ? undefined : { ...placed, states: [] }
-    if (rest === undefined && inStates === 0) return nothing
-    // Without labels both are counted beforehand.
-    const known = labels === undefined || rest === undefined ? inStates + (rest?.elsewhere ?? 0) : undefined
-    if (known === 0) return nothing
+    const rest = placed === undefined || placed.ids === noPlaces ? undefined : { ...placed, states: [] }
+    const elsewhere = rest === undefined ? 0 : placed?.elsewhere
+    const total = elsewhere === undefined ? undefined : inStates + elsewhere
+    if (total === 0) return nothing
 
     const needs = placed === undefined ? common : [placed, ...common]
     // To fill a page from the best on. A tier's entries are at the top; about half as many others are between them.
     const among = yield* repo.among(tier)
-    const walk = byIndex * page.count * among * (tier === undefined ? 1 : 1.5) / Math.max(1, known ?? inStates)
+    const walk = byIndex * page.count * among * (tier === undefined ? 1 : 1.5) / Math.max(1, total ?? inStates)
     const drivers = [...(placed === undefined ? [] : [placed]), ...(labels === undefined ? [] : [labels])]
-    if ((known === undefined || walk > shortWalk) && Arr.isNonEmptyReadonlyArray(drivers)) {
+    if (walk > shortWalk && Arr.isNonEmptyReadonlyArray(drivers)) {
       const { by, rows } = yield* fewest(repo, drivers)
-      const counting = known === undefined ? byIndex * (rest?.elsewhere ?? 0) : 0
-      if (rows * (by === placed && placed.states.length === 0 ? byIndex : 1) < walk + counting) {
+      if (rows * (by === placed && placed.states.length === 0 ? byIndex : 1) < walk) {
         return yield* repo.gathered(by, needs, page)
       }
     }
-    const total = known ?? (rest === undefined ? 0 : inStates + (yield* repo.countOf(rest, [rest, ...common])))
-    return yield* repo.walked(needs, page, total)
+    return yield* repo.walked(
+      needs,
+      page,
+      total ?? (rest === undefined ? 0 : inStates + (yield* repo.countOf(rest, [rest, ...common])))
+    )
   }
 )
-
-/** The labels of a category and a kind; none when no listing has one of them. */
-const labelled = Effect.fn("Directory.labelled")(function*(repo: DirectoryRepo, { category, kind }: Filters) {
-  const names = [...(category === undefined ? [] : [`c:${category}`]), ...(kind === undefined ? [] : [`k:${kind}`])]
-  const ids = yield* repo.labelIds(names)
-  return Option.map(ids, (ids): ReadonlyArray<Need> => ids.length === 0 ? [] : [{ _tag: "labels", ids }])
-})
 
 /**
  * Finds a page and the exact total. The condition that finds the fewest goes first, the others look at what it found:
@@ -93,29 +98,30 @@ const labelled = Effect.fn("Directory.labelled")(function*(repo: DirectoryRepo, 
  */
 export const search = Effect.fn("Directory.search")(
   function*(repo: DirectoryRepo, filters: Filters, page: PageOptions) {
-    const { circle, city, location, tier } = filters
-    const isCommon = filters.search === undefined && circle === undefined
-    const [labels, located, words] = yield* Effect.all([
-      labelled(repo, filters),
-      location === undefined || city !== undefined
-        ? Effect.succeed(undefined)
-        : repo.located(location, isCommon ? tier ?? 0 : null),
+    const { circle, city, location, tier = 0 } = filters
+    const found = yield* labelled(repo, filters)
+    if (Option.isNone(found)) return nothing
+    const labels = found.value
+    const isCommon = filters.search === undefined && circle === undefined && city === undefined
+    const [label, other] = labels?.ids ?? [0]
+    const counting = isCommon && label !== undefined && other === undefined ? { label, tier } : null
+    const [located, words] = yield* Effect.all([
+      location === undefined || city !== undefined ? Effect.succeed(undefined) : repo.located(location, counting),
       filters.search === undefined ? Effect.succeed(undefined) : spelled(repo, filters.search)
-    ], { concurrency: 3 })
-    if (Option.isNone(labels) || located?.ids.length === 0 && located.states.length === 0) return nothing
+    ], { concurrency: 2 })
+    if (located?.ids === noPlaces && located.states.length === 0) return nothing
 
-    const common = [...labels.value, ...(tier === undefined ? [] : [{ _tag: "tier", tier } as const])]
-    const placed = located === undefined ? undefined : { _tag: "places", ...located } as const
-    if (isCommon && city === undefined) {
-      return yield* searchCommon(repo, filters, placed, common, page)
-    }
+    const placed = located === undefined
+      ? undefined
+      : { _tag: "places", ...located, elsewhere: counting === null ? undefined : located.elsewhere } as const
+    if (isCommon) return yield* searchCommon(repo, filters, labels, placed, page)
     const drivers: ReadonlyArray<Need> = [
       ...(city === undefined ? [] : [{ _tag: "city", city, location } as const]),
       ...(placed === undefined ? [] : [placed]),
       ...(circle === undefined ? [] : [{ _tag: "circle", circle } as const]),
       ...(words === undefined ? [] : [words])
     ]
-    const needs = [...drivers, ...common]
+    const needs = [...drivers, ...(labels === undefined ? [] : [labels]), ...tierOf(filters)]
     const [first] = drivers
     // Likeness can't be asked of a row that something else found; a city has few enough.
     const sure = words?._tag === "likeness" ? words : city !== undefined || drivers.length === 1 ? first : undefined

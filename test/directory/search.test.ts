@@ -163,6 +163,7 @@ describe("a search answers as a plain look at every listing would", () => {
     await answersTheSame()
     await Promise.all([fold(), answersTheSame(), fold()])
     expect(await runSql(berth.databaseUrl, "SELECT FROM directory_counts WHERE folded IS NULL")).toEqual([])
+    expect(await runSql(berth.databaseUrl, "SELECT FROM directory_place_counts WHERE NOT is_folded")).toEqual([])
     await runSql(berth.databaseUrl, "ANALYZE directory_entries")
     await answersTheSame()
   }, 60_000)
