@@ -4,6 +4,7 @@ import { isUlid } from "#src/shared/ids.ts"
 import { decodeCursor, encodeCursor } from "#src/shared/paging.ts"
 import { Effect, Option } from "effect"
 import { createHash } from "node:crypto"
+import { DirectoryCounts } from "./DirectoryCounts.ts"
 import { type DirectoryQuery, type Filters, filtersOf } from "./DirectoryQuery.ts"
 import { DirectoryRepo, type FoundRow } from "./DirectoryRepo.ts"
 import { Events } from "./Events.ts"
@@ -31,6 +32,7 @@ const listName = (filters: Filters) => {
 export class Directory extends Effect.Service<Directory>()("directory/Directory", {
   effect: Effect.gen(function*() {
     const repo = yield* DirectoryRepo
+    const counts = yield* DirectoryCounts
     const listings = yield* PublicListingsRepo
     const events = yield* Events
     const settings = yield* CurrentSettings
@@ -75,6 +77,6 @@ export class Directory extends Effect.Service<Directory>()("directory/Directory"
       }
     })
 
-    return { list, get, foldCounts: repo.foldCounts } as const
+    return { list, get, foldCounts: counts.fold } as const
   })
 }) {}

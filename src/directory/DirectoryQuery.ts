@@ -8,14 +8,16 @@ import { Effect, Schema } from "effect"
 const says = (description: string) => ({ description })
 
 const texts = {
-  search: optional(Text(200)).annotations(says(
-    "Words of the name: every one must be there, exactly, as the beginning of a word, or with a typo"
-  )),
-  category: optional(Text(255)).annotations(says("A category that the listing has, exactly")),
-  location: optional(Text(255)).annotations(says("Part of the city or of the state")),
-  templateType: optional(Text(255)).annotations(says("The template type or the industry, exactly")),
-  vertical: optional(Text(255)).annotations(says("Another name of templateType")),
-  city: optional(Text(255)).annotations(says("The whole city, in upper or lower case")),
+  search: optional(
+    Text(200).annotations(says(
+      "Words of the name: every one must be there, exactly, as the beginning of a word, or with a typo"
+    ))
+  ),
+  category: optional(Text(255).annotations(says("A category that the listing has, exactly"))),
+  location: optional(Text(255).annotations(says("Part of the city or of the state"))),
+  templateType: optional(Text(255).annotations(says("The template type or the industry, exactly"))),
+  vertical: optional(Text(255).annotations(says("Another name of templateType"))),
+  city: optional(Text(255).annotations(says("The whole city, in upper or lower case"))),
   min_verification: optional(Schema.Literal("phone_verified", "business_verified", "premium_verified"))
 }
 
@@ -28,9 +30,11 @@ const between = (min: number, max: number) => <A extends number, I>(schema: Sche
 const circle = <I>(number: Schema.Schema<number, I>) => ({
   lat: optional(between(-90, 90)(number)),
   lng: optional(between(-180, 180)(number)),
-  radius_miles: optional(between(0, 25_000)(number)).annotations(says(
-    "The earth is 24,901 miles around; lat, lng and radius_miles come together"
-  ))
+  radius_miles: optional(
+    between(0, 25_000)(number).annotations(says(
+      "The earth is 24,901 miles around; lat, lng and radius_miles come together"
+    ))
+  )
 })
 
 /** Query of `GET /v1/directory`. A text that is blank asks for nothing. */

@@ -1,6 +1,7 @@
 import { dieOnSql } from "#src/shared/sql.ts"
-import { SqlClient, SqlSchema, type Statement } from "@effect/sql"
+import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"
+import { type Counted, decodeTotal, DirectoryCounts, totalOf } from "./DirectoryCounts.ts"
 import { publicColumns } from "./Listing.ts"
 import { bandOf, Conditions, type Key, type Need, worstRank } from "./search-sql.ts"
 import { leastForTwoTypos } from "./spelling.ts"
@@ -22,19 +23,7 @@ const Located = Schema.Struct({
   elsewhere: Schema.Int
 })
 const Label = Schema.Struct({ id: Schema.Int, label: Schema.String })
-const OfTier = Schema.Struct({ tier: Schema.Int, n: Schema.Int })
-const Total = Schema.Struct({ total: Schema.Int })
-
-/** What is counted beforehand; no states: everywhere. */
-export interface Counted {
-  readonly category: string | undefined
-  readonly kind: string | undefined
-  readonly tier: number | undefined
-  readonly states: ReadonlyArray<string> | undefined
-}
-
 const mostLabels = 10_000
-const mostFolded = 50_000
 
 /** One page, best first, of all that matches. */
 export interface PageOptions {
@@ -45,6 +34,7 @@ export interface PageOptions {
 export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/DirectoryRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
+    const counts = yield* DirectoryCounts
     const { after, contains, driver, every, filter, inOrder } = Conditions(sql)
 
     const candidates = SqlSchema.findAll({
@@ -89,7 +79,6 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
       l.longitude`
 
     const decodeFound = Schema.decodeUnknown(Schema.Array(FoundRow))
-    const decodeTotal = Schema.decodeUnknown(Schema.Tuple(Total))
 
     const decodePage = Effect.fnUntraced(function*(rows: ReadonlyArray<Record<string, unknown>>) {
       const [{ total }] = yield* decodeTotal(rows.slice(0, 1))
@@ -116,16 +105,6 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
       dieOnSql
     )
 
-    const sumOf = ({ category = "", kind, states, tier }: Counted) =>
-      sql`SELECT coalesce(sum(n), 0)::int AS total FROM directory_counts WHERE ${
-        every([
-          sql`category = ${category}`,
-          ...(kind === undefined ? [] : [sql`(template_type = ${kind} OR industry = ${kind})`]),
-          ...(tier === undefined ? [] : [sql`tier >= ${tier}`]),
-          states === undefined ? sql`state IS NULL` : sql`state = ANY(${states}::text[])`
-        ])
-      }`
-
     /**
      * Goes through the list from the best on, until the page is full: for what is found at every turn. How many there
      * are is known, or counted beforehand.
@@ -136,7 +115,7 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
           ...needs.flatMap((need) => need._tag === "tier" ? [sql`e.rank <= ${worstRank(need.tier)}`] : []),
           ...(page.after === undefined ? [] : [sql`(e.rank, e.listing_id) > (${page.after.rank}, ${page.after.id})`])
         ]
-        const all = typeof total === "number" ? sql`SELECT ${total}::int AS total` : sumOf(total)
+        const all = typeof total === "number" ? sql`SELECT ${total}::int AS total` : counts.sumOf(total)
         return yield* decodePage(
           yield* sql`WITH page AS MATERIALIZED (
             SELECT listing_id, rank FROM (${inOrder(needs, start)} OFFSET 0) e
@@ -149,32 +128,16 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
       dieOnSql
     )
 
-    const totalOf = (counting: Statement.Statement<unknown>) =>
-      counting.pipe(
-        Effect.flatMap(decodeTotal),
-        Effect.map(([{ total }]) => total),
-        dieOnSql
-      )
-
     const countOf = (by: Need, needs: ReadonlyArray<Need>) =>
       totalOf(sql`SELECT count(*)::int AS total FROM (${driver(by, needs)}) e
           WHERE ${every(needs.filter((need) => need !== by).map(filter))}`)
 
-    const ofTiers = SqlSchema.findAll({
-      Request: Schema.Void,
-      Result: OfTier,
-      execute: () =>
-        sql`SELECT tier, sum(n)::int AS n FROM directory_counts
-            WHERE category = '' AND state IS NULL GROUP BY tier`
-    })
-    const sizes = yield* Effect.cachedWithTTL(dieOnSql(ofTiers()), "1 minute")
-
     const known = new Map<string, number>()
     /** The ids of labels; none when one of them is no listing's. They are remembered: they never change. */
     const labelIds = Effect.fn("DirectoryRepo.labelIds")(function*(names: ReadonlyArray<string>) {
+      if (known.size > mostLabels) known.clear()
       const unknown = names.filter((name) => !known.has(name))
       if (unknown.length > 0) {
-        if (known.size > mostLabels) known.clear()
         for (const { id, label } of yield* labels(unknown)) known.set(label, id)
       }
       return Option.all(names.map((name) => Option.fromNullable(known.get(name))))
@@ -191,35 +154,6 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
         dieOnSql
       )
 
-    // Each adds changes to the rows that they change, and tells how many there were.
-    const foldKinds = sql`WITH changes AS (SELECT ctid FROM directory_counts WHERE folded IS NULL LIMIT ${mostFolded}),
-          gone AS (DELETE FROM directory_counts WHERE ctid = ANY(ARRAY(SELECT ctid FROM changes)) RETURNING *),
-          added AS (
-            INSERT INTO directory_counts
-              SELECT category, template_type, industry, tier, state, sum(n),
-                md5(concat_ws(chr(1), category, template_type, industry, tier, ' ' || state))::uuid AS folded
-              FROM gone GROUP BY category, template_type, industry, tier, state ORDER BY folded
-            ON CONFLICT (folded) DO UPDATE SET n = directory_counts.n + excluded.n
-          )
-          SELECT count(*)::int AS total FROM gone`
-    const foldPlaces =
-      sql`WITH changes AS (SELECT ctid FROM directory_place_counts WHERE NOT is_folded LIMIT ${mostFolded}),
-          gone AS (DELETE FROM directory_place_counts WHERE ctid = ANY(ARRAY(SELECT ctid FROM changes)) RETURNING *),
-          added AS (
-            INSERT INTO directory_place_counts
-              SELECT label_id, place_id, tier, sum(n), true FROM gone GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
-            ON CONFLICT (label_id, place_id, tier) WHERE is_folded
-              DO UPDATE SET n = directory_place_counts.n + excluded.n
-          )
-          SELECT count(*)::int AS total FROM gone`
-
-    /** Takes the changes that came since last time, a part at a time, so that nobody waits long for the rows. */
-    const foldCounts = Effect.forEach(
-      [foldKinds, foldPlaces],
-      (fold) => Effect.repeat(totalOf(fold), { until: (count) => count < mostFolded }),
-      { discard: true }
-    )
-
     return {
       /** Each word of the search with the words of the vocabulary that may stand for it. */
       candidates: (search: string) => dieOnSql(candidates(search)),
@@ -230,15 +164,12 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
       located: (location: string, counting: { readonly label: number; readonly tier: number } | null) =>
         dieOnSql(located({ location, counting })),
       labelIds,
-      /** About how many are of a tier or above. */
-      among: (tier = 0) =>
-        Effect.map(sizes, (rows) => rows.reduce((sum, row) => row.tier >= tier ? sum + row.n : sum, 0)),
+      among: counts.among,
       gathered,
       walked,
-      counted: (by: Counted) => totalOf(sumOf(by)),
+      counted: counts.counted,
       countOf,
-      estimate,
-      foldCounts
+      estimate
     } as const
   })
 }) {}

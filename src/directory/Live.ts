@@ -1,5 +1,6 @@
 import { Layer } from "effect"
 import { Directory } from "./Directory.ts"
+import { DirectoryCounts } from "./DirectoryCounts.ts"
 import { DirectoryRepo } from "./DirectoryRepo.ts"
 import { Events } from "./Events.ts"
 import { EventsRepo } from "./EventsRepo.ts"
@@ -15,5 +16,5 @@ export const ListingsLive = Layer.provide(Listings.Default, ListingsRepo.Default
 /** What the public reads. */
 export const DirectoryLive = Layer.mergeAll(Directory.Default, ServerMetadataReads.Default, Subregistry.Default).pipe(
   Layer.provideMerge(Layer.provide(Events.Default, EventsRepo.Default)),
-  Layer.provide([DirectoryRepo.Default, PublicListingsRepo.Default])
+  Layer.provide([Layer.provideMerge(DirectoryRepo.Default, DirectoryCounts.Default), PublicListingsRepo.Default])
 )

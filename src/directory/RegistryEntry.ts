@@ -49,13 +49,15 @@ const Since = Schema.String.pipe(
 export const RegistryQuery = Query({
   limit: Schema.optionalWith(QueryLimit(100), { exact: true, default: () => 30 }),
   cursor: optional(Schema.String),
-  search: optional(Text(200)).annotations({
-    description:
-      "Part of the name behind the slash, or of the title, in upper or lower case; with a slash, part of the " +
-      "whole name. The namespace alone is every server's, and is not searched"
-  }),
+  search: optional(
+    Text(200).annotations({
+      description:
+        "Part of the name behind the slash, or of the title, in upper or lower case; with a slash, part of the " +
+        "whole name. The namespace alone is every server's, and is not searched"
+    })
+  ),
   updated_since: optional(Since),
-  version: optional(Text(255)).annotations({ description: "latest, or one version" })
+  version: optional(Text(255).annotations({ description: "latest, or one version" }))
 })
 export type RegistryQuery = typeof RegistryQuery.Type
 

@@ -108,7 +108,7 @@ export const search = Effect.fn("Directory.search")(
     const [located, words] = yield* Effect.all([
       location === undefined || city !== undefined ? Effect.succeed(undefined) : repo.located(location, counting),
       filters.search === undefined ? Effect.succeed(undefined) : spelled(repo, filters.search)
-    ], { concurrency: 2 })
+    ], { concurrency: location === undefined ? 1 : 2 })
     if (located?.ids === noPlaces && located.states.length === 0) return nothing
 
     const placed = located === undefined

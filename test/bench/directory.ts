@@ -7,6 +7,7 @@
 import { clientLayer } from "#sql/Client.ts"
 import { embedded } from "#sql/Embedded.ts"
 import { MigrationsLive } from "#sql/Migrate.ts"
+import { DirectoryCounts } from "#src/directory/DirectoryCounts.ts"
 import { DirectoryQuery, filtersOf } from "#src/directory/DirectoryQuery.ts"
 import { DirectoryRepo } from "#src/directory/DirectoryRepo.ts"
 import { search } from "#src/directory/search.ts"
@@ -75,6 +76,7 @@ const main = Effect.gen(function*() {
   // When the run is broken off the database goes first.
   pool.on("error", () => undefined)
   const layer = DirectoryRepo.Default.pipe(
+    Layer.provideMerge(DirectoryCounts.Default),
     Layer.provideMerge(Layer.provideMerge(MigrationsLive, clientLayer(Redacted.make(url), 8)))
   )
   const runtime = ManagedRuntime.make(layer)
@@ -82,7 +84,7 @@ const main = Effect.gen(function*() {
   if (!isThere) {
     const start = performance.now()
     yield* Effect.promise(() => load(pool, listings))
-    yield* Effect.promise(() => runtime.runPromise(repo.foldCounts))
+    yield* Effect.promise(() => runtime.runPromise(Effect.flatMap(DirectoryCounts, ({ fold }) => fold)))
     yield* Effect.promise(() => pool.query("VACUUM ANALYZE directory_counts, directory_place_counts"))
     yield* Effect.promise(async () => (await import("node:fs/promises")).writeFile(join(home, "loaded"), ""))
     console.log(`${listings} listings loaded in ${((performance.now() - start) / 1000).toFixed(0)} s`)

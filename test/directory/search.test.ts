@@ -1,5 +1,5 @@
 import { clientLayer } from "#sql/Client.ts"
-import { DirectoryRepo } from "#src/directory/DirectoryRepo.ts"
+import { DirectoryCounts } from "#src/directory/DirectoryCounts.ts"
 import { Effect, FastCheck, Redacted } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import { useBerth } from "../support/Berth.ts"
@@ -11,9 +11,9 @@ const berth = useBerth()
 
 const fold = () =>
   Effect.gen(function*() {
-    yield* (yield* DirectoryRepo).foldCounts
+    yield* (yield* DirectoryCounts).fold
   }).pipe(
-    Effect.provide(DirectoryRepo.Default),
+    Effect.provide(DirectoryCounts.Default),
     Effect.provide(clientLayer(Redacted.make(berth.databaseUrl), 1)),
     Effect.runPromise
   )

@@ -1,0 +1,91 @@
+import { dieOnSql } from "#src/shared/sql.ts"
+import { SqlClient, SqlSchema, type Statement } from "@effect/sql"
+import { Effect, Schema } from "effect"
+
+/** What is counted beforehand; no states: everywhere. */
+export interface Counted {
+  readonly category: string | undefined
+  readonly kind: string | undefined
+  readonly tier: number | undefined
+  readonly states: ReadonlyArray<string> | undefined
+}
+
+const OfTier = Schema.Struct({ tier: Schema.Int, n: Schema.Int })
+const Total = Schema.Struct({ total: Schema.Int })
+
+/** The total that each row of a statement carries. */
+export const decodeTotal = Schema.decodeUnknown(Schema.Tuple(Total))
+
+/** Runs a statement that brings a total, and nothing else. */
+export const totalOf = (counting: Statement.Statement<unknown>) =>
+  counting.pipe(
+    Effect.flatMap(decodeTotal),
+    Effect.map(([{ total }]) => total),
+    dieOnSql
+  )
+
+const mostFolded = 50_000
+
+/** How many listings are alike, known without looking at them (migration 0004). */
+export class DirectoryCounts extends Effect.Service<DirectoryCounts>()("directory/DirectoryCounts", {
+  effect: Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+
+    const sumOf = ({ category = "", kind, states, tier }: Counted) =>
+      sql`SELECT coalesce(sum(n), 0)::int AS total FROM directory_counts WHERE ${
+        sql.and([
+          sql`category = ${category}`,
+          ...(kind === undefined ? [] : [sql`(template_type = ${kind} OR industry = ${kind})`]),
+          ...(tier === undefined ? [] : [sql`tier >= ${tier}`]),
+          states === undefined ? sql`state IS NULL` : sql`state = ANY(${states}::text[])`
+        ])
+      }`
+
+    const ofTiers = SqlSchema.findAll({
+      Request: Schema.Void,
+      Result: OfTier,
+      execute: () =>
+        sql`SELECT tier, sum(n)::int AS n FROM directory_counts
+            WHERE category = '' AND state IS NULL GROUP BY tier`
+    })
+    const sizes = yield* Effect.cachedWithTTL(dieOnSql(ofTiers()), "1 minute")
+
+    // Each adds changes to the rows that they change, and tells how many there were.
+    const foldKinds = sql`WITH changes AS (SELECT ctid FROM directory_counts WHERE folded IS NULL LIMIT ${mostFolded}),
+          gone AS (DELETE FROM directory_counts WHERE ctid = ANY(ARRAY(SELECT ctid FROM changes)) RETURNING *),
+          added AS (
+            INSERT INTO directory_counts
+              SELECT category, template_type, industry, tier, state, sum(n),
+                md5(concat_ws(chr(1), category, template_type, industry, tier, ' ' || state))::uuid AS folded
+              FROM gone GROUP BY category, template_type, industry, tier, state ORDER BY folded
+            ON CONFLICT (folded) DO UPDATE SET n = directory_counts.n + excluded.n
+          )
+          SELECT count(*)::int AS total FROM gone`
+    const foldPlaces =
+      sql`WITH changes AS (SELECT ctid FROM directory_place_counts WHERE NOT is_folded LIMIT ${mostFolded}),
+          gone AS (DELETE FROM directory_place_counts WHERE ctid = ANY(ARRAY(SELECT ctid FROM changes)) RETURNING *),
+          added AS (
+            INSERT INTO directory_place_counts
+              SELECT label_id, place_id, tier, sum(n), true FROM gone GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+            ON CONFLICT (label_id, place_id, tier) WHERE is_folded
+              DO UPDATE SET n = directory_place_counts.n + excluded.n
+          )
+          SELECT count(*)::int AS total FROM gone`
+
+    /** Takes the changes that came since last time, a part at a time, so that nobody waits long for the rows. */
+    const fold = Effect.forEach(
+      [foldKinds, foldPlaces],
+      (some) => Effect.repeat(totalOf(some), { until: (count) => count < mostFolded }),
+      { discard: true }
+    )
+
+    return {
+      sumOf,
+      counted: (by: Counted) => totalOf(sumOf(by)),
+      /** About how many are of a tier or above. */
+      among: (tier = 0) =>
+        Effect.map(sizes, (rows) => rows.reduce((sum, row) => row.tier >= tier ? sum + row.n : sum, 0)),
+      fold
+    } as const
+  })
+}) {}
