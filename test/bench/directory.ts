@@ -22,6 +22,7 @@ import { text } from "node:stream/consumers"
 import pg from "pg"
 import { load } from "./directory/data.ts"
 import { type Case, cases } from "./directory/questions.ts"
+import { recall } from "./directory/recall.ts"
 import { startProgram } from "./support/program.ts"
 
 const listings = Number(process.argv[2] ?? "100000")
@@ -164,6 +165,10 @@ const main = Effect.gen(function*() {
     // What runs a few times only is not compiled yet, nor in memory.
     await timed(Array.from({ length: 500 }), 8, () => get(program.port, "/v1/directory?city=chicago"))
     for (const one of cases) if (only === undefined || one.name.includes(only)) await row(one)
+    const found = await recall((path) => get(program.port, path), 400)
+    console.log(
+      `among the first 20 of 400 brands: ${found.written} as they are written, ${found.mistyped} with one typo`
+    )
   })
 
   const ended = once(program.child, "exit")

@@ -17,7 +17,7 @@ interface Subject {
 }
 
 /** One letter left out, doubled, changed or swapped in the longest word. */
-const mistyped = (name: string) => {
+export const mistyped = (name: string) => {
   const word = name.split(/[^\p{L}\p{N}]+/u).sort((a, b) => b.length - a.length)[0] ?? ""
   if (word.length < 5) return name
   const at = 1 + Math.floor(draw() * (word.length - 2))
@@ -47,6 +47,9 @@ const filters: Readonly<Record<string, (subject: Subject) => Parameters>> = {
 }
 
 const metropoles: ReadonlyArray<readonly [number, number]> = [[40.71, -74.01], [34.05, -118.24], [41.88, -87.63]]
+
+/** A brand that has listings, seldom ones as often as others. */
+export const anyBrand = () => pick(brands)
 
 /** Brands as the listings have them: some are everywhere. */
 const subject = (): Subject => ({ brand: brands[Math.floor(draw() ** 2 * brands.length)]!, zip: pick(zips) })
