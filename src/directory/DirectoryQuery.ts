@@ -21,19 +21,17 @@ const texts = {
   min_verification: optional(Schema.Literal("phone_verified", "business_verified", "premium_verified"))
 }
 
-const between = (min: number, max: number) => <A extends number, I>(schema: Schema.Schema<A, I>) =>
+const between = (min: number, max: number, said: object = {}) => <A extends number, I>(schema: Schema.Schema<A, I>) =>
   schema.pipe(
     Schema.between(min, max),
-    Schema.annotations({ jsonSchema: { type: "number", minimum: min, maximum: max } })
+    Schema.annotations({ jsonSchema: { type: "number", minimum: min, maximum: max, ...said } })
   )
 
 const circle = <I>(number: Schema.Schema<number, I>) => ({
   lat: optional(between(-90, 90)(number)),
   lng: optional(between(-180, 180)(number)),
   radius_miles: optional(
-    between(0, 25_000)(number).annotations(says(
-      "The earth is 24,901 miles around; lat, lng and radius_miles come together"
-    ))
+    between(0, 25_000, says("The earth is 24,901 miles around; lat, lng and radius_miles come together"))(number)
   )
 })
 

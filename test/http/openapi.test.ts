@@ -42,6 +42,21 @@ describe("/openapi.json", () => {
     expect(document.openapi).toMatch(/^3\.1\.\d+$/)
   })
 
+  it("says what each filter of the directory, the registry and the metadata means", () => {
+    const filters = {
+      "/v1/directory": ["search", "category", "location", "templateType", "vertical", "city", "radius_miles"],
+      "/v0.1/servers": ["search", "version"],
+      "/.well-known/mcp-server-metadata": ["subdomain"]
+    }
+    for (const [path, names] of Object.entries(filters)) {
+      const parameters = (document.paths[path]?.["get"]?.parameters ?? []) as ReadonlyArray<
+        { readonly name: string; readonly description?: string }
+      >
+      expect([path, parameters.filter(({ description }) => description !== undefined).map(({ name }) => name)])
+        .toEqual([path, names])
+    }
+  })
+
   it("refers to nothing that is not in it", () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1] ?? "")
     expect(references.length).toBeGreaterThan(10)
