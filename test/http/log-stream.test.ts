@@ -1,4 +1,4 @@
-import { ulid } from "ulid"
+import { newUlid } from "#src/shared/ids.ts"
 import { assert, beforeAll, describe, it } from "vitest"
 import { type Account, type Server } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 
 const write = async (level: string, message: string) => {
-  const id = `log_${ulid()}`
+  const id = `log_${newUlid()}`
   await runSql(
     berth.databaseUrl,
     "INSERT INTO server_logs (id, server_id, level, message, timestamp) VALUES ($1, $2, $3, $4, now())",

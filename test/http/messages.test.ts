@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest"
+import { readyServerBundle } from "../ready-server/bundle.ts"
 import { type Account } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { goodBodies } from "../support/bodies.ts"
@@ -11,6 +12,8 @@ let owner: Account
 let operations: ReadonlyArray<Operation> = []
 
 beforeAll(async () => {
+  // Without it a business can't be published, which is a 503.
+  await readyServerBundle()
   owner = await berth.signUp("enterprise")
   operations = operationsOf(await openApi(berth))
 })

@@ -1,6 +1,6 @@
 import { GuardedHttp, type GuardedRequest, HostLookup, type ResolvedAddress } from "#src/shared/GuardedHttp.ts"
 import { nextHop } from "#src/shared/redirect.ts"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect, it, vi } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { createServer, type RequestListener } from "node:http"
 import { type AddressInfo, createServer as createSocketServer, type Socket } from "node:net"
@@ -164,9 +164,9 @@ describe("the guarded client", () => {
         cookies.push(request.headers.cookie)
         response.setHeader("set-cookie", "a=b").end()
       })
-      const before = { ...process.env }
-      Object.assign(process.env, { HTTP_PROXY: `http://127.0.0.1:${wire.port}`, NODE_USE_ENV_PROXY: "1" })
-      yield* Effect.addFinalizer(() => Effect.sync(() => void (process.env = before)))
+      vi.stubEnv("HTTP_PROXY", `http://127.0.0.1:${wire.port}`)
+      vi.stubEnv("NODE_USE_ENV_PROXY", "1")
+      yield* Effect.addFinalizer(() => Effect.sync(() => void vi.unstubAllEnvs()))
       yield* Effect.provide(
         Effect.repeatN(send({ url: `http://127.0.0.1:${port}/` }), 1),
         guarded([`127.0.0.1:${port}`])

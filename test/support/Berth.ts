@@ -92,7 +92,10 @@ export const useBerth = (options: BerthOptions = {}) => {
   beforeAll(() => berth.start(options))
   afterAll(async () => {
     await berth.stop()
-    if (berth.unexpected.length > 0) throw new Error(`Failures nobody foresaw:\n${berth.unexpected.join("\n")}`)
+    const { unexpected } = berth
+    // The process goes on with the next file, and keeps this one's modules.
+    berth.logged.length = 0
+    if (unexpected.length > 0) throw new Error(`Failures nobody foresaw:\n${unexpected.join("\n")}`)
   })
   return berth
 }

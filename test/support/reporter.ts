@@ -1,0 +1,23 @@
+import { relative } from "node:path"
+import { type Reporter, type TestCase, type TestModule } from "vitest/node"
+
+const nameOf = (module: TestModule, test: TestCase) => `${relative(process.cwd(), module.moduleId)} > ${test.fullName}`
+
+/**
+ * Prints what the usual report leaves unread: why something was skipped (a reason given to `ctx.skip(reason)` or in
+ * the suite's name), and what passed only at its second try, with the first line of what went wrong at the first.
+ */
+export default class PlainReporter implements Reporter {
+  onTestModuleEnd(module: TestModule) {
+    for (const test of module.children.allTests("skipped")) {
+      const result = test.result()
+      const note = result.state === "skipped" ? result.note : undefined
+      console.log(`skipped: ${nameOf(module, test)}${note === undefined ? "" : `: ${note}`}`)
+    }
+    for (const test of module.children.allTests("passed")) {
+      if (test.diagnostic()?.flaky !== true) continue
+      const message = test.result().errors?.[0]?.message ?? "no error was kept"
+      console.log(`flaky: ${nameOf(module, test)}: ${message.split("\n", 1)[0]}`)
+    }
+  }
+}
