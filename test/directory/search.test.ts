@@ -1,6 +1,6 @@
 import { clientLayer } from "#sql/Client.ts"
 import { DirectoryCounts } from "#src/directory/DirectoryCounts.ts"
-import { Effect, FastCheck, Redacted } from "effect"
+import { Effect, FastCheck, Layer, Redacted } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import { useBerth } from "../support/Berth.ts"
 import { runSql } from "../support/sql.ts"
@@ -13,8 +13,7 @@ const fold = () =>
   Effect.gen(function*() {
     yield* (yield* DirectoryCounts).fold
   }).pipe(
-    Effect.provide(DirectoryCounts.Default),
-    Effect.provide(clientLayer(Redacted.make(berth.databaseUrl), 1)),
+    Effect.provide(Layer.provide(DirectoryCounts.Default, clientLayer(Redacted.make(berth.databaseUrl), 1))),
     Effect.runPromise
   )
 

@@ -60,6 +60,32 @@ everyTier("what a machine can reach", (tier) => {
     })
   })
 
+  it("is an environment with any value, which no command line of the host shows", async () => {
+    const canary = "Zc9-canary"
+    const values = {
+      QUOTED: `it's "${canary}"; $(exit 3) \`exit\` \\ \n second line\n`,
+      EMPTY: "",
+      IFS: "x",
+      LD_PRELOAD: "",
+      PATH: "/bin:/usr/bin:/usr/local/bin"
+    }
+    const spec = specOf("secretive", { env: values })
+    const started = await up(driver, {
+      ...spec,
+      config: { ...spec.config, env: [...spec.config.env, "odd.name-1=of the image"] }
+    })
+    expect((await about(started)).env).toMatchObject({ ...values, "odd.name-1": "of the image" })
+    const shown = readdirSync("/proc").filter((pid) => {
+      try {
+        return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "latin1").includes(canary)
+      } catch {
+        return false
+      }
+    })
+    expect(shown).toEqual([])
+    await driver.destroy("secretive")
+  })
+
   it("is its image, not the host's files", async () => {
     expect((await run(state, ["cat", secretFile])).stdout).toBe("")
     expect((await run(state, ["cat", `/proc/1/root${secretFile}`])).stdout).toBe("")

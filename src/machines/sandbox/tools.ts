@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs
 import { basename, join } from "node:path"
 import { SEARCH_PATH } from "./paths.ts"
 
-const programs = ["unshare", "setpriv", "umount", "env"]
+const programs = ["unshare", "setpriv", "umount", "env", "sh"]
 
 const locate = (program: string) => {
   const found = SEARCH_PATH.split(":").map((dir) => join(dir, program)).find((path) => existsSync(path))
@@ -16,7 +16,7 @@ const locate = (program: string) => {
  * (as `ld`; links to it do not survive the move). `ldd` prints `name => path (address)`, the loader as a bare path.
  */
 export const gatherTools = (into: string, scratch: string): string => {
-  if (existsSync(into)) return into
+  if (programs.every((program) => existsSync(join(into, program)))) return into
   mkdirSync(join(scratch, "old"), { recursive: true, mode: 0o755 })
   for (const program of programs) {
     const path = locate(program)

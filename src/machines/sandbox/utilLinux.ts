@@ -5,11 +5,10 @@ import { type Prepared, procParts, type Tier } from "./Tier.ts"
  * PID 1 of the machine until it becomes the machine's process. A chroot is no wall (whoever may chroot again walks
  * out): the root is changed by pivot_root and the old one unmounted, so that there is no outside left to reach.
  *
- * $1 root, $2 tools, $3 uid, $4 gid, $5 host name, $6 bytes of /tmp, $7 working directory, $8… `NAME=value`
- * words, "--", the command.
+ * $1 root, $2 tools, $3 uid, $4 gid, $5 host name, $6 bytes of /tmp, $7 what runs `enter`, $8… its own parameters.
  */
 const become = `set -e
-cd "$1"; tools=$2 uid=$3 gid=$4 size=$6 workdir=$7
+cd "$1"; tools=$2 uid=$3 gid=$4 size=$6 enter=$7
 hostname "$5" 2>/dev/null || echo "$5" 2>/dev/null >/proc/sys/kernel/hostname || :
 # The one user namespace below is the last: kernel code behind further ones is a favourite way out.
 echo 1 >/proc/sys/user/max_user_namespaces
@@ -40,11 +39,39 @@ run="/.berth/ld --library-path /.berth"
 $run /.berth/umount -l /.berth/old
 exec $run /.berth/unshare --user --map-user="$uid" --map-group="$gid" -- $run /.berth/setpriv \\
   --no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=-all -- \\
-  $run /.berth/env -i --chdir="$workdir" -- "$@"`
+  $run /.berth/env -i /.berth/ld --library-path /.berth /.berth/sh -c "$enter" berth-machine "$@"`
+
+/**
+ * The last step, with every privilege gone, so that an LD_PRELOAD among the variables moves nothing of ours. They come
+ * by descriptor 3, since they hold secrets and anyone may read a command line.
+ *
+ * $1 working directory, $2… the command.
+ */
+const enter = `cd "$1" || exit 126
+shift
+unset PWD OLDPWD SHLVL
+. /proc/self/fd/3
+exec 3<&-
+exec "$@"`
+
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+
+const isShellName = (name: string) => /^[A-Za-z_]\w*$/.test(name)
+
+/** Shell text that sets the variables. */
+const variables = (machine: Prepared) =>
+  [...machine.env].filter(([name]) => isShellName(name))
+    .map(([name, value]) => `export ${name}=${quoted(value)}\n`).join("")
+
+/** Names that a shell can't set are an image's: nobody else may choose them, and nothing secret is in an image. */
+const odd = (machine: Prepared) => {
+  const words = [...machine.env].filter(([name]) => !isShellName(name)).map(([name, value]) => `${name}=${value}`)
+  return words.length === 0 ? [] : ["/.berth/ld", "--library-path", "/.berth", "/.berth/env", ...words]
+}
 
 /** The parent of PID 1, there to pass its exit status on: `unshare --fork` makes a death by SIGKILL an exit of 1. */
-const standBy = `exec 3>&2 2>/dev/null
-"$@" 2>&3 3>&-`
+const standBy = `exec 9>&2 2>/dev/null
+"$@" 2>&9 9>&-`
 
 const command = (machine: Prepared, tools: string) => [
   ...rlimits(machine),
@@ -69,9 +96,9 @@ const command = (machine: Prepared, tools: string) => [
   String(machine.user.gid),
   machine.hostname,
   String(machine.limits.scratchBytes),
+  enter,
   machine.workingDir,
-  // env(1) puts them into place after every privilege is gone: an LD_PRELOAD among them moves nothing of ours.
-  ...[...machine.env].map(([name, value]) => `${name}=${value}`),
+  ...odd(machine),
   ...machine.argv
 ]
 
@@ -83,5 +110,9 @@ export const utilLinux = (tools: string): Tier => ({
   depth: 1,
   isInit: true,
   enforces: ["no capabilities", "no new privileges"],
-  command: (machine) => ({ argv: command(machine, tools), files: {}, inputs: [] })
+  command: (machine) => ({
+    argv: command(machine, tools),
+    files: { environment: variables(machine) },
+    inputs: ["environment"]
+  })
 })
