@@ -40,13 +40,21 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
     CREATE INDEX ON directory_vocabulary USING gin (keys) WITH (fastupdate = off);
     CREATE INDEX ON directory_vocabulary USING gin (word gin_trgm_ops) WITH (fastupdate = off);
 
+    -- The letters of a text, and each two that are side by side: parts too short for trigrams, such as "il".
+    CREATE FUNCTION directory_parts(text text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+      SELECT coalesce(array_agg(DISTINCT substr(text, i, n)), '{}')
+      FROM generate_series(1, length(text)) i, generate_series(1, 2) n
+    $$;
+
     -- Both in lower case.
     CREATE TABLE directory_places (
       id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
       city text NOT NULL,
       state text NOT NULL,
+      parts text[] NOT NULL GENERATED ALWAYS AS (directory_parts(city)) STORED,
       UNIQUE (city, state)
     );
+    CREATE INDEX ON directory_places USING gin (parts) WITH (fastupdate = off);
     CREATE INDEX ON directory_places USING gin (city gin_trgm_ops) WITH (fastupdate = off);
     CREATE TABLE directory_states (state text PRIMARY KEY);
 

@@ -49,6 +49,9 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
                 WHERE length(a.word) >= ${leastForTwoTypos} AND v.word % a.word
             ) v ON true`
     })
+    /** A part of a city's name; the shortest are looked up, and the others by their trigrams. */
+    const cityContains = (location: string) =>
+      /^[ -~]{1,2}$/.test(location) ? sql`p.parts @> ARRAY[lower(${location})]` : contains(sql`p.city`, location)
     const located = SqlSchema.single({
       Request: Schema.Struct({
         location: Schema.String,
@@ -59,7 +62,7 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
         sql`WITH whole AS (SELECT coalesce(array_agg(state), '{}') AS states FROM directory_states
               WHERE ${contains(sql`state`, location)}
             ), partly AS MATERIALIZED (SELECT p.id FROM directory_places p, whole
-              WHERE ${contains(sql`p.city`, location)} AND p.state <> ALL(whole.states))
+              WHERE ${cityContains(location)} AND p.state <> ALL(whole.states))
             SELECT states, ARRAY(SELECT id FROM partly)::text AS ids, ${
           counting === null
             ? sql`0`
@@ -118,7 +121,7 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
         const all = typeof total === "number" ? sql`SELECT ${total}::int AS total` : counts.sumOf(total)
         return yield* decodePage(
           yield* sql`WITH page AS MATERIALIZED (
-            SELECT listing_id, rank FROM (${inOrder(needs, start)} OFFSET 0) e
+            SELECT listing_id, rank FROM (${inOrder(needs, start)}) e
             WHERE ${every(needs.map(filter))} ORDER BY rank, listing_id LIMIT ${page.count}
           )
           SELECT t.total, 0 AS band, ${shown} FROM (${all}) t

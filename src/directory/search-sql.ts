@@ -146,10 +146,13 @@ export const Conditions = (sql: Sql) => {
     }
   }
 
-  /** All rows, best first. */
+  /**
+   * All rows, best first. Of a limit that it can't know yet the planner expects a tenth of them, and so follows the
+   * index; without one it would sort.
+   */
   const inOrder = (needs: ReadonlyArray<Need>, start: ReadonlyArray<Fragment>) =>
     sql`SELECT e.listing_id, e.rank ${sql.join("", false)(columnsOf(sql, needs))} FROM directory_entries e
-      WHERE ${every(start)} ORDER BY e.rank, e.listing_id`
+      WHERE ${every(start)} ORDER BY e.rank, e.listing_id LIMIT (SELECT 2147483647)`
 
   const after = (key: Key | undefined): Fragment =>
     key === undefined ? sql`` : sql`WHERE (m.band, m.rank, m.listing_id) > (${key.band}, ${key.rank}, ${key.id})`
