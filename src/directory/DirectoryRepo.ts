@@ -4,7 +4,7 @@ import { Effect, Option, Schema } from "effect"
 import { type Counted, decodeTotal, DirectoryCounts, totalOf } from "./DirectoryCounts.ts"
 import { publicColumns } from "./Listing.ts"
 import { bandOf, Conditions, type Key, type Need, worstRank } from "./search-sql.ts"
-import { leastForTwoTypos } from "./spelling.ts"
+import { denseScripts, leastForTwoTypos, leastPrefix } from "./spelling.ts"
 
 /** A listing as the public sees it, and where it stands in the list. */
 export const FoundRow = Schema.Struct({
@@ -44,7 +44,8 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
         sql`SELECT a.word AS asked, v.word FROM unnest(directory_words(${search})) AS a(word) LEFT JOIN LATERAL (
               SELECT v.word FROM directory_vocabulary v WHERE v.keys && directory_word_keys(a.word)
               UNION SELECT v.word FROM directory_vocabulary v
-                WHERE length(a.word) >= 3 AND v.word ~>=~ a.word AND v.word ~<~ (a.word || chr(1114111))
+                WHERE (length(a.word) >= ${leastPrefix} OR a.word ~ ${denseScripts})
+                  AND v.word ~>=~ a.word AND v.word ~<~ (a.word || chr(1114111))
               UNION SELECT v.word FROM directory_vocabulary v
                 WHERE length(a.word) >= ${leastForTwoTypos} AND v.word % a.word
             ) v ON true`

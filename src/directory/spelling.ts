@@ -2,7 +2,10 @@
 export type Fit = 0 | 1 | 2 | 3
 
 /** A prefix, and a word without one of its letters, is looked for from so many letters on. */
-const leastPrefix = 3
+export const leastPrefix = 3
+/** But one sign is enough in scripts where it is a syllable or a word: Hangul, kana, Han (a class of both JS and SQL). */
+export const denseScripts = "[\u1100-\u11ff\u2e80-\u9fff\ua960-\ud7ff\uf900-\ufaff]"
+const dense = new RegExp(denseScripts)
 const leastForOneTypo = 4
 export const leastForTwoTypos = 8
 
@@ -30,7 +33,7 @@ export const typos = (a: string, b: string) => {
 /** How a word of the vocabulary fits; undefined: not at all. */
 export const fitOf = (asked: string, word: string): Fit | undefined => {
   if (asked === word) return 0
-  if (asked.length >= leastPrefix && word.startsWith(asked)) return 1
+  if ((asked.length >= leastPrefix || dense.test(asked)) && word.startsWith(asked)) return 1
   const longer = Math.max(asked.length, word.length)
   if (longer < leastForOneTypo || Math.abs(asked.length - word.length) > 2) return undefined
   const count = typos(asked, word)

@@ -74,7 +74,8 @@ const values: Readonly<Record<string, ReadonlyArray<Question>>> = {
     "김밥천국",
     "김밥국천",
     "곰탕집",
-    "東京"
+    "東京",
+    "김"
   ].map((search) => ({ search })),
   category: [...categories, "none", "PIZZA"].map((category) => ({ category })),
   location: ["chi", "IL", "il", "spring", "100%", "_", "\\", "i", "Fiji", "zz"].map((location) => ({ location })),
