@@ -8,6 +8,7 @@ import { type Route } from "#src/gateway/Route.ts"
 import { Routes } from "#src/gateway/Routes.ts"
 import { makeToolMarks } from "#src/gateway/tool-marks.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
+import { messageOf } from "#src/shared/message-of.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
 import { Effect, Runtime } from "effect"
 import { type IncomingMessage, type ServerResponse } from "node:http"
@@ -77,6 +78,9 @@ export const makeGateway = Effect.gen(function*() {
   const scheme = protocol.slice(0, -1)
   const base = pathname.replace(/\/$/, "")
   const log = (message: string, error: unknown) => Runtime.runFork(runtime)(Effect.logWarning(message, error))
+  // In a few words: what a machine sent, such as a parser's raw bytes, does not fill the log.
+  const logMachine = (message: string, error: unknown) =>
+    Runtime.runFork(runtime)(Effect.logWarning(`${message}: ${messageOf(error).slice(0, 200)}`))
 
   const say = (req: IncomingMessage, res: ServerResponse, reply: Answer) =>
     void Runtime.runPromise(runtime)(limited(req, reply)).then((told) => answer(req, res, told)).catch((error) => {
@@ -88,7 +92,9 @@ export const makeGateway = Effect.gen(function*() {
   let draining = false
   let onIdle = () => {}
 
-  const permit = permitter(makeToolMarks({ onFailure: (error) => log("A machine did not tell its tools", error) }))
+  const permit = permitter(
+    makeToolMarks({ onFailure: (error) => logMachine("A machine did not tell its tools", error) })
+  )
 
   const proxy = (
     route: Route,
@@ -132,7 +138,7 @@ export const makeGateway = Effect.gen(function*() {
         return JSON.stringify(now) === JSON.stringify(machine) ? undefined : now
       },
       onFailure: (error) => {
-        log(`The machine of ${route.slug} did not answer`, error)
+        logMachine(`The machine of ${route.slug} did not answer`, error)
         routes.doubt(route.slug)
         say(req, res, failure(502, "BAD_GATEWAY", "The server did not answer"))
       },

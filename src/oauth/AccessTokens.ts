@@ -1,5 +1,6 @@
 import { CurrentSettings } from "#src/Config.ts"
 import { newUlid } from "#src/shared/ids.ts"
+import { messageOf } from "#src/shared/message-of.ts"
 import { Clock, Data, Effect, Option, Schema } from "effect"
 import { decodeProtectedHeader, jwtVerify, SignJWT } from "jose"
 import { ClaimsCache } from "./claims-cache.ts"
@@ -82,7 +83,7 @@ export class AccessTokens extends Effect.Service<AccessTokens>()("oauth/AccessTo
       const { payload } = yield* Effect.tryPromise({
         try: () =>
           jwtVerify(token, key, { algorithms: ["ES256"], typ: "at+jwt", issuer: authUrl, currentDate: new Date(now) }),
-        catch: (error) => invalid(error instanceof Error ? error.message : String(error))
+        catch: (error) => invalid(messageOf(error))
       })
       const claims = yield* Effect.mapError(decodeClaims(payload), (error) => invalid(error.message))
       verified.put(token, claims, claims.exp * 1000)

@@ -1,5 +1,6 @@
 import { CurrentSettings } from "#src/Config.ts"
 import { failsWith } from "#src/shared/Failure.ts"
+import { messageOf } from "#src/shared/message-of.ts"
 import { Effect, Option, Schema } from "effect"
 import { join } from "node:path"
 import { buildReadyImage } from "./build-image.ts"
@@ -20,7 +21,7 @@ export class ReadyImage extends Effect.Service<ReadyImage>()("ready-server/Ready
     const oneAtATime = (yield* Effect.makeSemaphore(1)).withPermits(1)
     const made = oneAtATime(Effect.tryPromise({
       try: () => buildReadyImage(join(home, "ready-image")),
-      catch: (error) => new NoReadyImage({ reason: error instanceof Error ? error.message : String(error) })
+      catch: (error) => new NoReadyImage({ reason: messageOf(error) })
     }))
     const set = new NoReadyImage({ reason: "the operator sets READY_IMAGE to where npm run image:ready was pushed" })
     /** An image reference to deploy; made on first use (2 or 3 seconds). */

@@ -1,6 +1,6 @@
 import { type MachineAddress } from "#src/machines/Machines.ts"
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Logger } from "effect"
 import { type AddressInfo, createServer } from "node:net"
 import { gatewayServices, newServer, rawRequest, startGateway, statusOf } from "./support.ts"
 
@@ -46,6 +46,20 @@ layer(gatewayServices(), { excludeTestServices: true })("a machine that answers"
         assert.strictEqual(statusOf(yield* ask(text)), 502)
       }))
   }
+
+  it.scoped("with anything but HTTP is told to the log in a few words", () => {
+    const lines: Array<string> = []
+    const keep = Logger.replace(
+      Logger.defaultLogger,
+      Logger.make(({ message }) => void lines.push(JSON.stringify(message)))
+    )
+    return Effect.gen(function*() {
+      yield* ask(`HTTP/1.1 200 OK\r\nX: ${"x".repeat(1_000_000)}\r\n\r\n`)
+      const about = lines.filter((line) => line.includes("did not answer"))
+      assert.lengthOf(about, 1)
+      assert.isBelow(about[0]!.length, 300)
+    }).pipe(Effect.provide(keep))
+  })
 
   it.scoped("with hints and a strange status first is passed on as far as HTTP goes", () =>
     Effect.gen(function*() {

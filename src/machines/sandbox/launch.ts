@@ -1,3 +1,4 @@
+import { messageOf } from "#src/shared/message-of.ts"
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs"
@@ -124,6 +125,6 @@ export const launch = (what: Launch): Effect.Effect<void, SandboxError> =>
       what.record(self)
       child.stdin?.end("go\n")
     } catch (error) {
-      fail(error instanceof Error ? error.message : String(error))
+      fail(messageOf(error))
     }
   })

@@ -1,3 +1,4 @@
+import { messageOf } from "#src/shared/message-of.ts"
 import { Effect, Stream } from "effect"
 import { lstatSync, rmSync } from "node:fs"
 import { join } from "node:path"
@@ -27,7 +28,7 @@ export interface Host {
 const KILLED = 137
 
 const failure = (operation: string, machine: string) => (error: unknown) =>
-  new MachineError({ operation, machine, message: error instanceof Error ? error.message : String(error) })
+  new MachineError({ operation, machine, message: messageOf(error) })
 
 const addressOf = (yard: Yard, name: string): MachineAddress => ({ _tag: "Unix", path: socketPath(yard, name) })
 
