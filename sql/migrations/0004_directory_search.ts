@@ -15,13 +15,13 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
         'superuser, and start again', SQLERRM;
     END $$;
 
-    -- Words are split the same way whatever the database's locale: at ASCII punctuation and at spaces. Accents go; what
-    -- is left is composed again, so that a syllable of Hangul is one letter.
+    -- Words are split the same way whatever the database's locale: at spaces, punctuation and symbols, ASCII's, Latin 1's,
+    -- the general and the CJK ones. Accents go; what is left is composed again, so that a syllable of Hangul is one letter.
     CREATE FUNCTION directory_words(name text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
       SELECT coalesce(array_agg(DISTINCT left(word, 40) ORDER BY left(word, 40)), '{}')
       FROM regexp_split_to_table(
         lower(normalize(regexp_replace(normalize(name, NFKD), '[\\u0300-\\u036f''\\u2019.]', '', 'g'), NFC)),
-        '[\\u0001-/:-@\\[-\`{-~\\u00a0\\u2000-\\u206f\\u3000]+'
+        '[\\u0001-/:-@\\[-\`{-~\\u00a0-\\u00bf\\u00d7\\u00f7\\u2000-\\u206f\\u20a0-\\u20cf\\u2190-\\u2bff\\u3000-\\u3004\\u3008-\\u3020\\u3030\\u30fb]+'
       ) AS word WHERE word <> ''
     $$;
 
@@ -112,6 +112,7 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
     CREATE INDEX ON directory_counts (category, state) INCLUDE (tier, n);
     CREATE UNIQUE INDEX ON directory_counts (folded);
     CREATE INDEX ON directory_counts ((1)) WHERE folded IS NULL;
+    CREATE INDEX ON directory_counts ((0)) WHERE n = 0;
 
     -- The same by label and place; label 0 stands for all of them.
     CREATE TABLE directory_place_counts (
@@ -124,6 +125,18 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
     CREATE INDEX ON directory_place_counts (label_id, place_id, tier) INCLUDE (n);
     CREATE UNIQUE INDEX ON directory_place_counts (label_id, place_id, tier) WHERE is_folded;
     CREATE INDEX ON directory_place_counts ((1)) WHERE NOT is_folded;
+    CREATE INDEX ON directory_place_counts ((0)) WHERE n = 0;
+
+    -- And of words: one that no listing has any more stays in the vocabulary, and counts for nothing.
+    CREATE TABLE directory_word_counts (
+      word text NOT NULL,
+      n integer NOT NULL,
+      is_folded boolean NOT NULL DEFAULT false
+    );
+    CREATE INDEX ON directory_word_counts (word) INCLUDE (n);
+    CREATE UNIQUE INDEX ON directory_word_counts (word) WHERE is_folded;
+    CREATE INDEX ON directory_word_counts ((1)) WHERE NOT is_folded;
+    CREATE INDEX ON directory_word_counts ((0)) WHERE n = 0;
 
     CREATE FUNCTION directory_index(ids text[]) RETURNS void LANGUAGE plpgsql AS $$
     DECLARE gone directory_entries[];
@@ -172,6 +185,9 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
         INSERT INTO directory_place_counts (label_id, place_id, tier, n)
           SELECT label, c.place_id, c.tier, sum(c.n) FROM changed c, unnest(0 || c.labels) AS label
           GROUP BY 1, 2, 3 HAVING sum(c.n) <> 0
+      ), worded AS (
+        INSERT INTO directory_word_counts (word, n)
+          SELECT word, sum(c.n) FROM changed c, unnest(c.words) AS word GROUP BY 1 HAVING sum(c.n) <> 0
       )
       INSERT INTO directory_counts (category, template_type, industry, tier, state, n)
         SELECT kind.category, c.template_type, c.industry, c.tier, area.state, sum(c.n)
@@ -187,6 +203,7 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
         SELECT array_agg(id) INTO touched FROM now_there WHERE status = 'active';
       ELSIF TG_OP = 'DELETE' THEN
         SELECT array_agg(id) INTO touched FROM was_there WHERE status = 'active';
+        INSERT INTO directory_gone (listing_id, business_id) SELECT id, business_id FROM was_there;
       ELSE
         SELECT array_agg(n.id) INTO touched FROM now_there n JOIN was_there w ON w.id = n.id
         WHERE 'active' IN (n.status, w.status) AND
@@ -207,16 +224,18 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
 
     SELECT directory_index(array_agg(id)) FROM listings WHERE status = 'active';
 
-    -- Days are UTC. The second table is what server metadata shows of a business.
+    -- Days are UTC. The second table is what server metadata shows of a business. Without foreign keys, whose locks would
+    -- cross those of a business that is being deleted: what is gone is noted (directory_follow) and forgotten by a job.
     CREATE TABLE listing_events (
-      listing_id text NOT NULL REFERENCES listings ON DELETE CASCADE,
+      listing_id text NOT NULL,
       day date NOT NULL,
       kind text NOT NULL CHECK (kind IN ('view', 'search_impression', 'click', 'referral_click', 'transaction')),
       n bigint NOT NULL,
       PRIMARY KEY (listing_id, day, kind)
     );
     CREATE TABLE business_interactions (
-      business_id text PRIMARY KEY REFERENCES businesses ON DELETE CASCADE,
+      business_id text PRIMARY KEY,
       n bigint NOT NULL
     );
+    CREATE TABLE directory_gone (listing_id text NOT NULL, business_id text NOT NULL);
   `))

@@ -77,6 +77,6 @@ export class Directory extends Effect.Service<Directory>()("directory/Directory"
       }
     })
 
-    return { list, get, foldCounts: counts.fold } as const
+    return { list, get, tidy: Effect.zipRight(counts.fold, events.forget) } as const
   })
 }) {}

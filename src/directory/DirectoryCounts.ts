@@ -48,7 +48,9 @@ export class DirectoryCounts extends Effect.Service<DirectoryCounts>()("director
         sql`SELECT tier, sum(n)::int AS n FROM directory_counts
             WHERE category = '' AND state IS NULL GROUP BY tier`
     })
-    const sizes = yield* Effect.cachedWithTTL(dieOnSql(ofTiers()), "1 minute")
+    const [cached, forget] = yield* Effect.cachedInvalidateWithTTL(dieOnSql(ofTiers()), "1 minute")
+    // A failure is not worth remembering.
+    const sizes = Effect.tapErrorCause(cached, () => forget)
 
     // Each adds changes to the rows that they change, and tells how many there were.
     const foldKinds = sql`WITH changes AS (SELECT ctid FROM directory_counts WHERE folded IS NULL LIMIT ${mostFolded}),
@@ -61,22 +63,34 @@ export class DirectoryCounts extends Effect.Service<DirectoryCounts>()("director
             ON CONFLICT (folded) DO UPDATE SET n = directory_counts.n + excluded.n
           )
           SELECT count(*)::int AS total FROM gone`
-    const foldPlaces =
-      sql`WITH changes AS (SELECT ctid FROM directory_place_counts WHERE NOT is_folded LIMIT ${mostFolded}),
-          gone AS (DELETE FROM directory_place_counts WHERE ctid = ANY(ARRAY(SELECT ctid FROM changes)) RETURNING *),
+    const foldBy = (table: string, columns: ReadonlyArray<string>) => {
+      const key = sql.join(", ", false)(columns.map((column) => sql`${sql(column)}`))
+      return sql`WITH changes AS (SELECT ctid FROM ${sql(table)} WHERE NOT is_folded LIMIT ${mostFolded}),
+          gone AS (DELETE FROM ${sql(table)} WHERE ctid = ANY(ARRAY(SELECT ctid FROM changes)) RETURNING *),
           added AS (
-            INSERT INTO directory_place_counts
-              SELECT label_id, place_id, tier, sum(n), true FROM gone GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
-            ON CONFLICT (label_id, place_id, tier) WHERE is_folded
-              DO UPDATE SET n = directory_place_counts.n + excluded.n
+            INSERT INTO ${sql(table)} AS o (${key}, n, is_folded)
+              SELECT ${key}, sum(n), true FROM gone GROUP BY ${key} ORDER BY ${key}
+            ON CONFLICT (${key}) WHERE is_folded DO UPDATE SET n = o.n + excluded.n
           )
           SELECT count(*)::int AS total FROM gone`
+    }
+    const folds = [
+      foldKinds,
+      foldBy("directory_place_counts", ["label_id", "place_id", "tier"]),
+      foldBy("directory_word_counts", ["word"])
+    ]
+    const dropNone = ["directory_counts", "directory_place_counts", "directory_word_counts"].map((table) =>
+      sql`DELETE FROM ${sql(table)} WHERE n = 0`
+    )
 
     /** Takes the changes that came since last time, a part at a time, so that nobody waits long for the rows. */
-    const fold = Effect.forEach(
-      [foldKinds, foldPlaces],
-      (some) => Effect.repeat(totalOf(some), { until: (count) => count < mostFolded }),
-      { discard: true }
+    const fold = Effect.zipRight(
+      Effect.forEach(
+        folds,
+        (some) => Effect.repeat(totalOf(some), { until: (count) => count < mostFolded }),
+        { discard: true }
+      ),
+      dieOnSql(Effect.forEach(dropNone, (drop) => drop, { discard: true }))
     )
 
     return {

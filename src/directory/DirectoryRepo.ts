@@ -15,7 +15,7 @@ export const FoundRow = Schema.Struct({
 })
 export type FoundRow = typeof FoundRow.Type
 
-const Candidate = Schema.Struct({ asked: Schema.String, word: Schema.NullOr(Schema.String) })
+const Candidate = Schema.Struct({ asked: Schema.String, word: Schema.NullOr(Schema.String), n: Schema.Int })
 /** Whole states, places elsewhere, and how many entries these places have. */
 const Located = Schema.Struct({
   states: Schema.Array(Schema.String),
@@ -41,7 +41,9 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
       Request: Schema.String,
       Result: Candidate,
       execute: (search) =>
-        sql`SELECT a.word AS asked, v.word FROM unnest(directory_words(${search})) AS a(word) LEFT JOIN LATERAL (
+        sql`SELECT a.word AS asked, v.word,
+              (SELECT coalesce(sum(c.n), 0)::int FROM directory_word_counts c WHERE c.word = v.word) AS n
+            FROM unnest(directory_words(${search})) AS a(word) LEFT JOIN LATERAL (
               SELECT v.word FROM directory_vocabulary v WHERE v.keys && directory_word_keys(a.word)
               UNION SELECT v.word FROM directory_vocabulary v
                 WHERE (length(a.word) >= ${leastPrefix} OR a.word ~ ${denseScripts})
@@ -139,24 +141,29 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
     const known = new Map<string, number>()
     /** The ids of labels; none when one of them is no listing's. They are remembered: they never change. */
     const labelIds = Effect.fn("DirectoryRepo.labelIds")(function*(names: ReadonlyArray<string>) {
+      const ids = new Map(names.map((name) => [name, known.get(name)]))
+      const unknown = names.filter((name) => ids.get(name) === undefined)
+      const fresh = unknown.length === 0 ? [] : yield* labels(unknown)
       if (known.size > mostLabels) known.clear()
-      const unknown = names.filter((name) => !known.has(name))
-      if (unknown.length > 0) {
-        for (const { id, label } of yield* labels(unknown)) known.set(label, id)
+      for (const { id, label } of fresh) {
+        known.set(label, id)
+        ids.set(label, id)
       }
-      return Option.all(names.map((name) => Option.fromNullable(known.get(name))))
+      return Option.all([...ids.values()].map(Option.fromNullable))
     }, dieOnSql)
 
     const Plan = Schema.Tuple(Schema.Struct({
       "QUERY PLAN": Schema.Tuple(Schema.Struct({ Plan: Schema.Struct({ "Plan Rows": Schema.Number }) }))
     }))
-    /** How many rows a driver will bring, as the statistics of the database have it. */
+    /** How many rows a driver will bring: words are counted, for the others the database has statistics. */
     const estimate = (by: Need) =>
-      sql`EXPLAIN (FORMAT JSON) ${driver(by, [])}`.withoutTransform.pipe(
-        Effect.flatMap(Schema.decodeUnknown(Plan)),
-        Effect.map(([plan]) => plan["QUERY PLAN"][0].Plan["Plan Rows"]),
-        dieOnSql
-      )
+      by._tag === "words"
+        ? Effect.succeed(Math.min(...by.spellings.map(({ n }) => n)))
+        : sql`EXPLAIN (FORMAT JSON) ${driver(by, [])}`.withoutTransform.pipe(
+          Effect.flatMap(Schema.decodeUnknown(Plan)),
+          Effect.map(([plan]) => plan["QUERY PLAN"][0].Plan["Plan Rows"]),
+          dieOnSql
+        )
 
     return {
       /** Each word of the search with the words of the vocabulary that may stand for it. */

@@ -56,6 +56,6 @@ export class Events extends Effect.Service<Events>()("directory/Events", {
     yield* Effect.addFinalizer(() => Effect.timeoutOption(Effect.disconnect(flush), "5 seconds"))
     yield* flush.pipe(Effect.repeat(Schedule.spaced("1 second")), Effect.forkScoped)
 
-    return { record, flush, waiting: () => waiting.size } as const
+    return { record, flush, forget: repo.forget, waiting: () => waiting.size } as const
   })
 }) {}

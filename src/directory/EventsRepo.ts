@@ -30,6 +30,14 @@ export class EventsRepo extends Effect.Service<EventsRepo>()("directory/EventsRe
           SELECT business_id, sum(n) FROM fresh GROUP BY business_id ORDER BY business_id
         ON CONFLICT (business_id) DO UPDATE SET n = o.n + excluded.n`
 
-    return { add: (counts: ReadonlyArray<EventCount>) => dieOnSql(Effect.asVoid(add(counts))) } as const
+    /** Forgets what happened to listings that are gone. */
+    const forget = sql`WITH gone AS (DELETE FROM directory_gone RETURNING *),
+          events AS (DELETE FROM listing_events WHERE listing_id IN (SELECT listing_id FROM gone))
+        DELETE FROM business_interactions WHERE business_id IN (SELECT business_id FROM gone)`
+
+    return {
+      forget: dieOnSql(Effect.asVoid(forget)),
+      add: (counts: ReadonlyArray<EventCount>) => dieOnSql(Effect.asVoid(add(counts)))
+    } as const
   })
 }) {}

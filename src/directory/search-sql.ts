@@ -67,6 +67,8 @@ const anywhere = (text: string) => `%${text.replace(/[\\%_]/g, "\\$&")}%`
 /** A tier is worth 200 points (relevance.ts): nothing of the tier ranks below that. */
 export const worstRank = (tier: number) => -200 * tier
 
+const fewWords = 30
+
 /** The parts of the statements of a search. */
 export const Conditions = (sql: Sql) => {
   const every = (conditions: ReadonlyArray<Fragment>): Fragment =>
@@ -89,6 +91,8 @@ export const Conditions = (sql: Sql) => {
         : sql`AND (${contains(sql`p.city`, location)} OR ${contains(sql`p.state`, location)})`
     })`
 
+  const hasOneOf = (words: ReadonlyArray<string>) => sql`(e.words || '{}') && ${words}::text[]`
+
   /** Forms that no index answers, where one could: which index is used is not left to a guess. */
   const filter = (need: Need): Fragment => {
     switch (need._tag) {
@@ -99,7 +103,7 @@ export const Conditions = (sql: Sql) => {
       case "circle":
         return inCircle(need.circle)
       case "words":
-        return every(need.spellings.map(({ levels }) => sql`(e.words || '{}') && ${levels[2]}::text[]`))
+        return every(need.spellings.map(({ levels }) => hasOneOf(levels[2])))
       case "likeness":
         return sql`true`
       case "labels":
@@ -107,6 +111,21 @@ export const Conditions = (sql: Sql) => {
       case "tier":
         return sql`e.tier >= ${need.tier}`
     }
+  }
+
+  /**
+   * Entries with a spelling of each word, through the index. It is asked for a few words at once; the planner thinks that
+   * comparing a row with many costs no more than with one, and would compare them all: many are looked up one by one.
+   */
+  const worded = (spellings: ReadonlyArray<Spelling>): Fragment => {
+    const words = [...spellings].sort((a, b) => a.n - b.n).map(({ levels }) => levels[2])
+    const few = words.filter(({ length }) => length <= fewWords)
+    const many = words.filter(({ length }) => length > fewWords)
+    if (few.length > 0) return every([...few.map((some) => sql`e.words && ${some}::text[]`), ...many.map(hasOneOf)])
+    const [first = [], ...others] = many
+    const found = sql`SELECT x.ctid FROM unnest(${first}::text[]) AS w(word),
+      LATERAL (SELECT y.ctid FROM directory_entries y WHERE y.words @> ARRAY[w.word] OFFSET 0) x`
+    return every([sql`e.ctid = ANY(ARRAY(${found}))`, ...others.map(hasOneOf)])
   }
 
   /** The rows that one condition finds through its index. */
@@ -131,9 +150,7 @@ export const Conditions = (sql: Sql) => {
           : sql`SELECT ${columns} FROM directory_entries e
               WHERE e.cell = ANY(${cellsOf(by.circle)}::int[]) AND ${inCircle(by.circle)}`
       case "words":
-        return sql`SELECT ${columns} FROM directory_entries e WHERE ${
-          every(by.spellings.map(({ levels }) => sql`e.words && ${levels[2]}::text[]`))
-        }`
+        return sql`SELECT ${columns} FROM directory_entries e WHERE ${worded(by.spellings)}`
       case "likeness":
         return sql`SELECT ${columns}, (10 * (1 - similarity(l.name, ${by.search})))::int AS band FROM listings l
           JOIN directory_entries e ON e.listing_id = l.id

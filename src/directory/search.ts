@@ -22,7 +22,7 @@ const nothing: Found = { found: [], total: 0 }
 const spelled = Effect.fn("Directory.spelled")(function*(repo: DirectoryRepo, search: string) {
   const byWord = Arr.groupBy(yield* repo.candidates(search), ({ asked }) => asked)
   const spellings = Object.entries(byWord).map(([asked, rows]) =>
-    spellingOf(asked, rows.flatMap(({ word }) => word ?? []))
+    spellingOf(asked, rows.flatMap(({ n, word }) => word === null ? [] : [{ word, n }]))
   )
   const known = spellings.length > 0 && spellings.every(({ levels }) => levels[2].length > 0)
   return (known ? { _tag: "words", spellings } : { _tag: "likeness", search }) satisfies Need

@@ -4,8 +4,8 @@ export type Fit = 0 | 1 | 2 | 3
 /** A prefix, and a word without one of its letters, is looked for from so many letters on. */
 export const leastPrefix = 3
 /** But one sign is enough in scripts where it is a syllable or a word: Hangul, kana, Han (a class of both JS and SQL). */
-export const denseScripts = "[\u1100-\u11ff\u2e80-\u9fff\ua960-\ud7ff\uf900-\ufaff]"
-const dense = new RegExp(denseScripts)
+export const denseScripts = "[\u1100-\u11ff\u2e80-\u9fff\ua960-\ud7ff\uf900-\ufaff\u{20000}-\u{3ffff}]"
+const dense = new RegExp(denseScripts, "u")
 const leastForOneTypo = 4
 export const leastForTwoTypos = 8
 
@@ -30,34 +30,46 @@ export const typos = (a: string, b: string) => {
   return at(from.length, to.length)
 }
 
+const size = (word: string) => [...word].length
+
 /** How a word of the vocabulary fits; undefined: not at all. */
 export const fitOf = (asked: string, word: string): Fit | undefined => {
   if (asked === word) return 0
-  if ((asked.length >= leastPrefix || dense.test(asked)) && word.startsWith(asked)) return 1
-  const longer = Math.max(asked.length, word.length)
-  if (longer < leastForOneTypo || Math.abs(asked.length - word.length) > 2) return undefined
+  const [length, other] = [size(asked), size(word)]
+  if ((length >= leastPrefix || dense.test(asked)) && word.startsWith(asked)) return 1
+  if (Math.max(length, other) < leastForOneTypo || Math.abs(length - other) > 2) return undefined
   const count = typos(asked, word)
   if (count <= 1) return 2
-  return count === 2 && Math.min(asked.length, word.length) >= leastForTwoTypos ? 3 : undefined
+  return count === 2 && Math.min(length, other) >= leastForTwoTypos ? 3 : undefined
 }
 
-/** The words that stand for one that was asked for, by how they fit; each level holds those of the better ones too. */
+/**
+ * The words that stand for one that was asked for, by how they fit; each level holds those of the better ones too. `n`:
+ * how many listings have one of them, those with several counted again.
+ */
 export interface Spelling {
   readonly asked: string
+  readonly n: number
   readonly levels: readonly [ReadonlyArray<string>, ReadonlyArray<string>, ReadonlyArray<string>]
 }
 
 const mostWords = 200
 
-/** At most 200 words stand for one; the better ones first. */
-export const spellingOf = (asked: string, candidates: ReadonlyArray<string>): Spelling => {
+/** A word of the vocabulary, and how many listings have it. */
+export interface Candidate {
+  readonly word: string
+  readonly n: number
+}
+
+/** At most 200 words stand for one; the better ones first, and of those the more common. */
+export const spellingOf = (asked: string, candidates: ReadonlyArray<Candidate>): Spelling => {
   const fitting = candidates
-    .flatMap((word) => {
-      const fit = fitOf(asked, word)
-      return fit === undefined ? [] : [{ word, fit }]
+    .flatMap(({ n, word }) => {
+      const fit = n > 0 ? fitOf(asked, word) : undefined
+      return fit === undefined ? [] : [{ word, fit, n }]
     })
-    .sort((a, b) => a.fit - b.fit || (a.word < b.word ? -1 : 1))
+    .sort((a, b) => a.fit - b.fit || b.n - a.n || (a.word < b.word ? -1 : 1))
     .slice(0, mostWords)
   const upTo = (most: Fit) => fitting.filter(({ fit }) => fit <= most).map(({ word }) => word)
-  return { asked, levels: [upTo(0), upTo(1), upTo(3)] }
+  return { asked, n: fitting.reduce((sum, { n }) => sum + n, 0), levels: [upTo(0), upTo(1), upTo(3)] }
 }

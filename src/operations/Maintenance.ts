@@ -27,11 +27,11 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
     Effect.catchAllCause((cause) => Effect.logWarning("Expired previews could not be dropped; trying again", cause))
   )
   yield* Effect.forkScoped(Effect.repeat(Effect.delay(dropPreviews, "1 minute"), Schedule.spaced("1 hour")))
-  const { foldCounts } = yield* Directory
-  const fold = foldCounts.pipe(
-    Effect.catchAllCause((cause) => Effect.logWarning("The directory's counts were not folded; trying again", cause))
+  const directory = yield* Directory
+  const tidy = directory.tidy.pipe(
+    Effect.catchAllCause((cause) => Effect.logWarning("The directory could not be tidied; trying again", cause))
   )
-  yield* Effect.forkScoped(Effect.repeat(Effect.delay(fold, "1 minute"), Schedule.spaced("10 minutes")))
+  yield* Effect.forkScoped(Effect.repeat(Effect.delay(tidy, "1 minute"), Schedule.spaced("10 minutes")))
   yield* Effect.forkScoped(Effect.repeat(Effect.delay(raise, "1 minute"), Schedule.spaced("1 day")))
   yield* Effect.forkScoped(Effect.repeat(Effect.delay(sweep, "1 minute"), Schedule.spaced("10 minutes")))
 }))

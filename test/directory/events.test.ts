@@ -38,7 +38,7 @@ layer(events, { timeout: 60_000 })((it) => {
     "events beyond the most that wait are dropped, and told by their number when the rest is written",
     () =>
       Effect.gen(function*() {
-        const { flush, record, waiting } = yield* Events
+        const { flush, forget, record, waiting } = yield* Events
         yield* newListing
         yield* record("view", [listed])
         yield* record("view", others(capacity + 299))
@@ -56,6 +56,12 @@ layer(events, { timeout: 60_000 })((it) => {
         yield* record("click", [listed])
         assert.deepStrictEqual(yield* heard(flush), [])
         assert.deepStrictEqual(yield* counted, [{ kind: "click", n: 1 }, { kind: "view", n: 3 }])
+
+        // And nothing is left of a business that is gone.
+        yield* sql`DELETE FROM businesses WHERE id = 'b'`
+        yield* forget
+        assert.deepStrictEqual(yield* counted, [])
+        assert.deepStrictEqual(yield* sql`SELECT FROM business_interactions`, [])
       }),
     60_000
   )

@@ -1,6 +1,6 @@
 import { clientLayer } from "#sql/Client.ts"
 import { DirectoryCounts } from "#src/directory/DirectoryCounts.ts"
-import { Effect, FastCheck, Layer, Redacted } from "effect"
+import { Effect, Exit, FastCheck, Layer, Redacted } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import { useBerth } from "../support/Berth.ts"
 import { runSql } from "../support/sql.ts"
@@ -9,13 +9,13 @@ import { categories, seeds, store } from "./seeds.ts"
 
 const berth = useBerth()
 
-const fold = () =>
-  Effect.gen(function*() {
-    yield* (yield* DirectoryCounts).fold
-  }).pipe(
+const withCounts = <A>(use: (counts: DirectoryCounts) => Effect.Effect<A>) =>
+  Effect.flatMap(DirectoryCounts, use).pipe(
     Effect.provide(Layer.provide(DirectoryCounts.Default, clientLayer(Redacted.make(berth.databaseUrl), 1))),
     Effect.runPromise
   )
+
+const fold = () => withCounts((counts) => counts.fold)
 
 const all = seeds(400)
 
@@ -167,4 +167,66 @@ describe("a search answers as a plain look at every listing would", () => {
     await runSql(berth.databaseUrl, "ANALYZE directory_entries")
     await answersTheSame()
   }, 60_000)
+})
+
+describe("a search by words", () => {
+  const total = async (search: string, others: Question = {}) => (await ask({ search, ...others })).meta.total
+  const rename = (names: Readonly<Record<string, string>>) =>
+    runSql(
+      berth.databaseUrl,
+      `UPDATE listings SET status = 'active', city = 'Suva', name = g.name
+       FROM json_each_text($1) AS g(id, name) WHERE listings.id = g.id`,
+      [JSON.stringify(names)]
+    )
+  const ids = all.map(({ id }) => id)
+
+  it("finds all that begin with it, however many words that are", async () => {
+    const letters = [..."abcdefghijklmnopqrstuvwxyz"]
+    const words = letters.flatMap((a) => ["a", "o"].map((b) => `quorr${b}${a}`))
+    // The last has two of them.
+    const names = Object.fromEntries(words.map((word, i) => [ids[i]!, i === 51 ? `${word} quorraa` : `${word} tavern`]))
+    await rename(names)
+    expect(await total("quorr")).toBe(52)
+    expect(await total("tavern quorr")).toBe(51)
+    // "quorroa" is a typo away from the second.
+    expect(await total("quorr quorra")).toBe(28)
+    expect(await total("quorr", { city: "suva" })).toBe(52)
+    expect(await total("quorr", { lat: -18, lng: 178, radius_miles: 12_500 })).toBe(
+      (await ask({ search: "quorr", limit: 100, lat: -18, lng: 178, radius_miles: 12_500 })).data.length
+    )
+  })
+
+  it("knows no words that no listing has any more", async () => {
+    await rename({ [ids[0]!]: "Wintergreen Lodge", [ids[1]!]: "Xylophonic Lodgette" })
+    expect(await total("Wintergreen Lodgette Xylophonic")).toBe(0)
+    await rename({ [ids[1]!]: "Copper" })
+    expect(await total("Wintergreen Lodgette Xylophonic")).toBe(1)
+    await fold()
+    expect(await total("Wintergreen Lodgette Xylophonic")).toBe(1)
+    const dead = Array.from({ length: 220 }, (_, i) => `zorb${String.fromCharCode(97 + i % 26)}${i}`)
+    await rename({ [ids[2]!]: dead.slice(0, 110).join(" "), [ids[3]!]: dead.slice(110).join(" ") })
+    await rename({ [ids[2]!]: "Zorbzz", [ids[3]!]: "Copper" })
+    expect(await total("zorb")).toBe(1)
+  })
+
+  it("divides names at whatever is no letter", async () => {
+    await rename({ [ids[4]!]: "«Montmartre»", [ids[5]!]: "カフェ・ド・パリス", [ids[6]!]: "¡Olympo! ★Nachtcafé★" })
+    expect(await total("montmartre")).toBe(1)
+    expect(await total("パリス")).toBe(1)
+    expect(await total("nachtcafe olympo")).toBe(1)
+  })
+})
+
+it("a failure of the statistics is forgotten at once", async () => {
+  const exits = await withCounts(({ among }) =>
+    Effect.gen(function*() {
+      const rename = (from: string, to: string) =>
+        Effect.promise(() => runSql(berth.databaseUrl, `ALTER TABLE directory_counts RENAME ${from} TO ${to}`))
+      yield* rename("tier", "level")
+      const before = yield* Effect.exit(among())
+      yield* rename("level", "tier")
+      return [before, yield* Effect.exit(among())]
+    })
+  )
+  expect(exits.map(Exit.isSuccess)).toEqual([false, true])
 })
