@@ -1,6 +1,13 @@
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 
+/** What divides words: spaces, punctuation and symbols of ASCII, of Latin 1, the general and the CJK ones. */
+const separators = "\\u0001-/:-@\\[-`{-~" +
+  "\\u00a0-\\u00bf\\u00d7\\u00f7\\u2000-\\u206f\\u20a0-\\u20cf\\u2190-\\u2bff\\u3000-\\u3004\\u3008-\\u3020\\u3030\\u30fb"
+
+/** A class of signs that are a syllable or a word. The program has the same: src/directory/spelling.ts. */
+const denseScripts = "[\u1100-\u11ff\u2e80-\u9fff\ua960-\ud7ff\uf900-\ufaff\u{20000}-\u{3ffff}]"
+
 /**
  * What the public directory searches: one narrow row for each listing that is shown, the words of their names, their
  * places, and counters of what is common. Triggers keep all of it in step with `listings`, in the same transaction.
@@ -15,14 +22,24 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
         'superuser, and start again', SQLERRM;
     END $$;
 
-    -- Words are split the same way whatever the database's locale: at spaces, punctuation and symbols, ASCII's, Latin 1's,
-    -- the general and the CJK ones. Accents go; what is left is composed again, so that a syllable of Hangul is one letter.
+    -- Words are divided the same way whatever the database's locale. Accents go; what is left is composed again, so that a
+    -- syllable of Hangul is one letter.
     CREATE FUNCTION directory_words(name text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
       SELECT coalesce(array_agg(DISTINCT left(word, 40) ORDER BY left(word, 40)), '{}')
       FROM regexp_split_to_table(
         lower(normalize(regexp_replace(normalize(name, NFKD), '[\\u0300-\\u036f''\\u2019.]', '', 'g'), NFC)),
-        '[\\u0001-/:-@\\[-\`{-~\\u00a0-\\u00bf\\u00d7\\u00f7\\u2000-\\u206f\\u20a0-\\u20cf\\u2190-\\u2bff\\u3000-\\u3004\\u3008-\\u3020\\u3030\\u30fb]+'
+        '[${separators}]+'
       ) AS word WHERE word <> ''
+    $$;
+
+    -- What a name is found by: its words, and where Hangul, kana or Han follow one another without spaces, each end of
+    -- them, so that the beginning of one may be any part of the name.
+    CREATE FUNCTION directory_name_words(name text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+      SELECT coalesce(array_agg(DISTINCT part ORDER BY part), '{}')
+      FROM unnest(directory_words(name)) AS word, LATERAL (
+        SELECT word AS part UNION ALL
+        SELECT substr(word, i) FROM generate_series(2, length(word)) i WHERE substr(word, i, 1) ~ '${denseScripts}'
+      ) AS parts
     $$;
 
     -- A word, and it without each one of its letters: words that one typo tells apart have one of these in common.
@@ -84,6 +101,7 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
       template_type text NOT NULL,
       industry text NOT NULL,
       words text[] NOT NULL,
+      word_count integer NOT NULL,
       categories text[] NOT NULL,
       labels integer[] NOT NULL
     );
@@ -162,7 +180,7 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
         ORDER BY 1 ON CONFLICT DO NOTHING;
 
       INSERT INTO directory_vocabulary (word)
-        SELECT DISTINCT word FROM listings l, unnest(directory_words(l.name)) AS word
+        SELECT DISTINCT word FROM listings l, unnest(directory_name_words(l.name)) AS word
         WHERE l.id = ANY(ids) AND l.status = 'active' AND NOT EXISTS
           (SELECT FROM directory_vocabulary v WHERE v.word = word.word)
         ORDER BY 1 ON CONFLICT DO NOTHING;
@@ -174,7 +192,7 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
             cos(radians(l.latitude)) * cos(radians(l.longitude)),
             cos(radians(l.latitude)) * sin(radians(l.longitude)),
             sin(radians(l.latitude)),
-            l.template_type, l.industry, directory_words(l.name), l.categories,
+            l.template_type, l.industry, directory_name_words(l.name), cardinality(directory_words(l.name)), l.categories,
             ARRAY(SELECT d.id FROM directory_labels d WHERE d.label = ANY(directory_label_names(l)))
           FROM listings l JOIN directory_places p ON p.city = lower(l.city) AND p.state = lower(l.state)
           WHERE l.id = ANY(ids) AND l.status = 'active'
@@ -223,19 +241,4 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
       FOR EACH STATEMENT EXECUTE FUNCTION directory_follow();
 
     SELECT directory_index(array_agg(id)) FROM listings WHERE status = 'active';
-
-    -- Days are UTC. The second table is what server metadata shows of a business. Without foreign keys, whose locks would
-    -- cross those of a business that is being deleted: what is gone is noted (directory_follow) and forgotten by a job.
-    CREATE TABLE listing_events (
-      listing_id text NOT NULL,
-      day date NOT NULL,
-      kind text NOT NULL CHECK (kind IN ('view', 'search_impression', 'click', 'referral_click', 'transaction')),
-      n bigint NOT NULL,
-      PRIMARY KEY (listing_id, day, kind)
-    );
-    CREATE TABLE business_interactions (
-      business_id text PRIMARY KEY,
-      n bigint NOT NULL
-    );
-    CREATE TABLE directory_gone (listing_id text NOT NULL, business_id text NOT NULL);
   `))

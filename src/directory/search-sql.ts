@@ -34,7 +34,7 @@ const columnsOf = (sql: Sql, needs: ReadonlyArray<Need>) => {
     ...(has("places") ? [sql`, e.place_id, e.state`] : []),
     ...(has("city") ? [sql`, e.place_id`] : []),
     ...(has("circle") ? [sql`, e.x, e.y, e.z`] : []),
-    ...(has("words") ? [sql`, e.words`] : []),
+    ...(has("words") ? [sql`, e.words, e.word_count`] : []),
     ...(has("labels") ? [sql`, e.labels`] : []),
     ...(has("tier") ? [sql`, e.tier`] : [])
   ]
@@ -54,7 +54,7 @@ export const bandOf = (sql: Sql, needs: ReadonlyArray<Need>): Fragment => {
     sql.and(need.spellings.map((spelling) => sql`e.words && ${spelling.levels[level]}::text[]`))
   const looser = (level: 0 | 1) =>
     need.spellings.some(({ levels }) => levels[level].length < levels[level === 0 ? 1 : 2].length)
-  return sql`CASE WHEN ${exact} THEN CASE WHEN cardinality(e.words) = ${asked.length} THEN 0 ELSE 1 END ${
+  return sql`CASE WHEN ${exact} THEN CASE WHEN e.word_count = ${asked.length} THEN 0 ELSE 1 END ${
     looser(0) && looser(1) ? sql`WHEN ${within(1)} THEN 2` : sql``
   } ELSE ${looser(1) ? sql`3` : sql`2`} END`
 }

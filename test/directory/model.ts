@@ -28,6 +28,20 @@ const wordsOf = (name: string) =>
       .filter((word) => word !== "")
   )
 
+/** And each end of a word in a script that goes without spaces. */
+const partsOf = (name: string) =>
+  new Set(
+    [...wordsOf(name)].flatMap((word) => {
+      const signs = [...word]
+      return [
+        word,
+        ...signs.flatMap((sign, i) =>
+          /[\p{sc=Hangul}\p{sc=Han}\p{sc=Katakana}ー]/u.test(sign) ? [signs.slice(i).join("")] : []
+        )
+      ]
+    })
+  )
+
 /** Trigrams as pg_trgm counts them: of each word with two spaces before and one after. */
 const trigrams = (text: string) => {
   const all = new Set<string>()
@@ -65,7 +79,7 @@ const fits = (seed: Seed, asked: Question) => {
 /** The band of each listing that a search finds: 0 best. */
 const bands = (seeds: ReadonlyArray<Seed>, search: string) => {
   const shown = seeds.filter(({ active }) => active)
-  const vocabulary = new Set(shown.flatMap(({ name }) => [...wordsOf(name)]))
+  const vocabulary = new Set(shown.flatMap(({ name }) => [...partsOf(name)]))
   const asked = [...wordsOf(search)]
   const fit = (word: string, other: string) => {
     const found = fitOf(word, other)
@@ -76,11 +90,11 @@ const bands = (seeds: ReadonlyArray<Seed>, search: string) => {
     asked.every((word) => [...vocabulary].some((other) => fit(word, other) !== undefined))
   return (seed: Seed): number | undefined => {
     if (!known) return alike(seed.name, search) ? Math.round(10 * (1 - similarity(seed.name, search))) : undefined
-    const words = [...wordsOf(seed.name)]
+    const words = [...partsOf(seed.name)]
     const each = asked.map((word) => Math.min(...words.map((other) => fit(word, other) ?? Infinity)))
     const worst = Math.max(...each)
     if (worst === Infinity) return undefined
-    return worst === 0 ? words.length === asked.length ? 0 : 1 : Math.min(3, worst + 1)
+    return worst === 0 ? wordsOf(seed.name).size === asked.length ? 0 : 1 : Math.min(3, worst + 1)
   }
 }
 

@@ -75,7 +75,11 @@ const values: Readonly<Record<string, ReadonlyArray<Question>>> = {
     "김밥국천",
     "곰탕집",
     "東京",
-    "김"
+    "김",
+    "김밥 천국",
+    "천국",
+    "ラーメン",
+    "メン"
   ].map((search) => ({ search })),
   category: [...categories, "none", "PIZZA"].map((category) => ({ category })),
   location: ["chi", "IL", "il", "spring", "100%", "_", "\\", "i", "Fiji", "zz"].map((location) => ({ location })),
