@@ -20,6 +20,7 @@ import {
   pause,
   SmsUnavailable
 } from "./phone-code.ts"
+import { international, samePhone } from "./phone-number.ts"
 import { Sms } from "./Sms.ts"
 import { tierOf } from "./verification-level.ts"
 import { VerificationRepo } from "./VerificationRepo.ts"
@@ -28,11 +29,8 @@ import { VerificationRepo } from "./VerificationRepo.ts"
 export const CodeSent = Schema.Struct({ phone: Schema.String, expiresAt: Timestamp })
 
 const masked = (phone: string) => phone.slice(0, -2).replace(/\d/g, "•") + phone.slice(-2)
-/** E.164, with the spaces, dots, hyphens and brackets that people put in. */
-const international = (phone: string) => {
-  const digits = phone.replace(/[\s().-]/g, "")
-  return /^\+[1-9]\d{6,14}$/.test(digits) ? digits : undefined
-}
+/** A review was of the business with the number it had: with another it is asked for anew. */
+const reviewedNoMore = { premiumGrantedAt: null, reviewRequestedAt: null }
 const refused = (reason: string) => Either.left(new CodeRefused({ reason }))
 
 /**
@@ -71,23 +69,20 @@ export class Verification extends Effect.Service<Verification>()("businesses/Ver
       yield* sendable
       const code = newCode()
       const expiresAt = new Date(at.getTime() + Duration.toMillis(codeLifetime))
-      yield* repo.put({
-        businessId: row.id,
-        phone: row.phone,
-        codeHash: codeHash(row.id, code),
-        tries: 0,
-        sentAt: at,
-        expiresAt
-      })
-      return { to, code, phone: masked(row.phone), expiresAt }
+      const hash = codeHash(row.id, code)
+      yield* repo.put({ businessId: row.id, phone: row.phone, codeHash: hash, tries: 0, sentAt: at, expiresAt })
+      return { to, code, phone: masked(row.phone), expiresAt, notSent: repo.notSent(row.id, hash) }
     })
 
-    /** Sends a code by SMS. A message goes out only when its code is stored. */
+    /**
+     * Sends a code by SMS. A message goes out only when its code is stored. One that the gateway did not take is not
+     * waited for, but counts among the day's, so that nobody hammers the gateway.
+     */
     const sendCode = Effect.fn("Verification.sendCode")(function*(id: string) {
       const { result } = yield* businesses.changing(id, prepare)
-      const { code, expiresAt, phone, to } = result
+      const { code, expiresAt, notSent, phone, to } = result
       yield* sms.send(to, `${code} is your verification code. It is good for 10 minutes.`).pipe(
-        Effect.tapError(({ message }) => Effect.logError(message)),
+        Effect.tapError(({ message }) => Effect.zipRight(Effect.logError(message), notSent)),
         Effect.mapError(() => new SmsUnavailable())
       )
       return { phone, expiresAt }
@@ -98,7 +93,7 @@ export class Verification extends Effect.Service<Verification>()("businesses/Ver
       Effect.fn("Verification.check")(function*(row: BusinessRow) {
         const sent = Option.getOrUndefined(yield* repo.code(row.id))
         const at = yield* now
-        if (sent === undefined || sent.phone !== row.phone) {
+        if (sent === undefined || !samePhone(sent.phone, row.phone)) {
           return refused("no code was sent to this number; ask for one")
         }
         if (sent.expiresAt <= at) return refused("has expired; ask for a new one")
@@ -108,7 +103,11 @@ export class Verification extends Effect.Service<Verification>()("businesses/Ver
           return refused(`is wrong; ${mostTries - sent.tries - 1} tries are left`)
         }
         yield* repo.drop(row.id)
-        yield* businesses.write(row.id, { verifiedPhone: row.phone, phoneVerifiedAt: at })
+        yield* businesses.write(row.id, {
+          verifiedPhone: row.phone,
+          phoneVerifiedAt: at,
+          ...(row.verifiedPhone === null || samePhone(row.verifiedPhone, row.phone) ? {} : reviewedNoMore)
+        })
         return Either.right(undefined)
       })
 

@@ -28,6 +28,11 @@ export class VerificationRepo extends Effect.Service<VerificationRepo>()("busine
             phone = excluded.phone, code_hash = excluded.code_hash, tries = 0, sent_at = excluded.sent_at,
             expires_at = excluded.expires_at`
         )),
+      /** The code did not go out after all: another need not wait for it. It is good still, should it arrive. */
+      notSent: (businessId: string, codeHash: Uint8Array) =>
+        dieOnSql(Effect.asVoid(
+          sql`UPDATE phone_codes SET sent_at = 'epoch' WHERE business_id = ${businessId} AND code_hash = ${codeHash}`
+        )),
       countTry: (businessId: string) =>
         dieOnSql(Effect.asVoid(sql`UPDATE phone_codes SET tries = tries + 1 WHERE business_id = ${businessId}`)),
       drop: (businessId: string) =>

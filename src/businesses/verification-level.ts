@@ -1,5 +1,6 @@
 import { Duration } from "effect"
 import { type BusinessRow, type VerificationLevel, verificationLevels } from "./Business.ts"
+import { samePhone } from "./phone-number.ts"
 
 /** The age an account has when its businesses may be verified. */
 export const fullAge = Duration.days(30)
@@ -16,7 +17,7 @@ export type Evidence = Pick<
  */
 export const levelOf = (evidence: Evidence, now: Date): VerificationLevel => {
   const { accountCreatedAt, phone, phoneVerifiedAt, premiumGrantedAt, verifiedPhone } = evidence
-  if (phoneVerifiedAt === null || phone === "" || verifiedPhone !== phone) return "unverified"
+  if (phoneVerifiedAt === null || phone === "" || !samePhone(verifiedPhone, phone)) return "unverified"
   if (now.getTime() - accountCreatedAt.getTime() < Duration.toMillis(fullAge)) return "phone_verified"
   return premiumGrantedAt === null ? "business_verified" : "premium_verified"
 }

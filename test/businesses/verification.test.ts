@@ -130,12 +130,16 @@ describe("the code of a telephone number", () => {
     expect(statuses).toEqual([...Array(20).fill(200), 429])
   })
 
-  it("that could not be sent is 503", async () => {
+  it("that could not be sent is 503, and may be asked for again at once", async () => {
     const id = await withPhone()
     refusing = true
     const answer = await send(id)
     refusing = false
     expect([answer.status, answer.body]).toMatchObject([503, { error: { code: "service_unavailable" } }])
+    expect((await send(id)).status).toBe(200)
+    expect((await confirm(id, lastCode())).status).toBe(200)
+    expect((await send(id)).status).toBe(200)
+    expect((await send(id)).status).toBe(429)
   })
 })
 
@@ -159,6 +163,38 @@ describe("the level of a business", () => {
     expect(await levelNow(id)).toBe("premium_verified")
     await owner.patch(`${businesses}/${id}`, { contact: { phone: "+15550107777" } })
     expect(await levelNow(id)).toBe("unverified")
+  })
+
+  it("stays with the number in another spelling, and a code is good for any spelling", async () => {
+    const id = await withPhone("+15550108888")
+    await send(id)
+    await owner.patch(`${businesses}/${id}`, { contact: { phone: "+1 (555) 010-8888" } })
+    expect((await confirm(id, lastCode())).status).toBe(200)
+    const verified = await levelNow(id)
+    await owner.patch(`${businesses}/${id}`, { contact: { phone: "+1.555.010.8888" } })
+    expect(await levelNow(id)).toBe(verified)
+    expect(verified).not.toBe("unverified")
+  })
+
+  it("is premium again after a change of number only when that was reviewed too", async () => {
+    const id = await withPhone()
+    const toLevel = async (phone: string) => {
+      await owner.patch(`${businesses}/${id}`, { contact: { phone } })
+      berth.advance(2 * minute)
+      await send(id)
+      await confirm(id, lastCode())
+      return levelNow(id)
+    }
+    expect(await toLevel("+15550101111")).toBe("business_verified")
+    expect((await review(id)).status).toBe(200)
+    await runSql(berth.databaseUrl, "UPDATE businesses SET premium_granted_at = now() WHERE id = $1", [id])
+    expect(await toLevel("+1 555 010 1111")).toBe("premium_verified")
+    expect(await toLevel("+15550102222")).toBe("business_verified")
+    expect(await toLevel("+15550101111")).toBe("business_verified")
+    const waiting = "SELECT id FROM businesses WHERE id = $1 AND review_requested_at IS NOT NULL"
+    expect(await runSql(berth.databaseUrl, waiting, [id])).toEqual([])
+    expect((await review(id)).status).toBe(200)
+    expect(await runSql(berth.databaseUrl, waiting, [id])).toHaveLength(1)
   })
 
   it("is never more than its conditions: each level asks for the one before", () => {
