@@ -5,6 +5,7 @@ import { failsWith } from "#src/shared/Failure.ts"
 import { Id } from "#src/shared/ids.ts"
 import { Input, Name, optional, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
+import { byDay, repeatedDays } from "./opening-day.ts"
 import { Line, Prose, Website } from "./profile-text.ts"
 import { Analytics, AnyObject, Coordinates, FeatureFlags, Hours, TemplateType } from "./ReadyConfig.ts"
 
@@ -118,10 +119,15 @@ const ContactInput = Input({
 })
 
 const mostDays = 400
+/** Days in lower case, as they are stored; a day named twice would leave it to chance which counts. */
 const HoursInput = Hours.pipe(
   Schema.filter((hours) => Object.keys(hours).length <= mostDays || `must have at most ${mostDays} days`, {
     jsonSchema: {}
-  })
+  }),
+  Schema.filter((hours) => repeatedDays(hours).map((day) => ({ path: [day], message: "names a day a second time" })), {
+    jsonSchema: {}
+  }),
+  Schema.transform(Schema.typeSchema(Hours), { strict: true, decode: byDay, encode: (hours) => hours })
 )
 
 const mostBytes = 32 * 1024

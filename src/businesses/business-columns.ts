@@ -43,12 +43,19 @@ export const view = (row: BusinessRow, integrations: ReadonlyArray<string>): Bus
   contact: contactOf(row)
 })
 
+/** The industry is the template type as long as nobody said otherwise: then it changes with it. */
+const industryOf = (row: BusinessRow, { industry, templateType }: typeof UpdateBusiness.Type) =>
+  industry === undefined && templateType !== undefined && row.industry === row.templateType
+    ? { industry: templateType }
+    : {}
+
 /** The columns that a change sets, without the integrations, which are sealed first. */
 export const changedColumns = (row: BusinessRow, input: typeof UpdateBusiness.Type) => {
   const { contact = {}, featureFlags, integrations: _integrations, ...plain } = input
   const { address = {}, coordinates, ...lines } = contact
   return {
     ...plain,
+    ...industryOf(row, input),
     ...lines,
     ...address,
     ...(coordinates === undefined

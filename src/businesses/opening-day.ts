@@ -6,6 +6,16 @@ const dayMs = 86_400_000
 /** Weekday names are taken in any case. */
 export const isWeekday = (key: string): boolean => weekdays.some((day) => day === key.toLowerCase())
 
+/** The keys of hours that name a day which a key before them names, in another case. */
+export const repeatedDays = (hours: Readonly<Record<string, unknown>>): ReadonlyArray<string> => {
+  const days = Object.keys(hours).map((key) => key.toLowerCase())
+  return Object.keys(hours).filter((_, at) => days.indexOf(days[at] ?? "") < at)
+}
+
+/** Hours with their days in lower case. */
+export const byDay = <A>(hours: Readonly<Record<string, A>>): Readonly<Record<string, A>> =>
+  Object.fromEntries(Object.entries(hours).map(([key, value]) => [key.toLowerCase(), value]))
+
 /** Days since 1970-01-01 of a date that exists; undefined for 2025-02-30 and for anything not YYYY-MM-DD. */
 export const dayNumber = (date: string): number | undefined => {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(date)) return undefined

@@ -67,6 +67,24 @@ describe("a business", () => {
     expect((await patch(id, { contact: {} })).contact.phone).toBe("+15550100")
   })
 
+  it("has the days of its hours in lower case, whatever case they came in", async () => {
+    const { id } = await newBusiness(owner)
+    const hours = { MONDAY: "closed", Friday: { open: "11:30", close: "01:00" }, "2026-12-25": "closed" }
+    const stored = { monday: "closed", friday: { open: "11:30", close: "01:00" }, "2026-12-25": "closed" }
+    expect((await patch(id, { hours })).hours).toEqual(stored)
+    expect(dataOf(await owner.get<{ data: Business }>(`${businesses}/${id}`)).hours).toEqual(stored)
+    const twice = await owner.patch(`${businesses}/${id}`, { hours: { Sunday: "closed", SUNDAY: "closed" } })
+    const issues = [{ path: "hours.SUNDAY", message: "names a day a second time" }]
+    expect(twice).toMatchObject({ status: 422, body: { error: { details: { issues } } } })
+  })
+
+  it("has its template type for an industry until it is given another", async () => {
+    const { id } = await newBusiness(owner)
+    expect(await patch(id, { templateType: "restaurant" })).toMatchObject({ industry: "restaurant" })
+    expect(await patch(id, { templateType: "salon", industry: "barber" })).toMatchObject({ industry: "barber" })
+    expect(await patch(id, { templateType: "retail" })).toMatchObject({ templateType: "retail", industry: "barber" })
+  })
+
   it("never shows its integrations, which are stored encrypted", async () => {
     const { id } = await newBusiness(owner)
     const changed = await patch(id, { integrations: { calendar: { token: "tok_canary_5521" } } })
@@ -84,6 +102,7 @@ describe("a business", () => {
     ["hours.someday", { hours: { someday: "closed" } }],
     ["hours.2026-02-30", { hours: { "2026-02-30": "closed" } }],
     ["hours.monday.open", { hours: { monday: { open: "25:00", close: "20:00" } } }],
+    ["hours.monday", { hours: { Monday: "closed", monday: { open: "09:00", close: "20:00" } } }],
     ["templateType", { templateType: "bakery" }],
     ["customFields.Parking", { customFields: { Parking: 5 } }],
     ["customFields", { customFields: { " ": "x" } }],
