@@ -10,7 +10,8 @@ const says = (description: string) => ({ description })
 const texts = {
   search: optional(
     Text(200).annotations(says(
-      "Words of the name: every one must be there, exactly, as the beginning of a word, or with a typo"
+      "Words of the name: every one must be there, exactly, as the beginning of a word, or with a typo; in a name that is " +
+        "written without spaces, any part of it"
     ))
   ),
   category: optional(Text(255).annotations(says("A category that the listing has, exactly"))),
