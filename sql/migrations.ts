@@ -5,6 +5,7 @@ import oauth from "./migrations/0002_oauth.ts"
 import businesses from "./migrations/0003_businesses.ts"
 import directorySearch from "./migrations/0004_directory_search.ts"
 import listingEvents from "./migrations/0005_listing_events.ts"
+import publications from "./migrations/0006_publications.ts"
 
 /**
  * Every migration, keyed by its file's name (`NNNN_name`), run in order of the number. A record, not a folder read at
@@ -15,5 +16,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0002_oauth": oauth,
   "0003_businesses": businesses,
   "0004_directory_search": directorySearch,
-  "0005_listing_events": listingEvents
+  "0005_listing_events": listingEvents,
+  "0006_publications": publications
 }

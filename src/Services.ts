@@ -34,7 +34,7 @@ import { ApiKeys } from "./projects/ApiKeys.ts"
 import { ApiKeysRepo } from "./projects/ApiKeysRepo.ts"
 import { Projects } from "./projects/Projects.ts"
 import { ProjectsRepo } from "./projects/ProjectsRepo.ts"
-import { Publishing } from "./publishing/Publishing.ts"
+import { PublishingLive } from "./publishing/Live.ts"
 import { ReadyImage } from "./ready-server/ReadyImage.ts"
 import { Environment } from "./servers/Environment.ts"
 import { EnvironmentRepo } from "./servers/EnvironmentRepo.ts"
@@ -95,7 +95,7 @@ const shared = Layer.mergeAll(
 )
 
 /** The one place where services are wired. Needs a database client, the settings, and what runs machines. */
-export const ServicesLive = Publishing.Default.pipe(
+export const ServicesLive = PublishingLive.pipe(
   Layer.provideMerge(Layer.merge(DeploymentsLive, ReadyImage.Default)),
   Layer.provideMerge(Layer.mergeAll(Images.Default, oauth, gateway, DirectoryLive)),
   Layer.provideMerge(Layer.mergeAll(Environment.Default, ServerLogs.Default)),

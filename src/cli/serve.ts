@@ -5,6 +5,7 @@ import { CurrentSettings, SettingsLive } from "../Config.ts"
 import { DeploymentJobsLive } from "../deployments/Live.ts"
 import { SandboxLive } from "../machines/sandbox/Sandbox.ts"
 import { MaintenanceLive } from "../operations/Maintenance.ts"
+import { PublicationJobsLive } from "../publishing/Live.ts"
 import { ServicesLive } from "../Services.ts"
 import { LoggingLive } from "../shared/logging.ts"
 import { usableFolder } from "./home.ts"
@@ -16,7 +17,7 @@ export const UsableSettingsLive: typeof SettingsLive = Layer.effect(
 ).pipe(Layer.provide(SettingsLive))
 
 /** The whole platform in one process, from its settings: database, machines, services, doors. */
-export const PlatformLive = Layer.mergeAll(HttpLive, MaintenanceLive).pipe(
+export const PlatformLive = Layer.mergeAll(HttpLive, MaintenanceLive, PublicationJobsLive).pipe(
   // Built before the doors and closed after them: machines stop when nobody is served any more.
   Layer.provide(DeploymentJobsLive),
   Layer.provideMerge(ServicesLive),

@@ -38,7 +38,7 @@ export const Publication = Schema.Struct({
 }).annotations({ title: "Publication" })
 export type Publication = typeof Publication.Type
 
-/** Somebody deleted or deployed what was being published. */
+/** Somebody deleted what was being published. */
 export class PublicationCutOff extends Schema.TaggedError<PublicationCutOff>()("PublicationCutOff", {
   businessId: Schema.String,
   serverId: Schema.String

@@ -1,3 +1,4 @@
+import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
 import { Businesses } from "#src/businesses/Businesses.ts"
 import { Deployments } from "#src/deployments/Deployments.ts"
@@ -14,6 +15,7 @@ import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Fiber, Schema } from "effect"
 import { type Publication, PublicationCutOff, type Publish } from "./Publication.ts"
+import { type Left, PublicationsRepo, type Unfinished } from "./PublicationsRepo.ts"
 
 type Publish = typeof Publish.Type
 
@@ -35,8 +37,17 @@ const impossible = {
 
 const byOthers = (businessId: string, serverId: string) => {
   const cutOff = () => new PublicationCutOff({ businessId, serverId })
-  return { DeploymentInProgress: cutOff, DeploymentNotFound: cutOff, ListingNotFound: cutOff, ServerNotFound: cutOff }
+  return { DeploymentNotFound: cutOff, ListingNotFound: cutOff, ServerNotFound: cutOff }
 }
+
+/** Whoever could publish may have it carried on: as the account that owns it by now. */
+const asOwner = ({ accountId, email, plan }: Left) =>
+  Effect.provideService(CurrentActor, {
+    accountId,
+    email,
+    plan,
+    credential: { kind: "session", id: "publication", expiresAt: new Date(8.64e15) }
+  })
 
 /** A name that was given, or the one in a JSON file. What is wrong with such a file the import tells better. */
 const nameOf = ({ content, filename, name }: Publish) => {
@@ -59,6 +70,7 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
     const projects = yield* Projects
     const servers = yield* Servers
     const readyImage = yield* ReadyImage
+    const repo = yield* PublicationsRepo
     const sql = yield* SqlClient.SqlClient
 
     const projectFor = Effect.fn("Publishing.projectFor")(function*(id: string | undefined) {
@@ -69,7 +81,7 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
 
     /** All of it or nothing: a file that can't be imported, or a plan that is full, leaves no trace. */
     const make = Effect.fn("Publishing.make")(
-      function*(input: Publish, address: string) {
+      function*(input: Publish, imageUri: string, address: string) {
         const project = yield* projectFor(input.projectId)
         const name = yield* nameOf(input)
         const { id } = yield* businesses.create({
@@ -82,29 +94,65 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
         const { created_items: importedItems } = yield* imports.confirm(id, preview.preview_id, address)
         const server = yield* servers.create(project.id, serverOf({ name: name.slice(0, 255) }))
         const business = yield* businesses.update(id, { ...input.profile, serverId: server.id })
-        return { business, importedItems, server, warnings: preview.warnings }
+        const { listingId } = business
+        const unfinished: Unfinished = {
+          listingId,
+          businessId: id,
+          serverId: server.id,
+          imageUri,
+          visible: input.visible
+        }
+        yield* repo.insert(unfinished)
+        return { business, importedItems, server, unfinished, warnings: preview.warnings }
       },
       (effect) => Effect.catchTags(effect, impossible),
       (effect) => dieOnSql(sql.withTransaction(effect))
     )
 
-    const run = Effect.fn("Publishing.run")(function*(
-      { business, server }: Effect.Effect.Success<ReturnType<typeof make>>,
-      imageUri: string,
-      visible: boolean,
-      tell: Report
-    ) {
-      const { id } = yield* deployments.deploy(server.id, { imageUri })
-      const deployment = yield* deployments.follow(
-        id,
-        ({ message, step }) => tell({ message, step: before + step, total })
+    /** The server's first deployment, begun unless there is one: two that carry on at once follow the same. */
+    const deployed = Effect.fn("Publishing.deployed")(function*({ imageUri, serverId }: Unfinished) {
+      const first = repo.firstDeployment(serverId)
+      const begin = Effect.map(deployments.deploy(serverId, { imageUri }), ({ id }) => id)
+      return yield* Effect.flatten(first).pipe(
+        Effect.catchTag("NoSuchElementException", () => begin),
+        Effect.catchTag("DeploymentInProgress", () => Effect.flatMap(first, Effect.orDie))
       )
-      yield* tell({ step: total, total, message: visible ? "Showing the listing" : "Leaving the listing hidden" })
-      const listing = yield* listings.setVisible(business.listingId, {
-        visible: visible && deployment.status === "running"
-      })
-      return { deployment, listing }
-    }, (effect, { business, server }) => Effect.catchTags(effect, byOthers(business.id, server.id)))
+    })
+
+    /** The end, once: a listing that was shown or hidden by somebody meanwhile stays as they left it. */
+    const conclude = Effect.fn("Publishing.conclude")(function*(
+      { businessId, listingId }: Unfinished,
+      runs: boolean
+    ) {
+      const visible = yield* repo.take(listingId)
+      return visible === null
+        ? yield* listings.ofBusiness(businessId)
+        : yield* listings.setVisible(listingId, { visible: visible && runs })
+    }, (effect) => dieOnSql(sql.withTransaction(effect)))
+
+    /** What this process works at: nothing that its own sweep should take up. */
+    const atWork = new Set<string>()
+
+    const run = Effect.fn("Publishing.run")(
+      function*(unfinished: Unfinished, tell: Report) {
+        const deployment = yield* deployments.follow(
+          yield* deployed(unfinished),
+          ({ message, step }) => tell({ message, step: before + step, total })
+        )
+        const message = unfinished.visible === true ? "Showing the listing" : "Leaving the listing hidden"
+        yield* tell({ step: total, total, message })
+        return { deployment, listing: yield* conclude(unfinished, deployment.status === "running") }
+      },
+      (effect, { businessId, listingId, serverId }) =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => atWork.add(listingId)),
+          () =>
+            Effect.catchTags(effect, byOthers(businessId, serverId)).pipe(
+              Effect.tapErrorTag("PublicationCutOff", () => repo.drop(listingId))
+            ),
+          () => Effect.sync(() => atWork.delete(listingId))
+        )
+    )
 
     /**
      * Imports the file into a new business, gives it a server, deploys the ready image there, and shows the listing
@@ -115,10 +163,9 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
       yield* tell({ step: 0, total, message: "Finding the ready server's image" })
       const imageUri = yield* readyImage.reference
       yield* tell({ step: 1, total, message: `Importing ${input.filename}` })
-      const made = yield* make(input, address)
-      const { business, importedItems, server, warnings } = made
+      const { business, importedItems, server, unfinished, warnings } = yield* make(input, imageUri, address)
       yield* tell({ step: before, total, message: `Made ${business.name} with ${importedItems} items` })
-      const rest = yield* Fiber.join(yield* Effect.forkDaemon(run(made, imageUri, input.visible, tell)))
+      const rest = yield* Fiber.join(yield* Effect.forkDaemon(run(unfinished, tell)))
       return {
         ...rest,
         businessId: business.id,
@@ -130,6 +177,33 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
       } satisfies Publication
     }, withPolicy(sessionOnly))
 
-    return { publish } as const
+    const finish = (left: Left) =>
+      Effect.zipRight(
+        Effect.logInfo(`Carrying on with the publication of ${left.name}`),
+        run(left, () => Effect.void)
+      ).pipe(
+        asOwner(left),
+        Effect.catchTag(
+          "PublicationCutOff",
+          ({ message }) => Effect.logWarning(`The publication of ${left.name} is given up. ${message}`)
+        ),
+        Effect.catchAllCause((cause) =>
+          Effect.logWarning(`The publication of ${left.name} could not be carried on; trying again`, cause)
+        )
+      )
+
+    /**
+     * Carries on with what ended before its time: with this program, or another on the same database. When it returns
+     * all of that is being deployed; the rest is done in the scope's background.
+     */
+    const carryOn = Effect.gen(function*() {
+      yield* repo.dropOld
+      const left = (yield* repo.left).filter(({ listingId }) => !atWork.has(listingId))
+      // What fails here fails again, and is told, in the background.
+      yield* Effect.forEach(left, (one) => Effect.exit(asOwner(one)(deployed(one))), { discard: true })
+      yield* Effect.forkScoped(Effect.forEach(left, finish, { concurrency: "unbounded", discard: true }))
+    }).pipe(Effect.withSpan("Publishing.carryOn"))
+
+    return { publish, carryOn } as const
   })
 }) {}
