@@ -1,5 +1,5 @@
 import { Id } from "#src/shared/ids.ts"
-import { QueryLimit } from "#src/shared/paging.ts"
+import { LimitArgument, QueryLimit } from "#src/shared/paging.ts"
 import { optional, Query, Text, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
 import { ServerId } from "./Server.ts"
@@ -30,12 +30,14 @@ const filters = {
   before: optional(Schema.String)
 }
 const most = 200
-const limit = <I, R>(number: Schema.Schema<number, I, R>) =>
-  Schema.optionalWith(number, { exact: true, default: () => 50 })
+const usual = 50
 
 /** `GET /v1/servers/:serverId/logs` (contract: logs query). */
-export const LogQuery = Query({ ...filters, limit: limit(QueryLimit(most)) })
-export const logArguments = { ...filters, limit: limit(Schema.Int.pipe(Schema.between(1, most))) }
+export const LogQuery = Query({
+  ...filters,
+  limit: Schema.optionalWith(QueryLimit(most), { exact: true, default: () => usual })
+})
+export const logArguments = { ...filters, limit: LimitArgument(most, usual) }
 export interface LogRequest {
   readonly level?: LogLevel
   readonly search?: string

@@ -16,9 +16,20 @@ export const PageQuery = Query({
   cursor: optional(Schema.String)
 })
 
-/** The same as a tool's arguments, where numbers are numbers. */
+/** The same as a tool's argument. Its type is said plainly: not every client follows `$ref` and `allOf` to it. */
+export const LimitArgument = (max: number, usual: number) =>
+  Schema.optionalWith(
+    Schema.Number.pipe(
+      Schema.int(),
+      Schema.between(1, max),
+      Schema.annotations({ jsonSchema: { type: "integer", minimum: 1, maximum: max, default: usual } })
+    ),
+    { exact: true, default: () => usual }
+  )
+
+/** The page query as a tool's arguments, where numbers are numbers. */
 export const PageArguments = {
-  limit: Schema.optionalWith(Schema.Int.pipe(Schema.between(1, 100)), { exact: true, default: () => 20 }),
+  limit: LimitArgument(100, 20),
   cursor: optional(Schema.String)
 }
 

@@ -195,6 +195,21 @@ describe("tools/list", () => {
     ])
   })
 
+  it("says plainly what a limit is: an integer, its range, and what it is when left out", async () => {
+    const client = await connectMcp(berth.url, { token: owner.token })
+    const { tools } = await client.listTools()
+    const limits = tools.flatMap(({ inputSchema, name }) => {
+      const limit = inputSchema.properties?.["limit"]
+      return limit === undefined ? [] : [[name, limit]]
+    })
+    expect(limits.length).toBeGreaterThan(6)
+    const usual = { type: "integer", minimum: 1, maximum: 100, default: 20 }
+    for (const [name, limit] of limits) {
+      expect([name, limit]).toEqual([name, name === "get_logs" ? { ...usual, maximum: 200, default: 50 } : usual])
+    }
+    await client.close()
+  })
+
   it("is narrowed by ?toolsets=, and shows every tool with all", async () => {
     const all = [...new Set(Object.values(twins))].sort()
     const { key } = await owner.key(project.id, ["servers:read", "billing:read"])

@@ -22,7 +22,9 @@ const typesOf = (root: Node, value: unknown, depth = 4): ReadonlySet<string> => 
   const listed = Array.isArray(node.enum) ? node.enum.map((item) => item === null ? "null" : typeof item) : []
   const nested = depth === 0
     ? []
-    : [node.anyOf, node.oneOf].filter(Array.isArray).flat().flatMap((part) => [...typesOf(root, part, depth - 1)])
+    : [node.anyOf, node.oneOf, node.allOf].filter(Array.isArray).flat().flatMap((
+      part
+    ) => [...typesOf(root, part, depth - 1)])
   return new Set([...own, ...(own.length === 0 ? listed : []), ...nested])
 }
 

@@ -17,6 +17,7 @@ const schema = {
     either: { type: ["string", "number"] },
     level: { enum: [1, 2, 3] },
     round: { $ref: "#/$defs/Round" },
+    page: { allOf: [{ $ref: "#/$defs/Size", minimum: 1 }, { maximum: 100 }] },
     open: {}
   },
   additionalProperties: false,
@@ -42,6 +43,7 @@ describe("k=v arguments", () => {
     ["either=4", { either: 4 }],
     ["either=four", { either: "four" }],
     ["level=2", { level: 2 }],
+    ["page=2", { page: 2 }],
     ["open=anything", { open: "anything" }],
     ["round=x", { round: "x" }]
   ])("%s is read by the schema", (pair, expected) => {
@@ -61,6 +63,7 @@ describe("k=v arguments", () => {
     ["exact=yes", "must be boolean"],
     ["where=here", "must be a JSON object"],
     ["sizes=big", "must be integer"],
+    ["page=two", "must be integer"],
     ["name", "--arg takes name=value, not \"name\"."],
     ["=5", "--arg takes name=value"],
     ["cuont=5", "Did you mean \"count\"?"]
