@@ -2,7 +2,7 @@ import { Directory } from "#src/directory/Directory.ts"
 import { directoryArguments } from "#src/directory/DirectoryQuery.ts"
 import { ListedListing, ListingDetail, SetVisible, Visibility } from "#src/directory/Listing.ts"
 import { Listings } from "#src/directory/Listings.ts"
-import { metadataFields, ServerMetadata, ServerMetadataReads } from "#src/directory/ServerMetadata.ts"
+import { metadataArguments, ServerMetadata, ServerMetadataReads } from "#src/directory/ServerMetadata.ts"
 import { PageOf } from "#src/shared/paging.ts"
 import { Input } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
@@ -47,7 +47,7 @@ export const directoryTools = Effect.gen(function*() {
         "Tells how to connect to the MCP server at a subdomain, and what is known of the business behind it.",
       effect: "read",
       needs: "anybody",
-      params: Input(metadataFields),
+      params: Input(metadataArguments),
       success: ServerMetadata,
       run: metadata.get
     }),

@@ -36,10 +36,10 @@ export const ServerMetadata = Schema.Struct({
 }).annotations({ title: "ServerMetadata" })
 export type ServerMetadata = typeof ServerMetadata.Type
 
-export const metadataFields = {
-  subdomain: optional(Text(255)).annotations({ description: "The server's slug, or its whole host" })
-}
-export const MetadataQuery = Query(metadataFields)
+const Subdomain = Text(255).annotations({ description: "The server's slug, or its whole host" })
+export const metadataArguments = { subdomain: Subdomain }
+/** Without one the answer is in words of our own (design: failures of a query). */
+export const MetadataQuery = Query({ subdomain: optional(Subdomain) })
 
 export class NoSuchServer extends Schema.TaggedError<NoSuchServer>()("NoSuchServer", {}, failsWith(404)) {
   override get message() {
