@@ -29,7 +29,11 @@ export const requireActor = Effect.flatMap(CurrentCaller, (caller) => {
       return Effect.fail(caller.error)
     case "Machine":
     case "Anonymous":
-      return Effect.fail(new Unauthorized({ reason: "Send a platform API key or a session token as Bearer" }))
+      return Effect.fail(
+        new Unauthorized({
+          reason: "Send a session token as Bearer, or a platform API key where the operation takes one"
+        })
+      )
   }
 })
 

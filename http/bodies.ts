@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { isUtf8 } from "node:buffer"
 import { type Readable } from "node:stream"
 import { BodyTooLarge, BodyTooSlow } from "./body-errors.ts"
-import { CurrentUpload, isUpload, withUpload } from "./imports/upload.ts"
+import { CurrentUpload, isUpload, takesFile, withUpload } from "./imports/upload.ts"
 import { deeperThan } from "./json-depth.ts"
 import { checkJsonRpc } from "./json-rpc.ts"
 
@@ -113,7 +113,11 @@ const readForm = Effect.fn("http.readForm")(function*(request: HttpServerRequest
 
 const readJson = Effect.fn("http.readJson")(function*(request: HttpServerRequest.HttpServerRequest) {
   if (!isJson(request.headers["content-type"])) {
-    return yield* new BadRequest({ reason: "The body must be JSON (Content-Type: application/json)" })
+    return yield* new BadRequest({
+      reason: takesFile(request)
+        ? "The body must be multipart/form-data with one file in its field \"file\""
+        : "The body must be JSON (Content-Type: application/json)"
+    })
   }
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) return yield* new BodyTooLarge({ most: maxBytes })
   const text = yield* read(NodeHttpServerRequest.toIncomingMessage(request), maxBytes)

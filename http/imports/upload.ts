@@ -15,9 +15,12 @@ export class CurrentUpload extends Context.Reference<CurrentUpload>()("http/Curr
     Effect.suspend(() => Invalid.field("file", "is required: send it as multipart/form-data"))
 }) {}
 
-export const isUpload = ({ headers, method, url }: HttpServerRequest.HttpServerRequest) =>
-  method === "POST" && /^\/api\/v1\/ready\/businesses\/[^/?]+\/import\/?(\?|$)/.test(url) &&
-  /^\s*multipart\/form-data\s*(;|$)/i.test(headers["content-type"] ?? "")
+/** Where a file is taken and nothing else. */
+export const takesFile = ({ method, url }: HttpServerRequest.HttpServerRequest) =>
+  method === "POST" && /^\/api\/v1\/ready\/businesses\/[^/?]+\/import\/?(\?|$)/.test(url)
+
+export const isUpload = (request: HttpServerRequest.HttpServerRequest) =>
+  takesFile(request) && /^\s*multipart\/form-data\s*(;|$)/i.test(request.headers["content-type"] ?? "")
 
 /** Ten megabytes in this time are 85 KiB a second. */
 const maxTime = "2 minutes"

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest"
 import { failure } from "../contract/shapes.ts"
 import { type Account, type Key, type Project } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
-import { sendRaw } from "../support/http.ts"
+import { type FailureBody, sendRaw } from "../support/http.ts"
 import { runSql } from "../support/sql.ts"
 
 const berth = useBerth()
@@ -64,8 +64,12 @@ describe("an API key", () => {
       ["POST", "/v1/auth/logout", undefined]
     ]
     for (const [method, path, body] of sessionOnly) {
-      const answer = await holder.request(method, path, { body })
+      const answer = await holder.request<FailureBody>(method, path, { body })
       expect([method, path, answer.status, answer.body]).toEqual([method, path, 401, failure("UNAUTHORIZED")])
+      expect(answer.body.error.message).toBe("This operation needs a session, not an API key")
+      const nobody = await berth.request<FailureBody>(method, path, { body })
+      expect([nobody.status, nobody.body.error.message])
+        .toEqual([401, expect.stringMatching(/^Send a session token as Bearer, or .* where the operation takes one$/)])
     }
     const answer = await holder.post("/v1/projects", { name: "x" })
     expect([answer.status, answer.body]).toEqual([403, failure("FORBIDDEN")])

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest"
 import { type Account, dataOf } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { businesses, newBusiness } from "../support/business.ts"
+import { type FailureBody } from "../support/http.ts"
 import { confirm, importOf, multipart, revert, upload } from "../support/imports.ts"
 import { callTool, connectMcp, textOf } from "../support/mcp.ts"
 import { runSql } from "../support/sql.ts"
@@ -152,6 +153,22 @@ describe("an upload", () => {
     expect(await owner.request("POST", importOf(id), multipart(parts))).toMatchObject(
       parts.length === 0 ? { status: 422 } : { status: 422, body: { error: { details: { issues: [{ path }] } } } }
     )
+  })
+
+  it.each([
+    ["application/x-www-form-urlencoded", "file=x", 400],
+    ["text/csv", csv, 400],
+    ["application/json", "{}", 422],
+    [undefined, undefined, 422]
+  ])("that is no multipart body but %s is told what is expected", async (type, body, status) => {
+    const { id } = await newBusiness(owner)
+    const answer = await owner.request<FailureBody>("POST", importOf(id), {
+      ...(body === undefined ? {} : { body: Buffer.from(body) }),
+      ...(type === undefined ? {} : { headers: { "content-type": type } })
+    })
+    expect(answer.status).toBe(status)
+    expect(answer.body.error.message).toContain("multipart/form-data")
+    expect(answer.body.error.message).not.toContain("JSON")
   })
 
   it("is answered as before when it is sent again with its Idempotency-Key, whatever its boundary", async () => {
