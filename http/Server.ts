@@ -33,6 +33,7 @@ import { jwks } from "./oauth/routes.ts"
 import { PagesRoutes } from "./pages/routes.ts"
 import { ProjectsHandlers } from "./projects/Handlers.ts"
 import { PublishingHandlers } from "./publishing/Handlers.ts"
+import { withReadableQuery } from "./query-text.ts"
 import { NamelessConfigRoute, ReadyConfigHandlers } from "./ready-config/Handlers.ts"
 import { SelfConfigRoute } from "./ready-config/self.ts"
 import { RegistryHandlers } from "./registry/Handlers.ts"
@@ -62,7 +63,7 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
   Layer.provide(AuthenticationLive)
 )
 
-const doors = (app: HttpApp.Default) => frontDoor(answersPreflights(bounded(idempotent(app))))
+const doors = (app: HttpApp.Default) => frontDoor(answersPreflights(withReadableQuery(bounded(idempotent(app)))))
 
 /** Paths are told apart by case (RFC 3986 §6.2.2.1), and a parameter may be as long as the longest name of ours. */
 const routing = { caseSensitive: true, maxParamLength: 255 }
