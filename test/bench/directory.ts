@@ -86,7 +86,9 @@ const main = Effect.gen(function*() {
     const start = performance.now()
     yield* Effect.promise(() => load(pool, listings))
     yield* Effect.promise(() => runtime.runPromise(Effect.flatMap(DirectoryCounts, ({ fold }) => fold)))
-    yield* Effect.promise(() => pool.query("VACUUM ANALYZE directory_counts, directory_place_counts"))
+    yield* Effect.promise(() =>
+      pool.query("VACUUM ANALYZE directory_counts, directory_place_counts, directory_word_counts")
+    )
     yield* Effect.promise(async () => (await import("node:fs/promises")).writeFile(join(home, "loaded"), ""))
     console.log(`${listings} listings loaded in ${((performance.now() - start) / 1000).toFixed(0)} s`)
   }

@@ -114,6 +114,7 @@ export const load = async (pool: Pool, count: number) => {
     await client.query("VACUUM ANALYZE directory_entries")
     await client.query("VACUUM ANALYZE directory_vocabulary")
     await client.query("VACUUM ANALYZE directory_places")
+    await client.query("ANALYZE directory_counts, directory_place_counts, directory_word_counts")
   } finally {
     client.release()
   }
