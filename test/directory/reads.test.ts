@@ -41,8 +41,9 @@ describe("a listing", () => {
     })
     expect(await ids("search=heron")).toEqual([])
     expect(await ids("search=bitern&city=OAKHAM&location=ma&templateType=retail")).toEqual([business.listingId])
-    // Its industry stays as it was set when it was made.
-    expect(await ids("search=bittern&vertical=salon")).toEqual([business.listingId])
+    // Nobody named an industry, so that it goes with the template type.
+    expect(await ids("search=bittern&vertical=retail")).toEqual([business.listingId])
+    expect(await ids("search=bittern&vertical=salon")).toEqual([])
     await owner.patch(`${businesses}/${business.id}/listing`, { categories: ["Birds"], name: "Marsh" })
     expect(await ids("category=Birds&search=marsh")).toEqual([business.listingId])
     await show(business, false)
