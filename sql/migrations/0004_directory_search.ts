@@ -109,7 +109,7 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
       INCLUDE (tier, place_id, state, labels);
     CREATE INDEX directory_entries_place ON directory_entries (place_id, rank, listing_id) INCLUDE (tier, labels);
     CREATE INDEX directory_entries_cell ON directory_entries (cell)
-      INCLUDE (x, y, z, rank, listing_id, tier, place_id, labels) WHERE cell IS NOT NULL;
+      INCLUDE (x, y, z, rank, listing_id, tier, place_id, state, labels) WHERE cell IS NOT NULL;
     CREATE INDEX ON directory_entries (state);
     CREATE INDEX ON directory_entries USING gin (words) WITH (fastupdate = off);
     CREATE INDEX ON directory_entries USING gin (labels) WITH (fastupdate = off);

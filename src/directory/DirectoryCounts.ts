@@ -2,12 +2,11 @@ import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema, type Statement } from "@effect/sql"
 import { Effect, Schema } from "effect"
 
-/** What is counted beforehand; no states: everywhere. */
+/** What is counted beforehand. */
 export interface Counted {
   readonly category: string | undefined
   readonly kind: string | undefined
   readonly tier: number | undefined
-  readonly states: ReadonlyArray<string> | undefined
 }
 
 const OfTier = Schema.Struct({ tier: Schema.Int, n: Schema.Int })
@@ -31,13 +30,14 @@ export class DirectoryCounts extends Effect.Service<DirectoryCounts>()("director
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
-    const sumOf = ({ category = "", kind, states, tier }: Counted) =>
+    /** The statement that counts everywhere, or in the states that a condition on `state` lets through. */
+    const sumOf = ({ category = "", kind, tier }: Counted, states = sql`state IS NULL`) =>
       sql`SELECT coalesce(sum(n), 0)::int AS total FROM directory_counts WHERE ${
         sql.and([
           sql`category = ${category}`,
           ...(kind === undefined ? [] : [sql`(template_type = ${kind} OR industry = ${kind})`]),
           ...(tier === undefined ? [] : [sql`tier >= ${tier}`]),
-          states === undefined ? sql`state IS NULL` : sql`state = ANY(${states}::text[])`
+          states
         ])
       }`
 

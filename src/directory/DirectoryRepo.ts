@@ -16,12 +16,18 @@ export const FoundRow = Schema.Struct({
 export type FoundRow = typeof FoundRow.Type
 
 const Candidate = Schema.Struct({ asked: Schema.String, word: Schema.NullOr(Schema.String), n: Schema.Int })
-/** Whole states, places elsewhere, and how many entries these places have. */
+/** Whole states, places elsewhere, and how many entries these have. */
 const Located = Schema.Struct({
   states: Schema.Array(Schema.String),
   ids: Schema.String,
+  inStates: Schema.Int,
   elsewhere: Schema.Int
 })
+/** What is to be counted of a location: in its states, and with a label (0: any) of a tier or above elsewhere. */
+export interface Counting {
+  readonly inStates: Counted
+  readonly elsewhere: { readonly label: number; readonly tier: number } | undefined
+}
 const Label = Schema.Struct({ id: Schema.Int, label: Schema.String })
 const mostLabels = 10_000
 
@@ -55,24 +61,26 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
     /** A part of a city's name; the shortest are looked up, and the others by their trigrams. */
     const cityContains = (location: string) =>
       /^[ -~]{1,2}$/.test(location) ? sql`p.parts @> ARRAY[lower(${location})]` : contains(sql`p.city`, location)
-    const located = SqlSchema.single({
-      Request: Schema.Struct({
-        location: Schema.String,
-        counting: Schema.NullOr(Schema.Struct({ label: Schema.Int, tier: Schema.Int }))
-      }),
-      Result: Located,
-      execute: ({ counting, location }) =>
-        sql`WITH whole AS (SELECT coalesce(array_agg(state), '{}') AS states FROM directory_states
+    const located = (location: string, counting: Counting | undefined) => {
+      const inStates = counting === undefined
+        ? sql`0`
+        : sql`(${counts.sumOf(counting.inStates, sql`state = ANY(whole.states)`)})`
+      const elsewhere = counting?.elsewhere === undefined
+        ? sql`0`
+        : sql`(SELECT coalesce(sum(c.n), 0)::int FROM directory_place_counts c
+            WHERE c.label_id = ${counting.elsewhere.label} AND c.tier >= ${counting.elsewhere.tier}
+              AND c.place_id = ANY(ARRAY(SELECT id FROM partly)))`
+      return sql`WITH whole AS (SELECT coalesce(array_agg(state), '{}') AS states FROM directory_states
               WHERE ${contains(sql`state`, location)}
             ), partly AS MATERIALIZED (SELECT p.id FROM directory_places p, whole
               WHERE ${cityContains(location)} AND p.state <> ALL(whole.states))
-            SELECT states, ARRAY(SELECT id FROM partly)::text AS ids, ${
-          counting === null
-            ? sql`0`
-            : sql`(SELECT coalesce(sum(c.n), 0)::int FROM directory_place_counts c WHERE c.label_id = ${counting.label}
-                AND c.place_id = ANY(ARRAY(SELECT id FROM partly)) AND c.tier >= ${counting.tier})`
-        } AS elsewhere FROM whole`
-    })
+            SELECT states, ARRAY(SELECT id FROM partly)::text AS ids, ${inStates} AS in_states, ${elsewhere} AS elsewhere
+            FROM whole`.pipe(
+        Effect.flatMap(Schema.decodeUnknown(Schema.Tuple(Located))),
+        Effect.map(([found]) => found),
+        dieOnSql
+      )
+    }
     const labels = SqlSchema.findAll({
       Request: Schema.Array(Schema.String),
       Result: Label,
@@ -168,12 +176,8 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
     return {
       /** Each word of the search with the words of the vocabulary that may stand for it. */
       candidates: (search: string) => dieOnSql(candidates(search)),
-      /**
-       * The states that fit, the places elsewhere whose city does, and how many entries with a label (0: any), of a tier
-       * or above, these places have, unless nobody asks (null).
-       */
-      located: (location: string, counting: { readonly label: number; readonly tier: number } | null) =>
-        dieOnSql(located({ location, counting })),
+      /** The states that fit, the places elsewhere whose city does, and what is counted of them. */
+      located,
       labelIds,
       among: counts.among,
       gathered,

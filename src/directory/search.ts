@@ -13,8 +13,8 @@ type Places = Extract<Need, { readonly _tag: "places" }>
 
 type Labels = Extract<Need, { readonly _tag: "labels" }>
 
-/** A location, and how many fit it by their city alone, in states that don't; undefined: not counted. */
-type Placed = Places & { readonly elsewhere: number | undefined }
+/** A location, how many are in its states, and how many fit it by their city alone; undefined: not counted. */
+type Placed = Places & { readonly inStates: number; readonly elsewhere: number | undefined }
 
 const nothing: Found = { found: [], total: 0 }
 
@@ -45,6 +45,8 @@ const labelled = Effect.fn("Directory.labelled")(function*(repo: DirectoryRepo, 
   return Option.map(ids, (ids): Labels | undefined => ids.length === 0 ? undefined : { _tag: "labels", ids })
 })
 
+const countedOf = ({ category, kind, tier }: Filters) => ({ category, kind, tier })
+
 const tierOf = ({ tier }: Filters): ReadonlyArray<Need> => tier === undefined ? [] : [{ _tag: "tier", tier }]
 
 /** What it costs to look at an entry through an index alone, when fetching it costs 1. */
@@ -62,12 +64,11 @@ const searchCommon = Effect.fn("Directory.searchCommon")(
     placed: Placed | undefined,
     page: PageOptions
   ) {
-    const { category, kind, tier } = filters
+    const { tier } = filters
     const common = [...(labels === undefined ? [] : [labels]), ...tierOf(filters)]
-    const counted = { category, kind, tier, states: placed?.states }
-    if (placed === undefined && labels === undefined) return yield* repo.walked(common, page, counted)
+    if (placed === undefined && labels === undefined) return yield* repo.walked(common, page, countedOf(filters))
 
-    const inStates = placed?.states.length === 0 ? 0 : yield* repo.counted(counted)
+    const inStates = placed?.inStates ?? (yield* repo.counted(countedOf(filters)))
     const rest = placed === undefined || placed.ids === noPlaces ? undefined : { ...placed, states: [] }
     const elsewhere = rest === undefined ? 0 : placed?.elsewhere
     const total = elsewhere === undefined ? undefined : inStates + elsewhere
@@ -104,7 +105,8 @@ export const search = Effect.fn("Directory.search")(
     const labels = found.value
     const isCommon = filters.search === undefined && circle === undefined && city === undefined
     const [label, other] = labels?.ids ?? [0]
-    const counting = isCommon && label !== undefined && other === undefined ? { label, tier } : null
+    const elsewhere = label !== undefined && other === undefined ? { label, tier } : undefined
+    const counting = isCommon ? { inStates: countedOf(filters), elsewhere } : undefined
     const [located, words] = yield* Effect.all([
       location === undefined || city !== undefined ? Effect.succeed(undefined) : repo.located(location, counting),
       filters.search === undefined ? Effect.succeed(undefined) : spelled(repo, filters.search)
@@ -113,7 +115,7 @@ export const search = Effect.fn("Directory.search")(
 
     const placed = located === undefined
       ? undefined
-      : { _tag: "places", ...located, elsewhere: counting === null ? undefined : located.elsewhere } as const
+      : { _tag: "places", ...located, elsewhere: elsewhere === undefined ? undefined : located.elsewhere } as const
     if (isCommon) return yield* searchCommon(repo, filters, labels, placed, page)
     const drivers: ReadonlyArray<Need> = [
       ...(city === undefined ? [] : [{ _tag: "city", city, location } as const]),
