@@ -4,8 +4,9 @@ import platform from "./migrations/0001_platform.ts"
 import oauth from "./migrations/0002_oauth.ts"
 import businesses from "./migrations/0003_businesses.ts"
 import directorySearch from "./migrations/0004_directory_search.ts"
-import listingEvents from "./migrations/0005_listing_events.ts"
-import publications from "./migrations/0006_publications.ts"
+import directoryIndex from "./migrations/0005_directory_index.ts"
+import listingEvents from "./migrations/0006_listing_events.ts"
+import publications from "./migrations/0007_publications.ts"
 
 /**
  * Every migration, keyed by its file's name (`NNNN_name`), run in order of the number. A record, not a folder read at
@@ -16,6 +17,7 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0002_oauth": oauth,
   "0003_businesses": businesses,
   "0004_directory_search": directorySearch,
-  "0005_listing_events": listingEvents,
-  "0006_publications": publications
+  "0005_directory_index": directoryIndex,
+  "0006_listing_events": listingEvents,
+  "0007_publications": publications
 }

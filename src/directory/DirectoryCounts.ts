@@ -25,7 +25,7 @@ export const totalOf = (counting: Statement.Statement<unknown>) =>
 
 const mostFolded = 50_000
 
-/** How many listings are alike, known without looking at them (migration 0004). */
+/** How many listings are alike, known without looking at them (migration 0005). */
 export class DirectoryCounts extends Effect.Service<DirectoryCounts>()("directory/DirectoryCounts", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient

@@ -95,7 +95,7 @@ const searchCommon = Effect.fn("Directory.searchCommon")(
 
 /**
  * Finds a page and the exact total. The condition that finds the fewest goes first, the others look at what it found:
- * PostgreSQL would combine the indexes, at many times the cost. What is common is counted beforehand (migration 0004).
+ * PostgreSQL would combine the indexes, at many times the cost. What is common is counted beforehand (migration 0005).
  */
 export const search = Effect.fn("Directory.search")(
   function*(repo: DirectoryRepo, filters: Filters, page: PageOptions) {

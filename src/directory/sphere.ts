@@ -27,7 +27,7 @@ export const onSphere = ({ lat, lng }: Point) => ({
 /** The square of the straight distance that two places of the sphere have at so many miles. */
 export const chordSquared = (miles: number) => 4 * Math.sin(Math.min(Math.PI, miles / earthMiles) / 2) ** 2
 
-/** Squares of a quarter degree are numbered west to east, row by row from the south pole (migration 0004). */
+/** Squares of a quarter degree are numbered west to east, row by row from the south pole (migration 0005). */
 const perDegree = 4
 const columns = 360 * perDegree
 const rows = 180 * perDegree

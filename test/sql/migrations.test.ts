@@ -38,6 +38,37 @@ describe("migrations", () => {
       assert.lengthOf(yield* Effect.provide(ask("SELECT * FROM one, two"), on(url)), 0)
     }))
 
+  it.scopedLive("find again what an installation already shows in its directory", () =>
+    Effect.gen(function*() {
+      const url = yield* emptyDatabaseUrl
+      const released = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < "0005"))
+      yield* Effect.provide(migrate(released), on(url))
+      yield* Effect.provide(
+        ask(`INSERT INTO users (id, email, password_hash) VALUES ('u', 'u@example.com', '');
+          INSERT INTO projects (id, account_id, name, slug) VALUES ('p', 'u', 'P', 'p');
+          INSERT INTO businesses (id, project_id, name, slug, industry, template_type)
+            VALUES ('b', 'p', 'B', 'b', 'bakery', 'retail');
+          INSERT INTO listings (id, business_id, name, description, business_name, business_slug, industry, template_type,
+            city, state, tier, verification_tier, status, categories)
+            VALUES ('l', 'b', 'Crumb Hall', '', 'B', 'b', 'bakery', 'retail', 'Suva', 'Fiji', 'basic', 0, 'active', '{Bread}');
+          INSERT INTO listing_events VALUES ('l', '2026-01-01', 'view', 3);
+          INSERT INTO business_interactions VALUES ('b', 3)`),
+        on(url)
+      )
+      yield* Effect.provide(migrate(migrations), on(url))
+      const found = ask(`SELECT words, word_count, cardinality(labels) AS labels,
+          (SELECT sum(n)::int FROM directory_place_counts WHERE label_id = 0) AS placed,
+          (SELECT sum(n)::int FROM directory_word_counts) AS worded,
+          (SELECT sum(n)::int FROM directory_counts WHERE category = '' AND state IS NULL) AS counted
+        FROM directory_entries`)
+      const entry = { words: ["crumb", "hall"], wordCount: 2, labels: 3, placed: 1, worded: 2, counted: 1 }
+      assert.deepStrictEqual(yield* Effect.provide(found, on(url)), [entry])
+      // And follows from there on; what happened is kept.
+      yield* Effect.provide(statement("DELETE FROM businesses"), on(url))
+      assert.deepStrictEqual(yield* Effect.provide(found, on(url)), [])
+      assert.lengthOf(yield* Effect.provide(ask("SELECT FROM listing_events, directory_gone"), on(url)), 1)
+    }))
+
   it.scopedLive("leave nothing behind when one fails, and say which and why in a sentence", () =>
     Effect.gen(function*() {
       const url = yield* emptyDatabaseUrl
