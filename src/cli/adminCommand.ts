@@ -7,9 +7,13 @@ import { Operators } from "../operations/Operators.ts"
 import { Rewrap } from "../operations/Rewrap.ts"
 import { Secrets } from "../shared/Secrets.ts"
 import { fail, orSay } from "./fail.ts"
-import { SharedDatabaseLive } from "./serve.ts"
 
-const onDatabase = Layer.provide(SharedDatabaseLive)
+/** Loaded when a command runs: to show their help takes no platform. */
+const onDatabase = Layer.provide(
+  Layer.unwrapEffect(
+    Effect.map(Effect.promise(() => import("./serve.ts")), ({ SharedDatabaseLive }) => SharedDatabaseLive)
+  )
+)
 
 const rewrap = Command.make("rewrap", {}, () =>
   Effect.gen(function*() {

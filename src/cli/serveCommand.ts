@@ -1,8 +1,6 @@
 import { Command, Options } from "@effect/cli"
 import { Effect, Layer } from "effect"
-import { announce } from "./announce.ts"
 import { orSay } from "./fail.ts"
-import { PlatformLive, UsableSettingsLive } from "./serve.ts"
 
 const noDemo = Options.boolean("no-demo").pipe(
   Options.withDescription("Leave out the sample restaurant that is deployed in an empty home")
@@ -11,6 +9,9 @@ const noDemo = Options.boolean("no-demo").pipe(
 /** `berth serve`: the platform, until it is told to stop (SIGINT, SIGTERM). */
 export const serveCommand = Command.make("serve", { noDemo }, ({ noDemo }) =>
   Effect.scoped(Effect.gen(function*() {
+    // Loaded for this command alone: a client's commands start without it.
+    const { PlatformLive, UsableSettingsLive } = yield* Effect.promise(() => import("./serve.ts"))
+    const { announce } = yield* Effect.promise(() => import("./announce.ts"))
     const platform = yield* Layer.build(Layer.provideMerge(PlatformLive, UsableSettingsLive))
     return yield* announce({ demo: !noDemo }).pipe(
       Effect.zipRight(Effect.never),

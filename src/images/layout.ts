@@ -75,7 +75,8 @@ const writeLayer = async (blobs: string, entries: ReadonlyArray<LayoutEntry>, si
     const written = pipeline(
       Readable.from(archive),
       tap((chunk) => plain.update(chunk)),
-      createGzip({ level: 5 }),
+      // Half the time of the usual level, for a tenth more bytes.
+      createGzip({ level: 1 }),
       tap((chunk) => {
         size += chunk.length
         packed.update(chunk)
