@@ -12,12 +12,16 @@ export default defineConfig({
     // To load the program and its libraries takes two seconds: once for each process, not once for each file. What a
     // file changes of its process (environment, Date, listeners) it must put back.
     isolate: false,
-    poolOptions: { forks: { maxForks: 2, minForks: 1 } },
-    testTimeout: 20_000,
+    // One deprecation is known (src/main.ts), and is no news in a report of tests.
+    poolOptions: { forks: { maxForks: 2, minForks: 1, execArgv: ["--no-deprecation"] } },
+    // For a machine that is busy with something else; none takes a third of it on a quiet one.
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 30_000,
     // The full run on a busy machine may try once more; the reporter names whatever needed it.
     retry: process.env["CI_FULL"] === undefined ? 0 : 1,
+    // What a program prints is read where a test failed.
+    silent: "passed-only",
     reporters: ["default", "./test/support/reporter.ts", ...(report === undefined ? [] : ["json"])],
     ...(report === undefined ? {} : { outputFile: { json: report } })
   }

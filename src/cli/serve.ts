@@ -3,6 +3,7 @@ import { SqlLive, SqlSharedLive } from "#sql/Client.ts"
 import { Effect, Layer } from "effect"
 import { CurrentSettings, SettingsLive } from "../Config.ts"
 import { DeploymentJobsLive } from "../deployments/Live.ts"
+import { type Machines } from "../machines/Machines.ts"
 import { SandboxLive } from "../machines/sandbox/Sandbox.ts"
 import { MaintenanceLive } from "../operations/Maintenance.ts"
 import { PublicationJobsLive } from "../publishing/Live.ts"
@@ -16,15 +17,19 @@ export const UsableSettingsLive: typeof SettingsLive = Layer.effect(
   Effect.tap(CurrentSettings, ({ home }) => usableFolder("BERTH_HOME", home))
 ).pipe(Layer.provide(SettingsLive))
 
-/** The whole platform in one process, from its settings: database, machines, services, doors. */
-export const PlatformLive = Layer.mergeAll(HttpLive, MaintenanceLive, PublicationJobsLive).pipe(
-  // Built before the doors and closed after them: machines stop when nobody is served any more.
-  Layer.provide(DeploymentJobsLive),
-  Layer.provideMerge(ServicesLive),
-  Layer.provideMerge(SandboxLive),
-  Layer.provide(SqlLive),
-  Layer.provideMerge(LoggingLive)
-)
+/** The whole platform in one process, on a driver of machines: database, services, doors. */
+export const platformOn = <E>(machines: Layer.Layer<Machines, E, CurrentSettings>) =>
+  Layer.mergeAll(HttpLive, MaintenanceLive, PublicationJobsLive).pipe(
+    // Built before the doors and closed after them: machines stop when nobody is served any more.
+    Layer.provide(DeploymentJobsLive),
+    Layer.provideMerge(ServicesLive),
+    Layer.provideMerge(machines),
+    Layer.provide(SqlLive),
+    Layer.provideMerge(LoggingLive)
+  )
+
+/** The same as its settings say. */
+export const PlatformLive = platformOn(SandboxLive)
 
 /** The database and the settings, for commands that run beside a serving process. */
 export const SharedDatabaseLive = SqlSharedLive.pipe(

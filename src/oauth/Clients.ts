@@ -110,7 +110,8 @@ export class OAuthClients extends Effect.Service<OAuthClients>()("oauth/OAuthCli
     const byDocument = Effect.fn("OAuthClients.byDocument")(function*(clientId: string, trusting: boolean) {
       const problem = clientIdUrlProblem(clientId, allowedPrivateHosts)
       if (problem !== undefined) return yield* new ClientMetadataError({ clientId, reason: `its URL ${problem}` })
-      if (!trusting) return yield* refreshed(clientId)
+      // Whoever comes while its host is asked waits for that answer.
+      if (!trusting || asking.has(clientId)) return yield* refreshed(clientId)
       const known = Option.getOrUndefined(yield* repo.find(clientId))
       const now = yield* Clock.currentTimeMillis
       return known !== undefined && now < (known.freshUntil?.getTime() ?? 0) ? view(known) : yield* refreshed(clientId)

@@ -23,7 +23,7 @@ const general = [
 
 describeWhen(typeof found === "string" ? found : undefined, "the official conformance suite, MCP 2025-11-25", () => {
   if (typeof found === "string") return
-  const berth = useBerth()
+  const berth = useBerth({ machines: true })
   const stops: Array<() => unknown> = []
   let account: Account
   let server: Server

@@ -30,7 +30,7 @@ const deployment = (fields: Readonly<Record<string, unknown>> = {}) => ({
 })
 
 describeWhen(missingForApps, "deployments", () => {
-  const berth = useBerth()
+  const berth = useBerth({ machines: true })
   let owner: Account
   let project: Project
   let image = ""

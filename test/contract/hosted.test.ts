@@ -14,7 +14,7 @@ import { row } from "./row.ts"
 const notLinux = process.platform === "linux" ? undefined : "the ready image is made of this Node, on Linux only"
 
 describeWhen(notLinux, "a hosted server", () => {
-  const berth = useBerth()
+  const berth = useBerth({ machines: true })
   let owner: Account
   let project: Project
   beforeAll(async () => {

@@ -11,7 +11,7 @@ import { failure, text } from "./shapes.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
-const berth = useBerth()
+const berth = useBerth({ machines: true })
 let owner: Account
 let server: Server
 let id = ""

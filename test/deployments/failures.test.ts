@@ -41,7 +41,7 @@ const table = [
   [
     "an image without the program it names",
     appImage("healthy", { program: "/nope" }),
-    /^checking: the machine exited with code \d+ before \/healthz answered: .*\/nope.*no such file/i
+    /^checking: the machine exited with code \d+ before \/healthz answered: .*\/nope.*(no such file|not found)/i
   ]
 ] as const
 

@@ -1,10 +1,11 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { request } from "node:http"
 import { text } from "node:stream/consumers"
 import { freshDatabaseUrl } from "../support/Database.ts"
+import { describeLong } from "../support/needs.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 import { appImage } from "./support/app-image.ts"
 import { destroyMachines } from "./support/machines.ts"
@@ -61,7 +62,7 @@ const sample = process.env["SOAK"] === "1"
 
 const beforeTheSwap = (stage: string) => everyStage.indexOf(stage) < everyStage.indexOf("checking")
 
-describe("a platform that is killed in the middle of a deployment", () => {
+describeLong("a platform that is killed in the middle of a deployment", () => {
   for (const [stage, delay] of sample) {
     it.scopedLive(`has one machine and a true record afterwards (${stage}, ${delay} ms)`, () =>
       Effect.gen(function*() {

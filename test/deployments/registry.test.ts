@@ -24,7 +24,7 @@ describeWhen(missingDockerRegistry ?? missingForApps, "an image in a real regist
 
   beforeAll(async () => {
     registry = await startDockerRegistry()
-    await berth.start({ variables: { ALLOWED_PRIVATE_HOSTS: registry.host } })
+    await berth.start({ machines: true, variables: { ALLOWED_PRIVATE_HOSTS: registry.host } })
     owner = await berth.signUp()
     server = await owner.server((await owner.project()).id)
   })

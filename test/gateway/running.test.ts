@@ -23,7 +23,7 @@ const config = JSON.stringify({ ...restaurant, catalog: { categories: [], items 
 
 describeWhen(notLinux, "a ready server in the running platform", () => {
   const proxy = new DatabaseProxy()
-  const berth = useBerth({ through: proxy.through })
+  const berth = useBerth({ machines: true, through: proxy.through })
   let owner: Account
   let project: Project
   let server: Server

@@ -22,6 +22,7 @@ const opened = (url: string, token: string) =>
     const headers = { authorization: `Bearer ${token}`, accept: "*/*" }
     request(url, { headers }).on("error", reject).on("response", (response) => {
       const closed = new Promise<void>((done) => void response.on("close", done).on("error", () => undefined))
+      if (response.statusCode !== 200) reject(new Error(`the stream was answered with ${response.statusCode}`))
       response.once("data", () => resolve({ closed }))
     }).end()
   })
@@ -32,7 +33,7 @@ describeWhen(notLinux, "a stop, with an event stream of a hosted server open", (
     const bundle = join(home, "server.js")
     copyFileSync(await readyServerBundle(), bundle)
     const { path } = await buildReadyImage(join(home, "layout"), { server: bundle })
-    const berth = await new Berth().start({ variables: { READY_IMAGE: `oci:${path}` } })
+    const berth = await new Berth().start({ machines: true, variables: { READY_IMAGE: `oci:${path}` } })
     const owner = await berth.signUp()
     const file = { filename: "menu.csv", content: "name\nSoup\n", name: "Ladle" }
     const { mcpUrl, serverId } = dataOf(

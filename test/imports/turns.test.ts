@@ -1,5 +1,6 @@
 import { parserFor, read } from "#src/imports/read.ts"
-import { describe, expect, it } from "@effect/vitest"
+import { expect, it } from "@effect/vitest"
+import { describeLong } from "../support/needs.ts"
 
 const size = 10 * 1024 * 1024
 const fill = (text: string) => Buffer.from(text.repeat(Math.floor(size / text.length)))
@@ -48,7 +49,7 @@ const longestStep = (filename: string, bytes: Buffer) => {
   return longest
 }
 
-describe("a file of ten megabytes", () => {
+describeLong("a file of ten megabytes", () => {
   it.each(Object.entries(files))(
     "of %s is read in steps of less than 45 ms, so that none waits for 50",
     (name, make) => {

@@ -4,10 +4,11 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSyn
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { describeWhen, itLong } from "../support/needs.ts"
 import { testRootfs } from "../support/rootfs.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 import { about, driverOf, exited, processOf, reached, request, run, specOf, until } from "./support.ts"
-import { everyTier } from "./tiers.ts"
+import { everyTier, missingFor } from "./tiers.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 // In the project, so that the bundle finds its packages.
@@ -97,7 +98,7 @@ everyTier("a platform that is killed", (tier) => {
     await later.clear()
   })
 
-  it("leaves nothing that the next cannot list and destroy, whenever it dies", async () => {
+  itLong("leaves nothing that the next cannot list and destroy, whenever it dies", async () => {
     const home = temporaryDirectory("m")
     for (let round = 0; round < 4; round++) {
       const { child, heard } = platform(home, tier, "churn")
@@ -142,41 +143,48 @@ describe("a launcher", () => {
   })
 })
 
-describe.runIf(process.getuid?.() === 0)("an ordinary user's platform", () => {
-  it.each(["bubblewrap", "util-linux"])("has machines too (%s)", async (tier) => {
-    const home = mkdtempSync(join(tmpdir(), "berth-test-user-"))
-    chmodSync(home, 0o777)
-    execFileSync("chown", ["65534:65534", home])
-    const { child, heard } = platform(home, tier, "start", { uid: 65534, gid: 65534 })
-    const said = await heard("it runs")
-    expect(said).toContain(`"tier":"${tier}"`)
-    expect(said).toContain("no CPU limit")
-    const socket = join(home, "m", readdirSync(join(home, "m"))[0] ?? "")
-    const state = {
-      ...specOf("m"),
-      status: "running" as const,
-      exitCode: null,
-      address: { _tag: "Unix" as const, path: socket }
-    }
-    expect((await about(state)).uid).toBe(0)
-    const { stdout } = await run(state, ["cat", "/proc/self/status"])
-    expect(stdout).toMatch(/CapEff:\s+0000000000000000/)
-    const forked = await run(state, [
-      "perl",
-      "-e",
-      `my $n = 0; for (1..1000) { my $p = fork; last unless defined $p;
+const notRoot = process.getuid?.() === 0 ? undefined : "only root can start it as another user"
+
+for (const tier of ["bubblewrap", "util-linux"] as const) {
+  describeWhen(
+    notRoot ?? missingFor(tier),
+    `an ordinary user's platform (${tier})`,
+    () =>
+      it("has machines too", async () => {
+        const home = mkdtempSync(join(tmpdir(), "berth-test-user-"))
+        chmodSync(home, 0o777)
+        execFileSync("chown", ["65534:65534", home])
+        const { child, heard } = platform(home, tier, "start", { uid: 65534, gid: 65534 })
+        const said = await heard("it runs")
+        expect(said).toContain(`"tier":"${tier}"`)
+        expect(said).toContain("no CPU limit")
+        const socket = join(home, "m", readdirSync(join(home, "m"))[0] ?? "")
+        const state = {
+          ...specOf("m"),
+          status: "running" as const,
+          exitCode: null,
+          address: { _tag: "Unix" as const, path: socket }
+        }
+        expect((await about(state)).uid).toBe(0)
+        const { stdout } = await run(state, ["cat", "/proc/self/status"])
+        expect(stdout).toMatch(/CapEff:\s+0000000000000000/)
+        const forked = await run(state, [
+          "perl",
+          "-e",
+          `my $n = 0; for (1..1000) { my $p = fork; last unless defined $p;
       if (!$p) { close STDOUT; close STDERR; sleep 60; exit } $n++ } print $n`
-    ])
-    expect(Number(forked.stdout)).toBeLessThan(300)
-    await kill(child)
-    // Root stands in for the same user's next platform; only the record matters.
-    const record = JSON.parse(readFileSync(join(home, "machines/m/machine.json"), "utf8")) as {
-      process: { pid: number }
-    }
-    process.kill(record.process.pid, "SIGKILL")
-    await until(() => inHome(home).length === 0 ? true : undefined)
-  })
-})
+        ])
+        expect(Number(forked.stdout)).toBeLessThan(300)
+        await kill(child)
+        // Root stands in for the same user's next platform; only the record matters.
+        const record = JSON.parse(readFileSync(join(home, "machines/m/machine.json"), "utf8")) as {
+          process: { pid: number }
+        }
+        process.kill(record.process.pid, "SIGKILL")
+        await until(() => inHome(home).length === 0 ? true : undefined)
+      })
+  )
+}
 
 describe("a host on which no machine can run", () => {
   it.runIf(process.getuid?.() === 0)("stops the start with a sentence that says why and what to install", async () => {

@@ -250,16 +250,20 @@ layer(clientsTest)((it) => {
       Effect.gen(function*() {
         const host = yield* clientHost
         const id = host.newId()
-        const after = (millis: number, answer: ClientHost["answer"]) => {
-          host.answer = (request, response) => void setTimeout(() => answer(request, response), millis)
-        }
-        after(100, (_request, response) => response.writeHead(500).end())
-        const failed = yield* Effect.all(Array.from({ length: 20 }, () => refusal(id)), { concurrency: "unbounded" })
-        expect([new Set(failed).size, host.asked.length]).toEqual([1, 1])
+        /** Twenty who wait, of whom nineteen come while the host is asked for the first; then it answers. */
+        const twenty = Effect.fnUntraced(function*<A, E, R>(one: Effect.Effect<A, E, R>) {
+          const held = host.hold()
+          const first = yield* Effect.fork(one)
+          yield* Effect.promise(() => held.arrived)
+          const others = yield* Effect.forEach(Array.from({ length: 19 }), () => Effect.fork(one))
+          yield* Effect.yieldNow()
+          held.release()
+          return yield* Fiber.join(Fiber.all([first, ...others]))
+        })
+        host.fail(500)
+        expect([new Set(yield* twenty(refusal(id))).size, host.asked.length]).toEqual([1, 1])
         host.serve(host.document(id))
-        after(100, host.answer)
-        const found = yield* Effect.all(Array.from({ length: 20 }, () => resolve(id)), { concurrency: "unbounded" })
-        expect([found.length, host.asked.length]).toEqual([20, 2])
+        expect([(yield* twenty(resolve(id))).length, host.asked.length]).toEqual([20, 2])
       }))
 
     it.scoped("still get it when the first of them has left", () =>
@@ -267,20 +271,13 @@ layer(clientsTest)((it) => {
         const host = yield* clientHost
         const id = host.newId()
         host.serve(host.document(id))
-        const { answer } = host
-        let send = () => {}
-        const arrived = new Promise<void>((resolve) => {
-          host.answer = (request, response) => {
-            send = () => answer(request, response)
-            resolve()
-          }
-        })
+        const held = host.hold()
         const first = yield* Effect.fork(resolve(id))
-        yield* Effect.promise(() => arrived)
+        yield* Effect.promise(() => held.arrived)
         const second = yield* Effect.fork(resolve(id))
         yield* Effect.yieldNow()
         yield* Fiber.interrupt(first)
-        send()
+        held.release()
         expect((yield* Fiber.join(second)).clientId).toBe(id)
         expect(host.asked).toHaveLength(1)
       }))

@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { dataOf } from "../support/account.ts"
 import { send } from "../support/http.ts"
-import { describeWhen } from "../support/needs.ts"
+import { describeLong } from "../support/needs.ts"
 import { build, clear, newPlace, type Place, serve, sweep } from "./support/program.ts"
 
 const missing = process.platform === "linux" ? undefined : "machines run on Linux only"
@@ -11,7 +11,7 @@ const items = 1000
 
 const menu = ["name,price,category", ...Array.from({ length: items }, (_, at) => `Dish ${at},${at}.50,Kind ${at % 9}`)]
 
-describeWhen(missing, "a platform that is killed in a confirm", () => {
+describeLong("a platform that is killed in a confirm", () => {
   let place: Place
   beforeAll(async () => {
     place = await newPlace()
@@ -66,4 +66,4 @@ describeWhen(missing, "a platform that is killed in a confirm", () => {
     }
     expect(await program.end("SIGTERM")).toEqual({ code: 0, signal: null })
   }, 180_000)
-})
+}, missing)

@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { type Listed } from "../support/account.ts"
-import { describeWhen } from "../support/needs.ts"
+import { describeLong } from "../support/needs.ts"
 import { invitation, type Owner, owner } from "./support/owner.ts"
 import { keepAsking } from "./support/probe.ts"
 import { build, clear, newPlace, type Place, type Program, serve, sweep } from "./support/program.ts"
@@ -54,7 +54,7 @@ const settled = async ({ deployments }: Owner) => {
   return deployments()
 }
 
-describeWhen(missing, "a platform that is killed", () => {
+describeLong("a platform that is killed", () => {
   let place: Place
   let program: Program
   let slow: string
@@ -149,4 +149,4 @@ describeWhen(missing, "a platform that is killed", () => {
     expect(await program.end("SIGTERM")).toEqual({ code: 0, signal: null })
     expect(traces(place.home)).toEqual(nothing)
   }, 120_000)
-})
+}, missing)

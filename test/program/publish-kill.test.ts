@@ -5,7 +5,7 @@ import { type Account, type Listed, signUp } from "../support/account.ts"
 import { type Business, businesses } from "../support/business.ts"
 import { freshDatabaseUrl } from "../support/Database.ts"
 import { send } from "../support/http.ts"
-import { describeWhen } from "../support/needs.ts"
+import { describeLong } from "../support/needs.ts"
 import { holdLock, runSql } from "../support/sql.ts"
 import { build, clear, newPlace, type Place, run, sweep } from "./support/program.ts"
 
@@ -19,7 +19,7 @@ const held = `
   END $$;
   CREATE TRIGGER held BEFORE INSERT ON deployments FOR EACH ROW EXECUTE FUNCTION held()`
 
-describeWhen(missingForApps, "a platform that is killed while it publishes", () => {
+describeLong("a platform that is killed while it publishes", () => {
   const scope = Effect.runSync(Scope.make())
   let place: Place
   let databaseUrl: string
@@ -101,4 +101,4 @@ describeWhen(missingForApps, "a platform that is killed while it publishes", () 
     })
     expect(await program.end("SIGTERM")).toEqual({ code: 0, signal: null })
   }, 60_000)
-})
+}, missingForApps)

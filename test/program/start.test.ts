@@ -2,7 +2,7 @@ import { execFile } from "node:child_process"
 import { cpSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { describeWhen } from "../support/needs.ts"
+import { describeWhen, itLong } from "../support/needs.ts"
 import { invitation, owner } from "./support/owner.ts"
 import { ask } from "./support/probe.ts"
 import {
@@ -84,7 +84,7 @@ describeWhen(missing, "npm start in an empty home", () => {
     for (const name of menu()) expect(out).toContain(name)
   }, 90_000)
 
-  it("refuses the call without a token, and with the token of another server, and says why", async () => {
+  itLong("refuses the call without a token, and with the token of another server, and says why", async () => {
     const { newServer, testToken } = await owner(program)
     const other = await testToken((await newServer("Other")).id)
     const refusals = await Promise.all([
@@ -102,7 +102,7 @@ describeWhen(missing, "npm start in an empty home", () => {
     expect(traces(place.home)).toEqual(nothing)
   }, 90_000)
 
-  it(
+  itLong(
     "started again serves the same deployment, deploys nothing, and prints a new token beside which the old works",
     async () => {
       program = serve(place)
@@ -125,12 +125,12 @@ describeWhen(missing, "npm start in an empty home", () => {
     120_000
   )
 
-  it("ends with code 0 at Ctrl-C in a terminal", async () => {
+  itLong("ends with code 0 at Ctrl-C in a terminal", async () => {
     expect(await program.end("SIGINT")).toEqual({ code: 0, signal: null })
     expect(traces(place.home)).toEqual(nothing)
   }, 90_000)
 
-  it("a first start that was killed half-way is taken up by the next", async () => {
+  itLong("a first start that was killed half-way is taken up by the next", async () => {
     const cut = await anotherHome(place)
     // Made by the first home; nothing has changed since.
     cpSync(join(place.home, "ready-image"), join(cut.home, "ready-image"), { recursive: true })
@@ -152,7 +152,7 @@ describeWhen(missing, "npm start in an empty home", () => {
     }
   }, 90_000)
 
-  it("with --no-demo nothing is made: no account, no machine", async () => {
+  itLong("with --no-demo nothing is made: no account, no machine", async () => {
     const bare = await anotherHome(place)
     try {
       const plain = serve(bare, "--no-demo")

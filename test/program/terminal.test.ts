@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { setTimeout } from "node:timers/promises"
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest"
-import { describeWhen } from "../support/needs.ts"
+import { describeLong } from "../support/needs.ts"
 import { build, clear, environment, newPlace, type Place, serve, sweep } from "./support/program.ts"
 import { nothing, traces } from "./support/traces.ts"
 
@@ -39,7 +39,7 @@ const inTerminal = (place: Place, line: string) => {
   }
 }
 
-describeWhen(missing, "a platform in a terminal", () => {
+describeLong("a platform in a terminal", () => {
   let place: Place
   beforeAll(async () => {
     place = await newPlace()
@@ -100,4 +100,4 @@ describeWhen(missing, "a platform in a terminal", () => {
     expect(await program.end("SIGTERM")).toEqual({ code: 0, signal: null })
     expect(traces(place.home)).toEqual(nothing)
   }, 120_000)
-})
+}, missing)

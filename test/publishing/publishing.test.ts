@@ -37,7 +37,7 @@ describeWhen(missingForApps, "publishing a business", () => {
   beforeAll(async () => {
     variables["READY_IMAGE"] = await Effect.runPromise(appImage("healthy"))
   })
-  const berth = useBerth({ variables })
+  const berth = useBerth({ machines: true, variables })
 
   it("makes the business, its items, its server and a listing that is shown", async () => {
     const owner = await berth.signUp("pro")
@@ -158,7 +158,7 @@ describeWhen(missingForApps, "publishing a business whose server does not start"
   beforeAll(async () => {
     variables["READY_IMAGE"] = await Effect.runPromise(appImage("crash"))
   })
-  const berth = useBerth({ variables })
+  const berth = useBerth({ machines: true, variables })
 
   it("says why, and leaves the listing hidden", async () => {
     const owner = await berth.signUp()

@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { afterAll, assert, beforeAll, it } from "vitest"
 import { freePort } from "../support/http.ts"
+import { describeLong } from "../support/needs.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 import { checkout } from "./checkout.ts"
 
@@ -44,24 +45,24 @@ const run = (script: string) =>
     shell.on("close", (code) => resolve({ code, text }))
   })
 
-beforeAll(async () => {
-  checkout(folder)
-  port = await freePort()
-  environment["BERTH_URL"] = `http://localhost:${port}`
-  platform = spawn("npm", ["start"], { cwd: folder, env: { ...environment, PORT: String(port) } })
-  platform.stdout?.on("data", (chunk) => output += chunk)
-  platform.stderr?.on("data", (chunk) => output += chunk)
-  await printed(/^ {2}npx berth call /m)
-}, 150_000)
+describeLong("the README's tour", () => {
+  beforeAll(async () => {
+    checkout(folder)
+    port = await freePort()
+    environment["BERTH_URL"] = `http://localhost:${port}`
+    platform = spawn("npm", ["start"], { cwd: folder, env: { ...environment, PORT: String(port) } })
+    platform.stdout?.on("data", (chunk) => output += chunk)
+    platform.stderr?.on("data", (chunk) => output += chunk)
+    await printed(/^ {2}npx berth call /m)
+  }, 150_000)
 
-afterAll(async () => {
-  if (platform.exitCode !== null) return
-  const ended = new Promise((resolve) => platform.once("close", resolve))
-  platform.kill("SIGTERM")
-  await ended
-}, 30_000)
+  afterAll(async () => {
+    if (platform.exitCode !== null) return
+    const ended = new Promise((resolve) => platform.once("close", resolve))
+    platform.kill("SIGTERM")
+    await ended
+  }, 30_000)
 
-describe("the README's tour", () => {
   it("runs as printed, command by command, on what npm start set up", async () => {
     assert.isAtLeast(blocks.length, 8)
     const marked = blocks.map((block, index) => `echo "--- ${index}"\n${block}`).join("")

@@ -17,7 +17,7 @@ const notLinux = process.platform === "linux" ? undefined : "the ready image is 
 const secret = "whsec_canary_7731"
 
 describeWhen(notLinux, "a business whose server is deployed", () => {
-  const berth = useBerth({ variables: { BERTH_HOME: temporaryDirectory("business") } })
+  const berth = useBerth({ machines: true, variables: { BERTH_HOME: temporaryDirectory("business") } })
   let flow: Flow
   let image: string
   let businessId: string

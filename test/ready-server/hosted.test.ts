@@ -21,7 +21,7 @@ const mcpHeaders = { accept: "application/json, text/event-stream", "content-typ
 /** Platform, gateway, machine and the machine's way back to the platform, all of them real. */
 describeWhen(notLinux, "a ready server that is deployed", () => {
   const home = temporaryDirectory("hosted")
-  const berth = useBerth({ variables: { BERTH_HOME: home } })
+  const berth = useBerth({ machines: true, variables: { BERTH_HOME: home } })
   /** Everything that was answered to anybody. */
   const answered: Array<string> = []
   let flow: Flow

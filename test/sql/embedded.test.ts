@@ -8,6 +8,7 @@ import { once } from "node:events"
 import * as fs from "node:fs"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
+import { describeLong } from "../support/needs.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 
 const settings = { fsync: "off" }
@@ -82,7 +83,9 @@ describe("the embedded database", () => {
       }))
       assert.isFalse(runs(home))
     }))
+})
 
+describeLong("the embedded database, when things go wrong", () => {
   it.live("is made and started once when several want it at once", () =>
     Effect.gen(function*() {
       const home = openHome()

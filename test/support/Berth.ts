@@ -1,13 +1,16 @@
-import { PlatformLive } from "#src/cli/serve.ts"
+import { PlatformLive, platformOn } from "#src/cli/serve.ts"
 import { Clock, Console, Effect, Exit, Layer, Scope } from "effect"
 import { format } from "node:util"
 import { afterAll, beforeAll } from "vitest"
 import { type Account, signUp } from "./account.ts"
 import { freshDatabaseUrl } from "./Database.ts"
 import { type Answer, freePort, freshAddress, send, type Sent } from "./http.ts"
+import { NoMachines } from "./no-machines.ts"
 import { settingsTest } from "./Settings.ts"
 
 export interface BerthOptions {
+  /** Whether servers run. To find out what can run machines here takes half of a start, and most files need none. */
+  readonly machines?: boolean
   /** Settings beside or instead of the usual ones. */
   readonly variables?: Readonly<Record<string, string>>
   /** Another database than a fresh one. */
@@ -44,7 +47,7 @@ export class Berth {
   url = ""
   databaseUrl = ""
 
-  async start({ databaseUrl, through, variables }: BerthOptions = {}) {
+  async start({ databaseUrl, machines = false, through, variables }: BerthOptions = {}) {
     const port = await freePort()
     this.url = `http://127.0.0.1:${port}`
     this.databaseUrl = databaseUrl ?? await Effect.runPromise(Scope.extend(freshDatabaseUrl, this.#scope))
@@ -58,7 +61,7 @@ export class Berth {
       LOG_LEVEL: "DEBUG",
       ...variables
     })
-    const platform = Layer.provide(PlatformLive, settings).pipe(
+    const platform = Layer.provide(machines ? PlatformLive : platformOn(NoMachines), settings).pipe(
       Layer.provide([Layer.setClock(this.#clock.clock), Console.setConsole(consoleTo(this.logged))])
     )
     await Effect.runPromise(Layer.buildWithScope(platform, this.#scope))

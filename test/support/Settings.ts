@@ -4,7 +4,7 @@ import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-/** A directory that nobody else uses. Left to the system's cleaning: a test may have mounted something below it. */
+/** A directory that nobody else uses. It goes at the end of the run: until then a test may have something mounted. */
 export const temporaryDirectory = (name = "home") => mkdtempSync(join(tmpdir(), `berth-test-${name}-`))
 
 /** The settings that these variables give, and nothing of the process's environment. */

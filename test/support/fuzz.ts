@@ -1,5 +1,6 @@
 import { FastCheck as fc } from "effect"
 import { goodBodies } from "./bodies.ts"
+import { full } from "./needs.ts"
 
 const odd = fc.constantFrom<unknown>(
   null,
@@ -59,5 +60,5 @@ export const bodyOf = (operation: string, fields: ReadonlyArray<string>) =>
     { weight: 1, arbitrary: value }
   )
 
-/** How many cases a property tries; `npm run soak` takes more. */
-export const runs = { numRuns: Number(process.env["FUZZ_RUNS"] ?? 30), endOnFailure: true }
+/** How many cases a property tries; `FUZZ_RUNS` takes more. */
+export const runs = { numRuns: Number(process.env["FUZZ_RUNS"] ?? (full ? 30 : 4)), endOnFailure: true }

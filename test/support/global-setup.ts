@@ -3,7 +3,8 @@ import { embedded } from "#sql/Embedded.ts"
 import { MigrationsLive } from "#sql/Migrate.ts"
 import { Effect, Exit, Layer, Logger, LogLevel, Redacted, Scope } from "effect"
 import { createHash } from "node:crypto"
-import { readdirSync, readFileSync, rmSync } from "node:fs"
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type TestProject } from "vitest/node"
 import { administer, type TestServer, urlOf } from "./test-database.ts"
@@ -66,9 +67,21 @@ const start = Effect.gen(function*() {
   return { url, template } satisfies TestServer
 }).pipe(Logger.withMinimumLogLevel(LogLevel.Warning))
 
+/** Whatever a run writes is below one directory, which goes with it; other users' platforms write there, too. */
+const temporaryFiles = Effect.acquireRelease(
+  Effect.sync(() => {
+    const directory = mkdtempSync(join(tmpdir(), "berth-"))
+    chmodSync(directory, 0o1777)
+    process.env["TMPDIR"] = directory
+    return directory
+  }),
+  (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true, maxRetries: 3 }))
+)
+
 /** One server for the whole run: `TEST_DATABASE_URL`, or an embedded one that is kept between runs. */
 export default async (project: TestProject) => {
   const scope = Effect.runSync(Scope.make())
-  project.provide("testServer", await Effect.runPromise(Scope.extend(start, scope)))
+  const prepared = Effect.zipRight(temporaryFiles, start)
+  project.provide("testServer", await Effect.runPromise(Scope.extend(prepared, scope)))
   return () => Effect.runPromise(Scope.close(scope, Exit.void))
 }

@@ -1,5 +1,12 @@
 import { execFileSync } from "node:child_process"
 import { describe, it } from "vitest"
+import { leftOut } from "./left-out.ts"
+
+/**
+ * Whether everything runs, as in `.ci/run`: long proofs, whole sweeps, and nothing skipped for want of a program.
+ * Without it `npm test` ends within minutes on two cores.
+ */
+export const full = process.env["CI_FULL"] === "1"
 
 /** Why a program is not to be had here, or undefined when it is on PATH. */
 export const missingProgram = (program: string): string | undefined => {
@@ -18,7 +25,7 @@ export const missingProgram = (program: string): string | undefined => {
 export const describeWhen = (missing: string | undefined, name: string, suite: () => void) => {
   if (missing === undefined) return describe(name, suite)
   describe(name, () => {
-    if (process.env["CI_FULL"] === "1") {
+    if (full) {
       it("finds what it needs", () => {
         throw new Error(`${missing}, and CI_FULL=1 allows no skipping`)
       })
@@ -27,3 +34,21 @@ export const describeWhen = (missing: string | undefined, name: string, suite: (
     }
   })
 }
+
+/** A suite that takes long: kills, races, hundreds of cases. It may need something of the machine besides. */
+export const describeLong = (name: string, suite: () => void, missing?: string) => {
+  if (full) return describeWhen(missing, name, suite)
+  describe(name, () => {
+    it("is proved", (context) => context.skip(leftOut))
+  })
+}
+
+/** One test that takes long, in a suite that does not. */
+export const itLong = (name: string, test: () => unknown, milliseconds?: number) => {
+  if (full) it(name, test, milliseconds)
+  else it(name, (context) => context.skip(leftOut))
+}
+
+/** All cases of a sweep in a full run; else every `of`-th, from another one on for another `turn`. */
+export const sampled = <A>(cases: ReadonlyArray<A>, of: number, turn = 0): ReadonlyArray<A> =>
+  full ? cases : cases.filter((_, at) => (at + turn) % of === 0)

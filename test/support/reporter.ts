@@ -1,5 +1,6 @@
 import { relative } from "node:path"
 import { type Reporter, type TestCase, type TestModule } from "vitest/node"
+import { leftOut } from "./left-out.ts"
 
 const nameOf = (module: TestModule, test: TestCase) => `${relative(process.cwd(), module.moduleId)} > ${test.fullName}`
 
@@ -8,10 +9,16 @@ const nameOf = (module: TestModule, test: TestCase) => `${relative(process.cwd()
  * the suite's name), and what passed only at its second try, with the first line of what went wrong at the first.
  */
 export default class PlainReporter implements Reporter {
+  #leftOut = 0
+
   onTestModuleEnd(module: TestModule) {
     for (const test of module.children.allTests("skipped")) {
       const result = test.result()
       const note = result.state === "skipped" ? result.note : undefined
+      if (note === leftOut) {
+        this.#leftOut++
+        continue
+      }
       console.log(`skipped: ${nameOf(module, test)}${note === undefined ? "" : `: ${note}`}`)
     }
     for (const test of module.children.allTests("passed")) {
@@ -19,5 +26,9 @@ export default class PlainReporter implements Reporter {
       const message = test.result().errors?.[0]?.message ?? "no error was kept"
       console.log(`flaky: ${nameOf(module, test)}: ${message.split("\n", 1)[0]}`)
     }
+  }
+
+  onTestRunEnd() {
+    if (this.#leftOut > 0) console.log(`\n${this.#leftOut} long proofs were left out; CI_FULL=1 npm test runs them`)
   }
 }

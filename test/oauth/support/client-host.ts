@@ -27,6 +27,20 @@ export class ClientHost {
       void response.writeHead(200, { "content-type": "application/json", ...headers }).end(JSON.stringify(document))
   }
 
+  /** The next request is answered as now, but when it is told to. */
+  hold = () => {
+    const { answer } = this
+    let release = () => {}
+    const arrived = new Promise<void>((resolve) => {
+      this.answer = (request, response) => {
+        release = () => answer(request, response)
+        this.answer = answer
+        resolve()
+      }
+    })
+    return { arrived, release: () => release() }
+  }
+
   fail = (status: number, headers: Readonly<Record<string, string>> = {}) => {
     this.answer = (_request, response) => void response.writeHead(status, headers).end()
   }
