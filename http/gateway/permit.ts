@@ -4,11 +4,13 @@ import { type ToolMarks } from "#src/gateway/tool-marks.ts"
 import { type AccessTokenClaims } from "#src/oauth/AccessTokens.ts"
 import {
   allowsEverything,
+  anyScope,
+  everything,
   mcpScopesIn,
   missingScopes,
   type Need,
-  needOfBodiless,
   needsOf,
+  partOfMcp,
   toolsInDoubt
 } from "#src/oauth/mcp-scopes.ts"
 import { mcpScopes } from "#src/oauth/scopes.ts"
@@ -17,7 +19,7 @@ import { hasBody } from "./framing.ts"
 import { gatewayTokenHeader } from "./headers.ts"
 import { readBody } from "./read-body.ts"
 
-/** Bodies are looked into up to this size (design: OAuth); what a larger one does is unknown. */
+/** Bodies are looked into up to this size; what a larger one does is unknown. */
 const maxBytes = 1024 * 1024
 
 export type Verdict =
@@ -44,9 +46,7 @@ const rpcBodyOf = (req: IncomingMessage, bytes: Buffer): RpcBody =>
     name: header(req, "mcp-name")
   })
 
-const everything: ReadonlyArray<Need> = [{ _tag: "Everything" }]
-
-/** Compares what a request does with what its token allows (design: OAuth). */
+/** Compares what a request does with what its token allows (README, "Protection"). */
 export const permitter = (marks: ToolMarks) => {
   const changesOf = (req: IncomingMessage, path: string, route: Route, tools: ReadonlySet<string>) => {
     const { activeDeploymentId, machine, replayToken } = route
@@ -67,12 +67,14 @@ export const permitter = (marks: ToolMarks) => {
       return { _tag: "Insufficient", scopes: mcpScopes.filter((one) => missing.has(one) || granted.has(one)).join(" ") }
     }
 
-    if (!hasBody(req)) return decide([needOfBodiless(req.method ?? "", path, req.headers.accept)], undefined)
+    const part = partOfMcp(req.method ?? "", path, req.headers.accept)
+    if (part === "conversation" && !hasBody(req)) return decide([anyScope], undefined)
+    if (part !== "message" || !hasBody(req)) return decide([everything], undefined)
     const read = await readBody(req, maxBytes)
     if (read._tag === "Gone") return { _tag: "Refused", status: 408, reason: "The body did not come" }
-    if (read._tag === "TooLarge") return decide(everything, undefined)
+    if (read._tag === "TooLarge") return decide([everything], undefined)
     const rpc = rpcBodyOf(req, read.bytes)
     if (rpc._tag === "Doubtful") return { _tag: "Refused", status: 400, reason: rpc.reason }
-    return decide(rpc._tag === "Json" ? needsOf(rpc.value) : everything, read.bytes)
+    return decide(rpc._tag === "Json" ? needsOf(rpc.value) : [everything], read.bytes)
   }
 }

@@ -1,6 +1,6 @@
 import { type McpScope, mcpScopes } from "./scopes.ts"
 
-/** What of MCP a message wants to do, in terms of scopes (design: OAuth). */
+/** What of MCP a message wants to do, in terms of scopes (contract: OAuth protection, 5). */
 export type Need =
   /** Any one of these is enough; the first is the one to ask for. */
   | { readonly _tag: "OneOf"; readonly scopes: ReadonlyArray<McpScope> }
@@ -10,9 +10,9 @@ export type Need =
   | { readonly _tag: "Everything" }
 
 const oneOf = (...scopes: ReadonlyArray<McpScope>): Need => ({ _tag: "OneOf", scopes })
-const everything: Need = { _tag: "Everything" }
+export const everything: Need = { _tag: "Everything" }
 /** Belongs to every conversation. */
-const anyScope = oneOf(...mcpScopes)
+export const anyScope = oneOf(...mcpScopes)
 const read = oneOf("mcp:read")
 
 /**
@@ -49,14 +49,24 @@ export const needsOf = (body: unknown): ReadonlyArray<Need> => {
   return body.length === 0 ? [everything] : body.map(needOf)
 }
 
+/** Where hosted servers speak MCP (README, "What an image must do"); a closing slash makes no other address. */
+const endpoint = /^\/(mcp|message|sse)\/?(?:\?|$)/
+
 /**
- * What a request without a body needs. A stream carries what other requests ask for; a GET otherwise reads. Ending a
- * session is known by the address that MCP is usually served at: elsewhere a DELETE may delete anything.
+ * What of MCP a request can be, by its HTTP method and address (MCP, Transports): a message, or what belongs to the
+ * conversation without one, which is the stream of a GET and the end of a session. Undefined is everything else: the
+ * same JSON, or the same `Accept`, may do anything there.
  */
-export const needOfBodiless = (method: string, path: string, accept: string | undefined): Need => {
-  if (method === "GET" || method === "HEAD") return /text\/event-stream/i.test(accept ?? "") ? anyScope : read
-  if (method === "OPTIONS") return anyScope
-  return method === "DELETE" && /^\/(mcp\/?)?(\?|$)/.test(path) ? anyScope : everything
+export const partOfMcp = (
+  method: string,
+  path: string,
+  accept: string | undefined
+): "message" | "conversation" | undefined => {
+  const name = endpoint.exec(path)?.[1]
+  if (name === undefined) return undefined
+  if (method === "POST") return "message"
+  const opensStream = method === "GET" && name !== "message" && /text\/event-stream/i.test(accept ?? "")
+  return opensStream || (method === "DELETE" && name === "mcp") ? "conversation" : undefined
 }
 
 /** The scopes of ours in a `scope` claim. */

@@ -25,7 +25,7 @@ layer(gatewayServices(), { excludeTestServices: true })("a hosted server", (it) 
         const { token } = yield* tokens.mint({
           accountId: "a",
           audience,
-          scope: "mcp:read",
+          scope: "mcp:read mcp:execute",
           clientId: "c",
           serverId: server.id
         })

@@ -1,7 +1,7 @@
 import { hasDoubtfulKeys } from "#src/gateway/doubtful-keys.ts"
 import { readRpcBody } from "#src/gateway/rpc-body.ts"
 import { makeToolMarks } from "#src/gateway/tool-marks.ts"
-import { allowsEverything, mcpScopesIn, missingScopes, needOfBodiless, needsOf } from "#src/oauth/mcp-scopes.ts"
+import { allowsEverything, mcpScopesIn, missingScopes, needsOf, partOfMcp } from "#src/oauth/mcp-scopes.ts"
 import { mcpScopes } from "#src/oauth/scopes.ts"
 import { FastCheck as fc } from "effect"
 import { assert, describe, it } from "vitest"
@@ -74,16 +74,51 @@ describe("scopes and what a message does", () => {
       assert.isFalse(allowsEverything(scope), scope)
     }
   })
-  it("without a body: a stream is anybody's, a GET reads, a session is ended where MCP is served", () => {
-    const need = (method: string, path: string, accept?: string) =>
-      mcpScopes.filter((scope) =>
-        missingScopes([needOfBodiless(method, path, accept)], new Set([scope]), new Set()).size === 0
-      )
-    assert.deepStrictEqual(need("GET", "/mcp", "text/event-stream"), [...mcpScopes])
-    assert.deepStrictEqual(need("GET", "/data"), ["mcp:read"])
-    assert.deepStrictEqual(need("DELETE", "/mcp"), [...mcpScopes])
-    for (const path of ["/items/1", "/mcp/items", "/mcpx"]) assert.deepStrictEqual(need("DELETE", path), [])
-    for (const method of ["POST", "PUT", "PATCH", "PROPFIND"]) assert.deepStrictEqual(need(method, "/mcp"), [])
+})
+
+describe("a request is part of MCP", () => {
+  const stream = "application/json, text/event-stream"
+  const ends = ["", "/", "?", "?sessionId=1", "/?x=/mcp"]
+  it.each<readonly [string, string, string | undefined, ReturnType<typeof partOfMcp>]>([
+    ["POST", "/mcp", undefined, "message"],
+    ["POST", "/message", undefined, "message"],
+    ["POST", "/sse", undefined, "message"],
+    ["GET", "/mcp", stream, "conversation"],
+    ["GET", "/sse", stream, "conversation"],
+    ["DELETE", "/mcp", undefined, "conversation"],
+    ["GET", "/mcp", "application/json", undefined],
+    ["GET", "/sse", undefined, undefined],
+    ["GET", "/message", stream, undefined],
+    ["DELETE", "/message", undefined, undefined],
+    ["DELETE", "/sse", undefined, undefined]
+  ])("by its HTTP method: %s %s, accepting %s, is %s", (method, path, accept, part) => {
+    for (const end of ends) assert.strictEqual(partOfMcp(method, path + end, accept), part, path + end)
+  })
+  it("at /mcp, /message and /sse only, to the letter", () => {
+    const elsewhere = [
+      "/",
+      "/orders/1/refund",
+      "/mcp/orders",
+      "/mcp//",
+      "//mcp",
+      "/mcpx",
+      "/MCP",
+      "/x/mcp",
+      "/%6dcp",
+      "/mcp;x",
+      "/mcp#/orders",
+      "/mcp/../orders",
+      "/messages/",
+      "?/mcp"
+    ]
+    for (const path of elsewhere) {
+      for (const method of ["POST", "GET", "DELETE"]) assert.isUndefined(partOfMcp(method, path, stream), path)
+    }
+  })
+  it("by no other HTTP method", () => {
+    for (const method of ["PUT", "PATCH", "HEAD", "OPTIONS", "PROPFIND", "post", ""]) {
+      for (const path of ["/mcp", "/message", "/sse"]) assert.isUndefined(partOfMcp(method, path, stream), method)
+    }
   })
 })
 
