@@ -15,12 +15,13 @@ import { type IncomingMessage, type ServerResponse } from "node:http"
 import { type Answer, answer, failure } from "./answer.ts"
 import { authorizer } from "./authorize.ts"
 import { cors, isPreflight } from "./cors.ts"
-import { endpointRewriter, withPrefix } from "./endpoint-event.ts"
+import { endpointRewriter } from "./endpoint-event.ts"
 import { forward } from "./forward.ts"
 import { framingProblem, wantsWebSocket } from "./framing.ts"
 import { requestHeaders } from "./headers.ts"
 import { anonymousLimit } from "./limits.ts"
 import { type Match, matcher } from "./match.ts"
+import { namesOf, outwardEndpoint } from "./names.ts"
 import { needsLook, permitter, type Verdict as Permission } from "./permit.ts"
 
 export interface Gateway {
@@ -75,7 +76,8 @@ export const makeGateway = Effect.gen(function*() {
   const limited = anonymousLimit(settings, yield* RateLimit)
   const authorize = authorizer(yield* AccessTokens, runtime)
   const { host, pathname, protocol } = new URL(settings.baseUrl)
-  const scheme = protocol.slice(0, -1)
+  const { trustProxy } = settings
+  const from = { trustProxy, scheme: protocol.slice(0, -1), host }
   const base = pathname.replace(/\/$/, "")
   const log = (message: string, error: unknown) => Runtime.runFork(runtime)(Effect.logWarning(message, error))
   // In a few words: what a machine sent, such as a parser's raw bytes, does not fill the log.
@@ -107,29 +109,21 @@ export const makeGateway = Effect.gen(function*() {
     const { machine } = route
     if (machine === undefined) return say(req, res, notRunning(route))
     metering.addRequest(route.accountId)
-    const prefix = target.form === "path" ? `${base}/s/${route.slug}` : ""
-    // A stream of the legacy transport may begin with an address that needs the prefix.
-    const rewrites = prefix !== "" && req.method === "GET"
+    const names = namesOf(req, from, route.host, target.form === "path" ? `${base}/s/${route.slug}` : "")
+    // A stream of the legacy transport begins with an address that the client has to be told in its own terms.
+    const rewrites = req.method === "GET"
     const readable = rewrites && /text\/event-stream/i.test(req.headers.accept ?? "")
     let cut = () => {}
     cut = forward({
       req,
       res,
       path: target.path,
-      headers: requestHeaders(req, {
-        trustProxy: settings.trustProxy,
-        scheme,
-        host,
-        prefix,
-        readable,
-        replayToken: route.replayToken
-      }),
+      headers: requestHeaders(req, { names, trustProxy, readable, replayToken: route.replayToken }),
+      names,
       machine,
       body,
       awaitsContinue,
-      rewriter: rewrites
-        ? () => endpointRewriter((data) => withPrefix(prefix, req.headers.host ?? "", data))
-        : undefined,
+      rewriter: rewrites ? () => endpointRewriter((data) => outwardEndpoint(names, data)) : undefined,
       closing: () => draining,
       onBytes: (count) => metering.addBytes(route.accountId, count),
       relocate: async () => {

@@ -56,16 +56,3 @@ export const endpointRewriter = (rewrite: (data: string) => string) => {
     end: (): Buffer => Buffer.from(held ?? "", "latin1")
   }
 }
-
-/**
- * The address a client must be told when the machine does not know that it lives below a prefix: `/message` is at
- * `{prefix}/message`. Addresses that have the prefix, are relative, or lead to another host are left alone.
- */
-export const withPrefix = (prefix: string, host: string, data: string): string => {
-  const below = (path: string) => path === prefix || path.startsWith(`${prefix}/`) || path.startsWith(`${prefix}?`)
-  if (/^\/(?!\/)/.test(data)) return below(data) ? data : `${prefix}${data}`
-  const absolute = /^https?:\/\/([^/?#]+)(\/.*)$/i.exec(data)
-  if (absolute === null || absolute[1]!.toLowerCase() !== host.toLowerCase()) return data
-  const rest = absolute[2]!
-  return below(rest) ? data : `${prefix}${rest}`
-}

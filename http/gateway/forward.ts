@@ -5,6 +5,7 @@ import { linger } from "./answer.ts"
 import { corsFor } from "./cors.ts"
 import { hasBody } from "./framing.ts"
 import { responseHeaders } from "./headers.ts"
+import { type Names } from "./names.ts"
 import { agent, connectTimeoutMs, mayRepeat, neverArrived, ReplayBuffer } from "./upstream.ts"
 
 /** One request on its way to a machine. */
@@ -14,6 +15,7 @@ export interface Exchange {
   readonly path: string
   /** Flat list of names and values. */
   readonly headers: ReadonlyArray<string>
+  readonly names: Names
   readonly machine: MachineAddress
   /** The request's body when it was read already. */
   readonly body: Buffer | undefined
@@ -124,7 +126,7 @@ export const forward = (exchange: Exchange) => {
     replay.forget()
     const plain = isEventStream(up) && up.headers["content-encoding"] === undefined
     const rewriter = plain ? exchange.rewriter?.() : undefined
-    const headers = [...responseHeaders(up, rewriter !== undefined), ...corsFor(req, up)]
+    const headers = [...responseHeaders(up, exchange.names, rewriter !== undefined), ...corsFor(req, up)]
     if (exchange.closing()) headers.push("Connection", "close")
     try {
       // The machine's own Date, or none.

@@ -1,4 +1,5 @@
 import { type IncomingMessage } from "node:http"
+import { type Names, outward, outwardChallenge } from "./names.ts"
 
 /** RFC 9110 §7.6.1, and the proxy's own credentials (§11.7). Trailers are dropped, so their announcement is too. */
 const hopByHop = new Set([
@@ -16,10 +17,19 @@ const hopByHop = new Set([
 ])
 
 /**
- * Hosted servers take Bearer tokens only (design: origins). In the path form they share the platform's origin: its
- * sign-in would reach every machine, and a machine could put one of its own in its place, or take it away.
+ * Hosted servers take Bearer tokens only. In the path form they share the platform's origin, in the host form its site:
+ * its sign-in would reach every machine, and a machine could put one of its own in its place, or take it away. The last
+ * two set cookies by another way (Device Bound Session Credentials).
  */
-const cookies = new Set(["cookie", "cookie2", "set-cookie", "set-cookie2", "clear-site-data"])
+const cookies = new Set([
+  "cookie",
+  "cookie2",
+  "set-cookie",
+  "set-cookie2",
+  "clear-site-data",
+  "secure-session-registration",
+  "secure-session-challenge"
+])
 
 /** What only the gateway says of where a request came from; `content-length` is set from what was parsed. */
 const ours = (name: string) =>
@@ -41,35 +51,21 @@ const namedBy = (connection: string | undefined) =>
     ? undefined
     : new Set(connection.toLowerCase().split(",").map((name) => name.trim()))
 
-/** Copies raw headers, in order and spelling, without those that are for one hop only. */
-const copy = (
-  message: IncomingMessage,
-  drop: (name: string) => boolean
-): Array<string> => {
+/**
+ * Copies raw headers, in order and spelling, without those that are for one hop only. `pass` gives the value to send;
+ * undefined leaves the header out.
+ */
+const copy = (message: IncomingMessage, pass: (name: string, value: string) => string | undefined): Array<string> => {
   const { rawHeaders } = message
   const named = namedBy(message.headers.connection)
   const out: Array<string> = []
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!.toLowerCase()
-    if (hopByHop.has(name) || cookies.has(plain(name)) || named?.has(name) || drop(name)) continue
-    out.push(rawHeaders[i]!, rawHeaders[i + 1]!)
+    if (hopByHop.has(name) || cookies.has(plain(name)) || named?.has(name)) continue
+    const value = pass(name, rawHeaders[i + 1]!)
+    if (value !== undefined) out.push(rawHeaders[i]!, value)
   }
   return out
-}
-
-export interface ForwardedFrom {
-  /** Proxies in front whose word counts (`TRUST_PROXY`). */
-  readonly trustProxy: number
-  /** Scheme of the platform's public URL, which TLS in front hides from us. */
-  readonly scheme: string
-  /** Host of the public URL, for a client of HTTP/1.0 that names none. */
-  readonly host: string
-  /** `/s/{slug}` in the path form, else empty. */
-  readonly prefix: string
-  /** The machine's event stream will be read: it must not come compressed. */
-  readonly readable: boolean
-  /** The server's `PLATFORM_MCP_REPLAY_TOKEN`. */
-  readonly replayToken: string
 }
 
 const noBodyByNature = new Set(["GET", "HEAD", "DELETE", "OPTIONS", "TRACE"])
@@ -83,25 +79,48 @@ const framing = ({ headers, method = "" }: IncomingMessage) => {
 
 const peer = (req: IncomingMessage) => (req.socket.remoteAddress ?? "unknown").replace(/^::ffff:(?=\d+\.)/i, "")
 
+export interface Upstream {
+  readonly names: Names
+  /** Proxies in front whose word counts (`TRUST_PROXY`). */
+  readonly trustProxy: number
+  /** The machine's event stream will be read: it must not come compressed. */
+  readonly readable: boolean
+  /** The server's `PLATFORM_MCP_REPLAY_TOKEN`. */
+  readonly replayToken: string
+}
+
 /** The machine's request headers: end-to-end ones as they came, and where the request came from by our own word. */
-export const requestHeaders = (req: IncomingMessage, from: ForwardedFrom): Array<string> => {
-  const { headers } = req
-  const out = copy(req, (name) => ours(plain(name)) || from.readable && name === "accept-encoding")
-  const told = <A extends string | ReadonlyArray<string>>(value: A | undefined) =>
-    from.trustProxy > 0 && value !== undefined ? String(value) : undefined
-  const chain = told(headers["x-forwarded-for"])
+export const requestHeaders = (
+  req: IncomingMessage,
+  { names, readable, replayToken, trustProxy }: Upstream
+): Array<string> => {
+  const out = copy(
+    req,
+    (name, value) => name === "host" || ours(plain(name)) || readable && name === "accept-encoding" ? undefined : value
+  )
+  const chain = trustProxy > 0 ? req.headers["x-forwarded-for"] : undefined
   const address = peer(req)
-  out.push("X-Forwarded-For", chain === undefined ? address : `${chain}, ${address}`)
-  if (headers.host === undefined) out.push("Host", from.host)
-  out.push("X-Forwarded-Host", told(headers["x-forwarded-host"]) ?? headers.host ?? from.host)
-  const scheme = told(headers["x-forwarded-proto"])
-  out.push("X-Forwarded-Proto", scheme !== undefined && /^https?$/i.test(scheme) ? scheme : from.scheme)
-  if (from.prefix !== "") out.push("X-Forwarded-Prefix", from.prefix)
-  out.push(gatewayTokenHeader, from.replayToken)
+  out.push("Host", names.inner)
+  out.push("X-Forwarded-For", chain === undefined ? address : `${String(chain)}, ${address}`)
+  out.push("X-Forwarded-Host", names.outer)
+  out.push("X-Forwarded-Proto", names.scheme)
+  if (names.prefix !== "") out.push("X-Forwarded-Prefix", names.prefix)
+  out.push(gatewayTokenHeader, replayToken)
   out.push(...framing(req))
   return out
 }
 
 /** The client's response headers; `rewritten`: the body will not have the length it was announced with. */
-export const responseHeaders = (response: IncomingMessage, rewritten: boolean): Array<string> =>
-  copy(response, (name) => plain(name) === gatewayToken || rewritten && name === "content-length")
+export const responseHeaders = (response: IncomingMessage, names: Names, rewritten: boolean): Array<string> => {
+  return copy(response, (name, value) => {
+    switch (name) {
+      case "content-length":
+        return rewritten ? undefined : value
+      case "location":
+      case "content-location":
+        return outward(names, value)
+    }
+    if (plain(name) === gatewayToken) return undefined
+    return name === "www-authenticate" ? outwardChallenge(names, value) : value
+  })
+}

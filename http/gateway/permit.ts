@@ -49,9 +49,9 @@ const rpcBodyOf = (req: IncomingMessage, bytes: Buffer): RpcBody =>
 /** Compares what a request does with what its token allows (README, "Protection"). */
 export const permitter = (marks: ToolMarks) => {
   const changesOf = (req: IncomingMessage, path: string, route: Route, tools: ReadonlySet<string>) => {
-    const { activeDeploymentId, machine, replayToken } = route
+    const { activeDeploymentId, host, machine, replayToken } = route
     if (tools.size === 0 || machine === undefined || activeDeploymentId === null) return new Set<string>()
-    const { authorization = "", host = "" } = req.headers
+    const { authorization = "" } = req.headers
     return marks(activeDeploymentId, tools, {
       machine,
       path,

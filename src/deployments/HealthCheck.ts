@@ -33,7 +33,7 @@ export const awaitHealthy = Effect.fn("awaitHealthy")(
         return yield* new Unhealthy({ message: exited(healthPath, state.exitCode, words) })
       }
       const left = deadline - (yield* Clock.currentTimeMillis)
-      const seen = yield* probe(state.address, healthPath, Math.max(100, Math.min(patience, left)))
+      const seen = yield* probe(state.address, port, healthPath, Math.max(100, Math.min(patience, left)))
       const problem = complaint(seen, port)
       const now = yield* Clock.currentTimeMillis
       if (problem === undefined) return now - start

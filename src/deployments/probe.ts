@@ -1,3 +1,4 @@
+import { machineHost } from "#src/machines/host.ts"
 import { type MachineAddress } from "#src/machines/Machines.ts"
 import { Effect } from "effect"
 import { request } from "node:http"
@@ -21,15 +22,20 @@ const reason = (error: NodeJS.ErrnoException) => {
   }
 }
 
-/** One GET over a connection of its own. Never fails: what went wrong is what it saw. */
-export const probe = (address: MachineAddress, path: string, timeoutMs: number): Effect.Effect<Probe> =>
+/** One GET over a connection of its own, as requests come through the gateway. Never fails: what went wrong is what it saw. */
+export const probe = (
+  address: MachineAddress,
+  port: number,
+  path: string,
+  timeoutMs: number
+): Effect.Effect<Probe> =>
   Effect.async<Probe>((resume) => {
     let silent = false
     const outgoing = request({
       ...target(address),
       path,
       agent: false,
-      headers: { host: "localhost", accept: "application/json", "user-agent": "berth-health-check" }
+      headers: { host: machineHost(port), accept: "application/json", "user-agent": "berth-health-check" }
     })
     const timer = setTimeout(() => {
       silent = true

@@ -14,6 +14,8 @@ export const RouteRow = Schema.Struct({
   byoaConfig: Schema.NullOr(ByoaConfig),
   status: Schema.String,
   activeDeploymentId: Schema.NullOr(Schema.String),
+  /** Where the active deployment's machine listens inside. */
+  port: Schema.NullOr(Schema.Int),
   /** What tells the machine that a request passed the gateway. */
   replayToken: Schema.String
 })
@@ -24,6 +26,8 @@ export interface Route extends RouteRow {
   readonly resources: Readonly<Record<Form, string>>
   /** The same, as a list. */
   readonly audiences: ReadonlyArray<string>
-  /** Where its machine listens; undefined when none runs. */
+  /** The `Host` that its machine is sent. */
+  readonly host: string
+  /** Where its machine is reached; undefined when none runs. */
   readonly machine: MachineAddress | undefined
 }

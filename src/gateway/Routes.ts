@@ -1,4 +1,5 @@
 import { CurrentSettings } from "#src/Config.ts"
+import { machineHost } from "#src/machines/host.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { resourceUrls } from "#src/servers/addresses.ts"
 import { Effect, Option, Runtime } from "effect"
@@ -38,7 +39,9 @@ export class Routes extends Effect.Service<Routes>()("gateway/Routes", {
       if (Option.isNone(found)) return undefined
       const resources = resourceUrls(settings, slug)
       const audiences = Object.values(resources)
-      return { ...found.value, resources, audiences, machine: yield* machineOf(found.value) } satisfies Route
+      const { port } = found.value
+      const host = port === null ? "localhost" : machineHost(port)
+      return { ...found.value, resources, audiences, host, machine: yield* machineOf(found.value) } satisfies Route
     })
 
     const lifetime = (route: Route | undefined) => {

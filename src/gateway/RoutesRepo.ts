@@ -11,9 +11,9 @@ export class RoutesRepo extends Effect.Service<RoutesRepo>()("gateway/RoutesRepo
       Result: RouteRow,
       execute: (slug) =>
         sql`SELECT s.id AS server_id, s.slug, p.account_id, u.plan, s.auth_mode, s.byoa_config, s.status,
-              s.active_deployment_id,
-              s.replay_token
+              s.active_deployment_id, d.port, s.replay_token
             FROM servers s JOIN projects p ON p.id = s.project_id JOIN users u ON u.id = p.account_id
+              LEFT JOIN deployments d ON d.id = s.active_deployment_id
             WHERE s.slug = ${slug}`
     })
     return { find: (slug: string) => dieOnSql(find(slug)) } as const

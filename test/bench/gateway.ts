@@ -176,9 +176,11 @@ const compare = Effect.gen(function*() {
     byoaConfig: null,
     status: "running",
     activeDeploymentId: "dep",
+    port: 8080,
     replayToken: "replay",
     resources: { host: "http://bench.mcp.test", path: resource },
     audiences: [resource],
+    host: "localhost:8080",
     machine: { _tag: "Tcp", host: "127.0.0.1", port: machinePort }
   }
   // The month's limit is checked as ever, and never reached.

@@ -1,8 +1,10 @@
-import { endpointRewriter, withPrefix } from "#http/gateway/endpoint-event.ts"
+import { endpointRewriter } from "#http/gateway/endpoint-event.ts"
+import { outwardEndpoint } from "#http/gateway/names.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck as fc } from "effect"
 
-const rewrite = (data: string) => withPrefix("/s/a", "berth.test", data)
+const names = { inner: "localhost:8080", outer: "Berth.test", scheme: "http", prefix: "/s/a" }
+const rewrite = (data: string) => outwardEndpoint(names, data)
 
 const through = (chunks: ReadonlyArray<Buffer>) => {
   const rewriter = endpointRewriter(rewrite)
@@ -35,8 +37,22 @@ describe("the endpoint event of the legacy transport", () => {
     ["http://berth.test/message", "/s/a/message"],
     ["HTTP://Berth.test/message", "/s/a/message"],
     ["http://berth.test/s/a/message", "http://berth.test/s/a/message"],
+    ["http://localhost:8080/message?x=1", "/s/a/message?x=1"],
+    ["https://LOCALHOST:8080/s/a/message", "/s/a/message"],
+    ["http://localhost:8081/message", "http://localhost:8081/message"],
     ["", ""]
   ])("leads to the right place: %s → %s", (before, after) => assert.strictEqual(rewrite(before), after))
+
+  it.each([
+    ["/message?x=1", "/message?x=1"],
+    ["message?x=1", "message?x=1"],
+    ["http://a.mcp.test/message", "http://a.mcp.test/message"],
+    ["http://localhost:8080/message?x=1", "/message?x=1"],
+    ["http://other.test/message", "http://other.test/message"]
+  ])(
+    "leads to the right place in the host form: %s → %s",
+    (before, after) => assert.strictEqual(outwardEndpoint({ ...names, outer: "a.mcp.test", prefix: "" }, before), after)
+  )
 
   it("is found wherever the stream is cut, and every other byte stays as it is", () => {
     const line = fc.constantFrom(

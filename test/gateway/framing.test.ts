@@ -174,7 +174,7 @@ layer(gatewayServices(), { excludeTestServices: true })("the gateway's parser", 
         "X-Real-IP: 6.6.6.6"
       ])
       const { headers } = seen[0]!
-      assert.deepStrictEqual(valuesOf(headers, "host"), ["Berth.Test"])
+      assert.deepStrictEqual(valuesOf(headers, "host"), ["localhost:8080"])
       assert.deepStrictEqual(valuesOf(headers, "x-forwarded-for"), ["127.0.0.1"])
       assert.deepStrictEqual(valuesOf(headers, "x-forwarded-host"), ["Berth.Test"])
       assert.deepStrictEqual(valuesOf(headers, "x-forwarded-proto"), ["http"])

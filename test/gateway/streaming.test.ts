@@ -28,14 +28,6 @@ const textOf = async (message: IncomingMessage) => {
   return text
 }
 
-/** Each chunk with the milliseconds since the first, as long as the stream lasts. */
-const arrivals = async (message: IncomingMessage) => {
-  const seen: Array<{ readonly text: string; readonly at: number }> = []
-  const start = performance.now()
-  for await (const chunk of message) seen.push({ text: String(chunk), at: performance.now() - start })
-  return seen
-}
-
 const until = async (holds: () => boolean, what: string) => {
   for (let i = 0; i < 200; i++) {
     if (holds()) return
@@ -54,26 +46,30 @@ layer(gatewayServices(), { excludeTestServices: true })("a stream through the ga
 
   it.scoped("has its headers at once, and each event when it was sent", () =>
     Effect.gen(function*() {
+      // The machine says nothing more until its client has got what it said before.
+      let received = 0
       const { path, port, token } = yield* serving(async (_, res) => {
         res.writeHead(200, { "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" })
         res.flushHeaders()
         for (let i = 0; i < 4; i++) {
-          await pause(150)
+          await until(() => received === i + 1, `${i} events and the headers at the client`)
           res.write(`data: ${i}\n\n`)
         }
         res.end()
       })
-      const start = performance.now()
-      const message = yield* Effect.promise(() => {
+      const events: Array<string> = []
+      yield* Effect.promise(async () => {
         const { req, response } = open(port, `${path}/mcp`, token)
         req.end()
-        return response
+        const message = await response
+        assert.strictEqual(message.headers["x-accel-buffering"], "no")
+        received++
+        for await (const chunk of message) {
+          events.push(String(chunk))
+          received++
+        }
       })
-      assert.isBelow(performance.now() - start, 120, "the headers did not wait for an event")
-      assert.strictEqual(message.headers["x-accel-buffering"], "no")
-      const seen = yield* Effect.promise(() => arrivals(message))
-      assert.deepStrictEqual(seen.map(({ text }) => text), [0, 1, 2, 3].map((i) => `data: ${i}\n\n`))
-      for (let i = 1; i < 4; i++) assert.isAbove(seen[i]!.at - seen[i - 1]!.at, 75)
+      assert.deepStrictEqual(events, [0, 1, 2, 3].map((i) => `data: ${i}\n\n`))
     }))
 
   it.scoped("goes up as it is sent: the first byte is there before the last is written", () =>
@@ -233,10 +229,10 @@ layer(gatewayServices(), { excludeTestServices: true })("a stream through the ga
       })
     }))
 
-  it.scoped("of the legacy transport names its message endpoint with the prefix, in the path form only", () =>
+  it.scoped("of the legacy transport names its message endpoint with the prefix, in the path form", () =>
     Effect.gen(function*() {
       const { host, path, port, token } = yield* serving((req, res) => {
-        assert.isTrue(req.headers["accept-encoding"] === undefined || req.headers.host === host)
+        assert.isUndefined(req.headers["accept-encoding"], "it has to be read")
         res.writeHead(200, { "Content-Type": "text/event-stream" })
         res.write("event: endpoint\nda")
         setTimeout(() => res.write("ta: /message?sessionId=1\n\n"), 30)

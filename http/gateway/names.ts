@@ -1,0 +1,76 @@
+import { wellKnown } from "#src/gateway/address.ts"
+import { type IncomingMessage } from "node:http"
+
+/** What a machine is called, by us and by whoever sent the request (docs/decisions/machine-host.md). */
+export interface Names {
+  /** The `Host` that it is sent: `localhost:PORT`. */
+  readonly inner: string
+  /** The host that the client named, told in `X-Forwarded-Host`. */
+  readonly outer: string
+  /** Of the client's URL. */
+  readonly scheme: string
+  /** `/s/{slug}` in the path form, where it shares the platform's origin; empty in the host form. */
+  readonly prefix: string
+}
+
+export interface NamedFrom {
+  /** Proxies in front whose word counts (`TRUST_PROXY`). */
+  readonly trustProxy: number
+  /** Scheme of the platform's public URL, which TLS in front hides from us. */
+  readonly scheme: string
+  /** Host of the public URL, for a client of HTTP/1.0 that names none. */
+  readonly host: string
+}
+
+export const namesOf = ({ headers }: IncomingMessage, from: NamedFrom, inner: string, prefix: string): Names => {
+  const trusted = from.trustProxy > 0
+  const host = trusted ? headers["x-forwarded-host"] : undefined
+  const scheme = trusted ? headers["x-forwarded-proto"] : undefined
+  return {
+    inner,
+    outer: host === undefined ? headers.host ?? from.host : String(host),
+    scheme: scheme !== undefined && /^https?$/i.test(String(scheme)) ? String(scheme) : from.scheme,
+    prefix
+  }
+}
+
+const absolute = /^https?:\/\/([^/?#]*)(.*)$/is
+
+const isBelow = (prefix: string, path: string) =>
+  path === prefix || path.startsWith(`${prefix}/`) || path.startsWith(`${prefix}?`)
+
+/** A path of the machine's, as a path of the client's URL; it may know the prefix already. */
+const placed = (prefix: string, path: string) => {
+  if (prefix !== "") return isBelow(prefix, path) ? path : prefix + path
+  // A reference that begins with two slashes would name a host (RFC 3986 §4.2).
+  return path.startsWith("//") ? `/.${path}` : path
+}
+
+/**
+ * An address that a machine gives of itself, as its client must be told it (ProxyPassReverse does the same): its path
+ * on the host that the client used. Relative addresses, and those of other hosts, are left alone.
+ */
+export const outward = ({ inner, prefix }: Names, address: string): string => {
+  if (/^\/(?!\/)/.test(address)) return placed(prefix, address)
+  const [, authority, rest = ""] = absolute.exec(address) ?? []
+  if (authority?.toLowerCase() !== inner) return address
+  return placed(prefix, rest.startsWith("/") ? rest : `/${rest}`)
+}
+
+/** The same of the legacy transport's `endpoint`; a machine that knows its clients' host may lack the prefix only. */
+export const outwardEndpoint = (names: Names, address: string): string => {
+  const [, authority, rest = ""] = absolute.exec(address) ?? []
+  return names.prefix !== "" && rest.startsWith("/") && authority?.toLowerCase() === names.outer.toLowerCase()
+    ? isBelow(names.prefix, rest) ? address : names.prefix + rest
+    : outward(names, address)
+}
+
+/** A challenge names its server's metadata by an absolute URL (RFC 9728 §5.1). */
+export const outwardChallenge = ({ inner, outer, prefix, scheme }: Names, challenge: string): string => {
+  if (!challenge.toLowerCase().includes(`//${inner}`)) return challenge
+  return challenge.replace(/https?:\/\/([^/?#"\s,]*)([^"\s,]*)/gi, (address, authority: string, path: string) => {
+    if (authority.toLowerCase() !== inner) return address
+    const below = path.startsWith(wellKnown) ? `${wellKnown}${prefix}${path.slice(wellKnown.length)}` : prefix + path
+    return `${scheme}://${outer}${below}`
+  })
+}
