@@ -1,5 +1,6 @@
 import { type IncomingMessage } from "node:http"
 import { type Names, outward, outwardChallenge } from "./names.ts"
+import { sharedOrigin } from "./shared-origin.ts"
 
 /** RFC 9110 §7.6.1, and the proxy's own credentials (§11.7). Trailers are dropped, so their announcement is too. */
 const hopByHop = new Set([
@@ -30,6 +31,9 @@ const cookies = new Set([
   "secure-session-registration",
   "secure-session-challenge"
 ])
+
+/** Orders to a proxy in front, such as what else to answer with; nginx obeys whoever is behind it. */
+const forProxies = new Set(["x-accel-redirect", "x-sendfile", "x-lighttpd-send-file", "x-reproxy-url"])
 
 /** What only the gateway says of where a request came from; `content-length` is set from what was parsed. */
 const ours = (name: string) =>
@@ -112,7 +116,8 @@ export const requestHeaders = (
 
 /** The client's response headers; `rewritten`: the body will not have the length it was announced with. */
 export const responseHeaders = (response: IncomingMessage, names: Names, rewritten: boolean): Array<string> => {
-  return copy(response, (name, value) => {
+  const shared = names.prefix === "" ? undefined : sharedOrigin()
+  const out = copy(response, (name, value) => {
     switch (name) {
       case "content-length":
         return rewritten ? undefined : value
@@ -120,7 +125,10 @@ export const responseHeaders = (response: IncomingMessage, names: Names, rewritt
       case "content-location":
         return outward(names, value)
     }
-    if (plain(name) === gatewayToken) return undefined
-    return name === "www-authenticate" ? outwardChallenge(names, value) : value
+    if (plain(name) === gatewayToken || forProxies.has(name)) return undefined
+    const told = name === "www-authenticate" ? outwardChallenge(names, value) : value
+    return shared === undefined ? told : shared.pass(name, told)
   })
+  if (shared !== undefined) out.push(...shared.added())
+  return out
 }
