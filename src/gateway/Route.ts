@@ -22,10 +22,10 @@ export const RouteRow = Schema.Struct({
 export type RouteRow = typeof RouteRow.Type
 
 export interface Route extends RouteRow {
-  /** The two resource URLs of the server; a token is for one of them. */
+  /** The two resource URLs of the server. */
   readonly resources: Readonly<Record<Form, string>>
-  /** The same, as a list. */
-  readonly audiences: ReadonlyArray<string>
+  /** What its tokens are for, at whichever of the two they come: its canonical URL alone. */
+  readonly audiences: readonly [string]
   /** The `Host` that its machine is sent. */
   readonly host: string
   /** Where its machine is reached; undefined when none runs. */

@@ -1,7 +1,7 @@
 import { CurrentSettings } from "#src/Config.ts"
 import { machineHost } from "#src/machines/host.ts"
 import { Machines } from "#src/machines/Machines.ts"
-import { resourceUrls } from "#src/servers/addresses.ts"
+import { publicUrl, resourceUrls } from "#src/servers/addresses.ts"
 import { Effect, Option, Runtime } from "effect"
 import { listenForChanges } from "./Changes.ts"
 import { FreshCache } from "./fresh-cache.ts"
@@ -38,7 +38,7 @@ export class Routes extends Effect.Service<Routes>()("gateway/Routes", {
       const found = yield* repo.find(slug)
       if (Option.isNone(found)) return undefined
       const resources = resourceUrls(settings, slug)
-      const audiences = Object.values(resources)
+      const audiences = [publicUrl(settings, slug)] as const
       const { port } = found.value
       const host = port === null ? "localhost" : machineHost(port)
       return { ...found.value, resources, audiences, host, machine: yield* machineOf(found.value) } satisfies Route

@@ -36,6 +36,8 @@ const single = (params: URLSearchParams, name: string) => {
 const offeredBy = (target: AuthorizationTarget): ReadonlyArray<string> =>
   target.kind === "server" ? mcpScopes : platformScopes
 
+const serverIdOf = (target: AuthorizationTarget) => target.kind === "server" ? target.serverId : null
+
 /** A client that names no scopes gets those it registered, else all, but not what asks for a session otherwise. */
 const defaultScopes = ({ scope }: OAuthClient, offered: ReadonlyArray<string>) => {
   const usual = offered.filter((name) => name !== accountScope)
@@ -148,9 +150,9 @@ export class Authorization extends Effect.Service<Authorization>()("oauth/Author
      * time: any other could say that it is the one (RFC 8252 §8.6).
      */
     const consentNeeded = Effect.fn("Authorization.consentNeeded")(
-      function*({ client, redirectKind, resource, scopes, trusted }: AuthorizationRequest, userId: string) {
+      function*({ client, redirectKind, resource, scopes, target, trusted }: AuthorizationRequest, userId: string) {
         if (redirectKind !== "web") return true
-        const given = yield* repo.consent({ userId, clientId: client.clientId, resource })
+        const given = yield* repo.consent({ userId, clientId: client.clientId, resource, serverId: serverIdOf(target) })
         if (Option.isNone(given)) return !trusted
         const same = consentHash(client).equals(given.value.redirectUrisHash)
         return !same || !(trusted || scopes.every((scope) => given.value.scopes.includes(scope)))
@@ -182,7 +184,7 @@ export class Authorization extends Effect.Service<Authorization>()("oauth/Author
           userId,
           clientId: client.clientId,
           resource,
-          serverId: target.kind === "server" ? target.serverId : null,
+          serverId: serverIdOf(target),
           scopes: granted,
           redirectUrisHash: consentHash(client),
           familyId: newId("fam"),

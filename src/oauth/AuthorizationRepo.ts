@@ -16,12 +16,17 @@ export type TargetRow = typeof TargetRow.Type
 
 const Consent = Schema.Struct({ scopes: Schema.Array(Schema.String), redirectUrisHash: Schema.Uint8ArrayFromSelf })
 
-const GrantKey = Schema.Struct({ userId: Schema.String, clientId: Schema.String, resource: Schema.String })
+const GrantKey = Schema.Struct({
+  userId: Schema.String,
+  clientId: Schema.String,
+  /** A server is known by its id: its URL may have been another when access was granted. */
+  resource: Schema.String,
+  serverId: Schema.NullOr(Schema.String)
+})
 
 const Approval = Schema.Struct({
   ...GrantKey.fields,
   grantId: Schema.String,
-  serverId: Schema.NullOr(Schema.String),
   scopes: Schema.Array(Schema.String),
   redirectUrisHash: Schema.Uint8ArrayFromSelf,
   familyId: Schema.String,
@@ -49,12 +54,15 @@ export class AuthorizationRepo extends Effect.Service<AuthorizationRepo>()("oaut
         sql`SELECT s.slug FROM server_clients c JOIN servers s ON s.id = c.server_id
             WHERE c.client_id = ${clientId} LIMIT 2`
     })
+    const grantsOf = ({ clientId, resource, serverId, userId }: typeof GrantKey.Type) =>
+      sql`oauth_grants WHERE user_id = ${userId} AND client_id = ${clientId}
+        AND (resource = ${resource} OR server_id = ${serverId})`
     const consent = SqlSchema.findOne({
       Request: GrantKey,
       Result: Consent,
-      execute: ({ clientId, resource, userId }) =>
-        sql`SELECT scopes, redirect_uris_hash FROM oauth_grants
-            WHERE user_id = ${userId} AND client_id = ${clientId} AND resource = ${resource} AND revoked_at IS NULL`
+      execute: (key) =>
+        sql`SELECT scopes, redirect_uris_hash FROM ${grantsOf(key)} AND revoked_at IS NULL
+            ORDER BY updated_at DESC LIMIT 1`
     })
     // What was granted before counts on, unless it was revoked, or the client has become another since.
     const approve = SqlSchema.findAll({
@@ -63,8 +71,9 @@ export class AuthorizationRepo extends Effect.Service<AuthorizationRepo>()("oaut
       execute: (row) =>
         sql`WITH granted AS (
               INSERT INTO oauth_grants AS g (id, user_id, client_id, resource, server_id, scopes, redirect_uris_hash)
-              VALUES (${row.grantId}, ${row.userId}, ${row.clientId}, ${row.resource}, ${row.serverId},
-                ${[...row.scopes]}, ${row.redirectUrisHash})
+              VALUES (${row.grantId}, ${row.userId}, ${row.clientId}, COALESCE((
+                  SELECT resource FROM ${grantsOf(row)} ORDER BY revoked_at IS NOT NULL, updated_at DESC LIMIT 1
+                ), ${row.resource}), ${row.serverId}, ${[...row.scopes]}, ${row.redirectUrisHash})
               ON CONFLICT (user_id, client_id, resource) DO UPDATE SET
                 scopes = CASE
                   WHEN g.revoked_at IS NULL AND g.redirect_uris_hash = excluded.redirect_uris_hash

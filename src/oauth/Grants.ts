@@ -1,10 +1,12 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
+import { CurrentSettings } from "#src/Config.ts"
+import { publicUrl } from "#src/servers/addresses.ts"
 import { isId } from "#src/shared/ids.ts"
 import { type PageRequest, paginate } from "#src/shared/paging.ts"
-import { Effect } from "effect"
+import { Array, Effect } from "effect"
 import { GrantNotFound } from "./Grant.ts"
-import { GrantsRepo } from "./GrantsRepo.ts"
+import { type GrantRow, GrantsRepo } from "./GrantsRepo.ts"
 
 const isGrantId = (text: string) => isId("gra", text)
 
@@ -12,6 +14,11 @@ const isGrantId = (text: string) => isId("gra", text)
 export class Grants extends Effect.Service<Grants>()("oauth/Grants", {
   effect: Effect.gen(function*() {
     const repo = yield* GrantsRepo
+    const settings = yield* CurrentSettings
+
+    /** A server's address is that of today, whichever its user was asked about. */
+    const shown = ({ slug, ...grant }: GrantRow): Omit<GrantRow, "slug"> =>
+      slug === null ? grant : { ...grant, resource: publicUrl(settings, slug) }
 
     const list = Effect.fn("Grants.list")(function*(request: PageRequest) {
       const { accountId } = yield* CurrentActor
@@ -19,7 +26,7 @@ export class Grants extends Effect.Service<Grants>()("oauth/Grants", {
         list: `grants ${accountId}`,
         request,
         isKey: isGrantId,
-        read: (after, count) => repo.page(accountId, after, count),
+        read: (after, count) => Effect.map(repo.page(accountId, after, count), Array.map(shown)),
         keyOf: (grant) => grant.id,
         total: repo.total(accountId)
       })

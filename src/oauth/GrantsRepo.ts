@@ -6,8 +6,10 @@ import { Grant } from "./Grant.ts"
 const GrantRow = Schema.Struct({
   ...Grant.fields,
   createdAt: Schema.DateFromSelf,
-  updatedAt: Schema.DateFromSelf
+  updatedAt: Schema.DateFromSelf,
+  slug: Schema.NullOr(Schema.String)
 })
+export type GrantRow = typeof GrantRow.Type
 
 const Page = Schema.Struct({ userId: Schema.String, after: Schema.UndefinedOr(Schema.String), count: Schema.Int })
 const Owned = Schema.Struct({ id: Schema.String, userId: Schema.String })
@@ -21,7 +23,7 @@ export class GrantsRepo extends Effect.Service<GrantsRepo>()("oauth/GrantsRepo",
       Result: GrantRow,
       execute: ({ after, count, userId }) =>
         sql`SELECT g.id, g.client_id, c.client_name, g.resource, g.server_id, s.name AS server_name, g.scopes,
-              g.created_at, g.updated_at
+              g.created_at, g.updated_at, s.slug
             FROM oauth_grants g LEFT JOIN oauth_clients c ON c.client_id = g.client_id
               LEFT JOIN servers s ON s.id = g.server_id
             WHERE g.user_id = ${userId} AND g.revoked_at IS NULL

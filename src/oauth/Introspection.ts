@@ -1,5 +1,5 @@
 import { CurrentSettings } from "#src/Config.ts"
-import { resourceUrls } from "#src/servers/addresses.ts"
+import { publicUrl } from "#src/servers/addresses.ts"
 import { digestOf } from "#src/shared/tokens.ts"
 import { Effect, Option } from "effect"
 import { AccessTokens } from "./AccessTokens.ts"
@@ -45,7 +45,7 @@ export class Introspection extends Effect.Service<Introspection>()("oauth/Intros
       const token = parameter(form, "token")
       if (token === undefined) return yield* refused("invalid_request", "token is required")
       if (machine.authMode === "byoa") return inactive
-      const audiences = Object.values(resourceUrls(settings, machine.slug))
+      const audiences = [publicUrl(settings, machine.slug)]
       const found = Option.getOrUndefined(yield* Effect.option(accessTokens.verify(token, audiences, machine.serverId)))
       if (found === undefined || !(yield* repo.stands(found.sub, found.fam))) return inactive
       const { fam: _fam, srv: _srv, ...claims } = found

@@ -1,4 +1,5 @@
 import { CurrentSettings } from "#src/Config.ts"
+import { publicUrl } from "#src/servers/addresses.ts"
 import { digestOf } from "#src/shared/tokens.ts"
 import { Clock, Duration, Effect, Either, Option } from "effect"
 import { AccessTokens, accessTokenSeconds } from "./AccessTokens.ts"
@@ -35,7 +36,8 @@ export class Tokens extends Effect.Service<Tokens>()("oauth/Tokens", {
     const repo = yield* TokensRepo
     const clients = yield* OAuthClients
     const accessTokens = yield* AccessTokens
-    const nameResource = resourceNamer(yield* CurrentSettings)
+    const settings = yield* CurrentSettings
+    const nameResource = resourceNamer(settings)
 
     const required = (form: URLSearchParams, name: string) => {
       const value = parameter(form, name)
@@ -52,11 +54,14 @@ export class Tokens extends Effect.Service<Tokens>()("oauth/Tokens", {
     const stillAllowed = ({ email, server, userId }: Held) =>
       server === null || (server.authMode === "service_managed" && mayUseServer(server, { accountId: userId, email }))
 
+    /** A server's URL as it is now: what was granted at another of its addresses is for the same server. */
+    const resourceOf = ({ resource, server }: Held) => server === null ? resource : publicUrl(settings, server.slug)
+
     /** What was granted must still hold, and the resource be the one it was granted for (it may be left out). */
     const checkHeld = Effect.fn("Tokens.checkHeld")(function*(form: URLSearchParams, held: Held) {
       if (held.revoked) return yield* refused("invalid_grant", "access was revoked")
       const asked = form.getAll("resource").filter((text) => text !== "")
-      if (asked.length > 1 || asked.some((text) => nameResource(text)?.resource !== held.resource)) {
+      if (asked.length > 1 || asked.some((text) => nameResource(text)?.resource !== resourceOf(held))) {
         return yield* refused("invalid_target", "resource is not the one that was authorized")
       }
       if (!stillAllowed(held)) return yield* refused("invalid_grant", "the user may not use this server any more")
@@ -64,11 +69,11 @@ export class Tokens extends Effect.Service<Tokens>()("oauth/Tokens", {
 
     const respond = Effect.fn("Tokens.respond")(
       function*(held: Held, scopes: ReadonlyArray<string>, refreshToken: string | undefined) {
-        const { clientId, familyId, resource, server, userId } = held
+        const { clientId, familyId, server, userId } = held
         const scope = scopes.join(" ")
         const { token } = yield* accessTokens.mint({
           accountId: userId,
-          audience: resource,
+          audience: resourceOf(held),
           clientId,
           familyId,
           scope,

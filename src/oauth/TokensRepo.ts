@@ -17,6 +17,7 @@ const Held = Schema.Struct({
   /** The server that the resource is, as it is now; null for our own MCP door. */
   server: Schema.NullOr(Schema.Struct({
     id: Schema.String,
+    slug: Schema.String,
     authMode: Schema.Literal("service_managed", "byoa"),
     access: Schema.Literal("public", "owner", "list"),
     allowedEmails: Schema.Array(Schema.String),
@@ -63,7 +64,7 @@ export class TokensRepo extends Effect.Service<TokensRepo>()("oauth/TokensRepo",
 
     const held = sql`t.family_id, t.client_id, t.resource, t.scopes, t.expires_at,
       (f.revoked_at IS NOT NULL OR g.revoked_at IS NOT NULL) AS revoked, g.user_id, u.email,
-      CASE WHEN s.id IS NULL THEN NULL ELSE json_build_object('id', s.id, 'authMode', s.auth_mode,
+      CASE WHEN s.id IS NULL THEN NULL ELSE json_build_object('id', s.id, 'slug', s.slug, 'authMode', s.auth_mode,
         'access', s.access, 'allowedEmails', s.allowed_emails, 'ownerId', p.account_id) END AS server`
     const origin = sql`JOIN token_families f ON f.id = t.family_id JOIN oauth_grants g ON g.id = f.grant_id
       JOIN users u ON u.id = g.user_id

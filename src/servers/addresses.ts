@@ -1,9 +1,6 @@
 import { type Settings } from "#src/Config.ts"
 
-/**
- * The two URLs of a hosted server, without a trailing slash (design: gateway addresses). Each is a resource of its
- * own for a token's audience.
- */
+/** The two URLs of a hosted server, without a trailing slash. Both reach it, and a client may name either. */
 export const resourceUrls = (settings: Settings, slug: string) => ({
   host: `${new URL(settings.baseUrl).protocol}//${slug}.${settings.mcpDomain}${portOf(settings)}`,
   path: `${settings.baseUrl}/s/${slug}`
@@ -15,6 +12,9 @@ const portOf = ({ baseUrl, mcpDomain }: Settings) => {
   return port === "" || mcpDomain.includes(":") ? "" : `:${port}`
 }
 
-/** The form that clients are told: the host form needs wildcard DNS, so it wants `MCP_DOMAIN` set. */
+/**
+ * The one that clients are told, and the audience of every token (docs/decisions/token-audience.md). The host form needs
+ * wildcard DNS, so it wants `MCP_DOMAIN` set.
+ */
 export const publicUrl = (settings: Settings, slug: string) =>
   resourceUrls(settings, slug)[settings.mcpDomainExplicit ? "host" : "path"]

@@ -16,28 +16,27 @@ const headerOf = (response: string, name: string) =>
   new RegExp(`^${name}: (.*)$`, "im").exec(response.slice(0, response.indexOf("\r\n\r\n")))?.[1]?.trim()
 
 layer(gatewayServices(), { excludeTestServices: true })("a hosted server", (it) => {
-  it.scoped("is reached with a token for either of its URLs, at either address", () =>
+  it.scoped("takes tokens for its canonical URL alone, at either address", () =>
     Effect.gen(function*() {
       const { port } = yield* startGateway
       const server = yield* newServer({ machine: yield* echo })
       const tokens = yield* AccessTokens
-      for (const audience of [`http://${server.host}`, server.resource]) {
-        const { token } = yield* tokens.mint({
-          accountId: "a",
-          audience,
-          scope: "mcp:read mcp:execute",
-          clientId: "c",
-          serverId: server.id
-        })
-        for (const [host, path] of [[server.host, "/x"], ["berth.test", `${server.path}/x`]] as const) {
-          for (const scheme of ["Bearer", "bearer", "BEARER "]) {
-            const response = yield* rawRequest(port, "GET", path, [
-              `Host: ${host}`,
-              `Authorization: ${scheme} ${token}`
-            ])
-            assert.strictEqual(statusOf(response), 200, response)
-            assert.include(response, token, "the machine gets the token")
-          }
+      const mint = (audience: string) =>
+        tokens.mint({ accountId: "a", audience, scope: "mcp:read mcp:execute", clientId: "c", serverId: server.id })
+      const places = [[server.host, "/x"], ["berth.test", `${server.path}/x`]] as const
+      for (const [host, path] of places) {
+        for (const scheme of ["Bearer", "bearer", "BEARER "]) {
+          const { token } = yield* mint(server.audience)
+          const response = yield* rawRequest(port, "GET", path, [`Host: ${host}`, `Authorization: ${scheme} ${token}`])
+          assert.strictEqual(statusOf(response), 200, response)
+          assert.include(response, token, "the machine gets the token")
+        }
+        for (
+          const audience of [server.resource, `${server.audience}/`, `${server.audience}/mcp`, "http://berth.test"]
+        ) {
+          const { token } = yield* mint(audience)
+          const response = yield* rawRequest(port, "GET", path, [`Host: ${host}`, `Authorization: Bearer ${token}`])
+          assert.strictEqual(statusOf(response), 401, audience)
         }
       }
     }))
@@ -58,7 +57,7 @@ layer(gatewayServices(), { excludeTestServices: true })("a hosted server", (it) 
       yield* sql`UPDATE servers SET slug = ${old.slug} WHERE id = ${next.id}`
       routes.doubt(old.slug)
       assert.strictEqual(yield* ask(old.token), 401, "of the server before")
-      const request = { accountId: old.accountId, audience: old.resource, scope: "mcp:read mcp:execute", clientId: "c" }
+      const request = { accountId: old.accountId, audience: old.audience, scope: "mcp:read mcp:execute", clientId: "c" }
       assert.strictEqual(yield* ask((yield* tokens.mint(request)).token), 401, "of no server")
       assert.strictEqual(yield* ask((yield* tokens.mint({ ...request, serverId: next.id })).token), 200)
     }))
@@ -96,7 +95,7 @@ layer(gatewayServices(), { excludeTestServices: true })("a hosted server", (it) 
       const { key, kid } = yield* (yield* SigningKeys).signing
       const both = yield* Effect.promise(() =>
         new SignJWT({ client_id: "c", scope: "mcp:read" }).setProtectedHeader({ alg: "ES256", typ: "at+jwt", kid })
-          .setIssuer("http://berth.test").setSubject("a").setAudience([server.resource, other.resource])
+          .setIssuer("http://berth.test").setSubject("a").setAudience([server.audience, other.audience])
           .setIssuedAt().setExpirationTime("5 minutes").setJti("1").sign(key)
       )
       const credentials = [

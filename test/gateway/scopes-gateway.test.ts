@@ -1,5 +1,4 @@
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
-import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js"
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js"
@@ -25,14 +24,16 @@ const recorder = () => {
   return { seen, listener }
 }
 
-const tokenFor = (resource: string, scope: string) =>
+const tokenFor = ({ audience, id }: { readonly audience: string; readonly id: string }, scope: string) =>
   Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
-    const [server] = yield* sql<{ readonly id: string }>`SELECT id FROM servers WHERE slug = ${resource.split(
-      "/s/"
-    )[1]!}`
-    const request = { accountId: "a", audience: resource, scope, clientId: "c", serverId: server!.id }
-    return (yield* (yield* AccessTokens).mint(request)).token
+    const { token } = yield* (yield* AccessTokens).mint({
+      accountId: "a",
+      audience,
+      scope,
+      clientId: "c",
+      serverId: id
+    })
+    return token
   })
 
 const send = (port: number, path: string, token: string, body: string | undefined, ...more: ReadonlyArray<string>) =>
@@ -51,8 +52,9 @@ layer(gatewayServices(), { excludeTestServices: true })("14 [RS] too little scop
     Effect.gen(function*() {
       const { listener, seen } = recorder()
       const { port } = yield* startGateway
-      const { host, path, resource, slug } = yield* newServer({ machine: yield* startUpstream(listener) })
-      const token = yield* tokenFor(resource, "mcp:read offline_access")
+      const server = yield* newServer({ machine: yield* startUpstream(listener) })
+      const { host, path, slug } = server
+      const token = yield* tokenFor(server, "mcp:read offline_access")
       const metadata = `resource_metadata="http://berth.test/.well-known/oauth-protected-resource/s/${slug}/mcp"`
       const refused = yield* send(port, `${path}/mcp`, token, call("wipe"), "Origin: https://app.example")
       assert.strictEqual(statusOf(refused), 403)
@@ -64,7 +66,7 @@ layer(gatewayServices(), { excludeTestServices: true })("14 [RS] too little scop
       assert.strictEqual(headerOf(refused, "access-control-allow-origin"), "*")
       const byHost = yield* rawRequest(port, "GET", "/x", [
         `Host: ${host}`,
-        `Authorization: Bearer ${yield* tokenFor(resource, "offline_access")}`
+        `Authorization: Bearer ${yield* tokenFor(server, "offline_access")}`
       ])
       assert.strictEqual(
         headerOf(byHost, "www-authenticate"),
@@ -77,8 +79,9 @@ layer(gatewayServices(), { excludeTestServices: true })("14 [RS] too little scop
     Effect.gen(function*() {
       const { listener, seen } = recorder()
       const { port } = yield* startGateway
-      const { path, resource } = yield* newServer({ machine: yield* startUpstream(listener) })
-      const token = yield* tokenFor(resource, "mcp:read")
+      const server = yield* newServer({ machine: yield* startUpstream(listener) })
+      const { path } = server
+      const token = yield* tokenFor(server, "mcp:read")
       const at = `${path}/message?sessionId=1`
       assert.strictEqual(statusOf(yield* send(port, at, token, `[${list},${call("x")}]`)), 403)
       assert.strictEqual(statusOf(yield* send(port, at, token, call("x"), "Mcp-Method: tools/list")), 400)
@@ -123,9 +126,10 @@ layer(gatewayServices(), { excludeTestServices: true })(
       Effect.gen(function*() {
         const { listener, seen } = recorder()
         const { port } = yield* startGateway
-        const { host, path, resource } = yield* newServer({ machine: yield* startUpstream(listener) })
+        const server = yield* newServer({ machine: yield* startUpstream(listener) })
+        const { host, path } = server
         for (const scope of lacking) {
-          const token = yield* tokenFor(resource, scope)
+          const token = yield* tokenFor(server, scope)
           const ask = (name: string, method: string, target: string, body: string, ...more: ReadonlyArray<string>) =>
             rawRequest(port, method, target, [
               `Host: ${name}`,
@@ -148,7 +152,7 @@ layer(gatewayServices(), { excludeTestServices: true })(
           assert.strictEqual(statusOf(stream), 403, scope)
         }
         assert.strictEqual(seen.length, 0)
-        const both = yield* tokenFor(resource, "mcp:execute mcp:read")
+        const both = yield* tokenFor(server, "mcp:execute mcp:read")
         assert.strictEqual(statusOf(yield* send(port, `${path}/orders/1/refund`, both, looksLikeMcp[0])), 200)
         assert.strictEqual(seen.length, 1)
       }))
@@ -156,8 +160,9 @@ layer(gatewayServices(), { excludeTestServices: true })(
     it.scoped("refused before its body is read", () =>
       Effect.gen(function*() {
         const { port } = yield* startGateway
-        const { path, resource } = yield* newServer({ machine: yield* startUpstream(recorder().listener) })
-        const token = yield* tokenFor(resource, "mcp:read")
+        const server = yield* newServer({ machine: yield* startUpstream(recorder().listener) })
+        const { path } = server
+        const token = yield* tokenFor(server, "mcp:read")
         const head = [`PUT ${path}/orders/1 HTTP/1.1`, "Host: b", `Authorization: Bearer ${token}`, "Content-Length: 9"]
         const answer = yield* raw(port, `${head.join("\r\n")}\r\n\r\n`, (got) => got.includes("FORBIDDEN"))
         assert.strictEqual(statusOf(answer), 403)
@@ -170,8 +175,9 @@ layer(gatewayServices(), { excludeTestServices: true })("a token that may do som
     Effect.gen(function*() {
       const { listener, seen } = recorder()
       const { port } = yield* startGateway
-      const { path, resource } = yield* newServer({ machine: yield* startUpstream(listener) })
-      const token = yield* tokenFor(resource, "mcp:read")
+      const server = yield* newServer({ machine: yield* startUpstream(listener) })
+      const { path } = server
+      const token = yield* tokenFor(server, "mcp:read")
       const odd = ` { "method" : "tools\\/list" ,"jsonrpc":"2.0", "id": 1e0, "params":{"x":"${
         "é".repeat(100_000)
       }"} }\n`
@@ -202,10 +208,11 @@ layer(gatewayServices(), { excludeTestServices: true })("a token that may do som
       const machine = yield* startUpstream((req, res) => {
         req.once("data", () => res.end("early"))
       })
-      const { path, resource } = yield* newServer({ machine })
+      const server = yield* newServer({ machine })
+      const { path } = server
       const early = yield* rawRequest(port, "POST", `${path}/mcp`, [
         "Host: b",
-        `Authorization: Bearer ${yield* tokenFor(resource, "mcp:execute mcp:read")}`,
+        `Authorization: Bearer ${yield* tokenFor(server, "mcp:execute mcp:read")}`,
         "Content-Type: application/json",
         "Content-Length: 100000"
       ], "not json")
@@ -273,8 +280,9 @@ layer(gatewayServices(), { excludeTestServices: true })("mcp:write without mcp:e
     Effect.gen(function*() {
       const asked: Array<string> = []
       const { port } = yield* startGateway
-      const { path, resource } = yield* newServer({ machine: yield* startUpstream(sdkServer(asked)) })
-      const token = yield* tokenFor(resource, "mcp:write")
+      const server = yield* newServer({ machine: yield* startUpstream(sdkServer(asked)) })
+      const { path } = server
+      const token = yield* tokenFor(server, "mcp:write")
       const accept = "Accept: application/json, text/event-stream"
       const initialize = JSON.stringify({
         jsonrpc: "2.0",
@@ -299,8 +307,9 @@ layer(gatewayServices(), { excludeTestServices: true })("mcp:write without mcp:e
     Effect.gen(function*() {
       const asked: Array<string> = []
       const { port } = yield* startGateway
-      const { path, resource } = yield* newServer({ machine: yield* startUpstream(sdkServer(asked)) })
-      const token = yield* tokenFor(resource, "mcp:write")
+      const server = yield* newServer({ machine: yield* startUpstream(sdkServer(asked)) })
+      const { path } = server
+      const token = yield* tokenFor(server, "mcp:write")
       // The session is unknown to the machine: 404 is its answer, 403 would be the gateway's.
       const at = `${path}/message?sessionId=nobody`
       assert.strictEqual(statusOf(yield* send(port, at, token, call("wipe"))), 404)
@@ -312,8 +321,9 @@ layer(gatewayServices(), { excludeTestServices: true })("mcp:write without mcp:e
     Effect.gen(function*() {
       const { port } = yield* startGateway
       const machine = yield* startUpstream((_, res) => void res.writeHead(500).end())
-      const { path, resource } = yield* newServer({ machine })
-      const token = yield* tokenFor(resource, "mcp:write")
+      const server = yield* newServer({ machine })
+      const { path } = server
+      const token = yield* tokenFor(server, "mcp:write")
       assert.strictEqual(statusOf(yield* send(port, `${path}/mcp`, token, call("wipe"))), 403)
     }))
 })

@@ -9,6 +9,7 @@ import { AccessTokens } from "#src/oauth/AccessTokens.ts"
 import { allMcpScopes } from "#src/oauth/scopes.ts"
 import { SigningKeys } from "#src/oauth/SigningKeys.ts"
 import { SigningKeysRepo } from "#src/oauth/SigningKeysRepo.ts"
+import { publicUrl } from "#src/servers/addresses.ts"
 import { type ByoaConfig } from "#src/servers/ByoaConfig.ts"
 import { newId, newUlid } from "#src/shared/ids.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
@@ -111,7 +112,7 @@ export const newAccount = Effect.fnUntraced(function*(plan = "developer") {
   return id
 })
 
-/** A server's rows, and a token for it unless it is byoa. */
+/** A server's rows, and a token for it unless it is byoa; `resource` is its URL in the path form. */
 export const newServer = Effect.fnUntraced(function*({ accountId, byoa, machine, plan }: NewServer = {}) {
   const sql = yield* SqlClient.SqlClient
   const settings = yield* CurrentSettings
@@ -143,14 +144,15 @@ export const newServer = Effect.fnUntraced(function*({ accountId, byoa, machine,
   }`
   if (machine !== undefined) yield* deploy(id, machine)
   const resource = `${settings.baseUrl}/s/${slug}`
+  const audience = publicUrl(settings, slug)
   const { token } = yield* tokens.mint({
     accountId: account,
-    audience: resource,
+    audience,
     scope: allMcpScopes,
     clientId: "test",
     serverId: id
   })
-  return { accountId: account, id, slug, token, resource, path: `/s/${slug}`, host: `${slug}.mcp.test` }
+  return { accountId: account, id, slug, token, resource, audience, path: `/s/${slug}`, host: `${slug}.mcp.test` }
 })
 
 /** Makes a machine the one that serves. */

@@ -135,25 +135,25 @@ layer(authorizationTest)((it) => {
   })
 
   describe("[7] resource", () => {
-    it.effect("either URL of a server, in any writing of scheme and host and with a slash, is that server", () =>
+    it.effect("either URL of a server, in any writing of scheme and host and with a slash, is that server and its one audience", () =>
       Effect.gen(function*() {
         const server = yield* newServer()
         const host = `http://${server.host}`
-        const same: ReadonlyArray<readonly [string, string]> = [
-          [server.resource, server.resource],
-          [`${server.resource}/`, server.resource],
-          [server.resource.replace("http://berth.test", "HTTP://BERTH.TEST"), server.resource],
-          [server.resource.replace("berth.test", "berth.test:80"), server.resource],
-          [`${server.resource}/mcp`, server.resource],
-          [`${server.resource}/sse`, server.resource],
-          [host, host],
-          [`${host}/`, host],
-          [host.toUpperCase(), host],
-          [`${host}/mcp`, host]
+        const same = [
+          server.resource,
+          `${server.resource}/`,
+          server.resource.replace("http://berth.test", "HTTP://BERTH.TEST"),
+          server.resource.replace("berth.test", "berth.test:80"),
+          `${server.resource}/mcp`,
+          `${server.resource}/sse`,
+          host,
+          `${host}/`,
+          host.toUpperCase(),
+          `${host}/mcp`
         ]
-        for (const [resource, canonical] of same) {
+        for (const resource of same) {
           const request = yield* examine(yield* good({ resource }))
-          expect([resource, request.resource]).toEqual([resource, canonical])
+          expect([resource, request.resource]).toEqual([resource, server.audience])
           expect(request.target).toMatchObject({ kind: "server", serverId: server.id, slug: server.slug })
         }
       }))
@@ -341,6 +341,26 @@ layer(authorizationTest)((it) => {
         expect(yield* needed({ ...request, scope: "mcp:read offline_access" }, user)).toBe(true)
         expect(yield* needed({ ...request, resource: (yield* newServer()).resource }, user)).toBe(true)
         expect(yield* needed(request, other)).toBe(true)
+      }))
+
+    it.effect("is for the server: at whichever of its URLs it was given, and when that is one of before", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const user = yield* newAccount()
+        const server = yield* newServer()
+        const asked = yield* good({ resource: server.resource, scope: "mcp:read" })
+        yield* approve(asked, user)
+        for (const was of [server.audience, server.resource, "https://former.example/s/x"]) {
+          yield* sql`UPDATE oauth_grants SET resource = ${was} WHERE user_id = ${user}`
+          for (const resource of [server.resource, server.audience]) {
+            expect(yield* needed({ ...asked, resource }, user)).toBe(false)
+            yield* approve({ ...asked, resource }, user)
+          }
+          const grants = yield* sql`SELECT FROM oauth_grants WHERE user_id = ${user}`
+          expect([was, grants.length]).toEqual([was, 1])
+        }
+        yield* sql`UPDATE oauth_grants SET revoked_at = now() WHERE user_id = ${user}`
+        expect(yield* needed(asked, user)).toBe(true)
       }))
 
     it.effect("confused deputy: a second client is asked for, whatever the first was granted", () =>

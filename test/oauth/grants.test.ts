@@ -28,7 +28,25 @@ const call = async (token: string, name: string, args: unknown) => {
   return (JSON.parse(text) as { result: { isError?: boolean; structuredContent?: unknown } }).result
 }
 
+/** The form of the server's address that is not its public URL. */
+const otherUrl = () => `http://${flow.server.slug}.mcp.localhost:${new URL(berth.url).port}`
+
 describe("grants", () => {
+  it("are asked for by the server's public URL, whichever of its URLs the client named", async () => {
+    const browser = new PlainBrowser(berth)
+    browser.cookies.set("svc_session", flow.user.token)
+    for (const resource of [otherUrl(), flow.server.publicUrl]) {
+      const { text } = await browser.go(authorizePath({
+        client_id: flow.clientId,
+        redirect_uri: redirectUri,
+        resource,
+        scope: "mcp:read",
+        code_challenge: flow.challenge
+      }))
+      expect(text).toContain(`at ${flow.server.publicUrl.replace("http://", "")}</dd>`)
+    }
+  })
+
   it("list what a user allowed which client", async () => {
     await flow.tokens({ scope: "mcp:read offline_access" })
     expect(await grantsOf(flow.user)).toEqual({
@@ -45,12 +63,13 @@ describe("grants", () => {
       }],
       meta: { cursor: null, hasMore: false, total: 1 }
     })
-    await flow.tokens({ scope: "mcp:write" })
+    // The server's other URL is the same server.
+    await flow.tokens({ resource: otherUrl(), scope: "mcp:write" })
     await flow.tokens({ resource: `${berth.url}/mcp`, scope: "servers:read" })
     const { data } = await grantsOf(flow.user)
     expect(data).toMatchObject([
       { resource: `${berth.url}/mcp`, serverId: null, serverName: null, scopes: ["servers:read"] },
-      { scopes: ["mcp:read", "mcp:write", "offline_access"] }
+      { resource: flow.server.publicUrl, scopes: ["mcp:read", "mcp:write", "offline_access"] }
     ])
     expect((await grantsOf(flow.owner)).data).toEqual([])
   })

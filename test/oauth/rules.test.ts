@@ -39,7 +39,7 @@ describe("scopes of a request", () => {
 })
 
 describe("a resource", () => {
-  it("in its canonical form names itself, and never another server", async () => {
+  it("in either form names its server by the canonical one, and never another", async () => {
     const settings = await Effect.runPromise(
       Effect.provide(CurrentSettings, settingsTest({ BASE_URL: "https://berth.example", MCP_DOMAIN: "mcp.example" }))
     )
@@ -52,7 +52,7 @@ describe("a resource", () => {
         fc.constantFrom("", "/", "/mcp", "/sse", "/mcp/"),
         (slug, form, end) => {
           const resource = form === "host" ? `https://${slug}.mcp.example` : `https://berth.example/s/${slug}`
-          const expected = { kind: "server", slug, resource }
+          const expected = { kind: "server", slug, resource: `https://${slug}.mcp.example` }
           expect(name(resource + end)).toEqual(expected)
           expect(name((resource + end).replace("https://berth.example", "HTTPS://Berth.Example:443"))).toEqual(expected)
         }

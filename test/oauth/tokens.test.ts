@@ -57,8 +57,8 @@ layer(authorizationTest)((it) => {
           refresh_token: expect.stringMatching(/^berth_rt_[\w-]{43}$/),
           scope
         })
-        const claims = yield* (yield* AccessTokens).verify(tokens.access_token, [server.resource])
-        expect(claims).toMatchObject({ iss: issuer, aud: server.resource, sub: userId, client_id: clientId, scope })
+        const claims = yield* (yield* AccessTokens).verify(tokens.access_token, [server.audience])
+        expect(claims).toMatchObject({ iss: issuer, aud: server.audience, sub: userId, client_id: clientId, scope })
         expect(claims.exp - claims.iat).toBe(900)
       }))
 
@@ -143,9 +143,43 @@ layer(authorizationTest)((it) => {
         both.append("resource", other.resource)
         const error = yield* Effect.flip(Effect.flatMap(Tokens, (tokens) => tokens.issue(both)))
         expect(error.error).toBe("invalid_target")
-        // The other URL of the same server is another audience.
-        expect(yield* refusal({ ...two.exchange, resource: `http://${two.server.host}` })).toBe("invalid_target")
         yield* issue({ ...two.exchange, resource: `${two.server.resource.replace("berth", "BERTH")}/` })
+      }))
+
+    it.effect("[7] is exchanged and refreshed by either URL of the server it was asked for by, for its one audience", () =>
+      Effect.gen(function*() {
+        const tokens = yield* AccessTokens
+        const server = yield* newServer()
+        const forms = [server.resource, server.audience, `${server.resource}/mcp`]
+        for (const resource of forms) {
+          for (const exchanged of forms) {
+            const { clientId, exchange } = yield* authorized({ userId: yield* newAccount(), resource })
+            const first = yield* issue({ ...exchange, resource: exchanged })
+            const next = yield* issue(refreshing(clientId, first.refresh_token, { resource }))
+            for (const { access_token } of [first, next]) {
+              expect((yield* tokens.verify(access_token, [server.audience], server.id)).aud).toBe(server.audience)
+            }
+          }
+        }
+      }))
+
+    it.effect("[7] that was granted at another URL of the server goes on, for the audience of today", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const tokens = yield* AccessTokens
+        for (const was of ["path", "former"] as const) {
+          const { clientId, exchange, server, tokens: before } = yield* issued()
+          const resource = was === "path" ? server.resource : "https://former.example/s/x"
+          for (const table of ["authorization_codes", "refresh_tokens", "oauth_grants"]) {
+            yield* sql`UPDATE ${sql(table)} SET resource = ${resource} WHERE client_id = ${clientId}`
+          }
+          const after = yield* issue(refreshing(clientId, before.refresh_token, { resource: exchange.resource }))
+          expect((yield* tokens.verify(after.access_token, [server.audience], server.id)).aud).toBe(server.audience)
+          const other = yield* newServer()
+          expect(yield* refusal(refreshing(clientId, after.refresh_token, { resource: other.resource }))).toBe(
+            "invalid_target"
+          )
+        }
       }))
 
     it.effect("[8] with a parameter there twice is refused, and still good", () =>
@@ -178,7 +212,7 @@ layer(authorizationTest)((it) => {
         for (let n = 1; n <= 4; n++) {
           yield* TestClock.adjust("20 days")
           last = yield* issue(refreshing(clientId, last.refresh_token))
-          yield* (yield* AccessTokens).verify(last.access_token, [server.resource])
+          yield* (yield* AccessTokens).verify(last.access_token, [server.audience])
           expect([seen.size, last.scope]).toEqual([n, scope])
           seen.add(last.refresh_token)
         }

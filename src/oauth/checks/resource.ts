@@ -1,9 +1,9 @@
 import { type Settings } from "#src/Config.ts"
 import { locator } from "#src/gateway/address.ts"
-import { resourceUrls } from "#src/servers/addresses.ts"
+import { publicUrl, resourceUrls } from "#src/servers/addresses.ts"
 import { platformResources } from "../platform-resource.ts"
 
-/** What a resource names, in its canonical form: no trailing slash, scheme and host in lower case. */
+/** What a resource names, and its canonical form: of a server's two URLs the one that is the audience of its tokens. */
 export type NamedResource =
   | { readonly kind: "server"; readonly slug: string; readonly resource: string }
   | { readonly kind: "platform"; readonly resource: string }
@@ -29,9 +29,10 @@ export const resourceNamer = (settings: Settings) => {
     if (doors.has(canonical)) return { kind: "platform", resource: canonical }
     const target = locate(url.host, url.pathname)
     if (target?.slug === undefined || target.kind !== "proxy") return undefined
-    const resource = resourceUrls(settings, target.slug)[target.form]
-    return endpoints.some((end) => canonical === resource + end)
-      ? { kind: "server", slug: target.slug, resource }
+    const { form, slug } = target
+    const named = resourceUrls(settings, slug)[form]
+    return endpoints.some((end) => canonical === named + end)
+      ? { kind: "server", slug, resource: publicUrl(settings, slug) }
       : undefined
   }
 }

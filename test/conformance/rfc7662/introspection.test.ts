@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 
 describe("[12] RFC 7662: introspection", () => {
-  it("§2.2: tells a server about an access token for it, by either of its URLs", async () => {
+  it("§2.2: tells a server about an access token for it, by whichever of its URLs it was asked for", async () => {
     const host = `http://${flow.server.slug}.mcp.localhost:${new URL(berth.url).port}`
     for (const resource of [flow.server.publicUrl, host]) {
       const { access_token } = await flow.tokens({ resource, scope: "mcp:read" })
@@ -21,7 +21,7 @@ describe("[12] RFC 7662: introspection", () => {
         token_type: "Bearer",
         iss: berth.url,
         sub: flow.user.id,
-        aud: resource,
+        aud: flow.server.publicUrl,
         client_id: flow.clientId,
         scope: "mcp:read",
         iat: expect.any(Number),

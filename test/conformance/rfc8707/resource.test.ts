@@ -10,10 +10,12 @@ beforeAll(async () => {
 })
 
 describe("[7] RFC 8707: resource indicators", () => {
-  it("§2: the token is for the resource that was asked for", async () => {
-    expect(decodeJwt((await flow.tokens()).access_token).aud).toBe(flow.server.publicUrl)
-    const host = `http://${flow.server.slug}.mcp.localhost:${new URL(berth.url).port}`
-    expect(decodeJwt((await flow.tokens({ resource: `${host}/` })).access_token).aud).toBe(host)
+  it("§2: the token is for the resource that was asked for, a server in whichever form of its address", async () => {
+    const { publicUrl, slug } = flow.server
+    const host = `http://${slug}.mcp.localhost:${new URL(berth.url).port}`
+    for (const resource of [publicUrl, host, `${host}/`, `${host}/mcp`, `${publicUrl}/sse`]) {
+      expect([resource, decodeJwt((await flow.tokens({ resource })).access_token).aud]).toEqual([resource, publicUrl])
+    }
     const door = `${berth.url}/mcp`
     const platform = await flow.tokens({ resource: door, scope: "servers:read account" })
     expect([decodeJwt(platform.access_token).aud, platform.scope]).toEqual([door, "servers:read account"])
