@@ -1,5 +1,6 @@
 import { type Route } from "#src/gateway/Route.ts"
 import { readRpcBody, type RpcBody } from "#src/gateway/rpc-body.ts"
+import { envelopeOf } from "#src/gateway/stateless-request.ts"
 import { type ToolMarks } from "#src/gateway/tool-marks.ts"
 import { type AccessTokenClaims } from "#src/oauth/AccessTokens.ts"
 import {
@@ -48,21 +49,33 @@ const rpcBodyOf = (req: IncomingMessage, bytes: Buffer): RpcBody =>
 
 /** Compares what a request does with what its token allows (README, "Protection"). */
 export const permitter = (marks: ToolMarks) => {
-  const changesOf = (req: IncomingMessage, path: string, route: Route, tools: ReadonlySet<string>) => {
+  const changesOf = (
+    req: IncomingMessage,
+    path: string,
+    route: Route,
+    tools: ReadonlySet<string>,
+    message: unknown
+  ) => {
     const { activeDeploymentId, host, machine, replayToken } = route
     if (tools.size === 0 || machine === undefined || activeDeploymentId === null) return new Set<string>()
     const { authorization = "" } = req.headers
     return marks(activeDeploymentId, tools, {
       machine,
       path,
+      envelope: envelopeOf(message, header(req, "mcp-protocol-version")),
       headers: { authorization, host, [gatewayTokenHeader]: replayToken }
     })
   }
 
   return async (req: IncomingMessage, path: string, route: Route, { scope }: AccessTokenClaims): Promise<Verdict> => {
     const granted = mcpScopesIn(scope)
-    const decide = async (needs: ReadonlyArray<Need>, body: Buffer | undefined): Promise<Verdict> => {
-      const missing = missingScopes(needs, granted, await changesOf(req, path, route, toolsInDoubt(needs, granted)))
+    const decide = async (
+      needs: ReadonlyArray<Need>,
+      body: Buffer | undefined,
+      message?: unknown
+    ): Promise<Verdict> => {
+      const inDoubt = toolsInDoubt(needs, granted)
+      const missing = missingScopes(needs, granted, await changesOf(req, path, route, inDoubt, message))
       if (missing.size === 0) return { _tag: "Permitted", body }
       return { _tag: "Insufficient", scopes: mcpScopes.filter((one) => missing.has(one) || granted.has(one)).join(" ") }
     }
@@ -75,6 +88,8 @@ export const permitter = (marks: ToolMarks) => {
     if (read._tag === "TooLarge") return decide([everything], undefined)
     const rpc = rpcBodyOf(req, read.bytes)
     if (rpc._tag === "Doubtful") return { _tag: "Refused", status: 400, reason: rpc.reason }
-    return decide(rpc._tag === "Json" ? needsOf(rpc.value) : [everything], read.bytes)
+    return rpc._tag === "Json"
+      ? decide(needsOf(rpc.value), read.bytes, rpc.value)
+      : decide([everything], read.bytes)
   }
 }

@@ -47,7 +47,7 @@ export const makeToolMarks = (options: ToolMarksOptions = {}) => {
     tools: ReadonlySet<string>,
     request: ToolListRequest
   ): Promise<ReadonlySet<string>> => {
-    const key = `${deploymentId} ${doorOf(request.path)}`
+    const key = `${deploymentId} ${doorOf(request.path)} ${request.envelope?.revision ?? ""}`
     const known = entries.get(key)
     const age = known === undefined ? Infinity : now() - known.askedAt
     let list = known === undefined || age > freshMs ? await ask(key, request).list : await known.list

@@ -184,7 +184,7 @@ describe("a body that another parser could read otherwise", () => {
 })
 
 describe("marks of tools", () => {
-  const request = { machine: { _tag: "Unix", path: "/x" }, path: "/mcp", headers: {} } as const
+  const request = { machine: { _tag: "Unix", path: "/x" }, path: "/mcp", headers: {}, envelope: undefined } as const
   const setUp = (lists: ReadonlyArray<ReadonlyMap<string, boolean> | Error>) => {
     let at = 0
     let asked = 0

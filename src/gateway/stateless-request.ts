@@ -1,0 +1,79 @@
+import { type FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js"
+import { Schema } from "effect"
+import { EventSourceParserStream } from "eventsource-parser/stream"
+import { type ReadableStream } from "node:stream/web"
+
+/** What each request carries about its sender since revision 2026-07-28, which has no handshake and no sessions. */
+export interface Envelope {
+  readonly revision: string
+  readonly meta: Readonly<Record<string, unknown>>
+}
+
+const prefix = "io.modelcontextprotocol/"
+const names = ["protocolVersion", "clientInfo", "clientCapabilities"].map((name) => prefix + name)
+const firstStateless = "2026-07-28"
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
+
+/** The envelope of a message, and of the `MCP-Protocol-Version` beside it; undefined in the revisions before. */
+export const envelopeOf = (message: unknown, header: string | undefined): Envelope | undefined => {
+  const params = isRecord(message) ? message["params"] : undefined
+  const sent = isRecord(params) && isRecord(params["_meta"]) ? params["_meta"] : {}
+  const revision = sent[`${prefix}protocolVersion`] ?? header
+  // Revisions are dates, and order as such.
+  if (typeof revision !== "string" || !/^\d{4}-\d\d-\d\d$/.test(revision) || revision < firstStateless) return undefined
+  const meta = Object.fromEntries(names.flatMap((name) => name in sent ? [[name, sent[name]]] : []))
+  return { revision, meta: { [`${prefix}clientCapabilities`]: {}, ...meta, [`${prefix}protocolVersion`]: revision } }
+}
+
+const id = "berth-gateway"
+const Answer = Schema.Struct({
+  id: Schema.Literal(id),
+  result: Schema.optional(Schema.Unknown),
+  error: Schema.optional(Schema.Struct({ code: Schema.Number, message: Schema.String }))
+})
+const isAnswer = Schema.is(Answer)
+
+/** The answer to our request, which ends an event stream as far as we are concerned. */
+const answerIn = async (stream: ReadableStream) => {
+  const events = stream.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream())
+  for await (const { data } of events) {
+    const message: unknown = JSON.parse(data)
+    if (isAnswer(message)) return message
+  }
+  return undefined
+}
+
+export interface StatelessRequest {
+  readonly method: string
+  readonly params: Readonly<Record<string, unknown>>
+  readonly envelope: Envelope
+}
+
+/** Sends a request that stands by itself, and gives its result. */
+export const statelessRequest = async (
+  fetch: FetchLike,
+  url: URL,
+  { envelope, method, params }: StatelessRequest,
+  signal: AbortSignal
+): Promise<unknown> => {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": envelope.revision,
+      "mcp-method": method
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id, method, params: { ...params, _meta: envelope.meta } }),
+    signal
+  })
+  const streamed = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "")
+  const answer: unknown = streamed && response.body !== null
+    ? await answerIn(response.body as ReadableStream)
+    : JSON.parse(await response.text())
+  if (!isAnswer(answer)) throw new Error(`${method} was answered with ${response.status} and no response`)
+  if (answer.error !== undefined) throw new Error(`${method}: error ${answer.error.code}, ${answer.error.message}`)
+  return answer.result
+}
