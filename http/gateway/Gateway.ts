@@ -57,6 +57,8 @@ const monthSpent = (limit: number, now: number) =>
     "Retry-After": String(Math.ceil((monthOf(now).end.getTime() - now) / 1000))
   })
 
+const brokeOff = "The server ended the connection without an answer; it may have restarted while the call was running"
+
 const refusal = (permission: Exclude<Permission, { _tag: "Permitted" }>, route: Route, target: Target) => {
   if (permission._tag === "Refused") return failure(permission.status, "BAD_REQUEST", permission.reason)
   const { scopes } = permission
@@ -131,10 +133,10 @@ export const makeGateway = Effect.gen(function*() {
         const now = (await routes.find(route.slug).catch(() => undefined))?.machine
         return JSON.stringify(now) === JSON.stringify(machine) ? undefined : now
       },
-      onFailure: (error) => {
+      onFailure: (error, sent) => {
         logMachine(`The machine of ${route.slug} did not answer`, error)
         routes.doubt(route.slug)
-        say(req, res, failure(502, "BAD_GATEWAY", "The server did not answer"))
+        say(req, res, failure(502, "BAD_GATEWAY", sent ? brokeOff : "The server can't be reached; try again shortly"))
       },
       onEnd: () => {
         underWay.delete(cut)

@@ -5,6 +5,7 @@ import { linger } from "./answer.ts"
 import { corsFor } from "./cors.ts"
 import { hasBody } from "./framing.ts"
 import { responseHeaders } from "./headers.ts"
+import { interruption } from "./interrupted.ts"
 import { type Names } from "./names.ts"
 import { agent, connectTimeoutMs, mayRepeat, neverArrived, ReplayBuffer } from "./upstream.ts"
 
@@ -27,8 +28,8 @@ export interface Exchange {
   readonly onBytes: (count: number) => void
   /** The machine can't be reached: where it is now, if that is another place. */
   readonly relocate: () => Promise<MachineAddress | undefined>
-  /** No answer came, and none will. */
-  readonly onFailure: (error: Error) => void
+  /** No answer came, and none will; `sent`: the machine may have done what it was asked to. */
+  readonly onFailure: (error: Error, sent: boolean) => void
   readonly onEnd: () => void
 }
 
@@ -37,6 +38,11 @@ const target = (machine: MachineAddress) =>
 
 const isEventStream = (response: IncomingMessage) =>
   /^text\/event-stream\b/i.test(response.headers["content-type"] ?? "")
+
+/** Whether bytes of ours can follow the machine's: an event stream that is neither compressed nor of a fixed length. */
+const isOpenEnded = (response: IncomingMessage) =>
+  isEventStream(response) && response.headers["content-encoding"] === undefined &&
+  response.headers["content-length"] === undefined
 
 /**
  * Carries a request to its machine and the answer back, chunk by chunk, with back-pressure both ways. Either side going
@@ -48,6 +54,8 @@ export const forward = (exchange: Exchange) => {
   const withBody = hasBody(req)
   let upstream: ClientRequest
   let response: IncomingMessage | undefined
+  /** What an event stream answers: looked into only when the stream breaks. */
+  let question: ReadonlyArray<Buffer> = []
   let moved = false
   let ended = false
 
@@ -57,21 +65,30 @@ export const forward = (exchange: Exchange) => {
     exchange.onEnd()
   }
 
-  const giveUp = (error: Error) => {
+  const giveUp = (error: Error, sent: boolean) => {
     upstream.destroy()
-    exchange.onFailure(error)
+    exchange.onFailure(error, sent)
+  }
+
+  /** The rest of the answer will not come. An event stream that still can be ended well says what became of its calls. */
+  const breakOff = (up: IncomingMessage) => {
+    if (res.writableEnded) return
+    if (!isOpenEnded(up)) return void res.destroy()
+    const last = interruption(question)
+    if (last === undefined && req.method !== "GET") res.destroy()
+    else res.end(last)
   }
 
   const onError = async (error: Error, attempt: ClientRequest, connected: boolean) => {
     if (attempt !== upstream || res.destroyed) return
     // The answer may be complete although the machine did not want the rest of the body.
-    if (response !== undefined) return response.complete ? undefined : void res.destroy()
+    if (response !== undefined) return response.complete ? undefined : breakOff(response)
     if (connected && mayRepeat(attempt, error, req.method) && replay.whole) return send(exchange.machine, true)
-    if (connected || moved || !replay.whole) return giveUp(error)
+    if (connected || moved || !replay.whole) return giveUp(error, connected)
     moved = true
     const machine = await exchange.relocate()
     if (res.destroyed) return
-    return machine === undefined ? giveUp(error) : send(machine, true)
+    return machine === undefined ? giveUp(error, false) : send(machine, true)
   }
 
   const send = (machine: MachineAddress, fresh: boolean) => {
@@ -123,6 +140,7 @@ export const forward = (exchange: Exchange) => {
 
   const receive = (up: IncomingMessage) => {
     response = up
+    if (isOpenEnded(up)) question = exchange.body === undefined ? replay.chunks : [exchange.body]
     replay.forget()
     const plain = isEventStream(up) && up.headers["content-encoding"] === undefined
     const rewriter = plain ? exchange.rewriter?.() : undefined
@@ -133,7 +151,7 @@ export const forward = (exchange: Exchange) => {
       res.sendDate = false
       res.writeHead(up.statusCode ?? 502, up.statusMessage, headers)
     } catch (error) {
-      return giveUp(error instanceof Error ? error : new Error(String(error)))
+      return giveUp(error instanceof Error ? error : new Error(String(error)), true)
     }
     if (isEventStream(up)) markEventStream(res)
     let begun = false
@@ -154,7 +172,7 @@ export const forward = (exchange: Exchange) => {
       linger(req, () => res.end())
     })
     up.on("error", () => undefined)
-    up.on("close", () => up.complete || res.destroy())
+    up.on("close", () => up.complete || breakOff(up))
     res.on("drain", () => up.resume())
     // Headers don't wait for a first chunk; one that is there already shares their packet.
     setImmediate(() => begun || res.writableEnded || res.flushHeaders())
@@ -174,9 +192,9 @@ export const forward = (exchange: Exchange) => {
   }
 
   return () => {
-    const stream = response !== undefined && isEventStream(response)
-    upstream.destroy()
-    if (stream) res.end()
+    if (response === undefined) res.destroy()
+    else if (isEventStream(response)) res.end(isOpenEnded(response) ? interruption(question) : undefined)
     else res.destroy()
+    upstream.destroy()
   }
 }

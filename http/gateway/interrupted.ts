@@ -1,0 +1,38 @@
+/** JSON-RPC leaves -32000 to implementations; the SDKs name it "connection closed". */
+const code = -32000
+const message = "The server restarted while the call was running, so its outcome is unknown; try again"
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
+
+/** The ids of the requests in a JSON-RPC body, a batch or a single one; none in anything else. */
+const idsIn = (body: string): ReadonlyArray<string | number> => {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(body)
+  } catch {
+    return []
+  }
+  return (Array.isArray(parsed) ? parsed : [parsed]).flatMap((one: unknown) => {
+    if (!isRecord(one) || one["jsonrpc"] !== "2.0" || typeof one["method"] !== "string") return []
+    const { id } = one
+    return typeof id === "string" || typeof id === "number" ? [id] : []
+  })
+}
+
+/**
+ * Ends whatever event was cut in the middle: its last line, to which a colon adds nothing that counts, or else a comment;
+ * and the event, as one of a type and an id that nobody heeds.
+ */
+const cutOff = ":\nevent: interrupted\nid:\n\n"
+
+/**
+ * The last words of an event stream that would have carried the answers to this body, and can't any more: an error for
+ * each request in it. Undefined when it holds none. A client that has its answer already passes over a second one.
+ */
+export const interruption = (body: ReadonlyArray<Buffer>): string | undefined => {
+  const ids = idsIn(Buffer.concat(body).toString("utf8"))
+  if (ids.length === 0) return undefined
+  const errors = ids.map((id) => JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } }))
+  return `${cutOff}${errors.map((data) => `event: message\ndata: ${data}\n\n`).join("")}`
+}
