@@ -51,7 +51,8 @@ export const corsHeaders = (origin: string | undefined): Readonly<Record<string,
   origin === undefined ? {} : {
     "access-control-allow-origin": origin,
     "access-control-allow-methods": "GET, POST, DELETE, OPTIONS",
-    "access-control-allow-headers": "authorization, content-type, mcp-protocol-version, mcp-session-id, last-event-id",
+    "access-control-allow-headers":
+      "authorization, content-type, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, last-event-id",
     "access-control-expose-headers": "www-authenticate, mcp-session-id, mcp-protocol-version, x-request-id",
     "access-control-max-age": "86400",
     vary: "Origin"

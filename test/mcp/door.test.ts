@@ -372,7 +372,10 @@ describe("/mcp", () => {
       const answer = await berth.request("OPTIONS", path, { headers })
       expect([path, answer.status]).toEqual([path, 204])
       expect(answer.headers.get("access-control-allow-methods")).toContain("POST")
-      expect(answer.headers.get("access-control-allow-headers")).toContain("authorization")
+      const allowed = answer.headers.get("access-control-allow-headers")?.split(", ")
+      expect(allowed).toEqual(
+        expect.arrayContaining(["authorization", "mcp-protocol-version", "mcp-method", "mcp-name"])
+      )
       expect(answer.headers.get("vary")).toBe("Origin")
       const foreign = await berth.request("OPTIONS", path, { headers: { ...headers, origin: "https://evil.example" } })
       expect([path, foreign.status]).toEqual([path, 403])
