@@ -12,7 +12,7 @@ export class ListenError extends Data.TaggedError("ListenError")<{ readonly mess
 /** How long requests in flight may take once a stop was asked for. */
 const drainMillis = 10_000
 /** So much earlier the gateway ends its calls: their callers are told before the connections are cut. */
-const toldMillis = 500
+const noticeMillis = 500
 
 const reasonOf = ({ code, message }: NodeJS.ErrnoException) => {
   if (code === "EADDRINUSE") return "something listens there already; set PORT to another"
@@ -76,6 +76,6 @@ export const listen = (
     server.keepAliveTimeout = 65_000
     yield* Effect.acquireRelease(
       start(server, settings),
-      () => Effect.zip(stop(server, connections), gateway.drain(drainMillis - toldMillis), { concurrent: true })
+      () => Effect.zip(stop(server, connections), gateway.drain(drainMillis - noticeMillis), { concurrent: true })
     )
   })

@@ -12,6 +12,7 @@ import { messageOf } from "#src/shared/message-of.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
 import { Effect, Runtime } from "effect"
 import { type IncomingMessage, type ServerResponse } from "node:http"
+import { addressingOf, rewriteEndpoint } from "./addressing.ts"
 import { type Answer, answer, failure } from "./answer.ts"
 import { authorizer } from "./authorize.ts"
 import { cors, isPreflight } from "./cors.ts"
@@ -21,7 +22,6 @@ import { framingProblem, wantsWebSocket } from "./framing.ts"
 import { requestHeaders } from "./headers.ts"
 import { anonymousLimit } from "./limits.ts"
 import { type Match, matcher } from "./match.ts"
-import { namesOf, outwardEndpoint } from "./names.ts"
 import { needsLook, permitter, type Verdict as Permission } from "./permit.ts"
 
 export interface Gateway {
@@ -57,7 +57,8 @@ const monthSpent = (limit: number, now: number) =>
     "Retry-After": String(Math.ceil((monthOf(now).end.getTime() - now) / 1000))
   })
 
-const brokeOff = "The server ended the connection without an answer; it may have restarted while the call was running"
+const connectionLost =
+  "The server ended the connection without an answer; it may have restarted while the call was running"
 
 const refusal = (permission: Exclude<Permission, { _tag: "Permitted" }>, route: Route, target: Target) => {
   if (permission._tag === "Refused") return failure(permission.status, "BAD_REQUEST", permission.reason)
@@ -111,7 +112,7 @@ export const makeGateway = Effect.gen(function*() {
     const { machine } = route
     if (machine === undefined) return say(req, res, notRunning(route))
     metering.addRequest(route.accountId)
-    const names = namesOf(req, from, route.host, target.form === "path" ? `${base}/s/${route.slug}` : "")
+    const addressing = addressingOf(req, from, route.host, target.form === "path" ? `${base}/s/${route.slug}` : "")
     // A stream of the legacy transport begins with an address that the client has to be told in its own terms.
     const rewrites = req.method === "GET"
     const readable = rewrites && /text\/event-stream/i.test(req.headers.accept ?? "")
@@ -120,12 +121,12 @@ export const makeGateway = Effect.gen(function*() {
       req,
       res,
       path: target.path,
-      headers: requestHeaders(req, { names, trustProxy, readable, replayToken: route.replayToken }),
-      names,
+      headers: requestHeaders(req, { addressing, trustProxy, readable, replayToken: route.replayToken }),
+      addressing,
       machine,
       body,
       awaitsContinue,
-      rewriter: rewrites ? () => endpointRewriter((data) => outwardEndpoint(names, data)) : undefined,
+      rewriter: rewrites ? () => endpointRewriter((data) => rewriteEndpoint(addressing, data)) : undefined,
       closing: () => draining,
       onBytes: (count) => metering.addBytes(route.accountId, count),
       relocate: async () => {
@@ -136,7 +137,11 @@ export const makeGateway = Effect.gen(function*() {
       onFailure: (error, sent) => {
         logMachine(`The machine of ${route.slug} did not answer`, error)
         routes.doubt(route.slug)
-        say(req, res, failure(502, "BAD_GATEWAY", sent ? brokeOff : "The server can't be reached; try again shortly"))
+        say(
+          req,
+          res,
+          failure(502, "BAD_GATEWAY", sent ? connectionLost : "The server can't be reached; try again shortly")
+        )
       },
       onEnd: () => {
         underWay.delete(cut)

@@ -1,12 +1,12 @@
 import { type MachineAddress } from "#src/machines/Machines.ts"
 import { type ClientRequest, type IncomingMessage, request, type ServerResponse } from "node:http"
 import { markEventStream } from "../connections.ts"
+import { type Addressing } from "./addressing.ts"
 import { linger } from "./answer.ts"
 import { corsFor } from "./cors.ts"
 import { hasBody } from "./framing.ts"
 import { responseHeaders } from "./headers.ts"
-import { interruption } from "./interrupted.ts"
-import { type Names } from "./names.ts"
+import { interruptedCallEvents } from "./interrupted-calls.ts"
 import { agent, connectTimeoutMs, mayRepeat, neverArrived, ReplayBuffer } from "./upstream.ts"
 
 /** One request on its way to a machine. */
@@ -16,7 +16,7 @@ export interface Exchange {
   readonly path: string
   /** Flat list of names and values. */
   readonly headers: ReadonlyArray<string>
-  readonly names: Names
+  readonly addressing: Addressing
   readonly machine: MachineAddress
   /** The request's body when it was read already. */
   readonly body: Buffer | undefined
@@ -55,7 +55,7 @@ export const forward = (exchange: Exchange) => {
   let upstream: ClientRequest
   let response: IncomingMessage | undefined
   /** What an event stream answers: looked into only when the stream breaks. */
-  let question: ReadonlyArray<Buffer> = []
+  let requestBody: ReadonlyArray<Buffer> = []
   let moved = false
   let ended = false
 
@@ -70,11 +70,11 @@ export const forward = (exchange: Exchange) => {
     exchange.onFailure(error, sent)
   }
 
-  /** The rest of the answer will not come. An event stream that still can be ended well says what became of its calls. */
-  const breakOff = (up: IncomingMessage) => {
+  /** The rest of the answer will not come. An event stream that can still be ended well says what became of its calls. */
+  const onBrokenAnswer = (up: IncomingMessage) => {
     if (res.writableEnded) return
     if (!isOpenEnded(up)) return void res.destroy()
-    const last = interruption(question)
+    const last = interruptedCallEvents(requestBody)
     if (last === undefined && req.method !== "GET") res.destroy()
     else res.end(last)
   }
@@ -82,7 +82,7 @@ export const forward = (exchange: Exchange) => {
   const onError = async (error: Error, attempt: ClientRequest, connected: boolean) => {
     if (attempt !== upstream || res.destroyed) return
     // The answer may be complete although the machine did not want the rest of the body.
-    if (response !== undefined) return response.complete ? undefined : breakOff(response)
+    if (response !== undefined) return response.complete ? undefined : onBrokenAnswer(response)
     if (connected && mayRepeat(attempt, error, req.method) && replay.whole) return send(exchange.machine, true)
     if (connected || moved || !replay.whole) return giveUp(error, connected)
     moved = true
@@ -140,11 +140,11 @@ export const forward = (exchange: Exchange) => {
 
   const receive = (up: IncomingMessage) => {
     response = up
-    if (isOpenEnded(up)) question = exchange.body === undefined ? replay.chunks : [exchange.body]
+    if (isOpenEnded(up)) requestBody = exchange.body === undefined ? replay.chunks : [exchange.body]
     replay.forget()
     const plain = isEventStream(up) && up.headers["content-encoding"] === undefined
     const rewriter = plain ? exchange.rewriter?.() : undefined
-    const headers = [...responseHeaders(up, exchange.names, rewriter !== undefined), ...corsFor(req, up)]
+    const headers = [...responseHeaders(up, exchange.addressing, rewriter !== undefined), ...corsFor(req, up)]
     if (exchange.closing()) headers.push("Connection", "close")
     try {
       // The machine's own Date, or none.
@@ -172,7 +172,7 @@ export const forward = (exchange: Exchange) => {
       linger(req, () => res.end())
     })
     up.on("error", () => undefined)
-    up.on("close", () => up.complete || breakOff(up))
+    up.on("close", () => up.complete || onBrokenAnswer(up))
     res.on("drain", () => up.resume())
     // Headers don't wait for a first chunk; one that is there already shares their packet.
     setImmediate(() => begun || res.writableEnded || res.flushHeaders())
@@ -193,7 +193,7 @@ export const forward = (exchange: Exchange) => {
 
   return () => {
     if (response === undefined) res.destroy()
-    else if (isEventStream(response)) res.end(isOpenEnded(response) ? interruption(question) : undefined)
+    else if (isEventStream(response)) res.end(isOpenEnded(response) ? interruptedCallEvents(requestBody) : undefined)
     else res.destroy()
     upstream.destroy()
   }

@@ -1,5 +1,5 @@
 import { type IncomingMessage } from "node:http"
-import { type Names, outward, outwardChallenge } from "./names.ts"
+import { type Addressing, rewriteAddress, rewriteChallenge } from "./addressing.ts"
 import { sharedOrigin } from "./shared-origin.ts"
 
 /** RFC 9110 §7.6.1, and the proxy's own credentials (§11.7). Trailers are dropped, so their announcement is too. */
@@ -84,7 +84,7 @@ const framing = ({ headers, method = "" }: IncomingMessage) => {
 const peer = (req: IncomingMessage) => (req.socket.remoteAddress ?? "unknown").replace(/^::ffff:(?=\d+\.)/i, "")
 
 export interface Upstream {
-  readonly names: Names
+  readonly addressing: Addressing
   /** Proxies in front whose word counts (`TRUST_PROXY`). */
   readonly trustProxy: number
   /** The machine's event stream will be read: it must not come compressed. */
@@ -96,7 +96,7 @@ export interface Upstream {
 /** The machine's request headers: end-to-end ones as they came, and where the request came from by our own word. */
 export const requestHeaders = (
   req: IncomingMessage,
-  { names, readable, replayToken, trustProxy }: Upstream
+  { addressing, readable, replayToken, trustProxy }: Upstream
 ): Array<string> => {
   const out = copy(
     req,
@@ -104,29 +104,33 @@ export const requestHeaders = (
   )
   const chain = trustProxy > 0 ? req.headers["x-forwarded-for"] : undefined
   const address = peer(req)
-  out.push("Host", names.inner)
+  out.push("Host", addressing.machineHost)
   out.push("X-Forwarded-For", chain === undefined ? address : `${String(chain)}, ${address}`)
-  out.push("X-Forwarded-Host", names.outer)
-  out.push("X-Forwarded-Proto", names.scheme)
-  if (names.prefix !== "") out.push("X-Forwarded-Prefix", names.prefix)
+  out.push("X-Forwarded-Host", addressing.clientHost)
+  out.push("X-Forwarded-Proto", addressing.scheme)
+  if (addressing.prefix !== "") out.push("X-Forwarded-Prefix", addressing.prefix)
   out.push(gatewayTokenHeader, replayToken)
   out.push(...framing(req))
   return out
 }
 
 /** The client's response headers; `rewritten`: the body will not have the length it was announced with. */
-export const responseHeaders = (response: IncomingMessage, names: Names, rewritten: boolean): Array<string> => {
-  const shared = names.prefix === "" ? undefined : sharedOrigin()
+export const responseHeaders = (
+  response: IncomingMessage,
+  addressing: Addressing,
+  rewritten: boolean
+): Array<string> => {
+  const shared = addressing.prefix === "" ? undefined : sharedOrigin()
   const out = copy(response, (name, value) => {
     switch (name) {
       case "content-length":
         return rewritten ? undefined : value
       case "location":
       case "content-location":
-        return outward(names, value)
+        return rewriteAddress(addressing, value)
     }
     if (plain(name) === gatewayToken || forProxies.has(name)) return undefined
-    const told = name === "www-authenticate" ? outwardChallenge(names, value) : value
+    const told = name === "www-authenticate" ? rewriteChallenge(addressing, value) : value
     return shared === undefined ? told : shared.pass(name, told)
   })
   if (shared !== undefined) out.push(...shared.added())

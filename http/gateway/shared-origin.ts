@@ -1,8 +1,8 @@
 /**
- * In the path form a machine's answers come from the platform's own origin. What a browser would take for the word of
- * that origin, and hold against other answers than this one, is the platform's to say (docs/decisions/shared-origin.md).
+ * In the path form a machine's answers come from the platform's own origin. What a browser applies to all of the origin,
+ * and not to this one answer, is the platform's to say (docs/decisions/shared-origin.md).
  */
-const ofTheOrigin = new Set([
+const originHeaders = new Set([
   // How the origin is connected to, for as long as it likes (RFC 6797, RFC 7469, RFC 9163, RFC 7838).
   "strict-transport-security",
   "public-key-pins",
@@ -41,7 +41,7 @@ const parts = /(?:[^,"]|"(?:[^"\\]|\\.)*")+/g
 const parameter = /^[\w!#$%&'*+.^`|~-]+\s*=\s*[^\s=]/
 
 /** The challenges of a `WWW-Authenticate` (RFC 9110 §11.6.1) that only programs answer; undefined: none of them. */
-export const silentChallenges = (value: string): string | undefined => {
+export const bearerChallenges = (value: string): string | undefined => {
   if (!quotesEnd.test(value)) return undefined
   let keeps = false
   const kept = (value.match(parts) ?? []).map((part) => part.trim()).filter((part) => {
@@ -61,8 +61,8 @@ export const sharedOrigin = () => {
         types++
         allInert &&= inert.test(value)
       }
-      if (ofTheOrigin.has(name)) return undefined
-      return name === "www-authenticate" ? silentChallenges(value) : value
+      if (originHeaders.has(name)) return undefined
+      return name === "www-authenticate" ? bearerChallenges(value) : value
     },
     /** A policy of the machine's own can only add to this one: browsers enforce each (CSP 3, §8.1). */
     added: (): ReadonlyArray<string> => [

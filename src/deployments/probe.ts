@@ -22,7 +22,10 @@ const reason = (error: NodeJS.ErrnoException) => {
   }
 }
 
-/** One GET over a connection of its own, as requests come through the gateway. Never fails: what went wrong is what it saw. */
+/**
+ * One GET over a connection of its own, by the Host that requests through the gateway have. Never fails: what went
+ * wrong is what it saw.
+ */
 export const probe = (
   address: MachineAddress,
   port: number,

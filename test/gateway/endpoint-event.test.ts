@@ -1,10 +1,10 @@
+import { rewriteEndpoint } from "#http/gateway/addressing.ts"
 import { endpointRewriter } from "#http/gateway/endpoint-event.ts"
-import { outwardEndpoint } from "#http/gateway/names.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck as fc } from "effect"
 
-const names = { inner: "localhost:8080", outer: "Berth.test", scheme: "http", prefix: "/s/a" }
-const rewrite = (data: string) => outwardEndpoint(names, data)
+const addressing = { machineHost: "localhost:8080", clientHost: "Berth.test", scheme: "http", prefix: "/s/a" }
+const rewrite = (data: string) => rewriteEndpoint(addressing, data)
 
 const through = (chunks: ReadonlyArray<Buffer>) => {
   const rewriter = endpointRewriter(rewrite)
@@ -51,7 +51,8 @@ describe("the endpoint event of the legacy transport", () => {
     ["http://other.test/message", "http://other.test/message"]
   ])(
     "leads to the right place in the host form: %s → %s",
-    (before, after) => assert.strictEqual(outwardEndpoint({ ...names, outer: "a.mcp.test", prefix: "" }, before), after)
+    (before, after) =>
+      assert.strictEqual(rewriteEndpoint({ ...addressing, clientHost: "a.mcp.test", prefix: "" }, before), after)
   )
 
   it("is found wherever the stream is cut, and every other byte stays as it is", () => {

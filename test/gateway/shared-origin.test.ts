@@ -1,10 +1,10 @@
-import { silentChallenges } from "#http/gateway/shared-origin.ts"
+import { bearerChallenges } from "#http/gateway/shared-origin.ts"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { gatewayServices, newServer, rawRequest, startGateway, startUpstream } from "./support.ts"
 
 /** Each says something of the whole origin, not of the answer that it comes with. */
-const ofTheOrigin = [
+const originHeaders = [
   ["Strict-Transport-Security", "max-age=0"],
   ["Public-Key-Pins", "pin-sha256=\"x\"; max-age=9"],
   ["Expect-CT", "max-age=0"],
@@ -55,8 +55,8 @@ layer(gatewayServices(), { excludeTestServices: true })("an answer of a machine"
 
   it.scoped("in the path form says nothing of the platform's origin; in the host form the origin is its own", () =>
     Effect.gen(function*() {
-      const { byHost, byPath } = yield* asked([...ofTheOrigin, ...ofTheAnswer])
-      for (const [name, value] of ofTheOrigin) {
+      const { byHost, byPath } = yield* asked([...originHeaders, ...ofTheAnswer])
+      for (const [name, value] of originHeaders) {
         assert.deepStrictEqual(byPath(name), [], name)
         assert.deepStrictEqual(byHost(name), [value], name)
       }
@@ -140,7 +140,7 @@ describe("challenges of a machine in the path form", () => {
     [`Bearer realm="\\"", Basic realm="x"`, `Bearer realm="\\""`]
   ])(
     "keep what no browser asks a person about: %s → %s",
-    (value, kept) => assert.strictEqual(silentChallenges(value), kept)
+    (value, kept) => assert.strictEqual(bearerChallenges(value), kept)
   )
 
   it.each([
@@ -153,5 +153,5 @@ describe("challenges of a machine in the path form", () => {
     `Bearer realm="x, Basic realm="y"`,
     `Bearer realm="x`,
     ""
-  ])("lose the rest: %s", (value) => assert.isUndefined(silentChallenges(value)))
+  ])("lose the rest: %s", (value) => assert.isUndefined(bearerChallenges(value)))
 })

@@ -1,9 +1,14 @@
-import { type Names, outward, outwardChallenge } from "#http/gateway/names.ts"
+import { type Addressing, rewriteAddress, rewriteChallenge } from "#http/gateway/addressing.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck as fc } from "effect"
 
-const byPath: Names = { inner: "localhost:8080", outer: "api.test:8443", scheme: "https", prefix: "/s/a" }
-const byHost: Names = { inner: "localhost:8080", outer: "a.mcp.test", scheme: "https", prefix: "" }
+const byPath: Addressing = {
+  machineHost: "localhost:8080",
+  clientHost: "api.test:8443",
+  scheme: "https",
+  prefix: "/s/a"
+}
+const byHost: Addressing = { machineHost: "localhost:8080", clientHost: "a.mcp.test", scheme: "https", prefix: "" }
 
 describe("an address that a machine gives of itself", () => {
   it.each([
@@ -17,8 +22,8 @@ describe("an address that a machine gives of itself", () => {
     ["/s/a/login", "/s/a/login", "/s/a/login"],
     ["/s/ab", "/s/a/s/ab", "/s/ab"]
   ])("is told to its clients as one of theirs: %s → %s by path, %s by host", (address, path, host) => {
-    assert.strictEqual(outward(byPath, address), path)
-    assert.strictEqual(outward(byHost, address), host)
+    assert.strictEqual(rewriteAddress(byPath, address), path)
+    assert.strictEqual(rewriteAddress(byHost, address), host)
   })
 
   it.each([
@@ -32,16 +37,19 @@ describe("an address that a machine gives of itself", () => {
     "mailto:a@b.test",
     ""
   ])("is left alone when it is relative or another host's: %s", (address) => {
-    assert.strictEqual(outward(byPath, address), address)
-    assert.strictEqual(outward(byHost, address), address)
+    assert.strictEqual(rewriteAddress(byPath, address), address)
+    assert.strictEqual(rewriteAddress(byHost, address), address)
   })
 
   it("never comes to name another host than the client's", () =>
     fc.assert(
-      fc.property(fc.webPath(), fc.constantFrom(byPath, byHost), (path, names) => {
-        const { host, pathname } = new URL(outward(names, `http://localhost:8080${path}`), `https://${names.outer}/any`)
-        assert.strictEqual(host, names.outer)
-        assert.isTrue(pathname.startsWith(`${names.prefix}/`))
+      fc.property(fc.webPath(), fc.constantFrom(byPath, byHost), (path, addressing) => {
+        const { host, pathname } = new URL(
+          rewriteAddress(addressing, `http://localhost:8080${path}`),
+          `https://${addressing.clientHost}/any`
+        )
+        assert.strictEqual(host, addressing.clientHost)
+        assert.isTrue(pathname.startsWith(`${addressing.prefix}/`))
       })
     ))
 })
@@ -50,16 +58,16 @@ describe("a challenge that names the machine's own metadata", () => {
   it("names it by the client's URL", () => {
     const challenge = (url: string) => `Bearer error="invalid_token", resource_metadata="${url}", scope="a b"`
     const metadata = "/.well-known/oauth-protected-resource"
-    const inner = challenge(`http://localhost:8080${metadata}/mcp`)
-    assert.strictEqual(outwardChallenge(byPath, inner), challenge(`https://api.test:8443${metadata}/s/a/mcp`))
-    assert.strictEqual(outwardChallenge(byHost, inner), challenge(`https://a.mcp.test${metadata}/mcp`))
+    const own = challenge(`http://localhost:8080${metadata}/mcp`)
+    assert.strictEqual(rewriteChallenge(byPath, own), challenge(`https://api.test:8443${metadata}/s/a/mcp`))
+    assert.strictEqual(rewriteChallenge(byHost, own), challenge(`https://a.mcp.test${metadata}/mcp`))
     const page = challenge("http://LOCALHOST:8080/docs")
-    assert.strictEqual(outwardChallenge(byPath, page), challenge("https://api.test:8443/s/a/docs"))
+    assert.strictEqual(rewriteChallenge(byPath, page), challenge("https://api.test:8443/s/a/docs"))
   })
 
   it("is left alone otherwise", () => {
     for (const text of [`Bearer realm="http://localhost:80801/x"`, `Bearer realm="localhost:8080"`, "Bearer"]) {
-      assert.strictEqual(outwardChallenge(byPath, text), text)
+      assert.strictEqual(rewriteChallenge(byPath, text), text)
     }
   })
 })

@@ -2,18 +2,18 @@ import { wellKnown } from "#src/gateway/address.ts"
 import { type IncomingMessage } from "node:http"
 
 /** What a machine is called, by us and by whoever sent the request (docs/decisions/machine-host.md). */
-export interface Names {
+export interface Addressing {
   /** The `Host` that it is sent: `localhost:PORT`. */
-  readonly inner: string
+  readonly machineHost: string
   /** The host that the client named, told in `X-Forwarded-Host`. */
-  readonly outer: string
+  readonly clientHost: string
   /** Of the client's URL. */
   readonly scheme: string
   /** `/s/{slug}` in the path form, where it shares the platform's origin; empty in the host form. */
   readonly prefix: string
 }
 
-export interface NamedFrom {
+export interface AddressingSource {
   /** Proxies in front whose word counts (`TRUST_PROXY`). */
   readonly trustProxy: number
   /** Scheme of the platform's public URL, which TLS in front hides from us. */
@@ -22,13 +22,18 @@ export interface NamedFrom {
   readonly host: string
 }
 
-export const namesOf = ({ headers }: IncomingMessage, from: NamedFrom, inner: string, prefix: string): Names => {
+export const addressingOf = (
+  { headers }: IncomingMessage,
+  from: AddressingSource,
+  machineHost: string,
+  prefix: string
+): Addressing => {
   const trusted = from.trustProxy > 0
   const host = trusted ? headers["x-forwarded-host"] : undefined
   const scheme = trusted ? headers["x-forwarded-proto"] : undefined
   return {
-    inner,
-    outer: host === undefined ? headers.host ?? from.host : String(host),
+    machineHost,
+    clientHost: host === undefined ? headers.host ?? from.host : String(host),
     scheme: scheme !== undefined && /^https?$/i.test(String(scheme)) ? String(scheme) : from.scheme,
     prefix
   }
@@ -50,27 +55,31 @@ const placed = (prefix: string, path: string) => {
  * An address that a machine gives of itself, as its client must be told it (ProxyPassReverse does the same): its path
  * on the host that the client used. Relative addresses, and those of other hosts, are left alone.
  */
-export const outward = ({ inner, prefix }: Names, address: string): string => {
+export const rewriteAddress = ({ machineHost, prefix }: Addressing, address: string): string => {
   if (/^\/(?!\/)/.test(address)) return placed(prefix, address)
   const [, authority, rest = ""] = absolute.exec(address) ?? []
-  if (authority?.toLowerCase() !== inner) return address
+  if (authority?.toLowerCase() !== machineHost) return address
   return placed(prefix, rest.startsWith("/") ? rest : `/${rest}`)
 }
 
-/** The same of the legacy transport's `endpoint`; a machine that knows its clients' host may lack the prefix only. */
-export const outwardEndpoint = (names: Names, address: string): string => {
+/** The same for the legacy transport's `endpoint`; a machine that knows its clients' host may lack the prefix only. */
+export const rewriteEndpoint = (addressing: Addressing, address: string): string => {
   const [, authority, rest = ""] = absolute.exec(address) ?? []
-  return names.prefix !== "" && rest.startsWith("/") && authority?.toLowerCase() === names.outer.toLowerCase()
-    ? isBelow(names.prefix, rest) ? address : names.prefix + rest
-    : outward(names, address)
+  const { clientHost, prefix } = addressing
+  return prefix !== "" && rest.startsWith("/") && authority?.toLowerCase() === clientHost.toLowerCase()
+    ? isBelow(prefix, rest) ? address : prefix + rest
+    : rewriteAddress(addressing, address)
 }
 
 /** A challenge names its server's metadata by an absolute URL (RFC 9728 §5.1). */
-export const outwardChallenge = ({ inner, outer, prefix, scheme }: Names, challenge: string): string => {
-  if (!challenge.toLowerCase().includes(`//${inner}`)) return challenge
+export const rewriteChallenge = (
+  { machineHost, clientHost, prefix, scheme }: Addressing,
+  challenge: string
+): string => {
+  if (!challenge.toLowerCase().includes(`//${machineHost}`)) return challenge
   return challenge.replace(/https?:\/\/([^/?#"\s,]*)([^"\s,]*)/gi, (address, authority: string, path: string) => {
-    if (authority.toLowerCase() !== inner) return address
+    if (authority.toLowerCase() !== machineHost) return address
     const below = path.startsWith(wellKnown) ? `${wellKnown}${prefix}${path.slice(wellKnown.length)}` : prefix + path
-    return `${scheme}://${outer}${below}`
+    return `${scheme}://${clientHost}${below}`
   })
 }

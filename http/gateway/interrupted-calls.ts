@@ -21,8 +21,8 @@ const idsIn = (body: string): ReadonlyArray<string | number> => {
 }
 
 /**
- * Ends whatever event was cut in the middle: its last line, to which a colon adds nothing that counts, or else a comment;
- * and the event, as one of a type and an id that nobody heeds.
+ * Ends an event that was cut in the middle: its last line (a colon alone is a comment), and the event itself, as one
+ * of a type and an id that nobody heeds.
  */
 const cutOff = ":\nevent: interrupted\nid:\n\n"
 
@@ -30,7 +30,7 @@ const cutOff = ":\nevent: interrupted\nid:\n\n"
  * The last words of an event stream that would have carried the answers to this body, and can't any more: an error for
  * each request in it. Undefined when it holds none. A client that has its answer already passes over a second one.
  */
-export const interruption = (body: ReadonlyArray<Buffer>): string | undefined => {
+export const interruptedCallEvents = (body: ReadonlyArray<Buffer>): string | undefined => {
   const ids = idsIn(Buffer.concat(body).toString("utf8"))
   if (ids.length === 0) return undefined
   const errors = ids.map((id) => JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } }))

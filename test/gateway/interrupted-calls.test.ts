@@ -1,4 +1,4 @@
-import { interruption } from "#http/gateway/interrupted.ts"
+import { interruptedCallEvents } from "#http/gateway/interrupted-calls.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { type Client } from "@modelcontextprotocol/sdk/client/index.js"
@@ -15,7 +15,7 @@ import { gatewayServices, newServer, raw, startGateway, startUpstream, statusOf 
 const said = "The server restarted while the call was running, so its outcome is unknown; try again"
 const request = (id: unknown, method = "tools/call") => ({ jsonrpc: "2.0", id, method, params: {} })
 const errorOf = (id: unknown) => ({ jsonrpc: "2.0", id, error: { code: -32000, message: said } })
-const lastWords = (body: unknown) => interruption([Buffer.from(JSON.stringify(body))])
+const lastWords = (body: unknown) => interruptedCallEvents([Buffer.from(JSON.stringify(body))])
 
 const eventsOf = (stream: string) => {
   const events: Array<EventSourceMessage> = []
@@ -48,8 +48,10 @@ describe("the last words of an event stream that broke", () => {
       "x"
     ]
     for (const body of bodies) assert.isUndefined(lastWords(body), JSON.stringify(body))
-    for (const text of ["", "{", "\u001f\u008b"]) assert.isUndefined(interruption([Buffer.from(text, "latin1")]))
-    assert.isUndefined(interruption([]))
+    for (const text of ["", "{", "\u001f\u008b"]) {
+      assert.isUndefined(interruptedCallEvents([Buffer.from(text, "latin1")]))
+    }
+    assert.isUndefined(interruptedCallEvents([]))
   })
 
   it("are heard wherever the stream was cut, and what was cut is not", () => {
