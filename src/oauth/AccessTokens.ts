@@ -44,6 +44,9 @@ export interface MintRequest {
 /** Access tokens live this long (contract: token lifetimes). */
 export const accessTokenSeconds = 15 * 60
 
+/** A revocation is remembered for longer: what was under way when it came may have minted one more. */
+export const revocationSeconds = accessTokenSeconds + 60
+
 const invalid = (reason: string) => new InvalidToken({ reason })
 const parseHeader = (token: string) => Effect.try(() => decodeProtectedHeader(token))
 const decodeClaims = Schema.decodeUnknown(AccessTokenClaims)
@@ -54,7 +57,7 @@ export class AccessTokens extends Effect.Service<AccessTokens>()("oauth/AccessTo
     const keys = yield* SigningKeys
     const { authUrl } = yield* CurrentSettings
     const verified = new ClaimsCache<AccessTokenClaims>(10_000)
-    const revoked = new RevokedFamilies(accessTokenSeconds * 1000)
+    const revoked = new RevokedFamilies(revocationSeconds * 1000)
 
     const mint = Effect.fn("AccessTokens.mint")(function*(request: MintRequest) {
       const { key, kid } = yield* keys.signing

@@ -18,7 +18,7 @@ import { duplicated, parameter } from "./checks/duplicates.ts"
 import { challengeProblem } from "./checks/pkce.ts"
 import { matchesRedirect, redirectKind } from "./checks/redirect-uri.ts"
 import { resourceNamer } from "./checks/resource.ts"
-import { requestedScopes } from "./checks/scope.ts"
+import { requestedScopes, withRefreshing } from "./checks/scope.ts"
 import { consentHash, type OAuthClient } from "./Client.ts"
 import { OAuthClients } from "./Clients.ts"
 import { type OAuthError, type OAuthErrorCode, refused } from "./OAuthError.ts"
@@ -119,7 +119,7 @@ export class Authorization extends Effect.Service<Authorization>()("oauth/Author
       const scopes = yield* requestedScopes(parameter(params, "scope"), offered, defaultScopes(client, offered)).pipe(
         Either.mapLeft((reason) => refused("invalid_scope", reason))
       )
-      return { codeChallenge, resource, target, scopes }
+      return { codeChallenge, resource, target, scopes: withRefreshing(scopes, client.grantTypes) }
     })
 
     const stateOf = (params: URLSearchParams) => params.getAll("state").length === 1 ? params.get("state")! : undefined

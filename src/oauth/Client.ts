@@ -13,6 +13,8 @@ export interface OAuthClient {
   readonly redirectUris: ReadonlyArray<string>
   /** What it said it will ask for, space-separated; absent when it did not say. */
   readonly scope?: string
+  /** How it said that it gets its tokens (RFC 7591 §2). */
+  readonly grantTypes: ReadonlyArray<string>
   /** When its document was last had from its host, or found unchanged; absent for a dynamic one. */
   readonly lastFetchedAt?: Date
   readonly registeredAt: Date

@@ -31,12 +31,13 @@ const unusedAtMost = 20_000
 const isDynamicId = (text: string) =>
   text.startsWith(dynamicPrefix) && ulidPattern.test(text.slice(dynamicPrefix.length))
 
-const view = ({ clientId, clientName, kind, lastFetchedAt, redirectUris, registeredAt, scope }: ClientRow) =>
+const view = ({ clientId, clientName, document, kind, lastFetchedAt, redirectUris, registeredAt, scope }: ClientRow) =>
   ({
     clientId,
     kind,
     clientName,
     redirectUris,
+    grantTypes: document.grant_types,
     ...(scope === null ? {} : { scope }),
     ...(lastFetchedAt === null ? {} : { lastFetchedAt }),
     registeredAt

@@ -1,6 +1,6 @@
 import { listenForChanges } from "#src/gateway/Changes.ts"
 import { Effect, Layer, Runtime } from "effect"
-import { AccessTokens, accessTokenSeconds } from "./AccessTokens.ts"
+import { AccessTokens, revocationSeconds } from "./AccessTokens.ts"
 import { TokensRepo } from "./TokensRepo.ts"
 
 /**
@@ -11,7 +11,7 @@ export const RevocationsLive = Layer.scopedDiscard(Effect.gen(function*() {
   const tokens = yield* AccessTokens
   const repo = yield* TokensRepo
   const fork = Runtime.runFork(yield* Effect.runtime())
-  const missed = repo.revokedWithin(accessTokenSeconds).pipe(
+  const missed = repo.revokedWithin(revocationSeconds).pipe(
     Effect.flatMap((families) => Effect.forEach(families, tokens.revokeFamily, { discard: true })),
     Effect.catchAllCause((cause) => Effect.logWarning("Revoked tokens could not be read", cause))
   )

@@ -124,7 +124,7 @@ export class Tokens extends Effect.Service<Tokens>()("oauth/Tokens", {
       return redeemed ? yield* respond(held, held.scopes, refreshToken) : yield* replayed("code", held)
     })
 
-    /** The successor of a refresh token, by whichever of several callers it was made. */
+    /** Puts a successor in the token's place; undefined when another caller did. */
     const rotated = Effect.fn("Tokens.rotated")(function*(token: string, now: number) {
       const salt = newSalt()
       const successor = successorOf(token, salt)
@@ -135,29 +135,32 @@ export class Tokens extends Effect.Service<Tokens>()("oauth/Tokens", {
         now: new Date(now),
         expiresAt: new Date(now + refreshLifetime)
       })
-      if (first) return successor
-      const again = Option.getOrUndefined(yield* repo.refresh(digestOf(token)))
-      if (again?.successorSalt == null) return yield* refused("invalid_grant", "access was revoked")
-      return successorOf(token, again.successorSalt)
+      return first ? successor : undefined
     })
 
+    /**
+     * What one look at the token shows decides: its own state and its successor's are of the same moment. Who comes too
+     * late to rotate it looks again, since the successor may be used by then.
+     */
     const refresh = Effect.fn("Tokens.refresh")(function*(form: URLSearchParams) {
       const clientId = yield* required(form, "client_id")
       const token = yield* required(form, "refresh_token")
-      const held = Option.getOrUndefined(yield* repo.refresh(digestOf(token)))
-      if (held === undefined || held.clientId !== clientId) return yield* notHeld(clientId, "refresh token")
-      const now = yield* Clock.currentTimeMillis
-      const turn = rotationOf(held, now)
-      if (turn === "replay") return yield* replayed("refresh token", held)
-      if (turn === "expired") return yield* notHeld(clientId, "refresh token")
-      yield* checkHeld(form, held)
-      const scopes = yield* narrowedScopes(parameter(form, "scope"), held.scopes).pipe(
-        Either.mapLeft((reason) => refused("invalid_scope", reason))
-      )
-      const successor = turn === "repeat" && held.successorSalt !== null
-        ? successorOf(token, held.successorSalt)
-        : yield* rotated(token, now)
-      return yield* respond(held, scopes, successor)
+      for (;;) {
+        const held = Option.getOrUndefined(yield* repo.refresh(digestOf(token)))
+        if (held === undefined || held.clientId !== clientId) return yield* notHeld(clientId, "refresh token")
+        const now = yield* Clock.currentTimeMillis
+        const turn = rotationOf(held, now)
+        if (turn === "replay") return yield* replayed("refresh token", held)
+        if (turn === "expired") return yield* notHeld(clientId, "refresh token")
+        yield* checkHeld(form, held)
+        const scopes = yield* narrowedScopes(parameter(form, "scope"), held.scopes).pipe(
+          Either.mapLeft((reason) => refused("invalid_scope", reason))
+        )
+        const successor = held.successorSalt === null
+          ? yield* rotated(token, now)
+          : successorOf(token, held.successorSalt)
+        if (successor !== undefined) return yield* respond(held, scopes, successor)
+      }
     })
 
     /** Answers a token request: its parameters, each at most once. */

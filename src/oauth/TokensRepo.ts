@@ -37,7 +37,8 @@ export type CodeRow = typeof CodeRow.Type
 const RefreshRow = Schema.Struct({
   ...Held.fields,
   rotatedAt: Schema.NullOr(Schema.DateFromSelf),
-  successorSalt: Schema.NullOr(Schema.Uint8ArrayFromSelf)
+  successorSalt: Schema.NullOr(Schema.Uint8ArrayFromSelf),
+  successorUsed: Schema.Boolean
 })
 export type RefreshRow = typeof RefreshRow.Type
 
@@ -81,7 +82,11 @@ export class TokensRepo extends Effect.Service<TokensRepo>()("oauth/TokensRepo",
       Request: Hash,
       Result: RefreshRow,
       execute: (hash) =>
-        sql`SELECT ${held}, t.rotated_at, t.successor_salt FROM refresh_tokens t ${origin} WHERE t.token_hash = ${hash}`
+        sql`SELECT ${held}, t.rotated_at, t.successor_salt, (t.rotated_at IS NOT NULL AND EXISTS (
+              SELECT FROM refresh_tokens n
+              WHERE n.family_id = t.family_id AND n.generation > t.generation AND n.rotated_at IS NOT NULL
+            )) AS successor_used
+            FROM refresh_tokens t ${origin} WHERE t.token_hash = ${hash}`
     })
     const redeem = SqlSchema.findAll({
       Request: Redemption,

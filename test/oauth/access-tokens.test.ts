@@ -99,6 +99,24 @@ layer(context)("an access token", (it) => {
       assert.isTrue(Either.isLeft(yield* Effect.either(tokens.verify(token, accepted))))
     }))
 
+  it.effect("of a revoked family is refused to its last second, also when it was minted a moment later", () =>
+    Effect.gen(function*() {
+      const tokens = yield* AccessTokens
+      yield* tokens.revokeFamily("fam_late")
+      yield* TestClock.adjust("5 seconds")
+      const { token } = yield* tokens.mint({
+        accountId: "account",
+        audience: here,
+        scope: "mcp:read",
+        clientId: "client",
+        familyId: "fam_late"
+      })
+      yield* TestClock.adjust(`${accessTokenSeconds - 1} seconds`)
+      // What is remembered too long is dropped when another comes.
+      yield* tokens.revokeFamily("fam_other")
+      assert.isTrue(Either.isLeft(yield* Effect.either(tokens.verify(token, accepted))))
+    }))
+
   it.effect("that is as it should be passes, so that the forgeries below fail for their one difference", () =>
     Effect.gen(function*() {
       const claims = yield* (yield* AccessTokens).verify(yield* forge({}), accepted)

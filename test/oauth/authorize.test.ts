@@ -316,6 +316,55 @@ layer(authorizationTest)((it) => {
       }))
   })
 
+  describe("refresh tokens", () => {
+    const grant_types = ["authorization_code", "refresh_token"]
+
+    it.effect("are among what a client asks for that registered to refresh, whether it says so or not", () =>
+      Effect.gen(function*() {
+        const request = yield* good({ client_id: yield* newClient([web], { grant_types }) })
+        const scopes = (scope: string | undefined) => Effect.map(examine({ ...request, scope }), ({ scopes }) => scopes)
+        // As the 401 of a hosted server names them.
+        expect(yield* scopes("mcp:execute mcp:write mcp:read")).toEqual(scope.split(" "))
+        expect(yield* scopes("mcp:read")).toEqual(["mcp:read", "offline_access"])
+        expect(yield* scopes("mcp:read offline_access")).toEqual(["mcp:read", "offline_access"])
+        expect(yield* scopes(undefined)).toEqual(scope.split(" "))
+        expect((yield* told({ ...request, scope: "unknown" }))["error"]).toBe("invalid_scope")
+      }))
+
+    it.scoped("are asked for by whom its document says so, and no longer when it does not", () =>
+      Effect.gen(function*() {
+        const host = yield* clientHost
+        const client_id = host.newId()
+        const request = yield* good({ client_id, scope: "mcp:read" })
+        const serve = (fields: object) =>
+          host.serve(host.document(client_id, { ...fields }), { "cache-control": "no-store" })
+        serve({ grant_types })
+        expect((yield* examine(request)).scopes).toEqual(["mcp:read", "offline_access"])
+        serve({ grant_types: ["authorization_code"] })
+        expect((yield* examine(request)).scopes).toEqual(["mcp:read"])
+      }))
+
+    it.scoped("are something to consent to: who did before the client refreshed is asked once more", () =>
+      Effect.gen(function*() {
+        const host = yield* clientHost
+        const client_id = host.newId()
+        const user = yield* newAccount()
+        const authorization = yield* Authorization
+        const request = yield* good({ client_id, scope: "mcp:read" })
+        const needed = Effect.flatMap(examine(request), (found) => authorization.consentNeeded(found, user))
+        const approve = Effect.flatMap(examine(request), (found) => authorization.approve(found, user, found.scopes))
+        const serve = (fields: object) =>
+          host.serve(host.document(client_id, { ...fields }), { "cache-control": "no-store" })
+        serve({})
+        yield* approve
+        expect(yield* needed).toBe(false)
+        serve({ grant_types })
+        expect(yield* needed).toBe(true)
+        yield* approve
+        expect(yield* needed).toBe(false)
+      }))
+  })
+
   describe("[10] consent", () => {
     const needed = (fields: Fields, userId: string) =>
       Effect.gen(function*() {

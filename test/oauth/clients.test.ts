@@ -130,6 +130,7 @@ layer(clientsTest)((it) => {
           kind: "dynamic",
           clientName: "Editor",
           redirectUris: ["http://localhost/callback"],
+          grantTypes: ["authorization_code"],
           scope: "mcp:read",
           registeredAt: expect.any(Date)
         })

@@ -85,14 +85,15 @@ describe("the answer in a redirect", () => {
 })
 
 describe("a refresh token", () => {
-  it("rotates once, repeats within the grace, and is stolen after it", () => {
+  it("rotates once, repeats within the grace, and is stolen after it or once its successor was used", () => {
     const now = 1_000_000_000
     const expiresAt = new Date(now + 1)
-    expect(rotationOf({ expiresAt, rotatedAt: null }, now)).toBe("rotate")
-    expect(rotationOf({ expiresAt: new Date(now), rotatedAt: null }, now)).toBe("expired")
-    fc.assert(fc.property(fc.integer({ min: 0, max: 3 * graceMillis }), (age) => {
-      const turn = rotationOf({ expiresAt, rotatedAt: new Date(now - age) }, now)
-      return turn === (age <= graceMillis ? "repeat" : "replay")
+    const unused = { rotatedAt: null, successorUsed: false }
+    expect(rotationOf({ ...unused, expiresAt }, now)).toBe("rotate")
+    expect(rotationOf({ ...unused, expiresAt: new Date(now) }, now)).toBe("expired")
+    fc.assert(fc.property(fc.integer({ min: 0, max: 3 * graceMillis }), fc.boolean(), (age, successorUsed) => {
+      const turn = rotationOf({ expiresAt, rotatedAt: new Date(now - age), successorUsed }, now)
+      return turn === (age <= graceMillis && !successorUsed ? "repeat" : "replay")
     }))
     expect(graceMillis).toBeLessThanOrEqual(60_000)
   })

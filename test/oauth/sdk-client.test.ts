@@ -1,5 +1,9 @@
-import { auth, type OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js"
+import { auth, type OAuthClientProvider, UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js"
+import { Client as McpClient } from "@modelcontextprotocol/sdk/client/index.js"
+import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js"
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { type OAuthClientInformationMixed, type OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js"
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { decodeJwt } from "jose"
 import { beforeAll, describe, expect, it } from "vitest"
 import { useBerth } from "../support/Berth.ts"
@@ -62,4 +66,40 @@ describe("the MCP SDK's own client, from nothing but a URL", () => {
       expect(client.kept!.refresh_token).not.toBe(first.refresh_token)
     })
   }
+
+  const transports = {
+    "Streamable HTTP": (authProvider: Client) =>
+      new StreamableHTTPClientTransport(new URL(`${berth.url}/mcp`), { authProvider }),
+    SSE: (authProvider: Client) => new SSEClientTransport(new URL(`${berth.url}/sse`), { authProvider })
+  } as const
+
+  it.each(["Streamable HTTP", "SSE"] as const)(
+    "asks over %s for the scopes of the 401 alone, and needs no browser when its access token has expired",
+    async (way) => {
+      const provider = new Client()
+      const first = transports[way](provider)
+      await expect(new McpClient({ name: "sdk", version: "1" }).connect(first as Transport)).rejects.toThrow(
+        UnauthorizedError
+      )
+      const asked = provider.sentTo!.searchParams.get("scope")!.split(" ")
+      expect(asked).toContain("servers:read")
+      expect(asked).not.toContain("offline_access")
+      await first.finishAuth((await approve(provider.sentTo!)).get("code")!)
+      const { access_token, refresh_token, scope } = provider.kept!
+      // RFC 6749 §5.1: what was granted is told, as it is more than was asked for.
+      expect(new Set(scope?.split(" "))).toEqual(new Set([...asked, "offline_access"]))
+
+      const client = new McpClient({ name: "sdk", version: "1" })
+      await client.connect(transports[way](provider) as Transport)
+      provider.sentTo = undefined
+      for (let round = 1; round <= 2; round++) {
+        berth.advance(16 * 60_000)
+        expect(await client.callTool({ name: "list_projects", arguments: {} })).not.toHaveProperty("isError", true)
+      }
+      expect(provider.sentTo).toBeUndefined()
+      expect(provider.kept!.access_token).not.toBe(access_token)
+      expect(provider.kept!.refresh_token).not.toBe(refresh_token)
+      await client.close()
+    }
+  )
 })

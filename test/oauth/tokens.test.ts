@@ -30,7 +30,7 @@ const fresh = Effect.fnUntraced(function*(asked: { readonly scope?: string; read
 })
 
 /** As `fresh`, with the tokens that came of it. */
-const issued = Effect.fnUntraced(function*(asked: { readonly scope?: string } = {}) {
+const issued = Effect.fnUntraced(function*(asked: Parameters<typeof fresh>[0] = {}) {
   const made = yield* fresh(asked)
   return { ...made, tokens: yield* issue(made.exchange) }
 })
@@ -195,11 +195,23 @@ layer(authorizationTest)((it) => {
         yield* issue(exchange)
       }))
 
-    it.effect("gives no refresh token without offline_access", () =>
+    it.effect("gives no refresh token without offline_access to a client that registered for codes alone", () =>
       Effect.gen(function*() {
         const { tokens } = yield* issued({ scope: "mcp:read" })
         expect(tokens).not.toHaveProperty("refresh_token")
         expect(tokens.scope).toBe("mcp:read")
+      }))
+
+    it.effect("gives one to a client that registered to refresh, and says so in the scope it grants", () =>
+      Effect.gen(function*() {
+        const clientId = yield* newClient([web], { grant_types: ["authorization_code", "refresh_token"] })
+        const { tokens } = yield* issued({ scope: "mcp:read", clientId })
+        expect(tokens).toMatchObject({ refresh_token: expect.any(String), scope: "mcp:read offline_access" })
+        // The scopes of a 401's challenge are fewer: they narrow this access token, and not the grant.
+        const narrow = yield* issue(refreshing(clientId, tokens.refresh_token, { scope: "mcp:read" }))
+        expect(narrow).toMatchObject({ refresh_token: expect.any(String), scope: "mcp:read" })
+        const whole = yield* issue(refreshing(clientId, narrow.refresh_token))
+        expect(whole.scope).toBe("mcp:read offline_access")
       }))
   })
 

@@ -4,6 +4,8 @@ export const graceMillis = 60_000
 export interface Rotating {
   readonly expiresAt: Date
   readonly rotatedAt: Date | null
+  /** Whether the token that took its place was exchanged in its turn: its holder has it for certain, then. */
+  readonly successorUsed: boolean
 }
 
 /**
@@ -11,10 +13,10 @@ export interface Rotating {
  * §4.14.2); or refuse it as `expired`. `now` is in Unix milliseconds.
  */
 export const rotationOf = (
-  { expiresAt, rotatedAt }: Rotating,
+  { expiresAt, rotatedAt, successorUsed }: Rotating,
   now: number
 ): "rotate" | "repeat" | "replay" | "expired" => {
-  if (rotatedAt !== null && now - rotatedAt.getTime() > graceMillis) return "replay"
+  if (rotatedAt !== null && (successorUsed || now - rotatedAt.getTime() > graceMillis)) return "replay"
   if (expiresAt.getTime() <= now) return "expired"
   return rotatedAt === null ? "rotate" : "repeat"
 }

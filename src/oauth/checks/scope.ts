@@ -27,6 +27,17 @@ export const requestedScopes = (
     : Either.left("none of the scopes is one of this resource")
 }
 
+/**
+ * The same, and `offline_access` for a client that registered the `refresh_token` grant, whether it asked or not: many
+ * ask for exactly the scopes that a 401 names, which `offline_access` is never among (docs/decisions/refresh-tokens.md).
+ * It is then shown to the user, and granted, like any other.
+ */
+export const withRefreshing = (
+  scopes: ReadonlyArray<string>,
+  grantTypes: ReadonlyArray<string>
+): ReadonlyArray<string> =>
+  grantTypes.includes("refresh_token") && !scopes.includes(offlineAccess) ? [...scopes, offlineAccess] : scopes
+
 /** The scopes of a refreshed token: those of before, or fewer of them (RFC 6749 §6). Left is the first that is not. */
 export const narrowedScopes = (
   text: string | undefined,

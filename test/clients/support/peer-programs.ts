@@ -57,11 +57,11 @@ const headers = ({ address }: Pick<Machine, "address">, token: string | undefine
     .flatMap((header) => ["--header", header])
 
 /** Has the first URL browsed that the program prints for that; `refused` settles only when that fails. */
-const browsing = (stderr: Readable, browse: Browse) => {
+const browsing = (output: Readable, browse: Browse) => {
   let printed = ""
   let asked = false
   const refused = new Promise<never>((_resolve, reject) => {
-    stderr.on("data", (chunk: Buffer) => {
+    output.on("data", (chunk: Buffer) => {
       printed += chunk.toString()
       const url = /(https?:\/\/\S+\/oauth\/authorize\?\S+)\s/.exec(printed)?.[1]
       if (asked || url === undefined) return
@@ -69,7 +69,7 @@ const browsing = (stderr: Readable, browse: Browse) => {
       browse(url).catch((cause: unknown) => reject(new Error(`nobody approved; it printed\n${printed}`, { cause })))
     })
   })
-  return { refused, printed: () => printed }
+  return { refused }
 }
 
 const never: Browse = () => Promise.reject(new Error("a sign-in was asked for"))
@@ -77,26 +77,70 @@ const never: Browse = () => Promise.reject(new Error("a sign-in was asked for"))
 const runNode = async (
   { node }: Peers,
   args: ReadonlyArray<string>,
-  { browse = never, environment, timeout = 30_000 }: {
+  { browse = never, environment, says = "stderr", timeout = 30_000 }: {
     readonly environment: Machine["environment"]
     readonly browse?: Browse
+    /** Where it says which URL to open. */
+    readonly says?: "stdout" | "stderr"
     readonly timeout?: number
   }
 ): Promise<Outcome> => {
   const child = spawn(node, args, { env: environment, timeout })
-  const { printed, refused } = browsing(child.stderr, browse)
+  const { refused } = browsing(child[says], browse)
   let out = ""
+  let err = ""
   child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()))
+  child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()))
   child.stdin.end()
   const ended = new Promise<Outcome>((resolve, reject) => {
     child.on("error", reject)
-    child.on("close", (code) => resolve({ code: code ?? -1, out, err: printed() }))
+    child.on("close", (code) => resolve({ code: code ?? -1, out, err }))
   })
   try {
     return await Promise.race([ended, refused])
   } finally {
     child.kill("SIGKILL")
   }
+}
+
+/** A call of a tool by the AI SDK's client; without `browse` it may ask nobody to sign in. */
+export const throughAiSdk =
+  (peers: Peers, { environment }: Machine, url: string) =>
+  (name: string, args: object, browse?: Browse): Promise<Outcome> => {
+    const module = peers.script("@ai-sdk/mcp/dist/index.js")
+    const program = join(import.meta.dirname, "ai-sdk.mjs")
+    return runNode(peers, [program, module, url, name, JSON.stringify(args)], {
+      environment,
+      timeout: 120_000,
+      ...(browse === undefined ? {} : { browse })
+    })
+  }
+
+/** The same by mcporter's command line. Its callback must stay: for another it would register as another client. */
+export const throughMcporter = async (peers: Peers, { environment }: Machine, url: string) => {
+  const config = join(environment["HOME"] ?? "", "mcporter.config")
+  const oauthRedirectUrl = `http://127.0.0.1:${await freePort()}/callback`
+  writeFileSync(config, JSON.stringify({ mcpServers: { berth: { url, auth: "oauth", oauthRedirectUrl } } }))
+  return (name: string, args: object, browse?: Browse): Promise<Outcome> =>
+    runNode(
+      peers,
+      [
+        peers.script("mcporter/dist/cli.js"),
+        "--config",
+        config,
+        "--log-level",
+        "info",
+        "--oauth-timeout",
+        "100000",
+        "call",
+        `berth.${name}`,
+        "--args",
+        JSON.stringify(args),
+        "--output",
+        "json"
+      ],
+      { environment, says: "stdout", timeout: 120_000, ...(browse === undefined ? {} : { browse }) }
+    )
 }
 
 const inspectorScript = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"

@@ -189,6 +189,14 @@ describe("RFC 6749 §6: refreshing", () => {
     expect((await flow.refresh(one.body.refresh_token)).body).toEqual(failure("invalid_grant"))
   })
 
+  it("[9] ends the family at once when the successor was used before", async () => {
+    const { refresh_token } = await flow.tokens()
+    const one = await flow.refresh(refresh_token)
+    const two = await flow.refresh(one.body.refresh_token)
+    expect((await flow.refresh(refresh_token)).body).toEqual(failure("invalid_grant"))
+    expect((await flow.refresh(two.body.refresh_token)).body).toEqual(failure("invalid_grant"))
+  })
+
   it("is not for a client that was not granted offline_access", async () => {
     expect(await flow.tokens({ scope: "mcp:read" })).not.toHaveProperty("refresh_token")
   })
