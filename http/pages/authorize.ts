@@ -4,38 +4,13 @@ import { Authorization } from "#src/oauth/Authorization.ts"
 import { type AuthorizationRequest, type PageError, type RedirectError } from "#src/oauth/AuthorizationRequest.ts"
 import { BadRequest } from "#src/shared/Failure.ts"
 import { Effect } from "effect"
+import { errorPage, returnPage, stalePage } from "./authorize-errors.ts"
 import { consentPage } from "./consent-page.ts"
 import { readForm } from "./form.ts"
 import { currentQuery, linksOf } from "./links.ts"
-import { messagePage } from "./message-page.ts"
-import { consentForm, page, seeOther } from "./respond.ts"
+import { consentForm, seeOther } from "./respond.ts"
 import { makeTickets } from "./tickets.ts"
 import { visitor } from "./visit.ts"
-
-/** What can't be told to the client, because nobody knows that it is one, is told to the user (checklist, row 4). */
-const errorPage = ({ code, message }: PageError) =>
-  page(
-    messagePage({
-      title: "This request can't go on",
-      message: [
-        message,
-        "The fault is with the application that sent you here, and nothing was shared with it. Go back to it and try " +
-        "again, or tell those who make it."
-      ],
-      code
-    }),
-    400
-  )
-
-const stalePage = (again: string) =>
-  page(
-    messagePage({
-      title: "Please look again",
-      message: ["The page was open for too long, or you signed in anew meanwhile. Nothing was decided."],
-      link: { href: again, text: "Show the request again" }
-    }),
-    403
-  )
 
 /** The authorization endpoint (RFC 6749 §3.1) and the form of its consent page. */
 export const makeAuthorize = Effect.gen(function*() {
@@ -109,9 +84,16 @@ export const makeAuthorize = Effect.gen(function*() {
     }
   })
 
+  const told = Effect.fn("pages.told")(function*(error: RedirectError) {
+    const actor = yield* visitor
+    return actor !== undefined && (yield* authorization.trusts(actor.accountId, error.client))
+      ? seeOther(error.redirectTo)
+      : returnPage(error)
+  })
+
   const answered = Effect.catchTags({
     PageError: (error: PageError) => Effect.succeed(errorPage(error)),
-    RedirectError: ({ redirectTo }: RedirectError) => Effect.succeed(seeOther(redirectTo))
+    RedirectError: told
   })
 
   return { authorize: answered(authorize), decide: answered(decide), outlook } as const

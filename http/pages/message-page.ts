@@ -1,11 +1,11 @@
 import { document } from "./document.ts"
-import { html } from "./html.ts"
+import { html, type Part } from "./html.ts"
 import { shownName } from "./shown.ts"
 
 export interface MessageProps {
   readonly title: string
-  /** Sentences, one a paragraph. */
-  readonly message: ReadonlyArray<string>
+  /** One a paragraph. */
+  readonly message: ReadonlyArray<Part>
   /** For whoever looks into it: shown small. */
   readonly code?: string | undefined
   readonly requestId?: string | undefined

@@ -135,7 +135,13 @@ export class Authorization extends Effect.Service<Authorization>()("oauth/Author
       const found = yield* Effect.mapError(
         details(params, client),
         ({ description, error }: OAuthError) =>
-          new RedirectError({ error, redirectTo: redirect(redirectUri, state, error, description) })
+          new RedirectError({
+            error,
+            description,
+            client,
+            redirectUri,
+            redirectTo: redirect(redirectUri, state, error, description)
+          })
       )
       const kind = redirectKind(redirectUri)
       const trusted = kind === "web" && found.target.kind === "server" &&
@@ -158,6 +164,13 @@ export class Authorization extends Effect.Service<Authorization>()("oauth/Author
         return !same || !(trusted || scopes.every((scope) => given.value.scopes.includes(scope)))
       }
     )
+
+    /**
+     * Whether this user trusts the client, as it is today, with being sent to it unasked: by having consented to it. For
+     * anybody may register one, and a link to us must not lead wherever its author likes (RFC 9700 §4.11.2).
+     */
+    const trusts = (userId: string, client: OAuthClient) =>
+      repo.hasConsented({ userId, clientId: client.clientId, redirectUrisHash: consentHash(client) })
 
     /** Whether the server lets this user in at all (design: server auth, `access`). */
     const mayConsent = ({ target }: AuthorizationRequest, user: ServerUser) =>
@@ -197,6 +210,6 @@ export class Authorization extends Effect.Service<Authorization>()("oauth/Author
       }
     )
 
-    return { examine, consentNeeded, mayConsent, approve, deny } as const
+    return { examine, consentNeeded, trusts, mayConsent, approve, deny } as const
   })
 }) {}

@@ -24,6 +24,12 @@ const GrantKey = Schema.Struct({
   serverId: Schema.NullOr(Schema.String)
 })
 
+const Trust = Schema.Struct({
+  userId: Schema.String,
+  clientId: Schema.String,
+  redirectUrisHash: Schema.Uint8ArrayFromSelf
+})
+
 const Approval = Schema.Struct({
   ...GrantKey.fields,
   grantId: Schema.String,
@@ -64,6 +70,13 @@ export class AuthorizationRepo extends Effect.Service<AuthorizationRepo>()("oaut
         sql`SELECT scopes, redirect_uris_hash FROM ${grantsOf(key)} AND revoked_at IS NULL
             ORDER BY updated_at DESC LIMIT 1`
     })
+    const trust = SqlSchema.single({
+      Request: Trust,
+      Result: Schema.Struct({ trusted: Schema.Boolean }),
+      execute: ({ clientId, redirectUrisHash, userId }) =>
+        sql`SELECT EXISTS (SELECT FROM oauth_grants WHERE user_id = ${userId} AND client_id = ${clientId}
+              AND redirect_uris_hash = ${redirectUrisHash} AND revoked_at IS NULL) AS trusted`
+    })
     // What was granted before counts on, unless it was revoked, or the client has become another since.
     const approve = SqlSchema.findAll({
       Request: Approval,
@@ -101,6 +114,8 @@ export class AuthorizationRepo extends Effect.Service<AuthorizationRepo>()("oaut
       soleBinding: (clientId: string) =>
         dieOnSql(Effect.map(bindings(clientId), (rows) => rows.length === 1 ? rows[0]?.slug : undefined)),
       consent: (key: typeof GrantKey.Type) => dieOnSql(consent(key)),
+      /** Whether a consent of the user's to the client stands, for whichever resource, and to these redirects. */
+      hasConsented: (request: typeof Trust.Type) => dieOnSql(Effect.map(trust(request), ({ trusted }) => trusted)),
       /** Records the consent and a code that came of it; false when the user or the server is no more. */
       approve: (approval: typeof Approval.Type) =>
         approve(approval).pipe(

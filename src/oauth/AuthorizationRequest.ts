@@ -41,8 +41,14 @@ export class PageError extends Data.TaggedError("PageError")<{
   readonly message: string
 }> {}
 
-/** The client is told, by a 303 to `redirectTo`, which carries `error`, `state` and `iss`. */
+/**
+ * The client is told, at `redirectTo`, which carries `error`, `state` and `iss`: by a 303 where the visitor trusts the
+ * client, else by a link that the visitor may follow. `description` is a sentence without its full stop.
+ */
 export class RedirectError extends Data.TaggedError("RedirectError")<{
   readonly redirectTo: string
   readonly error: OAuthErrorCode
+  readonly description: string
+  readonly client: OAuthClient
+  readonly redirectUri: string
 }> {}

@@ -2,7 +2,8 @@ import { FastCheck } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import { type Account, newEmail, type Server } from "../support/account.ts"
 import { Berth, useBerth } from "../support/Berth.ts"
-import { authorizePath, PlainBrowser, registerClient } from "../support/pages.ts"
+import { type Answer } from "../support/http.ts"
+import { authorizePath, PlainBrowser, registerClient, returnLink } from "../support/pages.ts"
 
 const berth = useBerth()
 let owner: Account
@@ -260,13 +261,73 @@ describe("the authorization endpoint", () => {
     }
   })
 
-  it("tells a client by a 303 what else is wrong, before anybody signs in", async () => {
-    const answer = await new PlainBrowser(berth).request("GET", path({ code_challenge_method: "plain" }))
-    expect(answer.status).toBe(303)
-    const { origin, searchParams } = locationOf(answer)
-    expect([origin, searchParams.get("error"), searchParams.get("state"), searchParams.get("iss")])
-      .toEqual(["https://agent.example", "invalid_request", "s", berth.url])
-    expect(answer.headers.get("cache-control")).toBe("no-store")
+  describe("when something else is wrong", () => {
+    const wrong = (fields: Readonly<Record<string, string>> = {}) => path({ code_challenge_method: "plain", ...fields })
+
+    const expectPage = (answer: Answer, to: string, name: string) => {
+      expect([answer.status, answer.headers.get("location")]).toEqual([400, null])
+      expect(answer.text).not.toContain("http-equiv=\"refresh\"")
+      expect(answer.text).toContain(`<bdi>${name}</bdi></strong> sent you here`)
+      expect(answer.text).toContain("code_challenge_method must be S256")
+      const { href = "", searchParams } = returnLink(answer.text) ?? {}
+      expect(href.slice(0, to.length)).toBe(to)
+      expect([searchParams?.get("error"), searchParams?.get("state"), searchParams?.get("iss")])
+        .toEqual(["invalid_request", "s", berth.url])
+    }
+
+    it("leads nobody who is not signed in anywhere: a page says whither, for web pages, programs and apps", async () => {
+      const redirects = {
+        "https://agent.example/callback": "Return to agent.example<",
+        "http://127.0.0.1:4567/callback": "Return to 127.0.0.1:4567, a program on this device<",
+        "zoommtg://zoom.example/join": "Return to zoommtg:, an app on this device<"
+      }
+      const client_id = await registerClient(berth, "Lure", ...Object.keys(redirects))
+      for (const [redirect_uri, words] of Object.entries(redirects)) {
+        const answer = await new PlainBrowser(berth).request("GET", wrong({ client_id, redirect_uri }))
+        expectPage(answer, redirect_uri, "Lure")
+        expect(answer.text).toContain(words)
+      }
+    })
+
+    it("tells the client by a 303 where the user has consented to it, as long as that stands", async () => {
+      const browser = await signedIn()
+      expectPage(await browser.go(wrong()), redirectUri, "Agent")
+      await browser.go(path())
+      await browser.submit({ decision: "deny" })
+      expectPage(await browser.go(wrong()), redirectUri, "Agent")
+      await browser.go(path())
+      await browser.submit({ decision: "allow" })
+
+      const answer = await browser.go(wrong())
+      expect(answer.status).toBe(303)
+      const { origin, searchParams } = locationOf(answer)
+      expect([origin, searchParams.get("error"), searchParams.get("state"), searchParams.get("iss")])
+        .toEqual(["https://agent.example", "invalid_request", "s", berth.url])
+      expect(answer.headers.get("cache-control")).toBe("no-store")
+      expectPage(await new PlainBrowser(berth).request("GET", wrong()), redirectUri, "Agent")
+      expectPage(await (await signedIn()).go(wrong()), redirectUri, "Agent")
+      const client_id = await registerClient(berth, "Another", redirectUri)
+      expectPage(await browser.go(wrong({ client_id })), redirectUri, "Another")
+
+      await browser.go("/oauth/grants")
+      await browser.submit({})
+      expectPage(await browser.go(wrong()), redirectUri, "Agent")
+    })
+
+    it("does so too when a consent is sent for a request that has become wrong", async () => {
+      const browser = await signedIn()
+      const gone = await owner.server((await owner.project()).id)
+      await browser.go(path({ resource: gone.publicUrl }))
+      await owner.delete(`/v1/servers/${gone.id}`)
+      const answer = await browser.submit({ decision: "allow" })
+      expect([answer.status, returnLink(answer.text)?.searchParams.get("error")]).toEqual([400, "invalid_target"])
+    })
+  })
+
+  it("says in plain words what to do when the client is not known", async () => {
+    const { text } = await new PlainBrowser(berth).request("GET", path({ client_id: "client_unknown" }))
+    expect(text).toContain("Disconnect the application and connect it again")
+    expect(text).toContain("Error: <code>client_unknown</code>")
   })
 
   it("does not take a key for a user", async () => {

@@ -469,6 +469,30 @@ layer(authorizationTest)((it) => {
         expect(yield* needed(request, user)).toBe(false)
       }))
 
+    it.scoped("makes a client one that its user may be sent to unasked, until it is revoked or the client changes", () =>
+      Effect.gen(function*() {
+        const host = yield* clientHost
+        const client_id = host.newId()
+        const [user, other] = [yield* newAccount(), yield* newAccount()]
+        const sql = yield* SqlClient.SqlClient
+        const authorization = yield* Authorization
+        const serve = (redirect_uris: ReadonlyArray<string>) =>
+          host.serve(host.document(client_id, { redirect_uris }), { "cache-control": "no-store" })
+        serve([web])
+        const request = yield* good({ client_id })
+        const trusts = (userId: string) =>
+          Effect.flatMap(examine(request), ({ client }) => authorization.trusts(userId, client))
+        expect(yield* trusts(user)).toBe(false)
+        yield* approve(request, user)
+        expect([yield* trusts(user), yield* trusts(other)]).toEqual([true, false])
+        serve([web, loopback])
+        expect(yield* trusts(user)).toBe(false)
+        yield* approve(request, user)
+        expect(yield* trusts(user)).toBe(true)
+        yield* sql`UPDATE oauth_grants SET revoked_at = now() WHERE user_id = ${user}`
+        expect(yield* trusts(user)).toBe(false)
+      }))
+
     it.effect("to fewer scopes grants fewer, and to none nothing", () =>
       Effect.gen(function*() {
         const user = yield* newAccount()

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto"
 import { type Account, type Project, type Server } from "./account.ts"
 import { type Berth } from "./Berth.ts"
 import { freshAddress, type Sent } from "./http.ts"
-import { authorizePath, PlainBrowser, registerClient } from "./pages.ts"
+import { authorizePath, PlainBrowser, registerClient, returnLink } from "./pages.ts"
 import { runSql } from "./sql.ts"
 
 export const redirectUri = "https://client.example/callback"
@@ -57,7 +57,7 @@ export class Flow {
     return createHash("sha256").update(this.verifier).digest("base64url")
   }
 
-  /** Goes through the pages and allows; where the browser was sent then. */
+  /** Goes through the pages, allows, or follows the link of an error; where the browser was sent then. */
   authorize = async (fields: Fields = {}) => {
     const browser = new PlainBrowser(this.berth)
     browser.cookies.set("svc_session", this.user.token)
@@ -70,6 +70,8 @@ export class Flow {
       code_challenge: this.challenge,
       ...fields
     }))
+    const back = returnLink(page.text)
+    if (back !== undefined) return back
     const answer = page.status === 200 ? await browser.submit({ decision: "allow" }) : page
     if (answer.status !== 303) throw new Error(`expected a redirect, got ${answer.status}: ${answer.text}`)
     return new URL(answer.headers.get("location")!)

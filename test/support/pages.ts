@@ -28,6 +28,12 @@ export const authorizePath = (
     ...fields
   })}`
 
+/** Where the link back to the client leads, on a page that tells of an error. */
+export const returnLink = (text: string) => {
+  const [, href] = /<a href="([^"]*)">Return to /.exec(text) ?? []
+  return href === undefined ? undefined : new URL(href.replaceAll("&amp;", "&"))
+}
+
 /** A browser without a screen: keeps cookies, tells where forms come from, reads the forms of a page. */
 export class PlainBrowser {
   readonly berth: Berth

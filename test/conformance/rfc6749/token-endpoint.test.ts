@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest"
 import { useBerth } from "../../support/Berth.ts"
 import { type Flow, newFlow, type OAuthErrorBody, postForm, redirectUri } from "../../support/oauth.ts"
+import { returnLink } from "../../support/pages.ts"
 
 const berth = useBerth()
 let flow: Flow
@@ -127,8 +128,9 @@ describe("RFC 6749: the authorization endpoint", () => {
     expect([...url.searchParams.keys()]).toEqual(["code", "state", "iss"])
   })
 
-  it("§4.1.2.1 shows what concerns the client or its redirect, and redirects the rest", async () => {
-    const ask = (fields: Readonly<Record<string, string>>) =>
+  it("§4.1.2.1 shows what concerns the client or its redirect, and redirects the rest for who consented", async () => {
+    await flow.authorize()
+    const ask = (fields: Readonly<Record<string, string>>, cookie = `svc_session=${flow.user.token}`) =>
       berth.request(
         "GET",
         `/api/v1/oauth/authorize?${new URLSearchParams({
@@ -139,7 +141,8 @@ describe("RFC 6749: the authorization endpoint", () => {
           code_challenge: flow.challenge,
           code_challenge_method: "S256",
           ...fields
-        })}`
+        })}`,
+        { headers: { cookie } }
       )
     for (const fields of [{ client_id: "unknown" }, { redirect_uri: "https://evil.example/" }]) {
       const page = await ask(fields)
@@ -157,7 +160,12 @@ describe("RFC 6749: the authorization endpoint", () => {
       const { headers, status } = await ask(fields)
       const url = new URL(headers.get("location")!)
       expect([status, url.origin + url.pathname]).toEqual([303, redirectUri])
-      expect(Object.fromEntries(url.searchParams)).toEqual({ ...failure(error), state: "s", iss: berth.url })
+      const told = { ...failure(error), state: "s", iss: berth.url }
+      expect(Object.fromEntries(url.searchParams)).toEqual(told)
+      // RFC 9700 §4.11.2: nobody is sent to a client by a link alone.
+      const page = await ask(fields, "")
+      expect([page.status, page.headers.get("location")]).toEqual([400, null])
+      expect(Object.fromEntries(returnLink(page.text)?.searchParams ?? [])).toEqual(told)
     }
   })
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto"
 import { type Berth } from "../../support/Berth.ts"
 import { type Answer, freshAddress, send, type Sent } from "../../support/http.ts"
 import { newFlow, replayToken } from "../../support/oauth.ts"
-import { PlainBrowser } from "../../support/pages.ts"
+import { PlainBrowser, returnLink } from "../../support/pages.ts"
 import { introspector, startOracle } from "./oracle.ts"
 
 export const web = "https://client.example/callback"
@@ -76,6 +76,8 @@ export const startSides = async (berth: Berth) => {
       const browser = new PlainBrowser(berth)
       browser.cookies.set("svc_session", flow.user.token)
       const page = await browser.go(`/api/v1/oauth/authorize?${query}`)
+      // A client that this user has not consented to yet hears of an error when the user follows the page's link.
+      if (page.status === 400) return returnLink(page.text)
       return leadsTo(page.status === 200 ? await browser.submit({ decision: "allow" }) : page)
     }
   }
