@@ -7,6 +7,7 @@ import directorySearch from "./migrations/0004_directory_search.ts"
 import directoryIndex from "./migrations/0005_directory_index.ts"
 import listingEvents from "./migrations/0006_listing_events.ts"
 import publications from "./migrations/0007_publications.ts"
+import keysOfGrants from "./migrations/0010_keys_of_grants.ts"
 
 /**
  * Every migration, keyed by its file's name (`NNNN_name`), run in order of the number. A record, not a folder read at
@@ -19,5 +20,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0004_directory_search": directorySearch,
   "0005_directory_index": directoryIndex,
   "0006_listing_events": listingEvents,
-  "0007_publications": publications
+  "0007_publications": publications,
+  "0010_keys_of_grants": keysOfGrants
 }

@@ -20,7 +20,9 @@ export const grantTools = Effect.map(Grants, (grants) => [
   tool({
     name: "revoke_grant",
     title: "Revoke an OAuth grant",
-    description: "Ends what a client was allowed, and its tokens; it must ask its user again. Ask first.",
+    description:
+      "Ends what a client was allowed at once, with its tokens and the API keys it made; it must ask its user again. " +
+      "Ask first.",
     toolset: "deploy",
     effect: "delete",
     needs: "session",

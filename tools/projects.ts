@@ -84,7 +84,8 @@ export const projectTools = Effect.gen(function*() {
       name: "create_api_key",
       title: "Create an API key",
       description:
-        "Creates an API key of a project with the scopes given. The key is shown this once. Needs a session.",
+        "Creates an API key of a project with the scopes given. The key is shown this once. One that an OAuth client " +
+        "makes ends when its user revokes the client's grant. Needs a session.",
       effect: "create",
       needs: "session",
       params: Input({ ...projectId, ...ApiKeyInput.fields }),

@@ -19,7 +19,10 @@ export class GrantsApi extends HttpApiGroup.make("grants")
       .setPath(Schema.Struct({ grantId: Schema.String }))
       .addSuccess(HttpApiSchema.NoContent)
       .addError(GrantNotFound)
-      .annotate(OpenApi.Summary, "Revoke a grant: the client's tokens end, and it must ask again")
+      .annotate(
+        OpenApi.Summary,
+        "Revoke a grant: the client's tokens and the API keys it made end at once, and it must ask again"
+      )
   )
   .addError(Forbidden)
   .middleware(Authentication)

@@ -17,13 +17,15 @@ export interface Field {
   readonly required?: boolean
   readonly minLength?: number
   readonly maxLength: number
+  /** The first of its page: it takes the focus, unless a fault has that. */
+  readonly first?: boolean
 }
 
 const faultOf = (faults: ReadonlyArray<Fault>, name: string) => faults.find(({ field }) => field === name)
 
 /** A labelled input; its hint and its fault are read out with it. */
 export const field = (it: Field, faults: ReadonlyArray<Fault>) => {
-  const { autocomplete, hint, label, maxLength, minLength, name, required = true, type, value } = it
+  const { autocomplete, first = false, hint, label, maxLength, minLength, name, required = true, type, value } = it
   const fault = faultOf(faults, name)
   const described = [hint !== undefined && `${name}-hint`, fault !== undefined && `${name}-fault`].filter(Boolean)
   return html`<div class="field">
@@ -32,7 +34,7 @@ export const field = (it: Field, faults: ReadonlyArray<Fault>) => {
     type === "email" && html` inputmode="email" spellcheck="false" autocapitalize="none"`
   }${minLength !== undefined && html` minlength="${minLength}"`}${value !== undefined && html` value="${value}"`}${
     required && html` required`
-  }${fault !== undefined && html` aria-invalid="true"`}${
+  }${first && faults.length === 0 && html` autofocus`}${fault !== undefined && html` aria-invalid="true"`}${
     described.length > 0 && html` aria-describedby="${described.join(" ")}"`
   }>
 ${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}

@@ -52,13 +52,14 @@ export const grantsPage = (props: GrantsProps) => {
     wide: true,
     main: html`<h1>Connected applications</h1>
 ${
-      revoked && html`<p class="note good" role="status" tabindex="-1" autofocus>It is revoked: the application can get
-no new access. What it holds already ends within 15 minutes.</p>`
+      revoked &&
+      html`<p class="note good" role="status" tabindex="-1" autofocus>It is revoked. The application's access has
+ended, and so have the API keys that it made.</p>`
     }
 ${
       grants.length === 0
         ? html`<p>No application may act for you at present.</p>`
-        : html`<p>These applications may act for you.</p>
+        : html`<p>These applications may act for you. Revoking one ends its access at once, and the API keys that it made.</p>
 <ul class="grants">
 ${grants.map((grant) => entry(grant, props))}</ul>`
     }

@@ -7,11 +7,14 @@ export interface ScopeWords {
   readonly grave: boolean
 }
 
+/** What weighs most comes first. */
 const words: Readonly<Record<string, string>> = {
+  "account":
+    "Act as you in everything else: create and delete projects, make API keys (which end when you take this back), " +
+    "change your plan, and see and revoke what you allowed other applications",
   "mcp:read": "See what the server offers: its tools, resources and prompts, and read them",
   "mcp:write": "Use the tools that change something",
   "mcp:execute": "Use every tool of the server",
-  "offline_access": "Stay connected when you are away, until you take it back (30 days after its last use)",
   "servers:read": "See your projects, servers, their settings and the names of their variables",
   "servers:write": "Create, change, start, stop and delete your servers and their variables",
   "deployments:read": "See your deployments",
@@ -19,9 +22,7 @@ const words: Readonly<Record<string, string>> = {
   "logs:read": "Read the logs of your servers",
   "metrics:read": "See how much your servers are used",
   "billing:read": "See your plan, your usage and your bills",
-  "account":
-    "Act as you in everything else: create and delete projects, make API keys, change your plan, and see and " +
-    "revoke what you allowed other applications"
+  "offline_access": "Stay connected when you are away, until you take it back (30 days after its last use)"
 }
 
 const grave = new Set(["account"])

@@ -26,8 +26,9 @@ The application does not see your password.</p>`
 
 const ticketField = (ticket: string) => html`<input type="hidden" name="ticket" value="${ticket}">`
 
-const emailField = ({ email, faults }: SignInProps) =>
+const emailField = ({ email, faults }: SignInProps, first = false) =>
   field({
+    first,
     name: "email",
     label: "E-mail address",
     type: "email",
@@ -49,7 +50,7 @@ with another account ends that session.</p>`
     }
 <form method="post" action="${action}">
 ${ticketField(ticket)}
-${emailField(props)}
+${emailField(props, true)}
 ${
       field({
         name: "password",
@@ -76,6 +77,7 @@ ${why("Create an account", clientName)}
 ${ticketField(ticket)}
 ${
       field({
+        first: true,
         name: "name",
         label: "Name",
         type: "text",

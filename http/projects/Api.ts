@@ -64,6 +64,10 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       .addError(ProjectNotFound)
       .addError(TooManyKeys)
       .annotate(OpenApi.Summary, "Create an API key (session only); `key` is shown this once")
+      .annotate(
+        OpenApi.Description,
+        "A key that an OAuth client makes over MCP has the `grantId` of what its user allowed it, and ends with that."
+      )
   )
   .add(
     HttpApiEndpoint.del("removeKey", "/v1/keys/:keyId")

@@ -33,8 +33,13 @@ export type Credential =
     readonly environment: "live" | "test"
     readonly scopes: ReadonlySet<Scope>
   }
-  /** `id` is the client's: it stays the same from token to token. */
-  | { readonly kind: "oauth"; readonly id: string; readonly scopes: ReadonlySet<GrantedScope> }
+  /** `id` is the client's: it stays the same from token to token. `familyId` is of the tokens of one authorization. */
+  | {
+    readonly kind: "oauth"
+    readonly id: string
+    readonly familyId: string
+    readonly scopes: ReadonlySet<GrantedScope>
+  }
 
 export interface Actor {
   readonly accountId: AccountId

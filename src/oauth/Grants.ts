@@ -1,9 +1,12 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
 import { CurrentSettings } from "#src/Config.ts"
+import { ApiKeys } from "#src/projects/ApiKeys.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
 import { isId } from "#src/shared/ids.ts"
 import { type PageRequest, paginate } from "#src/shared/paging.ts"
+import { dieOnSql } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
 import { Array, Effect } from "effect"
 import { GrantNotFound } from "./Grant.ts"
 import { type GrantRow, GrantsRepo } from "./GrantsRepo.ts"
@@ -19,6 +22,8 @@ export class Grants extends Effect.Service<Grants>()("oauth/Grants", {
     /** A server's address is that of today, whichever its user was asked about. */
     const shown = ({ slug, ...grant }: GrantRow): Omit<GrantRow, "slug"> =>
       slug === null ? grant : { ...grant, resource: publicUrl(settings, slug) }
+    const apiKeys = yield* ApiKeys
+    const sql = yield* SqlClient.SqlClient
 
     const list = Effect.fn("Grants.list")(function*(request: PageRequest) {
       const { accountId } = yield* CurrentActor
@@ -32,12 +37,20 @@ export class Grants extends Effect.Service<Grants>()("oauth/Grants", {
       })
     }, withPolicy(sessionOnly))
 
-    /** Codes and refresh tokens end at once, access tokens wherever they are checked. The client must ask again. */
-    const revoke = Effect.fn("Grants.revoke")(function*(grantId: string) {
-      const { accountId } = yield* CurrentActor
-      const revoked = isGrantId(grantId) && (yield* repo.revoke(grantId, accountId))
-      if (!revoked) return yield* new GrantNotFound()
-    }, withPolicy(sessionOnly))
+    /**
+     * Everything that came of it ends at once: codes, tokens, and the API keys that the client made. The client must ask
+     * again.
+     */
+    const revoke = Effect.fn("Grants.revoke")(
+      function*(grantId: string) {
+        const { accountId } = yield* CurrentActor
+        const revoked = isGrantId(grantId) && (yield* repo.revoke(grantId, accountId))
+        if (!revoked) return yield* new GrantNotFound()
+        yield* apiKeys.endWithGrant(grantId)
+      },
+      (effect) => dieOnSql(sql.withTransaction(effect)),
+      withPolicy(sessionOnly)
+    )
 
     return { list, revoke } as const
   })

@@ -2,7 +2,7 @@ import { Accounts } from "#src/accounts/Accounts.ts"
 import { type Actor } from "#src/accounts/CurrentActor.ts"
 import { CurrentSettings } from "#src/Config.ts"
 import { Effect, Option } from "effect"
-import { AccessTokens } from "./AccessTokens.ts"
+import { AccessTokens, InvalidToken } from "./AccessTokens.ts"
 import { grantedScopes, platformResources } from "./platform-resource.ts"
 
 /** Access tokens of our own authorization server as credentials of our own MCP door. */
@@ -15,13 +15,14 @@ export class PlatformTokens extends Effect.Service<PlatformTokens>()("oauth/Plat
     /** Who an access token for our MCP door stands for; none when it is no good there or its user is gone. */
     const authenticate = Effect.fn("PlatformTokens.authenticate")(
       function*(token: string) {
-        const { client_id, scope, sub } = yield* tokens.verify(token, audiences)
+        const { client_id, fam, scope, sub } = yield* tokens.verify(token, audiences)
+        if (fam === undefined) return yield* new InvalidToken({ reason: "it came of no authorization" })
         const user = yield* accounts.find(sub)
         return Option.map(user, ({ email, id, plan }): Actor => ({
           accountId: id,
           email,
           plan,
-          credential: { kind: "oauth", id: client_id, scopes: grantedScopes(scope) }
+          credential: { kind: "oauth", id: client_id, familyId: fam, scopes: grantedScopes(scope) }
         }))
       },
       Effect.catchTag(

@@ -1,6 +1,9 @@
 import { CurrentSettings } from "#src/Config.ts"
+import { ApiKeys } from "#src/projects/ApiKeys.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
+import { dieOnSql } from "#src/shared/sql.ts"
 import { digestOf } from "#src/shared/tokens.ts"
+import { SqlClient } from "@effect/sql"
 import { Clock, Duration, Effect, Either, Option } from "effect"
 import { AccessTokens, accessTokenSeconds } from "./AccessTokens.ts"
 import { mayUseServer } from "./checks/access.ts"
@@ -38,6 +41,8 @@ export class Tokens extends Effect.Service<Tokens>()("oauth/Tokens", {
     const accessTokens = yield* AccessTokens
     const settings = yield* CurrentSettings
     const nameResource = resourceNamer(settings)
+    const apiKeys = yield* ApiKeys
+    const sql = yield* SqlClient.SqlClient
 
     const required = (form: URLSearchParams, name: string) => {
       const value = parameter(form, name)
@@ -89,8 +94,10 @@ export class Tokens extends Effect.Service<Tokens>()("oauth/Tokens", {
       }
     )
 
+    /** A thief may have made API keys with what it stole: they end with the family. */
     const replayed = Effect.fn("Tokens.replayed")(function*(what: string, { clientId, familyId }: Held) {
-      yield* repo.revokeFamily(familyId)
+      const ended = Effect.zipRight(repo.revokeFamily(familyId), apiKeys.endWithFamily(familyId))
+      yield* dieOnSql(sql.withTransaction(ended))
       yield* Effect.logWarning(`A ${what} of the client ${clientId} was used twice: what came of it is revoked`)
       return yield* refused("invalid_grant", `the ${what} was used already; what came of it is revoked`)
     })

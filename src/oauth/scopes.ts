@@ -10,7 +10,7 @@ export const allMcpScopes = mcpScopes.join(" ")
 /**
  * As a challenge carries them; order means nothing (RFC 6749 §3.3), but must not be the metadata's: a client may add
  * `offline_access`, and mcp-remote 0.15 takes what then reads just as the metadata's list for a default of its own and
- * asks for the challenge's scopes alone. Its user would have to sign in every 15 minutes.
+ * asks for the challenge's scopes alone: without refresh tokens, unless it registered for them.
  */
 export const challengedScopes = (scopes: ReadonlyArray<string>) => scopes.toReversed().join(" ")
 export type McpScope = typeof mcpScopes[number]

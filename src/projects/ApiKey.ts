@@ -18,7 +18,10 @@ export const ApiKey = Schema.Struct({
   scopes: Schema.Array(Scope),
   createdAt: Timestamp,
   lastUsedAt: Schema.NullOr(Timestamp),
-  expiresAt: Schema.NullOr(Timestamp)
+  expiresAt: Schema.NullOr(Timestamp),
+  grantId: Schema.NullOr(Schema.String).annotations({
+    description: "The grant of the OAuth client that made it, and with which it ends; null when its owner made it"
+  })
 }).annotations({ title: "ApiKey" })
 
 export const ApiKeyRow = Schema.Struct({

@@ -1,5 +1,5 @@
 import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
-import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
+import { sessionOnly, Unauthorized, withPolicy } from "#src/accounts/Policy.ts"
 import { isId, newId } from "#src/shared/ids.ts"
 import { type PageRequest, paginate } from "#src/shared/paging.ts"
 import { dieOnSql } from "#src/shared/sql.ts"
@@ -7,7 +7,7 @@ import { digestOf, isKey, newKey } from "#src/shared/tokens.ts"
 import { SqlClient } from "@effect/sql"
 import { Clock, Duration, Effect, Option } from "effect"
 import { ApiKeyId, type ApiKeyInput, ApiKeyNotFound, TooManyKeys } from "./ApiKey.ts"
-import { ApiKeysRepo } from "./ApiKeysRepo.ts"
+import { ApiKeysRepo, type Origin } from "./ApiKeysRepo.ts"
 import { Projects } from "./Projects.ts"
 
 const prefixes = { live: "svc_live_", test: "svc_test_" } as const
@@ -22,6 +22,16 @@ export class ApiKeys extends Effect.Service<ApiKeys>()("projects/ApiKeys", {
     const projects = yield* Projects
     const sql = yield* SqlClient.SqlClient
 
+    /** A client's key comes of what its user granted it, which may have been revoked since its token was checked. */
+    const origin = Effect.gen(function*() {
+      const { credential } = yield* CurrentActor
+      if (credential.kind !== "oauth") return { grantId: null, familyId: null } satisfies Origin
+      return yield* Option.match(yield* repo.standing(credential.familyId), {
+        onNone: () => new Unauthorized({ reason: "What was granted to this client has been revoked" }),
+        onSome: Effect.succeed
+      })
+    })
+
     const create = Effect.fn("ApiKeys.create")(
       function*(projectId: string, input: typeof ApiKeyInput.Type) {
         const project = yield* projects.visible(projectId)
@@ -35,6 +45,7 @@ export class ApiKeys extends Effect.Service<ApiKeys>()("projects/ApiKeys", {
           environment: input.environment,
           keyPrefix: key.slice(0, 16),
           scopes: input.scopes,
+          ...(yield* origin),
           keyHash: digestOf(key)
         })
         return { key, ...row }
@@ -73,6 +84,15 @@ export class ApiKeys extends Effect.Service<ApiKeys>()("projects/ApiKeys", {
       return Option.some<Actor>({ accountId, email, plan, credential })
     })
 
-    return { create, list, remove, authenticate } as const
+    return {
+      create,
+      list,
+      remove,
+      authenticate,
+      /** Ends the keys that a client made with a grant; in the transaction that revokes it, after that. */
+      endWithGrant: repo.removeOfGrant,
+      /** Ends the keys that were made with tokens of a family; in the transaction that revokes it, after that. */
+      endWithFamily: repo.removeOfFamily
+    } as const
   })
 }) {}

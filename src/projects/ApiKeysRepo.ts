@@ -7,8 +7,12 @@ import { ApiKeyRow } from "./ApiKey.ts"
 import { ProjectNotFound } from "./Project.ts"
 
 const KeyHolder = Schema.Struct({ ...ApiKeyRow.fields, accountId: AccountId, email: Schema.String, plan: PlanName })
+/** What an OAuth client made a key with; null for a key of its owner's. */
+const Origin = Schema.Struct({ grantId: Schema.NullOr(Schema.String), familyId: Schema.NullOr(Schema.String) })
+export type Origin = typeof Origin.Type
 const Insert = Schema.Struct({
   ...ApiKeyRow.pick("id", "projectId", "name", "environment", "keyPrefix", "scopes").fields,
+  ...Origin.fields,
   keyHash: Schema.Uint8ArrayFromSelf
 })
 
@@ -53,6 +57,16 @@ export class ApiKeysRepo extends Effect.Service<ApiKeysRepo>()("projects/ApiKeys
             WHERE k.id = ${id} AND p.id = k.project_id AND p.account_id = ${accountId} RETURNING k.id`
     })
 
+    // Both rows stay as they are until the transaction ends: who revokes them waits, and then finds the key.
+    const standing = SqlSchema.findOne({
+      Request: Schema.String,
+      Result: Schema.Struct({ grantId: Schema.String, familyId: Schema.String }),
+      execute: (familyId) =>
+        sql`SELECT g.id AS grant_id, f.id AS family_id
+            FROM oauth_grants g JOIN token_families f ON f.grant_id = g.id
+            WHERE f.id = ${familyId} AND f.revoked_at IS NULL AND g.revoked_at IS NULL FOR SHARE OF g, f`
+    })
+
     return {
       /** Locks the project's row, so that a count made in the same transaction holds until its end. */
       lockProject: (projectId: string) =>
@@ -64,6 +78,12 @@ export class ApiKeysRepo extends Effect.Service<ApiKeysRepo>()("projects/ApiKeys
       total: (projectId: string) => dieOnSql(Effect.map(total(projectId), (row) => row.count)),
       holder: (hash: Uint8Array, now: Date) => dieOnSql(holder({ hash, now })),
       touch: (id: string) => dieOnSql(Effect.asVoid(sql`UPDATE api_keys SET last_used_at = now() WHERE id = ${id}`)),
+      /** What a client whose tokens are of this family makes keys with; none when it has been revoked. */
+      standing: (familyId: string) => dieOnSql(standing(familyId)),
+      removeOfGrant: (grantId: string) =>
+        dieOnSql(Effect.asVoid(sql`DELETE FROM api_keys WHERE grant_id = ${grantId}`)),
+      removeOfFamily: (familyId: string) =>
+        dieOnSql(Effect.asVoid(sql`DELETE FROM api_keys WHERE family_id = ${familyId}`)),
       remove: (id: string, accountId: string) => dieOnSql(remove({ id, accountId }))
     } as const
   })

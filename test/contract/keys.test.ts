@@ -23,6 +23,7 @@ const record = (fields: Readonly<Record<string, unknown>>) => ({
   createdAt: timestamp,
   lastUsedAt: null,
   expiresAt: null,
+  grantId: null,
   ...fields
 })
 

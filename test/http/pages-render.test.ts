@@ -200,8 +200,43 @@ describe("the consent page", () => {
     expect(consent({ scopes: ["toString", "other"] })).toContain("<code>toString</code>")
   })
 
+  it("weighs what it asks: full access comes first, staying connected last", () => {
+    const asked = scopeWords([offlineAccess, ...platformScopes].toSorted()).map(({ scope }) => scope)
+    expect([asked[0], asked.at(-1)]).toEqual(["account", offlineAccess])
+    expect(consent({ scopes: ["mcp:read", offlineAccess] })).toContain("Stay connected when you are away")
+  })
+
+  it("says that keys which an application makes end with its access", () => {
+    expect(consent({ scopes: ["account"] })).toContain("make API keys (which end when you take this back)")
+  })
+
   it("offers a user whom the server does not let in no way to allow", () => {
     expect(consent({ allowed: false })).not.toContain("value=\"allow\"")
     expect(consent({ allowed: false })).toContain("value=\"deny\"")
+  })
+})
+
+describe("the pages that sign somebody in", () => {
+  const props = { action: "/a", other: "/b", ticket: "t" }
+  const focused = (markup: string) => [...markup.matchAll(/<[^>]* autofocus[^>]*>/g)].map(([tag]) => tag)
+
+  it("give the focus to their first field, and to what is wrong when something is", () => {
+    expect(focused(signInPage({ ...props, faults: [] }))).toEqual([expect.stringContaining("id=\"email\"")])
+    expect(focused(signUpPage({ ...props, faults: [] }))).toEqual([expect.stringContaining("id=\"name\"")])
+    for (const page of [signInPage, signUpPage]) {
+      const faults = [{ field: "email", message: "no" }]
+      expect(focused(page({ ...props, faults }))).toEqual([expect.stringContaining("id=\"faults\"")])
+    }
+  })
+})
+
+describe("the page of connected applications", () => {
+  it("says that a revocation has worked, for tokens and keys alike", () => {
+    const page = (revoked: boolean) =>
+      grantsPage({ action: "/g", signOut: "/o", ticket: "t", user: "a@example.com", grants: [], revoked })
+    expect(page(true).replace(/\s+/g, " ")).toContain(
+      "The application's access has ended, and so have the API keys that it made."
+    )
+    expect(page(false)).not.toContain("has ended")
   })
 })

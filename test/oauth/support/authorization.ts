@@ -11,6 +11,8 @@ import { IntrospectionRepo } from "#src/oauth/IntrospectionRepo.ts"
 import { Revocation } from "#src/oauth/Revocation.ts"
 import { type TokenResponse, Tokens } from "#src/oauth/Tokens.ts"
 import { TokensRepo } from "#src/oauth/TokensRepo.ts"
+import { ApiKeys } from "#src/projects/ApiKeys.ts"
+import { ApiKeysRepo } from "#src/projects/ApiKeysRepo.ts"
 import { Effect, Layer } from "effect"
 import { createHash, randomBytes } from "node:crypto"
 import { clientsTest } from "./clients.ts"
@@ -24,13 +26,14 @@ export const authorizationTest = Layer.mergeAll(
   Tokens.Default
 ).pipe(
   Layer.provide([
+    ApiKeys.Default,
     AuthorizationRepo.Default,
     GrantsRepo.Default,
     IntrospectionRepo.Default,
     TokensRepo.Default,
     Accounts.Default
   ]),
-  Layer.provide([AccountsRepo.Default, Passwords.Default]),
+  Layer.provide([AccountsRepo.Default, ApiKeysRepo.Default, Passwords.Default]),
   Layer.provideMerge(clientsTest)
 )
 

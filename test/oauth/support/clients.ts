@@ -29,7 +29,7 @@ const noMachines = Layer.succeed(
 export const clientsTest = OAuthClients.Default.pipe(
   Layer.provide([ClientsRepo.Default, GuardedHttp.Default]),
   Layer.provide(Servers.Default),
-  Layer.provide(Projects.Default),
+  Layer.provideMerge(Projects.Default),
   Layer.provide([ProjectsRepo.Default, ServersRepo.Default, Teardown.Default]),
   Layer.provide(noMachines),
   Layer.provideMerge(Layer.mergeAll(tokensTest, RateLimit.Default, FakeMachines.Default)),
