@@ -8,6 +8,7 @@ import { RateLimit } from "#src/shared/RateLimit.ts"
 import { type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Cause, Clock, Context, Duration, Effect, Option } from "effect"
 import { type Caller, CurrentCaller, identify } from "./caller.ts"
+import { closedPolicy } from "./content-security.ts"
 import { asksForPublicRead, readableHeaders } from "./cors.ts"
 import { errorResponse, failureOf } from "./errors.ts"
 import { failurePage, wantsPage } from "./pages/failure.ts"
@@ -62,15 +63,19 @@ const neverRefused = (request: HttpServerRequest.HttpServerRequest) =>
   /^\/v1\/health(\?|$)/.test(request.url) || asksForPublicRead(request)
 
 /** What a crawler or an old browser needs to know of every answer. */
-const security = { "x-content-type-options": "nosniff", "referrer-policy": "no-referrer" }
+const security = {
+  "content-security-policy": closedPolicy,
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer"
+}
 
-/** A page has a referrer policy of its own: under `no-referrer` its forms would come with `Origin: null`. */
+/** A page has policies of its own: under `no-referrer`, for one, its forms would come with `Origin: null`. */
 const carrying = (response: HttpServerResponse.HttpServerResponse, headers: Readonly<Record<string, string>>) => {
-  const policy = response.headers["referrer-policy"]
-  return HttpServerResponse.setHeaders(
-    response,
-    policy === undefined ? headers : { ...headers, "referrer-policy": policy }
-  )
+  const own = Object.keys(security).flatMap((name) => {
+    const value = response.headers[name]
+    return value === undefined ? [] : [[name, value]]
+  })
+  return HttpServerResponse.setHeaders(response, { ...headers, ...Object.fromEntries(own) })
 }
 
 /** People get a page, programs an envelope. */

@@ -3,6 +3,7 @@ import { codeOf } from "#src/shared/Failure.ts"
 import { newUlid } from "#src/shared/ids.ts"
 import { type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import { type Duplex } from "node:stream"
+import { closedPolicy } from "./content-security.ts"
 
 const reasons: Readonly<Record<string, readonly [status: number, code: string, message: string]>> = {
   HPE_HEADER_OVERFLOW: [431, "HEADERS_TOO_LARGE", "The request line and headers are larger than 16 KiB"],
@@ -20,6 +21,7 @@ const answerTo = ([status, code, message]: readonly [status: number, code: strin
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     "Content-Type: application/json",
     `Content-Length: ${Buffer.byteLength(body)}`,
+    `Content-Security-Policy: ${closedPolicy}`,
     "X-Content-Type-Options: nosniff",
     `X-Request-Id: ${newUlid()}`,
     `X-RateLimit-Limit: ${limit}`,

@@ -1,5 +1,6 @@
 import { newUlid } from "#src/shared/ids.ts"
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http"
+import { closedPolicy } from "../content-security.ts"
 import { cors } from "./cors.ts"
 
 export interface Answer {
@@ -47,6 +48,7 @@ export const answer = (req: IncomingMessage, res: ServerResponse, { body, header
   res.writeHead(status, STATUS_CODES[status], {
     ...cors.open,
     "Cache-Control": "no-store",
+    "Content-Security-Policy": closedPolicy,
     "X-Content-Type-Options": "nosniff",
     "X-Request-Id": requestId(req),
     ...(body === undefined ? {} : { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(text) }),

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto"
+import { sourceHash } from "../content-security.ts"
 
 /**
  * The one stylesheet of the pages. System fonts and colours of ours in two schemes; every pair of text and ground has
@@ -75,5 +75,5 @@ text-underline-offset:.15em}
 @media print{body{background:#fff}}
 `.replaceAll("\n", "")
 
-/** Source expression of the stylesheet for `style-src` (CSP 3 §2.3.1): no other style counts. */
-export const styleHash = `'sha256-${createHash("sha256").update(style).digest("base64")}'`
+/** For `style-src`. */
+export const styleHash = sourceHash(style)
