@@ -6,7 +6,7 @@ import { Id } from "#src/shared/ids.ts"
 import { Input, Name, optional, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
 import { byDay, repeatedDays } from "./opening-day.ts"
-import { Line, Prose, Website } from "./profile-text.ts"
+import { HttpsUrl, Line, Prose, Website } from "./profile-text.ts"
 import { Analytics, AnyObject, Coordinates, FeatureFlags, Hours, TemplateType } from "./ReadyConfig.ts"
 
 export const BusinessId = Id("BusinessId", "Business id, a ULID")
@@ -151,6 +151,9 @@ const CustomFieldsInput = Schema.Record({ key: Schema.String, value: Prose(1000)
   )
 )
 
+/** Called from the server's machine, if at all, where loopback is the machine itself: https, in development too. */
+const AnalyticsInput = Input({ enabled: Schema.Boolean, reportingEndpoint: optional(HttpsUrl) })
+
 const Description = Prose(5000)
 const Industry = Name
 
@@ -191,7 +194,7 @@ export const updateBusinessFields = {
   customFields: optional(CustomFieldsInput).annotations({
     description: "What else to know, by subject (parking: …); answered with the flag faq; replaced as a whole"
   }),
-  analytics: optional(Schema.NullOr(Analytics)),
+  analytics: optional(Schema.NullOr(AnalyticsInput)),
   serverId: optional(Schema.NullOr(Schema.String)).annotations({
     description: "The hosted server that speaks for the business; null unlinks it"
   })

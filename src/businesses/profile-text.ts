@@ -1,3 +1,4 @@
+import { httpsUrlProblem } from "#src/shared/https-url.ts"
 import { isBlank, Text } from "#src/shared/text.ts"
 import { Schema } from "effect"
 
@@ -16,9 +17,12 @@ export const Line = (max: number) =>
     Schema.filter((text) => !/\p{Cc}/u.test(text) || "must not contain control characters", { jsonSchema: {} })
   )
 
-const isHttps = (text: string) => /^https:\/\/[^\s/]/.test(text) && URL.canParse(text)
+/** `https://…`. */
+export const HttpsUrl = Text(2048).pipe(
+  Schema.filter((text) => httpsUrlProblem(text) ?? true, { jsonSchema: { format: "uri" } })
+)
 
-/** `https://…`, or empty. */
+/** The same, or empty. */
 export const Website = Line(2048).pipe(
-  Schema.filter((text) => text === "" || isHttps(text) || "must be a URL that starts with https://", { jsonSchema: {} })
+  Schema.filter((text) => text === "" || (httpsUrlProblem(text) ?? true), { jsonSchema: {} })
 )

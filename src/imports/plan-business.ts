@@ -1,5 +1,5 @@
-import { Website } from "#src/businesses/profile-text.ts"
 import { TemplateType } from "#src/businesses/ReadyConfig.ts"
+import { httpsUrlProblem } from "#src/shared/https-url.ts"
 import { Either, Predicate, Schema } from "effect"
 import { cleanLine, cleanProse, longest, tooLong } from "./cleaning.ts"
 import { limits } from "./Import.ts"
@@ -10,7 +10,6 @@ const known = ["name", "description", "vertical", "website", "phone", "location"
 const places = ["city", "state", "zip"] as const
 
 const isTemplateType = Schema.is(TemplateType)
-const isWebsite = Schema.is(Website)
 
 /** A field without which there is no business. */
 const required = (value: unknown, path: string, most: number, clean: typeof cleanLine) => {
@@ -23,8 +22,9 @@ const required = (value: unknown, path: string, most: number, clean: typeof clea
 
 const websiteOf = (draft: Draft, value: unknown) => {
   const url = draft.line(value, "business.website", longest.url)
-  if (url === undefined || isWebsite(url)) return url
-  draft.warn("field_skipped", "business.website", "is not a URL that starts with https://; skipped")
+  const problem = url === undefined ? undefined : httpsUrlProblem(url)
+  if (problem === undefined) return url
+  draft.warn("field_skipped", "business.website", `${problem}; skipped`)
   return undefined
 }
 

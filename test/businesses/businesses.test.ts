@@ -96,6 +96,18 @@ describe("a business", () => {
 
   it.each([
     ["contact.website", { contact: { website: "http://x.example" } }],
+    ["contact.website", { contact: { website: "javascript:x" } }],
+    ["contact.website", { contact: { website: "https://a@b.com/" } }],
+    ["contact.website", { contact: { website: "https://b.com/<script>" } }],
+    ["contact.website", { contact: { website: `https://b.com/${"x".repeat(2048)}` } }],
+    ["analytics.reportingEndpoint", { analytics: { enabled: true, reportingEndpoint: "javascript:x" } }],
+    ["analytics.reportingEndpoint", { analytics: { enabled: true, reportingEndpoint: "http://localhost:1/" } }],
+    ["analytics.reportingEndpoint", { analytics: { enabled: true, reportingEndpoint: "https://a@b.com/<script>" } }],
+    ["analytics.reportingEndpoint", { analytics: { enabled: true, reportingEndpoint: "" } }],
+    ["analytics.reportingEndpoint", {
+      analytics: { enabled: true, reportingEndpoint: `https://b.com/${"x".repeat(2048)}` }
+    }],
+    ["analytics.target", { analytics: { enabled: true, target: "x" } }],
     ["contact.email", { contact: { email: "nobody" } }],
     ["contact.coordinates.lat", { contact: { coordinates: { lat: 91, lng: 0 } } }],
     ["contact.address.planet", { contact: { address: { planet: "Earth" } } }],
@@ -119,6 +131,17 @@ describe("a business", () => {
     expect(answer.body).toMatchObject({ error: { code: "validation_error", details: { issues: [{ path }] } } })
     expect(dataOf(await owner.get<{ data: Business }>(`${businesses}/${id}`)).updatedAt).toBe(updatedAt)
   })
+
+  it.each(["http://x.example/a.png", "https://a@b.com/a.png", "https://b.com/<script>"])(
+    "shows no image from %s in its listing",
+    async (featuredImageUrl) => {
+      const { id } = await newBusiness(owner)
+      const answer = await owner.patch(`${businesses}/${id}/listing`, { featuredImageUrl })
+      expect([answer.status, answer.body]).toMatchObject([422, {
+        error: { details: { issues: [{ path: "featuredImageUrl" }] } }
+      }])
+    }
+  )
 
   it("links a server of its project, one business a server", async () => {
     const project = await owner.project()

@@ -329,9 +329,20 @@ describe("a warning's message", () => {
       "catalog_items[1] is not an object; skipped",
       "catalog_items[2] has no name; skipped",
       "catalog_items[3].item_type (\"Bread\") is none of menu_item, service, product, consultation; product was taken",
-      "business.website is not a URL that starts with https://; skipped",
+      "business.website must be a URL that starts with https://; skipped",
       "business.location is not an object; skipped"
     ])
+  })
+
+  it("skips a website that a profile could not have either, and says why", () => {
+    for (const website of ["javascript:x", "https://a@b.com/", "https://b.com/<script>", "https://b.com/a b"]) {
+      const reading = json(root([{ name: "Soup" }], { website }))
+      expect(reading.plan.business).not.toHaveProperty("website")
+      expect(reading.warnings).toMatchObject([{
+        type: "field_skipped",
+        message: expect.stringMatching(/^business\.website must /)
+      }])
+    }
   })
 
   it("names the whole where it is of the whole", () => {
