@@ -97,7 +97,7 @@ export const catalogTools = Effect.map(Effect.all([Catalogs, ReadyConfigs]), ([c
     name: "business_config",
     title: "Read a business's configuration",
     description: "Reads the configuration (ReadyConfig 2.0) that a business's server is deployed with, once a server " +
-      "is linked. It holds the credentials of its integrations in clear: pass them on to nobody.",
+      "is linked. To who may change servers it shows the credentials of its integrations in clear: pass them on to nobody.",
     effect: "read",
     params: Input(business),
     success: ReadyConfig,

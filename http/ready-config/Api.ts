@@ -23,7 +23,8 @@ export class ReadyConfigApi extends HttpApiGroup.make("readyConfig")
         OpenApi.Description,
         "A session, or an API key with the scope servers:read. It is made from what is stored at each read, once a " +
           "server is linked (404 config_not_generated before); an answer may be kept for 10 seconds. integrations " +
-          "are in clear here, and nowhere else."
+          "are in clear here, and nowhere else: for a session, and for a key that has servers:write too. Without it " +
+          "they are left out."
       )
   )
   .annotate(OpenApi.Title, "ReadyConfig")

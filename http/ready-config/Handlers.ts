@@ -6,7 +6,8 @@ import { Api } from "../Api.ts"
 import { requireActor } from "../Authentication.ts"
 import { data } from "../envelope.ts"
 
-const caching = { "cache-control": "private, max-age=10" }
+/** What is shown depends on the credential. */
+const caching = { "cache-control": "private, max-age=10", vary: "Authorization, Cookie" }
 
 /** Written as it was made: to encode 5,000 items by their schema would take longer than to make them. */
 const answer = (configs: ReadyConfigs, businessId: string) =>

@@ -1,4 +1,5 @@
-import { anyScope, withPolicy } from "#src/accounts/Policy.ts"
+import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { anyScope, mayDo, withPolicy } from "#src/accounts/Policy.ts"
 import { BadRequest, failsWith } from "#src/shared/Failure.ts"
 import { Effect, Option, Schema } from "effect"
 import { BusinessNotFound } from "./Business.ts"
@@ -17,16 +18,20 @@ export class ConfigNotGenerated
 
 const longestId = 26
 
+/** They are credentials of the business's: who may only read the rest is not given the power to act with them. */
+const mayReadIntegrations = (actor: Actor) => mayDo(actor, ["servers:write"]) || mayDo(actor, "session")
+
 /** Made anew at every read from what is stored: a configuration can't be older than its business. */
 export class ReadyConfigs extends Effect.Service<ReadyConfigs>()("businesses/ReadyConfigs", {
   effect: Effect.gen(function*() {
     const repo = yield* ReadyConfigsRepo
     const businesses = yield* Businesses
 
-    const generate = Effect.fn("ReadyConfigs.generate")(function*(source: Source) {
+    const generate = Effect.fn("ReadyConfigs.generate")(function*(source: Source, withIntegrations: boolean) {
       const { serverId } = source
       if (serverId === null) return yield* new ConfigNotGenerated()
-      return readyConfigOf({ ...source, serverId }, yield* businesses.openIntegrations(source))
+      const integrations = withIntegrations ? yield* businesses.openIntegrations(source) : undefined
+      return readyConfigOf({ ...source, serverId }, integrations)
     })
 
     const get = Effect.fn("ReadyConfigs.get")(function*(businessId: string) {
@@ -34,9 +39,10 @@ export class ReadyConfigs extends Effect.Service<ReadyConfigs>()("businesses/Rea
         return yield* new BadRequest({ reason: `A business id has 1 to ${longestId} characters` })
       }
       const { id } = yield* businesses.visible(businessId)
+      const actor = yield* CurrentActor
       return yield* Option.match(yield* repo.ofBusiness(id), {
         onNone: () => new BusinessNotFound(),
-        onSome: generate
+        onSome: (source) => generate(source, mayReadIntegrations(actor))
       })
     }, withPolicy(anyScope("servers:read")))
 
@@ -46,7 +52,7 @@ export class ReadyConfigs extends Effect.Service<ReadyConfigs>()("businesses/Rea
         repo.ofServer(serverId),
         Option.match({
           onNone: () => Effect.succeedNone,
-          onSome: (source) => Effect.option(generate(source))
+          onSome: (source) => Effect.option(generate(source, true))
         })
       )
     )

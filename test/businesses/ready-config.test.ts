@@ -6,7 +6,7 @@ import { useBerth } from "../support/Berth.ts"
 import { type Business, businesses, newBusiness } from "../support/business.ts"
 import { catalogOf, newCategory, newItem } from "../support/catalog.ts"
 import { callTool, connectMcp } from "../support/mcp.ts"
-import { replayToken } from "../support/oauth.ts"
+import { newFlow, replayToken } from "../support/oauth.ts"
 import { runSql } from "../support/sql.ts"
 
 const berth = useBerth()
@@ -199,6 +199,68 @@ describe("a business's configuration", () => {
     expect(await berth.request("GET", configPath(id))).toMatchObject({
       status: 401,
       body: { error: { code: "unauthorized" } }
+    })
+  })
+
+  describe("with integrations", () => {
+    const integrations = { crm: { token: "tok_canary_9917" } }
+    const shown = { serverId: expect.any(String), integrations }
+
+    it("shows them to a session and to a key that may change servers; another key reads the rest", async () => {
+      const [{ id, projectId }] = await linked()
+      await owner.patch(`${businesses}/${id}`, { integrations })
+      const { integrations: _integrations, ...rest } = await configOf(id)
+      expect(await configOf(id)).toMatchObject(shown)
+      const by = async (...scopes: ReadonlyArray<string>) =>
+        (await owner.holder(projectId, scopes)).get<Answer>(configPath(id))
+      expect((await by("servers:read", "servers:write")).body.data).toMatchObject(shown)
+      const reader = await by("servers:read", "deployments:write", "logs:read")
+      expect(reader.body.data).toStrictEqual(rest)
+      expect(reader.text).not.toContain("canary")
+      // One address, several answers: what keeps one must not hand it to another credential.
+      expect(reader.headers.get("vary")).toBe("Authorization, Cookie")
+    })
+
+    it("shows them to the server itself, by their own tag", async () => {
+      const [{ id }, server] = await linked()
+      const ask = async () => berth.request<Answer>("GET", self, { token: await replayToken(berth, server.id) })
+      const before = await ask()
+      await owner.patch(`${businesses}/${id}`, { integrations })
+      const after = await ask()
+      expect(before.body.data).not.toHaveProperty("integrations")
+      expect(after.body.data).toMatchObject(shown)
+      expect(after.headers.get("etag")).not.toBe(before.headers.get("etag"))
+    })
+
+    it("shows them over MCP by the same rule: to a session, keys and clients", async () => {
+      const [{ id, projectId }] = await linked()
+      await owner.patch(`${businesses}/${id}`, { integrations })
+      const flow = Object.assign(await newFlow(berth), { user: owner })
+      const client = async (scope: string) => (await flow.tokens({ resource: `${berth.url}/mcp`, scope })).access_token
+      const tokens = {
+        session: owner.token,
+        writer: (await owner.key(projectId, ["servers:read", "servers:write"])).key,
+        reader: (await owner.key(projectId, ["servers:read"])).key,
+        clientReads: await client("servers:read"),
+        clientWrites: await client("servers:read servers:write"),
+        clientIsUser: await client("servers:read account")
+      }
+      const read = async (token: string) => {
+        const mcp = await connectMcp(berth.url, { token })
+        const { structuredContent } = await callTool(mcp, "business_config", { businessId: id })
+        await mcp.close()
+        return (structuredContent as { integrations?: unknown }).integrations !== undefined
+      }
+      const found: Record<string, boolean> = {}
+      for (const [who, token] of Object.entries(tokens)) found[who] = await read(token)
+      expect(found).toEqual({
+        session: true,
+        writer: true,
+        reader: false,
+        clientReads: false,
+        clientWrites: true,
+        clientIsUser: true
+      })
     })
   })
 
