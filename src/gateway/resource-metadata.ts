@@ -30,6 +30,7 @@ export const resourceMetadata = ({ authUrl }: Settings, route: Route, place: Pla
     : {
       resource: resourceAt(route, place),
       authorization_servers: [route.byoaConfig.issuer],
+      scopes_supported: [...mcpScopes, offlineAccess],
       jwks_uri: route.byoaConfig.jwksUri,
       authorization_endpoint: route.byoaConfig.authorizationEndpoint,
       token_endpoint: route.byoaConfig.tokenEndpoint,

@@ -76,6 +76,17 @@ describeWhen(missingProgram("chromium"), "the pages in Chromium", () => {
       expect(visitor.complaints).toEqual([])
     })
 
+    it("a visitor is led back from a request that is wrong by nobody but themselves", async () => {
+      const { complaints, page } = await visit()
+      await page.goto(`${await onThisMachine("/lured")}&code_challenge_method=plain`)
+      await page.getByRole("heading", { level: 1, name: "This request can't go on" }).waitFor()
+      await page.getByText("Desk Agent sent you here with a request that is not valid").waitFor()
+      await page.getByRole("link", { name: /^Return to 127\.0\.0\.1:\d+, a program on this device$/ }).click()
+      await page.waitForURL(`${callback.origin()}/lured?**`)
+      expect(new URL(page.url()).searchParams.get("error")).toBe("invalid_request")
+      expect(complaints).toEqual([])
+    })
+
     it("a user changes to another account", async () => {
       const visitor = await visit()
       const url = await onThisMachine("/switched")
@@ -147,13 +158,14 @@ describeWhen(missingProgram("chromium"), "the pages in Chromium", () => {
       await again
     })
 
-    it("and keeps a page of elsewhere from framing ours", async () => {
+    it("and keeps a page of elsewhere from framing anything of ours", async () => {
       const { page } = await visit()
       await page.goto(`${callback.origin()}/frame`)
-      const framed = [`${callback.origin()}/framed`, `${berth.url}/oauth/sign-in`, `${berth.url}/docs`]
+      const ours = ["/oauth/sign-in", "/docs", "/", "/v1/health"].map((path) => berth.url + path)
+      const framed = [`${callback.origin()}/framed`, ...ours]
       await page.setContent(framed.map((url) => `<iframe src="${url}"></iframe>`).join(""), { waitUntil: "load" })
       const urls = page.frames().map((frame) => frame.url())
-      expect(framed.map((url) => urls.includes(url))).toEqual([true, false, true])
+      expect(framed.map((url) => urls.includes(url))).toEqual([true, ...ours.map(() => false)])
     })
   })
 

@@ -291,6 +291,7 @@ describeWhen(missingForApps, "deployments", () => {
     const metadata = await berth.request("GET", `/.well-known/oauth-protected-resource/s/${server.slug}`)
     expect(metadata.body).toMatchObject({
       authorization_servers: ["https://id.example.com/issuer"],
+      scopes_supported: ["mcp:read", "mcp:write", "mcp:execute", "offline_access"],
       jwks_uri: "https://id.example.com/jwksUri"
     })
   })

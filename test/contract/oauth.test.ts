@@ -61,4 +61,22 @@ describe("OAuth protection of hosted servers", () => {
     // Let in, a request finds that nothing is deployed yet.
     expect([await at(flow.server.publicUrl), await at(other.publicUrl)]).toEqual([503, 401])
   })
+
+  // The last: the sessions do not live that long.
+  row("an access token lives 15 minutes, a refresh token 30 days, rotated on each use", async () => {
+    const { access_token, refresh_token } = await flow.tokens()
+    const other = await flow.tokens()
+    const isActive = async (token: string) => (await flow.introspect(token)).body.active
+    berth.advance(14 * 60_000)
+    expect(await isActive(access_token)).toBe(true)
+    berth.advance(61_000)
+    expect(await isActive(access_token)).toBe(false)
+    const next = await flow.refresh(refresh_token)
+    expect([next.status, next.body.expires_in, await isActive(next.body.access_token)]).toEqual([200, 15 * 60, true])
+    expect(next.body.refresh_token).not.toBe(refresh_token)
+    berth.advance(29 * 86_400_000)
+    expect((await flow.refresh(next.body.refresh_token)).status).toBe(200)
+    berth.advance(86_400_000)
+    expect((await flow.refresh(other.refresh_token)).status).toBe(400)
+  })
 })

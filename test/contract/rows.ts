@@ -121,7 +121,8 @@ export const rows = {
     "byoa passes a syntactically valid Bearer token on unchanged, and rejects others",
     "POST /api/v1/servers/:id/clients { clientMetadataUrl } pre-registers a client",
     "GET /api/v1/oauth/authorize takes S256 only",
-    "POST /api/v1/oauth/token exchanges an authorization code"
+    "POST /api/v1/oauth/token exchanges an authorization code",
+    "an access token lives 15 minutes, a refresh token 30 days, rotated on each use"
   ],
   "Hub endpoints": [
     "POST /api/v1/hub/api-keys → 201 { data: { key, meta } }",

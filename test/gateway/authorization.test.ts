@@ -287,6 +287,7 @@ layer(gatewayServices(), { excludeTestServices: true })("a hosted server", (it) 
       assert.deepStrictEqual(jsonOf(document), {
         resource,
         authorization_servers: [issuer],
+        scopes_supported: ["mcp:read", "mcp:write", "mcp:execute", "offline_access"],
         jwks_uri: byoa.jwksUri,
         authorization_endpoint: byoa.authorizationEndpoint,
         token_endpoint: byoa.tokenEndpoint,

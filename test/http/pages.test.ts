@@ -281,10 +281,10 @@ describe("the authorization endpoint", () => {
         "http://127.0.0.1:4567/callback": "Return to 127.0.0.1:4567, a program on this device<",
         "zoommtg://zoom.example/join": "Return to zoommtg:, an app on this device<"
       }
-      const client_id = await registerClient(berth, "Lure", ...Object.keys(redirects))
+      const client_id = await registerClient(berth, "<i>Lure", ...Object.keys(redirects))
       for (const [redirect_uri, words] of Object.entries(redirects)) {
         const answer = await new PlainBrowser(berth).request("GET", wrong({ client_id, redirect_uri }))
-        expectPage(answer, redirect_uri, "Lure")
+        expectPage(answer, redirect_uri, "&lt;i&gt;Lure")
         expect(answer.text).toContain(words)
       }
     })
