@@ -30,7 +30,7 @@ export default defineConfig([
   // Both builds run at once in one folder, so only one of them may clean it, and not the other's file.
   {
     ...shared,
-    entry: { berth: "src/main.ts" },
+    entry: { berth: "src/main.ts", "hash-thread": "src/accounts/hash-thread.js" },
     noExternal: [bundled],
     // What a command loads when it runs has files of its own.
     splitting: true,

@@ -7,6 +7,7 @@ import directorySearch from "./migrations/0004_directory_search.ts"
 import directoryIndex from "./migrations/0005_directory_index.ts"
 import listingEvents from "./migrations/0006_listing_events.ts"
 import publications from "./migrations/0007_publications.ts"
+import limits from "./migrations/0008_limits.ts"
 import keysOfGrants from "./migrations/0010_keys_of_grants.ts"
 
 /**
@@ -21,5 +22,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0005_directory_index": directoryIndex,
   "0006_listing_events": listingEvents,
   "0007_publications": publications,
+  "0008_limits": limits,
   "0010_keys_of_grants": keysOfGrants
 }

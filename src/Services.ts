@@ -1,6 +1,8 @@
 import { Layer } from "effect"
 import { Accounts } from "./accounts/Accounts.ts"
 import { AccountsRepo } from "./accounts/AccountsRepo.ts"
+import { Attempts } from "./accounts/Attempts.ts"
+import { AttemptsRepo } from "./accounts/AttemptsRepo.ts"
 import { Passwords } from "./accounts/Passwords.ts"
 import { Billing } from "./billing/Billing.ts"
 import { BusinessesLive } from "./businesses/Live.ts"
@@ -78,6 +80,7 @@ const gateway = Layer.merge(Routes.Default, Layer.provide(Metering.Default, Mete
 
 const repos = Layer.mergeAll(
   AccountsRepo.Default,
+  AttemptsRepo.Default,
   ApiKeysRepo.Default,
   EnvironmentRepo.Default,
   IdempotencyRepo.Default,
@@ -104,7 +107,14 @@ export const ServicesLive = PublishingLive.pipe(
   Layer.provideMerge(Servers.Default),
   Layer.provideMerge(ApiKeys.Default),
   Layer.provideMerge(Projects.Default),
-  Layer.provideMerge(Layer.mergeAll(Accounts.Default, Billing.Default, Health.Default, Idempotency.Default)),
+  Layer.provideMerge(
+    Layer.mergeAll(
+      Layer.provide(Accounts.Default, Attempts.Default),
+      Billing.Default,
+      Health.Default,
+      Idempotency.Default
+    )
+  ),
   Layer.provideMerge(shared),
   Layer.provide(repos)
 )

@@ -1,3 +1,4 @@
+import { LogInsBusy } from "#src/accounts/Passwords.ts"
 import { EmailTaken, LogIn, Me, Session, SignUp, TooManyAttempts, WrongCredentials } from "#src/accounts/User.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Authentication } from "../Authentication.ts"
@@ -9,6 +10,7 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
       .setPayload(SignUp)
       .addSuccess(Data(Session), { status: 201 })
       .addError(EmailTaken)
+      .addError(LogInsBusy)
       .annotate(OpenApi.Summary, "Sign up")
       .annotate(
         OpenApi.Description,
@@ -21,8 +23,14 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
       .addSuccess(Data(Session))
       .addError(WrongCredentials)
       .addError(TooManyAttempts)
+      .addError(LogInsBusy)
       .annotate(OpenApi.Summary, "Log in")
-      .annotate(OpenApi.Description, "After 10 failures in 15 minutes from one address for one e-mail address: 429.")
+      .annotate(
+        OpenApi.Description,
+        "429 after 10 failures in 15 minutes from one address for one e-mail address; and after 100 in a day from " +
+          "anywhere, when one attempt a minute is left, unless the account was logged in to from that address within " +
+          "30 days. 503 while too many log-ins wait."
+      )
   )
   .add(
     HttpApiEndpoint.post("logOut", "/v1/auth/logout")

@@ -1,4 +1,5 @@
 import { Accounts } from "#src/accounts/Accounts.ts"
+import { type LogInsBusy } from "#src/accounts/Passwords.ts"
 import { type EmailTaken, LogIn, SignUp, type TooManyAttempts, type WrongCredentials } from "#src/accounts/User.ts"
 import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { decodeInput, type Invalid } from "#src/shared/Failure.ts"
@@ -27,7 +28,7 @@ const taken: Fault = {
 }
 
 /** Never 401: that asks for a header of a browser, not for a form (RFC 9110 §15.5.2). */
-const notEntered = (error: Invalid | WrongCredentials | EmailTaken | TooManyAttempts) => {
+const notEntered = (error: Invalid | WrongCredentials | EmailTaken | TooManyAttempts | LogInsBusy) => {
   switch (error._tag) {
     case "Invalid":
       return new NotEntered({ faults: error.issues.map(faultOf), status: 422 })
@@ -37,6 +38,8 @@ const notEntered = (error: Invalid | WrongCredentials | EmailTaken | TooManyAtte
       return new NotEntered({ faults: [taken], status: 409 })
     case "TooManyAttempts":
       return new NotEntered({ faults: [{ message: `${error.message}.` }], status: 429, retryAfter: error.retryAfter })
+    case "LogInsBusy":
+      return new NotEntered({ faults: [{ message: `${error.message}.` }], status: 503, retryAfter: error.retryAfter })
   }
 }
 

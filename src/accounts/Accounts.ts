@@ -3,22 +3,22 @@ import { now } from "#src/shared/now.ts"
 import { digestOf, randomToken } from "#src/shared/tokens.ts"
 import { Duration, Effect, Option } from "effect"
 import { AccountsRepo } from "./AccountsRepo.ts"
+import { Attempts } from "./Attempts.ts"
 import { AccountId, type Actor, CurrentActor } from "./CurrentActor.ts"
 import { Passwords } from "./Passwords.ts"
 import { sessionOnly, withPolicy } from "./Policy.ts"
-import { type LogIn, type SignUp, TooManyAttempts, type UserRow, WrongCredentials } from "./User.ts"
+import { type LogIn, type SignUp, type UserRow, WrongCredentials } from "./User.ts"
 
 export const sessionPrefix = "svc_sess_"
 const lifetime = Duration.toMillis("30 days")
 /** A session slides at most once a day: reads stay reads. */
 const slideAfter = Duration.toMillis("1 day")
-const attemptWindow = Duration.toMillis("15 minutes")
-const attemptLimit = 10
 
 /** Users and their sessions (design: accounts). A user is an account: it owns projects and has a plan. */
 export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {
   effect: Effect.gen(function*() {
     const repo = yield* AccountsRepo
+    const attempts = yield* Attempts
     const passwords = yield* Passwords
 
     const open = Effect.fn("Accounts.open")(function*(user: typeof UserRow.Type) {
@@ -37,28 +37,18 @@ export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {
         passwordHash
       })
       return yield* open(user)
-    })
+    }, passwords.admitted)
 
-    /**
-     * An attempt is counted before it is checked, and forgotten when it succeeds, so that many at once can't pass the
-     * limit together. `address` is the caller's IP.
-     */
+    /** `address` is the caller's IP. */
     const logIn = Effect.fn("Accounts.logIn")(function*(input: typeof LogIn.Type, address: string) {
       const email = input.email.toLowerCase()
-      const bucket = digestOf(`${address}\n${email}`)
-      const at = yield* now
-      const windowStart = new Date(at.getTime() - attemptWindow)
-      const oldest = yield* repo.claimAttempt(bucket, at, windowStart, attemptLimit)
-      if (Option.isSome(oldest)) {
-        const seconds = Math.ceil((oldest.value.getTime() + attemptWindow - at.getTime()) / 1000)
-        return yield* new TooManyAttempts({ retryAfter: Math.max(1, seconds) })
-      }
+      const attempt = yield* attempts.begin(email, address)
       const user = yield* repo.userByEmail(email)
       const fits = yield* passwords.verify(Option.getOrUndefined(user)?.passwordHash, input.password)
       if (!fits || Option.isNone(user)) return yield* new WrongCredentials()
-      yield* repo.forgetAttempts(bucket)
+      yield* attempts.succeeded(attempt)
       return yield* open(user.value)
-    })
+    }, passwords.admitted)
 
     const logOut = Effect.gen(function*() {
       const { credential } = yield* CurrentActor
@@ -107,7 +97,7 @@ export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {
     /** The account with this id; none when it is gone. */
     const find = Effect.fn("Accounts.find")(repo.userIfAny)
 
-    const sweep = Effect.flatMap(now, (at) => repo.sweep(at, new Date(at.getTime() - attemptWindow)))
+    const sweep = Effect.zipRight(Effect.flatMap(now, repo.sweep), attempts.sweep)
 
     return {
       signUp,

@@ -1,21 +1,53 @@
-import { hash, verify } from "@node-rs/argon2"
-import { Effect } from "effect"
+import { failsWith } from "#src/shared/Failure.ts"
+import { Effect, Option, Schema } from "effect"
+import { availableParallelism } from "node:os"
+import { hashThreads } from "./HashThreads.ts"
 
-/** OWASP's profile of argon2id (the library's default variant) with 19 MiB and 2 passes; about 12 ms. */
+/** OWASP's profile of argon2id (the library's default variant) with 19 MiB and 2 passes; about 20 ms. */
 const options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-/** Hashes and checks passwords, few at a time: each takes 19 MiB. */
+/** One core stays free for requests; each thread takes 19 MiB while it hashes. */
+const threads = Math.max(1, Math.min(4, availableParallelism() - 1))
+
+/** Where cores are scarce, requests go first (docs/decisions/password-hashing.md has the figures). */
+const nice = 5
+
+/** Log-ins and sign-ups that may wait for a thread. */
+export const mostWaiting = 32
+
+/** No more log-ins and sign-ups can wait (503). */
+export class LogInsBusy extends Schema.TaggedError<LogInsBusy>()("LogInsBusy", {}, failsWith(503)) {
+  readonly retryAfter = 5
+  override get message() {
+    return `Too many people are logging in at this moment; try again in ${this.retryAfter} seconds`
+  }
+}
+
+/** Hashes and checks passwords, on threads of their own: hashing is dear, and whoever asks for it is nobody yet. */
 export class Passwords extends Effect.Service<Passwords>()("accounts/Passwords", {
-  effect: Effect.gen(function*() {
-    const few = (yield* Effect.makeSemaphore(4)).withPermits(1)
-    const dummy = yield* Effect.promise(() => hash("nobody has this password", options))
+  scoped: Effect.gen(function*() {
+    const run = yield* hashThreads({ threads, nice, options })
+    const hash = (password: string) => Effect.map(run({ password }), String)
+    const dummy = yield* Effect.cached(hash("nobody has this password"))
+    yield* Effect.forkScoped(dummy)
+    const places = yield* Effect.makeSemaphore(threads + mostWaiting)
 
     return {
-      hash: (password: string) => few(Effect.promise(() => hash(password, options))),
+      /**
+       * Does what needs a password hashed or checked, if there is a place for it; taken before anything else is done,
+       * so that a refusal costs next to nothing. A caller who hangs up gives the place back.
+       */
+      admitted: <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | LogInsBusy, R> =>
+        Effect.flatMap(
+          places.withPermitsIfAvailable(1)(work),
+          Option.match({ onNone: () => new LogInsBusy(), onSome: Effect.succeed })
+        ),
+      hash,
       /** Checks against a hash that fits nobody when there is none, so that an unknown user costs the same time. */
       verify: (stored: string | undefined, password: string) =>
-        few(Effect.promise(() => verify(stored ?? dummy, password))).pipe(
-          Effect.map((fits) => fits && stored !== undefined)
+        (stored === undefined ? dummy : Effect.succeed(stored)).pipe(
+          Effect.flatMap((against) => run({ password, stored: against })),
+          Effect.map((fits) => fits === true && stored !== undefined)
         )
     } as const
   })

@@ -35,6 +35,7 @@ export const UserRow = Schema.Struct({
   name: Schema.NullOr(Schema.String),
   passwordHash: Schema.String,
   plan: PlanName,
+  emailVerifiedAt: Schema.NullOr(Schema.DateFromSelf),
   createdAt: Schema.DateFromSelf
 })
 
@@ -43,7 +44,12 @@ export const Session = Schema.Struct({ user: User, token: Schema.String, expires
 
 /** The caller: its user, plan, and the credential in use. */
 export const Me = Schema.Struct({
-  user: User,
+  user: Schema.Struct({
+    ...User.fields,
+    emailVerifiedAt: Schema.NullOr(Timestamp).annotations({
+      description: "When the operator verified that the address is this user's; null until then"
+    })
+  }),
   plan: PlanName,
   credential: Schema.Union(
     Schema.Struct({ type: Schema.Literal("session"), expiresAt: Timestamp }),
@@ -79,6 +85,8 @@ export class TooManyAttempts
   extends Schema.TaggedError<TooManyAttempts>()("TooManyAttempts", { retryAfter: Schema.Int }, failsWith(429))
 {
   override get message() {
-    return `Too many failed log-ins; try again in ${Math.ceil(this.retryAfter / 60)} minutes`
+    return this.retryAfter > 60
+      ? `Too many failed log-ins; try again in ${Math.ceil(this.retryAfter / 60)} minutes`
+      : `Too many failed log-ins; try again in ${this.retryAfter} seconds`
   }
 }

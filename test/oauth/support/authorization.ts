@@ -1,5 +1,7 @@
 import { Accounts } from "#src/accounts/Accounts.ts"
 import { AccountsRepo } from "#src/accounts/AccountsRepo.ts"
+import { Attempts } from "#src/accounts/Attempts.ts"
+import { AttemptsRepo } from "#src/accounts/AttemptsRepo.ts"
 import { Passwords } from "#src/accounts/Passwords.ts"
 import { Authorization } from "#src/oauth/Authorization.ts"
 import { AuthorizationRepo } from "#src/oauth/AuthorizationRepo.ts"
@@ -33,7 +35,12 @@ export const authorizationTest = Layer.mergeAll(
     TokensRepo.Default,
     Accounts.Default
   ]),
-  Layer.provide([AccountsRepo.Default, ApiKeysRepo.Default, Passwords.Default]),
+  Layer.provide([
+    AccountsRepo.Default,
+    ApiKeysRepo.Default,
+    Layer.provide(Attempts.Default, AttemptsRepo.Default),
+    Passwords.Default
+  ]),
   Layer.provideMerge(clientsTest)
 )
 

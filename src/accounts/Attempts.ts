@@ -1,0 +1,67 @@
+import { addressBucket } from "#src/shared/client-address.ts"
+import { now } from "#src/shared/now.ts"
+import { digestOf } from "#src/shared/tokens.ts"
+import { Duration, Effect } from "effect"
+import { AttemptsRepo, type Origin } from "./AttemptsRepo.ts"
+import { counted, waitsUntil } from "./slowdown.ts"
+import { TooManyAttempts } from "./User.ts"
+
+const window = Duration.toMillis("15 minutes")
+const mostInWindow = 10
+/** Where an account was logged in to within this time, its owner is let in although others try it from elsewhere. */
+const knownFor = Duration.toMillis("30 days")
+
+/** An attempt that was let pass, and counted. */
+export interface Attempt {
+  readonly origin: Origin
+  /** Whether it counts for the account, wherever it came from. */
+  readonly tallied: boolean
+}
+
+/**
+ * How often a log-in may be tried: 10 failures in 15 minutes from one address for one account; and, from anywhere that
+ * the account is not known from, 100 failures a day, then one attempt a minute. Accounts that do not exist are counted
+ * like those that do.
+ */
+export class Attempts extends Effect.Service<Attempts>()("accounts/Attempts", {
+  effect: Effect.gen(function*() {
+    const repo = yield* AttemptsRepo
+
+    const refuse = (until: Date, at: Date) =>
+      new TooManyAttempts({ retryAfter: Math.max(1, Math.ceil((until.getTime() - at.getTime()) / 1000)) })
+
+    const claim = Effect.fn("Attempts.claim")(function*(origin: Origin) {
+      const at = yield* now
+      const { count, oldest } = yield* repo.recent(origin, new Date(at.getTime() - window))
+      if (count >= mostInWindow) return yield* refuse(new Date(oldest.getTime() + window), at)
+      const tallied = !(yield* repo.isKnown(origin, new Date(at.getTime() - knownFor)))
+      if (tallied) {
+        const tally = yield* repo.tally(origin)
+        const until = tally === undefined ? undefined : waitsUntil(tally, at)
+        if (until !== undefined) return yield* refuse(until, at)
+        yield* repo.putTally(origin, counted(tally, at))
+      }
+      yield* repo.add(origin, at)
+      return { origin, tallied } satisfies Attempt
+    })
+
+    return {
+      /** Counts an attempt before it is checked, so that many at once can't pass the limit together. */
+      begin: (email: string, address: string) => {
+        const from = addressBucket(address)
+        const origin = { bucket: digestOf(`${from}\n${email}`), account: digestOf(email) }
+        return repo.oneByOne(origin, claim(origin))
+      },
+      /** It was the right password: the failures before it from the same address are forgotten, others' are not. */
+      succeeded: Effect.fn("Attempts.succeeded")(function*({ origin, tallied }: Attempt) {
+        if (tallied) yield* repo.lowerTally(origin)
+        yield* repo.succeeded(origin, yield* now)
+      }),
+      sweep: Effect.flatMap(now, (at) =>
+        repo.sweep({
+          attempts: new Date(at.getTime() - window),
+          known: new Date(at.getTime() - knownFor)
+        }, at))
+    } as const
+  })
+}) {}
