@@ -65,7 +65,9 @@ export const serverTools = Effect.gen(function*() {
       ...deploy,
       name: "configure_server_auth",
       title: "Choose a server's protection",
-      description: "Sets who protects a server: service_managed (ours), or byoa with your own issuer's byoaConfig.",
+      description:
+        "Sets who protects a server: service_managed (ours), or byoa with your own issuer's byoaConfig. access " +
+        "says who may use it; list takes the addresses of allowedEmails that the operator has verified.",
       effect: "update",
       needs: ["servers:write"],
       params: Input({ ...serverId, ...authFields }),

@@ -24,13 +24,13 @@ export const makeAuthorize = Effect.gen(function*() {
 
   /** Whether the user has nothing to decide: it was decided before, or by the server's owner. */
   const isDecided = Effect.fn("pages.isDecided")(function*(request: AuthorizationRequest, actor: Actor) {
-    return authorization.mayConsent(request, actor) &&
+    return (yield* authorization.admissionOf(request, actor.accountId)) === "admitted" &&
       !(yield* authorization.consentNeeded(request, actor.accountId))
   })
 
   const ask = Effect.fn("pages.ask")(function*(request: AuthorizationRequest, actor: Actor, query: string) {
     const { client, redirectUri, resource, scopes, target } = request
-    const allowed = authorization.mayConsent(request, actor)
+    const admission = yield* authorization.admissionOf(request, actor.accountId)
     const ticket = yield* tickets.issue(purpose(actor, query))
     const text = consentPage({
       action: links.consent(query),
@@ -42,9 +42,9 @@ export const makeAuthorize = Effect.gen(function*() {
       target: { kind: target.kind, name: target.name, url: resource },
       scopes,
       user: actor.email,
-      allowed
+      admission
     })
-    return consentForm(text, allowed ? 200 : 403)
+    return consentForm(text, admission === "admitted" ? 200 : 403)
   })
 
   const authorize = Effect.gen(function*() {
@@ -67,7 +67,7 @@ export const makeAuthorize = Effect.gen(function*() {
     const decision = form.get("decision")
     if (decision === "deny") return seeOther(authorization.deny(request))
     if (decision !== "allow") return yield* new BadRequest({ reason: "The decision must be to allow or to deny" })
-    return authorization.mayConsent(request, actor)
+    return (yield* authorization.admissionOf(request, actor.accountId)) === "admitted"
       ? seeOther(yield* authorization.approve(request, actor.accountId, request.scopes))
       : yield* ask(request, actor, query)
   })

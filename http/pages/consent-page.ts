@@ -19,7 +19,7 @@ export interface ConsentProps {
   /** E-mail address of the user. */
   readonly user: string
   /** Whether the server lets this user in at all; if not, the page can only deny. */
-  readonly allowed: boolean
+  readonly admission: "admitted" | "unverified" | "refused"
 }
 
 const row = (term: string, value: ReturnType<typeof html>) =>
@@ -68,12 +68,12 @@ ${
       )
     }</ul>`
 
-const buttons = ({ action, allowed, ticket }: ConsentProps) =>
+const buttons = ({ action, admission, ticket }: ConsentProps) =>
   html`<form method="post" action="${action}">
 <input type="hidden" name="ticket" value="${ticket}">
 <div class="choices">
 ${
-    allowed
+    admission === "admitted"
       ? html`<button class="act" name="decision" value="allow">Allow</button>
 <button name="decision" value="deny">Deny</button>`
       : html`<button class="act" name="decision" value="deny">Go back</button>`
@@ -88,18 +88,25 @@ const refused = (props: ConsentProps, name: string, server: string) =>
   document({
     title: "Not open to this account",
     main: html`<h1>This server is not open to you</h1>
-<p>The owner of <strong><bdi>${server}</bdi></strong> lets in other accounts only, so <strong><bdi>${name}</bdi></strong>
-can't use it for you. Ask the owner to add your e-mail address, or use another account.</p>
+${
+      props.admission === "unverified"
+        ? html`<p>The owner of <strong><bdi>${server}</bdi></strong> lets in certain e-mail addresses only, and nobody has
+verified yet that <strong><bdi>${props.user}</bdi></strong> is yours. Ask the operator of this platform to verify it, then
+try again, or use another account.</p>`
+        : html`<p>The owner of <strong><bdi>${server}</bdi></strong> lets in other accounts only, so
+<strong><bdi>${name}</bdi></strong> can't use it for you. Ask the owner to add your e-mail address, or use another
+account.</p>`
+    }
 ${account(props)}
 ${buttons(props)}`
   })
 
 /** Asks the user; what stands here is all that there is to decide by (checklist, row 10). */
 export const consentPage = (props: ConsentProps) => {
-  const { allowed, target } = props
+  const { admission, target } = props
   const name = shownName(props.client.clientName, "An unnamed application")
   const server = shownName(target.name, "an unnamed server")
-  if (!allowed) return refused(props, name, server)
+  if (admission !== "admitted") return refused(props, name, server)
   return document({
     title: `Allow ${name}?`,
     main: html`<h1>Allow <bdi>${name}</bdi> to use <bdi>${server}</bdi>?</h1>

@@ -79,6 +79,11 @@ export class ServersApi extends HttpApiGroup.make("servers")
       .addError(ServerNotFound)
       .addError(Invalid)
       .annotate(OpenApi.Summary, "Choose who protects the server: service_managed, or byoa with your own issuer")
+      .annotate(
+        OpenApi.Description,
+        "With access list only the owner, and the users of allowedEmails whose addresses the operator has verified, are " +
+          "let in; the answer's notice says so. Who is let in counts from the next consent or refresh on."
+      )
   )
   .add(
     HttpApiEndpoint.get("logs", "/v1/servers/:serverId/logs")

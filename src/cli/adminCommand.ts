@@ -1,4 +1,4 @@
-import { Args, Command } from "@effect/cli"
+import { Args, Command, Options } from "@effect/cli"
 import { Console, Effect, Layer } from "effect"
 import { PlanName } from "../billing/Plan.ts"
 import { StandingLive } from "../businesses/Live.ts"
@@ -46,6 +46,22 @@ const plan = Command.make(
     }).pipe(Effect.provide(operators), orSay)
 ).pipe(Command.withDescription("Put an account on a plan: free, developer, pro or enterprise"))
 
+const verify = Command.make(
+  "verify",
+  {
+    email: Args.text({ name: "email" }),
+    undo: Options.boolean("undo").pipe(Options.withDescription("Take it back"))
+  },
+  ({ email, undo }) =>
+    Effect.gen(function*() {
+      const found = yield* (yield* Operators).setVerified(email, !undo)
+      const said = `${email} is ${undo ? "not " : ""}verified: servers whose access is a list ${
+        undo ? "refuse it" : "let it in where it is listed"
+      }`
+      yield* found ? Console.log(said) : fail(`There is no account ${email}`)
+    }).pipe(Effect.provide(operators), orSay)
+).pipe(Command.withDescription("Record that an e-mail address belongs to the account that has it"))
+
 const reviews = Command.make("reviews", {}, () =>
   Effect.gen(function*() {
     const waiting = yield* (yield* Operators).reviews
@@ -78,5 +94,5 @@ const premium = Command.make(
 /** `berth admin …`: the operator's commands, on the database that the settings name, beside a running service. */
 export const adminCommand = Command.make("admin").pipe(
   Command.withDescription("Operate an installation (needs its settings and database)"),
-  Command.withSubcommands([rewrap, rotateKeys, plan, reviews, premium])
+  Command.withSubcommands([rewrap, rotateKeys, plan, verify, reviews, premium])
 )

@@ -13,7 +13,7 @@ import {
   PageError,
   RedirectError
 } from "./AuthorizationRequest.ts"
-import { mayUseServer, type ServerUser } from "./checks/access.ts"
+import { admission } from "./checks/access.ts"
 import { duplicated, parameter } from "./checks/duplicates.ts"
 import { challengeProblem } from "./checks/pkce.ts"
 import { matchesRedirect, redirectKind } from "./checks/redirect-uri.ts"
@@ -172,9 +172,19 @@ export class Authorization extends Effect.Service<Authorization>()("oauth/Author
     const trusts = (userId: string, client: OAuthClient) =>
       repo.hasConsented({ userId, clientId: client.clientId, redirectUrisHash: consentHash(client) })
 
-    /** Whether the server lets this user in at all (design: server auth, `access`). */
-    const mayConsent = ({ target }: AuthorizationRequest, user: ServerUser) =>
-      target.kind === "platform" || mayUseServer(target, user)
+    /** Whether the server lets this user in at all (design: server auth, `access`), as things stand now. */
+    const admissionOf = Effect.fn("Authorization.admissionOf")(
+      function*({ target }: AuthorizationRequest, userId: string) {
+        const user = Option.getOrUndefined(yield* accounts.find(userId))
+        if (user === undefined) return "refused"
+        if (target.kind === "platform") return "admitted"
+        return admission(target, {
+          accountId: user.id,
+          email: user.email,
+          emailVerified: user.emailVerifiedAt !== null
+        })
+      }
+    )
 
     const deny = ({ redirectUri, state }: AuthorizationRequest) =>
       redirect(redirectUri, state, "access_denied", "the user or the server's owner does not allow it")
@@ -187,8 +197,7 @@ export class Authorization extends Effect.Service<Authorization>()("oauth/Author
       function*(request: AuthorizationRequest, userId: string, scopes: ReadonlyArray<string>) {
         const { client, codeChallenge, redirectUri, resource, state, target } = request
         const granted = request.scopes.filter((scope) => scopes.includes(scope))
-        const user = yield* accounts.find(userId)
-        const allowed = Option.exists(user, ({ email, id }) => mayConsent(request, { accountId: id, email })) &&
+        const allowed = (yield* admissionOf(request, userId)) === "admitted" &&
           granted.some((scope) => scope !== offlineAccess)
         if (!allowed) return deny(request)
         const code = randomToken()
@@ -210,6 +219,6 @@ export class Authorization extends Effect.Service<Authorization>()("oauth/Author
       }
     )
 
-    return { examine, consentNeeded, trusts, mayConsent, approve, deny } as const
+    return { examine, consentNeeded, trusts, admissionOf, approve, deny } as const
   })
 }) {}

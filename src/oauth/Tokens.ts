@@ -6,7 +6,7 @@ import { digestOf } from "#src/shared/tokens.ts"
 import { SqlClient } from "@effect/sql"
 import { Clock, Duration, Effect, Either, Option } from "effect"
 import { AccessTokens, accessTokenSeconds } from "./AccessTokens.ts"
-import { mayUseServer } from "./checks/access.ts"
+import { admission } from "./checks/access.ts"
 import { duplicated, parameter } from "./checks/duplicates.ts"
 import { verifierMatches } from "./checks/pkce.ts"
 import { resourceNamer } from "./checks/resource.ts"
@@ -56,8 +56,9 @@ export class Tokens extends Effect.Service<Tokens>()("oauth/Tokens", {
     })
 
     /** Whether the user may use the resource today: a server's owner may have thought otherwise since. */
-    const stillAllowed = ({ email, server, userId }: Held) =>
-      server === null || (server.authMode === "service_managed" && mayUseServer(server, { accountId: userId, email }))
+    const stillAllowed = ({ email, emailVerified, server, userId }: Held) =>
+      server === null || (server.authMode === "service_managed" &&
+        admission(server, { accountId: userId, email, emailVerified }) === "admitted")
 
     /** A server's URL as it is now: what was granted at another of its addresses is for the same server. */
     const resourceOf = ({ resource, server }: Held) => server === null ? resource : publicUrl(settings, server.slug)

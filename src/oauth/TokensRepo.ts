@@ -14,6 +14,7 @@ const Held = Schema.Struct({
   revoked: Schema.Boolean,
   userId: Schema.String,
   email: Schema.String,
+  emailVerified: Schema.Boolean,
   /** The server that the resource is, as it is now; null for our own MCP door. */
   server: Schema.NullOr(Schema.Struct({
     id: Schema.String,
@@ -65,6 +66,7 @@ export class TokensRepo extends Effect.Service<TokensRepo>()("oauth/TokensRepo",
 
     const held = sql`t.family_id, t.client_id, t.resource, t.scopes, t.expires_at,
       (f.revoked_at IS NOT NULL OR g.revoked_at IS NOT NULL) AS revoked, g.user_id, u.email,
+      u.email_verified_at IS NOT NULL AS email_verified,
       CASE WHEN s.id IS NULL THEN NULL ELSE json_build_object('id', s.id, 'slug', s.slug, 'authMode', s.auth_mode,
         'access', s.access, 'allowedEmails', s.allowed_emails, 'ownerId', p.account_id) END AS server`
     const origin = sql`JOIN token_families f ON f.id = t.family_id JOIN oauth_grants g ON g.id = f.grant_id

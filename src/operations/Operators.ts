@@ -23,6 +23,19 @@ export class Operators extends Effect.Service<Operators>()("operations/Operators
       return accounts.length > 0
     })
 
-    return { setPlan, setPremium, reviews } as const
+    const putVerified = SqlSchema.findAll({
+      Request: Schema.Struct({ email: Schema.String, verified: Schema.Boolean }),
+      Result: Schema.Struct({ id: Schema.String }),
+      execute: ({ email, verified }) =>
+        sql`UPDATE users SET email_verified_at = CASE WHEN ${verified} THEN coalesce(email_verified_at, now()) END
+            WHERE email = ${email} RETURNING id`
+    })
+
+    /** Records that an e-mail address is its user's, or no longer does; false when there is no such account. */
+    const setVerified = Effect.fn("Operators.setVerified")(function*(email: string, verified: boolean) {
+      return (yield* dieOnSql(putVerified({ email: email.toLowerCase(), verified }))).length > 0
+    })
+
+    return { setPlan, setPremium, setVerified, reviews } as const
   })
 }) {}

@@ -28,7 +28,10 @@ const Email = Text(254).pipe(
 export const authFields = {
   authMode: Schema.Literal("service_managed", "byoa"),
   byoaConfig: optional(ByoaConfig),
-  access: optional(Schema.Literal("public", "owner", "list")),
+  access: optional(Schema.Literal("public", "owner", "list")).annotations({
+    description: "Whom the server lets in: public any user, owner its owner, list its owner and the users of " +
+      "allowedEmails whose addresses the operator has verified"
+  }),
   allowedEmails: optional(List(Email).pipe(Schema.maxItems(1000, { message: () => "must be at most 1000 addresses" })))
 }
 export const ConfigureAuth = Input(authFields)

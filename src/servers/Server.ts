@@ -49,6 +49,9 @@ export const Server = Schema.Struct({
   byoaConfig: Schema.NullOr(ByoaConfig),
   access: Access,
   allowedEmails: Schema.Array(Schema.String),
+  notice: optional(Schema.String.annotations({
+    description: "Only while access is list: whom the list lets in"
+  })),
   cpu: Cpu,
   memoryMb: MemoryMb,
   autoStopSeconds: AutoStopSeconds,
@@ -62,7 +65,7 @@ export const Server = Schema.Struct({
 export type Server = typeof Server.Type
 
 export const ServerRow = Schema.Struct({
-  ...Server.omit("subdomain", "publicUrl").fields,
+  ...Server.omit("subdomain", "publicUrl", "notice").fields,
   createdAt: Schema.DateFromSelf,
   updatedAt: Schema.DateFromSelf,
   replayToken: Schema.String,

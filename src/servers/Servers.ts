@@ -25,6 +25,10 @@ import {
 } from "./Server.ts"
 import { ServersRepo, type Span } from "./ServersRepo.ts"
 
+/** What an owner has to know of a list: an address by itself proves nothing. */
+const listNotice = "Only those of allowedEmails may pass whose accounts the operator of this platform has verified, " +
+  "and you: anybody can sign up with any address. Ask the operator to verify them (berth admin verify)"
+
 const reads = withPolicy(anyScope("servers:read"))
 const writes = withPolicy(anyScope("servers:write"))
 
@@ -38,6 +42,7 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
 
     const view = (row: ServerRow): Server => ({
       ...row,
+      ...(row.access === "list" ? { notice: listNotice } : {}),
       subdomain: `${row.slug}.${settings.mcpDomain}`,
       publicUrl: publicUrl(settings, row.slug)
     })

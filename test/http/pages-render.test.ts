@@ -33,7 +33,7 @@ const consent = (props: Partial<ConsentProps> = {}) =>
     target: { kind: "server", name: "Menu", url: "https://menu.mcp.example" },
     scopes: ["mcp:read"],
     user: "ada@example.com",
-    allowed: true,
+    admission: "admitted",
     ...props
   })
 
@@ -60,7 +60,8 @@ const pagesWith = (evil: string) => {
     signUp: signUpPage(form),
     consent: consent({ client, target, scopes: [evil], user: evil }),
     documented: consent({ client: { ...client, kind: "metadata" }, target: { ...target, url: evil } }),
-    refused: consent({ client, target, user: evil, allowed: false }),
+    refused: consent({ client, target, user: evil, admission: "refused" }),
+    unverified: consent({ client, target, user: evil, admission: "unverified" }),
     message: messagePage({ title: evil, message: [evil], code: evil, requestId: evil }),
     continuing: continuePage({ clientName: evil, href: "/x" }),
     grants: grantsPage({ action: "/g", signOut: "/o", ticket: "t", user: evil, grants: [grant], revoked: true })
@@ -211,8 +212,10 @@ describe("the consent page", () => {
   })
 
   it("offers a user whom the server does not let in no way to allow", () => {
-    expect(consent({ allowed: false })).not.toContain("value=\"allow\"")
-    expect(consent({ allowed: false })).toContain("value=\"deny\"")
+    for (const admission of ["refused", "unverified"] as const) {
+      expect(consent({ admission })).not.toContain("value=\"allow\"")
+      expect(consent({ admission })).toContain("value=\"deny\"")
+    }
   })
 })
 

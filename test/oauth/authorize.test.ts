@@ -519,18 +519,17 @@ layer(authorizationTest)((it) => {
             const request = yield* examine(fields)
             return yield* Effect.forEach([server.accountId, listed, stranger], (accountId) =>
               Effect.gen(function*() {
-                const may = authorization.mayConsent(request, {
-                  accountId,
-                  email: `${accountId}@example.com`.toLowerCase()
-                })
+                const admission = yield* authorization.admissionOf(request, accountId)
                 const answer = answered(yield* authorization.approve(request, accountId, request.scopes))
-                expect("code" in answer).toBe(may)
+                expect("code" in answer).toBe(admission === "admitted")
                 return answer["error"] ?? "none"
               }))
           })
         yield* sql`UPDATE users SET email = lower(email)`
         expect(yield* errors("public")).toEqual(["none", "none", "none"])
         expect(yield* errors("owner")).toEqual(["none", "access_denied", "access_denied"])
+        expect(yield* errors("list")).toEqual(["none", "access_denied", "access_denied"])
+        yield* sql`UPDATE users SET email_verified_at = now()`
         expect(yield* errors("list")).toEqual(["none", "none", "access_denied"])
       }))
   })

@@ -1,6 +1,6 @@
 import { CurrentSettings } from "#src/Config.ts"
 import { answerTo } from "#src/oauth/authorization-response.ts"
-import { mayUseServer } from "#src/oauth/checks/access.ts"
+import { admission } from "#src/oauth/checks/access.ts"
 import { duplicated } from "#src/oauth/checks/duplicates.ts"
 import { resourceNamer } from "#src/oauth/checks/resource.ts"
 import { graceMillis, rotationOf } from "#src/oauth/checks/rotation.ts"
@@ -112,13 +112,18 @@ it("a parameter is there twice even when it is empty; resource may be", () => {
   expect(duplicated(new URLSearchParams("resource=1&resource=2"))).toBeUndefined()
 })
 
-it("a server is for everybody, its owner, or those listed beside the owner", () => {
-  const may = (access: "public" | "owner" | "list", accountId: string) =>
-    mayUseServer({ access, ownerId: "o", allowedEmails: ["l@x"] }, { accountId, email: `${accountId}@x` })
-  const all = ["o", "l", "s"]
-  expect(all.map((id) => may("public", id))).toEqual([true, true, true])
-  expect(all.map((id) => may("owner", id))).toEqual([true, false, false])
-  expect(all.map((id) => may("list", id))).toEqual([true, true, false])
+it("a server is for everybody, its owner, or those listed beside the owner whose address is verified", () => {
+  const of = (access: "public" | "owner" | "list", emailVerified: boolean) =>
+    ["o", "l", "s"].map((accountId) =>
+      admission({ access, ownerId: "o", allowedEmails: ["l@x"] }, { accountId, email: `${accountId}@x`, emailVerified })
+    )
+  for (const verified of [true, false]) {
+    expect(of("public", verified)).toEqual(["admitted", "admitted", "admitted"])
+    expect(of("owner", verified)).toEqual(["admitted", "refused", "refused"])
+  }
+  expect(of("list", true)).toEqual(["admitted", "admitted", "refused"])
+  // Who is listed is not to be found out by signing up.
+  expect(of("list", false)).toEqual(["admitted", "unverified", "unverified"])
 })
 
 it("revoked families are known for an access token's life, and then forgotten", () => {

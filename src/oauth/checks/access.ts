@@ -10,10 +10,20 @@ export interface ServerUser {
   readonly accountId: string
   /** In lower case, as accounts keep it. */
   readonly email: string
+  /** Whether it is known that the address is this user's: anybody can sign up with anybody's. */
+  readonly emailVerified: boolean
 }
 
-/** `public`: any user. `owner`: the owner. `list`: the owner and those whose e-mail address is listed. */
-export const mayUseServer = (
+/**
+ * `public`: any user. `owner`: the owner. `list`: the owner and those whose e-mail address is listed and verified.
+ * Everybody whose address is not verified is told so, listed or not: a list is not to be read by signing up.
+ */
+export const admission = (
   { access, allowedEmails, ownerId }: ServerAccess,
-  { accountId, email }: ServerUser
-): boolean => access === "public" || accountId === ownerId || (access === "list" && allowedEmails.includes(email))
+  { accountId, email, emailVerified }: ServerUser
+): "admitted" | "unverified" | "refused" => {
+  if (access === "public" || accountId === ownerId) return "admitted"
+  if (access === "owner") return "refused"
+  if (!emailVerified) return "unverified"
+  return allowedEmails.includes(email) ? "admitted" : "refused"
+}

@@ -1,13 +1,17 @@
+import { adminCommand } from "#src/cli/adminCommand.ts"
 import { callCommand, toolsCommand } from "#src/cli/mcp/commands.ts"
 import { Command } from "@effect/cli"
 import { NodeContext } from "@effect/platform-node"
 import { ConfigProvider, Console, Effect } from "effect"
 import { format } from "node:util"
 
-const berth = Command.run(Command.make("berth").pipe(Command.withSubcommands([toolsCommand, callCommand])), {
-  name: "berth",
-  version: "0"
-})
+const berth = Command.run(
+  Command.make("berth").pipe(Command.withSubcommands([toolsCommand, callCommand, adminCommand])),
+  {
+    name: "berth",
+    version: "0"
+  }
+)
 
 export interface Output {
   readonly code: number
