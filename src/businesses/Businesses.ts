@@ -6,6 +6,7 @@ import { Projects } from "#src/projects/Projects.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { isUlid, newUlid } from "#src/shared/ids.ts"
+import { now } from "#src/shared/now.ts"
 import { type PageRequest, paginate } from "#src/shared/paging.ts"
 import { Secrets } from "#src/shared/Secrets.ts"
 import { slugOf, withSuffix } from "#src/shared/slug.ts"
@@ -13,16 +14,10 @@ import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Option } from "effect"
 import { changedColumns, integrationsContext, view } from "./business-columns.ts"
-import {
-  type Business,
-  BusinessId,
-  BusinessNotFound,
-  type BusinessRow,
-  type CreateBusiness,
-  type UpdateBusiness
-} from "./Business.ts"
+import { BusinessId, BusinessNotFound, type BusinessRow, type CreateBusiness, type UpdateBusiness } from "./Business.ts"
 import { BusinessesRepo } from "./BusinessesRepo.ts"
 import { Standing } from "./Standing.ts"
+import { levelOf } from "./verification-level.ts"
 
 /** Businesses and their profiles (design: businesses). Owned by an account through their project. */
 export class Businesses extends Effect.Service<Businesses>()("businesses/Businesses", {
@@ -55,8 +50,11 @@ export class Businesses extends Effect.Service<Businesses>()("businesses/Busines
       return JSON.parse(text) as Record<string, unknown>
     })
 
-    const shown = (row: BusinessRow): Effect.Effect<Business> =>
-      Effect.map(openIntegrations(row), (integrations) => view(row, Object.keys(integrations ?? {})))
+    /** The level is the one of this moment: what is stored follows an account that comes of age a little later. */
+    const shown = Effect.fn("Businesses.shown")(function*(row: BusinessRow) {
+      const integrations = yield* openIntegrations(row)
+      return view({ ...row, verificationLevel: levelOf(row, yield* now) }, Object.keys(integrations ?? {}))
+    })
 
     const transaction = <A, E, R>(effect: Effect.Effect<A, E, R>) => dieOnSql(sql.withTransaction(effect))
 

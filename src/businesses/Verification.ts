@@ -22,7 +22,7 @@ import {
 } from "./phone-code.ts"
 import { international, samePhone } from "./phone-number.ts"
 import { Sms } from "./Sms.ts"
-import { tierOf } from "./verification-level.ts"
+import { levelOf, tierOf } from "./verification-level.ts"
 import { VerificationRepo } from "./VerificationRepo.ts"
 
 /** Where a code went: of the number, its last two digits. */
@@ -118,7 +118,7 @@ export class Verification extends Effect.Service<Verification>()("businesses/Ver
     }, withPolicy(sessionOnly))
 
     const ask = Effect.fn("Verification.ask")(function*(row: BusinessRow) {
-      if (tierOf(row.verificationLevel) < tierOf("business_verified")) return yield* new NotVerifiedYet()
+      if (tierOf(levelOf(row, yield* now)) < tierOf("business_verified")) return yield* new NotVerifiedYet()
       if (row.reviewRequestedAt === null) yield* businesses.write(row.id, { reviewRequestedAt: yield* now })
     })
 

@@ -7,7 +7,7 @@ import { Tokens } from "#src/oauth/Tokens.ts"
 import { Idempotency } from "#src/shared/Idempotency.ts"
 import { Effect, Layer, Schedule } from "effect"
 
-/** Drops what has expired, every ten minutes; repeated by each instance, which does no harm. */
+/** Drops what has expired, and raises what has come of age; repeated by each instance, which does no harm. */
 export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   const accounts = yield* Accounts
   const clients = yield* OAuthClients
@@ -32,6 +32,7 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
     Effect.catchAllCause((cause) => Effect.logWarning("The directory could not be tidied; trying again", cause))
   )
   yield* Effect.forkScoped(Effect.repeat(Effect.delay(tidy, "1 minute"), Schedule.spaced("10 minutes")))
-  yield* Effect.forkScoped(Effect.repeat(Effect.delay(raise, "1 minute"), Schedule.spaced("1 day")))
+  // An owner sees the level as it is (Businesses); everybody else no later than this.
+  yield* Effect.forkScoped(Effect.repeat(raise, Schedule.spaced("30 seconds")))
   yield* Effect.forkScoped(Effect.repeat(Effect.delay(sweep, "1 minute"), Schedule.spaced("10 minutes")))
 }))
