@@ -34,6 +34,10 @@ export interface Settings {
   readonly readyImage: Option.Option<string>
   /** Twilio-shaped: user, password and `From` in the URL. Codes go to the log without it. */
   readonly smsUrl: Option.Option<Redacted.Redacted>
+  /** Text messages of the whole installation in 24 hours. */
+  readonly smsDailyLimit: number
+  /** Calling codes (`+1`) of the numbers that messages go to; empty is all. */
+  readonly smsCountries: ReadonlyArray<string>
   readonly logLevel: Option.Option<LogLevel.LogLevel>
 }
 
@@ -72,6 +76,8 @@ const read = Effect.gen(function*() {
     allowedPrivateHosts: yield* settings("ALLOWED_PRIVATE_HOSTS", kinds.privateHost),
     readyImage: yield* setting("READY_IMAGE", kinds.image),
     smsUrl: yield* setting("SMS_URL", kinds.smsUrl),
+    smsDailyLimit: yield* settingOr("SMS_DAILY_LIMIT", kinds.count, 500),
+    smsCountries: yield* settings("SMS_COUNTRIES", kinds.callingCode),
     logLevel: yield* setting("LOG_LEVEL", kinds.logLevel)
   } satisfies Settings
 })

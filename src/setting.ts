@@ -124,6 +124,14 @@ export const kinds = {
     "the URL of an SMS gateway, with user, password and sender (https://user:password@host/path?From=%2B15550100)",
     (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).searchParams.has("From")
   ),
+  count: {
+    expected: "a whole number from 1 to 1000000",
+    parse: (text) => /^[1-9]\d{0,6}$/.test(text) && Number(text) <= 1_000_000 ? Number(text) : undefined
+  },
+  callingCode: {
+    expected: "calling codes such as +1, separated by commas",
+    parse: (text) => /^\+[1-9]\d{0,6}$/.test(text) ? text : undefined
+  },
   secretKey: secret(
     "32 bytes in base64 (make one with: openssl rand -base64 32)",
     (text) => parseSecretKey(text) !== undefined

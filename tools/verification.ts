@@ -13,7 +13,9 @@ export const verificationTools = Effect.map(Verification, (verification) => [
     ...directory,
     name: "verify_phone",
     title: "Send a verification code",
-    description: "Sends a code by SMS to the business's contact.phone; ask its owner for it, then call confirm_phone.",
+    description:
+      "Sends a code by SMS to the business's contact.phone; ask its owner for it, then call confirm_phone. " +
+      "In a day 3 go to one number.",
     effect: "create",
     params: Input(businessId),
     success: CodeSent,
@@ -23,7 +25,7 @@ export const verificationTools = Effect.map(Verification, (verification) => [
     ...directory,
     name: "confirm_phone",
     title: "Confirm the phone number",
-    description: "Confirms a business's telephone number with the code that verify_phone sent; five tries.",
+    description: "Confirms a business's telephone number with the code that verify_phone sent; five tries a number.",
     effect: "create",
     params: Input({ ...businessId, ...PhoneCode.fields }),
     success: Business,

@@ -8,6 +8,7 @@ import {
   PhoneCode,
   SmsUnavailable
 } from "#src/businesses/phone-code.ts"
+import { SmsCountryRefused, SmsLimitReached } from "#src/businesses/sms-limits.ts"
 import { CodeSent } from "#src/businesses/Verification.ts"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Authentication } from "../Authentication.ts"
@@ -23,9 +24,16 @@ export class VerificationApi extends HttpApiGroup.make("verification")
       .addSuccess(Data(CodeSent))
       .addError(NoPhone)
       .addError(CodeJustSent)
+      .addError(SmsLimitReached)
+      .addError(SmsCountryRefused)
       .addError(SmsUnavailable)
       .annotate(OpenApi.Summary, "Send a code by SMS to the business's telephone number")
-      .annotate(OpenApi.Description, "Six digits, good for 10 minutes and 5 tries; one a minute, 20 a day an account.")
+      .annotate(
+        OpenApi.Description,
+        "Six digits, good for 10 minutes and 5 tries, which all codes that went to one number share. One a minute; in a " +
+          "day 3 to a number, 10 of an account, and as many of all accounts as the operator allows: 429 with the limit " +
+          "in details. A message that the gateway refused does not count; twice as many tries as messages are the most."
+      )
   )
   .add(
     HttpApiEndpoint.post("confirm", `${root}/phone/confirm`)

@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 
-/** What limits count by: failed log-ins of an account, wherever they came from. */
+/** What limits count by: failed log-ins of an account, messages to a telephone number. */
 export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
   sql.unsafe(`
     -- Keyed by hashes: e-mail addresses without an account are counted too, and are nobody's business here.
@@ -18,4 +18,25 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
 
     -- Null: anybody may have signed up with the address.
     ALTER TABLE users ADD COLUMN email_verified_at timestamptz;
+
+    -- Outlive business and account: the money is spent.
+    CREATE TABLE sms_messages (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      phone text NOT NULL,
+      account_id text NOT NULL,
+      sent_at timestamptz NOT NULL,
+      -- By the gateway: it did not go out.
+      refused boolean NOT NULL DEFAULT false
+    );
+    CREATE INDEX ON sms_messages (phone, sent_at);
+    CREATE INDEX ON sms_messages (account_id, sent_at);
+    CREATE INDEX ON sms_messages (sent_at);
+
+    -- Wrong codes, by the number that the right one went to (phone_codes.tries is no longer used).
+    CREATE TABLE phone_tries (
+      phone text NOT NULL,
+      tried_at timestamptz NOT NULL
+    );
+    CREATE INDEX ON phone_tries (phone, tried_at);
+    CREATE INDEX ON phone_tries (tried_at);
   `))

@@ -7,6 +7,7 @@ import { Catalogs } from "./Catalogs.ts"
 import { ReadyConfigs } from "./ReadyConfigs.ts"
 import { ReadyConfigsRepo } from "./ReadyConfigsRepo.ts"
 import { SmsLive } from "./Sms.ts"
+import { SmsMessagesRepo } from "./SmsMessagesRepo.ts"
 import { Standing } from "./Standing.ts"
 import { Verification } from "./Verification.ts"
 import { VerificationRepo } from "./VerificationRepo.ts"
@@ -20,5 +21,11 @@ export const StandingLive = Standing.Default.pipe(
 export const BusinessesLive = Layer.mergeAll(Verification.Default, Catalogs.Default, ReadyConfigs.Default).pipe(
   Layer.provideMerge(Businesses.Default),
   Layer.provideMerge(StandingLive),
-  Layer.provide([VerificationRepo.Default, CatalogRepo.Default, ReadyConfigsRepo.Default, SmsLive])
+  Layer.provide([
+    VerificationRepo.Default,
+    SmsMessagesRepo.Default,
+    CatalogRepo.Default,
+    ReadyConfigsRepo.Default,
+    SmsLive
+  ])
 )

@@ -1,7 +1,6 @@
-import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
+import { CurrentSettings } from "#src/Config.ts"
 import { now } from "#src/shared/now.ts"
-import { RateLimit } from "#src/shared/RateLimit.ts"
 import { Timestamp } from "#src/shared/text.ts"
 import { Duration, Effect, Either, Option, Schema } from "effect"
 import { timingSafeEqual } from "node:crypto"
@@ -12,7 +11,6 @@ import {
   CodeJustSent,
   codeLifetime,
   CodeRefused,
-  messagesADay,
   mostTries,
   newCode,
   NoPhone,
@@ -21,7 +19,9 @@ import {
   SmsUnavailable
 } from "./phone-code.ts"
 import { international, samePhone } from "./phone-number.ts"
+import { day, mostADay, SmsCountryRefused, SmsLimitReached } from "./sms-limits.ts"
 import { Sms } from "./Sms.ts"
+import { SmsMessagesRepo } from "./SmsMessagesRepo.ts"
 import { levelOf, tierOf } from "./verification-level.ts"
 import { VerificationRepo } from "./VerificationRepo.ts"
 
@@ -31,6 +31,7 @@ export const CodeSent = Schema.Struct({ phone: Schema.String, expiresAt: Timesta
 const masked = (phone: string) => phone.slice(0, -2).replace(/\d/g, "•") + phone.slice(-2)
 /** A review was of the business with the number it had: with another it is asked for anew. */
 const reviewedNoMore = { premiumGrantedAt: null, reviewRequestedAt: null }
+const lifetime = Duration.toMillis(codeLifetime)
 const refused = (reason: string) => Either.left(new CodeRefused({ reason }))
 
 /**
@@ -42,23 +43,29 @@ export class Verification extends Effect.Service<Verification>()("businesses/Ver
     const businesses = yield* Businesses
     const repo = yield* VerificationRepo
     const sms = yield* Sms
-    const limits = yield* RateLimit
+    const messages = yield* SmsMessagesRepo
+    const { smsCountries, smsDailyLimit } = yield* CurrentSettings
 
-    /** Messages cost money, whichever of its businesses an account sends them for. */
-    const sendable = Effect.flatMap(
-      CurrentActor,
-      ({ accountId }) => limits.consume({ key: `sms:${accountId}`, limit: messagesADay, window: "1 day" })
-    ).pipe(
-      Effect.catchTag("RateLimitUnavailable", () => new SmsUnavailable()),
-      Effect.filterOrFail(
-        ({ allowed }) => allowed,
-        ({ retryAfterSeconds }) => new CodeJustSent({ retryAfter: retryAfterSeconds })
-      )
-    )
+    const scopes = [
+      { limit: "number", allowed: mostADay.number },
+      { limit: "account", allowed: mostADay.account },
+      { limit: "platform", allowed: smsDailyLimit }
+    ] as const
+
+    const claim = Effect.fn("Verification.claim")(function*(phone: string, accountId: string, at: Date) {
+      const claimed = yield* messages.claim({ phone, accountId, sentAt: at }, scopes)
+      if (claimed._tag === "Claimed") return claimed.id
+      const { allowed, limit, since } = claimed
+      const seconds = Math.ceil((since.getTime() + day - at.getTime()) / 1000)
+      return yield* new SmsLimitReached({ limit, allowed, retryAfter: Math.max(1, seconds) })
+    })
 
     const prepare = Effect.fn("Verification.prepare")(function*(row: BusinessRow) {
       const to = international(row.phone)
       if (to === undefined) return yield* new NoPhone()
+      if (smsCountries.length > 0 && !smsCountries.some((code) => to.startsWith(code))) {
+        return yield* new SmsCountryRefused({ countries: smsCountries })
+      }
       const at = yield* now
       const before = yield* repo.code(row.id)
       const wait = Option.match(before, {
@@ -66,23 +73,26 @@ export class Verification extends Effect.Service<Verification>()("businesses/Ver
         onSome: ({ sentAt }) => sentAt.getTime() + Duration.toMillis(pause) - at.getTime()
       })
       if (wait > 0) return yield* new CodeJustSent({ retryAfter: Math.ceil(wait / 1000) })
-      yield* sendable
+      const message = yield* claim(to, row.accountId, at)
       const code = newCode()
-      const expiresAt = new Date(at.getTime() + Duration.toMillis(codeLifetime))
+      const expiresAt = new Date(at.getTime() + lifetime)
       const hash = codeHash(row.id, code)
-      yield* repo.put({ businessId: row.id, phone: row.phone, codeHash: hash, tries: 0, sentAt: at, expiresAt })
-      return { to, code, phone: masked(row.phone), expiresAt, notSent: repo.notSent(row.id, hash) }
+      yield* repo.put({ businessId: row.id, phone: row.phone, codeHash: hash, sentAt: at, expiresAt })
+      const notSent = Effect.zipRight(repo.notSent(row.id, hash), messages.refused(message))
+      return { to, code, phone: masked(row.phone), expiresAt, notSent }
     })
 
     /**
-     * Sends a code by SMS. A message goes out only when its code is stored. One that the gateway did not take is not
-     * waited for, but counts among the day's, so that nobody hammers the gateway.
+     * Sends a code by SMS. A message goes out only when its code is stored and its place in the day's limits is taken; one
+     * that the gateway refused gives both back. Where nobody knows whether it went out, it counts.
      */
     const sendCode = Effect.fn("Verification.sendCode")(function*(id: string) {
       const { result } = yield* businesses.changing(id, prepare)
       const { code, expiresAt, notSent, phone, to } = result
       yield* sms.send(to, `${code} is your verification code. It is good for 10 minutes.`).pipe(
-        Effect.tapError(({ message }) => Effect.zipRight(Effect.logError(message), notSent)),
+        Effect.tapError(({ message, mayBeSent }) =>
+          Effect.zipRight(Effect.logError(message), mayBeSent ? Effect.void : notSent)
+        ),
         Effect.mapError(() => new SmsUnavailable())
       )
       return { phone, expiresAt }
@@ -97,10 +107,12 @@ export class Verification extends Effect.Service<Verification>()("businesses/Ver
           return refused("no code was sent to this number; ask for one")
         }
         if (sent.expiresAt <= at) return refused("has expired; ask for a new one")
-        if (sent.tries >= mostTries) return refused(`was tried ${mostTries} times; ask for a new one`)
+        const number = international(sent.phone) ?? sent.phone
+        const tries = yield* repo.tries(number, new Date(sent.expiresAt.getTime() - lifetime))
+        if (tries >= mostTries) return refused(`was tried ${mostTries} times; ask for a new one`)
         if (!timingSafeEqual(sent.codeHash, codeHash(row.id, code))) {
-          yield* repo.countTry(row.id)
-          return refused(`is wrong; ${mostTries - sent.tries - 1} tries are left`)
+          yield* repo.addTry(number, at)
+          return refused(`is wrong; ${mostTries - tries - 1} tries are left`)
         }
         yield* repo.drop(row.id)
         yield* businesses.write(row.id, {
@@ -128,6 +140,13 @@ export class Verification extends Effect.Service<Verification>()("businesses/Ver
       return yield* businesses.get(row.id)
     }, withPolicy(sessionOnly))
 
-    return { sendCode, confirm, requestReview } as const
+    /** Drops what no limit counts any more. */
+    const sweep = Effect.flatMap(now, (at) =>
+      Effect.zipRight(
+        messages.sweep(new Date(at.getTime() - day)),
+        repo.sweepTries(new Date(at.getTime() - lifetime))
+      ))
+
+    return { sendCode, confirm, requestReview, sweep } as const
   })
 }) {}

@@ -5,11 +5,10 @@ import { Duration, Schema } from "effect"
 import { randomInt } from "node:crypto"
 
 export const codeLifetime = Duration.minutes(10)
+/** Of all codes that went to one number: a business more is not five tries more. */
 export const mostTries = 5
-/** Between two codes of one business: a message costs money, and its receiver may be somebody else. */
+/** Between two codes of one business. */
 export const pause = Duration.minutes(1)
-
-export const messagesADay = 20
 
 /** Six decimal digits. */
 export const newCode = () => String(randomInt(1_000_000)).padStart(6, "0")
@@ -31,7 +30,7 @@ export class CodeJustSent
   extends Schema.TaggedError<CodeJustSent>()("CodeJustSent", { retryAfter: Schema.Int }, failsWith(429))
 {
   override get message() {
-    return `Too many codes were asked for; ask for another in ${this.retryAfter} seconds`
+    return `A code was sent just now; ask for another in ${this.retryAfter} seconds`
   }
 }
 

@@ -1,5 +1,6 @@
 import { Accounts } from "#src/accounts/Accounts.ts"
 import { Standing } from "#src/businesses/Standing.ts"
+import { Verification } from "#src/businesses/Verification.ts"
 import { Directory } from "#src/directory/Directory.ts"
 import { Imports } from "#src/imports/Imports.ts"
 import { OAuthClients } from "#src/oauth/Clients.ts"
@@ -13,7 +14,9 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   const clients = yield* OAuthClients
   const idempotency = yield* Idempotency
   const tokens = yield* Tokens
-  const sweep = Effect.all([accounts.sweep, clients.sweep, tokens.sweep, idempotency.sweep], { discard: true }).pipe(
+  const verification = yield* Verification
+  const sweeps = [accounts.sweep, clients.sweep, tokens.sweep, idempotency.sweep, verification.sweep]
+  const sweep = Effect.all(sweeps, { discard: true }).pipe(
     Effect.catchAllCause((cause) =>
       Effect.logWarning("Expired records could not be dropped; trying again later", cause)
     )
