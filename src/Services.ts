@@ -5,6 +5,7 @@ import { Attempts } from "./accounts/Attempts.ts"
 import { AttemptsRepo } from "./accounts/AttemptsRepo.ts"
 import { Passwords } from "./accounts/Passwords.ts"
 import { Billing } from "./billing/Billing.ts"
+import { Quotas } from "./billing/Quotas.ts"
 import { BusinessesLive } from "./businesses/Live.ts"
 import { DeploymentsLive } from "./deployments/Live.ts"
 import { DirectoryLive } from "./directory/Live.ts"
@@ -94,6 +95,7 @@ const shared = Layer.mergeAll(
   Secrets.Default,
   RateLimit.Default,
   Passwords.Default,
+  Quotas.Default,
   Teardown.Default
 )
 

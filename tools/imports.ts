@@ -46,6 +46,15 @@ export const importTools = Effect.map(Imports, (imports) => [
   }),
   tool({
     ...directory,
+    name: "import_discard",
+    title: "Discard an import's preview",
+    description: "Drops a preview that won't be confirmed; a business has 20 at most at a time.",
+    effect: "delete",
+    params: Input({ ...businessId, previewId: Schema.String }),
+    run: ({ businessId, previewId }) => imports.discard(businessId, previewId)
+  }),
+  tool({
+    ...directory,
     name: "import_revert",
     title: "Revert an import",
     description: "Takes back one import that nothing was built upon: removes its items and categories and restores " +

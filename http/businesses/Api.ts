@@ -1,4 +1,5 @@
 import { Forbidden } from "#src/accounts/Policy.ts"
+import { PlanLimitReached } from "#src/billing/Plan.ts"
 import {
   Business,
   BusinessNotFound,
@@ -31,9 +32,14 @@ export class BusinessesApi extends HttpApiGroup.make("businesses")
       .setPayload(CreateBusiness)
       .addSuccess(Data(Business), { status: 201 })
       .addError(ProjectNotFound)
+      .addError(PlanLimitReached)
       .addError(Invalid)
       .annotate(OpenApi.Summary, "Create a business in a project")
-      .annotate(OpenApi.Description, "Session only, as all of these. Its listing is there at once, hidden (pending).")
+      .annotate(
+        OpenApi.Description,
+        "Session only, as all of these. Its listing is there at once, hidden (pending). " +
+          "The plan limits businesses: 403 plan_limit_reached."
+      )
   )
   .add(
     HttpApiEndpoint.get("get", `${root}/:businessId`)

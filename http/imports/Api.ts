@@ -1,5 +1,7 @@
 import { Forbidden } from "#src/accounts/Policy.ts"
+import { PlanLimitReached } from "#src/billing/Plan.ts"
 import { BusinessNotFound } from "#src/businesses/Business.ts"
+import { CatalogFull } from "#src/businesses/Catalog.ts"
 import {
   Confirmed,
   FileTooLarge,
@@ -10,6 +12,7 @@ import {
   PreviewNotFound,
   Reverted,
   TooManyImports,
+  TooManyPreviews,
   UnsupportedFormat
 } from "#src/imports/Import.ts"
 import { BadRequest, Invalid } from "#src/shared/Failure.ts"
@@ -37,11 +40,15 @@ export class ImportsApi extends HttpApiGroup.make("imports")
       .addError(BodyTooSlow)
       .addError(Invalid)
       .addError(TooManyImports)
+      .addError(TooManyPreviews)
+      .addError(PlanLimitReached)
       .annotate(OpenApi.Summary, "Read a catalog file (JSON 1.0 or CSV) and show what its import would do")
       .annotate(
         OpenApi.Description,
         "One file of at most 10 MB in the field `file`; the end of its name, .json or .csv, decides. Nothing is " +
-          "imported yet: confirm within the hour. Of a business the newest 20 previews are kept. Encoding (UTF-8, " +
+          "imported yet: confirm within the hour. A business has 20 previews at most that are neither confirmed nor " +
+          "discarded (429 limit_exceeded), and the plan limits their bytes (403 plan_limit_reached). What the catalog has " +
+          "no room for (5,000 items, 500 categories) is dropped, and told (limit_truncated). Encoding (UTF-8, " +
           "UTF-16 with a mark, windows-1252) and delimiter (comma, semicolon, tab) are found out. An item without a " +
           "name, with a name over 255 characters, or with more cells than the header is skipped (format_error); " +
           "a price, category (over 255) or description (over 5,000) that can't be used is left out (field_skipped). " +
@@ -55,14 +62,23 @@ export class ImportsApi extends HttpApiGroup.make("imports")
       .addError(BusinessNotFound)
       .addError(PreviewNotFound)
       .addError(PreviewExpired)
-      .addError(Invalid)
+      .addError(CatalogFull)
       .addError(TooManyImports)
       .annotate(OpenApi.Summary, "Import what a preview shows: all of it or nothing, and once")
       .annotate(
         OpenApi.Description,
         "Items and missing categories are added after those that are there; a JSON file's profile replaces what it " +
-          "names. A catalog holds 5,000 items and 500 categories. The preview's id becomes the import's."
+          "names. 409 limit_exceeded when the catalog has grown since the preview, beyond 5,000 items or 500 categories: " +
+          "import the file again. The preview's id becomes the import's."
       )
+  )
+  .add(
+    HttpApiEndpoint.del("discard", `${root}/:previewId`)
+      .setPath(Schema.Struct({ ...businessPath.fields, previewId: Schema.String }))
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(BusinessNotFound)
+      .addError(PreviewNotFound)
+      .annotate(OpenApi.Summary, "Discard a preview: it can't be confirmed any more, and makes room for another")
   )
   .add(
     HttpApiEndpoint.post("revert", `${root}/:importId/revert`)

@@ -25,5 +25,6 @@ export const ImportsHandlers = HttpApiBuilder.group(
               (address) => Effect.map(imports.confirm(path.businessId, path.previewId, address), data)
             )
         )
+        .handle("discard", ({ path }) => imports.discard(path.businessId, path.previewId))
         .handle("revert", ({ path }) => Effect.map(imports.revert(path.businessId, path.importId), data)))
 )

@@ -1,4 +1,5 @@
 import { Forbidden } from "#src/accounts/Policy.ts"
+import { PlanLimitReached } from "#src/billing/Plan.ts"
 import { ApiKey, ApiKeyInput, ApiKeyNotFound, CreatedApiKey, TooManyKeys } from "#src/projects/ApiKey.ts"
 import { Project, ProjectInput, ProjectNotFound } from "#src/projects/Project.ts"
 import { BadRequest } from "#src/shared/Failure.ts"
@@ -22,8 +23,13 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
     HttpApiEndpoint.post("create", "/v1/projects")
       .setPayload(ProjectInput)
       .addSuccess(Data(Project), { status: 201 })
+      .addError(PlanLimitReached)
       .annotate(OpenApi.Summary, "Create a project")
-      .annotate(OpenApi.Description, "Session only: an API key belongs to one project and can't make another (403).")
+      .annotate(
+        OpenApi.Description,
+        "Session only: an API key belongs to one project and can't make another (403). The plan limits projects: " +
+          "403 PLAN_LIMIT_REACHED."
+      )
   )
   .add(
     HttpApiEndpoint.get("get", "/v1/projects/:projectId")

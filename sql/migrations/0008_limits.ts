@@ -19,6 +19,10 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
     -- Null: anybody may have signed up with the address.
     ALTER TABLE users ADD COLUMN email_verified_at timestamptz;
 
+    -- Of the plan as JSON: what counts against the account's quota.
+    ALTER TABLE import_previews ADD COLUMN bytes integer NOT NULL DEFAULT 0;
+    UPDATE import_previews SET bytes = octet_length(plan::text);
+
     -- Outlive business and account: the money is spent.
     CREATE TABLE sms_messages (
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -49,14 +49,14 @@ export class Billing extends Effect.Service<Billing>()("billing/Billing", {
     const status = Effect.gen(function*() {
       const { accountId, plan } = yield* CurrentActor
       const { end, start } = monthOf(yield* Clock.currentTimeMillis)
-      const { computeSecondsPerMonth, maxServers, requestsPerMonth } = plans[plan]
+      const { computeSecondsPerMonth, quotas, requestsPerMonth } = plans[plan]
       return {
         plan,
         status: "active" as const,
         currentPeriodStart: start,
         currentPeriodEnd: end,
         usage: yield* dieOnSql(usage({ accountId, month: start.toISOString().slice(0, 10) })),
-        limits: { requestsPerMonth, computeSecondsPerMonth, maxServers }
+        limits: { requestsPerMonth, computeSecondsPerMonth, maxServers: quotas.servers }
       }
     }).pipe(withPolicy(anyScope("billing:read")), Effect.withSpan("Billing.status"))
 

@@ -1,3 +1,4 @@
+import { inBytes } from "#src/shared/bytes.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { Schema } from "effect"
 
@@ -8,9 +9,16 @@ export type Region = typeof Region.Type
 export const PlanName = Schema.Literal("free", "developer", "pro", "enterprise")
 export type PlanName = typeof PlanName.Type
 
+/** What an account may have at a time, in numbers or in bytes. */
+const Quota = Schema.Literal("servers", "projects", "businesses", "previewBytes", "imageBytes")
+export type Quota = typeof Quota.Type
+
 export interface PlanLimits {
-  /** Null is no cap, here and below. */
-  readonly maxServers: number | null
+  /**
+   * Null is no cap, here and below. `previewBytes`: of imports that are not confirmed yet. `imageBytes`: of images that
+   * run or may be rolled back to, their layers and what these unpack to.
+   */
+  readonly quotas: Readonly<Record<Quota, number | null>>
   readonly requestsPerMonth: number | null
   readonly computeSecondsPerMonth: number | null
   readonly requestsPerMinute: number
@@ -22,10 +30,16 @@ export interface PlanLimits {
 
 const everywhere = Region.literals
 
-/** The contract's "Plan comparison" (where two descriptions disagree the detailed table wins) and "Limits". */
+const MB = 1e6
+const GB = 1e9
+
+/**
+ * The contract's "Plan comparison" (where two descriptions disagree the detailed table wins) and "Limits"; of the quotas
+ * it has the servers, the others keep one account from filling the disk that all share.
+ */
 export const plans: Readonly<Record<PlanName, PlanLimits>> = {
   free: {
-    maxServers: 2,
+    quotas: { servers: 2, projects: 20, businesses: 20, previewBytes: 50 * MB, imageBytes: 2 * GB },
     requestsPerMonth: 10_000,
     computeSecondsPerMonth: 100_000,
     requestsPerMinute: 100,
@@ -34,7 +48,7 @@ export const plans: Readonly<Record<PlanName, PlanLimits>> = {
     deploymentsKept: 3
   },
   developer: {
-    maxServers: 10,
+    quotas: { servers: 10, projects: 100, businesses: 100, previewBytes: 200 * MB, imageBytes: 20 * GB },
     requestsPerMonth: 100_000,
     computeSecondsPerMonth: 1_000_000,
     requestsPerMinute: 1_000,
@@ -43,7 +57,7 @@ export const plans: Readonly<Record<PlanName, PlanLimits>> = {
     deploymentsKept: 10
   },
   pro: {
-    maxServers: 50,
+    quotas: { servers: 50, projects: 500, businesses: 1_000, previewBytes: 500 * MB, imageBytes: 100 * GB },
     requestsPerMonth: 1_000_000,
     computeSecondsPerMonth: 10_000_000,
     requestsPerMinute: 10_000,
@@ -52,7 +66,7 @@ export const plans: Readonly<Record<PlanName, PlanLimits>> = {
     deploymentsKept: 10
   },
   enterprise: {
-    maxServers: null,
+    quotas: { servers: null, projects: null, businesses: null, previewBytes: 2 * GB, imageBytes: null },
     requestsPerMonth: null,
     computeSecondsPerMonth: null,
     requestsPerMinute: 100_000,
@@ -62,16 +76,31 @@ export const plans: Readonly<Record<PlanName, PlanLimits>> = {
   }
 }
 
-/** The plan does not allow it (403 `PLAN_LIMIT_REACHED`, `details: { limit, plan }`). */
+const quotaWords: Readonly<Record<Quota, (allowed: number) => string>> = {
+  servers: (allowed) => `${allowed} servers`,
+  projects: (allowed) => `${allowed} projects`,
+  businesses: (allowed) => `${allowed} businesses`,
+  previewBytes: (allowed) =>
+    `${inBytes(allowed)} of imports that are not confirmed yet: confirm or discard one, or wait`,
+  imageBytes: (allowed) => `${inBytes(allowed)} of images`
+}
+
+/** The plan does not allow it (403 `PLAN_LIMIT_REACHED`); of a quota, how much is used and how much is allowed. */
 export class PlanLimitReached extends Schema.TaggedError<PlanLimitReached>()("PlanLimitReached", {
   plan: PlanName,
-  limit: Schema.Literal("servers", "region", "autoStop"),
-  allowed: Schema.String
+  limit: Schema.Union(Quota, Schema.Literal("region", "autoStop")),
+  used: Schema.optional(Schema.Number),
+  allowed: Schema.Union(Schema.Number, Schema.String)
 }, failsWith(403, "PLAN_LIMIT_REACHED")) {
   override get message() {
-    return `The ${this.plan} plan allows ${this.allowed}`
+    const { allowed, limit, plan } = this
+    const words = typeof allowed === "string" || limit === "region" || limit === "autoStop"
+      ? allowed
+      : quotaWords[limit](allowed)
+    return `The ${plan} plan allows ${words}`
   }
   get details() {
-    return { limit: this.limit, plan: this.plan }
+    const { allowed, limit, plan, used } = this
+    return { limit, plan, ...(used === undefined ? {} : { used, allowed }) }
   }
 }

@@ -1,5 +1,6 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { seesProject, sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
+import { Quotas } from "#src/billing/Quotas.ts"
 import { type UpdateListing } from "#src/directory/Listing.ts"
 import { Listings } from "#src/directory/Listings.ts"
 import { Projects } from "#src/projects/Projects.ts"
@@ -25,6 +26,7 @@ export class Businesses extends Effect.Service<Businesses>()("businesses/Busines
     const repo = yield* BusinessesRepo
     const listings = yield* Listings
     const projects = yield* Projects
+    const quotas = yield* Quotas
     const servers = yield* Servers
     const secrets = yield* Secrets
     const standing = yield* Standing
@@ -75,6 +77,7 @@ export class Businesses extends Effect.Service<Businesses>()("businesses/Busines
     const create = Effect.fn("Businesses.create")(
       function*(input: typeof CreateBusiness.Type) {
         const project = yield* projects.visible(input.projectId)
+        yield* quotas.admit("businesses", repo.total(project.accountId))
         const insert = (slug: string) =>
           repo.insert({
             id: BusinessId.make(newUlid()),

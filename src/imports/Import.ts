@@ -15,7 +15,7 @@ export const limits = {
   items: 1000,
   customFields: 20,
   lifetime: "1 hour",
-  /** Of one business, at a time; the oldest go first. */
+  /** Of one business, at a time. */
   previews: 20
 } as const
 
@@ -87,6 +87,19 @@ export class UnsupportedFormat
 {
   override get message() {
     return "The file's name must end in .json or .csv"
+  }
+}
+
+/** Each is good for its hour: none is thrown away for another (429). */
+export class TooManyPreviews extends Schema.TaggedError<TooManyPreviews>()("TooManyPreviews", {
+  retryAfter: Schema.Int
+}, failsWith(429, "LIMIT_EXCEEDED")) {
+  override get message() {
+    return `The business has ${limits.previews} previews that are not confirmed: confirm or discard one, or wait ` +
+      `${Math.ceil(this.retryAfter / 60)} minutes until the first of them expires`
+  }
+  get details() {
+    return { limit: limits.previews }
   }
 }
 

@@ -15,6 +15,17 @@ const PreviewRow = Schema.Struct({
   expiresAt: Schema.DateFromSelf
 })
 
+export interface NewPreview {
+  readonly id: string
+  readonly businessId: string
+  readonly sourceFormat: SourceFormat
+  readonly warningsCount: number
+  readonly expiresAt: Date
+  /** As JSON. */
+  readonly plan: string
+  readonly bytes: number
+}
+
 /** Columns of the business as they were or became. */
 const Profile = Schema.Record({ key: Schema.String, value: Schema.Unknown })
 
@@ -70,6 +81,22 @@ export class ImportsRepo extends Effect.Service<ImportsRepo>()("imports/ImportsR
       return (businessId: string, among: ReadonlyArray<string>) =>
         dieOnSql(Effect.map(find({ businessId, among }), (rows) => new Set(rows.map(({ name }) => name))))
     }
+    const ofAccount = (accountId: string) =>
+      sql`business_id IN (SELECT b.id FROM businesses b JOIN projects p ON p.id = b.project_id
+        WHERE p.account_id = ${accountId})`
+    const previewBytes = SqlSchema.single({
+      Request: Schema.String,
+      Result: Schema.Struct({ bytes: Schema.Int }),
+      execute: (accountId) =>
+        sql`SELECT coalesce(sum(bytes), 0)::float8 AS bytes FROM import_previews WHERE ${ofAccount(accountId)}`
+    })
+    const openPreviews = SqlSchema.single({
+      Request: Schema.Struct({ businessId: Schema.String, at: Schema.DateFromSelf }),
+      Result: Schema.Struct({ count: Schema.Int, firstExpiry: Schema.NullOr(Schema.DateFromSelf) }),
+      execute: ({ at, businessId }) =>
+        sql`SELECT count(*)::int AS count, min(expires_at) AS first_expiry FROM import_previews
+            WHERE business_id = ${businessId} AND expires_at > ${at}`
+    })
     const sizes = SqlSchema.single({
       Request: Schema.String,
       Result: Schema.Struct({ items: Schema.Int, categories: Schema.Int }),
@@ -82,21 +109,17 @@ export class ImportsRepo extends Effect.Service<ImportsRepo>()("imports/ImportsR
     const write = (statement: Effect.Effect<unknown, unknown>) => Effect.orDie(Effect.asVoid(statement))
 
     return {
-      /** Of a business's previews the newest few stay. */
-      savePreview: (
-        row:
-          & { readonly id: string; readonly businessId: string; readonly expiresAt: Date }
-          & Readonly<
-            Record<"sourceFormat" | "warningsCount", unknown>
-          >,
-        plan: Plan,
-        keep: number
-      ) =>
-        Effect.zipRight(
-          sql`INSERT INTO import_previews ${sql.insert({ ...row, plan: pg.json(plan) })}`,
-          sql`DELETE FROM import_previews WHERE id IN (SELECT id FROM import_previews
-            WHERE business_id = ${row.businessId} ORDER BY id DESC OFFSET ${keep})`
-        ).pipe(
+      /** What the account's previews take, those that have expired and are there still among them. */
+      previewBytes: (accountId: string) => dieOnSql(Effect.map(previewBytes(accountId), ({ bytes }) => bytes)),
+      /** Of previews that have expired only this need be known. */
+      emptyExpired: (accountId: string, at: Date) =>
+        write(sql`UPDATE import_previews SET plan = '{"business":null,"items":[]}', bytes = 0
+          WHERE expires_at <= ${at} AND bytes > 0 AND ${ofAccount(accountId)}`),
+      openPreviews: (businessId: string, at: Date) => dieOnSql(openPreviews({ businessId, at })),
+      addPreview: ({ plan, ...row }: NewPreview) =>
+        sql`INSERT INTO import_previews (id, business_id, source_format, warnings_count, expires_at, bytes, plan)
+            VALUES (${row.id}, ${row.businessId}, ${row.sourceFormat}, ${row.warningsCount}, ${row.expiresAt},
+              ${row.bytes}, ${plan}::jsonb)`.pipe(
           onForeignKey("import_previews_business_id_fkey", () => new BusinessNotFound()),
           Effect.asVoid,
           dieOnSql

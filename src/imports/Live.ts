@@ -1,5 +1,6 @@
 import { Layer } from "effect"
 import { Imports } from "./Imports.ts"
 import { ImportsRepo } from "./ImportsRepo.ts"
+import { Previews } from "./Previews.ts"
 
-export const ImportsLive = Layer.provide(Imports.Default, ImportsRepo.Default)
+export const ImportsLive = Imports.Default.pipe(Layer.provide(Previews.Default), Layer.provide(ImportsRepo.Default))

@@ -1,9 +1,12 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { anyScope, notByKey, seesProject, withPolicy } from "#src/accounts/Policy.ts"
+import { Quotas } from "#src/billing/Quotas.ts"
 import { Teardown } from "#src/machines/Teardown.ts"
 import { isId, newId } from "#src/shared/ids.ts"
 import { type PageRequest, paginate } from "#src/shared/paging.ts"
 import { slugOf, withSuffix } from "#src/shared/slug.ts"
+import { dieOnSql } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
 import { Effect, Option } from "effect"
 import { ProjectId, type ProjectInput, ProjectNotFound } from "./Project.ts"
 import { ProjectsRepo } from "./ProjectsRepo.ts"
@@ -16,7 +19,9 @@ const writes = withPolicy(anyScope("servers:write"))
 export class Projects extends Effect.Service<Projects>()("projects/Projects", {
   effect: Effect.gen(function*() {
     const repo = yield* ProjectsRepo
+    const quotas = yield* Quotas
     const teardown = yield* Teardown
+    const sql = yield* SqlClient.SqlClient
 
     /** The project when the caller may see it, whatever its scopes: other services ask before they act on its parts. */
     const visible = Effect.fn("Projects.visible")(function*(id: string) {
@@ -28,14 +33,19 @@ export class Projects extends Effect.Service<Projects>()("projects/Projects", {
       return found.value
     })
 
-    const create = Effect.fn("Projects.create")(function*({ name }: ProjectInput) {
-      const { accountId } = yield* CurrentActor
-      const insert = (slug: string) => repo.insert({ id: ProjectId.make(newId("prj")), accountId, name, slug })
-      const slug = slugOf(name, "project")
-      return (yield* insert(slug)) ?? (yield* Effect.repeat(Effect.suspend(() => insert(withSuffix(slug))), {
-        until: (row) => row !== undefined
-      }))
-    }, withPolicy(notByKey))
+    const create = Effect.fn("Projects.create")(
+      function*({ name }: ProjectInput) {
+        const { accountId } = yield* CurrentActor
+        const insert = (slug: string) => repo.insert({ id: ProjectId.make(newId("prj")), accountId, name, slug })
+        const slug = slugOf(name, "project")
+        yield* quotas.admit("projects", repo.total(accountId, undefined))
+        return (yield* insert(slug)) ?? (yield* Effect.repeat(Effect.suspend(() => insert(withSuffix(slug))), {
+          until: (row) => row !== undefined
+        }))
+      },
+      (effect) => dieOnSql(sql.withTransaction(effect)),
+      withPolicy(notByKey)
+    )
 
     const list = Effect.fn("Projects.list")(function*(request: PageRequest) {
       const { accountId, credential } = yield* CurrentActor

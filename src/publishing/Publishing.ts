@@ -29,10 +29,12 @@ const total = before + stepOf("pending").total + 1
 const impossible = {
   BadRequest: Effect.die,
   BusinessNotFound: Effect.die,
+  CatalogFull: Effect.die,
   PreviewExpired: Effect.die,
   PreviewNotFound: Effect.die,
   ServerAlreadyLinked: Effect.die,
-  SlugTaken: Effect.die
+  SlugTaken: Effect.die,
+  TooManyPreviews: Effect.die
 }
 
 const byOthers = (businessId: string, serverId: string) => {

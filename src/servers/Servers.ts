@@ -1,6 +1,7 @@
 import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { anyScope, seesProject, withPolicy } from "#src/accounts/Policy.ts"
 import { PlanLimitReached, plans, type Region } from "#src/billing/Plan.ts"
+import { Quotas } from "#src/billing/Quotas.ts"
 import { CurrentSettings } from "#src/Config.ts"
 import { Teardown } from "#src/machines/Teardown.ts"
 import { Projects } from "#src/projects/Projects.ts"
@@ -36,6 +37,7 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
   effect: Effect.gen(function*() {
     const repo = yield* ServersRepo
     const projects = yield* Projects
+    const quotas = yield* Quotas
     const teardown = yield* Teardown
     const settings = yield* CurrentSettings
     const sql = yield* SqlClient.SqlClient
@@ -58,15 +60,6 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
     const changed = Option.match({
       onNone: () => new ServerNotFound(),
       onSome: (row: ServerRow) => Effect.succeed(view(row))
-    })
-
-    /** Runs with the account locked: two creations at once can't both take the last place. */
-    const checkServers = Effect.fn("Servers.checkServers")(function*({ accountId, plan }: Actor) {
-      yield* repo.lockAccount(accountId)
-      const { maxServers } = plans[plan]
-      if (maxServers !== null && (yield* repo.total({ accountId })) >= maxServers) {
-        return yield* new PlanLimitReached({ plan, limit: "servers", allowed: `${maxServers} servers` })
-      }
     })
 
     const checkRegion = ({ plan }: Actor, region: Region) =>
@@ -100,7 +93,7 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
         const project = yield* projects.visible(projectId)
         yield* checkRegion(actor, input.region)
         yield* checkAutoStop(actor, input.autoStopSeconds)
-        yield* checkServers(actor)
+        yield* quotas.admit("servers", repo.total({ accountId: actor.accountId }))
         const row = yield* repo.insert({
           ...input,
           id: ServerId.make(newId("srv")),

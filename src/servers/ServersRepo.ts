@@ -81,12 +81,6 @@ export class ServersRepo extends Effect.Service<ServersRepo>()("servers/ServersR
     return {
       /** Whether nobody ever had the slug. */
       isFree: (slug: string) => dieOnSql(Effect.map(slugRows(slug), (rows) => rows.length === 0)),
-      /**
-       * Locks the account, so that counts made in the same transaction hold until its end. Rows that only refer to it
-       * can be written meanwhile.
-       */
-      lockAccount: (accountId: string) =>
-        dieOnSql(Effect.asVoid(sql`SELECT id FROM users WHERE id = ${accountId} FOR NO KEY UPDATE`)),
       /** Whether the slug is the account's to use: new, or its own from a server it deleted. */
       takeSlug: (slug: string, accountId: string) =>
         dieOnSql(Effect.map(takeSlug({ slug, accountId }), (rows) => rows.length > 0)),

@@ -227,7 +227,7 @@ describe("limits", () => {
       expect([plan, more.status, more.body]).toEqual(
         most === null
           ? [plan, 201, expect.any(Object)]
-          : [plan, 403, failure("PLAN_LIMIT_REACHED", { limit: "servers", plan })]
+          : [plan, 403, failure("PLAN_LIMIT_REACHED", { limit: "servers", plan, used: most, allowed: most })]
       )
     }
   })

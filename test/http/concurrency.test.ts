@@ -23,7 +23,9 @@ describe("at once", () => {
       const answers = await times(10, (n) => free.post(`/v1/projects/${ids[n % projects]}/servers`, { name: "x" }))
       expect(statusesOf(answers)).toEqual([201, 201, ...Array(8).fill(403)])
       for (const { body, status } of answers) {
-        if (status === 403) expect(body).toEqual(failure("PLAN_LIMIT_REACHED", { limit: "servers", plan: "free" }))
+        if (status === 403) {
+          expect(body).toEqual(failure("PLAN_LIMIT_REACHED", { limit: "servers", plan: "free", used: 2, allowed: 2 }))
+        }
       }
       expect((await free.get("/v1/servers")).body).toMatchObject({ meta: { total: 2 } })
     }

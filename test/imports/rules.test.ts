@@ -98,12 +98,28 @@ describe("a preview", () => {
     })
   })
 
-  it("is one of at most twenty of a business: the oldest is gone", async () => {
+  it("lives its hour: the 21st of a business is refused until one is confirmed, discarded or expired", async () => {
     const { id } = await newBusiness(owner)
-    const ids: Array<string> = []
-    for (let at = 0; at < 22; at++) ids.push(dataOf(await upload(owner, id, "a.csv", csv)).preview_id)
-    const kept = await sql("SELECT id FROM import_previews WHERE business_id = $1 ORDER BY id", id)
-    expect(kept.map((row) => row["id"])).toEqual(ids.slice(2))
+    const shown: Array<string> = []
+    for (let at = 0; at < 18; at++) shown.push(dataOf(await upload(owner, id, "a.csv", csv)).preview_id)
+    const last = await Promise.all(Array.from({ length: 5 }, () => upload(owner, id, "a.csv", csv)))
+    expect(last.map(({ status }) => status).sort()).toEqual([200, 200, 429, 429, 429])
+    const refused = last.find(({ status }) => status === 429)
+    expect(refused?.body).toMatchObject({ error: { code: "limit_exceeded", details: { limit: 20 } } })
+    expect(Number(refused?.headers.get("retry-after"))).toBeGreaterThan(3_500)
+    expect(Number(refused?.headers.get("retry-after"))).toBeLessThanOrEqual(3_600)
+    expect((await confirm(owner, id, shown[0]!)).status).toBe(200)
+    expect((await upload(owner, id, "a.csv", csv)).status).toBe(200)
+    expect((await upload(owner, id, "a.csv", csv)).status).toBe(429)
+    const discard = `${importOf(id)}/${shown[1]!}`
+    expect((await (await berth.signUp()).delete(discard)).status).toBe(404)
+    expect((await owner.delete(discard)).status).toBe(204)
+    expect(await owner.delete(discard)).toMatchObject({ status: 404, body: { error: { code: "not_found" } } })
+    expect(await confirm(owner, id, shown[1]!)).toMatchObject({ status: 404, body: { error: { code: "not_found" } } })
+    expect((await upload(owner, id, "a.csv", csv)).status).toBe(200)
+    await sql("UPDATE import_previews SET expires_at = now() - interval '1 second' WHERE id = $1", shown[2])
+    expect((await upload(owner, id, "a.csv", csv)).status).toBe(200)
+    for (const kept of shown.slice(3)) expect((await confirm(owner, id, kept)).status).toBe(200)
   })
 
   it("that expired is told so until it is swept away", async () => {
@@ -118,25 +134,76 @@ describe("a preview", () => {
 })
 
 describe("a catalog", () => {
-  it("has at most 5,000 items and 500 categories: a confirm beyond is 422 and writes nothing", async () => {
+  /** A business whose catalog has so many items. */
+  const filled = async (count: number) => {
     const { id } = await newBusiness(owner)
     await sql(
       `INSERT INTO catalog_items (id, business_id, name, item_type, price_type, sort_order)
-        SELECT 'i' || n || $1, $1, 'Item', 'product', 'fixed', n FROM generate_series(1, 4999) AS n`,
-      id
+        SELECT 'i' || n || $1, $1, 'Item', 'product', 'fixed', n FROM generate_series(1, $2::int) AS n`,
+      id,
+      count
     )
-    const { preview_id } = dataOf(await upload(owner, id, "a.csv", csv))
-    expect(await confirm(owner, id, preview_id)).toMatchObject({
+    return id
+  }
+  const names = async (id: string) =>
+    (await sql("SELECT name FROM catalog_items WHERE business_id = $1 AND name <> 'Item' ORDER BY sort_order", id))
+      .map((row) => row["name"])
+
+  it("has at most 5,000 items: the preview says what is dropped, and a confirm does just that", async () => {
+    const id = await filled(4999)
+    const preview = dataOf(await upload(owner, id, "a.csv", csv))
+    expect(preview).toMatchObject({
+      record_count: 1,
+      summary: { rows_total: 2, importable: 1, skipped: 1, warnings_total: 1 }
+    })
+    expect(preview.summary.categories_to_create).toEqual(["Starters"])
+    expect(preview.warnings).toEqual([{
+      type: "limit_truncated",
+      message: "catalog holds 5000 items at most: the first 1 of the file fit, 1 were dropped",
+      context: "catalog"
+    }])
+    expect(dataOf(await confirm(owner, id, preview.preview_id))).toEqual({ created_items: 1, warnings_count: 1 })
+    expect(await names(id)).toEqual(["Soup"])
+    expect(await upload(owner, id, "a.csv", csv)).toMatchObject({
       status: 422,
       body: { error: { code: "validation_error" } }
     })
-    await sql("DELETE FROM catalog_items WHERE business_id = $1 AND sort_order = 1", id)
+    // A profile can be imported still.
+    const profile = dataOf(await upload(owner, id, "a.json", json))
+    expect([profile.record_count, profile.warnings.map(({ type }) => type)]).toEqual([0, ["limit_truncated"]])
+    expect((await confirm(owner, id, profile.preview_id)).status).toBe(200)
+  })
+
+  it("has at most 500 categories: the items of those that are dropped are imported without one", async () => {
+    const { id } = await newBusiness(owner)
+    const wide = Array.from({ length: 502 }, (_, at) => `Item ${at},Category ${at}`).join("\n")
+    const preview = dataOf(await upload(owner, id, "a.csv", `name,category\n${wide}\nLast,Category 1\n`))
+    expect([preview.record_count, preview.summary.categories_to_create.length]).toEqual([503, 500])
+    expect(preview.warnings.map(({ message }) => message)).toEqual([
+      "catalog holds 500 categories at most: the first 500 new ones of the file fit, 2 were dropped, and their items have none"
+    ])
+    expect(dataOf(await confirm(owner, id, preview.preview_id))).toEqual({ created_items: 503, warnings_count: 1 })
+    const [row] = await sql(
+      `SELECT count(*)::int AS items, count(DISTINCT category_id)::int AS categories FROM catalog_items
+        WHERE business_id = $1 AND category_id IS NOT NULL`,
+      id
+    )
+    expect(row).toEqual({ items: 501, categories: 500 })
+  })
+
+  it("that has grown since the preview is 409 at a confirm, which writes nothing and may be sent again", async () => {
+    const id = await filled(4998)
+    const { preview_id, warnings } = dataOf(await upload(owner, id, "a.csv", csv))
+    expect(warnings).toEqual([])
+    await sql("UPDATE catalog_items SET business_id = $1 WHERE id = $2", id, `i1${await filled(1)}`)
+    expect(await confirm(owner, id, preview_id)).toMatchObject({
+      status: 409,
+      body: { error: { code: "limit_exceeded", details: { limit: 5000 } } }
+    })
+    expect(await names(id)).toEqual([])
+    await sql("DELETE FROM catalog_items WHERE business_id = $1 AND sort_order = 2", id)
     expect((await confirm(owner, id, preview_id)).status).toBe(200)
-    const wide = Array.from({ length: 501 }, (_, at) => `Item ${at},Category ${at}`).join("\n")
-    const other = await newBusiness(owner)
-    const many = dataOf(await upload(owner, other.id, "a.csv", `name,category\n${wide}\n`)).preview_id
-    expect((await confirm(owner, other.id, many)).status).toBe(422)
-    expect(await sql("SELECT id FROM catalog_categories WHERE business_id = $1", other.id)).toEqual([])
+    expect(await names(id)).toEqual(["Soup", "Pizza"])
   })
 })
 

@@ -53,6 +53,7 @@ export const twins: Readonly<Record<string, string>> = {
   "POST /api/v1/ready/businesses/publish": "publish_business",
   "POST /api/v1/ready/businesses/{businessId}/import": "import",
   "POST /api/v1/ready/businesses/{businessId}/import/{previewId}/confirm": "import_confirm",
+  "DELETE /api/v1/ready/businesses/{businessId}/import/{previewId}": "import_discard",
   "POST /api/v1/ready/businesses/{businessId}/import/{importId}/revert": "import_revert",
   "PATCH /v1/directory/{listingId}": "set_visibility",
   "GET /.well-known/mcp-server-metadata": "server_metadata",

@@ -1,4 +1,5 @@
 import { AccountId, type Actor, CurrentActor, type Scope } from "#src/accounts/CurrentActor.ts"
+import { Quotas } from "#src/billing/Quotas.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { Teardown } from "#src/machines/Teardown.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
@@ -24,7 +25,7 @@ const noMachines = Layer.succeed(
 const context = TestTokens.Default.pipe(
   Layer.provide(Servers.Default),
   Layer.provide(Projects.Default),
-  Layer.provide([ProjectsRepo.Default, ServersRepo.Default, Teardown.Default]),
+  Layer.provide([ProjectsRepo.Default, ServersRepo.Default, Quotas.Default, Teardown.Default]),
   Layer.provide(noMachines),
   Layer.provideMerge(gatewayServices())
 )
