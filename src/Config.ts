@@ -19,6 +19,8 @@ export interface Settings {
   readonly mcpDomainExplicit: boolean
   /** Absolute path below which the embedded database, images, machines and the made key live. */
   readonly home: string
+  /** Bytes that stay free on the disk of `home`; 0 reserves none. */
+  readonly diskReserve: number
   readonly databaseUrl: Option.Option<Redacted.Redacted>
   readonly redisUrl: Option.Option<Redacted.Redacted>
   readonly secretKey: Option.Option<Redacted.Redacted>
@@ -65,6 +67,7 @@ const read = Effect.gen(function*() {
     mcpDomain: Option.getOrElse(mcpDomain, () => "mcp.localhost"),
     mcpDomainExplicit: Option.isSome(mcpDomain),
     home: resolve(yield* settingOr("BERTH_HOME", kinds.text, ".berth")),
+    diskReserve: yield* settingOr("DISK_RESERVE", kinds.bytes, 1024 ** 3),
     databaseUrl: yield* setting("DATABASE_URL", kinds.databaseUrl),
     redisUrl: yield* setting("REDIS_URL", kinds.redisUrl),
     secretKey,

@@ -46,6 +46,7 @@ import { ServerLogs } from "./servers/ServerLogs.ts"
 import { ServerLogsRepo } from "./servers/ServerLogsRepo.ts"
 import { Servers } from "./servers/Servers.ts"
 import { ServersRepo } from "./servers/ServersRepo.ts"
+import { Disk } from "./shared/Disk.ts"
 import { GuardedHttp } from "./shared/GuardedHttp.ts"
 import { Idempotency } from "./shared/Idempotency.ts"
 import { IdempotencyRepo } from "./shared/IdempotencyRepo.ts"
@@ -91,6 +92,7 @@ const repos = Layer.mergeAll(
 )
 
 const shared = Layer.mergeAll(
+  Disk.Default,
   GuardedHttp.Default,
   Secrets.Default,
   RateLimit.Default,

@@ -124,6 +124,15 @@ export const kinds = {
     "the URL of an SMS gateway, with user, password and sender (https://user:password@host/path?From=%2B15550100)",
     (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).searchParams.has("From")
   ),
+  bytes: {
+    expected: "a size such as 512mb or 2gb",
+    parse: (text) => {
+      const [, digits, unit = ""] = /^(\d{1,9})(kb|mb|gb|tb)?$/i.exec(text) ?? []
+      return digits === undefined
+        ? undefined
+        : Number(digits) * 1024 ** ["", "kb", "mb", "gb", "tb"].indexOf(unit.toLowerCase())
+    }
+  },
   count: {
     expected: "a whole number from 1 to 1000000",
     parse: (text) => /^[1-9]\d{0,6}$/.test(text) && Number(text) <= 1_000_000 ? Number(text) : undefined

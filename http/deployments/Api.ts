@@ -11,6 +11,7 @@ import {
 } from "#src/deployments/Deployment.ts"
 import { TestToken, TokensIssuedElsewhere } from "#src/oauth/TestTokens.ts"
 import { Server, ServerNotFound } from "#src/servers/Server.ts"
+import { LowDisk } from "#src/shared/Disk.ts"
 import { BadRequest } from "#src/shared/Failure.ts"
 import { PageOf, PageQuery } from "#src/shared/paging.ts"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
@@ -42,6 +43,7 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
       .addError(ServerNotFound)
       .addError(DeploymentNotFound)
       .addError(DeploymentInProgress)
+      .addError(LowDisk)
       .annotate(OpenApi.Summary, "Deploy an OCI image: resolve, scan, mirror, provision, health check, traffic swap")
       .annotate(OpenApi.Description, waits)
   )

@@ -15,6 +15,7 @@ import {
   TooManyPreviews,
   UnsupportedFormat
 } from "#src/imports/Import.ts"
+import { LowDisk } from "#src/shared/Disk.ts"
 import { BadRequest, Invalid } from "#src/shared/Failure.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, Multipart, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
@@ -42,6 +43,7 @@ export class ImportsApi extends HttpApiGroup.make("imports")
       .addError(TooManyImports)
       .addError(TooManyPreviews)
       .addError(PlanLimitReached)
+      .addError(LowDisk)
       .annotate(OpenApi.Summary, "Read a catalog file (JSON 1.0 or CSV) and show what its import would do")
       .annotate(
         OpenApi.Description,

@@ -4,6 +4,7 @@ import { FileTooLarge, TooManyImports, UnsupportedFormat } from "#src/imports/Im
 import { ProjectNotFound } from "#src/projects/Project.ts"
 import { Publication, PublicationCutOff, Publish } from "#src/publishing/Publication.ts"
 import { NoReadyImage } from "#src/ready-server/ReadyImage.ts"
+import { LowDisk } from "#src/shared/Disk.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Authentication } from "../Authentication.ts"
@@ -17,6 +18,7 @@ export class PublishingApi extends HttpApiGroup.make("publishing")
       .addError(ProjectNotFound)
       .addError(PlanLimitReached)
       .addError(NoReadyImage)
+      .addError(LowDisk)
       .addError(Invalid)
       .addError(FileTooLarge)
       .addError(UnsupportedFormat)

@@ -4,6 +4,7 @@ import { plans } from "#src/billing/Plan.ts"
 import { Images } from "#src/images/Images.ts"
 import { type ServerRow } from "#src/servers/Server.ts"
 import { Servers } from "#src/servers/Servers.ts"
+import { Disk } from "#src/shared/Disk.ts"
 import { isId, newId } from "#src/shared/ids.ts"
 import { type PageRequest, paginate } from "#src/shared/paging.ts"
 import { type Report } from "#src/shared/progress.ts"
@@ -33,6 +34,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
   effect: Effect.gen(function*() {
     const repo = yield* DeploymentsRepo
     const servers = yield* Servers
+    const disk = yield* Disk
     const images = yield* Images
     const watch = yield* Watch
     const engine = yield* WorkflowEngine.WorkflowEngine
@@ -55,6 +57,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     /** Starts a deployment and returns its `pending` record; `settled` waits for its end. */
     const deploy = Effect.fn("Deployments.deploy")(function*(serverId: string, { imageUri }: typeof DeployInput.Type) {
       const server = yield* servers.visible(serverId)
+      yield* disk.check
       const row = yield* begin({
         id: DeploymentId.make(newId("dep")),
         serverId: server.id,

@@ -2,6 +2,7 @@ import { Images, type MirrorProgress, ResolvedImage } from "#src/images/Images.t
 import { Machines } from "#src/machines/Machines.ts"
 import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
+import { Disk } from "#src/shared/Disk.ts"
 import { Cause, Clock, Effect, Option, Schema } from "effect"
 import { type DeploymentRow, Stage } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
@@ -38,6 +39,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
   effect: Effect.gen(function*() {
     const repo = yield* DeploymentsRepo
     const outcomes = yield* OutcomesRepo
+    const disk = yield* Disk
     const images = yield* Images
     const machines = yield* Machines
     const launch = yield* Launch
@@ -97,7 +99,9 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
       if (resolved === null) return
       const stored = yield* images.has(digest)
       yield* log(record, stored ? "the image is in the store already" : "copying the image into the store")
-      if (!stored) yield* images.mirror(resolved, yield* reporter(record))
+      if (stored) return
+      yield* disk.check
+      yield* images.mirror(resolved, yield* reporter(record))
     })
 
     /** The generation is read here: whatever becomes of the server afterwards, the swap will notice. */

@@ -4,6 +4,7 @@ import { Quotas } from "#src/billing/Quotas.ts"
 import { Businesses } from "#src/businesses/Businesses.ts"
 import { CatalogFull, mostItems } from "#src/businesses/Catalog.ts"
 import { addressBucket } from "#src/shared/client-address.ts"
+import { Disk } from "#src/shared/Disk.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { newUlid } from "#src/shared/ids.ts"
 import { now } from "#src/shared/now.ts"
@@ -46,6 +47,7 @@ export class Previews extends Effect.Service<Previews>()("imports/Previews", {
   effect: Effect.gen(function*() {
     const repo = yield* ImportsRepo
     const businesses = yield* Businesses
+    const disk = yield* Disk
     const limiter = yield* RateLimit
     const quotas = yield* Quotas
     const sql = yield* SqlClient.SqlClient
@@ -114,6 +116,7 @@ export class Previews extends Effect.Service<Previews>()("imports/Previews", {
     const receive = Effect.fn("Imports.receive")(
       function*<E, R>(businessId: string, file: Effect.Effect<Upload, E, R>, address: string) {
         const { id: business } = yield* admitted(businessId, address)
+        yield* disk.check
         const found = yield* parsers.withPermits(1)(reading(yield* file))
         const { plan, summary, warnings } = yield* fit(business, found)
         const { expiresAt, id } = yield* keep({

@@ -5,6 +5,7 @@ import { Directory } from "#src/directory/Directory.ts"
 import { Imports } from "#src/imports/Imports.ts"
 import { OAuthClients } from "#src/oauth/Clients.ts"
 import { Tokens } from "#src/oauth/Tokens.ts"
+import { Disk } from "#src/shared/Disk.ts"
 import { Idempotency } from "#src/shared/Idempotency.ts"
 import { Effect, Layer, Schedule } from "effect"
 
@@ -30,6 +31,8 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
     Effect.catchAllCause((cause) => Effect.logWarning("Expired previews could not be dropped; trying again", cause))
   )
   yield* Effect.forkScoped(Effect.repeat(Effect.delay(dropPreviews, "1 minute"), Schedule.spaced("1 hour")))
+  const disk = yield* Disk
+  yield* Effect.forkScoped(Effect.repeat(disk.look, Schedule.spaced("1 minute")))
   const directory = yield* Directory
   const tidy = directory.tidy.pipe(
     Effect.catchAllCause((cause) => Effect.logWarning("The directory could not be tidied; trying again", cause))

@@ -9,6 +9,7 @@ import { Projects } from "#src/projects/Projects.ts"
 import { ReadyImage } from "#src/ready-server/ReadyImage.ts"
 import { CreateServer } from "#src/servers/Server.ts"
 import { Servers } from "#src/servers/Servers.ts"
+import { Disk } from "#src/shared/Disk.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { type Report } from "#src/shared/progress.ts"
 import { dieOnSql } from "#src/shared/sql.ts"
@@ -67,6 +68,7 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
   effect: Effect.gen(function*() {
     const businesses = yield* Businesses
     const deployments = yield* Deployments
+    const disk = yield* Disk
     const imports = yield* Imports
     const listings = yield* Listings
     const projects = yield* Projects
@@ -162,6 +164,7 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
      * stops nothing. `address` is the caller's IP, for the limit of imports.
      */
     const publish = Effect.fn("Publishing.publish")(function*(input: Publish, address: string, tell: Report) {
+      yield* disk.check
       yield* tell({ step: 0, total, message: "Finding the ready server's image" })
       const imageUri = yield* readyImage.reference
       yield* tell({ step: 1, total, message: `Importing ${input.filename}` })
