@@ -13,6 +13,7 @@ import { Metering } from "./gateway/Metering.ts"
 import { MeteringRepo } from "./gateway/MeteringRepo.ts"
 import { Routes } from "./gateway/Routes.ts"
 import { RoutesRepo } from "./gateway/RoutesRepo.ts"
+import { ImageCleanup } from "./images/ImageCleanup.ts"
 import { Images } from "./images/Images.ts"
 import { ImportsLive } from "./imports/Live.ts"
 import { Teardown } from "./machines/Teardown.ts"
@@ -98,7 +99,7 @@ const shared = Layer.mergeAll(
   RateLimit.Default,
   Passwords.Default,
   Quotas.Default,
-  Teardown.Default
+  Layer.provideMerge(Teardown.Default, ImageCleanup.Default)
 )
 
 /** The one place where services are wired. Needs a database client, the settings, and what runs machines. */

@@ -19,6 +19,14 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
     -- Null: anybody may have signed up with the address.
     ALTER TABLE users ADD COLUMN email_verified_at timestamptz;
 
+    -- What is in the store of images, as far as deployments know it: for the quota of accounts.
+    CREATE TABLE images (
+      digest text PRIMARY KEY,
+      layer_bytes bigint NOT NULL,
+      unpacked_bytes bigint
+    );
+    CREATE INDEX ON deployments (image_digest);
+
     -- Of the plan as JSON: what counts against the account's quota.
     ALTER TABLE import_previews ADD COLUMN bytes integer NOT NULL DEFAULT 0;
     UPDATE import_previews SET bytes = octet_length(plan::text);

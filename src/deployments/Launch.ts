@@ -20,12 +20,12 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
     const configs = yield* ReadyConfigs
     const output = yield* MachineOutput
 
-    /** The image can be gone from the store: its collection does not see what happens between two stages. */
-    const unpack = (digest: string, resolved: ResolvedImage | null) =>
-      images.unpack(digest).pipe(
+    /** The image can be gone from the store, when the platform was stopped between two stages. */
+    const unpack = (digest: string, resolved: ResolvedImage | null, most = Infinity) =>
+      images.unpack(digest, most).pipe(
         Effect.catchIf(
           (error) => error.reason === "not_found" && resolved !== null,
-          (error) => resolved === null ? error : Effect.zipRight(images.mirror(resolved), images.unpack(digest))
+          (error) => resolved === null ? error : Effect.zipRight(images.mirror(resolved), images.unpack(digest, most))
         )
       )
 
@@ -76,6 +76,6 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
       yield* output.forget(machine)
     })
 
-    return { provision, start, stop, destroy } as const
+    return { unpack, provision, start, stop, destroy } as const
   })
 }) {}

@@ -1,3 +1,4 @@
+import { ImageCleanup } from "#src/images/ImageCleanup.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { Effect } from "effect"
 import { FleetRepo } from "./FleetRepo.ts"
@@ -10,6 +11,7 @@ export class Leftovers extends Effect.Service<Leftovers>()("deployments/Leftover
     const machines = yield* Machines
     const repo = yield* FleetRepo
     const launch = yield* Launch
+    const cleanup = yield* ImageCleanup
 
     const destroy = (graceSeconds?: number) => (name: string) =>
       Effect.catchAll(
@@ -37,6 +39,7 @@ export class Leftovers extends Effect.Service<Leftovers>()("deployments/Leftover
       ofAll: Effect.fn("Leftovers.ofAll")(function*() {
         const names = yield* leftover(undefined, true)
         yield* Effect.forEach(names, destroy(0), { concurrency: 4, discard: true })
+        if (names.length > 0) yield* cleanup.request
         return names
       })
     } as const

@@ -5,6 +5,7 @@ import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { DeployWorkflowLive } from "./DeployWorkflow.ts"
 import { EngineLive } from "./Engine.ts"
 import { FleetRepo } from "./FleetRepo.ts"
+import { ImageQuota } from "./ImageQuota.ts"
 import { JournalRepo } from "./JournalRepo.ts"
 import { Launch } from "./Launch.ts"
 import { Leftovers } from "./Leftovers.ts"
@@ -44,6 +45,7 @@ export const DeploymentsLive = Layer.mergeAll(
   Layer.provideMerge(DeployWorkflowLive),
   Layer.provideMerge(EngineLive),
   Layer.provideMerge(Pipeline.Default),
+  Layer.provide(ImageQuota.Default),
   Layer.provideMerge(Leftovers.Default),
   Layer.provideMerge(Launch.Default),
   Layer.provideMerge(MachineOutput.Default),
@@ -84,5 +86,6 @@ export const DeploymentJobsLive = Layer.scopedDiscard(Effect.gen(function*() {
   yield* every("The sweep", Schedule.spaced("30 seconds"), reconciler.sweep())
   yield* every("Metering", Schedule.spaced("10 seconds"), metering.tick())
   yield* every("Retention", Schedule.spaced("1 hour"), retention.collect())
+  yield* every("Removing images", Schedule.forever, retention.removeWhenAsked)
   yield* every("Trimming logs", Schedule.spaced("10 minutes"), logs.trim)
 }))

@@ -1,3 +1,4 @@
+import { ImageCleanup } from "#src/images/ImageCleanup.ts"
 import { Images, type MirrorProgress, ResolvedImage } from "#src/images/Images.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { type LogLevel } from "#src/servers/ServerLog.ts"
@@ -7,6 +8,7 @@ import { Cause, Clock, Effect, Option, Schema } from "effect"
 import { type DeploymentRow, Stage } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { awaitHealthy } from "./HealthCheck.ts"
+import { ImageQuota } from "./ImageQuota.ts"
 import { Launch } from "./Launch.ts"
 import { Leftovers } from "./Leftovers.ts"
 import { MachineOutput } from "./MachineOutput.ts"
@@ -45,6 +47,8 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
     const launch = yield* Launch
     const output = yield* MachineOutput
     const leftovers = yield* Leftovers
+    const quota = yield* ImageQuota
+    const cleanup = yield* ImageCleanup
     const logs = yield* ServerLogs
     const watch = yield* Watch
 
@@ -97,6 +101,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
 
     const mirror = Effect.fn("Pipeline.mirror")(function*(record: DeploymentRow, { digest, resolved }: Source) {
       if (resolved === null) return
+      yield* quota.admit(yield* serverOf(record), record, digest, resolved.totalSize)
       const stored = yield* images.has(digest)
       yield* log(record, stored ? "the image is in the store already" : "copying the image into the store")
       if (stored) return
@@ -107,6 +112,10 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
     /** The generation is read here: whatever becomes of the server afterwards, the swap will notice. */
     const create = Effect.fn("Pipeline.create")(function*(record: DeploymentRow, { digest, resolved }: Source) {
       const server = yield* serverOf(record)
+      // A rollback adds nothing: its image is kept already.
+      if (record.type === "deploy") {
+        yield* quota.unpacked(server, record, digest, (most) => launch.unpack(digest, resolved, most))
+      }
       yield* log(record, `creating a machine (${server.cpu}, ${server.memoryMb} MB, ${machines.driver.name})`)
       yield* launch.provision(server, record, digest, resolved)
       return server.generation
@@ -148,6 +157,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
         const record = yield* repo.find(id)
         if (Option.isSome(record) && (record.value.active || record.value.stage !== "failed")) return
         yield* launch.destroy(id, 0)
+        yield* cleanup.request
       },
       Effect.catchTag("MachineError", (error) => Effect.logWarning("A machine was left for the reconciler", error)),
       throughOutage()
@@ -158,6 +168,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
       function*(id: string, serverId: string) {
         started.delete(id)
         yield* leftovers.ofServer(serverId)
+        yield* cleanup.request
         yield* enter(id, "retired")
       },
       Effect.catchTag("MachineError", (error) => Effect.logWarning("Old machines were left for the reconciler", error)),

@@ -4,7 +4,7 @@ import type { GuardedHttpError } from "../shared/GuardedHttp.ts"
 /**
  * Why an image cannot be used. `invalid_reference`: the address is malformed; `not_allowed`: the address may not be
  * used here (a private host, `oci:` in production); `invalid_image`: the registry or layout holds something that is
- * not an image; `hostile_layer`: a layer tries to leave its root; `storage`: this machine's disk failed.
+ * not an image; `over_budget`: it unpacks to more than the caller allows; `hostile_layer`: a layer tries to leave its root; `storage`: this machine's disk failed.
  */
 export class ImageError extends Schema.TaggedError<ImageError>()("ImageError", {
   reason: Schema.Literal(
@@ -16,6 +16,7 @@ export class ImageError extends Schema.TaggedError<ImageError>()("ImageError", {
     "digest_mismatch",
     "unreachable",
     "too_large",
+    "over_budget",
     "unsupported",
     "invalid_image",
     "hostile_layer",

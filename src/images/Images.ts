@@ -1,4 +1,4 @@
-import { Effect, Schedule, Schema } from "effect"
+import { Effect, Option, Schedule, Schema } from "effect"
 import { join } from "node:path"
 import { arch } from "node:process"
 import { Readable } from "node:stream"
@@ -36,10 +36,11 @@ export interface MirrorProgress {
   readonly totalBytes: number
 }
 
-/** An unpacked image. Paths below `rootfs` are the image's: never follow its symbolic links from outside of it. */
+/** An unpacked image: `bytes` that it came to, unless it was there already. Paths below `rootfs` are the image's: never follow its symbolic links from outside of it. */
 export interface UnpackedImage {
   readonly rootfs: string
   readonly config: ImageConfig
+  readonly bytes: number | undefined
 }
 
 const pullsAtOnce = 3
@@ -75,6 +76,7 @@ export class Images extends Effect.Service<Images>()("images/Images", {
     const store = makeStore(join(settings.home, "images"))
     const rootfs = makeRootfs(join(settings.home, "rootfs"), store, limits)
     const pins = makePins()
+    const collecting = yield* Effect.makeSemaphore(1)
 
     const sourceOf = (imageUri: string): Effect.Effect<Source, ImageError> =>
       Effect.flatMap(parseReference(imageUri), (reference) => {
@@ -90,9 +92,25 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       return yield* readManifest({ bytes, digest, mediaType: mediaTypes.manifest }, limits)
     })
 
+    /** Manifests never change: what an image is made of need be read once. */
+    const closures = new Map<string, ReadonlyArray<string>>()
+    const closure = Effect.fnUntraced(function*(digest: string) {
+      const known = closures.get(digest)
+      if (known !== undefined) return known
+      const found = yield* Effect.option(stored(digest))
+      if (Option.isNone(found)) return [digest]
+      const all = [digest, ...blobsOf(found.value).map((blob) => blob.digest)]
+      closures.set(digest, all)
+      return all
+    })
+
+    /** A collection that is under way leaves the image alone: whoever asked for it is about to use it. */
+    const touch = (digest: string) => Effect.scoped(Effect.flatMap(closure(digest), pins.pin))
+
     /** Whether the image is here whole, ready to unpack without its registry. */
     const has = Effect.fn("Images.has")(function*(digest: string) {
       yield* checkDigest(digest)
+      yield* touch(digest)
       const image = yield* stored(digest)
       const present = yield* Effect.forEach(blobsOf(image), store.has)
       return present.every((there) => there)
@@ -102,6 +120,7 @@ export class Images extends Effect.Service<Images>()("images/Images", {
     const resolve = Effect.fn("Images.resolve")(function*(imageUri: string) {
       const source = yield* sourceOf(imageUri)
       const { digest, mediaType, totalSize } = yield* findImage(source, architectureOf(arch), limits)
+      yield* touch(digest)
       return { imageUri, digest, mediaType, totalSize } satisfies ResolvedImage
     })
 
@@ -160,36 +179,41 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       ])
     }, Effect.scoped)
 
-    /** The image's files and how to start it, out of the store alone. Unpacked once, then reused. */
-    const unpack = Effect.fn("Images.unpack")(function*(digest: string) {
+    /**
+     * The image's files and how to start it, out of the store alone. Unpacked once, then reused; refused when it comes to
+     * more than `most` bytes.
+     */
+    const unpack = Effect.fn("Images.unpack")(function*(digest: string, most = Infinity) {
       yield* checkDigest(digest)
       yield* pins.pin([digest])
       const image = yield* stored(digest)
       yield* pins.pin(blobsOf(image).map((blob) => blob.digest))
       const config = yield* decodeConfig(yield* store.read(image.manifest.config.digest, limits.document))
-      const directory = yield* rootfs.ensure(digest, image.manifest, config)
-      return { rootfs: directory, config: imageConfig(config) } satisfies UnpackedImage
+      const { bytes, directory } = yield* rootfs.ensure(digest, image.manifest, config, most)
+      return { rootfs: directory, config: imageConfig(config), bytes } satisfies UnpackedImage
     }, Effect.scoped)
 
-    const closure = (digest: string) =>
-      Effect.map(stored(digest), (image) => [digest, ...blobsOf(image).map((blob) => blob.digest)]).pipe(
-        Effect.catchIf((error) => error.reason === "not_found", () => Effect.succeed([digest]))
-      )
-
     /**
-     * Removes every stored and unpacked image but those of `keep`. What a mirroring or an unpacking of this process is
-     * at work on stays; an image that was mirrored and is yet to be unpacked belongs into `keep`.
+     * Removes every stored and unpacked image but those that `keeping` finds, one collection after the other. What comes
+     * into use after that was found out stays too: an image that is resolved, looked for, mirrored or unpacked here.
      */
-    const collect = Effect.fn("Images.collect")(function*(keep: ReadonlySet<string>) {
-      yield* store.prepare
-      const needed = new Set((yield* Effect.forEach(keep, closure)).flat())
-      const collected: Collected = yield* collectGarbage(store, rootfs, {
-        blob: (digest) => needed.has(digest) || pins.isPinned(digest),
-        rootfs: (digest) => keep.has(digest) || pins.isPinned(digest)
-      })
-      return collected
-    })
+    const collect = Effect.fn("Images.collect")(
+      function*<E, R>(keeping: Effect.Effect<ReadonlySet<string>, E, R>) {
+        yield* store.prepare
+        const used = yield* pins.watch
+        const keep = yield* keeping
+        const needed = new Set((yield* Effect.forEach(keep, closure)).flat())
+        for (const digest of closures.keys()) if (!keep.has(digest)) closures.delete(digest)
+        const collected: Collected = yield* collectGarbage(store, rootfs, {
+          blob: (digest) => needed.has(digest) || used.has(digest),
+          rootfs: (digest) => keep.has(digest) || used.has(digest)
+        })
+        return collected
+      },
+      Effect.scoped,
+      collecting.withPermits(1)
+    )
 
-    return { resolve, mirror, unpack, has, collect }
+    return { resolve, mirror, unpack, has, collect, measure: rootfs.measure }
   })
 }) {}

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { mkdir, rename, rm, stat } from "node:fs/promises"
+import { lstat, mkdir, readdir, rename, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { abortable } from "./abortable.ts"
 import { type ImageError, imageError, storageError } from "./ImageError.ts"
@@ -25,6 +25,15 @@ const pairLayers = (store: Store, manifest: Manifest, config: ConfigFile) => {
     )
 }
 
+const bytesBelow = async (directory: string): Promise<number> => {
+  let bytes = 0
+  for (const child of await readdir(directory, { withFileTypes: true })) {
+    const path = join(directory, child.name)
+    bytes += child.isDirectory() ? await bytesBelow(path) : (await lstat(path)).size
+  }
+  return bytes
+}
+
 /** The unpacked images, a directory each, named by the hex digits of the manifest's digest. */
 export const makeRootfs = (directory: string, store: Store, limits: Limits) => {
   const lock = makeLocks()
@@ -37,15 +46,16 @@ export const makeRootfs = (directory: string, store: Store, limits: Limits) => {
       Effect.zipRight(Effect.sync(() => releaseTemporary(name)))
     )
 
-  const build = (target: string, layers: ReadonlyArray<Layer>): Effect.Effect<void, ImageError> =>
+  const build = (target: string, layers: ReadonlyArray<Layer>, most: number): Effect.Effect<number, ImageError> =>
     Effect.acquireUseRelease(
       Effect.sync(temporaryName),
       (name) =>
         abortable(async (signal) => {
           const temporary = join(directory, name)
           await mkdir(temporary, { recursive: true, mode: 0o755 })
-          await applyLayers(temporary, layers, limits, signal)
+          const bytes = await applyLayers(temporary, layers, limits, most, signal)
           await rename(temporary, target)
+          return bytes
         }, storageError("Unpacking an image")),
       discard
     )
@@ -56,17 +66,24 @@ export const makeRootfs = (directory: string, store: Store, limits: Limits) => {
       ? Effect.ignore(Effect.forEach(layers, ({ digest }) => Effect.ignore(store.recheck(digest)), { discard: true }))
       : Effect.void
 
-  /** The directory of the image's files, made when absent. It appears whole or not at all. */
-  const ensure = (digest: string, manifest: Manifest, config: ConfigFile): Effect.Effect<string, ImageError> =>
+  /**
+   * The directory of the image's files, made when absent, of `most` bytes at most. It appears whole or not at all. With
+   * it come the bytes that were unpacked, unless it was there.
+   */
+  const ensure = (digest: string, manifest: Manifest, config: ConfigFile, most: number) =>
     Effect.gen(function*() {
       const target = path(digest)
-      if (yield* exists(target)) return target
+      if (yield* exists(target)) return { directory: target, bytes: undefined }
       const layers = yield* pairLayers(store, manifest, config)
-      yield* Effect.tapError(build(target, layers), recheck(layers))
-      return target
+      const bytes = yield* Effect.tapError(build(target, layers, most), recheck(layers))
+      return { directory: target, bytes }
     }).pipe(lock(digest))
 
-  return { directory, path, ensure }
+  /** Bytes of the files below the directory. */
+  const measure = (digest: string) =>
+    Effect.tryPromise({ try: () => bytesBelow(path(digest)), catch: storageError("Measuring an image") })
+
+  return { directory, path, ensure, measure }
 }
 
 export type Rootfs = ReturnType<typeof makeRootfs>

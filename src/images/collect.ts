@@ -34,16 +34,19 @@ const removeBlobs = async (store: Store, needed: (digest: string) => boolean) =>
 }
 
 const removeRootfs = async (rootfs: Rootfs, needed: (digest: string) => boolean) => {
-  let removed = 0
+  const doomed: Array<string> = []
+  // All at once, as what is needed was found out just now; to remove their files takes its time.
   for (const name of await list(rootfs.directory)) {
     if (name.startsWith(".") ? !isAbandoned(name) : needed(`sha256:${name}`)) continue
-    const doomed = temporaryName()
-    renameSync(join(rootfs.directory, name), join(rootfs.directory, doomed))
-    await rm(join(rootfs.directory, doomed), { recursive: true, force: true })
-    releaseTemporary(doomed)
-    removed++
+    const temporary = temporaryName()
+    renameSync(join(rootfs.directory, name), join(rootfs.directory, temporary))
+    doomed.push(temporary)
   }
-  return removed
+  for (const temporary of doomed) {
+    await rm(join(rootfs.directory, temporary), { recursive: true, force: true })
+    releaseTemporary(temporary)
+  }
+  return doomed.length
 }
 
 /** Removes every blob and unpacked image that is not needed, and what crashes left half-made. */

@@ -40,14 +40,17 @@ const decompressor = (mediaType: string): Transform => {
 interface Budget {
   bytes: number
   entries: number
+  /** The bytes it began with, and what it means that they are spent. */
+  readonly whole: number
+  readonly reason: "too_large" | "over_budget"
 }
 
-const metered = (budget: Budget, limits: Limits, onChunk: (chunk: Buffer) => void) =>
+const metered = (budget: Budget, onChunk: (chunk: Buffer) => void) =>
   new Transform({
     transform(chunk: Buffer, _encoding, done) {
       budget.bytes -= chunk.length
       if (budget.bytes < 0) {
-        return done(imageError("too_large", `The image unpacks to more than ${limits.unpacked} bytes`))
+        return done(imageError(budget.reason, `The image unpacks to more than ${budget.whole} bytes`))
       }
       onChunk(chunk)
       done(null, chunk)
@@ -112,7 +115,7 @@ const applyLayer = async (layer: Layer, tree: Tree, budget: Budget, limits: Limi
   const reading = pipeline(
     createReadStream(layer.path),
     decompressor(layer.mediaType),
-    metered(budget, limits, (chunk) => hash.update(chunk)),
+    metered(budget, (chunk) => hash.update(chunk)),
     entries,
     { signal }
   )
@@ -130,14 +133,21 @@ const applyLayer = async (layer: Layer, tree: Tree, budget: Budget, limits: Limi
   }
 }
 
-/** Unpacks the layers in order into `root`, an empty directory. Throws ImageError, or a file system's error. */
+/**
+ * Unpacks the layers in order into `root`, an empty directory, as long as they come to no more than `most` bytes; how many
+ * they came to. Throws ImageError, or a file system's error.
+ */
 export const applyLayers = async (
   root: string,
   layers: ReadonlyArray<Layer>,
   limits: Limits,
+  most: number,
   signal: AbortSignal
-): Promise<void> => {
-  const budget = { bytes: limits.unpacked, entries: limits.entries }
+): Promise<number> => {
+  const whole = Math.min(limits.unpacked, most)
+  const reason = most < limits.unpacked ? "over_budget" : "too_large"
+  const budget: Budget = { bytes: whole, entries: limits.entries, whole, reason }
   const tree = new Tree(root)
   for (const layer of layers) await applyLayer(layer, tree, budget, limits, signal)
+  return whole - budget.bytes
 }

@@ -24,16 +24,26 @@ export const makeLocks = () => {
 /** Counts who uses what, so that a collection can leave it alone. */
 export const makePins = () => {
   const pins = new Map<string, number>()
+  const watchers = new Set<Set<string>>()
   const change = (keys: ReadonlyArray<string>, by: number) =>
     Effect.sync(() => {
       for (const key of keys) {
+        for (const seen of watchers) seen.add(key)
         const count = (pins.get(key) ?? 0) + by
         if (count > 0) pins.set(key, count)
         else pins.delete(key)
       }
     })
   return {
-    isPinned: (key: string): boolean => pins.has(key),
+    /** The keys that are in use now, and all that come into use, however briefly, until the scope closes. */
+    watch: Effect.acquireRelease(
+      Effect.sync((): ReadonlySet<string> => {
+        const seen = new Set(pins.keys())
+        watchers.add(seen)
+        return seen
+      }),
+      (seen) => Effect.sync(() => watchers.delete(seen as Set<string>))
+    ),
     /** Holds the keys until the scope closes. */
     pin: (keys: ReadonlyArray<string>) => Effect.acquireRelease(change(keys, 1), () => change(keys, -1))
   }

@@ -1,13 +1,15 @@
 import { Effect } from "effect"
+import { ImageCleanup } from "../images/ImageCleanup.ts"
 import { Machines } from "./Machines.ts"
 
 /**
  * Destroys what servers that are gone still hold. Called after their rows were deleted: when it is cut off or fails,
- * the reaper finds machines without a row and goes on.
+ * the reaper finds machines without a row and goes on. Their images go by themselves then.
  */
 export class Teardown extends Effect.Service<Teardown>()("machines/Teardown", {
   effect: Effect.gen(function*() {
     const machines = yield* Machines
+    const cleanup = yield* ImageCleanup
 
     const ofServer = Effect.fn("Teardown.ofServer")(function*(serverId: string) {
       const owned = yield* machines.list(serverId)
@@ -16,7 +18,10 @@ export class Teardown extends Effect.Service<Teardown>()("machines/Teardown", {
 
     return {
       ofServers: (serverIds: ReadonlyArray<string>) =>
-        Effect.uninterruptible(Effect.forEach(serverIds, ofServer, { concurrency: 4, discard: true }))
+        Effect.forEach(serverIds, ofServer, { concurrency: 4, discard: true }).pipe(
+          Effect.zipRight(cleanup.request),
+          Effect.uninterruptible
+        )
     } as const
   })
 }) {}

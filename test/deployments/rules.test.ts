@@ -4,7 +4,7 @@ import { machineEnvironment, type PlatformValues } from "#src/deployments/machin
 import { levelOf } from "#src/deployments/output-level.ts"
 import { admit, burst, fullCap, perSecond } from "#src/deployments/rate-cap.ts"
 import { attempts, seenDown, seenRunning, type Watched } from "#src/deployments/restart-policy.ts"
-import { keptCount, keptVersions } from "#src/deployments/retention-rule.ts"
+import { keptCount, keptVersions, neededVersions } from "#src/deployments/retention-rule.ts"
 import { rules, stages } from "#src/deployments/transitions.ts"
 import { reservedNames, valueBytes } from "#src/servers/EnvironmentVariable.ts"
 import { FastCheck } from "effect"
@@ -95,6 +95,41 @@ describe("retention", () => {
   it("is the plan's where the server asks for more", () => {
     assert.strictEqual(keptCount({ deploymentsKept: 3 }, { deploymentRetentionCount: 10 }), 3)
     assert.strictEqual(keptCount({ deploymentsKept: 10 }, { deploymentRetentionCount: 2 }), 2)
+  })
+})
+
+describe("the images that are needed", () => {
+  const row = FastCheck.record({
+    serverId: FastCheck.constantFrom("a", "b"),
+    ran: FastCheck.boolean(),
+    active: FastCheck.boolean(),
+    inFlight: FastCheck.boolean(),
+    keptForLogs: FastCheck.boolean(),
+    stands: FastCheck.boolean(),
+    deploymentRetentionCount: FastCheck.constantFrom(1, 2)
+  })
+  const rows = FastCheck.array(row, { maxLength: 14 }).map((list) =>
+    list.map((item, index) => ({
+      ...item,
+      active: item.active && item.ran,
+      id: String(index),
+      version: index + 1,
+      plan: "free" as const,
+      deploymentRetentionCount: item.serverId === "a" ? 1 : 2
+    }))
+  )
+
+  it("are those of versions that are kept, on their way, or have a machine, each by its own server's count", () => {
+    property([rows], (versions) => {
+      const standing = new Set(versions.filter(({ stands }) => stands).map(({ id }) => id))
+      const needed = new Set(neededVersions(versions, standing))
+      for (const version of versions) {
+        const own = versions.filter(({ serverId }) => serverId === version.serverId)
+        const kept = keptVersions(own, version.serverId === "a" ? 1 : 2).has(version.version)
+        const { inFlight, keptForLogs, stands } = version
+        assert.strictEqual(needed.has(version), kept || inFlight || keptForLogs || stands)
+      }
+    })
   })
 })
 

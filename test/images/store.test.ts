@@ -105,13 +105,13 @@ describe("the image store", () => {
       yield* slow.until(() => blobsIn(home).some((name) => name.startsWith(".tmp-")))
       yield* Effect.gen(function*() {
         const images = yield* Images
-        yield* images.collect(new Set([slow.made.digest]))
+        yield* images.collect(Effect.succeed(new Set([slow.made.digest])))
         expect(blobsIn(home).filter((name) => name.startsWith("."))).toHaveLength(1)
         child.kill("SIGKILL")
         yield* Effect.promise(() => once(child, "exit"))
         expect(yield* images.has(slow.made.digest)).toBe(false)
         expect(blobsIn(home)).not.toContain(slow.layer.slice(7))
-        yield* images.collect(new Set([slow.made.digest]))
+        yield* images.collect(Effect.succeed(new Set([slow.made.digest])))
         expect(blobsIn(home).filter((name) => name.startsWith("."))).toEqual([])
         slow.gate.open = true
         yield* mirror(slow.uri)
@@ -172,7 +172,7 @@ describe("collecting", () => {
           yield* mirror(registry.add("me/app", made))
           yield* images.unpack(made.digest)
         }
-        const collected = yield* images.collect(new Set([kept.digest, `sha256:${"0".repeat(64)}`]))
+        const collected = yield* images.collect(Effect.succeed(new Set([kept.digest, `sha256:${"0".repeat(64)}`])))
         expect(collected).toMatchObject({ blobs: 3, rootfs: 1 })
         expect(collected.bytes).toBeGreaterThan(0)
         expect(blobsIn(home)).toEqual(names(kept))
@@ -181,8 +181,8 @@ describe("collecting", () => {
         expect(manifests).toMatchObject([{ digest: kept.digest }])
         yield* images.unpack(kept.digest)
         expect((yield* Effect.flip(images.unpack(gone.digest))).reason).toBe("not_found")
-        expect(yield* images.collect(new Set())).toMatchObject({ blobs: 4, rootfs: 1 })
-        expect(yield* images.collect(new Set())).toEqual({ blobs: 0, bytes: 0, rootfs: 0 })
+        expect(yield* images.collect(Effect.succeed(new Set()))).toMatchObject({ blobs: 4, rootfs: 1 })
+        expect(yield* images.collect(Effect.succeed(new Set()))).toEqual({ blobs: 0, bytes: 0, rootfs: 0 })
       }).pipe(Effect.provide(imagesTest({ allow: [registry.host], home })))
     }))
 
@@ -198,15 +198,35 @@ describe("collecting", () => {
         const unpacking = yield* Effect.fork(images.unpack(many.digest))
         const mirroring = yield* Effect.fork(mirror(slow.uri))
         yield* slow.until(() => slow.gate.asked > 0)
-        for (let round = 0; round < 5; round++) yield* images.collect(new Set())
+        for (let round = 0; round < 5; round++) yield* images.collect(Effect.succeed(new Set()))
         const { rootfs } = yield* Fiber.join(unpacking)
         expect(readdirSync(join(rootfs, "d"))).toHaveLength(1500)
-        yield* images.collect(new Set([many.digest]))
+        yield* images.collect(Effect.succeed(new Set([many.digest])))
         slow.gate.release()
         yield* Fiber.join(mirroring)
         expect(yield* images.has(slow.made.digest)).toBe(true)
         expect(yield* images.has(many.digest)).toBe(true)
       }).pipe(Effect.provide(imagesTest({ allow: [slow.registry.host], home })))
+    }))
+
+  it.scopedLive("leaves alone what somebody asked for since it was found out what to keep", () =>
+    Effect.gen(function*() {
+      const registry = yield* fakeRegistry()
+      const made = yield* image({ layers: [[big(1)]] })
+      const home = temporaryDirectory("store")
+      yield* Effect.gen(function*() {
+        const images = yield* Images
+        const uri = registry.add("me/app", made)
+        yield* mirror(uri)
+        yield* images.unpack(made.digest)
+        // A deployment and a rollback that begin in between.
+        for (const asks of [images.resolve(uri), images.has(made.digest), images.unpack(made.digest)]) {
+          const kept = yield* images.collect(Effect.as(asks, new Set<string>()))
+          expect(kept).toEqual({ blobs: 0, bytes: 0, rootfs: 0 })
+          expect([blobsIn(home), readdirSync(join(home, "rootfs"))]).toEqual([names(made), [made.digest.slice(7)]])
+        }
+        expect(yield* images.collect(Effect.succeed(new Set<string>()))).toMatchObject({ blobs: 3, rootfs: 1 })
+      }).pipe(Effect.provide(imagesTest({ allow: [registry.host], home })))
     }))
 
   it.scopedLive("clears away root file systems that a dead process left half unpacked", () =>
@@ -215,7 +235,7 @@ describe("collecting", () => {
       const dead = join(home, "rootfs", ".tmp-4194304-00ff")
       mkdirSync(join(dead, "dir"), { recursive: true })
       yield* Effect.gen(function*() {
-        yield* (yield* Images).collect(new Set())
+        yield* (yield* Images).collect(Effect.succeed(new Set()))
         expect(existsSync(dead)).toBe(false)
       }).pipe(Effect.provide(imagesTest({ home })))
     }))

@@ -1,5 +1,6 @@
 import { AccountId, type Actor, CurrentActor, type Scope } from "#src/accounts/CurrentActor.ts"
 import { Quotas } from "#src/billing/Quotas.ts"
+import { ImageCleanup } from "#src/images/ImageCleanup.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { Teardown } from "#src/machines/Teardown.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
@@ -25,7 +26,12 @@ const noMachines = Layer.succeed(
 const context = TestTokens.Default.pipe(
   Layer.provide(Servers.Default),
   Layer.provide(Projects.Default),
-  Layer.provide([ProjectsRepo.Default, ServersRepo.Default, Quotas.Default, Teardown.Default]),
+  Layer.provide([
+    ProjectsRepo.Default,
+    ServersRepo.Default,
+    Quotas.Default,
+    Layer.provide(Teardown.Default, ImageCleanup.Default)
+  ]),
   Layer.provide(noMachines),
   Layer.provideMerge(gatewayServices())
 )

@@ -1,4 +1,5 @@
 import { Quotas } from "#src/billing/Quotas.ts"
+import { ImageCleanup } from "#src/images/ImageCleanup.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { Teardown } from "#src/machines/Teardown.ts"
 import { OAuthClients } from "#src/oauth/Clients.ts"
@@ -31,7 +32,12 @@ export const clientsTest = OAuthClients.Default.pipe(
   Layer.provide([ClientsRepo.Default, GuardedHttp.Default]),
   Layer.provide(Servers.Default),
   Layer.provideMerge(Projects.Default),
-  Layer.provide([ProjectsRepo.Default, ServersRepo.Default, Quotas.Default, Teardown.Default]),
+  Layer.provide([
+    ProjectsRepo.Default,
+    ServersRepo.Default,
+    Quotas.Default,
+    Layer.provide(Teardown.Default, ImageCleanup.Default)
+  ]),
   Layer.provide(noMachines),
   Layer.provideMerge(Layer.mergeAll(tokensTest, RateLimit.Default, FakeMachines.Default)),
   Layer.provideMerge(DatabaseTest),
