@@ -10,7 +10,12 @@ import type { TestImage } from "../support/registry.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 import { blobsIn, fakeRegistry, image, imagesTest } from "./images-test.ts"
 
-const big = (seed: number) => ({ name: `big${seed}`, content: Buffer.alloc(200_000, `noise ${seed}`) })
+/** The same layer each time: of another second it would be another. */
+const big = (seed: number) => ({
+  name: `big${seed}`,
+  content: Buffer.alloc(200_000, `noise ${seed}`),
+  mtime: new Date(0)
+})
 const blobPath = (home: string, digest: string) => join(home, "images", "blobs", "sha256", digest.slice(7))
 const names = (...images: ReadonlyArray<TestImage>) =>
   [...new Set(images.flatMap((made) => [made.digest, ...made.blobs.keys()]))].map((digest) => digest.slice(7)).sort()
