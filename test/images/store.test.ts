@@ -225,8 +225,13 @@ describe("collecting", () => {
         yield* mirror(uri)
         yield* images.unpack(made.digest)
         // A deployment and a rollback that begin in between.
-        for (const asks of [images.resolve(uri), images.has(made.digest), images.unpack(made.digest)]) {
-          const kept = yield* images.collect(Effect.as(asks, new Set<string>()))
+        const uses = [
+          Effect.asVoid(images.resolve(uri)),
+          Effect.asVoid(images.has(made.digest)),
+          Effect.asVoid(images.unpack(made.digest))
+        ]
+        for (const use of uses) {
+          const kept = yield* images.collect(Effect.as(use, new Set<string>()))
           expect(kept).toEqual({ blobs: 0, bytes: 0, rootfs: 0 })
           expect([blobsIn(home), readdirSync(join(home, "rootfs"))]).toEqual([names(made), [made.digest.slice(7)]])
         }
