@@ -25,6 +25,12 @@ describe("a wrong setting", () => {
     ["NODE_ENV", "prod", "production, development or test"],
     ["COMPUTE_DRIVER", "docker", "auto or sandbox"],
     ["LOG_LEVEL", "loud", "DEBUG, INFO, WARN, ERROR or another of Effect's log levels"],
+    ["DISK_RESERVE", "much", "a size such as 512mb or 2gb"],
+    ["DISK_RESERVE", "-1gb", "a size such as 512mb or 2gb"],
+    ["DISK_RESERVE", "1.5gb", "a size such as 512mb or 2gb"],
+    ["SMS_DAILY_LIMIT", "0", "a whole number from 1 to 1000000"],
+    ["SMS_DAILY_LIMIT", "2000000", "a whole number from 1 to 1000000"],
+    ["SMS_COUNTRIES", "US", "calling codes such as +1, separated by commas"],
     ["ALLOWED_ORIGINS", "https://app.example.com/page", "origins such as https://app.example.com, separated by commas"],
     ["ALLOWED_ORIGINS", "*", "origins such as https://app.example.com, separated by commas"],
     [
@@ -65,6 +71,19 @@ describe("a wrong setting", () => {
           allowedPrivateHosts: ["[::1]:5000", "a.b"]
         }
       })
+  })
+})
+
+describe("a size", () => {
+  it.each([["0", 0], ["4096", 4096], ["512mb", 512 * 1024 ** 2], ["2GB", 2 * 1024 ** 3], ["1tb", 1024 ** 4]])(
+    "of %s is %i bytes",
+    (text, bytes) => expect(read({ DISK_RESERVE: text })).toMatchObject({ right: { diskReserve: bytes } })
+  )
+
+  it("that is not set is a gigabyte; messages go to every country then, 500 a day", () => {
+    expect(read({})).toMatchObject({ right: { diskReserve: 1024 ** 3, smsDailyLimit: 500, smsCountries: [] } })
+    expect(read({ SMS_DAILY_LIMIT: "7", SMS_COUNTRIES: "+1, +44" }))
+      .toMatchObject({ right: { smsDailyLimit: 7, smsCountries: ["+1", "+44"] } })
   })
 })
 

@@ -239,12 +239,12 @@ describe("tools/list", () => {
       if (tool.outputSchema !== undefined) ajv.compile(tool.outputSchema)
       const verb = tool.name.split("_")[0] ?? ""
       const reads = ["list", "get", "directory", "server"].includes(verb) || tool.name === "business_config"
-      const removes = ["delete", "revoke"].includes(verb)
+      const removes = ["delete", "revoke"].includes(verb) || tool.name === "import_discard"
       expect([tool.name, tool.annotations]).toMatchObject([tool.name, {
         readOnlyHint: reads,
         // A revert takes things away, and tells what.
         destructiveHint: removes || tool.name === "import_revert",
-        idempotentHint: tool.name === "import_revert" ||
+        idempotentHint: removes || tool.name === "import_revert" ||
           !["confirm", "create", "import", "publish", "deploy", "rollback", "verify"].includes(verb),
         openWorldHint: expect.any(Boolean)
       }])
