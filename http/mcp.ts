@@ -41,7 +41,7 @@ const isToolset = Schema.is(Toolset)
 const selectionOf = (url: URL): Effect.Effect<Selection, BadRequest> => {
   const text = url.searchParams.get("toolsets")
   if (text === null) return Effect.succeed(undefined)
-  if (text === "all") return Effect.succeed("all")
+  if (text === "all") return Effect.succeed(new Set(Toolset.literals))
   const names = text.split(",").map((name) => name.trim())
   const unknown = names.find((name) => !isToolset(name))
   return unknown === undefined

@@ -32,8 +32,8 @@ import { verificationTools } from "./verification.ts"
 const unknownTool = (name: string) =>
   Object.assign(new Error(`There is no tool ${name}`), { code: ErrorCode.InvalidParams })
 
-/** Which tools a list shows: those of the sets named that the credential may call; `all` shows every one. */
-export type Selection = "all" | ReadonlySet<Toolset> | undefined
+/** The toolsets that a list shows; undefined: what is shown to who names none. */
+export type Selection = ReadonlySet<Toolset> | undefined
 
 /** Who calls, and from which address. */
 export interface Calling {
@@ -42,7 +42,7 @@ export interface Calling {
 }
 
 const selects = (selection: Selection, actor: Actor) => (tool: Tool) =>
-  selection === "all" || (tool.allows(actor) && (selection === undefined || selection.has(tool.toolset)))
+  tool.allows(actor) && (selection === undefined || selection.has(tool.toolset))
 
 const describeTool = ({ annotations, description, inputSchema, name, outputSchema, title }: Tool) => ({
   name,
