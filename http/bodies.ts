@@ -27,6 +27,10 @@ const takesForm = (url: string) => /^\/(api\/v1\/oauth\/(token|revoke|introspect
 const isForm = (contentType: string | undefined) =>
   /^\s*application\/x-www-form-urlencoded\s*(;|$)/i.test(contentType ?? "")
 
+/** The charset that a body is said to have; of JSON there is one (RFC 8259 §8.1), US-ASCII being a part of it. */
+const charsetOf = (contentType = "") => /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1]
+const isReadable = (charset: string | undefined) => charset === undefined || /^(utf-?8|us-ascii)$/i.test(charset)
+
 /** A JSON media type (RFC 6839 §3.1), or none said. */
 const isJson = (contentType: string | undefined) =>
   contentType === undefined || /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)
@@ -118,6 +122,10 @@ const readJson = Effect.fn("http.readJson")(function*(request: HttpServerRequest
         ? "The body must be multipart/form-data with one file in its field \"file\""
         : "The body must be JSON (Content-Type: application/json)"
     })
+  }
+  const charset = charsetOf(request.headers["content-type"])
+  if (!isReadable(charset)) {
+    return yield* new BadRequest({ reason: `The body must be JSON in UTF-8, not ${charset?.slice(0, 40)}` })
   }
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) return yield* new BodyTooLarge({ most: maxBytes })
   const text = yield* read(NodeHttpServerRequest.toIncomingMessage(request), maxBytes)

@@ -39,6 +39,7 @@ const meanings: Readonly<Record<string, string>> = {
   403: "The credential or the plan does not allow it",
   404: "Not found, or not the caller's",
   409: "Conflict",
+  422: "A field is wrong, missing or not known: `details.issues[]` of `{path, message}`",
   429: "Too many requests"
 }
 

@@ -1,5 +1,6 @@
 import { LogInsBusy } from "#src/accounts/Passwords.ts"
 import { EmailTaken, LogIn, Me, Session, SignUp, TooManyAttempts, WrongCredentials } from "#src/accounts/User.ts"
+import { BadRequest, Invalid } from "#src/shared/Failure.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Authentication } from "../Authentication.ts"
 import { Data } from "../envelope.ts"
@@ -35,6 +36,8 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
   .add(
     HttpApiEndpoint.post("logOut", "/v1/auth/logout")
       .addSuccess(HttpApiSchema.NoContent)
+      .addError(BadRequest)
+      .addError(Invalid)
       .middleware(Authentication)
       .annotate(OpenApi.Summary, "Log out: the session ends everywhere")
   )

@@ -5,6 +5,7 @@ import { HttpApiBuilder, HttpApp } from "@effect/platform"
 import { Effect } from "effect"
 import { Api } from "../Api.ts"
 import { data } from "../envelope.ts"
+import { takesNoBody } from "../no-body.ts"
 import { withSession } from "./cookie.ts"
 
 const setCookie = (settings: Settings, session: { token: string; expiresAt: Date } | undefined) =>
@@ -23,6 +24,6 @@ export const AccountsHandlers = HttpApiBuilder.group(Api, "accounts", (handlers)
         Effect.flatMap(CallerAddress, (address) =>
           Effect.flatMap(accounts.logIn(payload, address), opened)))
       .handle("logOut", () =>
-        Effect.zipRight(accounts.logOut, setCookie(settings, undefined)))
+        takesNoBody(Effect.zipRight(accounts.logOut, setCookie(settings, undefined))))
       .handle("me", () => Effect.map(accounts.me, data))
   }))

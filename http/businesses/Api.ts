@@ -81,7 +81,7 @@ export class BusinessesApi extends HttpApiGroup.make("businesses")
       .annotate(OpenApi.Summary, "Change how a business is listed: name, description, categories, tags, image")
       .annotate(
         OpenApi.Description,
-        "name and description follow the business until they are set, and again when null."
+        "At least one field. name and description follow the business until they are set, and again when null."
       )
   )
   .addError(Forbidden)

@@ -12,7 +12,7 @@ import {
 import { TestToken, TokensIssuedElsewhere } from "#src/oauth/TestTokens.ts"
 import { Server, ServerNotFound } from "#src/servers/Server.ts"
 import { LowDisk } from "#src/shared/Disk.ts"
-import { BadRequest } from "#src/shared/Failure.ts"
+import { BadRequest, Invalid } from "#src/shared/Failure.ts"
 import { PageOf, PageQuery } from "#src/shared/paging.ts"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
@@ -31,6 +31,8 @@ const lifecycle = <Name extends "start" | "stop" | "restart">(name: Name, summar
     .addError(ServerNotFound)
     .addError(NotDeployed)
     .addError(DeploymentInProgress)
+    .addError(BadRequest)
+    .addError(Invalid)
     .annotate(OpenApi.Summary, summary)
 
 export class DeploymentsApi extends HttpApiGroup.make("deployments")
@@ -86,6 +88,8 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
       .addSuccess(Data(TestToken), { status: 201 })
       .addError(ServerNotFound)
       .addError(TokensIssuedElsewhere)
+      .addError(BadRequest)
+      .addError(Invalid)
       .annotate(OpenApi.Summary, "Make an access token of 15 minutes for the server, to try it")
   )
   .addError(Forbidden)

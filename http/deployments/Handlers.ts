@@ -6,6 +6,7 @@ import { HttpApiBuilder, HttpServerRequest, HttpServerResponse } from "@effect/p
 import { Effect, Schema } from "effect"
 import { Api } from "../Api.ts"
 import { Data, data } from "../envelope.ts"
+import { takesNoBody } from "../no-body.ts"
 
 const body = Schema.encodeSync(Data(Deployment))
 
@@ -35,8 +36,8 @@ export const DeploymentsHandlers = HttpApiBuilder.group(Api, "deployments", (han
       .handle("rollback", ({ path, payload }) => Effect.flatMap(deployments.rollback(path.serverId, payload), started))
       .handle("list", ({ path, urlParams }) => deployments.list(path.serverId, urlParams))
       .handle("get", ({ path }) => Effect.map(deployments.get(path.serverId, path.deploymentId), data))
-      .handle("start", ({ path }) => Effect.map(lifecycle.start(path.serverId), data))
-      .handle("stop", ({ path }) => Effect.map(lifecycle.stop(path.serverId), data))
-      .handle("restart", ({ path }) => Effect.map(lifecycle.restart(path.serverId), data))
-      .handle("createTestToken", ({ path }) => Effect.map(tokens.createTestToken(path.serverId), data))
+      .handle("start", ({ path }) => takesNoBody(Effect.map(lifecycle.start(path.serverId), data)))
+      .handle("stop", ({ path }) => takesNoBody(Effect.map(lifecycle.stop(path.serverId), data)))
+      .handle("restart", ({ path }) => takesNoBody(Effect.map(lifecycle.restart(path.serverId), data)))
+      .handle("createTestToken", ({ path }) => takesNoBody(Effect.map(tokens.createTestToken(path.serverId), data)))
   }))

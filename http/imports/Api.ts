@@ -65,6 +65,8 @@ export class ImportsApi extends HttpApiGroup.make("imports")
       .addError(PreviewNotFound)
       .addError(PreviewExpired)
       .addError(CatalogFull)
+      .addError(BadRequest)
+      .addError(Invalid)
       .addError(TooManyImports)
       .annotate(OpenApi.Summary, "Import what a preview shows: all of it or nothing, and once")
       .annotate(
@@ -89,6 +91,8 @@ export class ImportsApi extends HttpApiGroup.make("imports")
       .addError(BusinessNotFound)
       .addError(ImportNotFound)
       .addError(ImportBuiltUpon)
+      .addError(BadRequest)
+      .addError(Invalid)
       .annotate(OpenApi.Summary, "Undo an import that nothing was built upon")
       .annotate(
         OpenApi.Description,

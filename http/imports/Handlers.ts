@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { Api } from "../Api.ts"
 import { data } from "../envelope.ts"
+import { takesNoBody } from "../no-body.ts"
 import { CurrentUpload } from "./upload.ts"
 
 export const ImportsHandlers = HttpApiBuilder.group(
@@ -22,9 +23,9 @@ export const ImportsHandlers = HttpApiBuilder.group(
           ({ path }) =>
             Effect.flatMap(
               CallerAddress,
-              (address) => Effect.map(imports.confirm(path.businessId, path.previewId, address), data)
+              (address) => takesNoBody(Effect.map(imports.confirm(path.businessId, path.previewId, address), data))
             )
         )
         .handle("discard", ({ path }) => imports.discard(path.businessId, path.previewId))
-        .handle("revert", ({ path }) => Effect.map(imports.revert(path.businessId, path.importId), data)))
+        .handle("revert", ({ path }) => takesNoBody(Effect.map(imports.revert(path.businessId, path.importId), data))))
 )

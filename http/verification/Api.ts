@@ -10,6 +10,7 @@ import {
 } from "#src/businesses/phone-code.ts"
 import { SmsCountryRefused, SmsLimitReached } from "#src/businesses/sms-limits.ts"
 import { CodeSent } from "#src/businesses/Verification.ts"
+import { BadRequest, Invalid } from "#src/shared/Failure.ts"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Authentication } from "../Authentication.ts"
 import { businessPath } from "../businesses/Api.ts"
@@ -27,6 +28,8 @@ export class VerificationApi extends HttpApiGroup.make("verification")
       .addError(SmsLimitReached)
       .addError(SmsCountryRefused)
       .addError(SmsUnavailable)
+      .addError(BadRequest)
+      .addError(Invalid)
       .annotate(OpenApi.Summary, "Send a code by SMS to the business's telephone number")
       .annotate(
         OpenApi.Description,
@@ -53,6 +56,8 @@ export class VerificationApi extends HttpApiGroup.make("verification")
       .setPath(businessPath)
       .addSuccess(Data(Business))
       .addError(NotVerifiedYet)
+      .addError(BadRequest)
+      .addError(Invalid)
       .annotate(OpenApi.Summary, "Ask for the review that grants premium_verified")
   )
   .addError(BusinessNotFound)

@@ -136,11 +136,14 @@ export class Businesses extends Effect.Service<Businesses>()("businesses/Busines
         yield* repo.edit(row.id, { ...columns, ...sealed })
       })
 
+    const notEmpty = Effect.fn("Businesses.notEmpty")(function*(id: string, input: object) {
+      if (Object.keys(input).length > 0) return
+      yield* visible(id)
+      return yield* Invalid.field("", "at least one field is required")
+    })
+
     const update = Effect.fn("Businesses.update")(function*(id: string, input: typeof UpdateBusiness.Type) {
-      if (Object.keys(input).length === 0) {
-        yield* visible(id)
-        return yield* Invalid.field("", "at least one field is required")
-      }
+      yield* notEmpty(id, input)
       return yield* shown((yield* changing(id, edit(input))).row)
     }, withPolicy(sessionOnly))
 
@@ -150,6 +153,7 @@ export class Businesses extends Effect.Service<Businesses>()("businesses/Busines
 
     const updateListing = Effect.fn("Businesses.updateListing")(
       function*(id: string, input: typeof UpdateListing.Type) {
+        yield* notEmpty(id, input)
         const { description: ownDescription, name: ownName, ...rest } = input
         const own = {
           ...(ownName === undefined ? {} : { ownName }),

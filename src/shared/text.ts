@@ -1,4 +1,4 @@
-import { ParseResult, Schema } from "effect"
+import { ParseResult, Predicate, Schema } from "effect"
 import { inWords } from "./issues.ts"
 
 /** PostgreSQL stores no NUL, and half a surrogate pair is not text (Unicode 3.9, D91). */
@@ -64,9 +64,13 @@ export const QueryCount = written(/^\d+$/)
 
 /** The arguments of what takes none: an empty struct alone would take anything. */
 export const NoInput = Schema.Struct({}).pipe(
-  Schema.filter((value) => Object.keys(value).map((name) => ({ path: [name], message: "is not a known field" })), {
-    jsonSchema: {}
-  })
+  Schema.filter(
+    (value) =>
+      Predicate.isRecord(value)
+        ? Object.keys(value).map((name) => ({ path: [name], message: "is not a known field" }))
+        : "must be an object",
+    { jsonSchema: {} }
+  )
 )
 
 /** A list, of which the first fault is told: a long list of faults would take seconds to put into words. */

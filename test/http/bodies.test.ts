@@ -81,6 +81,42 @@ describe("a body", () => {
     expect((await owner.request("DELETE", `/v1/servers/${made.id}`)).status).toBe(204)
   })
 
+  it("for an operation that takes none is {} or nothing; a field in it is 422, where it would be overlooked", async () => {
+    const operations = operationsOf(await openApi(berth))
+      .filter(({ bodyFields, method, name }) =>
+        method === "POST" && bodyFields === undefined && !name.endsWith("/import")
+      )
+    expect(operations.length).toBeGreaterThan(7)
+    for (const operation of operations) {
+      const ask = async (body: unknown) => {
+        const account = operation.path.endsWith("logout") ? await berth.signUp() : owner
+        return account.request(operation.method, pathOf(operation), { body })
+      }
+      expect([operation.name, (await ask({ junk: 1 })).body])
+        .toEqual([operation.name, worded(operation, invalid("junk"))])
+      for (const body of ["[]", "7", "null", "\"text\""]) {
+        expect([operation.name, body, (await ask(body)).body])
+          .toEqual([operation.name, body, worded(operation, invalid(""))])
+      }
+      expect([operation.name, (await ask("{")).body])
+        .toEqual([operation.name, worded(operation, failure("BAD_REQUEST"))])
+      expect([operation.name, [400, 422].includes((await ask({})).status)]).toEqual([operation.name, false])
+    }
+    const stranger = await berth.request("POST", `/v1/servers/${server.id}/start`, { body: { junk: 1 } })
+    expect(stranger.status).toBe(401)
+  })
+
+  it("that changes nothing is 422, on every operation that changes fields", async () => {
+    const changing = withBody.filter(({ method }) => method === "PATCH")
+    expect(changing.length).toBeGreaterThan(5)
+    for (const operation of changing) {
+      const answer = await owner.request(operation.method, pathOf(operation), { body: {} })
+      const issues = [{ path: expect.any(String), message: expect.stringMatching(/required/) }]
+      expect([operation.name, answer.status, answer.body])
+        .toEqual([operation.name, 422, worded(operation, failure("VALIDATION_ERROR", { issues }))])
+    }
+  })
+
   it("with an unknown field is 422 that names it, on every operation", async () => {
     for (const operation of withBody) {
       for (const field of ["extra", "__proto__", "constructor", "id", "accountId", "NAME"]) {
@@ -230,6 +266,19 @@ describe("a body", () => {
     }
     for (const type of ["application/json; charset=utf-8", "Application/JSON", "application/vnd.x+json"]) {
       expect([type, (await post("{\"name\":\"x\"}", { "content-type": type })).status]).toEqual([type, 201])
+    }
+  })
+
+  it("in another charset than UTF-8 is 400 and says so, whatever its bytes are", async () => {
+    for (const charset of ["utf-16", "UTF-16LE", "iso-8859-1", "\"utf-32\"", "x".repeat(5_000)]) {
+      const answer = await post("{\"name\":\"x\"}", { "content-type": `application/json; charset=${charset}` })
+      expect([charset, answer.status, answer.body]).toMatchObject([charset, 400, {
+        error: { code: "BAD_REQUEST", message: expect.stringMatching(/^The body must be JSON in UTF-8, not .{1,40}$/) }
+      }])
+    }
+    for (const parameters of ["; charset=utf-8", ";charset=\"UTF-8\"", "; charset=us-ascii", "; version=1"]) {
+      const answer = await post("{\"name\":\"x\"}", { "content-type": `application/json${parameters}` })
+      expect([parameters, answer.status]).toEqual([parameters, 201])
     }
   })
 
