@@ -40,7 +40,8 @@ const meanings: Readonly<Record<string, string>> = {
   404: "Not found, or not the caller's",
   409: "Conflict",
   422: "A field is wrong, missing or not known: `details.issues[]` of `{path, message}`",
-  429: "Too many requests"
+  429: "Too many requests",
+  501: "Not implemented yet"
 }
 
 /**

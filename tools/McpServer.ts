@@ -11,6 +11,7 @@ import {
   ListToolsRequestSchema
 } from "@modelcontextprotocol/sdk/types.js"
 import { Cause, Effect, Option, Runtime } from "effect"
+import { accountTools } from "./accounts.ts"
 import { billingTools } from "./billing.ts"
 import { businessTools } from "./businesses.ts"
 import { catalogTools } from "./catalog.ts"
@@ -79,6 +80,7 @@ const failureOf = (cause: Cause.Cause<unknown>) => {
 export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
   effect: Effect.gen(function*() {
     const tools: ReadonlyArray<Tool> = [
+      ...(yield* accountTools),
       ...(yield* projectTools),
       ...(yield* serverTools),
       ...(yield* environmentTools),

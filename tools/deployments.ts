@@ -55,6 +55,17 @@ export const deploymentTools = Effect.gen(function*() {
     }),
     tool({
       ...deploy,
+      name: "get_deployment",
+      title: "Read a deployment",
+      description: "Reads one deployment: its status, image, version, and why it failed.",
+      effect: "read",
+      needs: ["deployments:read"],
+      params: Input({ ...serverId, deploymentId: Schema.String }),
+      success: Deployment,
+      run: (input) => deployments.get(input.serverId, input.deploymentId)
+    }),
+    tool({
+      ...deploy,
       name: "start_server",
       title: "Start a server",
       description: "Starts what is deployed on a stopped server.",

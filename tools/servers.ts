@@ -2,6 +2,7 @@ import { authFields } from "#src/servers/ByoaConfig.ts"
 import { createFields, Server, updateFields } from "#src/servers/Server.ts"
 import { logArguments, LogPage } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
+import { ServerMetrics } from "#src/servers/ServerMetrics.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { PageArguments, PageOf } from "#src/shared/paging.ts"
 import { Input, optional } from "#src/shared/text.ts"
@@ -95,6 +96,17 @@ export const serverTools = Effect.gen(function*() {
       params: Input({ ...serverId, ...logArguments }),
       success: LogPage,
       run: ({ serverId, ...request }) => logs.list(serverId, request)
+    }),
+    tool({
+      ...deploy,
+      name: "get_server_metrics",
+      title: "Read a server's metrics",
+      description: "Will read a server's request, error and latency figures. Not available yet: NOT_IMPLEMENTED.",
+      effect: "read",
+      needs: ["metrics:read"],
+      params: Input(serverId),
+      success: ServerMetrics,
+      run: (input) => servers.metrics(input.serverId)
     })
   ]
 })

@@ -4,6 +4,7 @@ import { ProjectNotFound } from "#src/projects/Project.ts"
 import { ConfigureAuth } from "#src/servers/ByoaConfig.ts"
 import { CreateServer, Server, ServerNotFound, SlugTaken, UpdateServer } from "#src/servers/Server.ts"
 import { LogPage, LogQuery } from "#src/servers/ServerLog.ts"
+import { MetricsNotImplemented, ServerMetrics } from "#src/servers/ServerMetrics.ts"
 import { BadRequest, Invalid } from "#src/shared/Failure.ts"
 import { PageOf, PageQuery } from "#src/shared/paging.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
@@ -93,6 +94,14 @@ export class ServersApi extends HttpApiGroup.make("servers")
       .addError(ServerNotFound)
       .addError(BadRequest)
       .annotate(OpenApi.Summary, "Read a server's log, newest first: its deployments' stages and its own output")
+  )
+  .add(
+    HttpApiEndpoint.get("metrics", "/v1/servers/:serverId/metrics")
+      .setPath(serverPath)
+      .addSuccess(Data(ServerMetrics))
+      .addError(ServerNotFound)
+      .addError(MetricsNotImplemented)
+      .annotate(OpenApi.Summary, "Read a server's metrics; 501 until they are collected")
   )
   .addError(Forbidden)
   .middleware(Authentication)

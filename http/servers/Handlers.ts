@@ -19,6 +19,7 @@ export const ServersHandlers = HttpApiBuilder.group(Api, "servers", (handlers) =
       .handle("update", ({ path, payload }) => Effect.map(servers.update(path.serverId, payload), data))
       .handle("remove", ({ path }) => servers.remove(path.serverId))
       .handle("configureAuth", ({ path, payload }) => Effect.map(servers.configureAuth(path.serverId, payload), data))
+      .handle("metrics", ({ path }) => Effect.map(servers.metrics(path.serverId), data))
       .handle("logs", ({ path, request, urlParams }) =>
         wantsEvents(request)
           ? Effect.map(logs.follow(path.serverId, urlParams, request.headers["last-event-id"]), logEvents)

@@ -24,6 +24,7 @@ import {
   SlugTaken,
   type UpdateServer
 } from "./Server.ts"
+import { MetricsNotImplemented } from "./ServerMetrics.ts"
 import { ServersRepo, type Span } from "./ServersRepo.ts"
 
 /** What an owner has to know of a list: an address by itself proves nothing. */
@@ -159,6 +160,11 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
       yield* teardown.ofServers([server.id])
     }, writes)
 
-    return { create, list, listOf, get, update, configureAuth, remove, visible, view } as const
+    const metrics = Effect.fn("Servers.metrics")(
+      (id: string) => Effect.zipRight(visible(id), new MetricsNotImplemented()),
+      withPolicy(anyScope("metrics:read"))
+    )
+
+    return { create, list, listOf, get, update, configureAuth, remove, metrics, visible, view } as const
   })
 }) {}

@@ -171,6 +171,11 @@ describe("errors", () => {
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThanOrEqual(1)
     expect(Number(answer.headers.get("retry-after"))).toBeLessThanOrEqual(60)
   })
+
+  row("501 Not implemented (server metrics)", async () => {
+    const answer = await owner.get(`/v1/servers/${(await owner.server(home.id)).id}/metrics`)
+    expect([answer.status, answer.body]).toEqual([501, failure("NOT_IMPLEMENTED")])
+  })
 })
 
 describe("limits", () => {

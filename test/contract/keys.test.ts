@@ -142,6 +142,14 @@ describe("scopes", () => {
     expect(await allowedBy("billing:read")).toEqual({ ...none, billing: 200 })
   })
 
+  row("metrics need metrics:read", async () => {
+    const path = `/v1/servers/${(await owner.server(home.id)).id}/metrics`
+    for (const scope of allScopes) {
+      const answer = await (await owner.holder(home.id, [scope])).get(path)
+      expect([scope, answer.status]).toEqual([scope, scope === "metrics:read" ? 501 : 403])
+    }
+  })
+
   row("a key that lacks the scope gets 403", async () => {
     for (const scope of ["deployments:read", "deployments:write", "metrics:read"]) {
       expect([scope, await allowedBy(scope)]).toEqual([scope, none])

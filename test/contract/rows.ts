@@ -17,7 +17,7 @@ export const rows = {
     "GET /v1/servers/:serverId → 200 server",
     "PATCH /v1/servers/:serverId → 200 server",
     "DELETE /v1/servers/:serverId → 204; stops and permanently deletes the server with its deployments",
-    "GET /v1/servers/:serverId/metrics → 200 { data: metrics }",
+    "GET /v1/servers/:serverId/metrics → currently 501; intended 200 { data: metrics }",
     "POST /v1/servers/:serverId/deploy { imageUri } → 201 { data: deployment } after the pipeline completes",
     "GET /v1/servers/:serverId/deployments → 200 deployments, newest first",
     "POST /v1/servers/:serverId/rollback { version } → 201 new deployment object",
@@ -100,7 +100,8 @@ export const rows = {
     "404 Not found",
     "409 Conflict",
     "422 Unprocessable entity",
-    "429 Rate limited"
+    "429 Rate limited",
+    "501 Not implemented (server metrics)"
   ],
   "Platform limits": [
     "free plan: 100 requests per minute",

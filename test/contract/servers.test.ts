@@ -41,6 +41,16 @@ describe("servers", () => {
     })
   })
 
+  row("GET /v1/servers/:serverId/metrics → currently 501; intended 200 { data: metrics }", async () => {
+    const path = `/v1/servers/${(await owner.server(home.id)).id}/metrics`
+    const answer = await owner.get(path)
+    expect([answer.status, answer.body]).toEqual([501, failure("NOT_IMPLEMENTED")])
+    expect((await berth.request("GET", path)).status).toBe(401)
+    expect((await (await berth.signUp()).get(path)).body).toEqual(failure("NOT_FOUND"))
+    const elsewhere = await owner.holder((await owner.project("Elsewhere")).id, ["metrics:read"])
+    expect((await elsewhere.get(path)).status).toBe(404)
+  })
+
   row("GET /v1/servers → 200 list of servers of all projects of the user (session)", async () => {
     const other = await berth.signUp()
     const [a, b] = [await other.project("A"), await other.project("B")]

@@ -139,8 +139,8 @@ const directory = Object.entries(twins)
   .map(([, tool]) => tool)
 /** Those among them that are not for sessions only, by the scope that a key needs. */
 const directoryByKey: Readonly<Record<string, ReadonlyArray<string>>> = { business_config: ["servers:read"] }
-/** Those that every credential may call: what they tell is public. */
-const publicTools = ["directory_listing", "directory_search", "server_metadata"]
+/** Those that every credential may call: what they tell is public, or of the credential itself. */
+const publicTools = ["directory_listing", "directory_search", "server_metadata", "whoami"]
 
 describe("tools/list", () => {
   it("shows a session every tool, and a key those that its scopes allow", async () => {
@@ -176,8 +176,8 @@ describe("tools/list", () => {
     expect(await tools("servers:read")).toEqual(read)
     expect(await tools("logs:read")).toEqual(["get_logs"])
     expect(await tools("billing:read")).toEqual(["get_billing"])
-    expect(await tools("metrics:read")).toEqual([])
-    expect(await tools("deployments:read")).toEqual(["list_deployments"])
+    expect(await tools("metrics:read")).toEqual(["get_server_metrics"])
+    expect(await tools("deployments:read")).toEqual(["get_deployment", "list_deployments"])
     expect(await tools("deployments:write")).toEqual(["deploy", "rollback"])
     expect(await tools("servers:write")).toEqual([
       "configure_server_auth",
@@ -239,7 +239,7 @@ describe("tools/list", () => {
       ajv.compile(tool.inputSchema)
       if (tool.outputSchema !== undefined) ajv.compile(tool.outputSchema)
       const verb = tool.name.split("_")[0] ?? ""
-      const reads = ["list", "get", "directory", "server"].includes(verb) || tool.name === "business_config"
+      const reads = ["list", "get", "directory", "server", "whoami"].includes(verb) || tool.name === "business_config"
       const removes = ["delete", "revoke"].includes(verb) || tool.name === "import_discard"
       expect([tool.name, tool.annotations]).toMatchObject([tool.name, {
         readOnlyHint: reads,

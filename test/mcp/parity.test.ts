@@ -1,7 +1,7 @@
 import { type Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { readdirSync, readFileSync } from "node:fs"
 import { beforeAll, describe, expect, it } from "vitest"
-import { type Account, type Project, type Server } from "../support/account.ts"
+import { type Account, dataOf, type Project, type Server } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { bodyFor } from "../support/bodies.ts"
 import { newBusiness } from "../support/business.ts"
@@ -33,8 +33,12 @@ beforeAll(async () => {
   await owner.patch(`/v1/directory/${listingId}`, { visible: true })
   const itemId = (await newItem(owner, businessId)).id
   const categoryId = (await newCategory(owner, businessId, { name: "Parity" })).id
+  const { id: deploymentId } = dataOf(
+    await owner.post<{ data: { id: string } }>(`/v1/servers/${server.id}/deploy`, { imageUri: "oci:/nowhere" })
+  )
   things = {
     projectId: project.id,
+    deploymentId,
     serverId: server.id,
     keyId: "key_x",
     name: "A",
@@ -110,7 +114,7 @@ describe("HTTP and MCP", () => {
     for (const name of reads) {
       const query = operation(name).query.includes("subdomain") ? { subdomain: server.slug } : {}
       const { http, mcp, status } = await bothDoors(name, { ...ids(name), ...query })
-      expect([name, status]).toEqual([name, 200])
+      expect([name, status]).toEqual([name, name.endsWith("/metrics") ? 501 : 200])
       expect([name, mcp]).toEqual([name, http])
     }
     expect((await bothDoors("GET /v1/projects", { limit: 1 })).mcp).toMatchObject({ data: [{ id: project.id }] })

@@ -17,6 +17,7 @@ export const twins: Readonly<Record<string, string>> = {
   "DELETE /v1/servers/{serverId}": "delete_server",
   "PUT /v1/servers/{serverId}/auth": "configure_server_auth",
   "GET /v1/servers/{serverId}/logs": "get_logs",
+  "GET /v1/servers/{serverId}/metrics": "get_server_metrics",
   "GET /v1/servers/{serverId}/env": "list_env",
   // Two ways to say one thing.
   "POST /v1/servers/{serverId}/env": "set_env",
@@ -24,12 +25,14 @@ export const twins: Readonly<Record<string, string>> = {
   "DELETE /v1/servers/{serverId}/env/{name}": "delete_env",
   "POST /v1/servers/{serverId}/deploy": "deploy",
   "GET /v1/servers/{serverId}/deployments": "list_deployments",
+  "GET /v1/servers/{serverId}/deployments/{deploymentId}": "get_deployment",
   "POST /v1/servers/{serverId}/rollback": "rollback",
   "POST /v1/servers/{serverId}/start": "start_server",
   "POST /v1/servers/{serverId}/stop": "stop_server",
   "POST /v1/servers/{serverId}/restart": "restart_server",
   "POST /v1/servers/{serverId}/test-token": "create_test_token",
   "POST /api/v1/servers/{serverId}/clients": "register_client",
+  "GET /v1/auth/me": "whoami",
   "GET /v1/auth/grants": "list_grants",
   "DELETE /v1/auth/grants/{grantId}": "revoke_grant",
   "GET /v1/billing": "get_billing",
@@ -66,10 +69,8 @@ export const withoutTool: Readonly<Record<string, string>> = {
   "POST /v1/auth/signup": "needs no credential, and MCP does",
   "POST /v1/auth/login": "needs no credential, and MCP does",
   "POST /v1/auth/logout": "would end the credential of the connection",
-  "GET /v1/auth/me": "about the credential, which the client holds",
   "GET /v1/health": "for probes",
   "GET /v0.1/servers": "for clients of MCP registries; directory_search finds more",
   "GET /v0.1/servers/{serverName}/versions": "for clients of MCP registries",
-  "GET /v0.1/servers/{serverName}/versions/{version}": "for clients of MCP registries",
-  "GET /v1/servers/{serverId}/deployments/{deploymentId}": "where a 202 points to; the tool deploy waits instead"
+  "GET /v0.1/servers/{serverName}/versions/{version}": "for clients of MCP registries"
 }
