@@ -1,9 +1,10 @@
 import { type Actor, type CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { mayDo, type Needs } from "#src/accounts/Policy.ts"
-import { decodeInput } from "#src/shared/Failure.ts"
+import { BadRequest, decodeInput, type Invalid } from "#src/shared/Failure.ts"
 import { type Report } from "#src/shared/progress.ts"
 import { type ToolAnnotations } from "@modelcontextprotocol/sdk/types.js"
 import { Effect, JSONSchema, Schema } from "effect"
+import { coercedBy } from "./coerce.ts"
 
 /** Groups that `?toolsets=` picks from (design: MCP door). */
 export const Toolset = Schema.Literal("deploy", "hub", "directory", "billing")
@@ -44,6 +45,9 @@ const hints = {
   delete: { readOnlyHint: false, destructiveHint: true, idempotentHint: true }
 } as const
 
+/** What a tool that reads is asked with is a query over HTTP, where a fault is 400 (contract: status codes). */
+const asQuery = ({ issues, message }: Invalid) => new BadRequest({ reason: message, issues })
+
 /**
  * Binds one service operation to one MCP tool: decode the arguments, run, encode the result. `success` is the schema of
  * `structuredContent` (the HTTP body's `data`, or the whole body of a list); absent where HTTP answers 204.
@@ -61,7 +65,9 @@ export const tool = <P, PI, A, AI, E>(options: {
   readonly success?: Schema.Schema<A, AI>
   readonly run: (params: P, report: Report) => Effect.Effect<NoInfer<A> | void, E, CurrentActor>
 }): Tool => {
+  const coerced = coercedBy(options.params)
   const decode = decodeInput(options.params)
+  const fault = (error: Invalid) => options.effect === "read" ? asQuery(error) : error
   const { needs, success } = options
   const encode = success === undefined ? () => Effect.succeed(undefined) : Schema.encodeUnknown(success)
   return {
@@ -75,7 +81,8 @@ export const tool = <P, PI, A, AI, E>(options: {
     annotations: { title: options.title, ...hints[options.effect], openWorldHint: false },
     allows: (actor) => mayDo(actor, needs),
     call: (args, report) =>
-      decode(args).pipe(
+      decode(coerced(args)).pipe(
+        Effect.mapError(fault),
         Effect.flatMap((params) => options.run(params, report)),
         Effect.flatMap(encode)
       )

@@ -224,20 +224,32 @@ describe("HTTP and MCP", () => {
     await freeClient.close()
   })
 
-  it("refuse a query and the same arguments at the same fields", async () => {
-    for (const name of ["GET /v1/projects", "GET /v1/servers", "GET /v1/servers/{serverId}/logs"]) {
-      for (const args of [{ limit: 0 }, { limit: 201 }, { limit: 1.5 }]) {
-        const { http, mcp } = await bothDoors(name, { ...ids(name), ...args })
-        const paths = [http, mcp].map((body) =>
-          (body as { error: { details: { issues: ReadonlyArray<{ path: string }> } } }).error.details.issues
-            .map(({ path }) => path)
-        )
-        expect([name, args, paths]).toEqual([name, args, [["limit"], ["limit"]]])
+  it("refuse a bad page size or cursor with the same envelope: 400", async () => {
+    const lists = Object.keys(twins).filter((name) => operation(name).query.includes("limit"))
+    expect(lists.length).toBeGreaterThan(5)
+    for (const name of lists) {
+      const cursor = name.endsWith("logs") ? "before" : "cursor"
+      const bad = [{ limit: 0 }, { limit: 201 }, { limit: 1.5 }, { limit: "x" }, { limit: "" }, { [cursor]: "garbage" }]
+      for (const args of bad) {
+        const { http, mcp, status } = await bothDoors(name, { ...ids(name), ...args })
+        expect([name, args, status, mcp]).toEqual([name, args, 400, http])
       }
-      const cursor = name.endsWith("logs") ? { before: "garbage" } : { cursor: "garbage" }
-      const { http, mcp } = await bothDoors(name, { ...ids(name), ...cursor })
-      expect(mcp).toEqual(http)
     }
+    for (const args of [{ lat: "north", lng: 0, radius_miles: 1 }, { lat: 1 }, { min_verification: "some" }]) {
+      const { http, mcp, status } = await bothDoors("GET /v1/directory", args)
+      expect([args, status, mcp]).toEqual([args, 400, http])
+    }
+  })
+
+  it("take a number as text alike in what is a query, and in a tool's arguments everywhere", async () => {
+    const { http, isError, mcp } = await bothDoors("GET /v1/projects", { limit: "1" })
+    expect([isError, mcp]).toEqual([false, http])
+    const made = await callTool(client, "create_server", { projectId: project.id, name: "x", memoryMb: "512" })
+    expect([made.isError, made.structuredContent]).toMatchObject([undefined, { memoryMb: 512 }])
+    const shown = await callTool(client, "set_visibility", { listingId: things["listingId"], visible: "true" })
+    expect([shown.isError, shown.structuredContent]).toMatchObject([undefined, { status: "active" }])
+    const body = { name: "x", memoryMb: "512" }
+    expect((await owner.post(`/v1/projects/${project.id}/servers`, body)).status).toBe(422)
   })
 })
 
