@@ -1,13 +1,14 @@
 import { type Failure } from "#src/shared/Failure.ts"
 import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { preferred } from "../accept.ts"
 import { messagePage } from "./message-page.ts"
 import { page } from "./respond.ts"
 
 const pages = /^\/(oauth|api\/v1\/oauth\/authorize)(\/|\?|$)/
 
-/** Whether a failure is to be shown to a person: the path is a page's, and the browser asks for one. */
+/** Whether a failure is to be shown to a person: the path is a page's, and the caller would rather have one than JSON. */
 export const wantsPage = ({ headers, url }: HttpServerRequest.HttpServerRequest) =>
-  pages.test(url) && /\btext\/html\b/i.test(headers["accept"] ?? "")
+  pages.test(url) && preferred(headers, ["application/json", "text/html"]) === "text/html"
 
 const titles: Readonly<Record<number, string>> = {
   401: "Sign in first",

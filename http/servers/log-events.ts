@@ -1,11 +1,12 @@
 import { LogEntry } from "#src/servers/ServerLog.ts"
 import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Duration, Schedule, Schema, Stream } from "effect"
+import { preferred } from "../accept.ts"
 
 const encode = Schema.encodeSync(Schema.parseJson(LogEntry))
 
 export const wantsEvents = ({ headers }: HttpServerRequest.HttpServerRequest) =>
-  /(^|,)\s*text\/event-stream\s*(;|,|$)/i.test(headers["accept"] ?? "")
+  preferred(headers, ["application/json", "text/event-stream"]) === "text/event-stream"
 
 const event = (entry: typeof LogEntry.Type) => `event: log\nid: ${entry.id}\ndata: ${encode(entry)}\n\n`
 

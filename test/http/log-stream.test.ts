@@ -76,6 +76,14 @@ describe("a server's log as a stream", () => {
     assert.strictEqual(got.events[0]?.data.id, id)
   })
 
+  it("is only for who would rather have it than JSON", async () => {
+    for (const accept of ["application/json, text/event-stream;q=0.5", "text/event-stream;q=0", "*/*"]) {
+      const answer = await open("", { accept })
+      assert.match(answer.headers.get("content-type") ?? "", /^application\/json/, accept)
+      assert.property(await answer.json(), "data")
+    }
+  })
+
   it("goes on after Last-Event-ID", async () => {
     const seen = await write("info", "seen")
     await write("info", "missed")
