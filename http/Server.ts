@@ -16,6 +16,7 @@ import { DeploymentsHandlers } from "./deployments/Handlers.ts"
 import { DirectoryHandlers } from "./directory/Handlers.ts"
 import { DocsRoutes } from "./docs.ts"
 import { EnvironmentHandlers } from "./environment/Handlers.ts"
+import { withoutExpectations } from "./expectations.ts"
 import { frontDoor } from "./frontDoor.ts"
 import { makeGateway } from "./gateway/Gateway.ts"
 import { GrantsHandlers } from "./grants/Handlers.ts"
@@ -25,6 +26,7 @@ import { ImportsHandlers } from "./imports/Handlers.ts"
 import { TemplatesRoutes } from "./imports/templates.ts"
 import { listen } from "./listen.ts"
 import { McpRoutes } from "./mcp.ts"
+import { routing, withMethods } from "./methods.ts"
 import { OAuthRoutes } from "./oauth/endpoints.ts"
 import { MetadataRoutes } from "./oauth/metadata.ts"
 import { PlatformResourceRoutes } from "./oauth/platform-resource.ts"
@@ -63,10 +65,11 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
   Layer.provide(AuthenticationLive)
 )
 
-const doors = (app: HttpApp.Default) => frontDoor(answersPreflights(withReadableQuery(bounded(idempotent(app)))))
-
-/** Paths are told apart by case (RFC 3986 §6.2.2.1), and a parameter may be as long as the longest name of ours. */
-const routing = { caseSensitive: true, maxParamLength: 255 }
+const doors = Effect.map(
+  withMethods,
+  (withMethods) => (app: HttpApp.Default) =>
+    frontDoor(withoutExpectations(answersPreflights(withMethods(withReadableQuery(bounded(idempotent(app)))))))
+)
 
 const JwksRoute = HttpApiBuilder.Router.use((router) =>
   Effect.flatMap(jwks, (answer) => router.get("/api/v1/oauth/jwks", answer))
@@ -88,7 +91,7 @@ const ListenerLive = Layer.scopedDiscard(Effect.gen(function*() {
 /** Every route on one port. Needs the services. */
 export const HttpLive = ListenerLive.pipe(
   Layer.provide([
-    HttpApiBuilder.middleware(Effect.succeed(doors), { withContext: true }),
+    HttpApiBuilder.middleware(doors, { withContext: true }),
     McpRoutes,
     PagesRoutes,
     DocsRoutes,

@@ -28,10 +28,11 @@ const bodyOf = (path: string, { code, details, jsonRpc, message, status }: Failu
 }
 
 export const errorResponse = (path: string, failure: Failure) => {
-  const { retryAfter, status } = failure
+  const { allow, retryAfter, status } = failure
   const headers = {
     ...(oauth.test(path) ? { ...openHeaders, "cache-control": "no-store" } : {}),
     ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
+    ...(allow === undefined ? {} : { allow: allow.join(", ") }),
     ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
     ...(status === 408 || status === 413 ? { connection: "close" } : {})
   }
@@ -55,7 +56,7 @@ const ofError = (request: HttpServerRequest.HttpServerRequest, error: unknown): 
   if (Predicate.isTagged(error, "HttpApiDecodeError") && Predicate.hasProperty(error, "issues")) {
     return decodeFailure(request, error.issues as Parameters<typeof issuesFrom>[0])
   }
-  if (Predicate.isTagged(error, "RouteNotFound")) return failed(404, `Nothing at this path answers ${request.method}`)
+  if (Predicate.isTagged(error, "RouteNotFound")) return failed(404, "There is nothing at this path")
   if (error instanceof NotJsonRpc) {
     return { ...failed(400, error.message), jsonRpc: { code: error.code, id: error.id } }
   }

@@ -69,6 +69,11 @@ export const listen = (
     }
     answerMalformed(server)
     server.on("request", dispatch(false)).on("checkContinue", dispatch(true))
+    // Another expectation than 100-continue, which nobody here meets (http/expectations.ts).
+    server.on("checkExpectation", (req, res) => {
+      connections.begin(req, res, false)
+      ours(req, res)
+    })
     // A slow sender of headers holds a socket, not a worker; a minute is plenty.
     server.headersTimeout = 60_000
     // Deployments answer when their pipeline ended: no limit on the whole exchange.

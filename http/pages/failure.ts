@@ -22,7 +22,7 @@ const titles: Readonly<Record<number, string>> = {
 }
 
 /** A failure as a page. */
-export const failurePage = ({ message, retryAfter, status }: Failure, requestId?: string) =>
+export const failurePage = ({ allow, message, retryAfter, status }: Failure, requestId?: string) =>
   HttpServerResponse.setHeaders(
     page(
       messagePage({ title: titles[status] ?? "This request is not valid", message: [`${message}.`], requestId }),
@@ -30,6 +30,7 @@ export const failurePage = ({ message, retryAfter, status }: Failure, requestId?
     ),
     {
       ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
+      ...(allow === undefined ? {} : { allow: allow.join(", ") }),
       ...(status === 413 ? { connection: "close" } : {})
     }
   )

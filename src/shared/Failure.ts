@@ -10,6 +10,8 @@ export interface Failure {
   readonly details?: Readonly<Record<string, unknown>>
   /** Seconds, for `Retry-After`. */
   readonly retryAfter?: number
+  /** Methods, for `Allow`. */
+  readonly allow?: ReadonlyArray<string>
   /** Where the answer is to be an error of JSON-RPC: its code, and the id of what it answers. */
   readonly jsonRpc?: { readonly code: number; readonly id: string | number | null }
 }
@@ -33,7 +35,7 @@ const codes: Readonly<Record<number, string>> = {
 
 /**
  * Annotations of an error class: its HTTP status, and its code where the status has not the usual one.
- * The class may carry `details` (shown to the caller) and `retryAfter` (seconds).
+ * The class may carry `details` (shown to the caller), `retryAfter` (seconds) and `allow` (methods).
  */
 export const failsWith = (status: number, code?: string): { readonly [key: symbol]: unknown } => ({
   ...HttpApiSchema.annotations({ status }),
@@ -104,6 +106,7 @@ export const describe = (error: unknown): Failure | undefined => {
     code: codeAnnotation(schema) ?? codeOf(status),
     message: Predicate.hasProperty(error, "message") ? String(error.message) : codeOf(status),
     ...(details === undefined ? {} : { details }),
-    ...(retryAfter === undefined ? {} : { retryAfter })
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    ...(Predicate.hasProperty(error, "allow") && Array.isArray(error.allow) ? { allow: error.allow.map(String) } : {})
   }
 }

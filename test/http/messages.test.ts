@@ -126,7 +126,7 @@ describe("what is wrong with a query is told in plain words", () => {
 
   it("and a path that has nothing is told by its method", async () => {
     const { body } = await owner.get<FailureBody>("/%zz/nothing")
-    expect(body.error.message).toBe("Nothing at this path answers GET")
+    expect(body.error.message).toBe("There is nothing at this path")
   })
 })
 
