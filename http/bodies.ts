@@ -37,7 +37,7 @@ const isJson = (contentType: string | undefined) =>
 
 /** Our MCP door, where the credential is looked at before the body is. */
 const isDoor = (url: string) => /^\/(mcp|message)(\?|$)/.test(url)
-const isMcp = (url: string) => /^\/mcp(\?|$)/.test(url)
+export const isMcp = (url: string) => /^\/mcp(\?|$)/.test(url)
 
 const hasBody = ({ headers }: HttpServerRequest.HttpServerRequest) =>
   headers["transfer-encoding"] !== undefined || !/^0*$/.test(headers["content-length"] ?? "")

@@ -51,7 +51,7 @@ const known = (found: Option.Option<Actor>): Caller =>
   })
 
 /** The paths of our MCP door, the one place where access tokens are credentials. */
-const isDoor = (url: string) => /^\/(mcp|sse|message)(\?|$)/.test(url)
+export const isDoor = (url: string) => /^\/(mcp|sse|message)(\?|$)/.test(url)
 
 /** What hosted servers ask for, each with the token that only the platform and itself know. */
 const isForMachines = (url: string) => /^\/api\/v1\/(oauth\/introspect|ready\/self\/config)(\?|$)/.test(url)

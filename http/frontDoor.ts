@@ -1,60 +1,24 @@
 import { plans } from "#src/billing/Plan.ts"
 import { CurrentSettings } from "#src/Config.ts"
 import { CallerAddress } from "#src/shared/CallerAddress.ts"
-import { addressBucket, clientAddress } from "#src/shared/client-address.ts"
+import { clientAddress } from "#src/shared/client-address.ts"
 import { type Failure } from "#src/shared/Failure.ts"
 import { newUlid } from "#src/shared/ids.ts"
-import { RateLimit } from "#src/shared/RateLimit.ts"
+import { RateLimit, type RateLimitState } from "#src/shared/RateLimit.ts"
 import { type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import { Cause, Clock, Context, Duration, Effect, Option } from "effect"
-import { type Caller, CurrentCaller, identify } from "./caller.ts"
+import { Cause, Context, Duration, Effect, Option } from "effect"
+import { isMcp } from "./bodies.ts"
+import { CurrentCaller, identify } from "./caller.ts"
 import { closedPolicy } from "./content-security.ts"
 import { asksForPublicRead, readableHeaders } from "./cors.ts"
 import { errorResponse, failureOf } from "./errors.ts"
 import { failurePage, wantsPage } from "./pages/failure.ts"
+import { count, rateBuckets } from "./rate-buckets.ts"
 
 /** Headers that the response gets, whoever writes it (the legacy SSE transport writes its own). */
 export class StandardHeaders extends Context.Reference<StandardHeaders>()("http/StandardHeaders", {
   defaultValue: (): Readonly<Record<string, string>> => ({})
 }) {}
-
-/**
- * Anonymous callers count by address at the free rate; an account at its plan's, each key in a bucket of its own, and so
- * each hosted server of its.
- */
-const bucketOf = (caller: Caller, address: string) => {
-  if (caller._tag === "Machine") {
-    return { key: `server:${caller.machine.serverId}`, limit: plans[caller.machine.plan].requestsPerMinute }
-  }
-  if (caller._tag !== "Known") return { key: `ip:${addressBucket(address)}`, limit: plans.free.requestsPerMinute }
-  const { accountId, credential, plan } = caller.actor
-  const suffix = credential.kind === "key" ? `:${credential.id}` : ""
-  return { key: `account:${accountId}${suffix}`, limit: plans[plan].requestsPerMinute }
-}
-
-const readsDirectory = ({ method, url }: HttpServerRequest.HttpServerRequest) =>
-  (method === "GET" || method === "HEAD") && /^\/v1\/directory(\/[^/?]*)?(\?|$)/.test(url)
-
-/** Contract, limits: directory reads count by address, whoever asks, in a bucket of their own. */
-const directoryBucket = (address: string) => ({ key: `directory:${addressBucket(address)}`, limit: 300 })
-
-/** The store of the limits being away stops nobody here (design: only hub endpoints answer 503). */
-const consume = Effect.fn("http.rateLimit")(function*(
-  request: HttpServerRequest.HttpServerRequest,
-  caller: Caller,
-  address: string
-) {
-  const { key, limit } = readsDirectory(request) ? directoryBucket(address) : bucketOf(caller, address)
-  const limits = yield* RateLimit
-  const open = Effect.map(Clock.currentTimeMillis, (now) => ({
-    limit,
-    remaining: limit,
-    resetAt: Math.ceil(now / 1000) + 60,
-    allowed: true,
-    retryAfterSeconds: 0
-  }))
-  return yield* Effect.catchAll(limits.consume({ key, limit, window: "1 minute" }), () => open)
-})
 
 const requestIdPattern = /^[\w.:-]{8,128}$/
 
@@ -82,6 +46,16 @@ const carrying = (response: HttpServerResponse.HttpServerResponse, headers: Read
 const failed = (request: HttpServerRequest.HttpServerRequest, failure: Failure, requestId: string) =>
   wantsPage(request) ? failurePage(failure, requestId) : errorResponse(request.url, failure)
 
+const tooMany = (
+  { method, url }: HttpServerRequest.HttpServerRequest,
+  { limit, retryAfterSeconds }: RateLimitState
+) => {
+  const message = `More than ${limit} requests a minute; try again in ${retryAfterSeconds} seconds`
+  const failure = { status: 429, code: "RATE_LIMITED", message, retryAfter: retryAfterSeconds }
+  // MCP 2025-11-25, Streamable HTTP: a refused message may be answered with an error of JSON-RPC that has no id.
+  return method === "POST" && isMcp(url) ? { ...failure, jsonRpc: { code: -32000, id: null } } : failure
+}
+
 /**
  * Every request of ours passes here first: it gets an id, its caller is found out, its rate is counted, its failure
  * becomes an envelope, and its answer the headers that all answers carry.
@@ -101,7 +75,7 @@ export const frontDoor = <E, R>(app: HttpApp.Default<E, R>) =>
 
     const admitted = Effect.gen(function*() {
       const caller = yield* identify(request)
-      const rate = yield* consume(request, caller, address)
+      const rate = yield* count(yield* RateLimit, rateBuckets(request, caller, address))
       const headers = {
         ...always,
         "x-ratelimit-limit": String(rate.limit),
@@ -109,9 +83,7 @@ export const frontDoor = <E, R>(app: HttpApp.Default<E, R>) =>
         "x-ratelimit-reset": String(rate.resetAt)
       }
       if (!rate.allowed && !neverRefused(request)) {
-        const message = `More than ${rate.limit} requests a minute; try again in ${rate.retryAfterSeconds} seconds`
-        const failure = { status: 429, code: "RATE_LIMITED", message, retryAfter: rate.retryAfterSeconds }
-        return carrying(failed(request, failure, requestId), headers)
+        return carrying(failed(request, tooMany(request, rate), requestId), headers)
       }
       const response = yield* app.pipe(
         Effect.catchAllCause((cause) => answer(request, cause, requestId)),

@@ -1,37 +1,30 @@
-import { plans } from "#src/billing/Plan.ts"
 import { type Settings } from "#src/Config.ts"
-import { addressBucket, clientAddress } from "#src/shared/client-address.ts"
+import { clientAddress } from "#src/shared/client-address.ts"
 import { type RateLimit } from "#src/shared/RateLimit.ts"
 import { Effect } from "effect"
 import { type IncomingMessage } from "node:http"
+import { anonymousBucket, count, discoveryBucket } from "../rate-buckets.ts"
 import { type Answer, failure } from "./answer.ts"
 
-const limit = plans.free.requestsPerMinute
+/** Guesses at names, broken requests: they cost the one who asks nothing but asking. */
+const isGuess = ({ status }: Answer) => [400, 404, 405].includes(status)
 
-/** Answers that cost the one who asks nothing but asking: guesses at names and tokens, broken requests. */
-const isRefusal = ({ status }: Answer) => [400, 401, 404, 405].includes(status)
+/** What a client is told on its way to a token: the 401, and the document that it names. */
+const isDiscovery = ({ status }: Answer) => status === 401 || status === 200
 
 /**
- * What we answer ourselves counts as anonymous, by address and at the free rate, like any request without credentials
- * (design: headers on every response). Guessing is stopped that way; whoever has a token is not counted here.
+ * What we answer ourselves counts by address: guesses at the free rate, like any request without credentials, the rest
+ * in a roomier bucket. Guessing is stopped that way; what goes through to a server is not counted here.
  */
 export const anonymousLimit = (settings: Settings, limits: RateLimit) => (req: IncomingMessage, reply: Answer) => {
   const sent = req.headers["x-forwarded-for"]
   const address = clientAddress(req.socket.remoteAddress, Array.isArray(sent) ? sent.join() : sent, settings.trustProxy)
-  return limits.consume({ key: `ip:${addressBucket(address)}`, limit, window: "1 minute" }).pipe(
-    // The counters being away stops nobody.
-    Effect.catchAll(() =>
-      Effect.succeed({
-        limit,
-        remaining: limit,
-        resetAt: Math.ceil(Date.now() / 1000) + 60,
-        allowed: true,
-        retryAfterSeconds: 0
-      })
-    ),
-    Effect.map(({ allowed, remaining, resetAt, retryAfterSeconds }): Answer => {
+  const bucket = isGuess(reply) ? anonymousBucket(address) : discoveryBucket(address)
+  return Effect.map(
+    count(limits, [bucket]),
+    ({ allowed, limit, remaining, resetAt, retryAfterSeconds }): Answer => {
       const message = `More than ${limit} refused requests a minute; try again in ${retryAfterSeconds} seconds`
-      const told = allowed || !isRefusal(reply)
+      const told = allowed || !isGuess(reply) && !isDiscovery(reply)
         ? reply
         : failure(429, "RATE_LIMITED", message, { "Retry-After": String(retryAfterSeconds) })
       const headers = {
@@ -40,6 +33,6 @@ export const anonymousLimit = (settings: Settings, limits: RateLimit) => (req: I
         "X-RateLimit-Reset": String(resetAt)
       }
       return { ...told, headers: { ...headers, ...told.headers } }
-    })
+    }
   )
 }

@@ -1,5 +1,4 @@
 import { CurrentSettings, SettingError } from "#src/Config.ts"
-import { RateLimiter } from "@effect/experimental"
 import { Clock, Duration, Effect, Option, Redacted, Schema } from "effect"
 import { failsWith } from "./Failure.ts"
 import { memoryStore } from "./rate-limit-memory.ts"
@@ -45,29 +44,51 @@ const store = Effect.flatMap(
   ({ redisUrl }) => Option.match(redisUrl, { onNone: () => memoryStore, onSome: (url) => redis(Redacted.value(url)) })
 )
 
+interface Taken {
+  readonly limit: number
+  readonly count: number
+  readonly left: number
+}
+
+const full = ({ count, limit }: Taken) => count > limit
+/** Of buckets that are full the last to open again, else the one with the fewest requests left. */
+const tighter = (one: Taken, other: Taken) =>
+  full(one) || full(other)
+    ? full(other) && (!full(one) || other.left > one.left) ? other : one
+    : other.limit - other.count < one.limit - one.count
+    ? other
+    : one
+
 /** Fixed windows that start with a bucket's first request. Shared by all instances when `REDIS_URL` is set. */
 export class RateLimit extends Effect.Service<RateLimit>()("shared/RateLimit", {
   scoped: Effect.gen(function*() {
-    const limiter = yield* Effect.provideServiceEffect(RateLimiter.make, RateLimiter.RateLimiterStore, store)
+    const { take } = yield* store
 
-    /** Counts one request. A refused one is not counted. */
-    const consume = Effect.fn("RateLimit.consume")(function*({ key, limit, window }: RateLimitRule) {
-      const state = (allowed: boolean, remaining: number, left: Duration.Duration) =>
-        Effect.map(Clock.currentTimeMillis, (now): RateLimitState => ({
-          limit,
-          remaining,
-          resetAt: Math.ceil((now + Duration.toMillis(left)) / 1000),
-          allowed,
-          retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil(Duration.toSeconds(left)))
+    /**
+     * Counts one request in each of the buckets at once, in none of them when one is full, and tells of the tighter
+     * one. A refused request is not counted.
+     */
+    const consume = Effect.fn("RateLimit.consume")(
+      function*(...rules: readonly [RateLimitRule, ...ReadonlyArray<RateLimitRule>]) {
+        const buckets = rules.map(({ key, limit, window }) => ({
+          key,
+          limit: Math.max(0, limit),
+          windowMillis: Math.max(1, Math.round(Duration.toMillis(window)))
         }))
-      if (limit < 1) return yield* state(false, 0, Duration.decode(window))
-      return yield* limiter.consume({ key, limit, window, onExceeded: "fail" }).pipe(
-        Effect.flatMap(({ remaining, resetAfter }) => state(true, remaining, resetAfter)),
-        Effect.catchAll((error) =>
-          error.reason === "Exceeded" ? state(false, 0, error.retryAfter) : new RateLimitUnavailable()
-        )
-      )
-    })
+        const counts = yield* take(buckets)
+        const { count, left, limit } = counts.map((count, i): Taken => ({ ...count, limit: buckets[i]!.limit }))
+          .reduce(tighter)
+        const allowed = count <= limit
+        return {
+          limit,
+          remaining: Math.max(0, limit - count),
+          resetAt: Math.ceil(((yield* Clock.currentTimeMillis) + left) / 1000),
+          allowed,
+          retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil(left / 1000))
+        } satisfies RateLimitState
+      },
+      Effect.catchTag("StoreUnavailable", () => new RateLimitUnavailable())
+    )
 
     return { consume } as const
   })

@@ -1,19 +1,24 @@
-import { RateLimiter } from "@effect/experimental"
 import { Effect, Runtime } from "effect"
 import { Redis } from "ioredis"
-import { windowMillis } from "./rate-limit-memory.ts"
+import { type Count, type RateLimitStore, StoreUnavailable } from "./rate-limit-store.ts"
 
 /** One step in the server, so that instances can't count past each other. Times are Redis's own. */
 const script = `
-local limit, window = tonumber(ARGV[2]), tonumber(ARGV[3])
-local left = redis.call("PTTL", KEYS[1])
-local count = (left > 0 and tonumber(redis.call("GET", KEYS[1])) or 0) + tonumber(ARGV[1])
-if left <= 0 then left = window end
-if count <= limit then redis.call("SET", KEYS[1], count, "PX", left) end
-return { count, left }`
+local counts, fits = {}, true
+for i, key in ipairs(KEYS) do
+  local left = redis.call("PTTL", key)
+  local count = (left > 0 and tonumber(redis.call("GET", key)) or 0) + 1
+  if left <= 0 then left = tonumber(ARGV[2 * i]) end
+  if count > tonumber(ARGV[2 * i - 1]) then fits = false end
+  counts[2 * i - 1], counts[2 * i] = count, left
+end
+if fits then
+  for i, key in ipairs(KEYS) do redis.call("SET", key, counts[2 * i - 1], "PX", counts[2 * i]) end
+end
+return counts`
 
 interface WithScript extends Redis {
-  readonly countRequest: (key: string, tokens: number, limit: number, window: number) => Promise<[number, number]>
+  readonly countRequest: (keys: number, ...keysAndLimits: ReadonlyArray<string | number>) => Promise<Array<number>>
 }
 
 const connect = (url: string) => {
@@ -26,7 +31,7 @@ const connect = (url: string) => {
     connectTimeout: 2000,
     retryStrategy: (times) => Math.min(times * 100, 2000)
   }) as WithScript
-  redis.defineCommand("countRequest", { numberOfKeys: 1, lua: script })
+  redis.defineCommand("countRequest", { lua: script })
   return redis
 }
 
@@ -60,12 +65,17 @@ export const redisStore = (url: string) =>
     )
     report(redis, (effect) => Runtime.runFork(runtime)(effect))
     yield* ready(redis)
-    return RateLimiter.RateLimiterStore.of({
-      fixedWindow: ({ key, limit = Number.MAX_SAFE_INTEGER, refillRate, tokens }) =>
-        Effect.tryPromise({
-          try: () => redis.countRequest(`berth:rate:${key}`, tokens, limit, windowMillis(refillRate, limit)),
-          catch: (cause) => new RateLimiter.RateLimitStoreError({ message: "Redis did not answer", cause })
-        }),
-      tokenBucket: () => Effect.dieMessage("Only fixed windows are counted here")
-    })
+    const take: RateLimitStore["take"] = (buckets) =>
+      Effect.tryPromise({
+        try: () =>
+          redis.countRequest(
+            buckets.length,
+            ...buckets.map(({ key }) => `berth:rate:${key}`),
+            ...buckets.flatMap(({ limit, windowMillis }) => [limit, windowMillis])
+          ),
+        catch: (cause) => new StoreUnavailable({ cause })
+      }).pipe(
+        Effect.map((counts) => buckets.map((_, i): Count => ({ count: counts[2 * i]!, left: counts[2 * i + 1]! })))
+      )
+    return { take } satisfies RateLimitStore
   })

@@ -1,3 +1,4 @@
+import { RateLimit } from "#src/shared/RateLimit.ts"
 import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
@@ -38,24 +39,39 @@ layer(gatewayServices(), { excludeTestServices: true })("the gateway", (it) => {
     Effect.gen(function*() {
       const { port } = yield* startGateway
       const { path, token } = yield* newServer({ machine: yield* startUpstream((_, res) => void res.end("ok")) })
-      const ask = (...headers: ReadonlyArray<string>) => rawRequest(port, "GET", path, ["Host: b", ...headers])
-      const first = yield* ask("X-Request-Id: mine-12345")
+      const ask = (at: string, ...headers: ReadonlyArray<string>) =>
+        rawRequest(port, "GET", at, ["Host: b", ...headers])
+      const first = yield* ask("/s/none", "X-Request-Id: mine-12345")
       assert.match(first, /^x-ratelimit-limit: 100\r$/im)
       assert.match(first, /^x-ratelimit-remaining: \d+\r$/im)
       assert.match(first, /^x-ratelimit-reset: \d+\r$/im)
       assert.match(first, /^x-request-id: mine-12345\r$/im)
-      const guesses = yield* Effect.all(Array.from({ length: 110 }, () => ask("Authorization: Bearer guess")), {
+      const guesses = yield* Effect.all(Array.from({ length: 110 }, (_, i) => ask(`/s/guess-${i}`)), {
         concurrency: 20
       })
       const refused = guesses.filter((response) => statusOf(response) === 429)
       assert.isAtLeast(refused.length, 10)
       assert.include(refused[0], "RATE_LIMITED")
       assert.match(refused[0] ?? "", /^retry-after: \d+\r$/im)
-      const allowed = yield* ask(`Authorization: Bearer ${token}`)
+      const allowed = yield* ask(path, `Authorization: Bearer ${token}`)
       assert.strictEqual(statusOf(allowed), 200)
       assert.notMatch(allowed, /x-ratelimit|x-request-id/i)
-      const document = yield* rawRequest(port, "GET", `/.well-known/oauth-protected-resource${path}`, ["Host: b"])
-      assert.strictEqual(statusOf(document), 200, "discovery goes on")
+    }))
+
+  it.scoped("leads a client to a token in a roomier bucket than guesses have, bounded all the same", () =>
+    Effect.gen(function*() {
+      const { port } = yield* startGateway
+      const { path } = yield* newServer({ machine: yield* startUpstream((_, res) => void res.end("ok")) })
+      const ask = (at: string) => rawRequest(port, "GET", at, ["Host: b"])
+      const document = `/.well-known/oauth-protected-resource${path}`
+      const challenge = yield* ask(path)
+      assert.strictEqual(statusOf(challenge), 401)
+      assert.match(challenge, /^x-ratelimit-limit: 1000\r$/im)
+      assert.strictEqual(statusOf(yield* ask(document)), 200)
+      const { consume } = yield* RateLimit
+      const bucket = { key: "discovery:127.0.0.1", limit: 1_000, window: "1 minute" } as const
+      yield* Effect.replicateEffect(consume(bucket), 1_000, { discard: true })
+      for (const at of [path, document]) assert.strictEqual(statusOf(yield* ask(at)), 429)
     }))
 
   it.scoped("tells of the database's absence, and serves again when it is back", () =>

@@ -45,17 +45,42 @@ describe("the rate limit", () => {
     const body = { jsonrpc: "2.0", id: 1, method: "ping" }
     const headers = { accept: "application/json, text/event-stream" }
     expect((await account.request("POST", "/mcp", { body, headers })).status).toBe(200)
-    limited(await account.request("POST", "/mcp", { body, headers }))
+    expect((await account.request("POST", "/mcp", { body, headers })).status).toBe(429)
+    limited(await account.get("/v1/billing"))
   })
 
-  it("gives each key a bucket of its own", async () => {
+  it("counts each key within its account: five of them together get what one gets", async () => {
     const account = await berth.signUp()
     const project = await account.project()
-    const [one, two] = [await account.holder(project.id), await account.holder(project.id)]
-    expect(await spend(() => one.get("/v1/billing"), 101)).toBe(100)
-    limited(await one.get("/v1/billing"))
-    expect((await two.get("/v1/billing")).headers.get("x-ratelimit-remaining")).toBe("99")
-    expect((await account.get("/v1/billing")).status).toBe(200)
+    const keys = await Promise.all(Array.from({ length: 5 }, () => account.holder(project.id)))
+    berth.advance(60_000)
+    const passed = await Promise.all(keys.map((key) => spend(() => key.get("/v1/billing"), 40)))
+    expect(passed.reduce((sum, count) => sum + count, 0)).toBe(100)
+    for (const holder of [...keys, account]) limited(await holder.get("/v1/billing"))
+  })
+
+  it("lets one key use all that its account has", async () => {
+    const account = await berth.signUp()
+    const key = await account.holder((await account.project()).id)
+    berth.advance(60_000)
+    expect(await spend(() => key.get("/v1/billing"), 101)).toBe(100)
+    limited(await account.get("/v1/billing"))
+  })
+
+  it("holds a key to its own minute too, and tells of the tighter of the two", async () => {
+    const account = await berth.signUp()
+    const key = await account.holder((await account.project()).id)
+    berth.advance(60_000)
+    await account.get("/v1/billing")
+    berth.advance(30_000)
+    expect(await spend(() => key.get("/v1/billing"), 99)).toBe(99)
+    // The account's minute is over, the key's is not.
+    berth.advance(30_000)
+    const last = await key.get("/v1/billing")
+    expect([last.status, last.headers.get("x-ratelimit-remaining")]).toEqual([200, "0"])
+    limited(await key.get("/v1/billing"))
+    const session = await account.get("/v1/billing")
+    expect([session.status, session.headers.get("x-ratelimit-remaining")]).toEqual([200, "98"])
   })
 
   it("counts the anonymous by address, wrong credentials among them", async () => {
@@ -66,6 +91,55 @@ describe("the rate limit", () => {
     expect(await spend(wrong, 60)).toBe(40)
     limited(await anonymous(address)())
     expect((await anonymous(freshAddress())()).status).toBe(404)
+  })
+
+  it("counts what leads a client to a token in a roomier bucket of the address, bounded all the same", async () => {
+    const headers = { "x-forwarded-for": freshAddress() }
+    const asks: ReadonlyArray<readonly [string, string]> = [
+      ["GET", "/.well-known/oauth-authorization-server"],
+      ["GET", "/.well-known/openid-configuration"],
+      ["GET", "/.well-known/oauth-protected-resource/mcp"],
+      ["GET", "/.well-known/oauth-protected-resource"],
+      ["HEAD", "/api/v1/oauth/jwks"],
+      ["POST", "/mcp"],
+      ["GET", "/sse"]
+    ]
+    for (const [at, [method, path]] of asks.entries()) {
+      const token = path === "/sse" ? { token: "svc_sess_expired" } : {}
+      const answer = await berth.request(method, path, { headers, ...token })
+      const [limit, remaining] = ["limit", "remaining"].map((name) => answer.headers.get(`x-ratelimit-${name}`))
+      expect([path, limit, remaining]).toEqual([path, "1000", `${999 - at}`])
+    }
+    const next = await anonymous(headers["x-forwarded-for"])()
+    expect(next.headers.get("x-ratelimit-remaining")).toBe("99")
+    expect(await spend(anonymous(headers["x-forwarded-for"]))).toBe(99)
+    expect((await berth.request("GET", "/.well-known/oauth-authorization-server", { headers })).status).toBe(200)
+  })
+
+  it("shows a browser a page where pages are, and any other caller the envelope", async () => {
+    const headers = { "x-forwarded-for": freshAddress() }
+    await spend(anonymous(headers["x-forwarded-for"]))
+    const browser = { ...headers, accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" }
+    for (const path of ["/oauth/sign-in", "/api/v1/oauth/authorize?client_id=x"]) {
+      const answer = await berth.request("GET", path, { headers: browser })
+      expect([path, answer.status, answer.headers.get("content-type")])
+        .toEqual([path, 429, expect.stringMatching(/^text\/html/)])
+      expect(answer.text).toContain("Too many requests")
+      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0)
+    }
+    limited(await berth.request("GET", "/oauth/sign-in", { headers }))
+  })
+
+  it("refuses a message at /mcp with an error of JSON-RPC, and the status and headers of any", async () => {
+    const account = await berth.signUp()
+    await spend(() => account.get("/v1/billing"))
+    const answer = await account.post("/mcp", { jsonrpc: "2.0", id: 1, method: "ping" })
+    expect([answer.status, answer.body]).toEqual([429, {
+      jsonrpc: "2.0",
+      id: null,
+      error: { code: -32_000, message: expect.stringMatching(/^More than 100 requests a minute/) }
+    }])
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0)
   })
 
   it("counts an IPv6 network of 64 bits as one", async () => {

@@ -65,6 +65,24 @@ describeWhen(missingProgram("redis-server"), "rate limits in Redis", () => {
       }
     }))
 
+  it.scopedLive("count a request in several buckets or in none, in one step", () =>
+    Effect.gen(function*() {
+      const port = yield* freePort
+      yield* redisServer(port)
+      const [one, two] = [yield* instance(port), yield* instance(port)]
+      const account = { key: "account 2", limit: 20, window: "1 minute" } as const
+      const key = (n: number) => ({ key: `key ${n}`, limit: 15, window: "1 minute" } as const)
+      const states = yield* Effect.all(
+        Array.from({ length: 60 }, (_, i) => (i % 2 === 0 ? one : two).consume(account, key(i % 3))),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(states.filter(({ allowed }) => allowed).length, 20)
+      const left = yield* Effect.all(
+        [0, 1, 2].map((n) => Effect.map(one.consume(key(n)), ({ remaining }) => remaining))
+      )
+      assert.strictEqual(left.reduce((sum, remaining) => sum + 15 - 1 - remaining, 0), 20, "refused ones count nowhere")
+    }))
+
   it.scopedLive("end with their window, which does not grow with use", () =>
     Effect.gen(function*() {
       const port = yield* freePort

@@ -76,14 +76,51 @@ describe("rate limits in memory", () => {
     )
   })
 
+  it.effect("count a request in several buckets or in none, and tell of the tighter one", () =>
+    Effect.gen(function*() {
+      const { consume } = yield* RateLimit
+      const account = { key: "account", limit: 3, window: "1 minute" } as const
+      const [one, two] = [{ ...account, key: "one", limit: 2 }, { ...account, key: "two" }]
+      assert.deepInclude(yield* consume(account, one), { limit: 2, remaining: 1, allowed: true })
+      yield* TestClock.adjust("20 seconds")
+      assert.deepInclude(yield* consume(account, one), { limit: 2, remaining: 0, allowed: true })
+      assert.deepInclude(yield* consume(account, one), { limit: 2, allowed: false, retryAfterSeconds: 40 })
+      assert.deepInclude(yield* consume(account, two), { limit: 3, remaining: 0, allowed: true })
+      assert.deepInclude(yield* consume(account, two), { limit: 3, allowed: false, retryAfterSeconds: 40 })
+      assert.deepInclude(yield* consume(two), { remaining: 1 }, "a refused request was counted nowhere")
+      yield* TestClock.adjust("40 seconds")
+      assert.deepInclude(
+        yield* consume(account, two),
+        { limit: 3, remaining: 0, allowed: true },
+        "two has its own minute"
+      )
+    }).pipe(Effect.provide(memory)))
+
+  it("never let any bucket have more than its limit, in whatever mix of buckets the requests come", () => {
+    const names = ["a", "b", "c"] as const
+    const limits = fc.record({ a: fc.nat(8), b: fc.nat(8), c: fc.nat(8) })
+    const requests = fc.array(fc.subarray([...names], { minLength: 1 }), { maxLength: 40 })
+    fc.assert(fc.property(limits, requests, (limits, requests) => {
+      const counted = { a: 0, b: 0, c: 0 }
+      const { store } = makeMemoryStore()
+      for (const request of requests) {
+        const buckets = request.map((key) => ({ key, limit: limits[key], windowMillis: 60_000 }))
+        const fits = request.every((key) => counted[key] < limits[key])
+        const counts = Effect.runSync(store.take(buckets)).map(({ count }) => count)
+        assert.deepEqual(counts, request.map((key) => counted[key] + 1))
+        if (fits) { for (const key of request) counted[key]++ }
+      }
+    }))
+  })
+
   it.effect("forget windows that ended, and never hold more buckets than they may", () =>
     Effect.gen(function*() {
       const { size, store } = makeMemoryStore(1000)
-      const hit = (key: string) => store.fixedWindow({ key, tokens: 1, limit: 10, refillRate: Duration.seconds(6) })
+      const hit = (key: string) => store.take([{ key, limit: 10, windowMillis: 60_000 }])
       for (let i = 0; i < 5000; i++) yield* hit(`flood ${i}`)
       assert.isAtMost(size(), 1000)
-      const [count] = yield* hit("flood 4999")
-      assert.strictEqual(count, 2, "the newest bucket is kept")
+      const [newest] = yield* hit("flood 4999")
+      assert.strictEqual(newest?.count, 2, "the newest bucket is kept")
       yield* TestClock.adjust("1 minute")
       yield* hit("later")
       assert.strictEqual(size(), 1)
