@@ -2,7 +2,7 @@ import { CurrentSettings } from "#src/Config.ts"
 import { HttpApiBuilder, type HttpApp, HttpMiddleware, HttpRouter } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
-import { createServer, type RequestListener } from "node:http"
+import { type RequestListener } from "node:http"
 import { AccountsHandlers } from "./accounts/Handlers.ts"
 import { Api } from "./Api.ts"
 import { AuthenticationLive } from "./Authentication.ts"
@@ -85,7 +85,7 @@ const ListenerLive = Layer.scopedDiscard(Effect.gen(function*() {
     Effect.withTracerEnabled(false),
     Effect.locally(HttpMiddleware.currentTracerDisabledWhen, () => true)
   )
-  yield* listen(createServer({ requireHostHeader: false }), settings, gateway, ours)
+  yield* listen(settings, gateway, ours)
 }))
 
 /** Every route on one port. Needs the services. */

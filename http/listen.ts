@@ -1,13 +1,16 @@
 import { type Settings } from "#src/Config.ts"
 import { Data, Effect } from "effect"
-import { type RequestListener, type Server } from "node:http"
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http"
 import { withoutBasePath } from "./base-path.ts"
-import { connectionsOf } from "./connections.ts"
+import { connectionsOf, type IdleLimit } from "./connections.ts"
 import { type Gateway } from "./gateway/Gateway.ts"
+import { PatientResponse } from "./linger.ts"
 import { answerMalformed } from "./malformed.ts"
 
 /** The address can't be listened on; the message names it and what to do. */
 export class ListenError extends Data.TaggedError("ListenError")<{ readonly message: string }> {}
+
+const isLoopback = (address: string) => /^(::ffff:)?127\.|^::1$/i.test(address)
 
 /** How long requests in flight may take once a stop was asked for. */
 const drainMillis = 10_000
@@ -49,24 +52,45 @@ const stop = (server: Server, { thin }: ReturnType<typeof connectionsOf>) =>
     clearTimeout(cut)
   })
 
+/**
+ * How many connections an address may hold without using them. A proxy in front holds its own, and limits those of its
+ * clients; so do programs on this machine, the relay of hosted servers among them.
+ */
+const idleLimit = ({ trustProxy }: Settings): IdleLimit => ({
+  most: 100,
+  counts: (address) => trustProxy === 0 && !isLoopback(address),
+  spared: 1_000
+})
+
 /** Dispatches each request, and listens until the scope closes. */
 export const listen = (
-  server: Server,
   settings: Settings,
   gateway: Gateway,
   ours: RequestListener
 ) =>
   Effect.gen(function*() {
-    const connections = connectionsOf(server)
+    // A head that is not there after 15 seconds is answered 408; Node looks every 30 unless it is told to.
+    const server = createServer({
+      requireHostHeader: false,
+      ServerResponse: PatientResponse,
+      headersTimeout: 15_000,
+      connectionsCheckingInterval: 1_000,
+      // Deployments answer when their pipeline ended: no limit on the whole exchange.
+      requestTimeout: 0,
+      keepAliveTimeout: 65_000
+    })
+    const connections = connectionsOf(server, idleLimit(settings))
     const ownTarget = withoutBasePath(settings)
-    const dispatch = (awaitsContinue: boolean): RequestListener => (req, res) => {
-      const match = gateway.match(req)
-      connections.begin(req, res, match !== undefined)
-      if (match !== undefined) return gateway.handle(match, req, res, awaitsContinue)
-      if (awaitsContinue) res.writeContinue()
-      req.url = ownTarget(req.url ?? "/")
-      ours(req, res)
-    }
+    const dispatch =
+      (awaitsContinue: boolean): RequestListener<typeof IncomingMessage, typeof PatientResponse> => (req, res) => {
+        const match = gateway.match(req)
+        connections.begin(req, res, match !== undefined)
+        if (awaitsContinue) res.awaitContinue()
+        if (match !== undefined) return gateway.handle(match, req, res, awaitsContinue)
+        if (awaitsContinue) res.writeContinue()
+        req.url = ownTarget(req.url ?? "/")
+        ours(req, res)
+      }
     answerMalformed(server)
     server.on("request", dispatch(false)).on("checkContinue", dispatch(true))
     // Another expectation than 100-continue, which nobody here meets (http/expectations.ts).
@@ -74,11 +98,6 @@ export const listen = (
       connections.begin(req, res, false)
       ours(req, res)
     })
-    // A slow sender of headers holds a socket, not a worker; a minute is plenty.
-    server.headersTimeout = 60_000
-    // Deployments answer when their pipeline ended: no limit on the whole exchange.
-    server.requestTimeout = 0
-    server.keepAliveTimeout = 65_000
     yield* Effect.acquireRelease(
       start(server, settings),
       () => Effect.zip(stop(server, connections), gateway.drain(drainMillis - noticeMillis), { concurrent: true })

@@ -1,34 +1,13 @@
 import { newUlid } from "#src/shared/ids.ts"
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http"
 import { closedPolicy } from "../content-security.ts"
+import { linger } from "../linger.ts"
 import { cors } from "./cors.ts"
 
 export interface Answer {
   readonly status: number
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-}
-
-/** How long a client may go on sending the body of a request that was answered without reading it. */
-const lingerMs = 2_000
-
-/**
- * Calls back when a refused request's body has been sent, or its time is over. Meanwhile what comes is thrown away:
- * hanging up on a client that still sends would make it read a reset instead of its answer.
- */
-export const linger = (req: IncomingMessage, done: () => void) => {
-  if (req.complete) return done()
-  const { socket } = req
-  const finish = () => {
-    clearTimeout(cut)
-    req.off("end", finish).off("close", finish)
-    done()
-  }
-  const cut = setTimeout(() => {
-    finish()
-    socket.destroySoon()
-  }, lingerMs)
-  req.on("end", finish).on("close", finish).on("error", () => undefined).resume()
 }
 
 const requestIdPattern = /^[\w.:-]{8,128}$/

@@ -210,12 +210,14 @@ layer(gatewayServices(), { excludeTestServices: true })("a token that may do som
       })
       const server = yield* newServer({ machine })
       const { path } = server
-      const early = yield* rawRequest(port, "POST", `${path}/mcp`, [
+      const head = [
+        `POST ${path}/mcp HTTP/1.1`,
         "Host: b",
         `Authorization: Bearer ${yield* tokenFor(server, "mcp:execute mcp:read")}`,
         "Content-Type: application/json",
         "Content-Length: 100000"
-      ], "not json")
+      ]
+      const early = yield* raw(port, `${head.join("\r\n")}\r\n\r\nnot json`, (text) => text.includes("early"))
       assert.strictEqual(statusOf(early), 200)
     }))
 
