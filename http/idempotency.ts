@@ -1,8 +1,10 @@
 import { type Actor } from "#src/accounts/CurrentActor.ts"
-import { Idempotency, type StoredResponse } from "#src/shared/Idempotency.ts"
-import { type HttpApp, HttpBody, HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import { Effect } from "effect"
-import { CurrentCaller } from "./caller.ts"
+import { canonicalJson } from "#src/shared/canonical-json.ts"
+import { Idempotency, signUp, type StoredResponse } from "#src/shared/Idempotency.ts"
+import { digestOf } from "#src/shared/tokens.ts"
+import { Cookies, type HttpApp, HttpBody, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { Effect, Option, Predicate } from "effect"
+import { type Caller, CurrentCaller } from "./caller.ts"
 import { errorResponse, failureOf } from "./errors.ts"
 
 const textOf = ({ body }: HttpServerResponse.HttpServerResponse) =>
@@ -12,17 +14,14 @@ const stored = (response: HttpServerResponse.HttpServerResponse): StoredResponse
   status: response.status,
   contentType: response.body.contentType ?? null,
   location: response.headers["location"] ?? null,
+  cookies: Cookies.toSetCookieHeaders(response.cookies),
   body: textOf(response)
 })
 
-const restored = ({ body, contentType, location, status }: StoredResponse) => {
+const restored = ({ body, contentType, cookies, location, status }: StoredResponse) => {
   const headers = location === null ? {} : { location }
-  return body === ""
-    ? HttpServerResponse.empty({ status, headers })
-    : HttpServerResponse.setBody(
-      HttpServerResponse.empty({ status, headers }),
-      HttpBody.text(body, contentType ?? "application/json")
-    )
+  const empty = HttpServerResponse.empty({ status, headers, cookies: Cookies.fromSetCookie(cookies) })
+  return body === "" ? empty : HttpServerResponse.setBody(empty, HttpBody.text(body, contentType ?? "application/json"))
 }
 
 const isProtocol = (url: string) => /^\/(mcp|sse|message|oauth|api\/v1\/oauth)(\/|\?|$)/.test(url)
@@ -30,16 +29,44 @@ const isProtocol = (url: string) => /^\/(mcp|sse|message|oauth|api\/v1\/oauth)(\
 /** A user's sessions may all do the same; what an API key may do is its own. */
 const holderOf = ({ credential }: Actor) => credential.kind === "session" ? "session" : credential.id
 
-/** Answers a repeated POST with its first answer, when the caller is known and sent an `Idempotency-Key`. */
+const isSignUp = (url: string) => /^\/v1\/auth\/signup\/?(\?|$)/.test(url)
+
+const emailIn = (text: string) =>
+  Option.flatMap(
+    Option.liftThrowable((): unknown => JSON.parse(text))(),
+    (body) =>
+      Predicate.hasProperty(body, "email") && typeof body.email === "string"
+        ? Option.some(body.email.toLowerCase())
+        : Option.none()
+  )
+
+/**
+ * Whose a key is: an account's and its credential's. Who signs up has neither: the key is that of the e-mail address,
+ * so that two people who chose the same key don't hear of each other, and the answer, which holds a session, goes to
+ * who sends the same password again.
+ */
+const ownerOf = (caller: Caller, url: string, text: string) => {
+  if (caller._tag === "Known") {
+    return Option.some({ accountId: caller.actor.accountId, holder: holderOf(caller.actor) })
+  }
+  return Option.map(
+    Option.filter(emailIn(text), () => isSignUp(url)),
+    (email) => ({ accountId: signUp, holder: digestOf(email).toString("base64url") })
+  )
+}
+
+/** Answers a repeated POST with its first answer, when the caller sent an `Idempotency-Key`. */
 export const idempotent = <E, R>(app: HttpApp.Default<E, R>) =>
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
-    const caller = yield* CurrentCaller
     const key = request.headers["idempotency-key"]
-    if (key === undefined || request.method !== "POST" || caller._tag !== "Known" || isProtocol(request.url)) {
-      return yield* app
-    }
-    const content = `${request.method} ${request.url}\n${yield* request.text}`
+    if (key === undefined || request.method !== "POST" || isProtocol(request.url)) return yield* app
+    const caller = yield* CurrentCaller
+    if (caller._tag !== "Known" && !isSignUp(request.url)) return yield* app
+    const text = yield* request.text
+    const owner = ownerOf(caller, request.url, text)
+    if (Option.isNone(owner)) return yield* app
+    const content = `${request.method} ${request.url}\n${canonicalJson(text)}`
     const idempotency = yield* Idempotency
     const run = app.pipe(
       Effect.catchAllCause((cause) =>
@@ -47,8 +74,5 @@ export const idempotent = <E, R>(app: HttpApp.Default<E, R>) =>
       ),
       Effect.map(stored)
     )
-    return yield* Effect.map(
-      idempotency.once({ accountId: caller.actor.accountId, holder: holderOf(caller.actor), key, content }, run),
-      restored
-    )
+    return yield* Effect.map(idempotency.once({ ...owner.value, key, content }, run), restored)
   })

@@ -9,6 +9,7 @@ import listingEvents from "./migrations/0006_listing_events.ts"
 import publications from "./migrations/0007_publications.ts"
 import limits from "./migrations/0008_limits.ts"
 import keysOfGrants from "./migrations/0010_keys_of_grants.ts"
+import signupIdempotency from "./migrations/0011_signup_idempotency.ts"
 
 /**
  * Every migration, keyed by its file's name (`NNNN_name`), run in order of the number. A record, not a folder read at
@@ -23,5 +24,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0006_listing_events": listingEvents,
   "0007_publications": publications,
   "0008_limits": limits,
-  "0010_keys_of_grants": keysOfGrants
+  "0010_keys_of_grants": keysOfGrants,
+  "0011_signup_idempotency": signupIdempotency
 }

@@ -1,5 +1,4 @@
 import { Effect, Option, Schema } from "effect"
-import { createHash } from "node:crypto"
 import { failsWith, Invalid } from "./Failure.ts"
 import { IdempotencyRepo } from "./IdempotencyRepo.ts"
 import { Secrets } from "./Secrets.ts"
@@ -15,6 +14,8 @@ export const StoredResponse = Schema.parseJson(Schema.Struct({
   status: Schema.Int,
   contentType: Schema.NullOr(Schema.String),
   location: Schema.NullOr(Schema.String),
+  /** `Set-Cookie`, a header each. */
+  cookies: Schema.optionalWith(Schema.Array(Schema.String), { default: () => [] }),
   body: Schema.String
 }))
 export type StoredResponse = typeof StoredResponse.Type
@@ -22,13 +23,17 @@ export type StoredResponse = typeof StoredResponse.Type
 const encode = Schema.encodeSync(StoredResponse)
 const decode = Schema.decode(StoredResponse)
 
+/** Stands for the account of a caller that has none yet. */
+export const signUp = "sign-up"
+
 const isKey = (key: string) => /^[\x21-\x7e]{1,255}$/.test(key)
 
 /**
- * `Idempotency-Key` (design: idempotency): the same key and request within 24 hours get the first answer again; another
+ * `Idempotency-Key`: the same key and request within 24 hours get the first answer again; another
  * request under the key is 422, one whose first is still running 409. Only successes are kept: after a failure the
  * caller may try again. Answers can hold secrets shown once, so they are sealed, and repeated only to the `holder` that
- * got them: another credential of the account may not be allowed what this one was.
+ * got them: another credential of the account may not be allowed what this one was. Of the request only a fingerprint
+ * is kept, as it may hold secrets that could be guessed from a plain hash. A sign-up has `signUp` for its account.
  */
 export class Idempotency extends Effect.Service<Idempotency>()("shared/Idempotency", {
   effect: Effect.gen(function*() {
@@ -44,14 +49,14 @@ export class Idempotency extends Effect.Service<Idempotency>()("shared/Idempoten
         return yield* Invalid.field("Idempotency-Key", "must be 1 to 255 visible ASCII characters")
       }
       const key = `${request.holder} ${request.key}`
-      const hash = createHash("sha256").update(content).digest()
+      const hash = secrets.fingerprint(content)
       const context = `idempotency ${accountId} ${key}`
       if (!(yield* repo.take(accountId, key, hash))) {
         const found = yield* repo.find(accountId, key)
         // Released between the two statements: its request has just failed, and this one may be sent again.
         if (Option.isNone(found)) return yield* new StillRunning()
         const row = found.value
-        if (!hash.equals(row.requestHash)) {
+        if (!secrets.isFingerprint(row.requestHash, content)) {
           return yield* Invalid.field("Idempotency-Key", "was used for another request")
         }
         if (row.sealedResponse === null) return yield* new StillRunning()

@@ -75,6 +75,11 @@ export class Secrets extends Effect.Service<Secrets>()("shared/Secrets", {
         Effect.sync(() => envelope.seal(current, Redacted.isRedacted(plain) ? Redacted.value(plain) : plain, context)),
       open: (sealed: string, context: string) =>
         Effect.flatMap(keyOf(sealed), (key) => orCorrupt(envelope.open(key, sealed, context))),
+      /** What stands for a text that is to be recognized, never read: it can't be guessed from this without the key. */
+      fingerprint: (text: string) => envelope.fingerprint(current, text),
+      /** Whether a fingerprint is the text's, under any of the keys. */
+      isFingerprint: (print: Uint8Array, text: string) =>
+        [...keys.values()].some((key) => envelope.fingerprint(key, text).equals(print)),
       /** Whether another key than the current one sealed it. */
       needsRewrap: (sealed: string) => envelope.parse(sealed)?.keyId !== current.id,
       /** The same value under the current key; the value itself is not decrypted. */

@@ -1,17 +1,26 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto"
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from "node:crypto"
 
 /** A key-encryption key. The id tells which key sealed a record, and nothing else of it. */
 export interface SealingKey {
   /** First 8 hex digits of the key's SHA-256. */
   readonly id: string
   readonly bytes: Uint8Array
+  /** For fingerprints. */
+  readonly mac: Uint8Array
 }
+
+const derived = (secret: Uint8Array, purpose: string) =>
+  new Uint8Array(hkdfSync("sha256", secret, new Uint8Array(), `berth/${purpose}/v1`, 32))
 
 export const sealingKey = (secret: Uint8Array): SealingKey => ({
   id: createHash("sha256").update(secret).digest("hex").slice(0, 8),
   // The secret itself encrypts nothing, so it may serve other purposes under other names.
-  bytes: new Uint8Array(hkdfSync("sha256", secret, new Uint8Array(), "berth/envelope/v1", 32))
+  bytes: derived(secret, "envelope"),
+  mac: derived(secret, "fingerprint")
 })
+
+/** HMAC-SHA-256: equal for equal texts, and without the key no way to try texts out. */
+export const fingerprint = ({ mac }: SealingKey, text: string) => createHmac("sha256", mac).update(text).digest()
 
 const cipher = "aes-256-gcm"
 const nonceBytes = 12

@@ -1,0 +1,15 @@
+import { Predicate } from "effect"
+
+const sorted = (_key: string, value: unknown) =>
+  Predicate.isRecord(value)
+    ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => one < other ? -1 : 1))
+    : value
+
+/** JSON without what means nothing in it: white space, the order of members, and how numbers and text are written. */
+export const canonicalJson = (text: string) => {
+  try {
+    return JSON.stringify(JSON.parse(text), sorted)
+  } catch {
+    return text
+  }
+}
