@@ -8,6 +8,7 @@ import directoryIndex from "./migrations/0005_directory_index.ts"
 import listingEvents from "./migrations/0006_listing_events.ts"
 import publications from "./migrations/0007_publications.ts"
 import limits from "./migrations/0008_limits.ts"
+import hostsAndSecretKeys from "./migrations/0009_hosts_and_secret_keys.ts"
 import keysOfGrants from "./migrations/0010_keys_of_grants.ts"
 import signupIdempotency from "./migrations/0011_signup_idempotency.ts"
 
@@ -24,6 +25,7 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0006_listing_events": listingEvents,
   "0007_publications": publications,
   "0008_limits": limits,
+  "0009_hosts_and_secret_keys": hostsAndSecretKeys,
   "0010_keys_of_grants": keysOfGrants,
   "0011_signup_idempotency": signupIdempotency
 }

@@ -5,6 +5,7 @@ import { StandingLive } from "../businesses/Live.ts"
 import { SigningKeys, SigningKeysLive } from "../oauth/SigningKeys.ts"
 import { Operators } from "../operations/Operators.ts"
 import { Rewrap } from "../operations/Rewrap.ts"
+import { SecretKeys } from "../operations/SecretKeys.ts"
 import { Secrets } from "../shared/Secrets.ts"
 import { fail, orSay } from "./fail.ts"
 
@@ -15,19 +16,23 @@ const onDatabase = Layer.provide(
   )
 )
 
+/** What seals, and the check that it may. */
+const sealing = Layer.provideMerge(SecretKeys.Default, Secrets.Default)
+
 const rewrap = Command.make("rewrap", {}, () =>
   Effect.gen(function*() {
     const done = yield* (yield* Rewrap).all
     for (const { moved, table } of done) yield* Console.log(`${table}: ${moved} moved to the current key`)
-  }).pipe(Effect.provide(onDatabase(Layer.provide(Rewrap.Default, Secrets.Default))), orSay)).pipe(
+  }).pipe(Effect.provide(onDatabase(Rewrap.Default.pipe(Layer.provide(sealing)))), orSay)).pipe(
     Command.withDescription("Move every stored secret to SECRET_KEY; afterwards SECRET_KEY_PREVIOUS can go")
   )
 
 const rotateKeys = Command.make("rotate-keys", {}, () =>
   Effect.gen(function*() {
+    yield* (yield* SecretKeys).checkBeside
     const kid = yield* (yield* SigningKeys).rotate
     yield* Console.log(`${kid} signs access tokens in two minutes; what was signed before is good for its whole life`)
-  }).pipe(Effect.provide(onDatabase(Layer.provide(SigningKeysLive, Secrets.Default))), orSay)).pipe(
+  }).pipe(Effect.provide(onDatabase(Layer.provideMerge(SigningKeysLive, sealing))), orSay)).pipe(
     Command.withDescription("Make the next key that signs access tokens; the one before verifies for an hour on")
   )
 

@@ -3,12 +3,15 @@ import { SqlLive, SqlSharedLive } from "#sql/Client.ts"
 import { Effect, Layer } from "effect"
 import { CurrentSettings, SettingsLive } from "../Config.ts"
 import { DeploymentJobsLive } from "../deployments/Live.ts"
+import { HostLeaseLive } from "../hosts/HostLease.ts"
 import { type Machines } from "../machines/Machines.ts"
 import { SandboxLive } from "../machines/sandbox/Sandbox.ts"
 import { MaintenanceLive } from "../operations/Maintenance.ts"
+import { SecretKeys } from "../operations/SecretKeys.ts"
 import { PublicationJobsLive } from "../publishing/Live.ts"
 import { ServicesLive } from "../Services.ts"
 import { LoggingLive } from "../shared/logging.ts"
+import { Secrets } from "../shared/Secrets.ts"
 import { usableFolder } from "./home.ts"
 
 /** The settings of the environment, with a home that can be used. */
@@ -17,6 +20,13 @@ export const UsableSettingsLive: typeof SettingsLive = Layer.effect(
   Effect.tap(CurrentSettings, ({ home }) => usableFolder("BERTH_HOME", home))
 ).pipe(Layer.provide(SettingsLive))
 
+/** What must hold before anything is touched: this host alone serves, and every stored secret can be opened. */
+const AdmissionLive = Layer.effectDiscard(Effect.flatMap(SecretKeys, ({ check }) => check)).pipe(
+  Layer.provide(SecretKeys.Default),
+  Layer.provideMerge(HostLeaseLive),
+  Layer.provide(Secrets.Default)
+)
+
 /** The whole platform in one process, on a driver of machines: database, services, doors. */
 export const platformOn = <E>(machines: Layer.Layer<Machines, E, CurrentSettings>) =>
   Layer.mergeAll(HttpLive, MaintenanceLive, PublicationJobsLive).pipe(
@@ -24,6 +34,7 @@ export const platformOn = <E>(machines: Layer.Layer<Machines, E, CurrentSettings
     Layer.provide(DeploymentJobsLive),
     Layer.provideMerge(ServicesLive),
     Layer.provideMerge(machines),
+    Layer.provideMerge(AdmissionLive),
     Layer.provide(SqlLive),
     Layer.provideMerge(LoggingLive)
   )

@@ -1,5 +1,5 @@
 import { Command, Options } from "@effect/cli"
-import { Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { orSay } from "./fail.ts"
 
 const noDemo = Options.boolean("no-demo").pipe(
@@ -12,10 +12,12 @@ export const serveCommand = Command.make("serve", { noDemo }, ({ noDemo }) =>
     // Loaded for this command alone: a client's commands start without it.
     const { PlatformLive, UsableSettingsLive } = yield* Effect.promise(() => import("./serve.ts"))
     const { announce } = yield* Effect.promise(() => import("./announce.ts"))
+    const { HostLease } = yield* Effect.promise(() => import("../hosts/HostLease.ts"))
     const platform = yield* Layer.build(Layer.provideMerge(PlatformLive, UsableSettingsLive))
     return yield* announce({ demo: !noDemo }).pipe(
       Effect.zipRight(Effect.never),
       Effect.onInterrupt(() => Effect.log("Stopping")),
+      Effect.raceFirst(Effect.tapError(Context.get(platform, HostLease).lost, Effect.logError)),
       Effect.provide(platform)
     )
   })).pipe(orSay)).pipe(

@@ -1,3 +1,4 @@
+import { HostLease } from "#src/hosts/HostLease.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { Effect, Fiber, Layer, Option, Schedule } from "effect"
 import { Deployments } from "./Deployments.ts"
@@ -52,8 +53,9 @@ export const DeploymentsLive = Layer.mergeAll(
   Layer.provideMerge(base)
 )
 
+/** Only while this host may judge: with its lease gone, what runs here and what is stored are two things. */
 const every = <E, R>(name: string, interval: Schedule.Schedule<unknown>, work: Effect.Effect<unknown, E, R>) =>
-  work.pipe(
+  Effect.flatMap(HostLease, ({ whileHeld }) => whileHeld(work)).pipe(
     Effect.catchAllCause((cause) => Effect.logWarning(`${name} failed and is tried again`, cause)),
     Effect.repeat(interval),
     Effect.forkScoped

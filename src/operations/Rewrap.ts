@@ -2,6 +2,7 @@ import { Secrets } from "#src/shared/Secrets.ts"
 import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Schema } from "effect"
+import { SecretKeys } from "./SecretKeys.ts"
 
 /** Every column that holds sealed values. A test compares it with the schema's `sealed_` columns. */
 export const sealedColumns = [
@@ -16,13 +17,14 @@ const batch = 500
 
 /**
  * Moves every sealed value to the current key (`berth admin rewrap`): after it, `SECRET_KEY_PREVIOUS` is not needed
- * any more. Data keys are wrapped anew, the values stay as they are. Safe beside a running service and when cut off:
- * a row that changed meanwhile was sealed with the current key by whoever changed it.
+ * any more. Data keys are wrapped anew, the values stay as they are. Safe beside a running service, which must know the
+ * key, and when cut off: a row that changed meanwhile was sealed with the current key by whoever changed it.
  */
 export class Rewrap extends Effect.Service<Rewrap>()("operations/Rewrap", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const secrets = yield* Secrets
+    const keys = yield* SecretKeys
 
     const column = Effect.fn("Rewrap.column")(function*({ column, table }: typeof sealedColumns[number]) {
       const read = SqlSchema.findAll({
@@ -48,6 +50,11 @@ export class Rewrap extends Effect.Service<Rewrap>()("operations/Rewrap", {
       }
     }, dieOnSql)
 
-    return { all: Effect.forEach(sealedColumns, column) } as const
+    return {
+      all: keys.checkBeside.pipe(
+        Effect.zipRight(Effect.forEach(sealedColumns, column)),
+        Effect.zipLeft(keys.forgetOthers)
+      )
+    } as const
   })
 }) {}

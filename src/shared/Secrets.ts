@@ -3,8 +3,8 @@ import { Data, Effect, Option, Redacted } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import * as envelope from "./envelope.ts"
-import { makeKeyOnce } from "./made-key.ts"
 import { parseSecretKey } from "./secret-key.ts"
+import { makeKeyOnce } from "./write-once.ts"
 
 /** A sealed value can't be opened. The message says what to set; it holds nothing of the value. */
 export class SecretError extends Data.TaggedError("SecretError")<{
@@ -22,9 +22,11 @@ const keyFrom = (name: string, text: string) => {
 const fromSetting = (name: string, text: Option.Option<Redacted.Redacted>) =>
   Effect.transposeOption(Option.map(text, (text) => keyFrom(name, Redacted.value(text))))
 
+const keyFile = (home: string) => join(home, "secret.key")
+
 /** The key below the home: made once where it is the one that seals, else only read when it is there. */
 const fromHome = Effect.fn("Secrets.fromHome")(function*(home: string, make: boolean) {
-  const path = join(home, "secret.key")
+  const path = keyFile(home)
   const text = yield* Effect.try({
     try: () => {
       if (make) makeKeyOnce(path)
@@ -70,6 +72,10 @@ export class Secrets extends Effect.Service<Secrets>()("shared/Secrets", {
     return {
       /** Id of the key that seals now: 8 hex digits. */
       keyId: current.id,
+      /** Where that key comes from: the setting, or the file below the home. */
+      keySource: Option.isSome(set) ? "SECRET_KEY" : keyFile(settings.home),
+      /** Every key at hand, the one that seals first. */
+      keyIds: [current.id, ...[...keys.keys()].filter((id) => id !== current.id)],
       /** `context` names the record and the field; the value opens nowhere else. Text, safe in any column. */
       seal: (plain: string | Redacted.Redacted, context: string) =>
         Effect.sync(() => envelope.seal(current, Redacted.isRedacted(plain) ? Redacted.value(plain) : plain, context)),

@@ -24,7 +24,7 @@ export const ulidPattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 /** Whether a text can be the id of a business, a listing or what belongs to them. */
 export const isUlid = (text: string) => ulidPattern.test(text)
 
-export type IdPrefix = "prj" | "srv" | "dep" | "env" | "key" | "log" | "ses" | "gra" | "fam"
+export type IdPrefix = "prj" | "srv" | "dep" | "env" | "key" | "log" | "ses" | "gra" | "fam" | "host"
 
 /** `prj_01J…`: a prefix that tells what the id names, and a ULID. */
 export const newId = (prefix: IdPrefix) => `${prefix}_${newUlid()}`

@@ -1,4 +1,5 @@
 import { Rewrap, sealedColumns } from "#src/operations/Rewrap.ts"
+import { SecretKeys } from "#src/operations/SecretKeys.ts"
 import { Secrets } from "#src/shared/Secrets.ts"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
@@ -12,6 +13,9 @@ const newKey = randomBytes(32).toString("base64")
 
 const secretsWith = (variables: Readonly<Record<string, string>>) =>
   Layer.provide(Secrets.Default, settingsTest(variables))
+
+const rewrapWith = (secrets: ReturnType<typeof secretsWith>) =>
+  Rewrap.Default.pipe(Layer.provide(SecretKeys.Default), Layer.provide(secrets))
 
 const seeded = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
@@ -57,7 +61,7 @@ describe("berth admin rewrap", () => {
         yield* Effect.provide(seeded, secretsWith({ SECRET_KEY: oldKey }))
         const rotated = secretsWith({ SECRET_KEY: newKey, SECRET_KEY_PREVIOUS: oldKey })
         const run = Effect.flatMap(Rewrap, (rewrap) => rewrap.all).pipe(
-          Effect.provide(Layer.provide(Rewrap.Default, rotated))
+          Effect.provide(rewrapWith(rotated))
         )
         assert.deepStrictEqual((yield* run).map(({ moved }) => moved), [1, 1100, 1, 1])
         assert.deepStrictEqual((yield* run).map(({ moved }) => moved), [0, 0, 0, 0])
@@ -81,7 +85,7 @@ describe("berth admin rewrap", () => {
     () =>
       Effect.gen(function*() {
         yield* Effect.provide(seeded, secretsWith({ SECRET_KEY: oldKey }))
-        const only = Layer.provide(Rewrap.Default, secretsWith({ SECRET_KEY: newKey }))
+        const only = rewrapWith(secretsWith({ SECRET_KEY: newKey }))
         const error = yield* Effect.flatMap(Rewrap, (rewrap) => rewrap.all).pipe(Effect.provide(only), Effect.flip)
         assert.include(error.message, "SECRET_KEY_PREVIOUS")
       }).pipe(Effect.provide(DatabaseTest)),

@@ -3,16 +3,16 @@ import * as fs from "node:fs"
 import { dirname } from "node:path"
 
 /**
- * Writes a fresh secret key to `path`, mode 0600, unless the file is there. Whoever is second to a race finds the
- * first one's key whole: the file is written aside and linked into place.
+ * Writes a text to `path`, mode 0600, unless the file is there. Whoever is second to a race finds the first one's text
+ * whole: the file is written aside and linked into place.
  */
-export const makeKeyOnce = (path: string): void => {
+export const writeOnce = (path: string, text: () => string): void => {
   if (fs.existsSync(path)) return
   fs.mkdirSync(dirname(path), { recursive: true })
   const aside = `${path}.${randomBytes(6).toString("hex")}`
   const file = fs.openSync(aside, "wx", 0o600)
   try {
-    fs.writeSync(file, `${randomBytes(32).toString("base64")}\n`)
+    fs.writeSync(file, `${text()}\n`)
     fs.fsyncSync(file)
     fs.linkSync(aside, path)
   } catch (error) {
@@ -22,3 +22,6 @@ export const makeKeyOnce = (path: string): void => {
     fs.rmSync(aside)
   }
 }
+
+/** A fresh secret key, where there is none yet. */
+export const makeKeyOnce = (path: string): void => writeOnce(path, () => randomBytes(32).toString("base64"))
