@@ -4,6 +4,8 @@ import { Machines } from "#src/machines/Machines.ts"
 import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { Disk } from "#src/shared/Disk.ts"
+import { isRefused } from "#src/shared/outage.ts"
+import { quotable } from "#src/shared/outside-text.ts"
 import { Cause, Clock, Effect, Option, Schema } from "effect"
 import { type DeploymentRow, Stage } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
@@ -33,6 +35,8 @@ export class Gone extends Schema.TaggedError<Gone>()("Gone", {}) {}
 /** What `resolving` found out, handed from stage to stage. A rollback runs what is stored: nothing to resolve. */
 export const Source = Schema.Struct({ digest: Schema.String, resolved: Schema.NullOr(ResolvedImage) })
 export type Source = typeof Source.Type
+
+const unsaid = "an internal error of the platform"
 
 const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`
 
@@ -175,13 +179,25 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
       throughOutage()
     )
 
-    const fail = Effect.fn("Pipeline.fail")(function*(id: string, serverId: string, message: string) {
-      yield* output.caughtUp(id)
+    const record = Effect.fn("Pipeline.record")(function*(id: string, serverId: string, message: string) {
       const failed = yield* outcomes.fail(id, serverId, message)
       if (Option.isSome(failed)) {
         const kept = failed.value.stage === "kept"
         yield* log(failed.value, `failed: ${message}${kept ? "; its machine is kept for its logs" : ""}`, "error")
       }
+    })
+
+    const fail = Effect.fn("Pipeline.fail")(function*(id: string, serverId: string, message: string) {
+      yield* output.caughtUp(id)
+      yield* record(id, serverId, quotable(message)).pipe(
+        Effect.tapErrorCause((cause) => Effect.logWarning(`The failure of deployment ${id} can't be recorded`, cause)),
+        // Whatever could not be stored, the deployment comes to its end.
+        Effect.catchSomeCause((cause) =>
+          isRefused(cause)
+            ? Option.some(record(id, serverId, `${/^\w+/.exec(message)?.[0] ?? "failed"}: ${unsaid}`))
+            : Option.none()
+        )
+      )
       yield* watch.changed(id)
       yield* discard(id)
     })
@@ -203,7 +219,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
         Effect.catchAllDefect((defect) =>
           Effect.zipRight(
             Effect.logError(`Deployment ${id} met a defect in ${name}`, Cause.die(defect)),
-            new StageFailed({ stage: name, cause: "an internal error of the platform" })
+            new StageFailed({ stage: name, cause: unsaid })
           )
         )
       )

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import type { GuardedHttpError } from "../shared/GuardedHttp.ts"
+import { quotable } from "../shared/outside-text.ts"
 
 /**
  * Why an image cannot be used. `invalid_reference`: the address is malformed; `not_allowed`: the address may not be
@@ -27,7 +28,9 @@ export class ImageError extends Schema.TaggedError<ImageError>()("ImageError", {
 
 export type ImageErrorReason = ImageError["reason"]
 
-export const imageError = (reason: ImageErrorReason, message: string) => new ImageError({ reason, message })
+/** The message may quote what a registry, a layout or a layer holds. */
+export const imageError = (reason: ImageErrorReason, message: string) =>
+  new ImageError({ reason, message: quotable(message) })
 
 /** An ImageError as it is, anything else as a failure of this machine's disk. */
 export const storageError = (doing: string) => (cause: unknown): ImageError =>

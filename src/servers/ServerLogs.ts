@@ -1,6 +1,7 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { anyScope, withPolicy } from "#src/accounts/Policy.ts"
 import { isId, newUlid, ulidPattern } from "#src/shared/ids.ts"
+import { storableText } from "#src/shared/outside-text.ts"
 import { decodeCursor, encodeCursor } from "#src/shared/paging.ts"
 import { Clock, Effect, Stream } from "effect"
 import { ServerId } from "./Server.ts"
@@ -18,8 +19,7 @@ const followEvery = "500 millis"
 const followBatch = 200
 const { id: LogEntryId } = LogEntry.fields
 
-/** NUL can't be stored, and half a surrogate pair is not text: both are shown as U+FFFD. */
-const storable = (text: string) => text.replaceAll("\u0000", "\ufffd").toWellFormed().slice(0, 16_384)
+const longest = 16_384
 
 /** What happened to a server: its deployments' stages and its machines' own output, newest first. */
 export class ServerLogs extends Effect.Service<ServerLogs>()("servers/ServerLogs", {
@@ -72,7 +72,7 @@ export class ServerLogs extends Effect.Service<ServerLogs>()("servers/ServerLogs
         id: LogEntryId.make(`log_${newUlid()}`),
         serverId: ServerId.make(serverId),
         level,
-        message: storable(message),
+        message: storableText(message, longest),
         timestamp
       })))
     })

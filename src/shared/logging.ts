@@ -1,6 +1,7 @@
 import { CurrentSettings } from "#src/Config.ts"
 import { Array, Cause, Effect, HashMap, Inspectable, Layer, Logger, LogLevel, Option } from "effect"
 import { outageIn } from "./outage.ts"
+import { withoutControls } from "./outside-text.ts"
 import { redact } from "./redact.ts"
 
 /** A line for people: time, level when it is not the usual, the message, annotations, then causes. */
@@ -23,13 +24,16 @@ const brief = <Output>(lines: Logger.Logger<unknown, Output>) =>
     )
   })
 
-/** JSON lines in production, readable lines otherwise, on standard error; secrets masked in both. */
+/** JSON lines in production, readable lines otherwise, on standard error; in both no secrets and no control characters. */
 export const LoggingLive = Layer.unwrapEffect(Effect.map(CurrentSettings, ({ logLevel, production }) => {
   const lines = production ? Logger.jsonLogger : readable
   const level = Option.getOrElse(logLevel, () => LogLevel.Info)
   const told = LogLevel.lessThanEqual(level, LogLevel.Debug) ? lines : brief(lines)
   return Layer.merge(
-    Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.map(told, redact))),
+    Logger.replace(
+      Logger.defaultLogger,
+      Logger.withConsoleError(Logger.map(told, (line) => withoutControls(redact(line))))
+    ),
     Logger.minimumLogLevel(level)
   )
 }))

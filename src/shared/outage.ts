@@ -30,6 +30,16 @@ export const outageIn = (cause: Cause.Cause<unknown>): string | undefined => {
   return `the database can't be reached: ${said === "" ? code : said}`
 }
 
+/** What PostgreSQL says of what it will never take: data, constraints, statements (SQLSTATE classes 22, 23 and 42). */
+const isRefusal = (error: unknown) => {
+  const { cause } = sqlErrorOf(error) as { readonly cause?: unknown }
+  return Predicate.hasProperty(cause, "code") && /^(22|23|42)...$/.test(String(cause.code))
+}
+
+/** A cause that trying again does not mend: the database refused what it was given. */
+export const isRefused = (cause: Cause.Cause<unknown>) =>
+  [...Cause.failures(cause), ...Cause.defects(cause)].some((error) => Predicate.isObject(error) && isRefusal(error))
+
 /** What both doors say while the database is away; undefined when the error is another. */
 export const describeOutage = (error: unknown): Failure | undefined =>
   isOutage(error)

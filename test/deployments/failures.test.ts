@@ -2,16 +2,45 @@ import { Deployments } from "#src/deployments/Deployments.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { Servers } from "#src/servers/Servers.ts"
+import { SqlClient } from "@effect/sql"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { createHash } from "node:crypto"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { gzipSync } from "node:zlib"
+import { temporaryDirectory } from "../support/Settings.ts"
 import { appImage } from "./support/app-image.ts"
 import { makeServer, platformSuite } from "./support/platform.ts"
 import { until } from "./support/wait.ts"
+
+/** A layout whose manifest is these bytes, with their digest. */
+const manifestOf = (bytes: Buffer) =>
+  Effect.sync(() => {
+    const layout = temporaryDirectory("layout")
+    const digest = createHash("sha256").update(bytes).digest("hex")
+    mkdirSync(join(layout, "blobs/sha256"), { recursive: true })
+    writeFileSync(join(layout, "blobs/sha256", digest), bytes)
+    const mediaType = "application/vnd.oci.image.manifest.v1+json"
+    const manifests = [{ mediaType, digest: `sha256:${digest}`, size: bytes.length }]
+    writeFileSync(join(layout, "index.json"), JSON.stringify({ schemaVersion: 2, manifests }))
+    return `oci:${layout}`
+  })
 
 const absent = Effect.succeed("oci:/nowhere/at/all")
 
 const table = [
   ["an image that is not there", absent, /^resolving: .+/],
+  [
+    "a manifest of NULs, which the database stores nowhere",
+    manifestOf(Buffer.from("\0\0\0\0 not json")),
+    /^resolving: The image manifest is malformed: .*\ufffd{4} not json/
+  ],
+  [
+    "a compressed manifest",
+    manifestOf(gzipSync(JSON.stringify({ schemaVersion: 2 }))),
+    /^resolving: The image manifest is malformed: [^\u0000-\u001f]+$/
+  ],
   ["an image of another architecture", appImage("healthy", { architecture: "s390x" }), /^resolving: .*s390x/],
   [
     "a server that never listens",
@@ -66,6 +95,18 @@ platformSuite("a deployment that fails", (it) => {
         yield* until(machines.list(server.id), (list) => list.length === 0)
       }), 30_000)
   }
+
+  it.effect("comes to its end at once although the database takes no word of why", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const deployments = yield* Deployments
+      yield* sql`ALTER TABLE deployments ADD CONSTRAINT no_words CHECK (error_message NOT LIKE '%unutterable%')`
+      const { as, server } = yield* makeServer()
+      const { id } = yield* as(deployments.deploy(server.id, { imageUri: "oci:/nowhere/unutterable" }))
+      const done = yield* as(deployments.settled(id)).pipe(Effect.timeout("5 seconds"))
+      assert.deepInclude(done, { status: "failed", errorMessage: "resolving: an internal error of the platform" })
+      yield* sql`ALTER TABLE deployments DROP CONSTRAINT no_words`
+    }), 30_000)
 
   it.effect("starts its machine once, and tells once why that ended", () =>
     Effect.gen(function*() {
