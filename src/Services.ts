@@ -104,7 +104,8 @@ const shared = Layer.mergeAll(
 
 /** The one place where services are wired. Needs a database client, the settings, and what runs machines. */
 export const ServicesLive = PublishingLive.pipe(
-  Layer.provideMerge(Layer.merge(DeploymentsLive, ReadyImage.Default)),
+  Layer.provideMerge(DeploymentsLive),
+  Layer.provideMerge(ReadyImage.Default),
   Layer.provideMerge(Layer.mergeAll(Images.Default, oauth, gateway, DirectoryLive)),
   Layer.provideMerge(Layer.mergeAll(Environment.Default, ServerLogs.Default)),
   Layer.provideMerge(ImportsLive),

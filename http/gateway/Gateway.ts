@@ -48,6 +48,8 @@ const notRunning = ({ activeDeploymentId, status }: Route) => {
     ? "Nothing is deployed on this server yet"
     : status === "stopped"
     ? "The server is stopped; its owner can start it"
+    : status === "provisioning"
+    ? "The server is being brought back; try again shortly"
     : "The server is not running; try again shortly"
   return failure(503, "SERVICE_UNAVAILABLE", message, { "Retry-After": "5" })
 }

@@ -8,8 +8,8 @@ import { Disk } from "#src/shared/Disk.ts"
 import { isId, newId } from "#src/shared/ids.ts"
 import { type PageRequest, paginate } from "#src/shared/paging.ts"
 import { type Report } from "#src/shared/progress.ts"
-import { WorkflowEngine } from "@effect/workflow"
 import { Effect, Option, Stream } from "effect"
+import { makeBegin } from "./begin.ts"
 import {
   type DeployInput,
   DeploymentId,
@@ -21,7 +21,6 @@ import {
   view
 } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
-import { DeployWorkflow } from "./DeployWorkflow.ts"
 import { keptCount, keptVersions } from "./retention-rule.ts"
 import { isSettled, rules, stepOf } from "./transitions.ts"
 import { Watch } from "./Watch.ts"
@@ -37,22 +36,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     const disk = yield* Disk
     const images = yield* Images
     const watch = yield* Watch
-    const engine = yield* WorkflowEngine.WorkflowEngine
-
-    /**
-     * Records and starts; the pipeline belongs to nobody's request. Should the process end in between, the reconciler
-     * starts what was recorded.
-     */
-    const begin = (row: Parameters<typeof repo.begin>[0]) =>
-      Effect.uninterruptible(
-        Effect.tap(repo.begin(row), ({ id, serverId }) =>
-          DeployWorkflow.execute({ deploymentId: id, serverId }, { discard: true }).pipe(
-            Effect.provideService(WorkflowEngine.WorkflowEngine, engine),
-            Effect.catchAllDefect((defect) =>
-              Effect.logWarning(`${id} is left for the reconciler to start`, defect)
-            )
-          ))
-      )
+    const begin = yield* makeBegin
 
     /** Starts a deployment and returns its `pending` record; `settled` waits for its end. */
     const deploy = Effect.fn("Deployments.deploy")(function*(serverId: string, { imageUri }: typeof DeployInput.Type) {

@@ -2,6 +2,7 @@ import { ReadyConfigs } from "#src/businesses/ReadyConfigs.ts"
 import { CurrentSettings } from "#src/Config.ts"
 import { Images, type ResolvedImage } from "#src/images/Images.ts"
 import { Machines } from "#src/machines/Machines.ts"
+import { ReadyImage } from "#src/ready-server/ReadyImage.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
 import { Environment } from "#src/servers/Environment.ts"
 import { type ServerRow } from "#src/servers/Server.ts"
@@ -19,24 +20,46 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
     const environment = yield* Environment
     const configs = yield* ReadyConfigs
     const output = yield* MachineOutput
+    const readyImage = yield* ReadyImage
 
-    /** The image can be gone from the store, when the platform was stopped between two stages. */
-    const unpack = (digest: string, resolved: ResolvedImage | null, most = Infinity) =>
+    const pull = (imageUri: string, digest: string) => Effect.flatMap(images.pinned(imageUri, digest), images.mirror)
+
+    /**
+     * Has the image of a deployment in the store: from where it came, by its digest, or made again when it was made here.
+     * A home that is new, after a restore, has none.
+     */
+    const fetch = Effect.fn("Launch.fetch")(function*({ imageUri }: DeploymentRow, digest: string) {
+      if (yield* images.has(digest)) return
+      yield* pull(imageUri, digest).pipe(
+        Effect.catchIf(
+          () => readyImage.isMade(imageUri),
+          () => Effect.flatMap(readyImage.reference, (made) => pull(made, digest))
+        )
+      )
+    })
+
+    /** The image can be gone from the store: its collection does not see what happens between two stages. */
+    const unpack = (record: DeploymentRow, digest: string, resolved: ResolvedImage | null, most = Infinity) =>
       images.unpack(digest, most).pipe(
         Effect.catchIf(
-          (error) => error.reason === "not_found" && resolved !== null,
-          (error) => resolved === null ? error : Effect.zipRight(images.mirror(resolved), images.unpack(digest, most))
+          (error) => error.reason === "not_found",
+          () =>
+            Effect.zipRight(
+              resolved === null ? fetch(record, digest) : images.mirror(resolved),
+              images.unpack(digest, most)
+            )
         )
       )
 
     /** The machine, not started; one that exists already is taken as it is. */
     const provision = Effect.fn("Launch.provision")(function*(
       server: ServerRow,
-      { id, port }: DeploymentRow,
+      record: DeploymentRow,
       digest: string,
       resolved: ResolvedImage | null
     ) {
-      const { config, rootfs } = yield* unpack(digest, resolved)
+      const { id, port } = record
+      const { config, rootfs } = yield* unpack(record, digest, resolved)
       // A machine that is made anew under its name writes its output from the start.
       if ((yield* machines.inspect(id)) === undefined) yield* output.forget(id)
       const customer = yield* environment.reveal(server.id)
@@ -76,6 +99,6 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
       yield* output.forget(machine)
     })
 
-    return { unpack, provision, start, stop, destroy } as const
+    return { fetch, unpack, provision, start, stop, destroy } as const
   })
 }) {}

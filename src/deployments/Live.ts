@@ -13,6 +13,7 @@ import { Leftovers } from "./Leftovers.ts"
 import { Lifecycle } from "./Lifecycle.ts"
 import { MachineOutput } from "./MachineOutput.ts"
 import { Metering } from "./Metering.ts"
+import { MissingImages } from "./MissingImages.ts"
 import { OutcomesRepo } from "./OutcomesRepo.ts"
 import { OutputRepo } from "./OutputRepo.ts"
 import { Pipeline } from "./Pipeline.ts"
@@ -43,6 +44,7 @@ export const DeploymentsLive = Layer.mergeAll(
   Metering.Default,
   Retention.Default
 ).pipe(
+  Layer.provide(MissingImages.Default),
   Layer.provideMerge(DeployWorkflowLive),
   Layer.provideMerge(EngineLive),
   Layer.provideMerge(Pipeline.Default),

@@ -118,7 +118,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
       const server = yield* serverOf(record)
       // A rollback adds nothing: its image is kept already.
       if (record.type === "deploy") {
-        yield* quota.unpacked(server, record, digest, (most) => launch.unpack(digest, resolved, most))
+        yield* quota.unpacked(server, record, digest, (most) => launch.unpack(record, digest, resolved, most))
       }
       yield* log(record, `creating a machine (${server.cpu}, ${server.memoryMb} MB, ${machines.driver.name})`)
       yield* launch.provision(server, record, digest, resolved)

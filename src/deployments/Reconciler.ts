@@ -11,11 +11,14 @@ import { JournalRepo } from "./JournalRepo.ts"
 import { Launch } from "./Launch.ts"
 import { Leftovers } from "./Leftovers.ts"
 import { MachineOutput } from "./MachineOutput.ts"
+import { MissingImages } from "./MissingImages.ts"
 import { Pipeline } from "./Pipeline.ts"
 import { attempts, seenDown, seenRunning, type Watched } from "./restart-policy.ts"
 import { ServerLocks } from "./ServerLocks.ts"
 import { Stopping } from "./Stopping.ts"
 import { isSettled } from "./transitions.ts"
+
+const isDown = (status: string) => status === "error" || status === "provisioning"
 
 type Serving = Effect.Effect.Success<FleetRepo["serving"]>[number]
 
@@ -28,6 +31,7 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
     const journal = yield* JournalRepo
     const launch = yield* Launch
     const leftovers = yield* Leftovers
+    const missingImages = yield* MissingImages
     const output = yield* MachineOutput
     const pipeline = yield* Pipeline
     const logs = yield* ServerLogs
@@ -79,6 +83,7 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
     const mind = Effect.fn("Reconciler.mind")(function*({ id, serverId }: Serving, state: MachineState | undefined) {
       const now = yield* Clock.currentTimeMillis
       if (state?.status === "running") return watched.set(id, seenRunning(watched.get(id), now))
+      if (state === undefined && (yield* missingImages.seesTo(id, serverId))) return
       const before = watched.get(id)
       const [after, decision] = seenDown(before, now)
       watched.set(id, after)
@@ -151,12 +156,15 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
       }
     }, Effect.provideService(WorkflowEngine.WorkflowEngine, engine))
 
-    /** In error for its crashes alone, and up again: the platform was restarted, or what it needs has come back. */
+    /**
+     * In error for its crashes alone, and up again: the platform was restarted, or what it needs has come back. Or on its
+     * way back when the platform ended.
+     */
     const recover = Effect.fn("Reconciler.recover")(
       function*({ id, serverId }: Serving) {
         const server = Option.getOrUndefined(yield* repo.server(serverId))
         const deployment = Option.getOrUndefined(yield* fleet.servingOf(serverId))
-        if (server?.status !== "error" || deployment?.id !== id) return
+        if (server === undefined || !isDown(server.status) || deployment?.id !== id) return
         yield* awaitHealthy({ ...server, machine: id, port: deployment.port, healthTimeoutSeconds: 1 })
         yield* fleet.setStatus(serverId, server.generation, "running")
         yield* log(serverId, "info", "The machine is healthy again")
@@ -167,7 +175,7 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
 
     const sweep = Effect.fn("Reconciler.sweep")(function*() {
       yield* drive()
-      const broken = (yield* fleet.serving).filter(({ latest, serverStatus }) => latest && serverStatus === "error")
+      const broken = (yield* fleet.serving).filter(({ latest, serverStatus }) => latest && isDown(serverStatus))
       yield* Effect.forEach(broken, recover, { concurrency: 4, discard: true })
       const destroyed = yield* leftovers.ofAll()
       if (destroyed.length > 0) yield* Effect.logInfo(`Destroyed machines that served nobody: ${destroyed.join(", ")}`)

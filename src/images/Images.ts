@@ -124,6 +124,19 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       return { imageUri, digest, mediaType, totalSize } satisfies ResolvedImage
     })
 
+    /** The image of a digest that is known, at the address it came from: whatever else that address names by now. */
+    const pinned = Effect.fn("Images.pinned")(function*(imageUri: string, digest: string) {
+      yield* checkDigest(digest)
+      const source = yield* sourceOf(imageUri)
+      // Like what is stored, a manifest on disk need not name its type.
+      const root = Effect.map(
+        source.manifest(digest),
+        (document) => ({ ...document, mediaType: document.mediaType ?? mediaTypes.manifest })
+      )
+      const { mediaType, totalSize } = yield* findImage({ ...source, root }, architectureOf(arch), limits)
+      return { imageUri, digest, mediaType, totalSize } satisfies ResolvedImage
+    })
+
     const pull = Effect.fnUntraced(function*(
       resolved: ResolvedImage,
       onProgress: (progress: MirrorProgress) => Effect.Effect<void>
@@ -214,6 +227,6 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       collecting.withPermits(1)
     )
 
-    return { resolve, mirror, unpack, has, collect, measure: rootfs.measure }
+    return { resolve, pinned, mirror, unpack, has, collect, measure: rootfs.measure }
   })
 }) {}

@@ -2,7 +2,7 @@ import { CurrentSettings } from "#src/Config.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { messageOf } from "#src/shared/message-of.ts"
 import { Effect, Option, Schema } from "effect"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { buildReadyImage } from "./build-image.ts"
 
 /** The installation has no image of the ready server. */
@@ -14,13 +14,15 @@ export class NoReadyImage
   }
 }
 
+const folder = "ready-image"
+
 /** The image that serves businesses: `READY_IMAGE`, else one made below the home, in development only. */
 export class ReadyImage extends Effect.Service<ReadyImage>()("ready-server/ReadyImage", {
   effect: Effect.gen(function*() {
     const { home, production, readyImage } = yield* CurrentSettings
     const oneAtATime = (yield* Effect.makeSemaphore(1)).withPermits(1)
     const made = oneAtATime(Effect.tryPromise({
-      try: () => buildReadyImage(join(home, "ready-image")),
+      try: () => buildReadyImage(join(home, folder)),
       catch: (error) => new NoReadyImage({ reason: messageOf(error) })
     }))
     const set = new NoReadyImage({ reason: "the operator sets READY_IMAGE to where npm run image:ready was pushed" })
@@ -29,6 +31,8 @@ export class ReadyImage extends Effect.Service<ReadyImage>()("ready-server/Ready
       onNone: () => production ? set : Effect.map(made, ({ path }) => `oci:${path}`),
       onSome: (uri) => Effect.succeed(uri)
     })
-    return { reference } as const
+    /** Whether an address is one that `reference` gave, here or in another home: its image can be made again. */
+    const isMade = (imageUri: string) => imageUri.startsWith("oci:") && basename(imageUri) === folder
+    return { reference, isMade } as const
   })
 }) {}

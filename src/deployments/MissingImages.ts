@@ -1,0 +1,170 @@
+import { ImageError } from "#src/images/ImageError.ts"
+import { Images } from "#src/images/Images.ts"
+import { Machines } from "#src/machines/Machines.ts"
+import { ReadyImage } from "#src/ready-server/ReadyImage.ts"
+import { type LogLevel } from "#src/servers/ServerLog.ts"
+import { ServerLogs } from "#src/servers/ServerLogs.ts"
+import { newId } from "#src/shared/ids.ts"
+import { Clock, Data, Effect, FiberMap, Option, Schedule } from "effect"
+import { makeBegin } from "./begin.ts"
+import { DeploymentId, type DeploymentRow } from "./Deployment.ts"
+import { DeploymentsRepo } from "./DeploymentsRepo.ts"
+import { FleetRepo } from "./FleetRepo.ts"
+import { awaitHealthy } from "./HealthCheck.ts"
+import { Launch } from "./Launch.ts"
+import { pauseBefore } from "./missing-image-rule.ts"
+import { ServerLocks } from "./ServerLocks.ts"
+import { isSettled } from "./transitions.ts"
+
+/** The deployment that was to take the lost one's place failed; the message is its own. */
+class NotReplaced extends Data.TaggedError("NotReplaced")<{ readonly message: string }> {}
+
+/** Pulls at once: a restored installation may have hundreds to do. */
+const pullsAtOnce = 4
+
+interface Failed {
+  readonly times: number
+  /** Unix milliseconds. */
+  readonly notBefore: number
+  readonly reason: string
+}
+
+const isGone = (error: { readonly _tag: string }) => error instanceof ImageError && error.reason === "not_found"
+
+/**
+ * Servers whose image is not on this host, though they should run: the database was restored into an empty home, or
+ * another host has taken over. Each image is pulled again by its digest, apart from the watch over all machines, which
+ * does not wait for it.
+ */
+export class MissingImages extends Effect.Service<MissingImages>()("deployments/MissingImages", {
+  scoped: Effect.gen(function*() {
+    const images = yield* Images
+    const machines = yield* Machines
+    const readyImage = yield* ReadyImage
+    const logs = yield* ServerLogs
+    const repo = yield* DeploymentsRepo
+    const fleet = yield* FleetRepo
+    const launch = yield* Launch
+    const locks = yield* ServerLocks
+    const begin = yield* makeBegin
+    const turns = yield* Effect.makeSemaphore(pullsAtOnce)
+    const pulls = yield* FiberMap.make<string>()
+    const failures = new Map<string, Failed>()
+
+    const log = (serverId: string, level: LogLevel, message: string) => logs.append(serverId, [{ level, message }])
+
+    /** The server and its deployment, while this is what should run. */
+    const wanted = Effect.fnUntraced(function*(id: string, serverId: string) {
+      const server = Option.getOrUndefined(yield* repo.server(serverId))
+      const deployment = Option.getOrUndefined(yield* fleet.servingOf(serverId))
+      if (server === undefined || deployment?.id !== id || server.status === "stopped") return undefined
+      return deployment.imageDigest === null ? undefined : { server, deployment, digest: deployment.imageDigest }
+    })
+
+    const setStatus = (id: string, serverId: string, status: "provisioning" | "running" | "error") =>
+      locks.withLock(serverId)(Effect.gen(function*() {
+        const found = yield* wanted(id, serverId)
+        if (found !== undefined) yield* fleet.setStatus(serverId, found.server.generation, status)
+        return found
+      }))
+
+    /** A ready server knows what it serves from its business, so that another version of it is as good. */
+    const deployMade = Effect.fn("MissingImages.deployMade")(function*({ imageDigest, serverId }: DeploymentRow) {
+      const imageUri = yield* readyImage.reference
+      yield* log(
+        serverId,
+        "info",
+        `The ready server's image ${imageDigest} can't be made again: deploying it as it is now`
+      )
+      const { id } = yield* begin({
+        id: DeploymentId.make(newId("dep")),
+        serverId: serverId as DeploymentRow["serverId"],
+        type: "deploy",
+        imageUri,
+        imageDigest: null,
+        rollbackOf: null,
+        scanResult: null
+      })
+      const ended = yield* Effect.repeat(repo.find(id), {
+        until: Option.match({ onNone: () => true, onSome: ({ status }) => isSettled(status) }),
+        schedule: Schedule.spaced("500 millis")
+      }).pipe(Effect.zipRight(repo.find(id)))
+      if (Option.isSome(ended) && ended.value.status === "failed") {
+        return yield* new NotReplaced({ message: ended.value.errorMessage ?? "the deployment failed" })
+      }
+    })
+
+    const start = Effect.fn("MissingImages.start")(function*(id: string, serverId: string) {
+      const found = yield* locks.withLock(serverId)(Effect.gen(function*() {
+        const found = yield* wanted(id, serverId)
+        if (found === undefined) return undefined
+        const { deployment, digest, server } = found
+        if ((yield* machines.inspect(id)) === undefined) yield* launch.provision(server, deployment, digest, null)
+        yield* launch.start(serverId, id)
+        return found
+      }))
+      if (found === undefined) return
+      yield* awaitHealthy({ ...found.server, machine: id, port: found.deployment.port })
+      yield* setStatus(id, serverId, "running")
+      yield* log(serverId, "info", "The server is back")
+    }, Effect.provideService(Machines, machines))
+
+    const failed = Effect.fn("MissingImages.failed")(function*(
+      id: string,
+      serverId: string,
+      { _tag, message: reason }: { readonly _tag: string; readonly message: string }
+    ) {
+      const before = failures.get(id)
+      const times = (before?.times ?? 0) + 1
+      // Each attempt at a replacement is a version of the server: one is enough, until the platform starts again.
+      const pause = _tag === "NotReplaced" ? Infinity : pauseBefore(times)
+      failures.set(id, { times, reason, notBefore: (yield* Clock.currentTimeMillis) + pause })
+      if (before?.reason !== reason) yield* log(serverId, "error", `The server can't be brought back: ${reason}`)
+      yield* setStatus(id, serverId, "error")
+    })
+
+    const bringBack = Effect.fn("MissingImages.bringBack")(
+      function*(id: string, serverId: string) {
+        // What failed before stays in error until it succeeds.
+        const found = failures.has(id) ? yield* wanted(id, serverId) : yield* setStatus(id, serverId, "provisioning")
+        if (found === undefined) return
+        const { deployment, digest } = found
+        if (!failures.has(id)) {
+          yield* log(
+            serverId,
+            "info",
+            `The image ${digest} is not on this host: getting it again from ${deployment.imageUri}`
+          )
+        }
+        yield* turns.withPermits(1)(launch.fetch(deployment, digest)).pipe(
+          Effect.zipRight(start(id, serverId)),
+          Effect.catchIf(
+            (error) => isGone(error) && readyImage.isMade(deployment.imageUri),
+            () => deployMade(deployment)
+          )
+        )
+      },
+      (effect, id, serverId) =>
+        effect.pipe(
+          Effect.zipRight(Effect.sync(() => failures.delete(id))),
+          Effect.catchAll((error) => failed(id, serverId, error)),
+          Effect.catchAllCause((cause) => Effect.logWarning(`The image of ${id} could not be looked after`, cause))
+        )
+    )
+
+    return {
+      /**
+       * Whether the deployment's machine is missing for want of its image: then it is seen to here, and not to be started
+       * by others.
+       */
+      seesTo: Effect.fn("MissingImages.seesTo")(function*(id: string, serverId: string) {
+        if (yield* FiberMap.has(pulls, serverId)) return true
+        const found = yield* wanted(id, serverId)
+        if (found === undefined || (yield* images.has(found.digest))) return false
+        const due = failures.get(id)?.notBefore ?? 0
+        if ((yield* Clock.currentTimeMillis) >= due) yield* FiberMap.run(pulls, serverId, bringBack(id, serverId))
+        return true
+      })
+    } as const
+  })
+}) {}
