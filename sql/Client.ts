@@ -12,11 +12,12 @@ import { MigrationsLive } from "./Migrate.ts"
 /** A PostgreSQL URL, or the address of the embedded server. */
 export type DatabaseSource = Redacted.Redacted | EmbeddedAddress
 
-const address = (source: DatabaseSource) =>
+/** How `pg` is told of it. */
+export const addressOf = (source: DatabaseSource) =>
   Redacted.isRedacted(source) ? { connectionString: Redacted.value(source) } : source
 
 /** Names the setting and the host, never the URL: it holds the password. */
-const describe = (source: DatabaseSource, error: unknown) => {
+export const describe = (source: DatabaseSource, error: unknown) => {
   if (!Redacted.isRedacted(source)) return `The embedded PostgreSQL can't be used: ${reasonOf(error)}`
   const { host, hostname, searchParams } = new URL(Redacted.value(source))
   const where = searchParams.get("host") ?? (host === "" ? hostname : host)
@@ -36,7 +37,7 @@ const checkUrl = (source: DatabaseSource) => {
 
 const makePool = (source: DatabaseSource, maxConnections: number) => {
   const pool = new pg.Pool({
-    ...address(source),
+    ...addressOf(source),
     application_name: "berth",
     max: maxConnections,
     connectionTimeoutMillis: 5_000,
@@ -107,18 +108,26 @@ export const clientLayer = (source: DatabaseSource, maxConnections = 10) =>
     }))
   }))
 
+/**
+ * The database that the settings name; the embedded one is started when it does not run. `exclusive` is for who serves
+ * the home alone, and makes the embedded one where there is none; a command beside a service makes nothing.
+ */
+export const databaseSource = Effect.fn("Sql.source")(function*(exclusive: boolean) {
+  const { databaseUrl, home } = yield* CurrentSettings
+  if (Option.isSome(databaseUrl)) return databaseUrl.value
+  if (!exclusive && !existsSync(join(home, "postgres"))) {
+    return yield* new DatabaseError({
+      message: `There is no installation in ${home}: BERTH_HOME or DATABASE_URL must name it`
+    })
+  }
+  return yield* embedded(home, { exclusive })
+})
+
 const live = (exclusive: boolean) =>
-  Layer.unwrapScoped(Effect.gen(function*() {
-    const { databaseUrl, home } = yield* CurrentSettings
-    // A command beside a service makes no database of its own where it finds none.
-    if (!exclusive && Option.isNone(databaseUrl) && !existsSync(join(home, "postgres"))) {
-      return yield* new DatabaseError({
-        message: `There is no installation in ${home}: BERTH_HOME or DATABASE_URL must name it`
-      })
-    }
-    const source = Option.isSome(databaseUrl) ? databaseUrl.value : yield* embedded(home, { exclusive })
-    return MigrationsLive.pipe(Layer.provideMerge(clientLayer(source)))
-  }))
+  Layer.unwrapScoped(Effect.map(
+    databaseSource(exclusive),
+    (source) => MigrationsLive.pipe(Layer.provideMerge(clientLayer(source)))
+  ))
 
 /** The migrated database that the settings name, for `berth serve`: one process a home when it is the embedded one. */
 export const SqlLive: Layer.Layer<SqlClient.SqlClient | PgClient.PgClient, DatabaseError, CurrentSettings> = live(true)

@@ -3,13 +3,13 @@ import { Cause, Effect, Layer, Option, Predicate } from "effect"
 import { DatabaseError, reasonOf } from "./DatabaseError.ts"
 import { migrations } from "./migrations.ts"
 
-const table = "berth_migrations"
+export const table = "berth_migrations"
 /** Any number will do, as long as every version of the program uses the same. */
-const lock = 0x62657203
+export const lock = 0x62657203
 
 type Migrations = typeof migrations
 
-const newestOf = (all: Migrations) => Math.max(0, ...Object.keys(all).map((name) => Number.parseInt(name, 10)))
+export const newestOf = (all: Migrations) => Math.max(0, ...Object.keys(all).map((name) => Number.parseInt(name, 10)))
 
 /**
  * All or nothing: one transaction, that of the lock. Whoever comes second waits, and then finds nothing to do.

@@ -7,6 +7,7 @@ import { Operators } from "../operations/Operators.ts"
 import { Rewrap } from "../operations/Rewrap.ts"
 import { SecretKeys } from "../operations/SecretKeys.ts"
 import { Secrets } from "../shared/Secrets.ts"
+import { backupCommand, restoreCommand } from "./backupCommands.ts"
 import { fail, orSay } from "./fail.ts"
 
 /** Loaded when a command runs: to show their help takes no platform. */
@@ -99,5 +100,5 @@ const premium = Command.make(
 /** `berth admin …`: the operator's commands, on the database that the settings name, beside a running service. */
 export const adminCommand = Command.make("admin").pipe(
   Command.withDescription("Operate an installation (needs its settings and database)"),
-  Command.withSubcommands([rewrap, rotateKeys, plan, verify, reviews, premium])
+  Command.withSubcommands([backupCommand, restoreCommand, rewrap, rotateKeys, plan, verify, reviews, premium])
 )

@@ -10,7 +10,7 @@ export const fail = (message: string) =>
   )
 
 /** Failures whose message is the sentence that an operator needs: it names what to set or do. */
-const told = ["SettingError", "DatabaseError", "ListenError", "SecretError", "LeaseError"] as const
+const told = ["SettingError", "DatabaseError", "ListenError", "SecretError", "LeaseError", "BackupError"] as const
 
 /** Says what an operator can mend in one sentence, without the stack that a failed program would show. */
 export const orSay = <A, E, R>(effect: Effect.Effect<A, E, R>) =>

@@ -1,11 +1,14 @@
 import { HttpLive } from "#http/Server.ts"
 import { SqlLive, SqlSharedLive } from "#sql/Client.ts"
+import { dump } from "#sql/copy/dump.ts"
+import { load } from "#sql/copy/load.ts"
 import { Effect, Layer } from "effect"
 import { CurrentSettings, SettingsLive } from "../Config.ts"
 import { DeploymentJobsLive } from "../deployments/Live.ts"
 import { HostLeaseLive } from "../hosts/HostLease.ts"
 import { type Machines } from "../machines/Machines.ts"
 import { SandboxLive } from "../machines/sandbox/Sandbox.ts"
+import { DatabaseCopy } from "../operations/backup/DatabaseCopy.ts"
 import { MaintenanceLive } from "../operations/Maintenance.ts"
 import { SecretKeys } from "../operations/SecretKeys.ts"
 import { PublicationJobsLive } from "../publishing/Live.ts"
@@ -47,3 +50,15 @@ export const SharedDatabaseLive = SqlSharedLive.pipe(
   Layer.provide(LoggingLive),
   Layer.provideMerge(UsableSettingsLive)
 )
+
+/** The database's rows as a whole; nothing is migrated beforehand. */
+export const DatabaseCopyLive = Layer.effect(
+  DatabaseCopy,
+  Effect.map(CurrentSettings, (settings) => {
+    const withSettings = Effect.provideService(CurrentSettings, settings)
+    return DatabaseCopy.of({ dump: withSettings(dump), load: (all) => withSettings(load(all)) })
+  })
+)
+
+/** The same with the settings of the environment, for backup and restore. */
+export const BackupLive = DatabaseCopyLive.pipe(Layer.provide(LoggingLive), Layer.provideMerge(UsableSettingsLive))

@@ -1,0 +1,53 @@
+import { Schema } from "effect"
+import type pg from "pg"
+import { table as migrationsTable } from "../Migrate.ts"
+
+/** A table and its columns, without those that the database computes. */
+export interface Table {
+  readonly name: string
+  readonly columns: ReadonlyArray<string>
+}
+
+/**
+ * What belongs to a process or a host and not to the installation: leases, how far the output of machines was read, and
+ * the workflow engine's journal. The migrations are told by their number.
+ */
+const isTransient = (name: string) =>
+  name === migrationsTable || name === "hosts" || name === "machine_output_positions" || name.startsWith("cluster_")
+
+const Rows = Schema.Array(Schema.Struct({ name: Schema.String, columns: Schema.Array(Schema.String) }))
+
+/** Every table of the schema that an installation lives by. */
+export const tablesOf = async (client: pg.ClientBase): Promise<ReadonlyArray<Table>> => {
+  const { rows } = await client.query(`
+    SELECT c.relname AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
+    FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+    WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
+      AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+    GROUP BY c.relname ORDER BY c.relname`)
+  return Schema.decodeUnknownSync(Rows)(rows).filter(({ name }) => !isTransient(name))
+}
+
+export const exists = async (client: pg.ClientBase, table: string) =>
+  (await client.query<{ found: boolean }>("SELECT to_regclass($1) IS NOT NULL AS found", [table])).rows[0]?.found ===
+    true
+
+const Migration = Schema.Struct({ id: Schema.NullOr(Schema.Int) })
+
+/** Number of the newest migration that the schema has; null for one that is not ours. */
+export const migrationOf = async (client: pg.ClientBase) => {
+  if (!await exists(client, migrationsTable)) return null
+  const { rows } = await client.query(`SELECT max(migration_id) AS id FROM ${migrationsTable}`)
+  return Schema.decodeUnknownSync(Migration)(rows[0]).id
+}
+
+export const quoted = (name: string) => `"${name.replaceAll("\"", "\"\"")}"`
+
+/** `"table" ("column", …)`, as COPY takes it. */
+export const copied = ({ columns, name }: Table) => `${quoted(name)} (${columns.map(quoted).join(", ")})`
+
+/** The same text for the same value, whatever the server and the user are set to; and no limit of time. */
+export const session = `
+  SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = 0;
+  SET LOCAL client_encoding = 'UTF8'; SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO, YMD';
+  SET LOCAL intervalstyle = 'postgres'; SET LOCAL extra_float_digits = 3; SET LOCAL bytea_output = 'hex'`

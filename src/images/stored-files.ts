@@ -1,0 +1,59 @@
+import { Effect, Either } from "effect"
+import { createHash } from "node:crypto"
+import { createReadStream } from "node:fs"
+import { open, readdir, readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { Readable } from "node:stream"
+import { decodeDocument, Index } from "./manifest.ts"
+import { makeStore } from "./Store.ts"
+
+const storeIn = (home: string) => makeStore(join(home, "images"))
+const decodeIndex = decodeDocument(Index, "The index of images")
+
+const missing = (error: NodeJS.ErrnoException) => error.code === "ENOENT" ? undefined : Promise.reject(error)
+
+const digestOfFile = async (path: string) => {
+  const hash = createHash("sha256")
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer)
+  return `sha256:${hash.digest("hex")}`
+}
+
+/**
+ * Every whole blob of a home's image store. One that is collected meanwhile is left out, or still read: it was open. So
+ * is one that was damaged on the disk.
+ */
+export async function* storedBlobs(home: string) {
+  const store = storeIn(home)
+  for (const name of await readdir(store.blobs).then((found) => found, missing) ?? []) {
+    const digest = `sha256:${name}`
+    const path = store.path(digest)
+    if (!/^[0-9a-f]{64}$/.test(name) || await digestOfFile(path).catch(missing) !== digest) continue
+    const file = await open(path).catch(missing)
+    if (file === undefined) continue
+    const { size } = await file.stat()
+    yield { digest, size, bytes: file.createReadStream() }
+  }
+}
+
+/** The list of those images, as other tools read it; undefined when there is none. */
+export const storedIndex = (home: string) => readFile(join(home, "images", "index.json"), "utf8").catch(missing)
+
+/** Puts blobs, each verified, and their list into a home's image store. */
+export const storing = (home: string) => {
+  const store = storeIn(home)
+  return {
+    prepare: () => Effect.runPromise(store.prepare),
+    blob: (digest: string, size: number, bytes: AsyncIterable<Uint8Array>) =>
+      Effect.runPromise(store.put({ digest, size }, Effect.sync(() => Readable.from(bytes)))),
+    index: (text: string) => {
+      const listed = Either.match(decodeIndex(Buffer.from(text)), {
+        onLeft: () => [],
+        onRight: ({ manifests }) => manifests
+      })
+      const digests = new Set(listed.map(({ digest }) => digest))
+      return Effect.runPromise(
+        store.updateIndex((manifests) => [...manifests.filter(({ digest }) => !digests.has(digest)), ...listed])
+      )
+    }
+  }
+}

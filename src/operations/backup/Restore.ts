@@ -1,0 +1,79 @@
+import { CurrentSettings } from "#src/Config.ts"
+import { storing } from "#src/images/stored-files.ts"
+import { messageOf } from "#src/shared/message-of.ts"
+import { Effect } from "effect"
+import { checkArchive, type Checked, readArchive } from "./archive-reader.ts"
+import { DatabaseCopy, type Load, type Rows } from "./DatabaseCopy.ts"
+import { BackupError } from "./format.ts"
+
+export interface RestoreOptions {
+  readonly file: string
+  readonly tell: (message: string) => void
+}
+
+/** A pipeline that was under way starts from its beginning: what it had done so far was another host's. */
+const afterwards = [
+  `UPDATE deployments SET status = 'pending', stage = 'pending' WHERE status IN ('pending', 'building')`
+]
+
+const failed = (error: unknown) =>
+  error instanceof BackupError ? error : new BackupError({ message: `The restore failed: ${messageOf(error)}` })
+
+/** First, for they harm nobody when what follows fails: what is never used is collected. */
+const restoreImages = async ({ file, tell }: RestoreOptions, home: string, images: Checked["contents"]["images"]) => {
+  const count = Object.keys(images).length
+  if (count === 0) return
+  const store = storing(home)
+  await store.prepare()
+  await readArchive(file, {
+    image: (digest, chunks) => store.blob(digest, images[digest] ?? 0, chunks),
+    imageIndex: store.index
+  })
+  tell(`Images: ${count} files`)
+}
+
+/** Rows come table by table, each in parts; every table must have as many as when they were saved. */
+const feedFrom = ({ file, tell }: RestoreOptions, { contents, head }: Checked): Load["feed"] => async (open) => {
+  let current: { readonly name: string; readonly rows: Rows } | undefined
+  const end = async () => {
+    if (current === undefined) return
+    const { name, rows } = current
+    const count = await rows.end()
+    const expected = contents.tables[name]?.rows
+    if (count !== expected) {
+      throw new BackupError({ message: `The backup says that ${name} has ${expected} rows, but ${count} arrived` })
+    }
+    tell(`${name}: ${count} rows`)
+    current = undefined
+  }
+  await readArchive(file, {
+    part: async (name, chunks) => {
+      if (current !== undefined && current.name !== name) await end()
+      const table = head.tables.find((table) => table.name === name)
+      if (table === undefined) throw new BackupError({ message: `${file} has rows of ${name}, which it does not list` })
+      current ??= { name, rows: open(table) }
+      for await (const chunk of chunks) await current.rows.write(chunk)
+    }
+  })
+  await end()
+  return contents.sequences
+}
+
+/**
+ * Brings an installation back from a backup into an empty database. The file is read through before anything is written,
+ * and the database gets all of it or nothing.
+ */
+export const restore = Effect.fn("restore")(function*(options: RestoreOptions) {
+  const { home } = yield* CurrentSettings
+  options.tell(`Checking ${options.file}`)
+  const checked = yield* Effect.tryPromise({ try: () => checkArchive(options.file), catch: failed })
+  const { contents, head } = checked
+  yield* Effect.tryPromise({ try: () => restoreImages(options, home, contents.images), catch: failed })
+  yield* (yield* DatabaseCopy).load({
+    migration: head.migration,
+    tables: head.tables,
+    feed: feedFrom(options, checked),
+    afterwards
+  })
+  return { ...head, rows: Object.values(contents.tables).reduce((sum, { rows }) => sum + rows, 0) }
+})

@@ -1,0 +1,84 @@
+import { randomBytes } from "node:crypto"
+import { createWriteStream } from "node:fs"
+import { open, readdir, rename, rm } from "node:fs/promises"
+import { basename, dirname, resolve } from "node:path"
+import { Readable } from "node:stream"
+import { pipeline } from "node:stream/promises"
+import { createGzip } from "node:zlib"
+import { type Pack, pack } from "tar-stream"
+
+const isAlive = (pid: number) => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM"
+  }
+}
+
+/** What a backup to this file left when it was killed. */
+const dropAbandoned = async (file: string) => {
+  const name = basename(file)
+  for (const found of await readdir(dirname(file))) {
+    const [, pid] = found.startsWith(`${name}.`)
+      ? /^(\d+)-[0-9a-f]+\.part$/.exec(found.slice(name.length + 1)) ?? []
+      : []
+    if (pid !== undefined && !isAlive(Number(pid))) await rm(resolve(dirname(file), found), { force: true })
+  }
+}
+
+const flushDirectory = async (path: string) => {
+  const directory = await open(path)
+  await directory.sync().finally(() => directory.close())
+}
+
+export interface ArchiveWriter {
+  readonly add: (name: string, content: Uint8Array | string) => Promise<void>
+  readonly addStream: (name: string, size: number, content: Readable) => Promise<void>
+}
+
+/**
+ * Writes a gzipped tar that is there whole or not at all: under another name first, readable by nobody else, and moved
+ * into place when every byte is on the disk.
+ */
+export const writeArchive = async (target: string, fill: (archive: ArchiveWriter) => Promise<void>): Promise<void> => {
+  const file = resolve(target)
+  await dropAbandoned(file)
+  const part = `${file}.${process.pid}-${randomBytes(4).toString("hex")}.part`
+  const archive: Pack = pack()
+  const add: ArchiveWriter["add"] = (name, content) =>
+    new Promise((done, reject) => {
+      archive.entry({ name, mode: 0o600 }, Buffer.from(content), (error) => error ? reject(error) : done())
+    })
+  const addStream: ArchiveWriter["addStream"] = async (name, size, content) => {
+    let done: Promise<void> = Promise.resolve()
+    const ended = new Promise<void>((resolve, reject) => {
+      const sink = archive.entry({ name, size, mode: 0o600 }, (error) => error ? reject(error) : resolve())
+      done = pipeline(content, sink)
+    })
+    await Promise.all([done, ended])
+  }
+  try {
+    const written = pipeline(
+      Readable.from(archive),
+      createGzip({ level: 4 }),
+      createWriteStream(part, { flags: "wx", mode: 0o600, flush: true })
+    )
+    const filled = fill({ add, addStream }).then(() => archive.finalize())
+    // Whichever breaks takes the other along: a disk that is full must not leave somebody waiting for room.
+    await Promise.all([
+      written.catch((error: unknown) => {
+        archive.destroy()
+        throw error
+      }),
+      filled.catch((error: Error) => {
+        archive.destroy(error)
+        throw error
+      })
+    ])
+    await rename(part, file)
+    await flushDirectory(dirname(file))
+  } finally {
+    await rm(part, { force: true })
+  }
+}

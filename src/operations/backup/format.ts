@@ -1,0 +1,43 @@
+import { Data, Schema } from "effect"
+
+/** A backup can't be made or restored. The message is the sentence that an operator needs. */
+export class BackupError extends Data.TaggedError("BackupError")<{ readonly message: string }> {}
+
+/**
+ * A gzipped tar (docs/decisions/backup-format.md): the head, the rows of each table in parts, images, and at the end what
+ * all of it must be. What has no end was cut off.
+ */
+export const format = 1
+export const names = { head: "berth-backup.json", contents: "contents.json", imageIndex: "images/index.json" } as const
+
+export const partName = (table: string, number: number) => `tables/${table}/${String(number).padStart(6, "0")}`
+export const tableOf = (name: string) => /^tables\/([^/]+)\/\d+$/.exec(name)?.[1]
+export const imageName = (digest: string) => `images/${digest.replace("sha256:", "")}`
+export const imageOf = (name: string) => {
+  const hex = /^images\/([0-9a-f]{64})$/.exec(name)?.[1]
+  return hex === undefined ? undefined : `sha256:${hex}`
+}
+
+export const Table = Schema.Struct({ name: Schema.String, columns: Schema.Array(Schema.String) })
+
+export const Head = Schema.parseJson(Schema.Struct({
+  format: Schema.Int,
+  /** Version of the program that made it. */
+  program: Schema.String,
+  migration: Schema.Int,
+  createdAt: Schema.String,
+  /** Ids of the secret keys without which its secrets can't be opened. */
+  keyIds: Schema.Array(Schema.String),
+  tables: Schema.Array(Table)
+}))
+export type Head = typeof Head.Type
+
+const Summed = Schema.Struct({ bytes: Schema.Int, sha256: Schema.String })
+
+export const Contents = Schema.parseJson(Schema.Struct({
+  tables: Schema.Record({ key: Schema.String, value: Schema.Struct({ rows: Schema.Int, ...Summed.fields }) }),
+  sequences: Schema.Array(Schema.Struct({ name: Schema.String, value: Schema.NullOr(Schema.String) })),
+  /** By digest. */
+  images: Schema.Record({ key: Schema.String, value: Schema.Int })
+}))
+export type Contents = typeof Contents.Type
