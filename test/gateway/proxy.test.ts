@@ -1,8 +1,16 @@
 import { RateLimit } from "#src/shared/RateLimit.ts"
 import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
-import { gatewayServices, newServer, rawRequest, startGateway, startUpstream, statusOf } from "./support.ts"
+import { Effect, Schedule } from "effect"
+import {
+  FakeMachines,
+  gatewayServices,
+  newServer,
+  rawRequest,
+  startGateway,
+  startUpstream,
+  statusOf
+} from "./support.ts"
 
 layer(gatewayServices(), { excludeTestServices: true })("the gateway", (it) => {
   it.scoped("carries method, path, query, headers and body to the machine and the answer back", () =>
@@ -72,6 +80,28 @@ layer(gatewayServices(), { excludeTestServices: true })("the gateway", (it) => {
       const bucket = { key: "discovery:127.0.0.1", limit: 1_000, window: "1 minute" } as const
       yield* Effect.replicateEffect(consume(bucket), 1_000, { discard: true })
       for (const at of [path, document]) assert.strictEqual(statusOf(yield* ask(at)), 429)
+    }))
+
+  it.scoped("says of a server without a machine what its caller can expect", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { addresses } = yield* FakeMachines
+      const { port } = yield* startGateway
+      const { id, path, token } = yield* newServer({ machine: { _tag: "Unix", path: "/a" } })
+      addresses.clear()
+      const says = {
+        provisioning: "The server is being brought back; try again shortly",
+        stopped: "The server is stopped; its owner can start it",
+        running: "The server is not running; try again shortly"
+      }
+      for (const [status, message] of Object.entries(says)) {
+        yield* sql`UPDATE servers SET status = ${status} WHERE id = ${id}`
+        yield* Effect.repeat(rawRequest(port, "GET", path, ["Host: b", `Authorization: Bearer ${token}`]), {
+          until: (answer) =>
+            statusOf(answer) === 503 && /^retry-after: 5\r$/im.test(answer) && answer.includes(message),
+          schedule: Schedule.spaced("20 millis")
+        }).pipe(Effect.timeout("5 seconds"))
+      }
     }))
 
   it.scoped("tells of the database's absence, and serves again when it is back", () =>

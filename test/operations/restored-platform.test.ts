@@ -65,7 +65,7 @@ describeWhen(missingForApps, "an installation that was saved while it ran, resto
       servers: (await get("/v1/servers", token) as Listed<Server>).meta.total,
       env: await get(`/v1/servers/${made.server.id}/env`, made.key.key),
       deployments: await get(`/v1/servers/${made.server.id}/deployments`, made.key.key),
-      grants: await get("/v1/oauth/grants", made.flow.user.token)
+      grants: await get("/v1/auth/grants", made.flow.user.token)
     }
   }
   let before: Awaited<ReturnType<typeof seen>>
