@@ -1,6 +1,6 @@
 import { BadRequest, codeOf, describe, type Failure, Invalid, sentence } from "#src/shared/Failure.ts"
 import { issuesFrom } from "#src/shared/issues.ts"
-import { describeOutage } from "#src/shared/outage.ts"
+import { describeOutage, reportOutage } from "#src/shared/outage.ts"
 import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Cause, Effect, Option, Predicate } from "effect"
 import { openHeaders } from "./cors.ts"
@@ -74,7 +74,7 @@ export const failureOf = (request: HttpServerRequest.HttpServerRequest, cause: C
   )
   const known = ofError(request, error)
   return known !== undefined
-    ? Effect.succeed(known)
+    ? Effect.as(reportOutage(error), known)
     : Effect.as(
       Effect.logError("A request failed unexpectedly", cause),
       failed(500, "Something went wrong on our side; the log has it under this request id")

@@ -22,9 +22,10 @@ export class StandardHeaders extends Context.Reference<StandardHeaders>()("http/
 
 const requestIdPattern = /^[\w.:-]{8,128}$/
 
+const isProbe = ({ url }: HttpServerRequest.HttpServerRequest) => /^\/v1\/health(\?|$)/.test(url)
+
 /** Probes must not be turned away for knocking often. */
-const neverRefused = (request: HttpServerRequest.HttpServerRequest) =>
-  /^\/v1\/health(\?|$)/.test(request.url) || asksForPublicRead(request)
+const neverRefused = (request: HttpServerRequest.HttpServerRequest) => isProbe(request) || asksForPublicRead(request)
 
 /** What a crawler or an old browser needs to know of every answer. */
 const security = {
@@ -74,7 +75,8 @@ export const frontDoor = <E, R>(app: HttpApp.Default<E, R>) =>
     const always = { ...security, ...readableHeaders(request), "x-request-id": requestId }
 
     const admitted = Effect.gen(function*() {
-      const caller = yield* identify(request)
+      // Whoever asks for health is answered in time, also while nobody can be identified.
+      const caller = isProbe(request) ? { _tag: "Anonymous" as const } : yield* identify(request)
       const rate = yield* count(yield* RateLimit, rateBuckets(request, caller, address))
       const headers = {
         ...always,

@@ -1,4 +1,5 @@
 import { type Settings } from "#src/Config.ts"
+import { shares, Shutdown } from "#src/shared/Shutdown.ts"
 import { Data, Effect } from "effect"
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http"
 import { withoutBasePath } from "./base-path.ts"
@@ -11,11 +12,6 @@ import { answerMalformed } from "./malformed.ts"
 export class ListenError extends Data.TaggedError("ListenError")<{ readonly message: string }> {}
 
 const isLoopback = (address: string) => /^(::ffff:)?127\.|^::1$/i.test(address)
-
-/** How long requests in flight may take once a stop was asked for. */
-const drainMillis = 10_000
-/** So much earlier the gateway ends its calls: their callers are told before the connections are cut. */
-const noticeMillis = 500
 
 const reasonOf = ({ code, message }: NodeJS.ErrnoException) => {
   if (code === "EADDRINUSE") return "something listens there already; set PORT to another"
@@ -36,20 +32,21 @@ const start = (server: Server, address: { readonly host: string; readonly port: 
  * Takes no more connections, ends event streams (they are idle by nature, and their clients come back), lets requests
  * under way end, and cuts what has not ended in time.
  */
-const stop = (server: Server, { thin }: ReturnType<typeof connectionsOf>) =>
+const stop = (server: Server, { thin }: ReturnType<typeof connectionsOf>, { leftOf, within }: Shutdown) =>
   Effect.gen(function*() {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     const count = thin()
     if (count > 0) {
       const requests = count === 1 ? "one request" : `${count} requests`
-      yield* Effect.log(`Stopping: waiting for ${requests} under way, ${drainMillis / 1000} seconds at most`)
+      const left = Math.ceil((yield* leftOf(shares.requests)) / 1000)
+      yield* Effect.log(`Stopping: waiting for ${requests} under way, ${left} seconds at most`)
     }
     // A stream may open yet, and a connection is idle once its request has ended.
     const again = setInterval(thin, 50)
-    const cut = setTimeout(() => server.closeAllConnections(), drainMillis)
+    const inTime = yield* within(shares.requests, Effect.promise(() => closed))
+    if (!inTime) server.closeAllConnections()
     yield* Effect.promise(() => closed)
     clearInterval(again)
-    clearTimeout(cut)
   })
 
 /**
@@ -69,6 +66,7 @@ export const listen = (
   ours: RequestListener
 ) =>
   Effect.gen(function*() {
+    const shutdown = yield* Shutdown
     // A head that is not there after 15 seconds is answered 408; Node looks every 30 unless it is told to.
     const server = createServer({
       requireHostHeader: false,
@@ -100,6 +98,12 @@ export const listen = (
     })
     yield* Effect.acquireRelease(
       start(server, settings),
-      () => Effect.zip(stop(server, connections), gateway.drain(drainMillis - noticeMillis), { concurrent: true })
+      () =>
+        Effect.zip(
+          stop(server, connections, shutdown),
+          // Callers of the gateway are told before their connections are cut.
+          Effect.zipRight(shutdown.within(shares.calls, gateway.drain(Infinity)), gateway.drain(0)),
+          { concurrent: true }
+        )
     )
   })

@@ -8,6 +8,7 @@ import pg from "pg"
 import { codeOf, DatabaseError, reasonOf } from "./DatabaseError.ts"
 import { embedded, type EmbeddedAddress } from "./Embedded.ts"
 import { MigrationsLive } from "./Migrate.ts"
+import { giveUpOnSilence, usualMillis } from "./statement-limit.ts"
 
 /** A PostgreSQL URL, or the address of the embedded server. */
 export type DatabaseSource = Redacted.Redacted | EmbeddedAddress
@@ -45,11 +46,14 @@ const makePool = (source: DatabaseSource, maxConnections: number) => {
     // A cut network is noticed, and connections move on after a failover.
     keepAlive: true,
     maxLifetimeSeconds: 3600,
-    statement_timeout: 30_000,
+    // A peer that is gone is noticed in half a minute while nothing is asked of it, too.
+    keepAliveInitialDelayMillis: 20_000,
+    statement_timeout: usualMillis,
     idle_in_transaction_session_timeout: 60_000
   })
   // An idle connection that breaks (a restart of the database) is dropped by the pool; without a listener Node ends.
   pool.on("error", () => undefined)
+  pool.on("connect", (client) => giveUpOnSilence(client))
   return pool
 }
 

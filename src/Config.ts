@@ -41,6 +41,8 @@ export interface Settings {
   /** Calling codes (`+1`) of the numbers that messages go to; empty is all. */
   readonly smsCountries: ReadonlyArray<string>
   readonly logLevel: Option.Option<LogLevel.LogLevel>
+  /** How long requests, machines and the database together have for an orderly end. */
+  readonly shutdownSeconds: number
 }
 
 export class CurrentSettings extends Context.Tag("berth/Settings")<CurrentSettings, Settings>() {}
@@ -81,7 +83,8 @@ const read = Effect.gen(function*() {
     smsUrl: yield* setting("SMS_URL", kinds.smsUrl),
     smsDailyLimit: yield* settingOr("SMS_DAILY_LIMIT", kinds.count, 500),
     smsCountries: yield* settings("SMS_COUNTRIES", kinds.callingCode),
-    logLevel: yield* setting("LOG_LEVEL", kinds.logLevel)
+    logLevel: yield* setting("LOG_LEVEL", kinds.logLevel),
+    shutdownSeconds: yield* settingOr("SHUTDOWN_SECONDS", kinds.seconds, 10)
   } satisfies Settings
 })
 

@@ -4,12 +4,12 @@ import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Cause, Effect, Exit, Layer } from "effect"
 import { closeSync } from "node:fs"
 import { run } from "./cli/root.ts"
+import { noteSignal } from "./cli/signals.ts"
 
 // Deprecations are for developers. One is known: the cluster library unlocks its shards at once over one connection.
 if (!process.execArgv.includes("--trace-deprecation")) process.noDeprecation = true
 
-// The first signal starts an orderly end; its repetition (a terminal and npm both send Ctrl-C) must not cut that off.
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined)
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, noteSignal)
 // A terminal that closes asks for the same end.
 let hungUp = false
 process.on("SIGHUP", () => {

@@ -1,7 +1,7 @@
 import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { codeOf, describe, type Failure } from "#src/shared/Failure.ts"
-import { describeOutage } from "#src/shared/outage.ts"
+import { describeOutage, reportOutage } from "#src/shared/outage.ts"
 import { type Report } from "#src/shared/progress.ts"
 import { version } from "#src/version.ts"
 import {
@@ -73,7 +73,7 @@ const failureOf = (cause: Cause.Cause<unknown>) => {
   const known = describeOutage(error) ?? describe(error)
   return known === undefined
     ? Effect.as(Effect.logError("A tool failed unexpectedly", cause), unexpected)
-    : Effect.succeed(known)
+    : Effect.as(reportOutage(error), known)
 }
 
 /** Every tool, its schemas made once. `serverFor` makes an SDK server whose calls run as the given caller. */

@@ -1,4 +1,4 @@
-import { Effect, Schedule } from "effect"
+import { Context, Effect, Schedule } from "effect"
 import { spawn } from "node:child_process"
 import * as fs from "node:fs"
 import { join } from "node:path"
@@ -108,17 +108,23 @@ const signal = (pid: number, name: NodeJS.Signals) =>
     }
   })
 
-/** A fast shutdown (SIGINT: connections are closed, nothing is lost); after 20 s an immediate one. */
+/** Comes to its end when a stop has taken long enough: the process that waits for it may have less time. */
+export class StopPatience extends Context.Reference<StopPatience>()("sql/StopPatience", {
+  defaultValue: (): Effect.Effect<void> => Effect.sleep("20 seconds")
+}) {}
+
+/** A fast shutdown (SIGINT: connections are closed); after that an immediate one, which the next start recovers from. */
 export const stop = Effect.fn("Embedded.stop")(function*(cluster: Cluster) {
   const pid = postmaster(cluster)
   if (pid === undefined) return
   const ended = gone(cluster, pid).pipe(
     Effect.filterOrFail((is) => is, () => "running" as const),
-    Effect.retry(Schedule.spaced("20 millis"))
+    Effect.retry(Schedule.spaced("20 millis")),
+    Effect.interruptible
   )
   yield* signal(pid, "SIGINT")
   yield* ended.pipe(
-    Effect.timeoutFail({ duration: "20 seconds", onTimeout: () => "running" as const }),
+    Effect.raceFirst(Effect.andThen(Effect.interruptible(yield* StopPatience), Effect.fail("running" as const))),
     Effect.catchAll(() => Effect.andThen(signal(pid, "SIGQUIT"), Effect.timeoutOption(ended, "5 seconds"))),
     Effect.ignore
   )

@@ -1,5 +1,6 @@
 import { Config, Console, Effect, Option } from "effect"
 import { stripVTControlCharacters } from "node:util"
+import { unbreakable } from "./log-output.ts"
 
 /** What the library tells of each option, and the name of the option tells already. */
 const noise =
@@ -27,7 +28,7 @@ const tidyHelp = (text: string, argv: ReadonlyArray<string>) => {
 export const withTidyOutput = (argv: ReadonlyArray<string>) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const refused = Option.isSome(yield* Effect.option(Config.nonEmptyString("NO_COLOR")))
-    const console = yield* Console.consoleWith(Effect.succeed)
+    const console = yield* Effect.map(Console.consoleWith(Effect.succeed), unbreakable)
     const tidy = (stream: NodeJS.WriteStream, print: Console.Console["log"]): Console.Console["log"] => (...values) =>
       print(...values.map((value) => {
         if (typeof value !== "string") return value

@@ -2,6 +2,7 @@ import { HttpLive } from "#http/Server.ts"
 import { SqlLive, SqlSharedLive } from "#sql/Client.ts"
 import { dump } from "#sql/copy/dump.ts"
 import { load } from "#sql/copy/load.ts"
+import { StopPatience } from "#sql/embedded/postmaster.ts"
 import { Effect, Layer } from "effect"
 import { CurrentSettings, SettingsLive } from "../Config.ts"
 import { DeploymentJobsLive } from "../deployments/Live.ts"
@@ -15,6 +16,7 @@ import { PublicationJobsLive } from "../publishing/Live.ts"
 import { ServicesLive } from "../Services.ts"
 import { LoggingLive } from "../shared/logging.ts"
 import { Secrets } from "../shared/Secrets.ts"
+import { shares, Shutdown } from "../shared/Shutdown.ts"
 import { usableFolder } from "./home.ts"
 
 /** The settings of the environment, with a home that can be used. */
@@ -30,15 +32,18 @@ const AdmissionLive = Layer.effectDiscard(Effect.flatMap(SecretKeys, ({ check })
   Layer.provide(Secrets.Default)
 )
 
+const StopPatienceLive = Layer.effect(StopPatience, Effect.map(Shutdown, ({ over }) => over(shares.database)))
+
 /** The whole platform in one process, on a driver of machines: database, services, doors. */
-export const platformOn = <E>(machines: Layer.Layer<Machines, E, CurrentSettings>) =>
+export const platformOn = <E>(machines: Layer.Layer<Machines, E, CurrentSettings | Shutdown>) =>
   Layer.mergeAll(HttpLive, MaintenanceLive, PublicationJobsLive).pipe(
     // Built before the doors and closed after them: machines stop when nobody is served any more.
     Layer.provide(DeploymentJobsLive),
     Layer.provideMerge(ServicesLive),
     Layer.provideMerge(machines),
     Layer.provideMerge(AdmissionLive),
-    Layer.provide(SqlLive),
+    Layer.provide(Layer.provide(SqlLive, StopPatienceLive)),
+    Layer.provideMerge(Shutdown.Default),
     Layer.provideMerge(LoggingLive)
   )
 

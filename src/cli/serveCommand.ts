@@ -1,6 +1,8 @@
 import { Command, Options } from "@effect/cli"
 import { Context, Effect, Layer } from "effect"
+import { enoughDescriptors } from "./descriptors.ts"
 import { orSay } from "./fail.ts"
+import { beginEnd, endWithin } from "./signals.ts"
 
 const noDemo = Options.boolean("no-demo").pipe(
   Options.withDescription("Leave out the sample restaurant that is deployed in an empty home")
@@ -13,11 +15,19 @@ export const serveCommand = Command.make("serve", { noDemo }, ({ noDemo }) =>
     const { PlatformLive, UsableSettingsLive } = yield* Effect.promise(() => import("./serve.ts"))
     const { announce } = yield* Effect.promise(() => import("./announce.ts"))
     const { HostLease } = yield* Effect.promise(() => import("../hosts/HostLease.ts"))
+    const { Shutdown } = yield* Effect.promise(() => import("../shared/Shutdown.ts"))
+    const { CurrentSettings } = yield* Effect.promise(() => import("../Config.ts"))
+    yield* enoughDescriptors
     const platform = yield* Layer.build(Layer.provideMerge(PlatformLive, UsableSettingsLive))
+    const { hurry } = Context.get(platform, Shutdown)
+    endWithin(Context.get(platform, CurrentSettings).shutdownSeconds, () => Effect.runFork(hurry))
     return yield* announce({ demo: !noDemo }).pipe(
       Effect.zipRight(Effect.never),
       Effect.onInterrupt(() => Effect.log("Stopping")),
-      Effect.raceFirst(Effect.tapError(Context.get(platform, HostLease).lost, Effect.logError)),
+      Effect.raceFirst(Effect.tapError(
+        Context.get(platform, HostLease).lost,
+        (error) => Effect.zipRight(Effect.logError(error.message), Effect.sync(beginEnd))
+      )),
       Effect.provide(platform)
     )
   })).pipe(orSay)).pipe(

@@ -1,4 +1,4 @@
-import { dieOnSql } from "#src/shared/sql.ts"
+import { dieOnSql, patiently } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { openStages } from "./transitions.ts"
@@ -17,7 +17,7 @@ export class JournalRepo extends Effect.Service<JournalRepo>()("deployments/Jour
         dieOnSql(Effect.asVoid(sql`UPDATE cluster_messages SET last_read = NULL
           WHERE entity_type = 'Workflow/Deploy' AND entity_id = ${executionId} AND NOT processed`)),
       /** The workflow engine keeps each step it took; a day after a pipeline ended nobody asks for them. */
-      forget: dieOnSql(sql.withTransaction(Effect.asVoid(sql`
+      forget: patiently(sql)(Effect.asVoid(sql`
         WITH done AS (
           SELECT m.entity_id FROM cluster_messages m JOIN cluster_replies r ON r.request_id = m.id AND r.kind = 0
           WHERE m.entity_type = 'Workflow/Deploy' AND m.tag = 'run' AND m.last_read < now() - interval '1 day'
@@ -27,7 +27,7 @@ export class JournalRepo extends Effect.Service<JournalRepo>()("deployments/Jour
           DELETE FROM cluster_messages m USING done
           WHERE m.entity_type = 'Workflow/Deploy' AND m.entity_id = done.entity_id RETURNING m.id
         )
-        DELETE FROM cluster_replies r USING messages WHERE r.request_id = messages.id`)))
+        DELETE FROM cluster_replies r USING messages WHERE r.request_id = messages.id`))
     } as const
   })
 }) {}

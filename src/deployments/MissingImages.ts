@@ -4,6 +4,7 @@ import { Machines } from "#src/machines/Machines.ts"
 import { ReadyImage } from "#src/ready-server/ReadyImage.ts"
 import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
+import { orDiskFull } from "#src/shared/disk-full.ts"
 import { newId } from "#src/shared/ids.ts"
 import { Clock, Data, Effect, FiberMap, Option, Schedule } from "effect"
 import { makeBegin } from "./begin.ts"
@@ -112,12 +113,13 @@ export class MissingImages extends Effect.Service<MissingImages>()("deployments/
     const failed = Effect.fn("MissingImages.failed")(function*(
       id: string,
       serverId: string,
-      { _tag, message: reason }: { readonly _tag: string; readonly message: string }
+      error: { readonly _tag: string; readonly message: string }
     ) {
+      const reason = orDiskFull(error.message)
       const before = failures.get(id)
       const times = (before?.times ?? 0) + 1
       // Each attempt at a replacement is a version of the server: one is enough, until the platform starts again.
-      const pause = _tag === "NotReplaced" ? Infinity : pauseBefore(times)
+      const pause = error._tag === "NotReplaced" ? Infinity : pauseBefore(times)
       failures.set(id, { times, reason, notBefore: (yield* Clock.currentTimeMillis) + pause })
       if (before?.reason !== reason) yield* log(serverId, "error", `The server can't be brought back: ${reason}`)
       yield* setStatus(id, serverId, "error")

@@ -3,6 +3,7 @@ import { Images, type MirrorProgress, ResolvedImage } from "#src/images/Images.t
 import { Machines } from "#src/machines/Machines.ts"
 import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
+import { orDiskFull } from "#src/shared/disk-full.ts"
 import { Disk } from "#src/shared/Disk.ts"
 import { isRefused } from "#src/shared/outage.ts"
 import { quotable } from "#src/shared/outside-text.ts"
@@ -213,7 +214,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
         Effect.mapError((error) =>
           error instanceof Gone || error instanceof StageFailed
             ? error
-            : new StageFailed({ stage: name, cause: error.message })
+            : new StageFailed({ stage: name, cause: orDiskFull(error.message) })
         ),
         throughOutage(),
         Effect.catchAllDefect((defect) =>

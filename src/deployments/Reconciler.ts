@@ -1,6 +1,7 @@
 import { Machines, type MachineState } from "#src/machines/Machines.ts"
 import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
+import { shares, Shutdown } from "#src/shared/Shutdown.ts"
 import { WorkflowEngine } from "@effect/workflow"
 import { Clock, Effect, Option } from "effect"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
@@ -37,6 +38,7 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
     const logs = yield* ServerLogs
     const locks = yield* ServerLocks
     const stopping = yield* Stopping
+    const shutdown = yield* Shutdown
     const engine = yield* WorkflowEngine.WorkflowEngine
     const watched = new Map<string, Watched>()
 
@@ -185,12 +187,13 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
     const stopAll = Effect.fn("Reconciler.stopAll")(function*() {
       yield* stopping.begin
       const running = (yield* machines.list()).filter(({ status }) => status === "running")
-      yield* Effect.forEach(
-        running,
-        ({ name }) =>
-          Effect.catchAll(launch.stop(name), (error) => Effect.logWarning(`${name} can't be stopped`, error)),
-        { concurrency: "unbounded", discard: true }
-      )
+      const graceSeconds = (yield* shutdown.leftOf(shares.machines)) / 1000
+      const stop = (name: string) =>
+        shutdown.within(shares.output, launch.stop(name, graceSeconds)).pipe(
+          Effect.flatMap((inTime) => inTime ? Effect.void : machines.stop(name, 0)),
+          Effect.catchAll((error) => Effect.logWarning(`${name} can't be stopped`, error))
+        )
+      yield* Effect.forEach(running, ({ name }) => stop(name), { concurrency: "unbounded", discard: true })
     })
 
     return { bringBack, supervise, sweep, stopAll } as const

@@ -1,4 +1,4 @@
-import { dieOnSql } from "#src/shared/sql.ts"
+import { dieOnSql, patiently } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema, type Statement } from "@effect/sql"
 import { Effect, Schema } from "effect"
 
@@ -87,10 +87,10 @@ export class DirectoryCounts extends Effect.Service<DirectoryCounts>()("director
     const fold = Effect.zipRight(
       Effect.forEach(
         folds,
-        (some) => Effect.repeat(totalOf(some), { until: (count) => count < mostFolded }),
+        (some) => Effect.repeat(patiently(sql)(totalOf(some)), { until: (count) => count < mostFolded }),
         { discard: true }
       ),
-      dieOnSql(Effect.forEach(dropNone, (drop) => drop, { discard: true }))
+      Effect.forEach(dropNone, patiently(sql), { discard: true })
     )
 
     return {

@@ -1,4 +1,4 @@
-import { dieOnSql } from "#src/shared/sql.ts"
+import { dieOnSql, patiently } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 
@@ -36,7 +36,7 @@ export class EventsRepo extends Effect.Service<EventsRepo>()("directory/EventsRe
         DELETE FROM business_interactions WHERE business_id IN (SELECT business_id FROM gone)`
 
     return {
-      forget: dieOnSql(Effect.asVoid(forget)),
+      forget: patiently(sql)(Effect.asVoid(forget)),
       add: (counts: ReadonlyArray<EventCount>) => dieOnSql(Effect.asVoid(add(counts)))
     } as const
   })

@@ -7,6 +7,8 @@ import { OAuthClients } from "#src/oauth/Clients.ts"
 import { Tokens } from "#src/oauth/Tokens.ts"
 import { Disk } from "#src/shared/Disk.ts"
 import { Idempotency } from "#src/shared/Idempotency.ts"
+import { patiently } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
 import { Effect, Layer, Schedule } from "effect"
 
 /** Drops what has expired, and raises what has come of age; repeated by each instance, which does no harm. */
@@ -16,8 +18,9 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   const idempotency = yield* Idempotency
   const tokens = yield* Tokens
   const verification = yield* Verification
+  const patient = patiently(yield* SqlClient.SqlClient)
   const sweeps = [accounts.sweep, clients.sweep, tokens.sweep, idempotency.sweep, verification.sweep]
-  const sweep = Effect.all(sweeps, { discard: true }).pipe(
+  const sweep = Effect.all(sweeps.map((one) => patient(one)), { discard: true }).pipe(
     Effect.catchAllCause((cause) =>
       Effect.logWarning("Expired records could not be dropped; trying again later", cause)
     )
@@ -27,7 +30,7 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
     Effect.catchAllCause((cause) => Effect.logWarning("Verification levels could not be raised; trying again", cause))
   )
   const imports = yield* Imports
-  const dropPreviews = imports.sweep.pipe(
+  const dropPreviews = patient(imports.sweep).pipe(
     Effect.catchAllCause((cause) => Effect.logWarning("Expired previews could not be dropped; trying again", cause))
   )
   yield* Effect.forkScoped(Effect.repeat(Effect.delay(dropPreviews, "1 minute"), Schedule.spaced("1 hour")))

@@ -1,4 +1,5 @@
 import { CurrentSettings } from "#src/Config.ts"
+import { orDiskFull } from "#src/shared/disk-full.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { messageOf } from "#src/shared/message-of.ts"
 import { Effect, Option, Schema } from "effect"
@@ -23,7 +24,7 @@ export class ReadyImage extends Effect.Service<ReadyImage>()("ready-server/Ready
     const oneAtATime = (yield* Effect.makeSemaphore(1)).withPermits(1)
     const made = oneAtATime(Effect.tryPromise({
       try: () => buildReadyImage(join(home, folder)),
-      catch: (error) => new NoReadyImage({ reason: messageOf(error) })
+      catch: (error) => new NoReadyImage({ reason: orDiskFull(messageOf(error)) })
     }))
     const set = new NoReadyImage({ reason: "the operator sets READY_IMAGE to where npm run image:ready was pushed" })
     /** An image reference to deploy; made on first use (2 or 3 seconds). */

@@ -1,4 +1,4 @@
-import { dieOnSql } from "#src/shared/sql.ts"
+import { dieOnSql, patiently } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { LogEntryRow, LogLevel } from "./ServerLog.ts"
@@ -58,7 +58,7 @@ export class ServerLogsRepo extends Effect.Service<ServerLogsRepo>()("servers/Se
           JOIN servers ON servers.id = row.server_id`)),
       /** Keeps the newest entries of each server. */
       trim: (keep: number) =>
-        dieOnSql(Effect.asVoid(sql`
+        patiently(sql)(Effect.asVoid(sql`
           DELETE FROM server_logs l USING (
             SELECT s.id, (SELECT n.id FROM server_logs n WHERE n.server_id = s.id ORDER BY n.id DESC
                           OFFSET ${keep} LIMIT 1) AS last

@@ -1,4 +1,4 @@
-import { type SqlError } from "@effect/sql"
+import { type SqlClient, type SqlError } from "@effect/sql"
 import { type Cause, Effect, type ParseResult, Predicate } from "effect"
 
 /** Name of the constraint when a statement broke one of the kind (PostgreSQL error codes, class 23). */
@@ -41,3 +41,10 @@ export const onUnique = onViolation(uniqueViolation)
 export const onForeignKey = onViolation(foreignKeyViolation)
 
 const isSqlError = (error: unknown): error is SqlError.SqlError => Predicate.isTagged(error, "SqlError")
+
+/**
+ * For work that nobody waits for: a statement of it may take ten minutes, where those of a request are stopped after
+ * fifteen seconds (sql/statement-limit.ts). It is one transaction.
+ */
+export const patiently = (sql: SqlClient.SqlClient) => <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  sql.withTransaction(Effect.zipRight(sql`SET LOCAL statement_timeout = 600000`, work)).pipe(dieOnSql)

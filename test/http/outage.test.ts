@@ -117,3 +117,32 @@ describe("when the database is back", () => {
     await until(201, () => owner.post("/v1/projects", { name: "x" }))
   })
 })
+
+describe("while the database says nothing at all", () => {
+  beforeAll(() => proxy.hold())
+  afterAll(() => proxy.letGo())
+
+  it("health is answered in two seconds all the same, whoever asks and however many", async () => {
+    const started = performance.now()
+    const asked = [undefined, owner.token, undefined, owner.token].map((token) =>
+      berth.request("GET", "/v1/health", { token })
+    )
+    for (const { body, status } of await Promise.all(asked)) {
+      expect([status, body]).toMatchObject([503, { services: { database: "down" } }])
+    }
+    expect(performance.now() - started).toBeLessThan(2_500)
+  })
+
+  it.skipIf(process.env["CI_FULL"] !== "1")(
+    "every call comes to its end as 503, and works again afterwards",
+    async () => {
+      const asked = Array.from({ length: 20 }, () => owner.get("/v1/projects"))
+      for (const { body, status } of await Promise.all(asked)) {
+        expect([status, body]).toEqual([503, failure("SERVICE_UNAVAILABLE")])
+      }
+      proxy.letGo()
+      await until(200, () => owner.get("/v1/projects"))
+    },
+    60_000
+  )
+})

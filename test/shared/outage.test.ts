@@ -1,4 +1,5 @@
-import { outageIn } from "#src/shared/outage.ts"
+import { orDiskFull } from "#src/shared/disk-full.ts"
+import { describeOutage, isRefused, outageIn } from "#src/shared/outage.ts"
 import { SqlError } from "@effect/sql/SqlError"
 import { Cause } from "effect"
 import { describe, expect, it } from "vitest"
@@ -23,5 +24,42 @@ describe("a cause that is a lost database", () => {
     expect(outageIn(Cause.fail(lost("23505", "duplicate key")))).toBeUndefined()
     expect(outageIn(Cause.parallel(Cause.fail(lost("57P01")), Cause.die(new Error("bug"))))).toBeUndefined()
     expect(outageIn(Cause.empty)).toBeUndefined()
+  })
+})
+
+describe("what nobody who asks can mend", () => {
+  const said = (error: unknown) => {
+    const failure = describeOutage(error)
+    return failure === undefined ? undefined : [failure.status, failure.message.split(";")[0]]
+  }
+
+  it("is 503, in the words of what it is", () => {
+    expect(said(lost("53100", "could not extend file \"base/1/2\": No space left on device")))
+      .toEqual([503, "The platform's disk is full"])
+    expect(said(Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" })))
+      .toEqual([503, "The platform's disk is full"])
+    expect(said(lost("57014", "canceling statement due to statement timeout")))
+      .toEqual([503, "The database did not answer in time"])
+    expect(said(lost("", "timeout: the database said nothing for 17 seconds")))
+      .toEqual([503, "The database did not answer in time"])
+    expect(said(lost("EMFILE", "connect EMFILE"))?.[1]).toMatch(/as many files and connections/)
+    expect(said(lost("57P01", "terminating connection"))).toEqual([503, "The database can't be reached"])
+  })
+
+  it("is never what somebody only wrote", () => {
+    expect(said(lost("23505", "duplicate key"))).toBeUndefined()
+    expect(said(new Error("ENOSPC: no space left on device"))).toBeUndefined()
+    expect(said({ _tag: "Invalid", message: "name: ENOSPC is taken" })).toBeUndefined()
+    expect(orDiskFull("Unpacking an image failed: ENOSPC: no space left on device, write")).toMatch(
+      /^The platform's disk/
+    )
+    expect(orDiskFull("there is no such image")).toBe("there is no such image")
+  })
+
+  it("is told apart from what the database refuses for good", () => {
+    expect(isRefused(Cause.die(new Error("x", { cause: lost("22021", "invalid byte sequence") })))).toBe(true)
+    expect(isRefused(Cause.fail(lost("23514")))).toBe(true)
+    for (const code of ["57P01", "53100", "40001", "40P01", ""]) expect(isRefused(Cause.die(lost(code)))).toBe(false)
+    expect(isRefused(Cause.die(new Error("bug")))).toBe(false)
   })
 })

@@ -8,6 +8,7 @@ export class DatabaseProxy {
   #target = new URL("postgres://localhost")
   #server: Server | undefined
   #port = 0
+  #held = false
 
   /** The database's URL by way of the proxy. */
   through = async (url: string) => {
@@ -33,9 +34,21 @@ export class DatabaseProxy {
       for (const [from, to] of [[client, database], [database, client]] as const) {
         this.#sockets.add(from)
         from.on("error", () => to.destroy()).on("close", () => this.#sockets.delete(from)).pipe(to)
+        if (this.#held) from.pause()
       }
     }).listen(this.#port, "127.0.0.1")
     await once(this.#server, "listening")
+  }
+
+  /** Lets nothing through from now on, in either direction, and breaks nothing off: a network that fell silent. */
+  hold = () => {
+    this.#held = true
+    for (const socket of this.#sockets) socket.pause()
+  }
+
+  letGo = () => {
+    this.#held = false
+    for (const socket of this.#sockets) socket.resume()
   }
 
   cut = async () => {

@@ -1,0 +1,25 @@
+import { Effect } from "effect"
+import { readFileSync } from "node:fs"
+import { SettingError } from "../Config.ts"
+
+/** Connections, machines and their files; each hosted server takes a handful, each open stream one or two. */
+const needed = 1024
+
+/** How many files this process may open; undefined where the system does not tell. Node has raised it as far as it may. */
+const limit = () => {
+  try {
+    const [, soft = ""] = /^Max open files\s+(\S+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? []
+    return soft === "unlimited" ? Infinity : Number(soft)
+  } catch {
+    return undefined
+  }
+}
+
+/** Fails with what to set where too few files may be open: what fails for want of them would say anything else. */
+export const enoughDescriptors = Effect.suspend(() => {
+  const allowed = limit()
+  return allowed === undefined || allowed >= needed ? Effect.void : new SettingError({
+    message: `This process may open ${allowed} files, and at least ${needed} are needed: raise the limit with ` +
+      `"ulimit -n 65536", or LimitNOFILE=65536 in its systemd unit`
+  })
+})
