@@ -6,12 +6,12 @@ import { join } from "node:path"
 import { temporaryDirectory } from "../../support/Settings.ts"
 
 /** What the app inside a test image does; told by a variable of the image's own configuration. */
-export type Behaviour = "healthy" | "silent" | "failing" | "text" | "crash" | "deaf" | "slow"
+export type Behaviour = "healthy" | "silent" | "failing" | "text" | "crash" | "deaf" | "slow" | "stubborn"
 
 /** An HTTP server in perl without a module: perl is part of every Debian, and the image is 2 MB. */
 const app = String.raw`
 $| = 1; $SIG{TERM} = sub { exit 0 }; $SIG{PIPE} = "IGNORE"; select(STDERR); $| = 1; select(STDOUT);
-my $does = $ENV{BEHAVIOUR};
+my $does = $ENV{BEHAVIOUR}; $SIG{TERM} = "IGNORE" if $does eq "stubborn";
 print "starting as $does\n"; print STDERR "a notice\n";
 if ($does eq "crash") { print STDERR "Fatal error: no configuration\n"; exit 3 }
 if ($does eq "silent") { sleep 1 while 1 }
@@ -27,6 +27,7 @@ while (1) {
   if ($path =~ m{^/env}) { $body = "{" . join(",", map { my $v = $ENV{$_}; $v =~ s/(["\\])/\\$1/g; "\"$_\":\"$v\"" } sort keys %ENV) . "}" }
   elsif ($path =~ m{^/exit/(\d+)}) { print STDERR "leaving\n"; exit $1 }
   elsif ($path =~ m{^/say/(\d+)}) { print "line $_ of $1\n" for 1..$1 }
+  elsif ($path =~ m{^/hang}) { push @kept, *C{IO}; local *C; next }
   elsif ($does eq "failing") { ($status, $body) = ("500 Broken", "{}") }
   elsif ($does eq "text") { $body = "fine" }
   syswrite(C, "HTTP/1.1 $status\r\ncontent-type: application/json\r\ncontent-length: " . length($body) . "\r\nconnection: close\r\n\r\n$body");

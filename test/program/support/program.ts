@@ -61,6 +61,8 @@ export interface Program {
   readonly output: () => string
   /** Waits for what it prints; fails with all it printed when it ends before, or is slower than that. */
   readonly printed: (what: RegExp, seconds?: number) => Promise<RegExpExecArray>
+  /** Whoever reads what it prints goes away. */
+  readonly closeOutput: () => void
   /** Sends the signal and waits for the end. */
   readonly end: (signal: NodeJS.Signals) => Promise<Exit>
 }
@@ -89,8 +91,12 @@ export const run = (
     child.kill(signal)
     return ended
   }
+  const closeOutput = () => {
+    child.stdout.destroy()
+    child.stderr.destroy()
+  }
   const url = `http://localhost:${place.port}`
-  return { place, url, pid: child.pid ?? 0, output: () => output, printed, end }
+  return { place, url, pid: child.pid ?? 0, output: () => output, printed, closeOutput, end }
 }
 
 const command = ["node", "dist/berth.js", "serve"] as const
