@@ -2,9 +2,20 @@
 import { FetchHttpClient } from "@effect/platform"
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Cause, Effect, Exit, Layer } from "effect"
-import { closeSync } from "node:fs"
+import * as fs from "node:fs"
 import { run } from "./cli/root.ts"
 import { noteSignal } from "./cli/signals.ts"
+import { closeInherited } from "./shared/inherited-descriptors.ts"
+
+/** Node's channel to whatever forked us, and V8's logs (`--prof`, `--perf-prof`), which have our process id in the name. */
+const ownLog = new RegExp(`-${process.pid}(-v8\\.log|\\.map|\\.dump)$`)
+const isOurs = (descriptor: number) =>
+  descriptor === (process.channel as { readonly fd?: number } | undefined)?.fd ||
+  ownLog.test(fs.readlinkSync(`/proc/self/fd/${descriptor}`))
+
+// A terminal, a supervisor or a wrapper may have left files open: neither the database nor a machine may get them.
+// Only Linux lists them so, and only Linux has machines.
+if (fs.existsSync("/proc/self/fdinfo")) closeInherited(fs, isOurs)
 
 // Deprecations are for developers. One is known: the cluster library unlocks its shards at once over one connection.
 if (!process.execArgv.includes("--trace-deprecation")) process.noDeprecation = true
@@ -21,7 +32,7 @@ process.on("SIGHUP", () => {
 const letGo = () => {
   for (const descriptor of [0, 1, 2]) {
     try {
-      closeSync(descriptor)
+      fs.closeSync(descriptor)
     } catch {
       // It was closed before.
     }

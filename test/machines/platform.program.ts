@@ -23,8 +23,7 @@ const main = Effect.gen(function*() {
   console.log(`ready ${JSON.stringify(machines.driver)}`)
   if (mode === "churn") return yield* churn(machines)
   yield* machines.provision(specOf(name))
-  yield* machines.start(name)
-  console.log("it runs")
+  console.log(`it runs: ${JSON.stringify(yield* machines.start(name))}`)
   return yield* Effect.never
 })
 

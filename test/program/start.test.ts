@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process"
-import { cpSync, readFileSync } from "node:fs"
+import { cpSync, existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { describeWhen, itLong } from "../support/needs.ts"
@@ -9,6 +9,7 @@ import {
   anotherHome,
   clear,
   environment,
+  leaked,
   newPlace,
   type Place,
   type Program,
@@ -83,6 +84,13 @@ describeWhen(missing, "npm start in an empty home", () => {
     expect(code, err).toBe(0)
     for (const name of menu()) expect(out).toContain(name)
   }, 90_000)
+
+  it("hands on nothing that its launcher left open: not to the database, not to a machine", () => {
+    const { processes } = traces(place.home)
+    expect(processes.map(({ command }) => command).join("\n")).toMatch(/postgres[^]*keeper\.cjs/)
+    const held = processes.filter(({ pid }) => existsSync(`/proc/${pid}/fd/${leaked}`))
+    expect(held.map(({ command }) => command)).toEqual([])
+  })
 
   itLong("refuses the call without a token, and with the token of another server, and says why", async () => {
     const { newServer, testToken } = await owner(program)

@@ -3,6 +3,7 @@ import type * as Fs from "node:fs"
 import type * as Net from "node:net"
 import type * as Os from "node:os"
 import type { Readable } from "node:stream"
+import type { closeInherited } from "../../shared/inherited-descriptors.ts"
 
 /** What a machine's keeper is told, in a file whose path is its only argument. */
 export interface KeeperPlan {
@@ -35,11 +36,13 @@ export interface KeeperPlan {
  *
  * It runs as a program of its own, made from this function's text: it may use nothing from outside its own body.
  */
-export function keeper(require: NodeJS.Require): void {
+export function keeper(require: NodeJS.Require, closeDescriptors: typeof closeInherited): void {
   const fs = require("node:fs") as typeof Fs
   const net = require("node:net") as typeof Net
   const os = require("node:os") as typeof Os
   const childProcess = require("node:child_process") as typeof ChildProcess
+  // Before anything is opened: the machine gets what the spawn below lists, and nothing else.
+  closeDescriptors(fs, () => false)
   const plan = JSON.parse(fs.readFileSync(process.argv[2] ?? "", "utf8")) as KeeperPlan
 
   const SEGMENT = 1024 * 1024

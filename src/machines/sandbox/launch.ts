@@ -1,3 +1,4 @@
+import { closeInherited } from "#src/shared/inherited-descriptors.ts"
 import { messageOf } from "#src/shared/message-of.ts"
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
@@ -14,7 +15,7 @@ import { SandboxError } from "./SandboxError.ts"
 import type { Prepared, Tier } from "./Tier.ts"
 
 /** The keeper as a program. esbuild may have wrapped named functions in a helper called `__name`. */
-export const keeperProgram = `const __name = (f) => f;(${keeper.toString()})(require)\n`
+export const keeperProgram = `const __name = (f) => f;(${keeper.toString()})(require, ${closeInherited.toString()})\n`
 
 // Small heaps: a keeper holds a few sockets' buffers and nothing else.
 const nodeFlags = ["--max-semi-space-size=1", "--max-old-space-size=64", "--v8-pool-size=1", "--no-warnings"]
