@@ -1,13 +1,18 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 
-/** Contract: health. `compute` (what runs machines here, and what it enforces) is ours. */
+/** Contract: health. `compute` (what runs machines here, what it enforces, and what is lacking on this host) is ours. */
 export const HealthReport = Schema.Struct({
   status: Schema.Literal("ok", "degraded"),
   version: Schema.String,
   timestamp: Schema.String,
   services: Schema.Struct({ database: Schema.Literal("up", "down") }),
-  compute: Schema.Struct({ driver: Schema.String, tier: Schema.String, enforces: Schema.Array(Schema.String) })
+  compute: Schema.Struct({
+    driver: Schema.String,
+    tier: Schema.String,
+    enforces: Schema.Array(Schema.String),
+    lacks: Schema.Array(Schema.String)
+  })
 })
 
 export class HealthApi extends HttpApiGroup.make("health")

@@ -19,7 +19,7 @@ export const HealthHandlers = HttpApiBuilder.group(Api, "health", (handlers) =>
           version,
           timestamp: new Date(yield* Clock.currentTimeMillis).toISOString(),
           services: { database },
-          compute: { driver: driver.name, tier: driver.tier, enforces: driver.enforces }
+          compute: { driver: driver.name, tier: driver.tier, enforces: driver.enforces, lacks: driver.lacks }
         }
         const headers = { "cache-control": "no-store" }
         return HttpServerResponse.unsafeJson(report, { status: database === "up" ? 200 : 503, headers })

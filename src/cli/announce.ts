@@ -25,6 +25,7 @@ export const announce = Effect.fn("cli.announce")(function*(options: { readonly 
   const { baseUrl } = yield* CurrentSettings
   const { driver } = yield* Machines
   yield* Effect.log(`Machines run in the ${driver.name} driver (${driver.tier}): ${driver.enforces.join("; ")}`)
+  if (driver.lacks.length > 0) yield* Effect.logWarning(`Machines do not have here: ${driver.lacks.join("; ")}`)
   yield* Effect.log(`Berth is ready: ${baseUrl} (API at ${baseUrl}/docs, MCP at ${baseUrl}/mcp)`)
   if (!options.demo || !(yield* demoWanted())) return
   yield* Effect.matchCauseEffect(demo(), {

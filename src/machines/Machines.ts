@@ -76,8 +76,13 @@ export class MachineError extends Data.TaggedError("MachineError")<{
  * mended by calling it again.
  */
 export class Machines extends Context.Tag("machines/Machines")<Machines, {
-  /** One line on what runs machines here and what it enforces, for the start-up log and `/v1/health`. */
-  readonly driver: { readonly name: string; readonly tier: string; readonly enforces: ReadonlyArray<string> }
+  /** What runs machines here, what it enforces, and what it does not but could elsewhere: for the log and `/v1/health`. */
+  readonly driver: {
+    readonly name: string
+    readonly tier: string
+    readonly enforces: ReadonlyArray<string>
+    readonly lacks: ReadonlyArray<string>
+  }
   /** Prepares the machine without starting it. One that exists under the name is adopted. */
   readonly provision: (spec: MachineSpec) => Effect.Effect<MachineState, MachineError>
   /** Starts a provisioned or exited machine; a running one is left as it is. */

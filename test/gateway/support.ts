@@ -32,7 +32,7 @@ const machines = Layer.effect(
   Machines,
   Effect.map(FakeMachines, ({ addresses, inspected }) =>
     Machines.of({
-      driver: { name: "fake", tier: "none", enforces: [] },
+      driver: { name: "fake", tier: "none", enforces: [], lacks: [] },
       provision: unused("provision"),
       start: unused("start"),
       stop: unused("stop"),

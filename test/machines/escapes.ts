@@ -1,8 +1,8 @@
 /**
  * Attempts on a machine's walls, as programs for perl: it makes system calls as they are. Each prints what it got
- * hold of, or nothing. `$ARGV[0]` is a
- * file of the host, `$ARGV[1]` the processor (Node's name).
+ * hold of, or nothing. `$ARGV[0]` is a file of the host, `$ARGV[1]` the processor (Node's name).
  */
+import { denied } from "#src/machines/sandbox/seccomp.ts"
 
 /** The classic: a root within the root, the working directory left outside of it, and up. */
 export const chrootEscape = `
@@ -60,4 +60,52 @@ export const forkBomb = `
 $| = 1; my $n = 0;
 for (1..3000) { my $p = fork; last unless defined $p; if ($p == 0) { close STDOUT; close STDERR; sleep 120; exit } $n++ }
 print $n;
+`
+
+type Row = readonly [label: string, expected: "EPERM" | "ENOSYS" | "ok", number: number, ...args: ReadonlyArray<string>]
+
+const [own, socket, clone] = process.arch === "arm64" ? [1, 198, 220] : [0, 41, 56]
+const [stream, raw, seqpacket] = ["1", "3", "5"]
+/** What the kernel takes for the same int: it does not look at the upper half of the register. */
+const disguised = (value: number) => `0x${(0xabcdn << 32n | BigInt(value)).toString(16)}`
+
+/** System calls, and what each comes to in every tier: what the seccomp filter refuses, and some that it must not. */
+export const refusals: ReadonlyArray<Row> = [
+  ...Object.entries(denied).flatMap(([name, numbers]): ReadonlyArray<Row> => {
+    const number = numbers[own]
+    return number === undefined ? [] : [[name, "EPERM", number]]
+  }),
+  ["clone3", "ENOSYS", 435],
+  ...["user", "mount", "network", "pid", "ipc", "uts", "cgroup", "time"].map((name, i): Row => {
+    const flags = [0x10000000, 0x20000, 0x40000000, 0x20000000, 0x8000000, 0x4000000, 0x2000000, 0x80]
+    return [`clone with a new ${name} namespace`, "EPERM", clone, String(flags[i])]
+  }),
+  ["vsock", "EPERM", socket, "40", stream],
+  ["vsock in disguise", "EPERM", socket, disguised(40), stream],
+  ["alg", "EPERM", socket, "38", seqpacket],
+  ["alg in disguise", "EPERM", socket, disguised(38), seqpacket],
+  ["audit", "EPERM", socket, "16", raw, "9"],
+  ["audit in disguise", "EPERM", socket, disguised(16), raw, disguised(9)],
+  ["audit's family with another protocol", "ok", socket, "16", raw, "0"],
+  ["inet", "ok", socket, "2", stream],
+  ["inet6", "ok", socket, "10", stream],
+  ["unix", "ok", socket, "1", stream]
+]
+
+const attempt = ([label, , number, ...args]: Row) => {
+  const six = [number, ...args, ...Array(6 - args.length).fill("0")].join(", ")
+  return `try("${label}", syscall(${six}));`
+}
+
+/** Prints a line for each row: its label, and what the call came to. A new process (clone) ends at once. */
+export const tryRefusals = `
+my %names = (1 => "EPERM", 38 => "ENOSYS"); $| = 1;
+sub try { my ($label, $r) = @_; my $e = $! + 0; exit if $r == 0 && $label =~ /^clone/;
+  print "$label: ", ($r >= 0 ? "ok" : $names{$e} // $e), "\\n" }
+${refusals.map(attempt).join("\n")}
+`
+
+/** Calls by the x32 convention, which has numbers of its own for the same: prints the signal that ends it. */
+export const otherConvention = `
+my $pid = fork; if ($pid == 0) { syscall(0x40000000 | 39); exit } waitpid($pid, 0); print $? & 127;
 `

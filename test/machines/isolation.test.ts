@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import * as http from "node:http"
 import { type AddressInfo } from "node:net"
-import { tmpdir } from "node:os"
+import { constants, tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { describeWhen, missingProgram } from "../support/needs.ts"
@@ -99,14 +99,25 @@ everyTier("what a machine can reach", (tier) => {
     expect(pids).toBeLessThan(6)
   })
 
-  it("holds no capability, cannot gain any, and is filtered where the tier can", async () => {
+  it("holds no capability, cannot gain any, and is filtered", async () => {
     const { stdout } = await run(state, ["cat", "/proc/self/status"])
     for (const set of ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"]) {
       expect(stdout).toMatch(new RegExp(`${set}:\\s+0000000000000000`))
     }
     expect(stdout).toMatch(/NoNewPrivs:\s+1/)
-    const { enforces } = await driver.info()
-    expect(/Seccomp:\s+2/.test(stdout)).toBe(enforces.includes("seccomp"))
+    expect(stdout).toMatch(/Seccomp:\s+2/)
+    const { enforces, lacks } = await driver.info()
+    expect(enforces).toEqual(expect.arrayContaining(["no capabilities", "no new privileges", "seccomp"]))
+    expect(lacks).not.toContain("seccomp")
+  })
+
+  it("is refused the same system calls and sockets in every tier", async () => {
+    const expected = escapes.refusals.map(([label, outcome]) => `${label}: ${outcome}`)
+    expect((await perl(escapes.tryRefusals)).trim().split("\n")).toEqual(expected)
+  })
+
+  it.runIf(process.arch === "x64")("dies of a system call by another convention's numbers", async () => {
+    expect(await perl(escapes.otherConvention)).toBe(String(constants.signals.SIGSYS))
   })
 
   it("ends at its root: the classic chroot escape fails", async () => {

@@ -5,6 +5,7 @@ import { MachineError, Machines } from "../Machines.ts"
 import { authRelayFor, serveAuthRelay } from "./auth-relay.ts"
 import { removeEmptyParent, sweepGroups } from "./cgroups.ts"
 import { chooseHost } from "./choose.ts"
+import { describe } from "./guarantees.ts"
 import * as lifecycle from "./lifecycle.ts"
 import { recordNames } from "./store.ts"
 import { goodName } from "./validate.ts"
@@ -27,7 +28,7 @@ const checkName = (operation: string, name: string) =>
 
 const make = Effect.gen(function*() {
   const settings = yield* CurrentSettings
-  const chosen = yield* chooseHost(settings.home, settings.sandboxTier)
+  const chosen = yield* chooseHost(settings.home, settings.sandboxTier, settings.production)
   const auth = authRelayFor(settings.authUrl, join(chosen.yard.sockets, "auth.s"))
   if (auth === undefined) yield* Effect.logWarning("Machines can't reach AUTH_URL: it is an IP address, not a name")
   else {
@@ -47,7 +48,7 @@ const make = Effect.gen(function*() {
     driver: {
       name: "sandbox",
       tier: host.tier.name,
-      enforces: host.enforces
+      ...describe({ ...host, auth: auth === undefined ? "none" : { all: "there is none yet" } })
     },
     provision: Effect.fn("Sandbox.provision")((spec) =>
       locked(spec.name)(Effect.uninterruptible(lifecycle.provision(host, spec)))

@@ -35,7 +35,8 @@ export interface Tier {
   readonly ownCgroup: boolean
   readonly depth: number
   readonly isInit: boolean
-  readonly enforces: ReadonlyArray<string>
+  /** What a start needs: names of programs, or absolute paths. */
+  readonly programs: ReadonlyArray<string>
   readonly command: (machine: Prepared) => Command
 }
 

@@ -55,6 +55,7 @@ const words = (machine: Prepared, seccomp: boolean): ReadonlyArray<string> => [
   ...(seccomp ? ["--seccomp", "4"] : [])
 ]
 
+export const rlimitPrograms = ["prlimit"]
 export const rlimits = (machine: Prepared): ReadonlyArray<string> => [
   "prlimit",
   "--core=0",
@@ -70,7 +71,7 @@ export const bubblewrap: Tier = {
   ownCgroup: false,
   depth: 2,
   isInit: false,
-  enforces: ["no capabilities", "no new privileges", ...(seccompProgram() === undefined ? [] : ["seccomp"])],
+  programs: [...rlimitPrograms, "bwrap"],
   command: (machine) => {
     const filter = seccompProgram()
     return {

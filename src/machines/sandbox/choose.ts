@@ -1,21 +1,21 @@
 import { SettingError, type Settings } from "#src/Config.ts"
 import { Effect, Either } from "effect"
 import { execFileSync } from "node:child_process"
-import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import type { MachineSpec } from "../Machines.ts"
 import { bubblewrap } from "./bubblewrap.ts"
 import { findCgroups } from "./cgroups.ts"
-import * as lifecycle from "./lifecycle.ts"
+import { type Walls, wallsIn } from "./guarantees.ts"
+import type { Host } from "./lifecycle.ts"
 import { openYard, scratchDir, SEARCH_PATH, type Yard } from "./paths.ts"
 import { runc } from "./runc.ts"
-import { readExit, sweep } from "./store.ts"
+import { sweep } from "./store.ts"
 import type { Tier } from "./Tier.ts"
 import { gatherTools } from "./tools.ts"
+import { trial } from "./trial.ts"
 import { utilLinux } from "./utilLinux.ts"
 
-export interface ChosenHost extends lifecycle.Host {
-  readonly enforces: ReadonlyArray<string>
+export interface ChosenHost extends Host {
+  readonly walls: Walls
 }
 
 const isRoot = () => process.getuid?.() === 0
@@ -38,65 +38,47 @@ const missing: Readonly<Record<Tier["name"], () => string | undefined>> = {
   "util-linux": () => installed("unshare", [2, 36]) ? undefined : "util-linux 2.36 or newer is not installed"
 }
 
-/** Runs `env` of the tools directory as a whole machine, from provision to exit: what works then will work later. */
-const probe = (like: lifecycle.Host, tools: string) => {
-  // A place of its own: a trial is no machine, and is swept away when we die in it.
-  const host = { ...like, yard: { ...like.yard, machines: scratchDir(like.yard) } }
-  const spec: MachineSpec = {
-    name: `probe-${process.pid}-${host.tier.name}`,
-    owner: "",
-    rootfs: tools,
-    config: { entrypoint: ["/ld", "--library-path", "/", "/env"], cmd: [], env: [], workingDir: "/", user: "" },
-    env: {},
-    port: 1,
-    cpu: "shared-1x",
-    memoryMb: 64
-  }
-  return Effect.gen(function*() {
-    mkdirSync(host.yard.machines, { mode: 0o700 })
-    yield* lifecycle.provision(host, spec)
-    yield* lifecycle.start(host, spec.name)
-    for (let tries = 0; tries < 300 && lifecycle.stateOf(host.yard, spec.name)?.status === "running"; tries++) {
-      yield* Effect.sleep(10)
-    }
-    const exitCode = readExit(host.yard, spec.name)?.exitCode
-    if (exitCode === 0) return
-    const said = yield* lifecycle.lastWords(host, spec.name)
-    return yield* Effect.fail({ message: said || `a trial ended with ${exitCode ?? "nothing"}` })
-  }).pipe(
-    Effect.mapError((error) => error.message),
-    Effect.ensuring(Effect.ignore(lifecycle.destroy(host, spec.name))),
-    Effect.ensuring(Effect.sync(() => rmSync(host.yard.machines, { recursive: true, force: true })))
-  )
-}
-
-const describe = (host: lifecycle.Host): ReadonlyArray<string> => [
-  "own mounts, processes, IPC and host name",
-  "private network, no egress but to AUTH_URL",
-  ...host.tier.enforces,
-  host.overlay ? "copy-on-write root" : "read-only root",
-  ...(host.cgroups === undefined
-    ? ["memory and processes by rlimits and a watch", "no CPU limit"]
-    : [`memory, CPU and process limits (cgroup v${host.cgroups.version})`])
-]
-
-const tryTier = (yard: Yard, tier: Tier, tools: string) =>
+const tryTier = (yard: Yard, tier: Tier, tools: string): Effect.Effect<ChosenHost, string> =>
   Effect.gen(function*() {
     const absent = missing[tier.name]()
     if (absent !== undefined) return yield* Effect.fail(absent)
     const cgroups = isRoot() ? findCgroups(yard.cgroup) : undefined
-    const withLayer: lifecycle.Host = { yard, tier, cgroups, overlay: true, auth: undefined }
-    const first = yield* Effect.either(probe(withLayer, tools))
-    if (Either.isRight(first)) return withLayer
-    const without = { ...withLayer, overlay: false }
-    yield* Effect.mapError(probe(without, tools), (second) => `${tier.name}: ${first.left}; ${second}`)
-    return without
+    const host: Host = { yard, tier, cgroups, overlay: true, auth: undefined }
+    const first = yield* Effect.either(trial(host, tools))
+    if (Either.isRight(first)) return { ...host, walls: wallsIn(first.right) }
+    const without = { ...host, overlay: false }
+    const second = yield* Effect.mapError(trial(without, tools), (said) => `${tier.name}: ${first.left}; ${said}`)
+    return { ...without, walls: wallsIn(second) }
   })
 
 const advice = "Run as root with runc installed, install bubblewrap (0.8 or newer), or allow unprivileged user " +
   "namespaces (Ubuntu 24.04: sysctl kernel.apparmor_restrict_unprivileged_userns=0); otherwise use Docker."
 
-export const chooseHost = (home: string, wanted: Settings["sandboxTier"]): Effect.Effect<ChosenHost, SettingError> =>
+/** Why production does not take a tier by itself, when the operator has not named it. */
+const weakness = ({ tier, walls }: ChosenHost) =>
+  walls.lacking.length === 0 ? undefined : `${tier.name} lacks ${walls.lacking.join(", ")}`
+
+const nothingRuns = (wanted: string, refusals: ReadonlyArray<string>) =>
+  new SettingError({ message: `SANDBOX_TIER ${wanted}: no machine can run here (${refusals.join("; ")}). ${advice}` })
+
+const nothingHolds = (weak: ReadonlyArray<ChosenHost>, refusals: ReadonlyArray<string>) =>
+  new SettingError({
+    message: `NODE_ENV=production: no tier here isolates machines in full (${
+      [...weak.map(weakness), ...refusals].join("; ")
+    }). Make a stronger one work (${advice.replace(/\.$/, "")}), or accept what is lacking with SANDBOX_TIER=${
+      weak[0]?.tier.name
+    }`
+  })
+
+/**
+ * The strongest tier that works here, or the one that is wanted. With `strict` (production) a tier that lacks an
+ * isolation guarantee has to be wanted by name.
+ */
+export const chooseHost = (
+  home: string,
+  wanted: Settings["sandboxTier"],
+  strict = false
+): Effect.Effect<ChosenHost, SettingError> =>
   Effect.gen(function*() {
     if (process.platform !== "linux") {
       return yield* new SettingError({ message: "COMPUTE_DRIVER sandbox works on Linux only: use Docker here." })
@@ -110,14 +92,14 @@ export const chooseHost = (home: string, wanted: Settings["sandboxTier"]): Effec
       catch: (error) =>
         new SettingError({ message: `BERTH_HOME ${home} cannot be made ready for machines: ${String(error)}` })
     })
-    const tiers = [runc, bubblewrap, utilLinux(tools)].filter((tier) => wanted === "auto" || tier.name === wanted)
     const refusals: Array<string> = []
-    for (const tier of tiers) {
+    const weak: Array<ChosenHost> = []
+    for (const tier of [runc, bubblewrap, utilLinux(tools)]) {
+      if (wanted !== "auto" && tier.name !== wanted) continue
       const tried = yield* Effect.either(tryTier(yard, tier, tools))
-      if (Either.isRight(tried)) return { ...tried.right, enforces: describe(tried.right) }
-      refusals.push(tried.left)
+      if (Either.isLeft(tried)) refusals.push(tried.left)
+      else if (strict && wanted === "auto" && weakness(tried.right) !== undefined) weak.push(tried.right)
+      else return tried.right
     }
-    return yield* new SettingError({
-      message: `SANDBOX_TIER ${wanted}: no machine can run here (${refusals.join("; ")}). ${advice}`
-    })
+    return yield* weak.length > 0 ? nothingHolds(weak, refusals) : nothingRuns(wanted, refusals)
   })

@@ -7,9 +7,10 @@ import { type AuthRelay } from "./auth-relay.ts"
 import { type Cgroups, removeCgroup } from "./cgroups.ts"
 import { launch } from "./launch.ts"
 import { limitsOf } from "./limits.ts"
-import { followOutput, readPage } from "./output.ts"
+import { followOutput } from "./output.ts"
 import { machineDir, socketPath, type Yard } from "./paths.ts"
 import { alive, childOf, signal } from "./processes.ts"
+import { goneProgram } from "./programs.ts"
 import { SandboxError } from "./SandboxError.ts"
 import * as store from "./store.ts"
 import type { Prepared, Tier } from "./Tier.ts"
@@ -132,6 +133,11 @@ export const start = (host: Host, name: string) =>
     const record = store.readRecord(host.yard, name)
     if (record === undefined) return yield* new SandboxError({ message: "it was not provisioned" })
     if (record.process !== null && alive(record.process)) return
+    const gone = goneProgram(host.tier)
+    if (gone !== undefined) {
+      yield* Effect.logError(`No machine can be started: ${gone}`)
+      return yield* new SandboxError({ message: gone })
+    }
     yield* removeTraces(host, name)
     const run = record.run + 1
     const machine = yield* Effect.try(() => prepare(host, record.spec))
@@ -180,7 +186,3 @@ export const output = (host: Host, name: string, offset: number) =>
       ? followOutput(machineDir(host.yard, name), Math.max(0, Math.trunc(offset) || 0))
       : Stream.fail(failure("output", name)("there is no such machine"))
   )
-
-/** The last thing a machine wrote, for a message. */
-export const lastWords = (host: Host, name: string) =>
-  Effect.sync(() => readPage(machineDir(host.yard, name), 0).lines.slice(-3).map((line) => line.text).join(" "))

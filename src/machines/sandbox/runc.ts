@@ -1,7 +1,10 @@
-import { CLONE_NEW_ANY, denied, deniedFamilies } from "./seccomp.ts"
+import { CLONE_NEW_ANY, denied, deniedSockets } from "./seccomp.ts"
 import { type Prepared, procParts, type Tier } from "./Tier.ts"
 
 const architectures: Readonly<Record<string, string>> = { x64: "SCMP_ARCH_X86_64", arm64: "SCMP_ARCH_AARCH64" }
+
+/** Of an argument that the kernel takes for an int it looks at the lower half only, and libseccomp at all of it. */
+const isInt = (index: number, valueTwo: number) => ({ index, value: 0xffffffff, valueTwo, op: "SCMP_CMP_MASKED_EQ" })
 
 const seccomp = () => {
   const own = architectures[process.arch]
@@ -22,10 +25,10 @@ const seccomp = () => {
         names: ["clone"],
         args: [{ index: 0, value: flag, valueTwo: flag, op: "SCMP_CMP_MASKED_EQ" }]
       })),
-      ...Object.values(deniedFamilies).map((value) => ({
+      ...deniedSockets.map(({ family, protocol }) => ({
         ...refuse,
         names: ["socket"],
-        args: [{ index: 0, value, op: "SCMP_CMP_EQ" }]
+        args: [isInt(0, family), ...(protocol === undefined ? [] : [isInt(2, protocol)])]
       }))
     ]
   }
@@ -89,7 +92,7 @@ export const runc: Tier = {
   ownCgroup: true,
   depth: 1,
   isInit: true,
-  enforces: ["no capabilities", "no new privileges", ...(architectures[process.arch] ? ["seccomp"] : [])],
+  programs: ["runc"],
   command: (machine) => ({
     argv: ["runc", "--root", `${machine.dir}/runc`, "run", "--bundle", `${machine.dir}/bundle`, machine.hostname],
     files: { "bundle/config.json": JSON.stringify(bundle(machine)) },

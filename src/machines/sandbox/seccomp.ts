@@ -1,5 +1,3 @@
-import { arch } from "node:process"
-
 /** System calls by name → number on x86-64 and arm64 (kernel tables); undefined where the architecture lacks it. */
 export const denied: Readonly<Record<string, readonly [x64: number | undefined, arm64: number | undefined]>> = {
   // Namespaces and mounts: the walls themselves.
@@ -56,8 +54,12 @@ export const denied: Readonly<Record<string, readonly [x64: number | undefined, 
 }
 
 export const CLONE_NEW_ANY = 0x7e020080
-/** Socket families that reach past a network namespace (vsock) or deep into the kernel. */
-export const deniedFamilies = { alg: 38, vsock: 40 } as const
+/** Sockets that reach past a network namespace (vsock, the kernel's audit) or deep into the kernel (alg). */
+export const deniedSockets: ReadonlyArray<{ readonly family: number; readonly protocol?: number }> = [
+  { family: 38 },
+  { family: 40 },
+  { family: 16, protocol: 9 }
+]
 const EPERM = 1
 const ENOSYS = 38
 
@@ -76,10 +78,11 @@ const KILL = 0x80000000
 const errno = (code: number) => 0x00050000 | code
 
 /**
- * The list as a classic BPF program over `struct seccomp_data` (seccomp(2)): number at 0, architecture at 4, the
- * low half of argument 0 at 16. Undefined on an architecture whose numbers we do not know.
+ * The list as a classic BPF program over `struct seccomp_data` (seccomp(2)): number at 0, architecture at 4, the low
+ * halves of the arguments at 16, 24, 32; the kernel does not look at the upper ones of what it takes for an int.
+ * Undefined on an architecture whose numbers we do not know.
  */
-export const seccompProgram = (machine: string = arch): Uint8Array | undefined => {
+export const seccompProgram = (machine: string = process.arch): Uint8Array | undefined => {
   const table = machine === "x64" ? machines.x64 : machine === "arm64" ? machines.arm64 : undefined
   if (table === undefined) return undefined
   const program: Array<readonly [code: number, jt: number, jf: number, k: number]> = [
@@ -96,10 +99,15 @@ export const seccompProgram = (machine: string = arch): Uint8Array | undefined =
   }
   // clone3 hides its flags behind a pointer; ENOSYS makes a C library fall back to clone.
   program.push([JEQ, 0, 1, table.clone3], [RETURN, 0, 0, errno(ENOSYS)])
-  program.push([JEQ, 0, 3, table.clone], [LOAD, 0, 0, 16], [JSET, 0, 5, CLONE_NEW_ANY], [RETURN, 0, 0, errno(EPERM)])
-  program.push([JEQ, 0, 3, table.socket], [LOAD, 0, 0, 16])
-  program.push([JEQ, 2, 0, deniedFamilies.alg], [JEQ, 1, 0, deniedFamilies.vsock])
-  program.push([RETURN, 0, 0, ALLOW], [RETURN, 0, 0, errno(EPERM)])
+  program.push([JEQ, 0, 4, table.clone], [LOAD, 0, 0, 16], [JSET, 0, 1, CLONE_NEW_ANY], [RETURN, 0, 0, errno(EPERM)])
+  program.push([RETURN, 0, 0, ALLOW])
+  program.push([JEQ, 1, 0, table.socket], [RETURN, 0, 0, ALLOW])
+  for (const { family, protocol } of deniedSockets) {
+    program.push([LOAD, 0, 0, 16], [JEQ, 0, protocol === undefined ? 1 : 3, family])
+    if (protocol !== undefined) program.push([LOAD, 0, 0, 32], [JEQ, 0, 1, protocol])
+    program.push([RETURN, 0, 0, errno(EPERM)])
+  }
+  program.push([RETURN, 0, 0, ALLOW])
   const bytes = new DataView(new ArrayBuffer(program.length * 8))
   program.forEach(([code, jt, jf, k], i) => {
     bytes.setUint16(i * 8, code, true)

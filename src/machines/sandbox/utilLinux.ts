@@ -1,18 +1,22 @@
-import { rlimits } from "./bubblewrap.ts"
+import { join } from "node:path"
+import { rlimitPrograms, rlimits } from "./bubblewrap.ts"
+import { sealProgram } from "./seal.ts"
 import { type Prepared, procParts, type Tier } from "./Tier.ts"
+import { sealName, toolNames } from "./tools.ts"
 
 /**
  * PID 1 of the machine until it becomes the machine's process. A chroot is no wall (whoever may chroot again walks
  * out): the root is changed by pivot_root and the old one unmounted, so that there is no outside left to reach.
  *
- * $1 root, $2 tools, $3 uid, $4 gid, $5 host name, $6 bytes of /tmp, $7 what runs `enter`, $8… its own parameters.
+ * $1 root, $2 tools, $3 uid, $4 gid, $5 host name, $6 bytes of /tmp, $7 the program that loads the seccomp filter (or
+ * empty, where the processor has none), $8 what runs `enter`, $9… its own parameters.
  */
 const become = `set -e
-cd "$1"; tools=$2 uid=$3 gid=$4 size=$6 enter=$7
+cd "$1"; tools=$2 uid=$3 gid=$4 size=$6 seal=$7 enter=$8
 hostname "$5" 2>/dev/null || echo "$5" 2>/dev/null >/proc/sys/kernel/hostname || :
 # The one user namespace below is the last: kernel code behind further ones is a favourite way out.
 echo 1 >/proc/sys/user/max_user_namespaces
-shift 7
+shift 8
 ro=remount,bind,ro,nosuid,noexec
 mount -t proc -o nosuid,nodev,noexec proc proc
 for name in ${procParts.readOnly.join(" ")}; do
@@ -39,7 +43,7 @@ run="/.berth/ld --library-path /.berth"
 $run /.berth/umount -l /.berth/old
 exec $run /.berth/unshare --user --map-user="$uid" --map-group="$gid" -- $run /.berth/setpriv \\
   --no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=-all -- \\
-  $run /.berth/env -i /.berth/ld --library-path /.berth /.berth/sh -c "$enter" berth-machine "$@"`
+  $seal $run /.berth/env -i /.berth/ld --library-path /.berth /.berth/sh -c "$enter" berth-machine "$@"`
 
 /**
  * The last step, with every privilege gone, so that an LD_PRELOAD among the variables moves nothing of ours. They come
@@ -96,6 +100,7 @@ const command = (machine: Prepared, tools: string) => [
   String(machine.user.gid),
   machine.hostname,
   String(machine.limits.scratchBytes),
+  sealProgram() === undefined ? "" : `/.berth/${sealName}`,
   enter,
   machine.workingDir,
   ...odd(machine),
@@ -109,7 +114,7 @@ export const utilLinux = (tools: string): Tier => ({
   ownCgroup: false,
   depth: 1,
   isInit: true,
-  enforces: ["no capabilities", "no new privileges"],
+  programs: [...rlimitPrograms, "unshare", ...toolNames().map((name) => join(tools, name))],
   command: (machine) => ({
     argv: command(machine, tools),
     files: { environment: variables(machine) },

@@ -1,0 +1,54 @@
+import { Effect } from "effect"
+import { mkdirSync, rmSync } from "node:fs"
+import type { MachineSpec } from "../Machines.ts"
+import * as lifecycle from "./lifecycle.ts"
+import { readPage } from "./output.ts"
+import { machineDir, scratchDir } from "./paths.ts"
+import { readExit } from "./store.ts"
+
+/** Prints what the kernel says of the process, with nothing but the shell. */
+const status = "while read -r line; do echo \"$line\"; done </proc/self/status"
+
+const run = (host: lifecycle.Host, spec: MachineSpec) =>
+  Effect.gen(function*() {
+    mkdirSync(host.yard.machines, { mode: 0o700 })
+    yield* lifecycle.provision(host, spec)
+    yield* lifecycle.start(host, spec.name)
+    for (let tries = 0; tries < 300 && lifecycle.stateOf(host.yard, spec.name)?.status === "running"; tries++) {
+      yield* Effect.sleep(10)
+    }
+    const exitCode = readExit(host.yard, spec.name)?.exitCode
+    const lines = readPage(machineDir(host.yard, spec.name), 0).lines.map(({ text }) => text)
+    if (exitCode === 0) return lines
+    return yield* Effect.fail({ message: lines.slice(-3).join(" ") || `a trial ended with ${exitCode ?? "nothing"}` })
+  })
+
+/**
+ * Runs the shell of the tools directory as a whole machine, from provision to exit: what works then will work later. The
+ * result is its /proc/self/status: which walls stand around it, by its own account.
+ */
+export const trial = (like: lifecycle.Host, tools: string): Effect.Effect<ReadonlyArray<string>, string> => {
+  // A place of its own: a trial is no machine, and is swept away when we die in it.
+  const host = { ...like, yard: { ...like.yard, machines: scratchDir(like.yard) } }
+  const spec: MachineSpec = {
+    name: `probe-${process.pid}-${host.tier.name}`,
+    owner: "",
+    rootfs: tools,
+    config: {
+      entrypoint: ["/ld", "--library-path", "/", "/sh", "-c", status],
+      cmd: [],
+      env: [],
+      workingDir: "/",
+      user: ""
+    },
+    env: {},
+    port: 1,
+    cpu: "shared-1x",
+    memoryMb: 64
+  }
+  return run(host, spec).pipe(
+    Effect.mapError((error) => error.message),
+    Effect.ensuring(Effect.ignore(lifecycle.destroy(host, spec.name))),
+    Effect.ensuring(Effect.sync(() => rmSync(host.yard.machines, { recursive: true, force: true })))
+  )
+}
