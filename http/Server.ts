@@ -1,4 +1,5 @@
 import { CurrentSettings } from "#src/Config.ts"
+import { Machines } from "#src/machines/Machines.ts"
 import { HttpApiBuilder, type HttpApp, HttpMiddleware, HttpRouter } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
@@ -25,6 +26,8 @@ import { idempotent } from "./idempotency.ts"
 import { ImportsHandlers } from "./imports/Handlers.ts"
 import { TemplatesRoutes } from "./imports/templates.ts"
 import { listen } from "./listen.ts"
+import { restrictsMachines } from "./machines/access.ts"
+import { machineServer } from "./machines/server.ts"
 import { McpRoutes } from "./mcp.ts"
 import { routing, withMethods } from "./methods.ts"
 import { OAuthRoutes } from "./oauth/endpoints.ts"
@@ -65,11 +68,14 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
   Layer.provide(AuthenticationLive)
 )
 
-const doors = Effect.map(
-  withMethods,
-  (withMethods) => (app: HttpApp.Default) =>
-    frontDoor(withoutExpectations(answersPreflights(withMethods(withReadableQuery(bounded(idempotent(app)))))))
-)
+const doors = Effect.gen(function*() {
+  const methods = yield* withMethods
+  const forMachines = restrictsMachines(yield* CurrentSettings)
+  return (app: HttpApp.Default) =>
+    frontDoor(
+      withoutExpectations(forMachines(answersPreflights(methods(withReadableQuery(bounded(idempotent(app)))))))
+    )
+})
 
 const JwksRoute = HttpApiBuilder.Router.use((router) =>
   Effect.flatMap(jwks, (answer) => router.get("/api/v1/oauth/jwks", answer))
@@ -85,6 +91,8 @@ const ListenerLive = Layer.scopedDiscard(Effect.gen(function*() {
     Effect.withTracerEnabled(false),
     Effect.locally(HttpMiddleware.currentTracerDisabledWhen, () => true)
   )
+  // Closed after the listener: requests under way may depend on what their machines ask us.
+  yield* (yield* Machines).serveAuth(machineServer(settings, ours))
   yield* listen(settings, gateway, ours)
 }))
 

@@ -6,12 +6,14 @@ import { type Failure } from "#src/shared/Failure.ts"
 import { newUlid } from "#src/shared/ids.ts"
 import { RateLimit, type RateLimitState } from "#src/shared/RateLimit.ts"
 import { type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Cause, Context, Duration, Effect, Option } from "effect"
 import { isMcp } from "./bodies.ts"
 import { CurrentCaller, identify } from "./caller.ts"
 import { closedPolicy } from "./content-security.ts"
 import { asksForPublicRead, readableHeaders } from "./cors.ts"
 import { errorResponse, failureOf } from "./errors.ts"
+import { machineBehind } from "./machines/caller.ts"
 import { failurePage, wantsPage } from "./pages/failure.ts"
 import { count, rateBuckets } from "./rate-buckets.ts"
 
@@ -67,7 +69,8 @@ export const frontDoor = <E, R>(app: HttpApp.Default<E, R>) =>
     const settings = yield* CurrentSettings
     const sent = request.headers["x-request-id"]
     const requestId = sent !== undefined && requestIdPattern.test(sent) ? sent : newUlid()
-    const address = clientAddress(
+    const machine = machineBehind(NodeHttpServerRequest.toIncomingMessage(request), settings.trustProxy)
+    const address = machine ?? clientAddress(
       Option.getOrUndefined(request.remoteAddress),
       request.headers["x-forwarded-for"],
       settings.trustProxy

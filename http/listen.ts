@@ -6,6 +6,7 @@ import { withoutBasePath } from "./base-path.ts"
 import { connectionsOf, type IdleLimit } from "./connections.ts"
 import { type Gateway } from "./gateway/Gateway.ts"
 import { PatientResponse } from "./linger.ts"
+import { machineBehind } from "./machines/caller.ts"
 import { answerMalformed } from "./malformed.ts"
 
 /** The address can't be listened on; the message names it and what to do. */
@@ -81,7 +82,8 @@ export const listen = (
     const ownTarget = withoutBasePath(settings)
     const dispatch =
       (awaitsContinue: boolean): RequestListener<typeof IncomingMessage, typeof PatientResponse> => (req, res) => {
-        const match = gateway.match(req)
+        // A machine has no business at other hosted servers.
+        const match = machineBehind(req, settings.trustProxy) === undefined ? gateway.match(req) : undefined
         connections.begin(req, res, match !== undefined)
         if (awaitsContinue) res.awaitContinue()
         if (match !== undefined) return gateway.handle(match, req, res, awaitsContinue)

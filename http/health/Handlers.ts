@@ -9,7 +9,7 @@ import { type HealthReport } from "./Api.ts"
 export const HealthHandlers = HttpApiBuilder.group(Api, "health", (handlers) =>
   Effect.gen(function*() {
     const health = yield* Health
-    const { driver } = yield* Machines
+    const { driver, guarantees } = yield* Machines
 
     return handlers.handle("health", () =>
       Effect.gen(function*() {
@@ -19,7 +19,7 @@ export const HealthHandlers = HttpApiBuilder.group(Api, "health", (handlers) =>
           version,
           timestamp: new Date(yield* Clock.currentTimeMillis).toISOString(),
           services: { database },
-          compute: { driver: driver.name, tier: driver.tier, enforces: driver.enforces, lacks: driver.lacks }
+          compute: { driver: driver.name, tier: driver.tier, ...yield* guarantees }
         }
         const headers = { "cache-control": "no-store" }
         return HttpServerResponse.unsafeJson(report, { status: database === "up" ? 200 : 503, headers })

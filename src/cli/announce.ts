@@ -23,9 +23,10 @@ Read the menu through the gateway, in another terminal:
 /** What whoever started the platform wants to know first; in an empty development home, with a demo. */
 export const announce = Effect.fn("cli.announce")(function*(options: { readonly demo: boolean }) {
   const { baseUrl } = yield* CurrentSettings
-  const { driver } = yield* Machines
-  yield* Effect.log(`Machines run in the ${driver.name} driver (${driver.tier}): ${driver.enforces.join("; ")}`)
-  if (driver.lacks.length > 0) yield* Effect.logWarning(`Machines do not have here: ${driver.lacks.join("; ")}`)
+  const { driver, guarantees } = yield* Machines
+  const { enforces, lacks } = yield* guarantees
+  yield* Effect.log(`Machines run in the ${driver.name} driver (${driver.tier}): ${enforces.join("; ")}`)
+  if (lacks.length > 0) yield* Effect.logWarning(`Machines do not have here: ${lacks.join("; ")}`)
   yield* Effect.log(`Berth is ready: ${baseUrl} (API at ${baseUrl}/docs, MCP at ${baseUrl}/mcp)`)
   if (!options.demo || !(yield* demoWanted())) return
   yield* Effect.matchCauseEffect(demo(), {

@@ -1,4 +1,5 @@
-import { Context, Data, type Effect, type Stream } from "effect"
+import { Context, Data, type Effect, type Scope, type Stream } from "effect"
+import { type Server } from "node:net"
 
 /** How a process inside an image is started: the part of the OCI image config that a driver needs. */
 export interface ImageConfig {
@@ -76,13 +77,18 @@ export class MachineError extends Data.TaggedError("MachineError")<{
  * mended by calling it again.
  */
 export class Machines extends Context.Tag("machines/Machines")<Machines, {
-  /** What runs machines here, what it enforces, and what it does not but could elsewhere: for the log and `/v1/health`. */
-  readonly driver: {
-    readonly name: string
-    readonly tier: string
+  /** What runs machines here, for the log and `/v1/health`. */
+  readonly driver: { readonly name: string; readonly tier: string }
+  /** What it enforces, and what it would elsewhere but does not here. */
+  readonly guarantees: Effect.Effect<{
     readonly enforces: ReadonlyArray<string>
     readonly lacks: ReadonlyArray<string>
-  }
+  }>
+  /**
+   * While the scope is open, what machines ask of `AUTH_URL` comes to servers made so, one for each machine. An `AUTH_URL`
+   * of https is asked through the proxy that holds its certificate.
+   */
+  readonly serveAuth: (makeServer: (machine: string) => Server) => Effect.Effect<void, never, Scope.Scope>
   /** Prepares the machine without starting it. One that exists under the name is adopted. */
   readonly provision: (spec: MachineSpec) => Effect.Effect<MachineState, MachineError>
   /** Starts a provisioned or exited machine; a running one is left as it is. */

@@ -1,5 +1,19 @@
 import { isIPv6 } from "node:net"
 
+/** The addresses in `X-Forwarded-For`, the caller's own claims among them. */
+const entriesOf = (forwardedFor: string) =>
+  forwardedFor.split(",").map((entry) => entry.trim()).filter((entry) => entry !== "")
+
+/** The addresses that somebody saw whom we believe: the peer's, which we see, and one from each proxy in front. */
+export const trustedAddresses = (
+  remote: string | undefined,
+  forwardedFor: string | undefined,
+  hops: number
+): ReadonlyArray<string> => [
+  ...(remote === undefined ? [] : [remote]),
+  ...(hops === 0 || forwardedFor === undefined ? [] : entriesOf(forwardedFor).slice(-hops))
+]
+
 /**
  * The caller's address. `hops` proxies in front are trusted: each appended the address it saw to `X-Forwarded-For`,
  * so the caller's is the `hops`-th entry from the right; what stands further left is the caller's own claim.
@@ -7,7 +21,7 @@ import { isIPv6 } from "node:net"
 export const clientAddress = (remote: string | undefined, forwardedFor: string | undefined, hops: number) => {
   const direct = (remote ?? "unknown").replace(/^::ffff:/i, "")
   if (hops === 0 || forwardedFor === undefined) return direct
-  const entries = forwardedFor.split(",").map((entry) => entry.trim()).filter((entry) => entry !== "")
+  const entries = entriesOf(forwardedFor)
   return entries.at(-hops) ?? entries[0] ?? direct
 }
 

@@ -8,7 +8,9 @@ const unused = () => Effect.die("not to be called")
 /** A machine that has exited: its output goes on, and says nothing more. */
 const saying = (lines: ReadonlyArray<readonly [stream: MachineLine["stream"], text: string]>) =>
   Machines.of({
-    driver: { name: "fake", tier: "none", enforces: [], lacks: [] },
+    driver: { name: "fake", tier: "none" },
+    guarantees: Effect.succeed({ enforces: [], lacks: [] }),
+    serveAuth: unused,
     provision: unused,
     start: unused,
     stop: unused,

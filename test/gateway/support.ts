@@ -32,7 +32,9 @@ const machines = Layer.effect(
   Machines,
   Effect.map(FakeMachines, ({ addresses, inspected }) =>
     Machines.of({
-      driver: { name: "fake", tier: "none", enforces: [], lacks: [] },
+      driver: { name: "fake", tier: "none" },
+      guarantees: Effect.succeed({ enforces: [], lacks: [] }),
+      serveAuth: unused("serveAuth"),
       provision: unused("provision"),
       start: unused("start"),
       stop: unused("stop"),

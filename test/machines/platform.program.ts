@@ -20,7 +20,7 @@ const churn = (machines: typeof Machines.Service) =>
 
 const main = Effect.gen(function*() {
   const machines = yield* Machines
-  console.log(`ready ${JSON.stringify(machines.driver)}`)
+  console.log(`ready ${JSON.stringify({ ...machines.driver, ...yield* machines.guarantees })}`)
   if (mode === "churn") return yield* churn(machines)
   yield* machines.provision(specOf(name))
   console.log(`it runs: ${JSON.stringify(yield* machines.start(name))}`)

@@ -4,6 +4,7 @@ import { SandboxLive } from "#src/machines/sandbox/Sandbox.ts"
 import { Chunk, Effect, Layer, ManagedRuntime, Stream } from "effect"
 import { readFileSync } from "node:fs"
 import * as http from "node:http"
+import { type Server } from "node:net"
 import { testRootfs } from "../support/rootfs.ts"
 import { settingsTest, temporaryDirectory } from "../support/Settings.ts"
 
@@ -23,15 +24,20 @@ export const sandboxOf = (
 export const driverOf = (
   tier: string,
   home = temporaryDirectory("m"),
-  variables: Readonly<Record<string, string>> = {}
+  variables: Readonly<Record<string, string>> = {},
+  /** Answers what machines ask of AUTH_URL. */
+  makeServer?: (machine: string) => Server
 ) => {
-  const runtime = ManagedRuntime.make(sandboxOf(home, tier, variables))
+  const answering = makeServer === undefined
+    ? Layer.empty
+    : Layer.scopedDiscard(Effect.flatMap(Machines, (machines) => machines.serveAuth(makeServer)))
+  const runtime = ManagedRuntime.make(Layer.provideMerge(answering, sandboxOf(home, tier, variables)))
   const use = <A, E>(f: (machines: typeof Machines.Service) => Effect.Effect<A, E>) =>
     runtime.runPromise(Effect.flatMap(Machines, f))
   return {
     home,
     use,
-    info: () => use((m) => Effect.succeed(m.driver)),
+    info: () => use((m) => Effect.map(m.guarantees, (guarantees) => ({ ...m.driver, ...guarantees }))),
     provision: (spec: MachineSpec) => use((m) => m.provision(spec)),
     start: (name: string) => use((m) => m.start(name)),
     stop: (name: string, grace?: number) => use((m) => m.stop(name, grace)),

@@ -1,8 +1,7 @@
-import { CurrentSettings, SettingError } from "#src/Config.ts"
+import { CurrentSettings, type SettingError } from "#src/Config.ts"
 import { Effect, Layer } from "effect"
-import { join } from "node:path"
 import { MachineError, Machines } from "../Machines.ts"
-import { authRelayFor, serveAuthRelay } from "./auth-relay.ts"
+import { openAuth } from "./auth.ts"
 import { removeEmptyParent, sweepGroups } from "./cgroups.ts"
 import { chooseHost } from "./choose.ts"
 import { describe } from "./guarantees.ts"
@@ -29,15 +28,8 @@ const checkName = (operation: string, name: string) =>
 const make = Effect.gen(function*() {
   const settings = yield* CurrentSettings
   const chosen = yield* chooseHost(settings.home, settings.sandboxTier, settings.production)
-  const auth = authRelayFor(settings.authUrl, join(chosen.yard.sockets, "auth.s"))
-  if (auth === undefined) yield* Effect.logWarning("Machines can't reach AUTH_URL: it is an IP address, not a name")
-  else {
-    yield* Effect.mapError(
-      serveAuthRelay(auth),
-      ({ message }) => new SettingError({ message: `The way from machines to AUTH_URL can't be opened: ${message}` })
-    )
-  }
-  const host = { ...chosen, auth }
+  const auth = yield* openAuth(settings, chosen.yard)
+  const host = { ...chosen, auth: auth.way }
   const locked = makeLocks()
   const { yard } = host
   if (host.cgroups !== undefined) {
@@ -45,11 +37,9 @@ const make = Effect.gen(function*() {
     yield* Effect.forkScoped(Effect.ignoreLogged(Effect.tryPromise(sweepGroups)))
   }
   return Machines.of({
-    driver: {
-      name: "sandbox",
-      tier: host.tier.name,
-      ...describe({ ...host, auth: auth === undefined ? "none" : { all: "there is none yet" } })
-    },
+    driver: { name: "sandbox", tier: host.tier.name },
+    guarantees: Effect.map(auth.reach, (reach) => describe({ ...host, auth: reach })),
+    serveAuth: auth.serve,
     provision: Effect.fn("Sandbox.provision")((spec) =>
       locked(spec.name)(Effect.uninterruptible(lifecycle.provision(host, spec)))
     ),

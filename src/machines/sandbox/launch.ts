@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { spawn } from "node:child_process"
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { type AuthRelay } from "./auth-relay.ts"
+import type { AuthWay } from "./auth-way.ts"
 import { type Cgroups, makeCgroup } from "./cgroups.ts"
 import { plainDirectory } from "./inside.ts"
 import { keeper, type KeeperPlan } from "./keeper.ts"
@@ -29,7 +29,8 @@ export interface Launch {
   readonly run: number
   readonly socket: string
   readonly port: number
-  readonly auth: AuthRelay | undefined
+  /** The way to AUTH_URL, and the socket at which the platform takes it up. */
+  readonly auth: Pick<AuthWay, "name" | "port"> & { readonly socket: string } | undefined
   readonly cgroups: Cgroups | undefined
   /** Whether the kernel lets us lay a writable layer over the image. */
   readonly overlay: boolean

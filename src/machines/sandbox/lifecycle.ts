@@ -3,7 +3,7 @@ import { Effect, Stream } from "effect"
 import { lstatSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { type MachineAddress, MachineError, type MachineSpec, type MachineState } from "../Machines.ts"
-import { type AuthRelay } from "./auth-relay.ts"
+import { type AuthWay } from "./auth-way.ts"
 import { type Cgroups, removeCgroup } from "./cgroups.ts"
 import { launch } from "./launch.ts"
 import { limitsOf } from "./limits.ts"
@@ -23,7 +23,7 @@ export interface Host {
   readonly cgroups: Cgroups | undefined
   readonly overlay: boolean
   /** Undefined: machines reach nothing outside. */
-  readonly auth: AuthRelay | undefined
+  readonly auth: AuthWay | undefined
 }
 
 const KILLED = 137
@@ -141,8 +141,10 @@ export const start = (host: Host, name: string) =>
     yield* removeTraces(host, name)
     const run = record.run + 1
     const machine = yield* Effect.try(() => prepare(host, record.spec))
+    const { auth } = host
     yield* launch({
       ...host,
+      auth: auth && { ...auth, socket: yield* auth.open(name) },
       machine,
       run,
       rootfs: record.spec.rootfs,
@@ -177,6 +179,7 @@ export const destroy = (host: Host, name: string) =>
   kill(host, name).pipe(
     Effect.zipRight(removeTraces(host, name)),
     Effect.zipRight(Effect.try(() => store.removeRecord(host.yard, name))),
+    Effect.zipRight(Effect.sync(() => host.auth?.close(name))),
     Effect.mapError(failure("destroy", name))
   )
 

@@ -37,6 +37,8 @@ export const openYard = (home: string): Yard => {
 
 export const machineDir = (yard: Yard, name: string) => join(yard.machines, name)
 export const socketPath = (yard: Yard, name: string) => join(yard.sockets, `${digest(name, 16)}.s`)
+/** Where its keeper leads what it asks of AUTH_URL. */
+export const authSocketPath = (yard: Yard, name: string) => join(yard.sockets, `${digest(name, 16)}.a`)
 /** Directories that begin with a dot are being made or removed: never a machine. */
 export const scratchDir = (yard: Yard) => join(yard.machines, `.${randomBytes(6).toString("hex")}`)
 

@@ -43,7 +43,7 @@ export const missingForApps = process.platform !== "linux"
   ? "perl is not installed"
   : undefined
 
-const files = (): ReadonlyArray<LayoutEntry> => {
+const files = (program: string): ReadonlyArray<LayoutEntry> => {
   if (perl === undefined) throw new Error("perl is not installed")
   const libraries = [...execFileSync("ldd", [perl], { encoding: "utf8" }).matchAll(/(\/\S+) \(0x/g)].map(([, path]) =>
     path!
@@ -54,26 +54,30 @@ const files = (): ReadonlyArray<LayoutEntry> => {
     from: realpathSync(path),
     mode: 0o755
   })
-  return [copy("/usr/bin/perl"), ...libraries.map(copy), { type: "file", path: "app.pl", content: app }]
+  return [copy("/usr/bin/perl"), ...libraries.map(copy), { type: "file", path: "app.pl", content: program }]
 }
 
-/** Makes an image in a layout of its own and answers with its `oci:` address. */
-export const appImage = (
-  behaviour: Behaviour,
-  options: { readonly architecture?: string; readonly note?: string; readonly program?: string } = {}
-) =>
+interface ImageOptions {
+  readonly architecture?: string
+  readonly env?: ReadonlyArray<string>
+  /** What is run instead of perl. */
+  readonly program?: string
+}
+
+/** An image that runs a program for perl, in a layout of its own; the answer is its `oci:` address. */
+export const perlImage = (source: string, { architecture, env = [], program = "/usr/bin/perl" }: ImageOptions = {}) =>
   Effect.gen(function*() {
     const directory = join(temporaryDirectory("image"), "layout")
     yield* writeLayout(directory, {
-      layers: [files()],
-      config: {
-        entrypoint: [options.program ?? "/usr/bin/perl"],
-        cmd: ["/app.pl"],
-        env: [`BEHAVIOUR=${behaviour}`, `NOTE=${options.note ?? ""}`],
-        workingDir: "/",
-        user: ""
-      },
-      ...(options.architecture === undefined ? {} : { architecture: options.architecture })
+      layers: [files(source)],
+      config: { entrypoint: [program], cmd: ["/app.pl"], env, workingDir: "/", user: "" },
+      ...(architecture === undefined ? {} : { architecture })
     })
     return `oci:${directory}`
   }).pipe(Effect.orDie)
+
+/** An image of the app, which behaves so. */
+export const appImage = (
+  behaviour: Behaviour,
+  { note = "", ...options }: Omit<ImageOptions, "env"> & { readonly note?: string } = {}
+) => perlImage(app, { ...options, env: [`BEHAVIOUR=${behaviour}`, `NOTE=${note}`] })
