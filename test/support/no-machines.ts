@@ -8,7 +8,9 @@ const unwanted = (operation: string) => () =>
 export const NoMachines = Layer.succeed(
   Machines,
   Machines.of({
-    driver: { name: "none", tier: "none", enforces: [] },
+    driver: { name: "none", tier: "none" },
+    guarantees: Effect.succeed({ enforces: [], lacks: [] }),
+    serveAuth: () => Effect.void,
     provision: unwanted("provision"),
     start: unwanted("start"),
     stop: () => Effect.void,

@@ -99,8 +99,8 @@ export const run = (
     return ended
   }
   const closeOutput = () => {
-    child.stdout.destroy()
-    child.stderr.destroy()
+    child.stdout?.destroy()
+    child.stderr?.destroy()
   }
   const url = `http://localhost:${place.port}`
   return { place, url, pid: child.pid ?? 0, output: () => output, printed, closeOutput, end }
