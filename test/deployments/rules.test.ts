@@ -1,7 +1,6 @@
 import { complaint } from "#src/deployments/health.ts"
 import { isLeftover } from "#src/deployments/leftover-rule.ts"
 import { machineEnvironment, type PlatformValues } from "#src/deployments/machine-environment.ts"
-import { levelOf } from "#src/deployments/output-level.ts"
 import { admit, burst, fullCap, perSecond } from "#src/deployments/rate-cap.ts"
 import { attempts, seenDown, seenRunning, type Watched } from "#src/deployments/restart-policy.ts"
 import { keptCount, keptVersions, neededVersions } from "#src/deployments/retention-rule.ts"
@@ -221,19 +220,6 @@ describe("the cap on output", () => {
     assert.strictEqual(admitted.length, burst)
     assert.strictEqual(cap.dropped, 5)
     assert.strictEqual(admit(cap, 1_000, many).admitted.length, perSecond)
-  })
-})
-
-describe("the level of a line", () => {
-  it("is its own, when it names one", () => {
-    assert.strictEqual(levelOf({ stream: "stdout", text: "{\"level\":\"error\",\"msg\":\"x\"}" }), "error")
-    assert.strictEqual(levelOf({ stream: "stderr", text: "{\"level\":30,\"msg\":\"x\"}" }), "info")
-    assert.strictEqual(levelOf({ stream: "stderr", text: "{\"severity\":\"DEBUG\"}" }), "debug")
-  })
-  it("is info on stdout, warn on stderr, and error where stderr reads like one", () => {
-    assert.strictEqual(levelOf({ stream: "stdout", text: "Error: not really" }), "info")
-    assert.strictEqual(levelOf({ stream: "stderr", text: "listening" }), "warn")
-    assert.strictEqual(levelOf({ stream: "stderr", text: "TypeError: x is undefined" }), "error")
   })
 })
 

@@ -92,7 +92,7 @@ describe("server metadata", () => {
     const described = await callTool(client, "server_metadata", { subdomain: "anybody" })
     expect(described.structuredContent).toMatchObject({ name: "Named anybody" })
     const issues = [{ path: "subdomain", message: "is required" }]
-    expect(textOf(await callTool(client, "server_metadata", {}))).toEqual(failure("validation_error", { issues }))
+    expect(textOf(await callTool(client, "server_metadata", {}))).toEqual(failure("bad_request", { issues }))
     const { tools } = await client.listTools()
     expect(tools.find(({ name }) => name === "server_metadata")?.inputSchema.required).toEqual(["subdomain"])
     expect(textOf(await callTool(client, "directory_listing", { listingId: "x" }))).toEqual(failure("not_found"))

@@ -160,9 +160,9 @@ describe("processes", () => {
 })
 
 /** Runs a classic BPF program the way the kernel does, for the instructions ours uses. */
-const verdict = (program: Uint8Array, call: { number: number; arch: number; arg0?: number }) => {
+const verdict = (program: Uint8Array, call: { number: number; arch: number; arg0?: number; arg2?: number }) => {
   const view = new DataView(program.buffer)
-  const data = new Map([[0, call.number], [4, call.arch], [16, call.arg0 ?? 0]])
+  const data = new Map([[0, call.number], [4, call.arch], [16, call.arg0 ?? 0], [32, call.arg2 ?? 0]])
   for (let at = 0, a = 0;; at++) {
     const [code, jt, jf] = [view.getUint16(at * 8, true), view.getUint8(at * 8 + 2), view.getUint8(at * 8 + 3)]
     const k = view.getUint32(at * 8 + 4, true)
@@ -204,6 +204,8 @@ describe.each([["x64", 0, 0xc000003e, 56, 41], ["arm64", 1, 0xc00000b7, 220, 198
         ALLOW
       ])
       expect([38, 40].map((arg0) => verdict(program, { number: socket, arch, arg0 }))).toEqual([EPERM, EPERM])
+      const netlink = [0, 9].map((arg2) => verdict(program, { number: socket, arch, arg0: 16, arg2 }))
+      expect(netlink, "routes, audit").toEqual([ALLOW, EPERM])
     })
 
     it("kills a process that calls by another architecture's numbers", () => {

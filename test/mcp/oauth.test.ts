@@ -1,4 +1,5 @@
 import { platformScopes } from "#src/oauth/platform-resource.ts"
+import { newUlid } from "#src/shared/ids.ts"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
@@ -8,12 +9,24 @@ import { type Account } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { freshAddress } from "../support/http.ts"
 import { mint, secretKey } from "../support/mint.ts"
+import { runSql } from "../support/sql.ts"
 
 const berth = useBerth({ variables: secretKey })
 
 const all = platformScopes.join(" ")
-const tokenOf = (account: Account, scope = all, audience = `${berth.url}/mcp`, clientId = "https://app.example/c") =>
-  mint(berth, { accountId: account.id, audience, scope, clientId })
+const tokenOf = async (account: Account, scope = all, audience = `${berth.url}/mcp`, clientId = "https://app.example/c") => {
+  const familyId = newUlid()
+  await runSql(
+    berth.databaseUrl,
+    `WITH given AS (
+       INSERT INTO oauth_grants (id, user_id, client_id, resource, scopes, redirect_uris_hash)
+       VALUES ($1, $2, $3, $4, '{}', '') ON CONFLICT (user_id, client_id, resource) DO UPDATE SET updated_at = now()
+       RETURNING id
+     ) INSERT INTO token_families (id, grant_id) SELECT $1, id FROM given`,
+    [familyId, account.id, clientId, audience]
+  )
+  return mint(berth, { accountId: account.id, audience, scope, clientId, familyId })
+}
 
 const initialize = {
   jsonrpc: "2.0",
@@ -122,7 +135,8 @@ describe("14 [RS] a 401 at our own MCP door", () => {
 
   it("ends a token's life, and its user's", async () => {
     const gone = await berth.signUp()
-    const token = await tokenOf({ ...gone, id: "01ARZ3NDEKTSV4RRFFQ69G5FAV" } as Account)
+    const token = await tokenOf(gone)
+    await runSql(berth.databaseUrl, "DELETE FROM users WHERE id = $1", [gone.id])
     assert.strictEqual((await post(token)).status, 401)
   })
 })

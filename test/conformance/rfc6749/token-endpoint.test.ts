@@ -68,7 +68,8 @@ describe("RFC 6749: the token endpoint", () => {
       })
       expect([path, bytes.status, bytes.body]).toEqual([path, 400, failure("invalid_request")])
       const other = await berth.request("GET", path)
-      expect([path, other.status, other.body]).toEqual([path, 404, failure("invalid_request")])
+      expect([path, other.status, other.body]).toEqual([path, 405, failure("invalid_request")])
+      expect(other.headers.get("allow")).toBe("POST, OPTIONS")
     }
     const empty = await berth.request("POST", "/api/v1/oauth/token")
     expect([empty.status, empty.body]).toEqual([400, failure("invalid_request")])
