@@ -214,6 +214,8 @@ export const makeGateway = Effect.gen(function*() {
       onIdle = () => resume(Effect.void)
       if (underWay.size === 0) onIdle()
     }).pipe(
+      // It is called while a scope closes, where nothing is interrupted unless it says so.
+      Effect.interruptible,
       Effect.timeoutOption(milliseconds),
       Effect.zipRight(Effect.sync(() => {
         for (const cut of [...underWay]) cut()

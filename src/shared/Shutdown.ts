@@ -31,7 +31,10 @@ export class Shutdown extends Effect.Service<Shutdown>()("shared/Shutdown", {
       hurry: Effect.asVoid(Deferred.succeed(hurried, undefined)),
       /** Waits for the work, and no longer than that; true when it came to its own end. */
       within: <A, E, R>(share: number, work: Effect.Effect<A, E, R>) =>
-        Effect.raceFirst(Effect.as(Effect.disconnect(Effect.interruptible(work)), true), Effect.as(over(share), false))
+        Effect.raceFirst(
+          Effect.as(Effect.interruptible(Effect.disconnect(work)), true),
+          Effect.as(over(share), false)
+        )
     } as const
   })
 }) {}

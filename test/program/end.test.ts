@@ -60,7 +60,7 @@ describeWhen(
 
     it("takes no longer than SHUTDOWN_SECONDS, all together, and leaves nothing", async () => {
       await start(6)
-      const seconds = await took(async () => expect(await program.end("SIGTERM")).toEqual({ code: 0, signal: null }))
+      const seconds = await took(async () => expect(await program.end("SIGTERM"), program.output()).toEqual({ code: 0, signal: null }))
       expect(seconds).toBeLessThan(6.5)
       expect(await hanging).toBe("cut")
       expect(traces(place.home)).toEqual(nothing)
@@ -75,7 +75,7 @@ describeWhen(
       process.kill(program.pid, "SIGTERM")
       await setTimeout(1_500)
       expect(() => process.kill(program.pid, 0)).not.toThrow()
-      const seconds = await took(async () => expect(await program.end("SIGTERM")).toEqual({ code: 0, signal: null }))
+      const seconds = await took(async () => expect(await program.end("SIGTERM"), program.output()).toEqual({ code: 0, signal: null }))
       expect(seconds).toBeLessThan(4)
       expect(traces(place.home)).toEqual(nothing)
     }, 90_000)
