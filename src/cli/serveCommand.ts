@@ -26,7 +26,15 @@ export const serveCommand = Command.make("serve", { noDemo }, ({ noDemo }) =>
       Effect.onInterrupt(() => Effect.log("Stopping")),
       Effect.raceFirst(Effect.tapError(
         Context.get(platform, HostLease).lost,
-        (error) => Effect.zipRight(Effect.logError(error.message), Effect.sync(beginEnd))
+        (error) =>
+          Effect.zipRight(
+            Effect.logError(error.message),
+            Effect.sync(() => {
+              // It has failed, also when a signal comes while it ends.
+              process.exitCode = 1
+              beginEnd()
+            })
+          )
       )),
       Effect.provide(platform)
     )
