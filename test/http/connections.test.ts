@@ -6,7 +6,7 @@ import { networkInterfaces } from "node:os"
 import { text } from "node:stream/consumers"
 import { afterEach, beforeAll, describe, expect, it } from "vitest"
 import { Berth, useBerth } from "../support/Berth.ts"
-import { describeWhen } from "../support/needs.ts"
+import { describeLong, describeWhen } from "../support/needs.ts"
 
 const open: Array<Socket> = []
 afterEach(() => {
@@ -111,7 +111,7 @@ describeWhen(outside === undefined ? "this machine has no address of its own" : 
   })
 })
 
-describe.runIf(process.env["CI_FULL"] === "1")("a request whose head does not come", () => {
+describeLong("a request whose head does not come", () => {
   const berth = useBerth()
   let port = 0
   beforeAll(() => void (port = Number(new URL(berth.url).port)))

@@ -4,6 +4,7 @@ import { failure } from "../contract/shapes.ts"
 import { type Account, type Project } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { callTool, connectMcp, textOf } from "../support/mcp.ts"
+import { itLong } from "../support/needs.ts"
 import { DatabaseProxy } from "../support/proxy.ts"
 import { holdLock } from "../support/sql.ts"
 
@@ -133,7 +134,7 @@ describe("while the database says nothing at all", () => {
     expect(performance.now() - started).toBeLessThan(2_500)
   })
 
-  it.skipIf(process.env["CI_FULL"] !== "1")(
+  itLong(
     "every call comes to its end as 503, and works again afterwards",
     async () => {
       const asked = Array.from({ length: 20 }, () => owner.get("/v1/projects"))

@@ -6,13 +6,11 @@ import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { Berth } from "../support/Berth.ts"
 import { freePort } from "../support/http.ts"
-import { describeWhen, missingProgram } from "../support/needs.ts"
+import { describeLong, missingProgram } from "../support/needs.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 import { type Driver, driverOf, run, specOf, until, up } from "./support.ts"
 
-const missing = process.env["CI_FULL"] !== "1"
-  ? "it takes a web server (CI_FULL=1 runs it)"
-  : missingProgram("nginx") ?? missingProgram("openssl")
+const missing = missingProgram("nginx") ?? missingProgram("openssl")
 
 /** The server block that the README shows, on a port of its own, with a certificate for localhost. */
 const nginx = (port: number, platform: number) => {
@@ -41,7 +39,7 @@ const nginx = (port: number, platform: number) => {
   return spawn("nginx", ["-p", folder, "-c", join(folder, "nginx.conf")], { stdio: "inherit" })
 }
 
-describeWhen(missing, "a machine behind nginx with TLS on the same host", () => {
+describeLong("a machine behind nginx with TLS on the same host", () => {
   const berth = new Berth()
   let driver: Driver
   let server: ReturnType<typeof nginx>
@@ -115,4 +113,4 @@ describeWhen(missing, "a machine behind nginx with TLS on the same host", () => 
     })
     expect(await status).toBe(200)
   })
-})
+}, missing)

@@ -5,15 +5,12 @@ import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { freshDatabaseUrl } from "../support/Database.ts"
 import { freePort, send } from "../support/http.ts"
-import { describeWhen } from "../support/needs.ts"
+import { describeWhen, itLong } from "../support/needs.ts"
 import { runSql } from "../support/sql.ts"
 import { owner } from "./support/owner.ts"
 import { ask, keepAsking } from "./support/probe.ts"
 import { anotherHome, build, clear, newPlace, type Place, type Program, run, sweep } from "./support/program.ts"
 import { nothing, traces } from "./support/traces.ts"
-
-/** Takes half a minute. */
-const atLength = it.skipIf(process.env["CI_FULL"] !== "1")
 
 const missing = process.platform === "linux" ? undefined : "machines run on Linux only"
 
@@ -115,7 +112,7 @@ describeWhen(missing, "two hosts on one database", () => {
     120_000
   )
 
-  atLength("what a server is asked meanwhile is answered that it is being brought back", async () => {
+  itLong("what a server is asked meanwhile is answered that it is being brought back", async () => {
     // Its image is nowhere yet, on a host that has just begun.
     await runSql(variables["DATABASE_URL"] ?? "", "UPDATE servers SET status = 'provisioning'")
     await program.end("SIGKILL")

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto"
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
+import { full } from "../../support/needs.ts"
 
 /** Programs of others, of pinned versions, and the Node that they need. */
 export interface Peers {
@@ -70,7 +71,7 @@ const install = async () => {
 export const findPeers = async (): Promise<Peers | string> => {
   if (!shipped && process.platform !== "linux") return "machines run on Linux only"
   if (!existsSync(place)) {
-    if (process.env["CI_FULL"] !== "1") {
+    if (!full) {
       return "mcp-remote, the Inspector and the conformance suite are not installed (CI_FULL=1 installs them)"
     }
     try {
