@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { expect, it } from "vitest"
 import { type Account, dataOf } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
-import { describeWhen } from "../support/needs.ts"
+import { describeLong } from "../support/needs.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 import { appImage, type Behaviour, missingForApps } from "./support/app-image.ts"
 
@@ -13,9 +13,9 @@ interface Done {
   readonly imageDigest: string
 }
 
-describeWhen(missingForApps, "an image that nobody needs any more", () => {
+describeLong("an image that nobody needs any more", () => {
   const home = temporaryDirectory()
-  const berth = useBerth({ variables: { BERTH_HOME: home } })
+  const berth = useBerth({ machines: true, variables: { BERTH_HOME: home } })
 
   const listed = (...path: ReadonlyArray<string>) =>
     existsSync(join(home, ...path)) ? readdirSync(join(home, ...path)).sort() : []
@@ -74,4 +74,4 @@ describeWhen(missingForApps, "an image that nobody needs any more", () => {
     await owner.delete(`/v1/servers/${server.id}`)
     await until(() => unpacked().length === 0)
   }, 60_000)
-})
+}, missingForApps)

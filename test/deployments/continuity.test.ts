@@ -5,10 +5,10 @@ import { assert } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
 import { appImage } from "./support/app-image.ts"
 import { getFrom } from "./support/http.ts"
-import { makeServer, platformSuite } from "./support/platform.ts"
+import { makeServer, longPlatformSuite } from "./support/platform.ts"
 import { until } from "./support/wait.ts"
 
-platformSuite("continuity", (it) => {
+longPlatformSuite("continuity", (it) => {
   it.effect(
     "whoever asks the deployment that serves always gets an answer, through deploys, a failure and a rollback",
     () =>

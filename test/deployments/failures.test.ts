@@ -11,7 +11,7 @@ import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { temporaryDirectory } from "../support/Settings.ts"
 import { appImage } from "./support/app-image.ts"
-import { makeServer, platformSuite } from "./support/platform.ts"
+import { makeServer, longPlatformSuite } from "./support/platform.ts"
 import { until } from "./support/wait.ts"
 
 /** A layout whose manifest is these bytes, with their digest. */
@@ -74,7 +74,7 @@ const table = [
   ]
 ] as const
 
-platformSuite("a deployment that fails", (it) => {
+longPlatformSuite("a deployment that fails", (it) => {
   for (const [what, image, expected] of table) {
     it.effect(`says where and why: ${what}`, () =>
       Effect.gen(function*() {

@@ -6,7 +6,7 @@ import { SqlClient } from "@effect/sql"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { appImage } from "./support/app-image.ts"
-import { makeServer, platformSuite } from "./support/platform.ts"
+import { makeServer, longPlatformSuite } from "./support/platform.ts"
 
 const allowed = plans.free.quotas.imageBytes!
 
@@ -47,7 +47,7 @@ const account = Effect.gen(function*() {
   }
 })
 
-platformSuite("a plan's images", (it) => {
+longPlatformSuite("a plan's images", (it) => {
   it.effect(
     "are refused by the size of their layers, before anything is copied; the same image again is not",
     () =>

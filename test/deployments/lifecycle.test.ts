@@ -10,7 +10,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { appImage, type Behaviour } from "./support/app-image.ts"
 import { getFrom } from "./support/http.ts"
-import { makeServer, platformSuite } from "./support/platform.ts"
+import { makeServer, longPlatformSuite } from "./support/platform.ts"
 import { until } from "./support/wait.ts"
 
 const setUp = (behaviour: Behaviour = "healthy") =>
@@ -37,7 +37,7 @@ const setUp = (behaviour: Behaviour = "healthy") =>
     }
   })
 
-platformSuite("starting and stopping", (it) => {
+longPlatformSuite("starting and stopping", (it) => {
   it.effect("stopped stays stopped, also for the reconciler, until it is started", () =>
     Effect.gen(function*() {
       const { as, id, lifecycle, machine, reconciler, server, status } = yield* setUp()
@@ -84,7 +84,7 @@ platformSuite("starting and stopping", (it) => {
     }), 30_000)
 })
 
-platformSuite("the reconciler", (it) => {
+longPlatformSuite("the reconciler", (it) => {
   it.effect("starts a machine that crashed, with a line that says how it ended", () =>
     Effect.gen(function*() {
       const { id, machine, messages, reconciler } = yield* setUp()

@@ -6,13 +6,13 @@ import { pauseBefore } from "#src/deployments/missing-image-rule.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { SqlClient } from "@effect/sql"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { renameSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { freshDatabaseUrl } from "../support/Database.ts"
-import { describeWhen } from "../support/needs.ts"
+import { describeLong } from "../support/needs.ts"
 import { imageFromLayout, startFakeRegistry } from "../support/registry.ts"
 import { settingsTest, temporaryDirectory } from "../support/Settings.ts"
 import { makeServer } from "./support/account.ts"
@@ -82,7 +82,7 @@ const madeImage = (note: string) =>
     return { imageUri: `oci:${folder}`, elsewhere: imageUri, away: () => renameSync(folder, layout) }
   })
 
-describeWhen(missingForApps, "a host that has none of the images", () => {
+describeLong("a host that has none of the images", () => {
   it.scopedLive("brings back what ran, each image by its digest, and nothing else", () =>
     Effect.gen(function*() {
       const { onNewHost } = yield* installation
@@ -164,9 +164,9 @@ describeWhen(missingForApps, "a host that has none of the images", () => {
       }),
     60_000
   )
-})
+}, missingForApps)
 
-describe("an image that could not be had", () => {
+describeLong("an image that could not be had", () => {
   it("is asked for again ever less often, and every ten minutes in the end", () => {
     assert.deepStrictEqual([1, 2, 3, 6, 7, 100].map((times) => pauseBefore(times) / 1000), [15, 30, 60, 480, 600, 600])
   })

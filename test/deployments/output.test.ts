@@ -8,7 +8,7 @@ import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { appImage } from "./support/app-image.ts"
 import { getFrom } from "./support/http.ts"
-import { makeServer, platformSuite } from "./support/platform.ts"
+import { makeServer, longPlatformSuite } from "./support/platform.ts"
 import { until } from "./support/wait.ts"
 
 const setUp = Effect.gen(function*() {
@@ -26,7 +26,7 @@ const setUp = Effect.gen(function*() {
   return { as, server, id, logs, matching }
 })
 
-platformSuite("a machine's output", (it) => {
+longPlatformSuite("a machine's output", (it) => {
   it.effect("is in its server's log, in order, with a level by its stream", () =>
     Effect.gen(function*() {
       const { id, matching } = yield* setUp

@@ -4,9 +4,10 @@ import { Lifecycle } from "#src/deployments/Lifecycle.ts"
 import { DeploymentJobsLive } from "#src/deployments/Live.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { Servers } from "#src/servers/Servers.ts"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { freshDatabaseUrl } from "../support/Database.ts"
+import { describeLong } from "../support/needs.ts"
 import { settingsTest, temporaryDirectory } from "../support/Settings.ts"
 import { makeServer } from "./support/account.ts"
 import { appImage, type Behaviour } from "./support/app-image.ts"
@@ -35,7 +36,7 @@ const begin = (behaviour: Behaviour) =>
     return { as, server, id: pending.id }
   })
 
-describe("a platform that is stopped and started", () => {
+describeLong("a platform that is stopped and started", () => {
   it.scopedLive(
     "goes on with the deployment that was under way, as if it had not been stopped",
     () =>

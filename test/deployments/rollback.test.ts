@@ -9,7 +9,7 @@ import { Effect } from "effect"
 import { rmSync } from "node:fs"
 import { appImage, type Behaviour } from "./support/app-image.ts"
 import { getFrom } from "./support/http.ts"
-import { makeServer, platformSuite } from "./support/platform.ts"
+import { makeServer, longPlatformSuite } from "./support/platform.ts"
 import { until } from "./support/wait.ts"
 
 const setUp = (retention = 10) =>
@@ -35,7 +35,7 @@ const setUp = (retention = 10) =>
     }
   })
 
-platformSuite("going back", (it) => {
+longPlatformSuite("going back", (it) => {
   it.effect(
     "runs a version's stored image again, as a new version, and tells the one it replaced",
     () =>
@@ -126,7 +126,7 @@ platformSuite("going back", (it) => {
   )
 })
 
-platformSuite("auto-rollback", (it) => {
+longPlatformSuite("auto-rollback", (it) => {
   it.effect(
     "on: the failed machine goes, the old one never stops, the server stays running",
     () =>

@@ -6,7 +6,7 @@ import { expect, it } from "vitest"
 import { readyServerBundle } from "../ready-server/bundle.ts"
 import { dataOf } from "../support/account.ts"
 import { Berth } from "../support/Berth.ts"
-import { describeWhen } from "../support/needs.ts"
+import { describeLong } from "../support/needs.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 
 const notLinux = process.platform === "linux" ? undefined : "the ready image is made of this Node, on Linux only"
@@ -27,7 +27,7 @@ const opened = (url: string, token: string) =>
     }).end()
   })
 
-describeWhen(notLinux, "a stop, with an event stream of a hosted server open", () => {
+describeLong("a stop, with an event stream of a hosted server open", () => {
   it("ends the stream at once, whatever its client said to accept", async () => {
     const home = temporaryDirectory("ready")
     const bundle = join(home, "server.js")
@@ -50,4 +50,4 @@ describeWhen(notLinux, "a stop, with an event stream of a hosted server open", (
     expect(performance.now() - started).toBeLessThan(9_000)
     expect(berth.logged.filter((line) => line.includes("waiting for"))).toEqual([])
   }, 60_000)
-})
+}, notLinux)

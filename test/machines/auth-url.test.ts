@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest"
 import { missingForApps } from "../deployments/support/app-image.ts"
 import { startClientHost } from "../oauth/support/client-host.ts"
 import { Berth } from "../support/Berth.ts"
-import { describeWhen } from "../support/needs.ts"
+import { describeLong } from "../support/needs.ts"
 import { type Asker, deployAsker, written } from "./asker.ts"
 
 const base = "/tenant/a"
@@ -152,7 +152,7 @@ const rules = (
 
 const start = async (variables: Readonly<Record<string, string>>) => {
   const berth = new Berth()
-  await berth.start({ variables: { ALLOWED_PRIVATE_HOSTS: "127.0.0.1", ...variables } })
+  await berth.start({ machines: true, variables: { ALLOWED_PRIVATE_HOSTS: "127.0.0.1", ...variables } })
   const [one, two] = await Promise.all(
     Array.from({ length: 2 }, async () => deployAsker(berth, await berth.signUp("pro")))
   )
@@ -166,7 +166,7 @@ const enforced = async (berth: Berth) =>
   ))
     .body.compute
 
-describeWhen(missingForApps, "the way from a machine to an AUTH_URL of http", () => {
+describeLong("the way from a machine to an AUTH_URL of http", () => {
   let at: Awaited<ReturnType<typeof start>>
   beforeAll(async () => {
     at = await start({ AUTH_URL: `http://localhost:9${base}` })
@@ -180,7 +180,7 @@ describeWhen(missingForApps, "the way from a machine to an AUTH_URL of http", ()
     expect(enforces).toContainEqual(expect.stringMatching(/AUTH_URL: introspection, signing keys, metadata, its own/))
     expect(lacks).not.toContainEqual(expect.stringContaining("AUTH_URL"))
   })
-})
+}, missingForApps)
 
 /**
  * A proxy as it stands in front on the same host. TLS is between it and the machine, and nothing on the way looks
@@ -212,7 +212,7 @@ const proxyTo = async (target: () => string) => {
   return { proxy, seen, port: (proxy.address() as AddressInfo).port }
 }
 
-describeWhen(missingForApps, "the way from a machine to an AUTH_URL of https, by a proxy on this host", () => {
+describeLong("the way from a machine to an AUTH_URL of https, by a proxy on this host", () => {
   let at: Awaited<ReturnType<typeof start>>
   let front: Awaited<ReturnType<typeof proxyTo>>
   beforeAll(async () => {
@@ -242,4 +242,4 @@ describeWhen(missingForApps, "the way from a machine to an AUTH_URL of https, by
       expect(answer.status).toBe(200)
     }
   })
-})
+}, missingForApps)

@@ -7,13 +7,14 @@ import { services } from "../deployments/support/services.ts"
 import { DatabaseTest } from "../support/Database.ts"
 import { settingsTest } from "../support/Settings.ts"
 
-const day = 24 * 60 * 60_000
+const minute = 60_000
+const day = 24 * 60 * minute
 
-/** A business with a confirmed number, shown in the directory, whose account is a day short of 30 days at the start. */
+/** A business with a confirmed number, shown in the directory, whose account is five minutes short of 30 days at the start. */
 const business = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql`INSERT INTO users (id, email, password_hash, created_at)
-    VALUES ('u', 'u@example.com', '', ${new Date(-29 * day)})`
+    VALUES ('u', 'u@example.com', '', ${new Date(-30 * day + 5 * minute)})`
   yield* sql`INSERT INTO projects (id, account_id, name, slug) VALUES ('p', 'u', 'P', 'p')`
   yield* sql`INSERT INTO businesses (id, project_id, name, slug, industry, template_type, phone, verified_phone,
       phone_verified_at, verification_level)
@@ -40,7 +41,7 @@ layer(services(DatabaseTest, settingsTest()), { excludeTestServices: true, timeo
       Effect.gen(function*() {
         yield* business
         yield* Layer.build(MaintenanceLive)
-        yield* TestClock.adjust(day - 1)
+        yield* TestClock.adjust(5 * minute - 1)
         yield* TestServices.provideLive(Effect.sleep("100 millis"))
         assert.deepStrictEqual(yield* verified, [])
         // The job asks a real database, and is on the test's clock otherwise.

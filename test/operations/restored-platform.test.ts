@@ -9,7 +9,7 @@ import { dataOf, type Listed, type Server } from "../support/account.ts"
 import { Berth } from "../support/Berth.ts"
 import { businesses } from "../support/business.ts"
 import { emptyDatabaseUrl } from "../support/Database.ts"
-import { describeWhen } from "../support/needs.ts"
+import { describeLong } from "../support/needs.ts"
 import { newFlow } from "../support/oauth.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 import { backupFile, bringBack, save, type Site } from "./support/backup.ts"
@@ -21,7 +21,7 @@ interface Publication {
 
 const menu = { filename: "menu.csv", content: "name,price\nTomato Soup,6.50\n", name: "Copper Ladle" }
 
-describeWhen(missingForApps, "an installation that was saved while it ran, restored with an empty home", () => {
+describeLong("an installation that was saved while it ran, restored with an empty home", () => {
   const scope = Effect.runSync(Scope.make())
   const homes = [temporaryDirectory("first"), temporaryDirectory("second")] as const
   const first = new Berth()
@@ -77,7 +77,7 @@ describeWhen(missingForApps, "an installation that was saved while it ran, resto
       SECRET_KEY: randomBytes(32).toString("base64"),
       READY_IMAGE: await Effect.runPromise(appImage("healthy", { note: "ready" }))
     }
-    await first.start({ variables: { ...variables, BERTH_HOME: homes[0] } })
+    await first.start({ machines: true, variables: { ...variables, BERTH_HOME: homes[0] } })
     made = await fill()
     before = await seen(first)
     saved = { databaseUrl: first.databaseUrl, home: homes[0] }
@@ -89,6 +89,7 @@ describeWhen(missingForApps, "an installation that was saved while it ran, resto
     await Effect.runPromise(bringBack({ databaseUrl, home: homes[1] }, file))
     const { port } = new URL(first.url)
     await second.start({
+      machines: true,
       databaseUrl,
       variables: { ...variables, BERTH_HOME: homes[1], PORT: port, BASE_URL: first.url }
     })
@@ -144,4 +145,4 @@ describeWhen(missingForApps, "an installation that was saved while it ran, resto
     expect((await second.request("GET", "/v1/directory?search=copper")).body).toMatchObject({ data: [] })
     expect(second.unexpected).toEqual([])
   })
-})
+}, missingForApps)

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { appImage, missingForApps } from "../deployments/support/app-image.ts"
 import { type Account, dataOf, signUp } from "../support/account.ts"
 import { send } from "../support/http.ts"
-import { describeWhen } from "../support/needs.ts"
+import { describeLong } from "../support/needs.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 import { anotherHome, build, clear, newPlace, type Place, type Program, run, sweep } from "./support/program.ts"
 import { nothing, traces } from "./support/traces.ts"
@@ -21,8 +21,7 @@ afterAll(() => clear(built))
 
 const command = ["node", "dist/berth.js", "serve", "--no-demo"] as const
 
-describeWhen(
-  missingForApps,
+describeLong(
   "the end of a platform, with a machine that ignores SIGTERM and a request that hangs",
   () => {
     let place: Place
@@ -79,7 +78,8 @@ describeWhen(
       expect(seconds).toBeLessThan(4)
       expect(traces(place.home)).toEqual(nothing)
     }, 90_000)
-  }
+  },
+  missingForApps
 )
 
 const isRoot = process.getuid?.() === 0

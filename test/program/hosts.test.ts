@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { freshDatabaseUrl } from "../support/Database.ts"
 import { freePort, send } from "../support/http.ts"
-import { describeWhen, itLong } from "../support/needs.ts"
+import { describeLong, itLong } from "../support/needs.ts"
 import { runSql } from "../support/sql.ts"
 import { owner } from "./support/owner.ts"
 import { ask, keepAsking } from "./support/probe.ts"
@@ -14,7 +14,7 @@ import { nothing, traces } from "./support/traces.ts"
 
 const missing = process.platform === "linux" ? undefined : "machines run on Linux only"
 
-describeWhen(missing, "two hosts on one database", () => {
+describeLong("two hosts on one database", () => {
   const scope = Effect.runSync(Scope.make())
   let first: Place
   let second: Place
@@ -147,4 +147,4 @@ describeWhen(missing, "two hosts on one database", () => {
       clear(third)
     }
   }, 120_000)
-})
+}, missing)

@@ -5,7 +5,7 @@ import { type Account, dataOf, type Listed } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { type Business, businesses } from "../support/business.ts"
 import { callTool, connectMcp } from "../support/mcp.ts"
-import { describeWhen } from "../support/needs.ts"
+import { describeLong, describeWhen } from "../support/needs.ts"
 
 interface Publication {
   readonly businessId: string
@@ -153,7 +153,7 @@ describeWhen(missingForApps, "publishing a business", () => {
   })
 })
 
-describeWhen(missingForApps, "publishing a business whose server does not start", () => {
+describeLong("publishing a business whose server does not start", () => {
   const variables: Record<string, string> = {}
   beforeAll(async () => {
     variables["READY_IMAGE"] = await Effect.runPromise(appImage("crash"))
@@ -173,4 +173,4 @@ describeWhen(missingForApps, "publishing a business whose server does not start"
       }
     })
   })
-})
+}, missingForApps)

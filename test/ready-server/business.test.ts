@@ -6,7 +6,7 @@ import { useBerth } from "../support/Berth.ts"
 import { businesses, newBusiness } from "../support/business.ts"
 import { catalogOf, type Item, newCategory, newItem } from "../support/catalog.ts"
 import { callTool, connectMcp } from "../support/mcp.ts"
-import { describeWhen } from "../support/needs.ts"
+import { describeLong } from "../support/needs.ts"
 import { type Flow, newFlow } from "../support/oauth.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 import { runSql } from "../support/sql.ts"
@@ -16,7 +16,7 @@ import { restaurant } from "./config.ts"
 const notLinux = process.platform === "linux" ? undefined : "the ready image is made of this Node, on Linux only"
 const secret = "whsec_canary_7731"
 
-describeWhen(notLinux, "a business whose server is deployed", () => {
+describeLong("a business whose server is deployed", () => {
   const berth = useBerth({ machines: true, variables: { BERTH_HOME: temporaryDirectory("business") } })
   let flow: Flow
   let image: string
@@ -110,4 +110,4 @@ describeWhen(notLinux, "a business whose server is deployed", () => {
     expect((await flow.owner.delete(`${businesses}/${businessId}`)).status).toBe(204)
     expect((await ask("get_business")).data).toMatchObject({ name: "Copper Ladle" })
   })
-})
+}, notLinux)

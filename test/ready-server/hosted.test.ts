@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { text } from "node:stream/consumers"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { useBerth } from "../support/Berth.ts"
-import { describeWhen } from "../support/needs.ts"
+import { describeLong } from "../support/needs.ts"
 import { type Flow, newFlow, replayToken } from "../support/oauth.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 import { runSql } from "../support/sql.ts"
@@ -19,7 +19,7 @@ const call = { jsonrpc: "2.0", id: 1, method: "tools/list" }
 const mcpHeaders = { accept: "application/json, text/event-stream", "content-type": "application/json" }
 
 /** Platform, gateway, machine and the machine's way back to the platform, all of them real. */
-describeWhen(notLinux, "a ready server that is deployed", () => {
+describeLong("a ready server that is deployed", () => {
   const home = temporaryDirectory("hosted")
   const berth = useBerth({ machines: true, variables: { BERTH_HOME: home } })
   /** Everything that was answered to anybody. */
@@ -126,4 +126,4 @@ describeWhen(notLinux, "a ready server that is deployed", () => {
     expect(replay.length).toBeGreaterThan(20)
     for (const said of [...answered, ...berth.logged]) expect(said).not.toContain(replay)
   })
-})
+}, notLinux)

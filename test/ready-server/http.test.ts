@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs"
 import { get } from "node:http"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
+import { itLong, sampled } from "../support/needs.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 import { type Exit, readyServerBundle, run, type Running, start } from "./bundle.ts"
 import { minimal, restaurant } from "./config.ts"
@@ -94,7 +95,7 @@ it("/sse announces /message relative to itself, so that a path prefix in front o
   await expect.poll(async () => (await post(`/${endpoint}`, rpc("ping"))).status).toBe(404)
 })
 
-it("an idle event stream gets a comment within 15 seconds", async () => {
+itLong("an idle event stream gets a comment within 15 seconds", async () => {
   const chunks: Array<string> = []
   const request = get(`${server.url}/sse`, (response) => response.on("data", (c: Buffer) => chunks.push(c.toString())))
   request.on("error", () => undefined)
@@ -153,7 +154,7 @@ it("has a catalog of a thousand long items, from a file, up and searched within 
 
 const without = (key: keyof typeof minimal) => Object.fromEntries(Object.entries(minimal).filter(([k]) => k !== key))
 
-it.each<[string, Record<string, string>, string]>([
+const wrong: ReadonlyArray<[string, Record<string, string>, string]> = [
   ["no configuration", {}, "SVC_READY_CONFIG is not set"],
   ["an empty configuration", { SVC_READY_CONFIG: " " }, "SVC_READY_CONFIG is not set"],
   ["a configuration that is not JSON", { SVC_READY_CONFIG: "{" }, "SVC_READY_CONFIG is not JSON"],
@@ -190,7 +191,9 @@ it.each<[string, Record<string, string>, string]>([
     })
   }, "catalog.items: must not have two items with the same id"],
   ["a bad port", { SVC_READY_CONFIG: text(minimal), PORT: "eighty" }, "PORT is not a port number"]
-])("%s stops the start with one line that names it", async (_, env, message) => {
+]
+
+it.each(sampled(wrong, 4))("%s stops the start with one line that names it", async (_, env, message) => {
   const { code, stderr } = await run(env) as Exit
   expect(code).toBe(1)
   expect(stderr).toContain(message)

@@ -16,7 +16,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as tar from "tar"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { describeWhen, missingProgram } from "../support/needs.ts"
+import { describeLong, describeWhen, missingProgram } from "../support/needs.ts"
 import { readyServerBundle } from "./bundle.ts"
 import { restaurant } from "./config.ts"
 
@@ -37,7 +37,7 @@ const readJson = (path: string) => JSON.parse(readFileSync(path, "utf8"))
 const manifest = (digest: string) =>
   readJson(blob(digest)) as { readonly config: Descriptor; readonly layers: ReadonlyArray<Descriptor> }
 
-describeWhen(notLinux, "the ready image", () => {
+describeLong("the ready image", () => {
   let server: string
   let digest: string
   beforeAll(async () => {
@@ -127,7 +127,7 @@ describeWhen(notLinux, "the ready image", () => {
         }
       }, 30_000)
   )
-})
+}, notLinux)
 
 describe("the libraries of a binary", () => {
   it("are the files that ldd names, the loader among them", () => {

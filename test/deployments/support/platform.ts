@@ -2,7 +2,7 @@ import { Machines } from "#src/machines/Machines.ts"
 import { layer, type Vitest } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { DatabaseTest } from "../../support/Database.ts"
-import { describeWhen } from "../../support/needs.ts"
+import { describeLong, describeWhen, full } from "../../support/needs.ts"
 import { settingsTest } from "../../support/Settings.ts"
 import { missingForApps } from "./app-image.ts"
 import { services } from "./services.ts"
@@ -33,3 +33,7 @@ export const platformSuite = (name: string, suite: Suite, variables: Readonly<Re
   missingForApps === undefined
     ? layer(platform(variables), { excludeTestServices: true, timeout: 60_000 })(name, suite)
     : describeWhen(missingForApps, name, () => undefined)
+
+/** The same, in a full run. */
+export const longPlatformSuite = (name: string, suite: Suite, variables?: Readonly<Record<string, string>>) =>
+  full ? platformSuite(name, suite, variables) : describeLong(name, () => undefined)

@@ -1,5 +1,6 @@
 import { execFile, spawn, type StdioOptions } from "node:child_process"
-import { closeSync, openSync, rmSync } from "node:fs"
+import { closeSync, cpSync, existsSync, openSync, renameSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, beforeAll } from "vitest"
@@ -41,8 +42,22 @@ export const anotherHome = async ({ folder }: Place): Promise<Place> => ({
   port: await freePort()
 })
 
-export const build = (place: Place) =>
-  promisify(execFile)("npm", ["run", "--silent", "build"], { cwd: place.folder, env: environment(place) })
+/** What the first of a run has built, for all others: they are checkouts of the same. */
+const builtHere = join(tmpdir(), "built")
+
+export const build = async (place: Place) => {
+  const dist = join(place.folder, "dist")
+  if (existsSync(builtHere)) return cpSync(builtHere, dist, { recursive: true })
+  await promisify(execFile)("npm", ["run", "--silent", "build"], { cwd: place.folder, env: environment(place) })
+  // Put there in one step, and left alone when another was first.
+  const half = temporaryDirectory("half")
+  cpSync(dist, half, { recursive: true })
+  try {
+    renameSync(half, builtHere)
+  } catch {
+    rmSync(half, { recursive: true })
+  }
+}
 
 export const clear = ({ folder, home }: Place) => {
   for (const path of [folder, home]) rmSync(path, { recursive: true, force: true })
