@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { build, clear, environment, newPlace, type Place } from "../program/support/program.ts"
+import { describeLong } from "../support/needs.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 
 let place: Place
@@ -63,7 +64,7 @@ describe("berth admin", () => {
   })
 })
 
-describe("berth login", () => {
+describeLong("berth login", () => {
   it("asks nobody who is not there, and names what to give", async () => {
     const { code, err } = await berth(["login", "--email", "you@example.com"])
     expect([code, err]).toEqual([1, "There is no terminal to ask in: give --password or set BERTH_PASSWORD\n"])

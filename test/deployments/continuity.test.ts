@@ -5,7 +5,7 @@ import { assert } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
 import { appImage } from "./support/app-image.ts"
 import { getFrom } from "./support/http.ts"
-import { makeServer, longPlatformSuite } from "./support/platform.ts"
+import { longPlatformSuite, makeServer } from "./support/platform.ts"
 import { until } from "./support/wait.ts"
 
 longPlatformSuite("continuity", (it) => {

@@ -11,7 +11,7 @@ import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { temporaryDirectory } from "../support/Settings.ts"
 import { appImage } from "./support/app-image.ts"
-import { makeServer, longPlatformSuite } from "./support/platform.ts"
+import { longPlatformSuite, makeServer } from "./support/platform.ts"
 import { until } from "./support/wait.ts"
 
 /** A layout whose manifest is these bytes, with their digest. */

@@ -6,7 +6,7 @@ import { SqlClient } from "@effect/sql"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { appImage } from "./support/app-image.ts"
-import { makeServer, longPlatformSuite } from "./support/platform.ts"
+import { longPlatformSuite, makeServer } from "./support/platform.ts"
 
 const allowed = plans.free.quotas.imageBytes!
 

@@ -10,7 +10,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { appImage, type Behaviour } from "./support/app-image.ts"
 import { getFrom } from "./support/http.ts"
-import { makeServer, longPlatformSuite } from "./support/platform.ts"
+import { longPlatformSuite, makeServer } from "./support/platform.ts"
 import { until } from "./support/wait.ts"
 
 const setUp = (behaviour: Behaviour = "healthy") =>

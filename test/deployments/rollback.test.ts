@@ -9,7 +9,7 @@ import { Effect } from "effect"
 import { rmSync } from "node:fs"
 import { appImage, type Behaviour } from "./support/app-image.ts"
 import { getFrom } from "./support/http.ts"
-import { makeServer, longPlatformSuite } from "./support/platform.ts"
+import { longPlatformSuite, makeServer } from "./support/platform.ts"
 import { until } from "./support/wait.ts"
 
 const setUp = (retention = 10) =>

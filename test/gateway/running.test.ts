@@ -8,7 +8,7 @@ import { restaurant } from "../ready-server/config.ts"
 import { type Account, dataOf, type Project, type Server } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { callTool, connectMcp } from "../support/mcp.ts"
-import { describeWhen } from "../support/needs.ts"
+import { describeLong } from "../support/needs.ts"
 import { DatabaseProxy } from "../support/proxy.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 
@@ -21,7 +21,7 @@ const items = Array.from(
 )
 const config = JSON.stringify({ ...restaurant, catalog: { categories: [], items } })
 
-describeWhen(notLinux, "a ready server in the running platform", () => {
+describeLong("a ready server in the running platform", () => {
   const proxy = new DatabaseProxy()
   const berth = useBerth({ machines: true, through: proxy.through })
   let owner: Account
@@ -93,4 +93,4 @@ describeWhen(notLinux, "a ready server in the running platform", () => {
     for (let i = 0; i < 100 && (await counted()) < before + 10; i++) await setTimeout(100)
     expect(await counted(), "none is lost").toBe(before + 10)
   })
-})
+}, notLinux)

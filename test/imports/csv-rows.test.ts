@@ -4,6 +4,7 @@ import { FastCheck as fc } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
+import { itLong } from "../support/needs.ts"
 
 const rowsOf = (text: string | Buffer, delimiter: Delimiter = ",") =>
   [...csvRows(Buffer.from(text), delimiter)].flatMap(({ rows }) => rows)
@@ -67,7 +68,7 @@ describe("the rows of a CSV file", () => {
     expect(cellsOf("name\ngood\n\"open\nlast")).toEqual([["name"], ["good"], expect.stringMatching(/quote/), ["last"]])
   })
 
-  it("come to an end soon when every line has such a quote", () => {
+  itLong("come to an end soon when every line has such a quote", () => {
     const started = performance.now()
     const rows = rowsOf(`name\n${"\"a,\n".repeat(500_000)}`)
     expect(rows.length).toBeLessThan(600_000)

@@ -32,7 +32,9 @@ describe("what is wrong with a tool's arguments is told in plain words", () => {
         if (result.isError !== true) return []
         const body = textOf(result) as FailureBody
         expect([name, body.error.code.toUpperCase()]).not.toEqual([name, "INTERNAL_ERROR"])
-        return body.error.code.toUpperCase() === "VALIDATION_ERROR" ? inPlainWords([name, args], body) : []
+        // What a tool that reads is asked with is a query over HTTP.
+        const isFault = ["VALIDATION_ERROR", "BAD_REQUEST"].includes(body.error.code.toUpperCase())
+        return isFault ? inPlainWords([name, args], body) : []
       }
       const fields = Object.keys(inputSchema.properties ?? {})
       const good = argumentsOf(name, fields)

@@ -14,7 +14,12 @@ import { runSql } from "../support/sql.ts"
 const berth = useBerth({ variables: secretKey })
 
 const all = platformScopes.join(" ")
-const tokenOf = async (account: Account, scope = all, audience = `${berth.url}/mcp`, clientId = "https://app.example/c") => {
+const tokenOf = async (
+  account: Account,
+  scope = all,
+  audience = `${berth.url}/mcp`,
+  clientId = "https://app.example/c"
+) => {
   const familyId = newUlid()
   await runSql(
     berth.databaseUrl,

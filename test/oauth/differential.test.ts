@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, expect, it } from "vitest"
 import { useBerth } from "../support/Berth.ts"
+import { describeLong } from "../support/needs.ts"
 import { introspectRows, revokeRows } from "./differential/ask-rows.ts"
 import { authorizeRows } from "./differential/authorize-rows.ts"
 import { monthRows, refreshRows } from "./differential/refresh-rows.ts"
@@ -32,7 +33,7 @@ afterAll(() => {
 })
 
 /** One request, two servers: what they say is the same, or the row says why not. */
-describe("oidc-provider says of", () => {
+describeLong("oidc-provider says of", () => {
   for (const [what, rows] of Object.entries(tables)) {
     for (const { ask, differs, name, ours } of rows) {
       const title = differs === undefined

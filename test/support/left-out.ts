@@ -1,2 +1,2 @@
-/** Why a long proof is skipped: the reporter counts these instead of printing each. */
-export const leftOut = "a long proof, which runs with CI_FULL=1"
+/** Ends the name of a long proof that is left out: the reporter counts these instead of printing each. */
+export const leftOut = " (with CI_FULL=1)"

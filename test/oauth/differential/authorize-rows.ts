@@ -11,9 +11,9 @@ export const authorizeRows = [
   same("with an empty state", "code", authorize(withValue("state", ""))),
   differ(
     "by POST",
-    "400",
+    "405",
     "404",
-    "RFC 6749 §3.1: POST is the server's choice; here it is the consent form's, which wants its ticket",
+    "RFC 6749 §3.1: POST is the server's choice; RFC 9110 §15.5.6: the path is known",
     async (side) => {
       const query = new URLSearchParams({ client_id: side.clientId, redirect_uri: web, response_type: "code" })
       return verdict(
@@ -24,7 +24,13 @@ export const authorizeRows = [
       )
     }
   ),
-  same("by PUT", "404", async (side) => verdict(await side.send("authorize", "PUT"))),
+  differ(
+    "by PUT",
+    "405",
+    "404",
+    "RFC 9110 §15.5.6: the path is known",
+    async (side) => verdict(await side.send("authorize", "PUT"))
+  ),
 
   same("without client_id", "page", authorize(without("client_id"))),
   same("with an empty client_id", "page", authorize(withValue("client_id", ""))),
