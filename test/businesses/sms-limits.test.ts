@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest"
 import { type Account } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { businesses, newBusiness } from "../support/business.ts"
+import { itLong } from "../support/needs.ts"
 import { freshNumber, useSmsGateway } from "../support/sms.ts"
 import { runSql } from "../support/sql.ts"
 
@@ -55,7 +56,7 @@ describe("in a day, text messages", () => {
     expect(await sendTo(one, number)).toMatchObject(refusedBy("number", 3))
   })
 
-  it("of which two are asked for at once take the last place once", async () => {
+  itLong("of which two are asked for at once take the last place once", async () => {
     const number = freshNumber()
     const owners = await Promise.all([0, 1, 2, 3, 4].map(() => berth.signUp("pro")))
     const ids = await Promise.all(owners.map((owner) => withPhone(owner, number)))
@@ -73,7 +74,7 @@ describe("in a day, text messages", () => {
     expect((await sendTo(await berth.signUp("pro"), freshNumber())).status).toBe(200)
   })
 
-  it("that the gateway refused do not count, but can't be tried without an end", async () => {
+  itLong("that the gateway refused do not count, but can't be tried without an end", async () => {
     const owner = await berth.signUp("pro")
     const number = freshNumber()
     await sms.answering(400, async () => {

@@ -5,7 +5,7 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js"
 import { beforeAll, describe, expect, it } from "vitest"
 import { useProgram } from "../program/support/program.ts"
-import { describeWhen } from "../support/needs.ts"
+import { describeLong } from "../support/needs.ts"
 import { type Doors, doorsOf } from "./support/addresses.ts"
 import "./support/localhost-names.mjs"
 
@@ -29,7 +29,7 @@ const connect = async (way: Way, base: string, token: string | undefined) => {
 const call = async (client: Client, name: string, args: Readonly<Record<string, unknown>> = {}) =>
   CallToolResultSchema.parse(await client.callTool({ name, arguments: { ...args } }))
 
-describeWhen(missing, "the SDK's own client", () => {
+describeLong("the SDK's own client", () => {
   const program = useProgram()
   let doors: Doors
   beforeAll(async () => {
@@ -86,4 +86,4 @@ describeWhen(missing, "the SDK's own client", () => {
       await client.close()
     })
   })
-})
+}, missing)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect } from "vitest"
 import { appImage, missingForApps } from "../deployments/support/app-image.ts"
 import { type Account, dataOf, type Listed, type Project, type Server } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
-import { describeWhen } from "../support/needs.ts"
+import { describeLong } from "../support/needs.ts"
 import { row } from "./row.ts"
 import { failure, id, invalid, text, timestamp } from "./shapes.ts"
 
@@ -29,7 +29,7 @@ const deployment = (fields: Readonly<Record<string, unknown>> = {}) => ({
   ...fields
 })
 
-describeWhen(missingForApps, "deployments", () => {
+describeLong("deployments", () => {
   const berth = useBerth({ machines: true })
   let owner: Account
   let project: Project
@@ -295,4 +295,4 @@ describeWhen(missingForApps, "deployments", () => {
       jwks_uri: "https://id.example.com/jwksUri"
     })
   })
-})
+}, missingForApps)

@@ -7,13 +7,13 @@ import { restaurant } from "../ready-server/config.ts"
 import { type Account, dataOf, type Project } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { callTool, connectMcp } from "../support/mcp.ts"
-import { describeWhen } from "../support/needs.ts"
+import { describeLong } from "../support/needs.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 import { row } from "./row.ts"
 
 const notLinux = process.platform === "linux" ? undefined : "the ready image is made of this Node, on Linux only"
 
-describeWhen(notLinux, "a hosted server", () => {
+describeLong("a hosted server", () => {
   const berth = useBerth({ machines: true })
   let owner: Account
   let project: Project
@@ -49,4 +49,4 @@ describeWhen(notLinux, "a hosted server", () => {
       await expect(connectMcp(server.publicUrl, { token: owner.token })).rejects.toThrow()
     }
   )
-})
+}, notLinux)

@@ -6,6 +6,7 @@ import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Either, Fiber, Schema, Stream } from "effect"
+import { full, long } from "../support/needs.ts"
 import { appImage } from "./support/app-image.ts"
 import { getFrom } from "./support/http.ts"
 import { asActor, makeActor, makeServer, platformSuite } from "./support/platform.ts"
@@ -104,8 +105,8 @@ platformSuite(
         assert.notProperty(found, "DATABASE_URL")
       }), 30_000)
 
-    it.effect(
-      "excludes another at the same time, whose caller gets 409; the versions have no gap",
+    it.effect.skipIf(!full)(
+      long("excludes another at the same time, whose caller gets 409; the versions have no gap"),
       () =>
         Effect.gen(function*() {
           const deployments = yield* Deployments
@@ -151,8 +152,8 @@ platformSuite(
         assert.strictEqual(data[0]!.status, "running")
       }), 30_000)
 
-    it.effect(
-      "ends quietly, and leaves no machine, when its server is deleted meanwhile",
+    it.effect.skipIf(!full)(
+      long("ends quietly, and leaves no machine, when its server is deleted meanwhile"),
       () =>
         Effect.gen(function*() {
           const deployments = yield* Deployments

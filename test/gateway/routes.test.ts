@@ -4,6 +4,7 @@ import { Routes } from "#src/gateway/Routes.ts"
 import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
+import { full, long } from "../support/needs.ts"
 import {
   deploy,
   FakeMachines,
@@ -41,18 +42,21 @@ layer(gatewayServices(), { excludeTestServices: true })("what the gateway knows 
     )
   })
 
-  it.scoped("is asked once for many who come at the same time, and kept", () =>
-    Effect.gen(function*() {
-      yield* listening
-      const { inspected } = yield* FakeMachines
-      const { slug } = yield* newServer({ machine: { _tag: "Unix", path: "/a" } })
-      // What was told of its making has arrived by then.
-      yield* Effect.sleep("700 millis")
-      const before = inspected.length
-      yield* Effect.all(Array.from({ length: 50 }, () => find(slug)), { concurrency: "unbounded" })
-      yield* find(slug)
-      assert.strictEqual(inspected.length, before + 1)
-    }))
+  it.scoped.skipIf(!full)(
+    long("is asked once for many who come at the same time, and kept"),
+    () =>
+      Effect.gen(function*() {
+        yield* listening
+        const { inspected } = yield* FakeMachines
+        const { slug } = yield* newServer({ machine: { _tag: "Unix", path: "/a" } })
+        // What was told of its making has arrived by then.
+        yield* Effect.sleep("700 millis")
+        const before = inspected.length
+        yield* Effect.all(Array.from({ length: 50 }, () => find(slug)), { concurrency: "unbounded" })
+        yield* find(slug)
+        assert.strictEqual(inspected.length, before + 1)
+      })
+  )
 
   it.scoped("follows every change of a server's row: made, deployed, stopped, reconfigured, deleted", () =>
     Effect.gen(function*() {
@@ -88,8 +92,8 @@ layer(gatewayServices(), { excludeTestServices: true })("what the gateway knows 
       yield* eventually("found", Effect.map(find(`new-${slug}`), (route) => route !== undefined))
     }))
 
-  it.scoped(
-    "is forgotten when the connection that listens breaks, and followed again afterwards",
+  it.scoped.skipIf(!full)(
+    long("is forgotten when the connection that listens breaks, and followed again afterwards"),
     () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient

@@ -7,6 +7,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { spawnSync } from "node:child_process"
 import { DatabaseTest } from "../support/Database.ts"
+import { full, long } from "../support/needs.ts"
 import { settingsTest, temporaryDirectory } from "../support/Settings.ts"
 
 /** A process of a host, as far as the lease goes, until its scope closes. */
@@ -60,7 +61,7 @@ describe("the lease of a host", () => {
       yield* Scope.close(scope, Exit.void)
     }).pipe(Effect.scoped, Effect.provide(DatabaseTest)))
 
-  it.live("is renewed for as long as its process lives", () =>
+  it.live.skipIf(!full)(long("is renewed for as long as its process lives"), () =>
     Effect.gen(function*() {
       const [first, second] = yield* homes
       yield* begun(first, { lease: 2, renewEvery: 0.2 })
@@ -105,7 +106,7 @@ describe("the lease of a host", () => {
       assert.include((yield* refusal(second)).message, "host_new")
     }).pipe(Effect.scoped, Effect.provide(DatabaseTest)))
 
-  it.live("that ran out, and that nobody took, goes on", () =>
+  it.live.skipIf(!full)(long("that ran out, and that nobody took, goes on"), () =>
     Effect.gen(function*() {
       const [first, second] = yield* homes
       const sql = yield* SqlClient.SqlClient

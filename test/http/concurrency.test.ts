@@ -3,6 +3,7 @@ import { failure } from "../contract/shapes.ts"
 import { type Account, type Listed, type Server } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { type Answer } from "../support/http.ts"
+import { itLong } from "../support/needs.ts"
 import { runSql } from "../support/sql.ts"
 
 const berth = useBerth()
@@ -16,7 +17,7 @@ const times = <A>(count: number, run: (index: number) => Promise<A>) =>
 const statusesOf = (answers: ReadonlyArray<Answer>) => answers.map(({ status }) => status).sort()
 
 describe("at once", () => {
-  it("ten creations on the free plan make exactly two servers, in one project or many", async () => {
+  itLong("ten creations on the free plan make exactly two servers, in one project or many", async () => {
     for (const projects of [1, 10]) {
       const free = await berth.signUp()
       const ids = await times(projects, async (n) => (await free.project(`P${n}`)).id)
@@ -80,7 +81,7 @@ describe("at once", () => {
     expect((await owner.get(`/v1/servers/${server.id}/env`)).body).toEqual({ data: ["RACE"] })
   })
 
-  it("many variables stop at a hundred", async () => {
+  itLong("many variables stop at a hundred", async () => {
     const server = await owner.server((await owner.project()).id)
     for (let n = 0; n < 95; n++) await owner.put(`/v1/servers/${server.id}/env/V${n}`, { value: "x" })
     const answers = await times(10, (n) => owner.put(`/v1/servers/${server.id}/env/W${n}`, { value: "x" }))
@@ -88,7 +89,7 @@ describe("at once", () => {
     expect((await owner.put(`/v1/servers/${server.id}/env/V0`, { value: "y" })).status).toBe(200)
   })
 
-  it("a project's deletion and creations in it end with nothing left over and no failure of ours", async () => {
+  itLong("a project's deletion and creations in it end with nothing left over and no failure of ours", async () => {
     for (let round = 0; round < 8; round++) {
       const project = await owner.project()
       const [removed, ...created] = await Promise.all([
@@ -107,7 +108,7 @@ describe("at once", () => {
     }
   })
 
-  it("a server's deletion and changes of it end with nothing left over and no failure of ours", async () => {
+  itLong("a server's deletion and changes of it end with nothing left over and no failure of ours", async () => {
     const project = await owner.project()
     for (let round = 0; round < 8; round++) {
       const server = await owner.server(project.id)

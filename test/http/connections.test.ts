@@ -6,7 +6,7 @@ import { networkInterfaces } from "node:os"
 import { text } from "node:stream/consumers"
 import { afterEach, beforeAll, describe, expect, it } from "vitest"
 import { Berth, useBerth } from "../support/Berth.ts"
-import { describeLong, describeWhen } from "../support/needs.ts"
+import { describeLong, describeWhen, itLong } from "../support/needs.ts"
 
 const open: Array<Socket> = []
 afterEach(() => {
@@ -58,7 +58,7 @@ describe("idle connections of one address", () => {
     expect(later.map(({ closed }) => closed)).toEqual([false, false, false])
   })
 
-  it("are none of those that have a request under way, or are idle for a moment", async () => {
+  itLong("are none of those that have a request under way, or are idle for a moment", async () => {
     const answers: Array<() => void> = []
     const port = await listening({ spared: 60_000 }, (_, res) => void answers.push(() => res.end("ok")))
     const busy = await Promise.all(Array.from({ length: 6 }, () => connected(port)))
@@ -74,7 +74,7 @@ describe("idle connections of one address", () => {
     expect(await left(busy, 6)).toBe(6)
   })
 
-  it("are not limited where many clients share an address", async () => {
+  itLong("are not limited where many clients share an address", async () => {
     const port = await listening({ counts: () => false })
     const sockets = await Promise.all(Array.from({ length: 10 }, () => connected(port)))
     await new Promise((resolve) => setTimeout(resolve, 1_200))

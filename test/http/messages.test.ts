@@ -35,7 +35,7 @@ const withBody = () => operations.filter(({ bodyFields }) => bodyFields !== unde
 
 describe("what is wrong with a body is told in plain words", () => {
   it("whatever is sent for each field of each operation", async () => {
-    for (const operation of sampled(withBody(), 4)) {
+    for (const operation of sampled(withBody(), 8)) {
       for (const field of operation.bodyFields ?? []) {
         const refusals: Array<string> = []
         for (const value of oddValues) {
@@ -48,7 +48,7 @@ describe("what is wrong with a body is told in plain words", () => {
   }, 120_000)
 
   it("when fields are missing, unknown, or the whole is something else", async () => {
-    for (const operation of sampled(withBody(), 4)) {
+    for (const operation of sampled(withBody(), 8)) {
       const good = goodBodies[operation.name] ?? {}
       for (const value of [null, true, 7, "x", [], [good]]) {
         expect(await issuesFor(operation, value)).toEqual([{ path: "", message: "must be an object" }])

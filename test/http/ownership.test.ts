@@ -116,7 +116,7 @@ describe("who may do what, for every operation", () => {
     const ids = await things(owner)
     const theirs = await stranger.project()
     const holders = [stranger, await stranger.holder(theirs.id)]
-    for (const operation of sampled(operations.filter(ofThings), 3)) {
+    for (const operation of sampled(operations.filter(ofThings), 6)) {
       for (const [at, holder] of holders.entries()) {
         const answer = await send(holder, operation, ids)
         const sessionOnly = at === 1 && scopeOf(operation) === undefined
@@ -136,7 +136,7 @@ describe("who may do what, for every operation", () => {
   it("not a key of another project of the same account: 404, and nothing has changed", async () => {
     const ids = await things(owner)
     const beside = await owner.holder((await owner.project("Beside")).id)
-    for (const operation of sampled(operations.filter(ofThings), 3, 1)) {
+    for (const operation of sampled(operations.filter(ofThings), 6, 1)) {
       const answer = await send(beside, operation, ids)
       expect([operation.name, answer.status, answer.body]).toEqual(
         scopeOf(operation) === undefined
@@ -150,7 +150,7 @@ describe("who may do what, for every operation", () => {
 
   it("not a key without the scope: 403 that names it, and nothing has changed", async () => {
     const ids = await things(owner)
-    for (const operation of sampled(operations.filter((operation) => !isPublic(operation)), 3, 2)) {
+    for (const operation of sampled(operations.filter((operation) => !isPublic(operation)), 6, 2)) {
       const needed = scopeOf(operation)
       if (needed === undefined) continue
       const rest = allScopes.filter((scope) => !needed.includes(scope))
@@ -162,7 +162,7 @@ describe("who may do what, for every operation", () => {
   })
 
   it("a key with one of the scopes it needs, in its own project", async () => {
-    for (const operation of sampled(operations.filter((operation) => !isPublic(operation)), 4)) {
+    for (const operation of sampled(operations.filter((operation) => !isPublic(operation)), 8)) {
       for (const scope of scopeOf(operation) ?? []) {
         const ids = await things(owner)
         const { status } = await send(await owner.holder(ids["projectId"] ?? "", [scope]), operation, ids)
@@ -173,7 +173,7 @@ describe("who may do what, for every operation", () => {
   }, 60_000)
 
   it("the owner", async () => {
-    for (const operation of sampled(operations.filter((operation) => !isPublic(operation)), 4)) {
+    for (const operation of sampled(operations.filter((operation) => !isPublic(operation)), 8)) {
       const { status, text } = await send(owner, operation, await things(owner))
       expect([operation.name, [401, 403, 500].includes(status) ? text : "fine"]).toEqual([operation.name, "fine"])
       expect([operation.name, operation.statuses.includes(status) ? "declared" : status])
@@ -214,7 +214,7 @@ describe("who may call what, for every tool", () => {
 
   it("not a key without the scope: FORBIDDEN, though the tool was not listed", async () => {
     const ids = await things(owner)
-    for (const name of sampled(Object.keys(twins).filter((name) => !isPublic(byName(name))), 4)) {
+    for (const name of sampled(Object.keys(twins).filter((name) => !isPublic(byName(name))), 8)) {
       const needed = scopeOf(byName(name))
       const rest = allScopes.filter((scope) => !(needed ?? []).includes(scope))
       const { key } = await owner.key(ids["projectId"] ?? "", rest)

@@ -3,6 +3,7 @@ import { failure } from "../contract/shapes.ts"
 import { Holder } from "../support/account.ts"
 import { Berth, useBerth } from "../support/Berth.ts"
 import { type Answer, freshAddress } from "../support/http.ts"
+import { itLong } from "../support/needs.ts"
 
 const berth = useBerth()
 
@@ -49,7 +50,7 @@ describe("the rate limit", () => {
     limited(await account.get("/v1/billing"))
   })
 
-  it("counts each key within its account: five of them together get what one gets", async () => {
+  itLong("counts each key within its account: five of them together get what one gets", async () => {
     const account = await berth.signUp()
     const project = await account.project()
     const keys = await Promise.all(Array.from({ length: 5 }, () => account.holder(project.id)))
@@ -59,7 +60,7 @@ describe("the rate limit", () => {
     for (const holder of [...keys, account]) limited(await holder.get("/v1/billing"))
   })
 
-  it("lets one key use all that its account has", async () => {
+  itLong("lets one key use all that its account has", async () => {
     const account = await berth.signUp()
     const key = await account.holder((await account.project()).id)
     berth.advance(60_000)
@@ -174,7 +175,7 @@ describe("TRUST_PROXY", () => {
     expect(claims.filter(({ status }) => status === 429)).toHaveLength(1)
   })
 
-  it("of 0 takes the connection's address, whatever X-Forwarded-For says", async () => {
+  itLong("of 0 takes the connection's address, whatever X-Forwarded-For says", async () => {
     const direct = await new Berth().start({ variables: { TRUST_PROXY: "0" } })
     try {
       const send = () => anonymous(freshAddress(), direct)()
@@ -184,7 +185,7 @@ describe("TRUST_PROXY", () => {
     }
   })
 
-  it("of 2 takes the last but one", async () => {
+  itLong("of 2 takes the last but one", async () => {
     const behindTwo = await new Berth().start({ variables: { TRUST_PROXY: "2" } })
     try {
       const address = freshAddress()

@@ -8,6 +8,7 @@ import { type Account } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { newBusiness } from "../support/business.ts"
 import { freshAddress } from "../support/http.ts"
+import { itLong } from "../support/needs.ts"
 
 const berth = useBerth()
 let owner: Account
@@ -44,7 +45,7 @@ const form = (count: number) => {
 }
 
 describe("an answer that comes before the request's body has", () => {
-  it("is heard by a client that sends everything first: an import that is too large", async () => {
+  itLong("is heard by a client that sends everything first: an import that is too large", async () => {
     for (const count of [11, 15, 15, 15, 50]) {
       const answer = await post(upload, form(count))
       expect([count, answer]).toMatchObject([count, { status: 413, body: { error: { code: "file_too_large" } } }])

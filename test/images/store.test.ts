@@ -6,6 +6,7 @@ import { once } from "node:events"
 import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
+import { full, long } from "../support/needs.ts"
 import type { TestImage } from "../support/registry.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 import { blobsIn, fakeRegistry, image, imagesTest } from "./images-test.ts"
@@ -99,30 +100,34 @@ describe("the image store", () => {
       }).pipe(Effect.provide(imagesTest({ allow: [slow.registry.host], home })))
     }))
 
-  it.scopedLive("never counts what a killed process had half pulled, and clears it away", () =>
-    Effect.gen(function*() {
-      const slow = yield* slowRegistry
-      const home = temporaryDirectory("store")
-      const child = spawn(process.execPath, ["--import", "tsx", "test/images/pull.program.ts", slow.uri, home])
-      yield* Effect.addFinalizer(() => Effect.sync(() => child.kill("SIGKILL")))
-      yield* slow.until(() => slow.gate.asked > 0 || child.exitCode !== null)
-      expect(child.exitCode).toBeNull()
-      yield* slow.until(() => blobsIn(home).some((name) => name.startsWith(".tmp-")))
-      yield* Effect.gen(function*() {
-        const images = yield* Images
-        yield* images.collect(Effect.succeed(new Set([slow.made.digest])))
-        expect(blobsIn(home).filter((name) => name.startsWith("."))).toHaveLength(1)
-        child.kill("SIGKILL")
-        yield* Effect.promise(() => once(child, "exit"))
-        expect(yield* images.has(slow.made.digest)).toBe(false)
-        expect(blobsIn(home)).not.toContain(slow.layer.slice(7))
-        yield* images.collect(Effect.succeed(new Set([slow.made.digest])))
-        expect(blobsIn(home).filter((name) => name.startsWith("."))).toEqual([])
-        slow.gate.open = true
-        yield* mirror(slow.uri)
-        expect(yield* images.has(slow.made.digest)).toBe(true)
-      }).pipe(Effect.provide(imagesTest({ allow: [slow.registry.host], home })))
-    }), 30_000)
+  it.scopedLive.skipIf(!full)(
+    long("never counts what a killed process had half pulled, and clears it away"),
+    () =>
+      Effect.gen(function*() {
+        const slow = yield* slowRegistry
+        const home = temporaryDirectory("store")
+        const child = spawn(process.execPath, ["--import", "tsx", "test/images/pull.program.ts", slow.uri, home])
+        yield* Effect.addFinalizer(() => Effect.sync(() => child.kill("SIGKILL")))
+        yield* slow.until(() => slow.gate.asked > 0 || child.exitCode !== null)
+        expect(child.exitCode).toBeNull()
+        yield* slow.until(() => blobsIn(home).some((name) => name.startsWith(".tmp-")))
+        yield* Effect.gen(function*() {
+          const images = yield* Images
+          yield* images.collect(Effect.succeed(new Set([slow.made.digest])))
+          expect(blobsIn(home).filter((name) => name.startsWith("."))).toHaveLength(1)
+          child.kill("SIGKILL")
+          yield* Effect.promise(() => once(child, "exit"))
+          expect(yield* images.has(slow.made.digest)).toBe(false)
+          expect(blobsIn(home)).not.toContain(slow.layer.slice(7))
+          yield* images.collect(Effect.succeed(new Set([slow.made.digest])))
+          expect(blobsIn(home).filter((name) => name.startsWith("."))).toEqual([])
+          slow.gate.open = true
+          yield* mirror(slow.uri)
+          expect(yield* images.has(slow.made.digest)).toBe(true)
+        }).pipe(Effect.provide(imagesTest({ allow: [slow.registry.host], home })))
+      }),
+    30_000
+  )
 
   it.scopedLive("notices blobs that were damaged on disk, drops them, and is mended by mirroring again", () =>
     Effect.gen(function*() {

@@ -3,6 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { lstatSync, readFileSync, readlinkSync, statSync } from "node:fs"
 import { join } from "node:path"
+import { full, long } from "../support/needs.ts"
 import { type RawEntry, tarOf } from "../support/registry.ts"
 import { directory, file, hardlink, symlink } from "./entries.ts"
 import { deployed, fakeRegistry, image, imagesTest, tree } from "./images-test.ts"
@@ -117,7 +118,7 @@ describe("unpacking", () => {
       expect(tree(rootfs)).toEqual(["hello"])
     }))
 
-  it.scopedLive("leaves the event loop responsive", () =>
+  it.scopedLive.skipIf(!full)(long("leaves the event loop responsive"), () =>
     Effect.gen(function*() {
       let longest = 0
       let last = performance.now()

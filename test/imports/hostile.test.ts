@@ -173,7 +173,7 @@ it("files, hostile and odd, are read, or refused with a reason", () => {
     }),
     { numRuns: full ? 2000 : 200, endOnFailure: true }
   )
-  expect(taken).toBeGreaterThan(300)
+  expect(taken).toBeGreaterThan(full ? 300 : 20)
 })
 
 describe("over HTTP", () => {

@@ -5,6 +5,7 @@ import { businesses, newBusiness } from "../support/business.ts"
 import { type FailureBody } from "../support/http.ts"
 import { confirm, importOf, multipart, revert, upload } from "../support/imports.ts"
 import { callTool, connectMcp, textOf } from "../support/mcp.ts"
+import { itLong } from "../support/needs.ts"
 import { runSql } from "../support/sql.ts"
 
 const berth = useBerth()
@@ -98,7 +99,7 @@ describe("a preview", () => {
     })
   })
 
-  it("lives its hour: the 21st of a business is refused until one is confirmed, discarded or expired", async () => {
+  itLong("lives its hour: the 21st of a business is refused until one is confirmed, discarded or expired", async () => {
     const { id } = await newBusiness(owner)
     const shown: Array<string> = []
     for (let at = 0; at < 18; at++) shown.push(dataOf(await upload(owner, id, "a.csv", csv)).preview_id)

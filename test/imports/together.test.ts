@@ -4,6 +4,7 @@ import { type Account, dataOf } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { type Business, businesses, newBusiness } from "../support/business.ts"
 import { confirm, importOf, revert, upload } from "../support/imports.ts"
+import { itLong } from "../support/needs.ts"
 import { holdLock, runSql } from "../support/sql.ts"
 
 const berth = useBerth()
@@ -99,7 +100,7 @@ describe("confirms at once", () => {
 })
 
 describe("reverts at once", () => {
-  it("of one import take it back once; the others are 409", async () => {
+  itLong("of one import take it back once; the others are 409", async () => {
     const { id, previewId } = await shown()
     await confirm(owner, id, previewId)
     const answers = await Promise.all(Array.from({ length: 6 }, () => revert(owner, id, previewId)))
@@ -107,7 +108,7 @@ describe("reverts at once", () => {
     expect(await written(id)).toEqual({ ...nothing, imports: 1, previews: 0, synced: true })
   })
 
-  it("and the confirm of another leave that one whole, whichever is first", async () => {
+  itLong("and the confirm of another leave that one whole, whichever is first", async () => {
     const { id, previewId } = await shown()
     await confirm(owner, id, previewId)
     const second = dataOf(await upload(owner, id, "b.csv", "name,category\nOther,Category 3\n")).preview_id
@@ -182,25 +183,28 @@ describe("a confirm that is broken off", () => {
 })
 
 describe("the limit of imports", () => {
-  it("is 100 a minute for a business and an address, previews and confirms together: 429 with Retry-After", async () => {
-    const { id } = await newBusiness(owner)
-    const other = await newBusiness(owner)
-    const answers: Array<number> = []
-    for (let at = 0; at < 51; at++) {
-      answers.push((await upload(owner, id, "a.txt", "x")).status, (await confirm(owner, id, "x")).status)
+  itLong(
+    "is 100 a minute for a business and an address, previews and confirms together: 429 with Retry-After",
+    async () => {
+      const { id } = await newBusiness(owner)
+      const other = await newBusiness(owner)
+      const answers: Array<number> = []
+      for (let at = 0; at < 51; at++) {
+        answers.push((await upload(owner, id, "a.txt", "x")).status, (await confirm(owner, id, "x")).status)
+      }
+      expect([
+        answers.filter((status) => status === 422).length,
+        answers.filter((status) => status === 404).length,
+        answers.slice(100)
+      ])
+        .toEqual([50, 50, [429, 429]])
+      const refused = await upload(owner, id, "a.csv", "name\nSoup\n")
+      expect(refused).toMatchObject({ status: 429, body: { error: { code: "rate_limited" } } })
+      expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0)
+      expect(Number(refused.headers.get("retry-after"))).toBeLessThanOrEqual(60)
+      expect((await upload(owner, other.id, "a.csv", "name\nSoup\n")).status).toBe(200)
+      const elsewhere = await berth.request("POST", `${importOf(id)}/x/confirm`, { token: owner.token })
+      expect(elsewhere.status).toBe(404)
     }
-    expect([
-      answers.filter((status) => status === 422).length,
-      answers.filter((status) => status === 404).length,
-      answers.slice(100)
-    ])
-      .toEqual([50, 50, [429, 429]])
-    const refused = await upload(owner, id, "a.csv", "name\nSoup\n")
-    expect(refused).toMatchObject({ status: 429, body: { error: { code: "rate_limited" } } })
-    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0)
-    expect(Number(refused.headers.get("retry-after"))).toBeLessThanOrEqual(60)
-    expect((await upload(owner, other.id, "a.csv", "name\nSoup\n")).status).toBe(200)
-    const elsewhere = await berth.request("POST", `${importOf(id)}/x/confirm`, { token: owner.token })
-    expect(elsewhere.status).toBe(404)
-  })
+  )
 })

@@ -19,7 +19,7 @@ import { describeWhen, itLong } from "../support/needs.ts"
 import { testRootfs } from "../support/rootfs.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 import { about, driverOf, exited, processOf, reached, request, run, specOf, until } from "./support.ts"
-import { everyTier, missingFor } from "./tiers.ts"
+import { everyTierAtLength, missingFor } from "./tiers.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 // In the project, so that the bundle finds its packages.
@@ -79,7 +79,7 @@ const inHome = (home: string) =>
     }
   })
 
-everyTier("a platform that was started with descriptors of the host", (tier) => {
+everyTierAtLength("a platform that was started with descriptors of the host", (tier) => {
   it("hands none of them to a machine, which has stdio and what it opens itself", async () => {
     const home = temporaryDirectory("m")
     const { child, heard } = platform(home, tier, "start")
@@ -96,7 +96,7 @@ everyTier("a platform that was started with descriptors of the host", (tier) => 
   })
 })
 
-everyTier("a platform that is killed", (tier) => {
+everyTierAtLength("a platform that is killed", (tier) => {
   it("leaves its machines running, and the next one adopts them", async () => {
     const home = temporaryDirectory("m")
     const first = platform(home, tier, "start")

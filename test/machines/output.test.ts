@@ -7,7 +7,7 @@ import * as net from "node:net"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { type Driver, driverOf, exited, processOf, request, socketOf, specOf, until, up } from "./support.ts"
-import { everyTier } from "./tiers.ts"
+import { everyTierAtLength } from "./tiers.ts"
 
 const node = (script: string) => ["node", "-e", script]
 
@@ -20,7 +20,7 @@ const keeperOf = (driver: Driver, name: string) => {
 const residentMb = (pid: number) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024
 
-everyTier("a machine's output", (tier) => {
+everyTierAtLength("a machine's output", (tier) => {
   let driver: Driver
   beforeAll(() => {
     driver = driverOf(tier)
@@ -99,7 +99,7 @@ everyTier("a machine's output", (tier) => {
   })
 })
 
-everyTier("the way to a machine", (tier) => {
+everyTierAtLength("the way to a machine", (tier) => {
   let driver: Driver
   beforeAll(() => {
     driver = driverOf(tier)

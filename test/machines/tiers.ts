@@ -1,4 +1,5 @@
-import { describeWhen, missingProgram } from "../support/needs.ts"
+import { describe } from "vitest"
+import { describeLong, full, missingProgram } from "../support/needs.ts"
 import type { TierName } from "./support.ts"
 
 const programs: Readonly<Record<TierName, () => string | undefined>> = {
@@ -10,9 +11,20 @@ const programs: Readonly<Record<TierName, () => string | undefined>> = {
 /** Why a tier can't be tried here. */
 export const missingFor = (tier: TierName) => process.platform === "linux" ? programs[tier]() : "Linux only"
 
-/** One suite for every tier: what the port promises does not depend on what keeps the promise. */
+const tiers = ["runc", "bubblewrap", "util-linux"] as const
+/** The one that the platform takes by itself, unless there is none. */
+const usual = tiers.find((tier) => missingFor(tier) === undefined)
+
+/** A long suite for every tier. */
+export const everyTierAtLength = (name: string, suite: (tier: TierName) => void) => {
+  for (const tier of tiers) describeLong(`${name} (${tier})`, () => suite(tier), missingFor(tier))
+}
+
+/**
+ * One suite for every tier: what the port promises does not depend on what keeps the promise. Where not everything runs,
+ * it is proved of the tier that the platform takes here.
+ */
 export const everyTier = (name: string, suite: (tier: TierName) => void) => {
-  for (const tier of ["runc", "bubblewrap", "util-linux"] as const) {
-    describeWhen(missingFor(tier), `${name} (${tier})`, () => suite(tier))
-  }
+  if (full || usual === undefined) return everyTierAtLength(name, suite)
+  describe(`${name} (${usual})`, () => suite(usual))
 }

@@ -7,6 +7,7 @@ import { type Account, allScopes, type Project, type Server } from "../support/a
 import { useBerth } from "../support/Berth.ts"
 import { freshAddress } from "../support/http.ts"
 import { callTool, connectMcp, type Way } from "../support/mcp.ts"
+import { itLong } from "../support/needs.ts"
 import { twins } from "./twins.ts"
 
 const berth = useBerth({ variables: { ALLOWED_ORIGINS: "https://console.example.com" } })
@@ -210,7 +211,7 @@ describe("tools/list", () => {
     await client.close()
   })
 
-  it("is narrowed by ?toolsets=, and never shows what the credential may not call, with all neither", async () => {
+  itLong("is narrowed by ?toolsets=, and never shows what the credential may not call, with all neither", async () => {
     const all = [...new Set(Object.values(twins))].sort()
     const { key } = await owner.key(project.id, ["servers:read", "billing:read"])
     expect(await toolNames(owner.token, "?toolsets=billing")).toEqual(["get_billing"])
@@ -229,7 +230,7 @@ describe("tools/list", () => {
     }
   })
 
-  it("describes each tool whole: title, use, schemas, hints that fit what it does", async () => {
+  itLong("describes each tool whole: title, use, schemas, hints that fit what it does", async () => {
     const client = await connectMcp(berth.url, { token: owner.token })
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
     for (const tool of (await client.listTools()).tools) {

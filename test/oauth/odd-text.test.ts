@@ -58,7 +58,12 @@ describe("text that the database does not take", () => {
 
   it("is refused in what a client registers", async () => {
     for (const text of ["\u0000", "a\u0000b", "\ud800", "\u001b[2J"]) {
-      const texts = { client_name: text, scope: text, grant_types: [text], redirect_uris: [`https://a.example/${text}`] }
+      const texts = {
+        client_name: text,
+        scope: text,
+        grant_types: [text],
+        redirect_uris: [`https://a.example/${text}`]
+      }
       for (const [name, value] of Object.entries({ ...texts, logo_uri: text, contacts: [text], [text]: text })) {
         const body = { redirect_uris: ["https://a.example/"], client_name: "x", [name]: value }
         const { status } = await berth.request("POST", "/api/v1/oauth/register", { body })

@@ -11,6 +11,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { emptyDatabaseUrl, freshDatabaseUrl } from "../support/Database.ts"
+import { full, long } from "../support/needs.ts"
 import { DatabaseProxy } from "../support/proxy.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 import { runSql } from "../support/sql.ts"
@@ -118,7 +119,7 @@ describe("a backup", () => {
     60_000
   )
 
-  it.scopedLive("is of one moment, whatever is written meanwhile", () =>
+  it.scopedLive.skipIf(!full)(long("is of one moment, whatever is written meanwhile"), () =>
     Effect.gen(function*() {
       const from = yield* filled
       const to = yield* nowhere
@@ -152,8 +153,8 @@ describe("a backup", () => {
       assert.lengthOf(users as ReadonlyArray<unknown>, 1)
     }), 60_000)
 
-  it.scopedLive(
-    "that is damaged or cut off anywhere is refused before anything is written",
+  it.scopedLive.skipIf(!full)(
+    long("that is damaged or cut off anywhere is refused before anything is written"),
     () =>
       Effect.gen(function*() {
         const from = yield* filled
@@ -229,78 +230,100 @@ describe("a restore", () => {
       yield* bringBack(used, file)
     }), 60_000)
 
-  it.scopedLive("of what this version can't know is refused, and says so", () =>
-    Effect.gen(function*() {
-      const to = yield* nowhere
-      const file = backupFile()
-      const row = "u\tu@example.com\tx\n"
-      yield* written(file, { migration: 9999 }, row)
-      assert.match(yield* refusal(bringBack(to, file)), /of a newer version of berth \(migration 9999\) than this one/)
-      yield* written(file, { format: 2 }, row)
-      assert.match(
-        yield* refusal(bringBack(to, file)),
-        /is of a newer form \(2\) than this version of berth reads \(1\)/
-      )
-      yield* written(file, { tables: [{ name: "users", columns: ["id", "shoe_size"] }] }, row)
-      assert.match(
-        yield* refusal(bringBack(to, file)),
-        /has users\.shoe_size, which this version of berth does not know/
-      )
-      yield* written(file, {}, row, {}, (archive) => archive.add("../../etc/passwd", "x"))
-      assert.match(yield* refusal(bringBack(to, file)), /damaged or cut off: "\.\.\/\.\.\/etc\/passwd" is not known/)
-      assert.lengthOf(yield* Effect.promise(() => tablesOf(to)), 0)
-    }), 60_000)
+  it.scopedLive.skipIf(!full)(
+    long("of what this version can't know is refused, and says so"),
+    () =>
+      Effect.gen(function*() {
+        const to = yield* nowhere
+        const file = backupFile()
+        const row = "u\tu@example.com\tx\n"
+        yield* written(file, { migration: 9999 }, row)
+        assert.match(
+          yield* refusal(bringBack(to, file)),
+          /of a newer version of berth \(migration 9999\) than this one/
+        )
+        yield* written(file, { format: 2 }, row)
+        assert.match(
+          yield* refusal(bringBack(to, file)),
+          /is of a newer form \(2\) than this version of berth reads \(1\)/
+        )
+        yield* written(file, { tables: [{ name: "users", columns: ["id", "shoe_size"] }] }, row)
+        assert.match(
+          yield* refusal(bringBack(to, file)),
+          /has users\.shoe_size, which this version of berth does not know/
+        )
+        yield* written(file, {}, row, {}, (archive) => archive.add("../../etc/passwd", "x"))
+        assert.match(yield* refusal(bringBack(to, file)), /damaged or cut off: "\.\.\/\.\.\/etc\/passwd" is not known/)
+        assert.lengthOf(yield* Effect.promise(() => tablesOf(to)), 0)
+      }),
+    60_000
+  )
 
-  it.scopedLive("that breaks off in the middle leaves nothing, and can be done again", () =>
-    Effect.gen(function*() {
-      const to = yield* nowhere
-      const file = backupFile()
-      const row = "u\tu@example.com\tx\n"
-      yield* written(file, {}, `${row}half a row`)
-      assert.match(yield* refusal(bringBack(to, file)), /missing data for column/)
-      yield* written(file, {}, row, { count: 2 })
-      assert.match(yield* refusal(bringBack(to, file)), /says that users has 2 rows, but 1 arrived/)
-      yield* written(file, {}, `${row}${row}`, { count: 2 })
-      assert.match(yield* refusal(bringBack(to, file)), /duplicate key value/)
-      assert.lengthOf(yield* Effect.promise(() => tablesOf(to)), 0)
-      yield* written(file, {}, row)
-      yield* bringBack(to, file)
-      assert.lengthOf(yield* Effect.promise(() => runSql(to.databaseUrl, "SELECT FROM users")), 1)
-    }), 60_000)
+  it.scopedLive.skipIf(!full)(
+    long("that breaks off in the middle leaves nothing, and can be done again"),
+    () =>
+      Effect.gen(function*() {
+        const to = yield* nowhere
+        const file = backupFile()
+        const row = "u\tu@example.com\tx\n"
+        yield* written(file, {}, `${row}half a row`)
+        assert.match(yield* refusal(bringBack(to, file)), /missing data for column/)
+        yield* written(file, {}, row, { count: 2 })
+        assert.match(yield* refusal(bringBack(to, file)), /says that users has 2 rows, but 1 arrived/)
+        yield* written(file, {}, `${row}${row}`, { count: 2 })
+        assert.match(yield* refusal(bringBack(to, file)), /duplicate key value/)
+        assert.lengthOf(yield* Effect.promise(() => tablesOf(to)), 0)
+        yield* written(file, {}, row)
+        yield* bringBack(to, file)
+        assert.lengthOf(yield* Effect.promise(() => runSql(to.databaseUrl, "SELECT FROM users")), 1)
+      }),
+    60_000
+  )
 
-  it.scopedLive("of rows that refer to nothing is refused: every foreign key is checked", () =>
-    Effect.gen(function*() {
-      const to = yield* nowhere
-      const file = backupFile()
-      const columns = ["id", "account_id", "name", "slug"]
-      yield* written(file, { tables: [{ name: "projects", columns }] }, "p\tnobody\tP\tp\n", { table: "projects" })
-      assert.match(yield* refusal(bringBack(to, file)), /violates foreign key constraint "projects_account_id_fkey"/)
-      assert.lengthOf(yield* Effect.promise(() => tablesOf(to)), 0)
-    }), 60_000)
+  it.scopedLive.skipIf(!full)(
+    long("of rows that refer to nothing is refused: every foreign key is checked"),
+    () =>
+      Effect.gen(function*() {
+        const to = yield* nowhere
+        const file = backupFile()
+        const columns = ["id", "account_id", "name", "slug"]
+        yield* written(file, { tables: [{ name: "projects", columns }] }, "p\tnobody\tP\tp\n", { table: "projects" })
+        assert.match(yield* refusal(bringBack(to, file)), /violates foreign key constraint "projects_account_id_fkey"/)
+        assert.lengthOf(yield* Effect.promise(() => tablesOf(to)), 0)
+      }),
+    60_000
+  )
 })
 
 describe("the file of a backup", () => {
-  it.scopedLive("is replaced when the next one is whole, and never by half of one", () =>
-    Effect.gen(function*() {
-      const from = yield* filled
-      const file = backupFile()
-      const folder = dirname(file)
-      yield* save(from, file)
-      const first = readFileSync(file)
-      const proxy = new DatabaseProxy()
-      const databaseUrl = yield* Effect.promise(() => proxy.through(from.databaseUrl))
-      const cut = save({ ...from, databaseUrl }, file, { tell: () => void proxy.cut() })
-      assert.match(yield* refusal(cut), /^The backup broke off, and nothing was left of it: /)
-      assert.isTrue(first.equals(readFileSync(file)))
-      // A killed one leaves its part; the next to this file takes it away, and leaves those that are at work.
-      const dead = spawnSync("true").pid
-      for (const pid of [dead, process.ppid]) writeFileSync(`${file}.${pid}-0a1b.part`, "half")
-      yield* save(from, file)
-      assert.isFalse(first.equals(readFileSync(file)))
-      assert.deepStrictEqual(readdirSync(folder).sort(), ["b.berth.tar.gz", `b.berth.tar.gz.${process.ppid}-0a1b.part`])
-    }), 60_000)
+  it.scopedLive.skipIf(!full)(
+    long("is replaced when the next one is whole, and never by half of one"),
+    () =>
+      Effect.gen(function*() {
+        const from = yield* filled
+        const file = backupFile()
+        const folder = dirname(file)
+        yield* save(from, file)
+        const first = readFileSync(file)
+        const proxy = new DatabaseProxy()
+        const databaseUrl = yield* Effect.promise(() => proxy.through(from.databaseUrl))
+        const cut = save({ ...from, databaseUrl }, file, { tell: () => void proxy.cut() })
+        assert.match(yield* refusal(cut), /^The backup broke off, and nothing was left of it: /)
+        assert.isTrue(first.equals(readFileSync(file)))
+        // A killed one leaves its part; the next to this file takes it away, and leaves those that are at work.
+        const dead = spawnSync("true").pid
+        for (const pid of [dead, process.ppid]) writeFileSync(`${file}.${pid}-0a1b.part`, "half")
+        yield* save(from, file)
+        assert.isFalse(first.equals(readFileSync(file)))
+        assert.deepStrictEqual(readdirSync(folder).sort(), [
+          "b.berth.tar.gz",
+          `b.berth.tar.gz.${process.ppid}-0a1b.part`
+        ])
+      }),
+    60_000
+  )
 
-  it.scopedLive("that can't be written is told in a sentence", () =>
+  it.scopedLive.skipIf(!full)(long("that can't be written is told in a sentence"), () =>
     Effect.gen(function*() {
       const from = yield* filled
       const folder = temporaryDirectory("backup")

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { appImage, missingForApps } from "../deployments/support/app-image.ts"
 import { type Account, dataOf, signUp } from "../support/account.ts"
 import { send } from "../support/http.ts"
-import { describeLong } from "../support/needs.ts"
+import { describeLong, full, itLong, long } from "../support/needs.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 import { anotherHome, build, clear, newPlace, type Place, type Program, run, sweep } from "./support/program.ts"
 import { nothing, traces } from "./support/traces.ts"
@@ -59,7 +59,9 @@ describeLong(
 
     it("takes no longer than SHUTDOWN_SECONDS, all together, and leaves nothing", async () => {
       await start(6)
-      const seconds = await took(async () => expect(await program.end("SIGTERM"), program.output()).toEqual({ code: 0, signal: null }))
+      const seconds = await took(async () =>
+        expect(await program.end("SIGTERM"), program.output()).toEqual({ code: 0, signal: null })
+      )
       expect(seconds).toBeLessThan(6.5)
       expect(await hanging).toBe("cut")
       expect(traces(place.home)).toEqual(nothing)
@@ -74,7 +76,9 @@ describeLong(
       process.kill(program.pid, "SIGTERM")
       await setTimeout(1_500)
       expect(() => process.kill(program.pid, 0)).not.toThrow()
-      const seconds = await took(async () => expect(await program.end("SIGTERM"), program.output()).toEqual({ code: 0, signal: null }))
+      const seconds = await took(async () =>
+        expect(await program.end("SIGTERM"), program.output()).toEqual({ code: 0, signal: null })
+      )
       expect(seconds).toBeLessThan(4)
       expect(traces(place.home)).toEqual(nothing)
     }, 90_000)
@@ -85,8 +89,10 @@ describeLong(
 const isRoot = process.getuid?.() === 0
 
 describe("a platform whose log can't be written", () => {
-  it.skipIf(!isRoot || process.platform !== "linux")(
-    "serves on while the disk of its log is full, and tells what is lost as soon as it can; its reader may go, too",
+  it.skipIf(!full || !isRoot || process.platform !== "linux")(
+    long(
+      "serves on while the disk of its log is full, and tells of what is lost as soon as it can; its reader may go, too"
+    ),
     async () => {
       const place = await anotherHome(built)
       const disk = temporaryDirectory("disk")
@@ -123,7 +129,7 @@ describe("a platform whose log can't be written", () => {
 })
 
 describe("a platform that may open too few files", () => {
-  it("says so at the start, in a sentence", async () => {
+  itLong("says so at the start, in a sentence", async () => {
     const place = await anotherHome(built)
     const program = run(place, ["sh", "-c", `ulimit -n 256; exec ${command.join(" ")}`])
     await program.printed(/raise the limit/)

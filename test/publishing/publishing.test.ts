@@ -5,7 +5,7 @@ import { type Account, dataOf, type Listed } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { type Business, businesses } from "../support/business.ts"
 import { callTool, connectMcp } from "../support/mcp.ts"
-import { describeLong, describeWhen } from "../support/needs.ts"
+import { describeLong, describeWhen, itLong } from "../support/needs.ts"
 
 interface Publication {
   readonly businessId: string
@@ -88,14 +88,14 @@ describeWhen(missingForApps, "publishing a business", () => {
     expect(await traces(owner)).toEqual({ projects: 0, servers: 0, businesses: 0 })
   })
 
-  it("by two callers at once, of an account that has nothing yet, makes two", async () => {
+  itLong("by two callers at once, of an account that has nothing yet, makes two", async () => {
     const owner = await berth.signUp("pro")
     const answers = await Promise.all([publish(owner, file), publish(owner, file), publish(owner, file)])
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201])
     expect(await traces(owner)).toMatchObject({ servers: 3, businesses: 3 })
   })
 
-  it("takes the name of the business from a JSON file", async () => {
+  itLong("takes the name of the business from a JSON file", async () => {
     const owner = await berth.signUp()
     const content = JSON.stringify({
       version: "1.0",
@@ -118,7 +118,7 @@ describeWhen(missingForApps, "publishing a business", () => {
     expect(await traces(owner)).toEqual({ projects: 1, servers: 2, businesses: 0 })
   })
 
-  it("goes on when its caller hangs up", async () => {
+  itLong("goes on when its caller hangs up", async () => {
     const owner = await berth.signUp()
     const cut = new AbortController()
     const sent = fetch(`${berth.url}${businesses}/publish`, {

@@ -114,7 +114,7 @@ it("stops at SIGTERM with code 0, an open event stream or not", async () => {
   expect((await reader?.read())?.done).toBe(true)
 })
 
-it("is up in well under a second", async () => {
+itLong("is up in well under a second", async () => {
   await readyServerBundle()
   const began = performance.now()
   const one = await start(restaurant)
@@ -126,7 +126,7 @@ it("is up in well under a second", async () => {
 
 const text = (value: unknown) => JSON.stringify(value)
 
-it("has a catalog of a thousand long items, from a file, up and searched within seconds", async () => {
+itLong("has a catalog of a thousand long items, from a file, up and searched within seconds", async () => {
   const description = "Slow-cooked with smoked paprika, roasted garlic and a squeeze of lime. ".repeat(12)
   const items = Array.from(
     { length: 1000 },

@@ -8,7 +8,7 @@ import { once } from "node:events"
 import * as fs from "node:fs"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { describeLong } from "../support/needs.ts"
+import { describeLong, full, long } from "../support/needs.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 
 const settings = { fsync: "off" }
@@ -49,17 +49,20 @@ describe("the embedded database", () => {
       assert.strictEqual(fs.statSync(join(home, "postgres/log")).mode & 0o077, 0)
     }))
 
-  it.live("keeps its data over a stop and a start, and is stopped with its scope", () =>
-    Effect.gen(function*() {
-      const home = openHome()
-      const use = (statement: string) =>
-        Effect.scoped(Effect.flatMap(start(home), (address) => Effect.provide(ask(statement), clientLayer(address))))
-      yield* use("CREATE TABLE kept (word text)")
-      assert.isFalse(runs(home))
-      yield* use("INSERT INTO kept VALUES ('ä')")
-      assert.deepStrictEqual(yield* use("SELECT * FROM kept WHERE upper(word) = 'Ä'"), [{ word: "ä" }])
-      assert.isFalse(runs(home))
-    }))
+  it.live.skipIf(!full)(
+    long("keeps its data over a stop and a start, and is stopped with its scope"),
+    () =>
+      Effect.gen(function*() {
+        const home = openHome()
+        const use = (statement: string) =>
+          Effect.scoped(Effect.flatMap(start(home), (address) => Effect.provide(ask(statement), clientLayer(address))))
+        yield* use("CREATE TABLE kept (word text)")
+        assert.isFalse(runs(home))
+        yield* use("INSERT INTO kept VALUES ('ä')")
+        assert.deepStrictEqual(yield* use("SELECT * FROM kept WHERE upper(word) = 'Ä'"), [{ word: "ä" }])
+        assert.isFalse(runs(home))
+      })
+  )
 
   it.scopedLive("refuses a second process that serves the same home, with a sentence that names it", () =>
     Effect.gen(function*() {
@@ -73,16 +76,19 @@ describe("the embedded database", () => {
       assert.isTrue(runs(home), "the one that was refused leaves the server alone")
     }))
 
-  it.live("serves a command beside the serving process, and stops with the last of them", () =>
-    Effect.gen(function*() {
-      const home = openHome()
-      yield* Effect.scoped(Effect.gen(function*() {
-        yield* start(home, false)
-        yield* Effect.scoped(start(home))
-        assert.isTrue(runs(home))
-      }))
-      assert.isFalse(runs(home))
-    }))
+  it.live.skipIf(!full)(
+    long("serves a command beside the serving process, and stops with the last of them"),
+    () =>
+      Effect.gen(function*() {
+        const home = openHome()
+        yield* Effect.scoped(Effect.gen(function*() {
+          yield* start(home, false)
+          yield* Effect.scoped(start(home))
+          assert.isTrue(runs(home))
+        }))
+        assert.isFalse(runs(home))
+      })
+  )
 })
 
 describeLong("the embedded database, when things go wrong", () => {

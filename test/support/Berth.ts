@@ -70,6 +70,9 @@ export class Berth {
 
   stop = () => Effect.runPromise(Scope.close(this.#scope, Exit.void))
 
+  /** The program's time, in Unix milliseconds. */
+  now = () => this.#clock.clock.unsafeCurrentTimeMillis()
+
   /** Moves the program's clock forward; the database's stays. */
   advance = (millis: number) => this.#clock.advance(millis)
 

@@ -9,6 +9,8 @@ import { runSql } from "./sql.ts"
 /** A running platform, as far as its accounts need it. */
 export interface Door {
   readonly databaseUrl: string
+  /** Its time, in Unix milliseconds, where that is not the real one. */
+  readonly now?: () => number
   readonly request: <Body = unknown>(method: string, path: string, sent?: Sent) => Promise<Answer<Body>>
 }
 
@@ -124,15 +126,15 @@ let hashed: Promise<string> | undefined
  * The same, straight into the database: most tests need somebody who is signed up, and not the sign-up, whose hashing
  * would be a tenth of all they cost.
  */
-const insertUser = async ({ databaseUrl }: Door, email: string, plan: string) => {
+const insertUser = async ({ databaseUrl, now = Date.now }: Door, email: string, plan: string) => {
   const id = newUlid()
   const token = sessionPrefix + randomToken()
   const passwordHash = await (hashed ??= hash(password, { memoryCost: 19_456, timeCost: 2, parallelism: 1 }))
   await runSql(
     databaseUrl,
     `WITH made AS (INSERT INTO users (id, email, password_hash, plan) VALUES ($1, $2, $3, $4) RETURNING id)
-     INSERT INTO sessions (id, user_id, token_hash, expires_at) SELECT $5, id, $6, now() + interval '30 days' FROM made`,
-    [id, email, passwordHash, plan, newId("ses"), digestOf(token)]
+     INSERT INTO sessions (id, user_id, token_hash, expires_at) SELECT $5, id, $6, $7 FROM made`,
+    [id, email, passwordHash, plan, newId("ses"), digestOf(token), new Date(now() + 30 * 24 * 60 * 60_000)]
   )
   return { id, token }
 }

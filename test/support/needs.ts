@@ -40,16 +40,19 @@ export const describeWhen = (missing: string | undefined, name: string, suite: (
 export const describeLong = (name: string, suite: () => void, missing?: string) => {
   if (full) return describeWhen(missing, name, suite)
   describe(name, () => {
-    it.skip(`is proved${leftOut}`)
+    it.skip(long("is proved"))
   })
 }
 
 /** One test that takes long, in a suite that does not. */
 export const itLong = (name: string, test: () => unknown, milliseconds?: number) => {
   if (full) it(name, test, milliseconds)
-  else it.skip(`${name}${leftOut}`)
+  else it.skip(long(name))
 }
 
 /** All cases of a sweep in a full run; else every `of`-th, from another one on for another `turn`. */
 export const sampled = <A>(cases: ReadonlyArray<A>, of: number, turn = 0): ReadonlyArray<A> =>
   full ? cases : cases.filter((_, at) => (at + turn) % of === 0)
+
+/** The name of a long test that says by itself when it is skipped: `it.scoped.skipIf(!full)(long("…"), …)`. */
+export const long = (name: string) => full ? name : `${name}${leftOut}`
