@@ -6,6 +6,7 @@ import { useBerth } from "../support/Berth.ts"
 import { type Business, businesses, newBusiness } from "../support/business.ts"
 import { catalogOf, newCategory, newItem } from "../support/catalog.ts"
 import { callTool, connectMcp } from "../support/mcp.ts"
+import { itLong } from "../support/needs.ts"
 import { newFlow, replayToken } from "../support/oauth.ts"
 import { runSql } from "../support/sql.ts"
 
@@ -274,7 +275,7 @@ describe("a business's configuration", () => {
     await client.close()
   })
 
-  it("of 5,000 items is made without delay", async () => {
+  itLong("of 5,000 items is made without delay", async () => {
     const [{ id }] = await linked()
     await newItem(owner, id)
     await runSql(

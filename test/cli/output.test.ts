@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, expect, it } from "vitest"
 import { build, clear, environment, newPlace, type Place } from "../program/support/program.ts"
 import { describeLong } from "../support/needs.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
@@ -25,7 +25,7 @@ const berth = (args: ReadonlyArray<string>, variables: Readonly<Record<string, s
     child.stdin?.end()
   })
 
-describe("the command line", () => {
+describeLong("the command line", () => {
   it.each([
     [["--help"], "berth\n"],
     [["serve", "--help"], "berth serve [--no-demo]\n"],
@@ -56,7 +56,7 @@ describe("the command line", () => {
   })
 })
 
-describe("berth admin", () => {
+describeLong("berth admin", () => {
   it("makes no installation where it finds none", async () => {
     const home = join(temporaryDirectory(), "nowhere")
     const { code, err } = await berth(["admin", "plan", "you@example.com", "pro"], { BERTH_HOME: home })

@@ -4,6 +4,7 @@ import { type Account, dataOf } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { type Business, businesses, newBusiness } from "../support/business.ts"
 import { freshAddress } from "../support/http.ts"
+import { itLong } from "../support/needs.ts"
 import { runSql } from "../support/sql.ts"
 
 const berth = useBerth()
@@ -142,7 +143,7 @@ describe("a query", () => {
 })
 
 describe("reads", () => {
-  it("are 300 a minute for an address, list and detail together, whoever asks", async () => {
+  itLong("are 300 a minute for an address, list and detail together, whoever asks", async () => {
     const business = await shown({ name: "Counted" })
     const headers = { "x-forwarded-for": freshAddress() }
     const paths = ["/v1/directory?limit=1", `/v1/directory/${business.listingId}`]

@@ -5,6 +5,7 @@ import { existsSync, readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import * as zlib from "node:zlib"
+import { full, long } from "../support/needs.ts"
 import { tarOf, type TestImageOptions } from "../support/registry.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 import { directory, file } from "./entries.ts"
@@ -89,27 +90,30 @@ describe("an image is not unpacked", () => {
       expect(statSync(join((yield* deployed({ archives: [archive] })).rootfs, "x")).mtimeMs).toBe(0)
     }))
 
-  it.scopedLive("when interrupted: the half is gone at once, and the next try makes the whole", () =>
-    Effect.gen(function*() {
-      const home = temporaryDirectory("interrupted")
-      const registry = yield* fakeRegistry()
-      const entries = Array.from({ length: 3000 }, (_, at) => file(`d/f${at}`))
-      const built = yield* image({ layers: [entries] })
-      const uri = registry.add("me/app", built, "v1")
-      yield* Effect.gen(function*() {
-        const images = yield* Images
-        yield* images.mirror(yield* images.resolve(uri))
-        const fiber = yield* Effect.fork(images.unpack(built.digest))
-        yield* Effect.promise(async () => {
-          while (!existsSync(join(home, "rootfs"))) await sleep(5)
-        })
-        yield* Effect.sleep("50 millis")
-        yield* Fiber.interrupt(fiber)
-        expect(readdirSync(join(home, "rootfs"))).toEqual([])
-        yield* Effect.sleep("50 millis")
-        expect(readdirSync(join(home, "rootfs"))).toEqual([])
-        const { rootfs } = yield* images.unpack(built.digest)
-        expect(readdirSync(join(rootfs, "d"))).toHaveLength(3000)
-      }).pipe(Effect.provide(imagesTest({ allow: [registry.host], home })))
-    }))
+  it.scopedLive.skipIf(!full)(
+    long("when interrupted: the half is gone at once, and the next try makes the whole"),
+    () =>
+      Effect.gen(function*() {
+        const home = temporaryDirectory("interrupted")
+        const registry = yield* fakeRegistry()
+        const entries = Array.from({ length: 3000 }, (_, at) => file(`d/f${at}`))
+        const built = yield* image({ layers: [entries] })
+        const uri = registry.add("me/app", built, "v1")
+        yield* Effect.gen(function*() {
+          const images = yield* Images
+          yield* images.mirror(yield* images.resolve(uri))
+          const fiber = yield* Effect.fork(images.unpack(built.digest))
+          yield* Effect.promise(async () => {
+            while (!existsSync(join(home, "rootfs"))) await sleep(5)
+          })
+          yield* Effect.sleep("50 millis")
+          yield* Fiber.interrupt(fiber)
+          expect(readdirSync(join(home, "rootfs"))).toEqual([])
+          yield* Effect.sleep("50 millis")
+          expect(readdirSync(join(home, "rootfs"))).toEqual([])
+          const { rootfs } = yield* images.unpack(built.digest)
+          expect(readdirSync(join(rootfs, "d"))).toHaveLength(3000)
+        }).pipe(Effect.provide(imagesTest({ allow: [registry.host], home })))
+      })
+  )
 })

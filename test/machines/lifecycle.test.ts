@@ -2,6 +2,7 @@ import { spawn } from "node:child_process"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
+import { itLong } from "../support/needs.ts"
 import {
   about,
   type Driver,
@@ -170,7 +171,7 @@ everyTier("a machine's life", (tier) => {
     expect((await driver.list()).map(({ name }) => name)).toContain("life")
   })
 
-  it("lives on when the platform ends, and is found again by name", async () => {
+  itLong("lives on when the platform ends, and is found again by name", async () => {
     const first = driverOf(tier)
     const before = await about(await up(first, specOf("kept")))
     await first.close()
@@ -212,7 +213,7 @@ everyTier("a machine's life", (tier) => {
     expect(String(await until(() => request(state, "/").catch(() => undefined)))).toBe("hi")
   })
 
-  it("starts eight at once", async () => {
+  itLong("starts eight at once", async () => {
     const names = Array.from({ length: 8 }, (_, i) => `many-${i}`)
     await Promise.all(names.map(async (name) => about(await up(driver, specOf(name)))))
     await Promise.all(names.map((name) => driver.destroy(name)))

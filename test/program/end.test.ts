@@ -128,7 +128,7 @@ describe("a platform whose log can't be written", () => {
   )
 })
 
-describe("a platform that may open too few files", () => {
+describeLong("a platform that may open too few files", () => {
   itLong("says so at the start, in a sentence", async () => {
     const place = await anotherHome(built)
     const program = run(place, ["sh", "-c", `ulimit -n 256; exec ${command.join(" ")}`])

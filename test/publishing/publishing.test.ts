@@ -137,7 +137,7 @@ describeWhen(missingForApps, "publishing a business", () => {
     ).toBe(200)
   })
 
-  it("as a tool tells each step on the way", async () => {
+  itLong("as a tool tells each step on the way", async () => {
     const owner = await berth.signUp("pro")
     const client = await connectMcp(berth.url, { token: owner.token })
     const steps: Array<number> = []

@@ -193,7 +193,7 @@ const wrong: ReadonlyArray<[string, Record<string, string>, string]> = [
   ["a bad port", { SVC_READY_CONFIG: text(minimal), PORT: "eighty" }, "PORT is not a port number"]
 ]
 
-it.each(sampled(wrong, 4))("%s stops the start with one line that names it", async (_, env, message) => {
+it.each(sampled(wrong, 8))("%s stops the start with one line that names it", async (_, env, message) => {
   const { code, stderr } = await run(env) as Exit
   expect(code).toBe(1)
   expect(stderr).toContain(message)
