@@ -5,6 +5,7 @@ import { Effect } from "effect"
 import { once } from "node:events"
 import { type ClientRequest, createServer, type IncomingMessage, request, type ServerResponse } from "node:http"
 import { connect } from "node:net"
+import { full, long } from "../support/needs.ts"
 import { deploy, gatewayServices, newServer, startGateway, startUpstream } from "./support.ts"
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
@@ -109,8 +110,8 @@ layer(gatewayServices(), { excludeTestServices: true })("a stream through the ga
       })
     }))
 
-  it.scoped(
-    "of 200 MB in either direction is never held in memory, however slow the reader",
+  it.scoped.skipIf(!full)(
+    long("of 200 MB in either direction is never held in memory, however slow the reader"),
     () =>
       Effect.gen(function*() {
         const size = 200 * 1024 * 1024

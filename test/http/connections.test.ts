@@ -88,7 +88,7 @@ const outside = Object.values(networkInterfaces()).flat()
 describeWhen(outside === undefined ? "this machine has no address of its own" : undefined, "a client elsewhere", () => {
   const berth = useBerth({ variables: { HOST: "0.0.0.0", TRUST_PROXY: "0" } })
 
-  it("holds a hundred idle connections, programs on this machine more", async () => {
+  itLong("holds a hundred idle connections, programs on this machine more", async () => {
     const port = Number(new URL(berth.url).port)
     const own = await Promise.all(Array.from({ length: 110 }, () => connected(port)))
     const sockets = await Promise.all(Array.from({ length: 110 }, () => connected(port, outside)))
@@ -97,7 +97,7 @@ describeWhen(outside === undefined ? "this machine has no address of its own" : 
     expect((await fetch(`http://${outside}:${port}/v1/health`)).status).toBe(200)
   })
 
-  it("behind a trusted proxy is not counted by the proxy's address", async () => {
+  itLong("behind a trusted proxy is not counted by the proxy's address", async () => {
     const proxied = await new Berth().start({ variables: { HOST: "0.0.0.0", TRUST_PROXY: "1" } })
     try {
       const port = Number(new URL(proxied.url).port)

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest"
 import { type Account, newEmail, type Server } from "../support/account.ts"
 import { Berth, useBerth } from "../support/Berth.ts"
 import { type Answer } from "../support/http.ts"
+import { itLong } from "../support/needs.ts"
 import { authorizePath, PlainBrowser, registerClient, returnLink } from "../support/pages.ts"
 
 const berth = useBerth()
@@ -197,7 +198,7 @@ describe("signing in", () => {
     expect((await browser.post("/oauth/sign-in", { ...fields, ticket })).status).toBe(303)
   })
 
-  it("from a page that lay open for an hour asks again", async () => {
+  itLong("from a page that lay open for an hour asks again", async () => {
     const old = await new Berth().start()
     try {
       const account = await old.signUp()

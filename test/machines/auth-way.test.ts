@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { freePort } from "../support/http.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 import { type Driver, driverOf, run, specOf, up } from "./support.ts"
-import { everyTier } from "./tiers.ts"
+import { everyTierAtLength } from "./tiers.ts"
 
 it("the way out is for AUTH_URL by name or loopback, on its port", () => {
   expect(insideAddress("https://auth.example.com")).toEqual({ name: "auth.example.com", port: 443 })
@@ -58,7 +58,7 @@ const ask = async (state: MachineState, url: string, body = "a token") => {
   return (await run(state, ["node", "-e", script, url, body])).stdout
 }
 
-everyTier("a machine and the authorization server", (tier) => {
+everyTierAtLength("a machine and the authorization server", (tier) => {
   const home = temporaryDirectory("m")
   let driver: Driver
   let state: MachineState

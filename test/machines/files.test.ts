@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { type Driver, driverOf, processOf, run, specOf, up } from "./support.ts"
-import { everyTier } from "./tiers.ts"
+import { everyTierAtLength } from "./tiers.ts"
 
 const text = JSON.stringify({ long: "é".repeat(600_000) })
 const node = (script: string) => ["node", "-e", script]
 const path = "/.berth-files/config.json"
 
-everyTier("files that the platform puts into a machine", (tier) => {
+everyTierAtLength("files that the platform puts into a machine", (tier) => {
   let driver: Driver
   beforeAll(() => {
     driver = driverOf(tier)

@@ -9,11 +9,11 @@ import { afterEach, expect, it } from "vitest"
 import { testRootfs } from "../support/rootfs.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 import { about, run, specOf } from "./support.ts"
-import { everyTier } from "./tiers.ts"
+import { everyTierAtLength } from "./tiers.ts"
 
 const files = [{ name: "a.json", content: "{}" }]
 
-everyTier("a host without overlay file systems", (tier) => {
+everyTierAtLength("a host without overlay file systems", (tier) => {
   const clean: Array<() => Promise<void>> = []
   afterEach(async () => {
     for (const each of clean.splice(0)) await each()

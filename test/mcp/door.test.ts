@@ -144,7 +144,7 @@ const directoryByKey: Readonly<Record<string, ReadonlyArray<string>>> = { busine
 const publicTools = ["directory_listing", "directory_search", "server_metadata", "whoami"]
 
 describe("tools/list", () => {
-  it("shows a session every tool, and a key those that its scopes allow", async () => {
+  itLong("shows a session every tool, and a key those that its scopes allow", async () => {
     const all = [...new Set(Object.values(twins))].sort()
     const sessionOnly = [
       "create_api_key",

@@ -136,7 +136,7 @@ describe("a backup", () => {
       assert.deepStrictEqual({ ...after, deployments: [] }, { ...before, deployments: [] })
     }), 60_000)
 
-  it.scopedLive("of an older schema is brought to this one", () =>
+  it.scopedLive.skipIf(!full)(long("of an older schema is brought to this one"), () =>
     Effect.gen(function*() {
       const from = site(yield* emptyDatabaseUrl)
       const before = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < "0009"))
@@ -205,30 +205,34 @@ const written = (
   )
 
 describe("a restore", () => {
-  it.scopedLive("is refused where there is data, and where somebody serves", () =>
-    Effect.gen(function*() {
-      const from = yield* filled
-      const file = backupFile()
-      yield* save(from, file)
-      assert.match(
-        yield* refusal(bringBack(from, file)),
-        /^The database has data already \(in \w+, for one\): a backup is restored into an empty one, which DATABASE_URL/
-      )
-      const used = site(yield* freshDatabaseUrl)
-      yield* Effect.promise(() =>
-        runSql(
-          used.databaseUrl,
-          "INSERT INTO hosts VALUES ('host_1', 's', 'web-1', 42, '1', 'b', 'n', '{}', now(), now() + interval '1 minute')"
+  it.scopedLive.skipIf(!full)(
+    long("is refused where there is data, and where somebody serves"),
+    () =>
+      Effect.gen(function*() {
+        const from = yield* filled
+        const file = backupFile()
+        yield* save(from, file)
+        assert.match(
+          yield* refusal(bringBack(from, file)),
+          /^The database has data already \(in \w+, for one\): a backup is restored into an empty one, which DATABASE_URL/
         )
-      )
-      assert.strictEqual(
-        yield* refusal(bringBack(used, file)),
-        "Another berth serves this database: host_1 on web-1 (process 42); stop it first"
-      )
-      // One that was made and never used is as good as none.
-      yield* Effect.promise(() => runSql(used.databaseUrl, "DELETE FROM hosts"))
-      yield* bringBack(used, file)
-    }), 60_000)
+        const used = site(yield* freshDatabaseUrl)
+        yield* Effect.promise(() =>
+          runSql(
+            used.databaseUrl,
+            "INSERT INTO hosts VALUES ('host_1', 's', 'web-1', 42, '1', 'b', 'n', '{}', now(), now() + interval '1 minute')"
+          )
+        )
+        assert.strictEqual(
+          yield* refusal(bringBack(used, file)),
+          "Another berth serves this database: host_1 on web-1 (process 42); stop it first"
+        )
+        // One that was made and never used is as good as none.
+        yield* Effect.promise(() => runSql(used.databaseUrl, "DELETE FROM hosts"))
+        yield* bringBack(used, file)
+      }),
+    60_000
+  )
 
   it.scopedLive.skipIf(!full)(
     long("of what this version can't know is refused, and says so"),
