@@ -1,6 +1,6 @@
 import { Effect, type Scope } from "effect"
-import { createReadStream, createWriteStream } from "node:fs"
-import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
+import { createReadStream } from "node:fs"
+import { mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { type Readable, Transform } from "node:stream"
 import { pipeline } from "node:stream/promises"
@@ -57,7 +57,8 @@ export const makeStore = (directory: string) => {
     withTemporary((temporary) =>
       Effect.scoped(Effect.flatMap(source, (bytes) =>
         abortable(async (signal) => {
-          const file = createWriteStream(temporary, { flags: "wx", mode: 0o600, flush: true })
+          // Opened here: a stream that opens its file by itself may do so after a failure had it removed.
+          const file = (await open(temporary, "wx", 0o600)).createWriteStream({ flush: true })
           await pipeline(bytes, verifying(wanted, onBytes), file, { signal })
           await rename(temporary, path(wanted.digest))
         }, (cause) => brokenStream(bytes.errored ?? cause))))

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
-import { createReadStream, createWriteStream } from "node:fs"
-import { lstat, readdir, readlink, rename, rm } from "node:fs/promises"
+import { createReadStream } from "node:fs"
+import { lstat, open, readdir, readlink, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { arch } from "node:process"
 import { Readable, Transform } from "node:stream"
@@ -70,6 +70,8 @@ const writeLayer = async (blobs: string, entries: ReadonlyArray<LayoutEntry>, si
   let size = 0
   const name = temporaryName()
   const file = join(blobs, name)
+  // Opened here: a stream that opens its file by itself may do so after a failure had it removed.
+  const sink = (await open(file, "wx")).createWriteStream({ flush: true })
   const archive = pack()
   try {
     const written = pipeline(
@@ -81,7 +83,7 @@ const writeLayer = async (blobs: string, entries: ReadonlyArray<LayoutEntry>, si
         size += chunk.length
         packed.update(chunk)
       }),
-      createWriteStream(file, { flags: "wx", flush: true }),
+      sink,
       { signal }
     )
     await Promise.all([

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto"
-import { createWriteStream } from "node:fs"
 import { open, readdir, rename, rm } from "node:fs/promises"
 import { basename, dirname, resolve } from "node:path"
 import { Readable } from "node:stream"
@@ -45,6 +44,8 @@ export const writeArchive = async (target: string, fill: (archive: ArchiveWriter
   const file = resolve(target)
   await dropAbandoned(file)
   const part = `${file}.${process.pid}-${randomBytes(4).toString("hex")}.part`
+  // Opened here: a stream that opens its file by itself may do so after a failure had it removed.
+  const output = (await open(part, "wx", 0o600)).createWriteStream({ flush: true })
   const archive: Pack = pack()
   const add: ArchiveWriter["add"] = (name, content) =>
     new Promise((done, reject) => {
@@ -53,8 +54,8 @@ export const writeArchive = async (target: string, fill: (archive: ArchiveWriter
   const addStream: ArchiveWriter["addStream"] = async (name, size, content) => {
     let done: Promise<void> = Promise.resolve()
     const ended = new Promise<void>((resolve, reject) => {
-      const sink = archive.entry({ name, size, mode: 0o600 }, (error) => error ? reject(error) : resolve())
-      done = pipeline(content, sink)
+      const entry = archive.entry({ name, size, mode: 0o600 }, (error) => error ? reject(error) : resolve())
+      done = pipeline(content, entry)
     })
     await Promise.all([done, ended])
   }
@@ -62,7 +63,7 @@ export const writeArchive = async (target: string, fill: (archive: ArchiveWriter
     const written = pipeline(
       Readable.from(archive),
       createGzip({ level: 4 }),
-      createWriteStream(part, { flags: "wx", mode: 0o600, flush: true })
+      output
     )
     const filled = fill({ add, addStream }).then(() => archive.finalize())
     // Whichever breaks takes the other along: a disk that is full must not leave somebody waiting for room.
