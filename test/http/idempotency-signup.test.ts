@@ -23,7 +23,7 @@ describe("a sign-up that is sent again with its Idempotency-Key", () => {
     expect(again.headers.get("set-cookie")).toBe(first.headers.get("set-cookie"))
     expect(again.headers.get("set-cookie")).toContain(first.body.data.token)
     const me = await berth.request("GET", "/v1/auth/me", { token: again.body.data.token })
-    expect([me.status, me.body]).toMatchObject([200, { data: { id: first.body.data.user.id } }])
+    expect([me.status, me.body]).toMatchObject([200, { data: { user: { id: first.body.data.user.id } } }])
     expect(await runSql(berth.databaseUrl, "SELECT FROM users WHERE email = $1", [email])).toHaveLength(1)
   })
 
