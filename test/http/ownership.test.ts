@@ -214,7 +214,9 @@ describe("who may call what, for every tool", () => {
 
   it("not a key without the scope: FORBIDDEN, though the tool was not listed", async () => {
     const ids = await things(owner)
-    for (const name of sampled(Object.keys(twins).filter((name) => !isPublic(byName(name))), 8)) {
+    // Who one is may be asked with any credential.
+    const asked = Object.keys(twins).filter((name) => !isPublic(byName(name)) && name !== "GET /v1/auth/me")
+    for (const name of sampled(asked, 8)) {
       const needed = scopeOf(byName(name))
       const rest = allScopes.filter((scope) => !(needed ?? []).includes(scope))
       const { key } = await owner.key(ids["projectId"] ?? "", rest)
