@@ -85,7 +85,12 @@ export const connectionsOf = (server: Server, idleLimit: IdleLimit) => {
     },
     /** Ends event streams and the connections without a request; how many requests go on. */
     thin: () => {
-      for (const [res, { hosted, req }] of underWay) if (isEventStream(req, res, hosted)) underWay.delete(res)
+      for (const [res, { hosted, req }] of underWay) {
+        if (!isEventStream(req, res, hosted)) continue
+        underWay.delete(res)
+        // With its last chunk: what is torn off looks like a failure to its reader.
+        res.end()
+      }
       const busy = new Set([...underWay.values()].map(({ req }) => req.socket))
       for (const socket of sockets) if (!busy.has(socket)) socket.destroySoon()
       return underWay.size

@@ -1,5 +1,7 @@
 import { type Actor } from "#src/accounts/CurrentActor.ts"
+import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { canonicalJson } from "#src/shared/canonical-json.ts"
+import { addressBucket } from "#src/shared/client-address.ts"
 import { Idempotency, signUp, type StoredResponse } from "#src/shared/Idempotency.ts"
 import { digestOf } from "#src/shared/tokens.ts"
 import { Cookies, type HttpApp, HttpBody, HttpServerRequest, HttpServerResponse } from "@effect/platform"
@@ -41,17 +43,17 @@ const emailIn = (text: string) =>
   )
 
 /**
- * Whose a key is: an account's and its credential's. Who signs up has neither: the key is that of the e-mail address,
- * so that two people who chose the same key don't hear of each other, and the answer, which holds a session, goes to
- * who sends the same password again.
+ * Whose a key is: an account's and its credential's. Who signs up has neither: the key is that of the e-mail address and
+ * of where it comes from, so that two people who chose the same key don't hear of each other, nobody elsewhere can try
+ * passwords with it, and the answer, which holds a session, goes to who sends the same again.
  */
-const ownerOf = (caller: Caller, url: string, text: string) => {
+const ownerOf = (caller: Caller, url: string, text: string, address: string) => {
   if (caller._tag === "Known") {
     return Option.some({ accountId: caller.actor.accountId, holder: holderOf(caller.actor) })
   }
   return Option.map(
     Option.filter(emailIn(text), () => isSignUp(url)),
-    (email) => ({ accountId: signUp, holder: digestOf(email).toString("base64url") })
+    (email) => ({ accountId: signUp, holder: digestOf(`${addressBucket(address)}\n${email}`).toString("base64url") })
   )
 }
 
@@ -64,7 +66,7 @@ export const idempotent = <E, R>(app: HttpApp.Default<E, R>) =>
     const caller = yield* CurrentCaller
     if (caller._tag !== "Known" && !isSignUp(request.url)) return yield* app
     const text = yield* request.text
-    const owner = ownerOf(caller, request.url, text)
+    const owner = ownerOf(caller, request.url, text, yield* CallerAddress)
     if (Option.isNone(owner)) return yield* app
     const content = `${request.method} ${request.url}\n${canonicalJson(text)}`
     const idempotency = yield* Idempotency

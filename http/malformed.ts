@@ -33,6 +33,9 @@ const answerTo = ([status, code, message]: readonly [status: number, code: strin
   ].join("\r\n")
 }
 
+/** How long a client has to read why its request was refused. */
+const graceMillis = 5_000
+
 /** What Node could not read as a request gets the envelope and the headers of every answer, and the connection ends. */
 export const answerMalformed = (server: Server) => {
   const answering = new WeakMap<Duplex, ServerResponse>()
@@ -44,6 +47,8 @@ export const answerMalformed = (server: Server) => {
     const free = current === undefined || current.writableFinished || !current.headersSent
     if (socket.writable && free) {
       socket.end(answerTo(reasons[(error as NodeJS.ErrnoException).code ?? ""] ?? unreadable))
+      // Who neither reads nor hangs up would hold the connection.
+      setTimeout(() => socket.destroy(), graceMillis).unref()
     } else socket.destroy()
   })
 }

@@ -10,6 +10,7 @@ import { NodeHttpServerRequest } from "@effect/platform-node"
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js"
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"
 import { Effect, Layer, Option, Schedule, Schema } from "effect"
+import { withoutExcluded } from "./accept.ts"
 import { requireActor } from "./Authentication.ts"
 import { CurrentCaller } from "./caller.ts"
 import { errorResponse } from "./errors.ts"
@@ -41,12 +42,12 @@ const isToolset = Schema.is(Toolset)
 const selectionOf = (url: URL): Effect.Effect<Selection, BadRequest> => {
   const text = url.searchParams.get("toolsets")
   if (text === null) return Effect.succeed(undefined)
-  if (text === "all") return Effect.succeed(new Set(Toolset.literals))
   const names = text.split(",").map((name) => name.trim())
+  if (names.includes("all")) return Effect.succeed(new Set(Toolset.literals))
   const unknown = names.find((name) => !isToolset(name))
   return unknown === undefined
     ? Effect.succeed(new Set(names.filter(isToolset)))
-    : new BadRequest({ reason: `toolsets: ${unknown} is none of ${Toolset.literals.join(", ")}, all` })
+    : new BadRequest({ reason: `toolsets: "${unknown}" is none of ${Toolset.literals.join(", ")}, all` })
 }
 
 const urlOf = (request: HttpServerRequest.HttpServerRequest) => new URL(request.url, "http://localhost")
@@ -117,7 +118,8 @@ const routes = HttpApiBuilder.Router.use((router) =>
           tools.serverFor({ actor, address }, selection).connect(transport)
         )
         // The body was read here, within our limit; the transport gets it anew, to answer what is no JSON by itself.
-        const copy = new Request(urlOf(request), { method: "POST", headers: request.headers, body: text })
+        const headers = { ...request.headers, accept: withoutExcluded(request.headers["accept"] ?? "") }
+        const copy = new Request(urlOf(request), { method: "POST", headers, body: text })
         const answer = yield* Effect.promise(() => transport.handleRequest(copy))
         // Whether the connection stays is between Node and the client, which may have asked for its end.
         answer.headers.delete("connection")

@@ -20,10 +20,14 @@ export const AccountsHandlers = HttpApiBuilder.group(Api, "accounts", (handlers)
     const closed = withSession(settings, undefined)(HttpServerResponse.empty({ status: 204 }))
 
     return handlers
-      .handle("signUp", ({ payload }) => Effect.flatMap(accounts.signUp(payload), opened(201)))
+      .handle("signUp", ({ payload }) =>
+        Effect.flatMap(CallerAddress, (address) =>
+          Effect.flatMap(accounts.signUp(payload, address), opened(201))))
       .handle("logIn", ({ payload }) =>
         Effect.flatMap(CallerAddress, (address) =>
           Effect.flatMap(accounts.logIn(payload, address), opened(200))))
-      .handle("logOut", () => takesNoBody(Effect.zipRight(accounts.logOut, closed)))
-      .handle("me", () => Effect.map(accounts.me, data))
+      .handle("logOut", () =>
+        takesNoBody(Effect.zipRight(accounts.logOut, closed)))
+      .handle("me", () =>
+        Effect.map(accounts.me, data))
   }))

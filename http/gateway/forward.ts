@@ -192,8 +192,8 @@ export const forward = (exchange: Exchange) => {
   }
 
   return () => {
-    if (response === undefined) res.destroy()
-    else if (isEventStream(response)) res.end(isOpenEnded(response) ? interruptedCallEvents(requestBody) : undefined)
+    if (response === undefined) return giveUp(new Error("the platform is stopping"), true)
+    if (isEventStream(response)) res.end(isOpenEnded(response) ? interruptedCallEvents(requestBody) : undefined)
     else res.destroy()
     upstream.destroy()
   }

@@ -47,6 +47,24 @@ const rpcBodyOf = (req: IncomingMessage, bytes: Buffer): RpcBody =>
     name: header(req, "mcp-name")
   })
 
+/** By which some frameworks take a request for one of another method or path than it has. */
+const overrides = [
+  "x-http-method-override",
+  "x-http-method",
+  "x-method-override",
+  "x-original-url",
+  "x-rewrite-url"
+] as const
+
+/** Whether a machine may read something else in a request than the gateway does: what it is can't be told then. */
+const meansMore = (req: IncomingMessage) => {
+  const { headers, rawHeaders } = req
+  const names = rawHeaders.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase())
+  return overrides.some((name) => headers[name] !== undefined) ||
+    names.filter((name) => name === "content-type").length > 1 ||
+    /\bcontent-(type|encoding)\b/i.test(headers.connection ?? "")
+}
+
 /** Compares what a request does with what its token allows (README, "Protection"). */
 export const permitter = (marks: ToolMarks) => {
   const changesOf = (
@@ -80,6 +98,7 @@ export const permitter = (marks: ToolMarks) => {
       return { _tag: "Insufficient", scopes: mcpScopes.filter((one) => missing.has(one) || granted.has(one)).join(" ") }
     }
 
+    if (meansMore(req)) return decide([everything], undefined)
     const part = partOfMcp(req.method ?? "", path, req.headers.accept)
     if (part === "conversation" && !hasBody(req)) return decide([anyScope], undefined)
     if (part !== "message" || !hasBody(req)) return decide([everything], undefined)

@@ -17,6 +17,12 @@ const originHeaders = new Set([
   "service-worker-allowed",
   "origin-agent-cluster",
   "origin-trial",
+  "sec-session-registration",
+  "sec-shared-storage-write",
+  "observe-browsing-topics",
+  "attribution-reporting-register-source",
+  "attribution-reporting-register-trigger",
+  "activate-storage-access",
   "critical-origin-trial",
   // What browsers send it from then on (Client Hints, compression dictionaries), and believe of its sign-in (FedCM).
   "accept-ch",

@@ -60,6 +60,6 @@ export const makeAttempt = Effect.map(Accounts, (accounts) => ({
   "sign-up": Effect.fn("pages.signUp")(function*(form: URLSearchParams) {
     const { email, name } = enteredIn(form)
     const input = { email, password: text(form, "password"), ...(name === "" ? {} : { name }) }
-    return yield* accounts.signUp(yield* decodeInput(SignUp)(input))
+    return yield* accounts.signUp(yield* decodeInput(SignUp)(input), yield* CallerAddress)
   }, Effect.mapError(notEntered))
 }))

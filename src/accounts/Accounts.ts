@@ -28,7 +28,8 @@ export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {
       return { user, token, expiresAt }
     })
 
-    const signUp = Effect.fn("Accounts.signUp")(function*(input: typeof SignUp.Type) {
+    /** `address` is the caller's IP. */
+    const signUp = Effect.fn("Accounts.signUp")(function*(input: typeof SignUp.Type, address: string) {
       const passwordHash = yield* passwords.hash(input.password)
       const user = yield* repo.insertUser({
         id: AccountId.make(newUlid()),
@@ -36,6 +37,7 @@ export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {
         name: input.name ?? null,
         passwordHash
       })
+      yield* attempts.signedUp(user.email, address)
       return yield* open(user)
     }, passwords.admitted)
 

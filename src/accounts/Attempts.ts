@@ -45,13 +45,21 @@ export class Attempts extends Effect.Service<Attempts>()("accounts/Attempts", {
       return { origin, tallied } satisfies Attempt
     })
 
+    const originOf = (email: string, address: string): Origin => ({
+      bucket: digestOf(`${addressBucket(address)}\n${email}`),
+      account: digestOf(email)
+    })
+
     return {
       /** Counts an attempt before it is checked, so that many at once can't pass the limit together. */
       begin: (email: string, address: string) => {
-        const from = addressBucket(address)
-        const origin = { bucket: digestOf(`${from}\n${email}`), account: digestOf(email) }
+        const origin = originOf(email, address)
         return repo.oneByOne(origin, claim(origin))
       },
+      /** Who signed up is known from there, as who logged in is. */
+      signedUp: Effect.fn("Attempts.signedUp")(function*(email: string, address: string) {
+        yield* repo.succeeded(originOf(email, address), yield* now)
+      }),
       /** It was the right password: the failures before it from the same address are forgotten, others' are not. */
       succeeded: Effect.fn("Attempts.succeeded")(function*({ origin, tallied }: Attempt) {
         if (tallied) yield* repo.lowerTally(origin)

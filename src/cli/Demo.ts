@@ -56,7 +56,10 @@ const enter = Effect.fn("Demo.enter")(function*(home: string) {
     yield* say(`opening the account ${record.email}`)
   }
   const session = yield* accounts.logIn(record, "local").pipe(
-    Effect.catchTag("WrongCredentials", () => accounts.signUp({ email: record.email, password: record.password }))
+    Effect.catchTag(
+      "WrongCredentials",
+      () => accounts.signUp({ email: record.email, password: record.password }, "local")
+    )
   )
   const actor = Option.getOrThrow(yield* accounts.authenticate(session.token))
   return { record, actor }

@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { SettingError } from "../Config.ts"
 
-/** Connections, machines and their files; each hosted server takes a handful, each open stream one or two. */
-const needed = 1024
+/** As many as each machine may open (src/machines/sandbox/limits.ts): nobody can be given more than we have. */
+const needed = 4096
 
 /** How many files this process may open; undefined where the system does not tell. Node has raised it as far as it may. */
 const limit = () => {

@@ -21,7 +21,7 @@ export const lineSink = (stream: NodeJS.WritableStream): LineSink => {
   return {
     write: (line) => {
       const told = dropped
-      stream.write(`${told > 0 ? note() : ""}${line}\n`, (error) => {
+      stream.write(`${told > 0 ? `\n${note()}` : ""}${line}\n`, (error) => {
         if (error) {
           dropped++
           reason = "code" in error ? String(error.code) : error.message

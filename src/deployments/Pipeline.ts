@@ -3,7 +3,7 @@ import { Images, type MirrorProgress, ResolvedImage } from "#src/images/Images.t
 import { Machines } from "#src/machines/Machines.ts"
 import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
-import { orDiskFull } from "#src/shared/disk-full.ts"
+import { diskFull, isDiskFull, orDiskFull } from "#src/shared/disk-full.ts"
 import { Disk } from "#src/shared/Disk.ts"
 import { isRefused } from "#src/shared/outage.ts"
 import { quotable } from "#src/shared/outside-text.ts"
@@ -191,7 +191,12 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
     const fail = Effect.fn("Pipeline.fail")(function*(id: string, serverId: string, message: string) {
       yield* output.caughtUp(id)
       yield* record(id, serverId, quotable(message)).pipe(
-        Effect.tapErrorCause((cause) => Effect.logWarning(`The failure of deployment ${id} can't be recorded`, cause)),
+        Effect.tapErrorCause((cause) =>
+          Effect.logWarning(
+            `The failure of deployment ${id} can't be recorded`,
+            [...Cause.defects(cause)].some((defect) => isDiskFull(defect)) ? diskFull : cause
+          )
+        ),
         // Whatever could not be stored, the deployment comes to its end.
         Effect.catchSomeCause((cause) =>
           isRefused(cause)
@@ -218,10 +223,12 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
         ),
         throughOutage(),
         Effect.catchAllDefect((defect) =>
-          Effect.zipRight(
-            Effect.logError(`Deployment ${id} met a defect in ${name}`, Cause.die(defect)),
-            new StageFailed({ stage: name, cause: unsaid })
-          )
+          isDiskFull(defect)
+            ? new StageFailed({ stage: name, cause: diskFull })
+            : Effect.zipRight(
+              Effect.logError(`Deployment ${id} met a defect in ${name}`, Cause.die(defect)),
+              new StageFailed({ stage: name, cause: unsaid })
+            )
         )
       )
 

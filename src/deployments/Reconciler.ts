@@ -1,6 +1,7 @@
 import { Machines, type MachineState } from "#src/machines/Machines.ts"
 import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
+import { diskFull, orDiskFull } from "#src/shared/disk-full.ts"
 import { shares, Shutdown } from "#src/shared/Shutdown.ts"
 import { WorkflowEngine } from "@effect/workflow"
 import { Clock, Effect, Option } from "effect"
@@ -14,7 +15,7 @@ import { Leftovers } from "./Leftovers.ts"
 import { MachineOutput } from "./MachineOutput.ts"
 import { MissingImages } from "./MissingImages.ts"
 import { Pipeline } from "./Pipeline.ts"
-import { attempts, seenDown, seenRunning, type Watched } from "./restart-policy.ts"
+import { attempts, seenDown, seenRunning, waitingForRoom, type Watched } from "./restart-policy.ts"
 import { ServerLocks } from "./ServerLocks.ts"
 import { Stopping } from "./Stopping.ts"
 import { isSettled } from "./transitions.ts"
@@ -94,10 +95,17 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
       }
       if (decision._tag === "Start") yield* revive(id, serverId, decision.attempt)
       if (decision._tag === "GiveUp") yield* giveUp(id, serverId)
-    }, (effect, { serverId }) =>
+    }, (effect, { id, serverId }) =>
       effect.pipe(
         locks.withLock(serverId),
-        Effect.catchAll((error) => log(serverId, "error", `The machine can't be started: ${error.message}`))
+        Effect.catchAll((error) =>
+          Effect.gen(function*() {
+            const reason = orDiskFull(error.message)
+            // The platform's own trouble: no crash of the machine, and tried again until there is room.
+            if (reason === diskFull) watched.set(id, waitingForRoom(yield* Clock.currentTimeMillis))
+            yield* log(serverId, "error", `The machine can't be started: ${reason}`)
+          })
+        )
       ))
 
     /** Looks after the machines of what serves: started when down, and no longer when they keep crashing. */

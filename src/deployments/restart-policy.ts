@@ -23,6 +23,9 @@ const pauseAfter = (crashes: number) => Math.min(longestPause, 1_000 * 2 ** (cra
 
 const fresh = (now: number): Watched => ({ crashes: 0, notBefore: 0, startedAt: now, givenUp: false })
 
+/** A machine that the platform has no room to start: it is tried again after the longest pause, and nothing is counted. */
+export const waitingForRoom = (now: number): Watched => ({ ...fresh(now), notBefore: now + longestPause })
+
 /** A machine that runs. A minute of peace clears what was before. */
 export const seenRunning = (watched: Watched | undefined, now: number): Watched => {
   if (watched === undefined || watched.givenUp) return fresh(now)

@@ -87,7 +87,11 @@ export const decodeDocument = <A, I>(schema: Schema.Schema<A, I>, what: string) 
   return (bytes: Uint8Array): Either.Either<A, ImageError> =>
     Either.mapLeft(
       decode(Buffer.from(bytes).toString("utf8")),
-      (error) => imageError("invalid_image", `${what} is malformed: ${error.message.replace(/\s+/g, " ").slice(-160)}`)
+      ({ message }) => {
+        // The last line of a tree of reasons is the reason.
+        const reason = message.trim().split("\n").at(-1)?.replace(/^[^\w"]+/, "").slice(0, 160)
+        return imageError("invalid_image", `${what} is malformed: ${reason}`)
+      }
     )
 }
 

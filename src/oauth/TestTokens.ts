@@ -34,7 +34,7 @@ export class TestTokens extends Effect.Service<TestTokens>()("oauth/TestTokens",
     const settings = yield* CurrentSettings
 
     const createTestToken = Effect.fn("TestTokens.createTestToken")(function*(serverId: string) {
-      const { accountId } = yield* CurrentActor
+      const { accountId, credential } = yield* CurrentActor
       const server = yield* servers.visible(serverId)
       if (server.authMode === "byoa") {
         return yield* new TokensIssuedElsewhere({ issuer: server.byoaConfig?.issuer ?? "which it does not name" })
@@ -45,7 +45,9 @@ export class TestTokens extends Effect.Service<TestTokens>()("oauth/TestTokens",
         audience,
         scope: allMcpScopes,
         clientId,
-        serverId: server.id
+        serverId: server.id,
+        // What a client made ends with what it was granted.
+        ...("familyId" in credential ? { familyId: credential.familyId } : {})
       })
       return { accessToken: token, expiresAt }
     }, withPolicy(anyScope("servers:write")))

@@ -6,7 +6,13 @@ import { Effect, Schema } from "effect"
 import { ApiKeyRow } from "./ApiKey.ts"
 import { ProjectNotFound } from "./Project.ts"
 
-const KeyHolder = Schema.Struct({ ...ApiKeyRow.fields, accountId: AccountId, email: Schema.String, plan: PlanName })
+const KeyHolder = Schema.Struct({
+  ...ApiKeyRow.fields,
+  familyId: Schema.NullOr(Schema.String),
+  accountId: AccountId,
+  email: Schema.String,
+  plan: PlanName
+})
 /** What an OAuth client made a key with; null for a key of its owner's. */
 const Origin = Schema.Struct({ grantId: Schema.NullOr(Schema.String), familyId: Schema.NullOr(Schema.String) })
 export type Origin = typeof Origin.Type

@@ -1,9 +1,10 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { anyScope, withPolicy } from "#src/accounts/Policy.ts"
+import { isDiskFull } from "#src/shared/disk-full.ts"
 import { isId, newUlid, ulidPattern } from "#src/shared/ids.ts"
 import { storableText } from "#src/shared/outside-text.ts"
 import { decodeCursor, encodeCursor } from "#src/shared/paging.ts"
-import { Clock, Effect, Stream } from "effect"
+import { Clock, Effect, Option, Stream } from "effect"
 import { ServerId } from "./Server.ts"
 import { LogEntry, type LogLevel, type LogRequest } from "./ServerLog.ts"
 import { ServerLogsRepo } from "./ServerLogsRepo.ts"
@@ -65,17 +66,21 @@ export class ServerLogs extends Effect.Service<ServerLogs>()("servers/ServerLogs
     )
 
     /** Appends lines in the order given. Lines of a server that was deleted are dropped. */
-    const append = Effect.fn("ServerLogs.append")(function*(serverId: string, lines: ReadonlyArray<LogLine>) {
-      if (lines.length === 0) return
-      const timestamp = new Date(yield* Clock.currentTimeMillis)
-      yield* repo.append(lines.map(({ level, message }) => ({
-        id: LogEntryId.make(`log_${newUlid()}`),
-        serverId: ServerId.make(serverId),
-        level,
-        message: storableText(message, longest),
-        timestamp
-      })))
-    })
+    const append = Effect.fn("ServerLogs.append")(
+      function*(serverId: string, lines: ReadonlyArray<LogLine>) {
+        if (lines.length === 0) return
+        const timestamp = new Date(yield* Clock.currentTimeMillis)
+        yield* repo.append(lines.map(({ level, message }) => ({
+          id: LogEntryId.make(`log_${newUlid()}`),
+          serverId: ServerId.make(serverId),
+          level,
+          message: storableText(message, longest),
+          timestamp
+        })))
+      },
+      // A line that finds no room is lost, and decides nothing.
+      Effect.catchSomeDefect((defect) => isDiskFull(defect) ? Option.some(Effect.void) : Option.none())
+    )
 
     return { list, follow, append, trim: repo.trim(keptPerServer) } as const
   })

@@ -3,14 +3,16 @@ import { describe, expect, it } from "vitest"
 import { failure, invalid } from "../contract/shapes.ts"
 import { newEmail } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
+import { freshAddress } from "../support/http.ts"
 import { runSql } from "../support/sql.ts"
 
 const berth = useBerth()
 const password = "correct horse battery"
-const signUp = (key: string, body: unknown) =>
+const address = freshAddress()
+const signUp = (key: string, body: unknown, from = address) =>
   berth.request<{ data: { token: string; user: { id: string } } }>("POST", "/v1/auth/signup", {
     body,
-    headers: { "idempotency-key": key }
+    headers: { "idempotency-key": key, "x-forwarded-for": from }
   })
 const mismatch = invalid("Idempotency-Key")
 
@@ -50,6 +52,15 @@ describe("a sign-up that is sent again with its Idempotency-Key", () => {
     const answers = await Promise.all([newEmail(), newEmail()].map((email) => signUp(key, { email, password })))
     expect(answers.map(({ status }) => status)).toEqual([201, 201])
     expect(new Set(answers.map(({ body }) => body.data.token)).size).toBe(2)
+  })
+
+  it("is nobody's elsewhere: with the right password too the address is taken, and no session is handed out", async () => {
+    const [key, email] = [randomUUID(), newEmail()]
+    expect((await signUp(key, { email, password })).status).toBe(201)
+    for (const guess of [password, `${password}!`]) {
+      const elsewhere = await signUp(key, { email, password: guess }, freshAddress())
+      expect([elsewhere.status, elsewhere.body]).toEqual([409, failure("CONFLICT")])
+    }
   })
 
   it("is tried again after a failure, and without the key finds the address taken", async () => {

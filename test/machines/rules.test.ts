@@ -204,8 +204,8 @@ describe.each([["x64", 0, 0xc000003e, 56, 41], ["arm64", 1, 0xc00000b7, 220, 198
         ALLOW
       ])
       expect([38, 40].map((arg0) => verdict(program, { number: socket, arch, arg0 }))).toEqual([EPERM, EPERM])
-      const netlink = [0, 9].map((arg2) => verdict(program, { number: socket, arch, arg0: 16, arg2 }))
-      expect(netlink, "routes, audit").toEqual([ALLOW, EPERM])
+      const netlink = [0, 9, 12, 16].map((arg2) => verdict(program, { number: socket, arch, arg0: 16, arg2 }))
+      expect(netlink, "routes, audit, netfilter, generic").toEqual([ALLOW, EPERM, EPERM, EPERM])
     })
 
     it("kills a process that calls by another architecture's numbers", () => {

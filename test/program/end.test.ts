@@ -135,7 +135,7 @@ describeLong("a platform that may open too few files", () => {
     await program.printed(/raise the limit/)
     expect(await program.end("SIGTERM")).toMatchObject({ code: 1 })
     expect(program.output()).toBe(
-      "This process may open 256 files, and at least 1024 are needed: raise the limit with \"ulimit -n 65536\", or " +
+      "This process may open 256 files, and at least 4096 are needed: raise the limit with \"ulimit -n 65536\", or " +
         "LimitNOFILE=65536 in its systemd unit\n"
     )
   }, 30_000)

@@ -1,4 +1,5 @@
 import { SettingError, type Settings } from "#src/Config.ts"
+import { isDiskFull } from "#src/shared/disk-full.ts"
 import { Effect, Either } from "effect"
 import { execFileSync } from "node:child_process"
 import { join } from "node:path"
@@ -90,7 +91,11 @@ export const chooseHost = (
         return { yard, tools: gatherTools(join(yard.machines, ".tools"), scratchDir(yard)) }
       },
       catch: (error) =>
-        new SettingError({ message: `BERTH_HOME ${home} cannot be made ready for machines: ${String(error)}` })
+        new SettingError({
+          message: `BERTH_HOME ${home} cannot be made ready for machines: ${
+            isDiskFull(error) ? "its disk is full: make room" : String(error)
+          }`
+        })
     })
     const refusals: Array<string> = []
     const weak: Array<ChosenHost> = []

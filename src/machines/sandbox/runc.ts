@@ -25,10 +25,13 @@ const seccomp = () => {
         names: ["clone"],
         args: [{ index: 0, value: flag, valueTwo: flag, op: "SCMP_CMP_MASKED_EQ" }]
       })),
-      ...deniedSockets.map(({ family, protocol }) => ({
+      ...deniedSockets.map(({ butProtocol, family }) => ({
         ...refuse,
         names: ["socket"],
-        args: [isInt(0, family), ...(protocol === undefined ? [] : [isInt(2, protocol)])]
+        args: [
+          isInt(0, family),
+          ...(butProtocol === undefined ? [] : [{ index: 2, value: butProtocol, op: "SCMP_CMP_NE" }])
+        ]
       }))
     ]
   }

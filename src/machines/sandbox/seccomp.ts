@@ -54,11 +54,14 @@ export const denied: Readonly<Record<string, readonly [x64: number | undefined, 
 }
 
 export const CLONE_NEW_ANY = 0x7e020080
-/** Sockets that reach past a network namespace (vsock, the kernel's audit) or deep into the kernel (alg). */
-export const deniedSockets: ReadonlyArray<{ readonly family: number; readonly protocol?: number }> = [
+/**
+ * Sockets that reach past a network namespace (vsock) or deep into the kernel (alg); of netlink, all but the protocol of
+ * addresses and routes, which C libraries ask.
+ */
+export const deniedSockets: ReadonlyArray<{ readonly family: number; readonly butProtocol?: number }> = [
   { family: 38 },
   { family: 40 },
-  { family: 16, protocol: 9 }
+  { family: 16, butProtocol: 0 }
 ]
 const EPERM = 1
 const ENOSYS = 38
@@ -102,9 +105,9 @@ export const seccompProgram = (machine: string = process.arch): Uint8Array | und
   program.push([JEQ, 0, 4, table.clone], [LOAD, 0, 0, 16], [JSET, 0, 1, CLONE_NEW_ANY], [RETURN, 0, 0, errno(EPERM)])
   program.push([RETURN, 0, 0, ALLOW])
   program.push([JEQ, 1, 0, table.socket], [RETURN, 0, 0, ALLOW])
-  for (const { family, protocol } of deniedSockets) {
-    program.push([LOAD, 0, 0, 16], [JEQ, 0, protocol === undefined ? 1 : 3, family])
-    if (protocol !== undefined) program.push([LOAD, 0, 0, 32], [JEQ, 0, 1, protocol])
+  for (const { butProtocol, family } of deniedSockets) {
+    program.push([LOAD, 0, 0, 16], [JEQ, 0, butProtocol === undefined ? 1 : 3, family])
+    if (butProtocol !== undefined) program.push([LOAD, 0, 0, 32], [JEQ, 1, 0, butProtocol])
     program.push([RETURN, 0, 0, errno(EPERM)])
   }
   program.push([RETURN, 0, 0, ALLOW])
