@@ -139,11 +139,8 @@ export const makeGateway = Effect.gen(function*() {
       onFailure: (error, sent) => {
         logMachine(`The machine of ${route.slug} did not answer`, error)
         routes.doubt(route.slug)
-        say(
-          req,
-          res,
-          failure(502, "BAD_GATEWAY", sent ? connectionLost : "The server can't be reached; try again shortly")
-        )
+        const message = sent ? connectionLost : "The server can't be reached; try again shortly"
+        say(req, res, failure(502, "BAD_GATEWAY", message, draining ? { Connection: "close" } : {}))
       },
       onEnd: () => {
         underWay.delete(cut)

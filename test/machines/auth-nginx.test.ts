@@ -47,7 +47,7 @@ describeLong("a machine behind nginx with TLS on the same host", () => {
   beforeAll(async () => {
     const port = await freePort()
     url = `https://localhost:${port}`
-    await berth.start({ variables: { AUTH_URL: url, TRUST_PROXY: "1" } })
+    await berth.start({ machines: true, variables: { AUTH_URL: url, TRUST_PROXY: "1" } })
     server = nginx(port, Number(new URL(berth.url).port))
     await until(() =>
       new Promise<true | undefined>((resolve) => {
