@@ -32,8 +32,6 @@ export type Credential =
     readonly projectId: string
     readonly environment: "live" | "test"
     readonly scopes: ReadonlySet<Scope>
-    /** Of the tokens of the OAuth client that made it. */
-    readonly familyId?: string
   }
   /** `id` is the client's: it stays the same from token to token. `familyId` is of the tokens of one authorization. */
   | {

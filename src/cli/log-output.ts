@@ -9,7 +9,7 @@ interface LineSink {
  * Lines to a stream that may break: its disk full, its reader gone. What can't be written is dropped and counted, and told
  * in front of the first line that can be.
  */
-export const lineSink = (stream: NodeJS.WritableStream): LineSink => {
+const lineSink = (stream: NodeJS.WritableStream): LineSink => {
   let dropped = 0
   let reason = ""
   // An "error" that nobody listens to would end the process.

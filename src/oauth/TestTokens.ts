@@ -47,7 +47,7 @@ export class TestTokens extends Effect.Service<TestTokens>()("oauth/TestTokens",
         clientId,
         serverId: server.id,
         // What a client made ends with what it was granted.
-        ...("familyId" in credential ? { familyId: credential.familyId } : {})
+        ...(credential.kind === "oauth" ? { familyId: credential.familyId } : {})
       })
       return { accessToken: token, expiresAt }
     }, withPolicy(anyScope("servers:write")))

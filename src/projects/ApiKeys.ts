@@ -78,10 +78,9 @@ export class ApiKeys extends Effect.Service<ApiKeys>()("projects/ApiKeys", {
       const now = yield* Clock.currentTimeMillis
       const found = yield* repo.holder(digestOf(key), new Date(now))
       if (Option.isNone(found)) return Option.none<Actor>()
-      const { accountId, email, environment, familyId, id, lastUsedAt, plan, projectId, scopes } = found.value
+      const { accountId, email, environment, id, lastUsedAt, plan, projectId, scopes } = found.value
       if (lastUsedAt === null || now - lastUsedAt.getTime() > touchAfter) yield* repo.touch(id)
-      const made = familyId === null ? {} : { familyId }
-      const credential = { kind: "key" as const, id, projectId, environment, scopes: new Set(scopes), ...made }
+      const credential = { kind: "key" as const, id, projectId, environment, scopes: new Set(scopes) }
       return Option.some<Actor>({ accountId, email, plan, credential })
     })
 

@@ -8,7 +8,6 @@ import { ProjectNotFound } from "./Project.ts"
 
 const KeyHolder = Schema.Struct({
   ...ApiKeyRow.fields,
-  familyId: Schema.NullOr(Schema.String),
   accountId: AccountId,
   email: Schema.String,
   plan: PlanName

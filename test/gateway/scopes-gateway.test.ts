@@ -88,6 +88,10 @@ layer(gatewayServices(), { excludeTestServices: true })("14 [RS] too little scop
       assert.strictEqual(statusOf(yield* send(port, at, token, `{"method":"tools/list","Method":"tools/call"}`)), 400)
       assert.strictEqual(statusOf(yield* send(port, at, token, "tools/list")), 403)
       assert.strictEqual(statusOf(yield* send(port, at, token, list, "Content-Encoding: identity")), 403)
+      for (const more of ["X-HTTP-Method-Override: DELETE", "X-Original-URL: /orders", "Content-Type: text/plain"]) {
+        assert.strictEqual(statusOf(yield* send(port, at, token, list, more)), 403, more)
+      }
+      assert.strictEqual(statusOf(yield* send(port, at, token, list, "Connection: content-type")), 403)
       const large = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"x":"${"x".repeat(1024 * 1024)}"}}`
       assert.strictEqual(statusOf(yield* send(port, at, token, large)), 403)
       const chunked = yield* rawRequest(

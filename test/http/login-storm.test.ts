@@ -88,6 +88,18 @@ describe("after a hundred failures in a day from anywhere, an account", () => {
     expect((await logIn(email, password, home)).status).toBe(429)
   })
 
+  it("lets those in where they signed up, who have not logged in yet", async () => {
+    const [email, password, home] = [newEmail(), "correct horse battery", freshAddress()]
+    const made = await berth.request("POST", "/v1/auth/signup", {
+      body: { email, password },
+      headers: { "x-forwarded-for": home }
+    })
+    expect(made.status).toBe(201)
+    await failedBefore(email, 100)
+    expect((await logIn(email, password)).status).toBe(429)
+    expect((await logIn(email, password, home)).status).toBe(200)
+  })
+
   it("is not freed by a success: others' failures stay, its own attempt is taken back", async () => {
     const { email, password } = await berth.signUp()
     await failedBefore(email, 98)

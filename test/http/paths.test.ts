@@ -39,6 +39,18 @@ describe("a path", () => {
     }
   })
 
+  it("of ours has no ; or #: what is behind one decides nothing, neither the route nor the rate", async () => {
+    for (const sign of [";", "%3B"]) {
+      const answer = await owner.get(`/v1/projects${sign}/.well-known/oauth-authorization-server`)
+      expect([sign, answer.status, answer.body]).toEqual([sign, 404, failure("NOT_FOUND")])
+    }
+    const { port } = new URL(berth.url)
+    const head = `Host: localhost:${port}\r\nAuthorization: Bearer ${owner.token}\r\nConnection: close\r\n\r\n`
+    expect(await sendRaw(berth.url, `GET /v1/projects#/.well-known/jwks HTTP/1.1\r\n${head}`)).toMatch(
+      /^HTTP\/1\.1 4\d\d /
+    )
+  })
+
   it("has room for the longest name there can be", async () => {
     const name = "N".repeat(255)
     const path = `/v1/servers/${server.id}/env/${name}`

@@ -18,7 +18,7 @@ export const imageOf = (name: string) => {
   return hex === undefined ? undefined : `sha256:${hex}`
 }
 
-export const Table = Schema.Struct({ name: Schema.String, columns: Schema.Array(Schema.String) })
+const Table = Schema.Struct({ name: Schema.String, columns: Schema.Array(Schema.String) })
 
 export const Head = Schema.parseJson(Schema.Struct({
   format: Schema.Int,
