@@ -139,7 +139,7 @@ const taken = (request: HttpServerRequest.HttpServerRequest) => {
 }
 
 /**
- * Bodies are JSON within a limit (design: bodies). A form or a text, which a page of elsewhere can post with the
+ * Bodies are JSON within a limit. A form or a text, which a page of elsewhere can post with the
  * reader's cookies, is not taken for it; where forms are at home, nothing else is. Where none was sent, what takes one
  * says so.
  */

@@ -32,7 +32,7 @@ const bearerOf = (headers: Headers.Headers) =>
 
 const mutates = (method: string) => !["GET", "HEAD", "OPTIONS"].includes(method)
 
-/** A browser sends the cookie from any page: a mutation must come from a page of ours (design: accounts). */
+/** A browser sends the cookie from any page: a mutation must come from a page of ours. */
 const sameOrigin = (headers: Headers.Headers, settings: Settings) => {
   const origin = headers["origin"]
   const ours = [settings.baseUrl, settings.authUrl].map((url) => new URL(url).origin)

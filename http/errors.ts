@@ -6,7 +6,7 @@ import { Cause, Effect, Option, Predicate } from "effect"
 import { openHeaders } from "./cors.ts"
 import { NotJsonRpc } from "./json-rpc.ts"
 
-/** Hub, directory and business paths speak lower-case codes, the rest of the platform upper case (design: bodies). */
+/** Hub, directory and business paths speak lower-case codes, the rest of the platform upper case. */
 const lowerCase = /^\/(v1\/(hub|directory)|api\/v1|\.well-known\/mcp-[^/?]*)(?=[/?]|$)/
 
 /** The endpoints that clients of OAuth ask; the authorization endpoint is a page. */

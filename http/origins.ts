@@ -9,7 +9,7 @@ import { isIP } from "node:net"
 const isLoopback = (origin: string) =>
   URL.canParse(origin) && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(new URL(origin).hostname)
 
-/** Ours, loopback while we are on loopback ourselves, or listed in `ALLOWED_ORIGINS` (design: origins). */
+/** Ours, loopback while we are on loopback ourselves, or listed in `ALLOWED_ORIGINS`. */
 const isAllowed = (settings: Settings, origin: string) =>
   origin === new URL(settings.baseUrl).origin || settings.allowedOrigins.includes(origin) ||
   (isLoopback(settings.baseUrl) && isLoopback(origin))

@@ -6,7 +6,7 @@ import { type ToolAnnotations } from "@modelcontextprotocol/sdk/types.js"
 import { Effect, JSONSchema, Schema } from "effect"
 import { coercedBy } from "./coerce.ts"
 
-/** Groups that `?toolsets=` picks from (design: MCP door). */
+/** Groups that `?toolsets=` picks from. */
 export const Toolset = Schema.Literal("deploy", "hub", "directory", "billing")
 export type Toolset = typeof Toolset.Type
 
@@ -18,7 +18,7 @@ export interface Tool {
   readonly inputSchema: JsonObjectSchema
   readonly outputSchema?: JsonObjectSchema
   readonly annotations: ToolAnnotations
-  /** Whether its failures have lower-case codes, as its twin below `/api/v1` or `/v1/hub` has (design: bodies). */
+  /** Whether its failures have lower-case codes, as its twin below `/api/v1` or `/v1/hub` has. */
   readonly lowerCaseCodes: boolean
   /** Whether the credential may call it: what it may not is left out of its list, and fails when called. */
   readonly allows: (actor: Actor) => boolean

@@ -3,7 +3,7 @@ import { HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 import { cookieName } from "../caller.ts"
 
-/** The answer with the session as a cookie, or with the cookie's end when there is none (design: accounts). */
+/** The answer with the session as a cookie, or with the cookie's end when there is none. */
 export const withSession = (
   settings: Settings,
   session: { readonly token: string; readonly expiresAt: Date } | undefined

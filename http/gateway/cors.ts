@@ -2,7 +2,7 @@ import { type IncomingMessage } from "node:http"
 
 /**
  * Open to every origin: hosted servers take Bearer tokens only and no cookies, so a foreign page can do nothing that
- * its own server could not (design: origins). `*` does not cover `Authorization` (Fetch standard, CORS protocol).
+ * its own server could not. `*` does not cover `Authorization` (Fetch standard, CORS protocol).
  */
 const open = {
   "Access-Control-Allow-Origin": "*",

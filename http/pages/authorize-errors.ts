@@ -13,7 +13,7 @@ const unknownClient = [
   "Disconnect the application and connect it again, in its own settings: it then registers anew."
 ]
 
-/** What can't be told to the client, because nobody knows that it is one, is told to the user (checklist, row 4). */
+/** What can't be told to the client, because nobody knows that it is one, is told to the user. */
 export const errorPage = ({ code, message }: PageError) => {
   const fault = [
     message,

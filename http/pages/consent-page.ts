@@ -101,7 +101,7 @@ ${account(props)}
 ${buttons(props)}`
   })
 
-/** Asks the user; what stands here is all that there is to decide by (checklist, row 10). */
+/** Asks the user; what stands here is all that there is to decide by. */
 export const consentPage = (props: ConsentProps) => {
   const { admission, target } = props
   const name = shownName(props.client.clientName, "An unnamed application")

@@ -14,7 +14,7 @@ const lifetime = Duration.toMillis("30 days")
 /** A session slides at most once a day: reads stay reads. */
 const slideAfter = Duration.toMillis("1 day")
 
-/** Users and their sessions (design: accounts). A user is an account: it owns projects and has a plan. */
+/** Users and their sessions. A user is an account: it owns projects and has a plan. */
 export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {
   effect: Effect.gen(function*() {
     const repo = yield* AccountsRepo

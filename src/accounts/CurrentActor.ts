@@ -16,7 +16,7 @@ export const Scope = Schema.Literal(
 )
 export type Scope = typeof Scope.Type
 
-/** What needs a session otherwise (design: MCP door), for an OAuth client whose user granted it. */
+/** What needs a session otherwise, for an OAuth client whose user granted it. */
 export const accountScope = "account"
 export type GrantedScope = Scope | typeof accountScope
 

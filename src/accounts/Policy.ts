@@ -46,7 +46,7 @@ const lacks = ({ credential }: Actor, scopes: ReadonlyArray<GrantedScope>) =>
 export const anyScope = (...scopes: ReadonlyArray<Scope>): Policy<Forbidden> =>
   Effect.flatMap(CurrentActor, (actor) => mayDo(actor, scopes) ? Effect.void : lacks(actor, scopes))
 
-/** Where the contract says session only: a platform key there is 401 (design: sessions). */
+/** Where the contract says session only: a platform key there is 401. */
 export const sessionOnly: Policy<Unauthorized | Forbidden> = Effect.gen(function*() {
   const actor = yield* CurrentActor
   if (mayDo(actor, "session")) return

@@ -33,7 +33,7 @@ const Contact = Schema.Struct({
 
 const CustomFields = Schema.Record({ key: Schema.String, value: Schema.String })
 
-/** A business as its owner sees it (design: businesses). Integrations are named, never shown. */
+/** A business as its owner sees it. Integrations are named, never shown. */
 export const Business = Schema.Struct({
   id: BusinessId,
   projectId: ProjectId,

@@ -20,7 +20,7 @@ import { BusinessesRepo } from "./BusinessesRepo.ts"
 import { Standing } from "./Standing.ts"
 import { levelOf } from "./verification-level.ts"
 
-/** Businesses and their profiles (design: businesses). Owned by an account through their project. */
+/** Businesses and their profiles. Owned by an account through their project. */
 export class Businesses extends Effect.Service<Businesses>()("businesses/Businesses", {
   effect: Effect.gen(function*() {
     const repo = yield* BusinessesRepo

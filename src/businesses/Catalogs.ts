@@ -23,7 +23,7 @@ const limits = {
 
 const nothingGiven = Invalid.field("", "at least one field is required")
 
-/** What a business offers, item by item: a menu changes without a new import (design: businesses). */
+/** What a business offers, item by item: a menu changes without a new import. */
 export class Catalogs extends Effect.Service<Catalogs>()("businesses/Catalogs", {
   effect: Effect.gen(function*() {
     const repo = yield* CatalogRepo

@@ -31,7 +31,7 @@ export class Standing extends Effect.Service<Standing>()("businesses/Standing", 
         Effect.catchTag("BusinessNotFound", () => Effect.void)
       ), { discard: true })
 
-    /** Raises the level of businesses whose owner's account has come of age (design: businesses). */
+    /** Raises the level of businesses whose owner's account has come of age. */
     const comeOfAge = Effect.gen(function*() {
       const before = new Date((yield* now).getTime() - Duration.toMillis(fullAge))
       yield* settleEach(yield* repo.idsOfAge(before))

@@ -1,7 +1,7 @@
 import { Clock, Effect, Schedule } from "effect"
 import { type EventCount, EventsRepo } from "./EventsRepo.ts"
 
-/** What happens to listings (design: events). */
+/** What happens to listings. */
 export type EventKind = "view" | "search_impression" | "click" | "referral_click" | "transaction"
 
 /** So many different counts wait at most, some 10 MB; what comes beyond is dropped, and the log says how much. */

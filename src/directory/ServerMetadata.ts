@@ -38,7 +38,7 @@ export type ServerMetadata = typeof ServerMetadata.Type
 
 const Subdomain = Text(255).annotations({ description: "The server's slug, or its whole host" })
 export const metadataArguments = { subdomain: Subdomain }
-/** Without one the answer is in words of our own (design: failures of a query). */
+/** Without one the answer is in words of our own. */
 export const MetadataQuery = Query({ subdomain: optional(Subdomain) })
 
 export class NoSuchServer extends Schema.TaggedError<NoSuchServer>()("NoSuchServer", {}, failsWith(404)) {

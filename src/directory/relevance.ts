@@ -8,7 +8,7 @@ const tierOfPlan: Readonly<Record<PlanName, ListingTier>> = {
   enterprise: "premium"
 }
 
-/** A listing's tier follows its owner's plan unless the operator set one (design: businesses). */
+/** A listing's tier follows its owner's plan unless the operator set one. */
 export const listingTierOf = (plan: PlanName, own: ListingTier | null): ListingTier => own ?? tierOfPlan[plan]
 
 /**

@@ -4,7 +4,7 @@ import { isLabel } from "#src/shared/slug.ts"
 /** RFC 9728 §3: where a protected resource describes itself. */
 export const wellKnown = "/.well-known/oauth-protected-resource"
 
-/** Which of a server's two addresses a request used (design: gateway addresses). */
+/** Which of a server's two addresses a request used. */
 export type Form = "host" | "path"
 
 /** Where clients are pointed at below a server's address; each is a resource that describes itself. */
@@ -36,7 +36,7 @@ const pathOf = (url: string) => {
   return end === -1 ? url : url.slice(0, end)
 }
 
-/** The document also answers below the endpoints (checklist, row 13). */
+/** The document also answers below the endpoints. */
 const isMetadata = (path: string) => path === "/" || path === endpointOf(path)
 
 /** Finds the server that a request is for, by its `Host` and its origin-form target; undefined: it is not for any. */

@@ -49,7 +49,7 @@ export const challenge = (route: Route, place: Place, error?: string) =>
   ].join(", ")
 
 /**
- * `WWW-Authenticate` of a 403 for too little scope (RFC 6750 §3.1; checklist, row 14): the scopes needed and those the
+ * `WWW-Authenticate` of a 403 for too little scope (RFC 6750 §3.1): the scopes needed and those the
  * token has, so that a client that asks for just these loses nothing.
  */
 export const scopeChallenge = (route: Route, place: Place, scopes: string) =>

@@ -7,7 +7,7 @@ import { type Fault, fault, type Reading } from "./plan.ts"
 
 const parsers = { ".csv": parseCsv, ".json": parseJson } as const
 
-/** The parser for a file, by the end of its name (design: import details). */
+/** The parser for a file, by the end of its name. */
 export const parserFor = (filename: string) => {
   const extension = /\.(?:csv|json)$/i.exec(filename.trim())?.[0].toLowerCase()
   return extension === ".csv" || extension === ".json" ? parsers[extension] : undefined

@@ -7,7 +7,7 @@ import { ClaimsCache } from "./claims-cache.ts"
 import { RevokedFamilies } from "./revoked-families.ts"
 import { SigningKeys } from "./SigningKeys.ts"
 
-/** RFC 9068 §2.2. `aud` is one string: a token is for one resource and no other (checklist, row 15). */
+/** RFC 9068 §2.2. `aud` is one string: a token is for one resource and no other. */
 export const AccessTokenClaims = Schema.Struct({
   iss: Schema.String,
   sub: Schema.String.pipe(Schema.minLength(1)),

@@ -172,7 +172,7 @@ export class Authorization extends Effect.Service<Authorization>()("oauth/Author
     const trusts = (userId: string, client: OAuthClient) =>
       repo.hasConsented({ userId, clientId: client.clientId, redirectUrisHash: consentHash(client) })
 
-    /** Whether the server lets this user in at all (design: server auth, `access`), as things stand now. */
+    /** Whether the server lets this user in at all, as things stand now. */
     const admissionOf = Effect.fn("Authorization.admissionOf")(
       function*({ target }: AuthorizationRequest, userId: string) {
         const user = Option.getOrUndefined(yield* accounts.find(userId))

@@ -21,7 +21,7 @@ import {
 } from "./Client.ts"
 import { type ClientRow, ClientsRepo } from "./ClientsRepo.ts"
 
-/** Ids of dynamic clients begin so, and thus never like a URL (checklist, row 11). */
+/** Ids of dynamic clients begin so, and thus never like a URL. */
 const dynamicPrefix = "client_"
 const registrationsPerHour = 60
 const clientsPerServer = 100
@@ -151,7 +151,7 @@ export class OAuthClients extends Effect.Service<OAuthClients>()("oauth/OAuthCli
 
     const admit = Effect.fn("OAuthClients.admit")(function*(address: string) {
       const rule = { key: `register:${addressBucket(address)}`, limit: registrationsPerHour, window: "1 hour" } as const
-      // The counters being away stops nobody here (design: only hub endpoints answer 503).
+      // The counters being away stops nobody here.
       const state = yield* Effect.option(limits.consume(rule))
       if (Option.isSome(state) && !state.value.allowed) {
         return yield* new TooManyRegistrations({ retryAfter: state.value.retryAfterSeconds })

@@ -15,7 +15,7 @@ const keysPerProject = 100
 /** `lastUsedAt` is kept to the minute: a busy key does not write on every request. */
 const touchAfter = Duration.toMillis("1 minute")
 
-/** Platform API keys (design: platform keys). Managed by sessions only. */
+/** Platform API keys. Managed by sessions only. */
 export class ApiKeys extends Effect.Service<ApiKeys>()("projects/ApiKeys", {
   effect: Effect.gen(function*() {
     const repo = yield* ApiKeysRepo

@@ -63,7 +63,7 @@ const nameOf = ({ content, filename, name }: Publish) => {
     )
 }
 
-/** From a file to a listing that agents find and a server that answers them, in one call (design: MCP door). */
+/** From a file to a listing that agents find and a server that answers them, in one call. */
 export class Publishing extends Effect.Service<Publishing>()("publishing/Publishing", {
   effect: Effect.gen(function*() {
     const businesses = yield* Businesses

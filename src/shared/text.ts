@@ -35,7 +35,7 @@ export const Name = Text(255).pipe(
   Schema.filter((text) => !/\p{Cc}/u.test(text) || "must not contain control characters", { jsonSchema: {} })
 )
 
-/** An input object: unknown fields are refused, and every problem is told at once (design: bodies). */
+/** An input object: unknown fields are refused, and every problem is told at once. */
 export const Input = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.Struct(fields).annotations({
     parseOptions: { onExcessProperty: "error", errors: "all" },

@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 const pathOf = (operation: Operation) => fill(operation, ids)
 
-/** The failure as the operation words it: some paths speak lower-case codes (design: bodies). */
+/** The failure as the operation words it: some paths speak lower-case codes. */
 const worded = ({ path }: Operation, { error }: ReturnType<typeof failure>) => ({
   error: { ...error, code: speaksLowerCase(path) ? error.code.toLowerCase() : error.code }
 })

@@ -65,6 +65,6 @@ export const operationsOf = (document: OpenApi): ReadonlyArray<Operation> =>
 export const fill = (operation: Operation, values: Readonly<Record<string, string>>) =>
   operation.path.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? `no-${name}`)
 
-/** Whether failures at a path have lower-case codes (design: bodies). */
+/** Whether failures at a path have lower-case codes. */
 export const speaksLowerCase = (path: string) =>
   /^\/(api\/v1\/|v1\/(hub|directory)\/|\.well-known\/mcp-)/.test(`${path}/`)

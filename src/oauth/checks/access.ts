@@ -1,4 +1,4 @@
-/** Who may use a server (design: server auth), as its row tells. */
+/** Who may use a server, as its row tells. */
 export interface ServerAccess {
   readonly access: "public" | "owner" | "list"
   readonly allowedEmails: ReadonlyArray<string>
