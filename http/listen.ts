@@ -2,12 +2,12 @@ import { type Settings } from "#src/Config.ts"
 import { shares, Shutdown } from "#src/shared/Shutdown.ts"
 import { Data, Effect } from "effect"
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http"
-import { withoutBasePath } from "./base-path.ts"
 import { connectionsOf, type IdleLimit } from "./connections.ts"
 import { type Gateway } from "./gateway/Gateway.ts"
 import { PatientResponse } from "./linger.ts"
 import { machineBehind } from "./machines/caller.ts"
 import { answerMalformed } from "./malformed.ts"
+import { ownTarget } from "./target.ts"
 
 /** The address can't be listened on; the message names it and what to do. */
 export class ListenError extends Data.TaggedError("ListenError")<{ readonly message: string }> {}
@@ -79,7 +79,7 @@ export const listen = (
       keepAliveTimeout: 65_000
     })
     const connections = connectionsOf(server, idleLimit(settings))
-    const ownTarget = withoutBasePath(settings)
+    const targetOf = ownTarget(settings)
     const dispatch =
       (awaitsContinue: boolean): RequestListener<typeof IncomingMessage, typeof PatientResponse> => (req, res) => {
         // A machine has no business at other hosted servers.
@@ -88,7 +88,7 @@ export const listen = (
         if (awaitsContinue) res.awaitContinue()
         if (match !== undefined) return gateway.handle(match, req, res, awaitsContinue)
         if (awaitsContinue) res.writeContinue()
-        req.url = ownTarget(req.url ?? "/")
+        req.url = targetOf(req.url ?? "/")
         ours(req, res)
       }
     answerMalformed(server)

@@ -1,7 +1,7 @@
 import { type Settings } from "#src/Config.ts"
 import { createServer, type RequestListener } from "node:http"
-import { withoutBasePath } from "../base-path.ts"
 import { answerMalformed } from "../malformed.ts"
+import { ownTarget } from "../target.ts"
 import { cameFrom } from "./caller.ts"
 
 /** A hosted server asks a few things now and then; nothing takes long to send. */
@@ -12,12 +12,12 @@ const madeUp = /^(x-forwarded-.*|forwarded|x-real-ip)$/
 
 /** Makes the server of one machine: its requests are answered as all are, and known as that machine's. */
 export const machineServer = (settings: Settings, ours: RequestListener) => {
-  const ownTarget = withoutBasePath(settings)
+  const targetOf = ownTarget(settings)
   return (machine: string) => {
     const server = createServer({ requireHostHeader: false, connectionsCheckingInterval: 5_000 }, (req, res) => {
       cameFrom(req, machine)
       for (const name of Object.keys(req.headers)) if (madeUp.test(name)) delete req.headers[name]
-      req.url = ownTarget(req.url ?? "/")
+      req.url = targetOf(req.url ?? "/")
       ours(req, res)
     })
     answerMalformed(server)
