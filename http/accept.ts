@@ -1,9 +1,8 @@
 import { type Headers } from "@effect/platform"
 import Negotiator from "negotiator"
 
-/** `Accept` without the types that it rules out by a quality of 0, for readers that look for names alone. */
-export const withoutExcluded = (accept: string) =>
-  accept.split(",").filter((range) => !/;\s*q\s*=\s*0(\.0{0,3})?\s*(;|$)/i.test(range)).join(",")
+/** The media types that `Accept` allows, for readers that look for names alone and know of no quality of 0. */
+export const allowedTypes = (headers: Headers.Headers) => new Negotiator({ headers }).mediaTypes().join(", ")
 
 /**
  * Of the media types on offer, the one that `Accept` prefers (RFC 9110 §12.5.1). The first of them where it says

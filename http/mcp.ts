@@ -10,7 +10,7 @@ import { NodeHttpServerRequest } from "@effect/platform-node"
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js"
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"
 import { Effect, Layer, Option, Schedule, Schema } from "effect"
-import { withoutExcluded } from "./accept.ts"
+import { allowedTypes } from "./accept.ts"
 import { requireActor } from "./Authentication.ts"
 import { CurrentCaller } from "./caller.ts"
 import { errorResponse } from "./errors.ts"
@@ -118,7 +118,7 @@ const routes = HttpApiBuilder.Router.use((router) =>
           tools.serverFor({ actor, address }, selection).connect(transport)
         )
         // The body was read here, within our limit; the transport gets it anew, to answer what is no JSON by itself.
-        const headers = { ...request.headers, accept: withoutExcluded(request.headers["accept"] ?? "") }
+        const headers = { ...request.headers, accept: allowedTypes(request.headers) }
         const copy = new Request(urlOf(request), { method: "POST", headers, body: text })
         const answer = yield* Effect.promise(() => transport.handleRequest(copy))
         // Whether the connection stays is between Node and the client, which may have asked for its end.

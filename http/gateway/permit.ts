@@ -57,13 +57,10 @@ const overrides = [
 ] as const
 
 /** Whether a machine may read something else in a request than the gateway does: what it is can't be told then. */
-const meansMore = (req: IncomingMessage) => {
-  const { headers, rawHeaders } = req
-  const names = rawHeaders.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase())
-  return overrides.some((name) => headers[name] !== undefined) ||
-    names.filter((name) => name === "content-type").length > 1 ||
-    /\bcontent-(type|encoding)\b/i.test(headers.connection ?? "")
-}
+const meansMore = ({ headers, headersDistinct }: IncomingMessage) =>
+  overrides.some((name) => headers[name] !== undefined) ||
+  (headersDistinct["content-type"]?.length ?? 0) > 1 ||
+  /\bcontent-(type|encoding)\b/i.test(headers.connection ?? "")
 
 /** Compares what a request does with what its token allows (README, "Protection"). */
 export const permitter = (marks: ToolMarks) => {
