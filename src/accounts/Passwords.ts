@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os"
 import { hashThreads } from "./HashThreads.ts"
 
 /** OWASP's profile of argon2id (the library's default variant) with 19 MiB and 2 passes; about 20 ms. */
-const options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+export const hashOptions = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 /** One core stays free for requests; each thread takes 19 MiB while it hashes. */
 const threads = Math.max(1, Math.min(4, availableParallelism() - 1))
@@ -26,7 +26,7 @@ export class LogInsBusy extends Schema.TaggedError<LogInsBusy>()("LogInsBusy", {
 /** Hashes and checks passwords, on threads of their own: hashing is dear, and whoever asks for it is nobody yet. */
 export class Passwords extends Effect.Service<Passwords>()("accounts/Passwords", {
   scoped: Effect.gen(function*() {
-    const run = yield* hashThreads({ threads, nice, options })
+    const run = yield* hashThreads({ threads, nice, options: hashOptions })
     const hash = (password: string) => Effect.map(run({ password }), String)
     const dummy = yield* Effect.cached(hash("nobody has this password"))
     yield* Effect.forkScoped(dummy)

@@ -3,7 +3,7 @@ import { Images, type MirrorProgress, ResolvedImage } from "#src/images/Images.t
 import { Machines } from "#src/machines/Machines.ts"
 import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
-import { diskFull, isDiskFull, orDiskFull } from "#src/shared/disk-full.ts"
+import { diskFull, failedOfFullDisk, isDiskFull, orDiskFull } from "#src/shared/disk-full.ts"
 import { Disk } from "#src/shared/Disk.ts"
 import { isRefused } from "#src/shared/outage.ts"
 import { quotable } from "#src/shared/outside-text.ts"
@@ -194,7 +194,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
         Effect.tapErrorCause((cause) =>
           Effect.logWarning(
             `The failure of deployment ${id} can't be recorded`,
-            [...Cause.defects(cause)].some((defect) => isDiskFull(defect)) ? diskFull : cause
+            failedOfFullDisk(cause) ? diskFull : cause
           )
         ),
         // Whatever could not be stored, the deployment comes to its end.

@@ -1,14 +1,12 @@
-import { isDiskFull } from "#src/shared/disk-full.ts"
+import { failedOfFullDisk } from "#src/shared/disk-full.ts"
 import { isRefused } from "#src/shared/outage.ts"
 import { Cause, Effect, Schedule } from "effect"
 
 const pauses = Schedule.exponential("250 millis").pipe(Schedule.union(Schedule.spaced("3 seconds")))
 
 /** A disk that is full stays so for longer than anybody waits. */
-const isFull = (cause: Cause.Cause<unknown>) => [...Cause.defects(cause)].some((defect) => isDiskFull(defect))
-
 const mayPass = (cause: Cause.Cause<unknown>) =>
-  Cause.isDie(cause) && !Cause.isInterrupted(cause) && !isRefused(cause) && !isFull(cause)
+  Cause.isDie(cause) && !Cause.isInterrupted(cause) && !isRefused(cause) && !failedOfFullDisk(cause)
 
 /**
  * A defect here is the database being away, nearly always. What can be done again is done again, for half a minute;

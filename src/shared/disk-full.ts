@@ -1,4 +1,4 @@
-import { Predicate } from "effect"
+import { Cause, Predicate } from "effect"
 
 /** The system's codes, and PostgreSQL's (disk_full). */
 const codes = new Set<unknown>(["ENOSPC", "EDQUOT", "53100"])
@@ -9,6 +9,10 @@ export const isDiskFull = (error: unknown, depth = 0): boolean =>
     Predicate.hasProperty(error, "code") && codes.has(error.code) ||
     Predicate.hasProperty(error, "cause") && isDiskFull(error.cause, depth + 1)
   )
+
+/** The same of an effect that failed. */
+export const failedOfFullDisk = (cause: Cause.Cause<unknown>) =>
+  [...Cause.failures(cause), ...Cause.defects(cause)].some((error) => isDiskFull(error))
 
 /** For whoever asked, who can't mend it. */
 export const diskFull = "The platform's disk is full; try again once its operator has made room"

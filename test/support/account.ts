@@ -1,4 +1,5 @@
 import { sessionPrefix } from "#src/accounts/Accounts.ts"
+import { hashOptions } from "#src/accounts/Passwords.ts"
 import { newId, newUlid } from "#src/shared/ids.ts"
 import { digestOf, randomToken } from "#src/shared/tokens.ts"
 import { hash } from "@node-rs/argon2"
@@ -129,7 +130,7 @@ let hashed: Promise<string> | undefined
 const insertUser = async ({ databaseUrl, now = Date.now }: Door, email: string, plan: string) => {
   const id = newUlid()
   const token = sessionPrefix + randomToken()
-  const passwordHash = await (hashed ??= hash(password, { memoryCost: 19_456, timeCost: 2, parallelism: 1 }))
+  const passwordHash = await (hashed ??= hash(password, hashOptions))
   await runSql(
     databaseUrl,
     `WITH made AS (INSERT INTO users (id, email, password_hash, plan) VALUES ($1, $2, $3, $4) RETURNING id)
