@@ -2,7 +2,7 @@ import { complaint } from "#src/deployments/health.ts"
 import { isLeftover } from "#src/deployments/leftover-rule.ts"
 import { machineEnvironment, type PlatformValues } from "#src/deployments/machine-environment.ts"
 import { admit, burst, fullCap, perSecond } from "#src/deployments/rate-cap.ts"
-import { attempts, seenDown, seenRunning, type Watched } from "#src/deployments/restart-policy.ts"
+import { attempts, seenDown, seenRunning, waitingForRoom, type Watched } from "#src/deployments/restart-policy.ts"
 import { keptCount, keptVersions, neededVersions } from "#src/deployments/retention-rule.ts"
 import { rules, stages } from "#src/deployments/transitions.ts"
 import { reservedNames, valueBytes } from "#src/servers/EnvironmentVariable.ts"
@@ -163,6 +163,17 @@ describe("restarting", () => {
     const [watched, decision] = seenDown(undefined, 1000)
     assert.deepStrictEqual(decision, { _tag: "Start", attempt: 0 })
     assert.strictEqual(watched.crashes, 0)
+  })
+
+  it("tries again as long as the platform has no room to start it, and counts none of it", () => {
+    let now = 0
+    for (let tries = 0; tries < 3 * attempts; tries++) {
+      const watched = waitingForRoom(now)
+      assert.deepStrictEqual(seenDown(watched, now + 29_999)[1], { _tag: "Wait" })
+      now += 30_000
+      const [started, decision] = seenDown(watched, now)
+      assert.deepStrictEqual([decision, started.crashes, started.givenUp], [{ _tag: "Start", attempt: 0 }, 0, false])
+    }
   })
 
   it("waits longer each time, and gives up after five crashes in a row", () => {

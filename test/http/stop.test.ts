@@ -5,13 +5,13 @@ import { describe, expect, it } from "vitest"
 import { Berth } from "../support/Berth.ts"
 import { holdLock } from "../support/sql.ts"
 
-/** A stream that has begun. */
+/** A stream that has begun; and whether it came to its end, with its last chunk. */
 const opened = (url: string, headers: Readonly<Record<string, string>>) =>
-  new Promise<{ readonly closed: Promise<void> }>((resolve, reject) => {
+  new Promise<{ readonly closed: Promise<boolean> }>((resolve, reject) => {
     const stream = open(url, { headers }).on("error", reject).end()
     stream.on("response", (response) => {
-      const closed = new Promise<void>((done) => {
-        response.on("close", done).on("error", () => undefined)
+      const closed = new Promise<boolean>((done) => {
+        response.on("close", () => done(response.complete)).on("error", () => undefined)
       })
       response.once("data", () => resolve({ closed }))
     })
@@ -31,7 +31,7 @@ describe("a stop", () => {
     const stopped = berth.stop()
     await setTimeout(200)
     await expect(owner.get("/v1/projects")).rejects.toMatchObject({ code: "ECONNREFUSED" })
-    await stream.closed
+    expect(await stream.closed).toBe(true)
     expect(berth.logged.filter((line) => line.includes("waiting for one request under way"))).toHaveLength(1)
     await release()
     const answer = await inFlight
@@ -59,7 +59,7 @@ describe("a stop", () => {
     const started = performance.now()
     await berth.stop()
     expect(performance.now() - started).toBeLessThan(2_000)
-    await Promise.all(ends.map(({ closed }) => closed))
+    expect(await Promise.all(ends.map(({ closed }) => closed))).toEqual([true, true])
     expect(unused.destroyed || await new Promise((resolve) => unused.on("close", () => resolve(true)))).toBe(true)
     expect(berth.logged.filter((line) => line.includes("Stopping"))).toEqual([])
     expect(berth.unexpected).toEqual([])

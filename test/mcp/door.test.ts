@@ -314,6 +314,13 @@ describe("/mcp", () => {
   const post = (body: unknown, headers: Readonly<Record<string, string>> = {}) =>
     owner.request("POST", "/mcp", { body, headers: { accept, ...headers } })
 
+  it("sends no event stream to a client that rules them out: 406", async () => {
+    const ping = { jsonrpc: "2.0", id: 1, method: "ping" }
+    expect((await post(ping, { accept: "application/json, text/event-stream;q=0.5" })).status).toBe(200)
+    const refused = await post(ping, { accept: "application/json, text/event-stream;q=0" })
+    expect([refused.status, refused.headers.get("content-type")]).toEqual([406, "application/json"])
+  })
+
   it("keeps no session: any request can come first, and GET and DELETE have no meaning", async () => {
     const answer = await post(list)
     expect(answer.status).toBe(200)
