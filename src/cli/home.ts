@@ -3,7 +3,15 @@ import { accessSync, constants, mkdirSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import { SettingError } from "../Config.ts"
 
-const isDirectory = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+/** Below a file there is none: some versions of Node throw there, others don't. */
+const isDirectory = (path: string) => {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return false
+    throw error
+  }
+}
 
 /** One folder at a time: Node's recursive way never ends where the system says that a new folder is not there (/proc). */
 const makeFolder = (path: string, mode?: number) => {

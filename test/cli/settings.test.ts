@@ -95,7 +95,7 @@ describe("a home that can't be used", () => {
     writeFileSync(file, "")
     const beginning = "BERTH_HOME must be a folder that can be written to, but"
     for (const home of [file, join(file, "below")]) {
-      expect(refused(home)).toBe(`${beginning} ${home} is a file, or lies below one`)
+      expect(refused(home)).toBe(`${beginning} ${file} is a file, or lies below one`)
     }
     if (process.platform === "linux") {
       expect(refused("/proc/berth/home")).toMatch(`${beginning} /proc/berth can't be made`)
