@@ -21,5 +21,11 @@ export const EngineLive = ClusterWorkflowEngine.layer.pipe(
   Layer.provide(Runners.layerNoop),
   Layer.provide(SqlMessageStorage.layer),
   Layer.provide([Layer.orDie(SqlRunnerStorage.layer), RunnerHealth.layerNoop]),
-  Layer.provide(ShardingConfig.layer({ shardsPerGroup: 32, entityTerminationTimeout: "1 second" }))
+  Layer.provide(ShardingConfig.layer({
+    shardsPerGroup: 32,
+    entityTerminationTimeout: "1 second",
+    // One host serves at a time (src/hosts): what another held is free with its lease. A lock of a session would stay with
+    // a process that stands still, or whose network is cut, for as long as PostgreSQL takes that session for alive.
+    shardLockDisableAdvisory: true
+  }))
 )

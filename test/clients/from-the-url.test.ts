@@ -85,7 +85,9 @@ describeWhen(missing, "clients that others made, from nothing but the URL, with 
       } finally {
         await client.close()
       }
-      expect(read).toEqual([expect.stringMatching(new RegExp(`^Allow MCP CLI Proxy.* to use ${kind.name}\\?`))])
+      await expect.poll(() => read).toEqual([
+        expect.stringMatching(new RegExp(`^Allow MCP CLI Proxy.* to use ${kind.name}\\?`))
+      ])
       expect(spoilAccessTokens(machine)).toBe(1)
       const again = await throughMcpRemote(found, url(), undefined, machine)
       try {
@@ -101,7 +103,9 @@ describeWhen(missing, "clients that others made, from nothing but the URL, with 
       const listed = await signInThroughInspector(found, machine, browse)(url(), "--method", "tools/list")
       expect(listed.code, listed.err).toBe(0)
       expect(ListToolsResultSchema.parse(JSON.parse(listed.out)).tools.map(({ name }) => name)).toContain(name)
-      expect(read).toEqual([expect.stringMatching(new RegExp(`^Allow .*Inspector.* to use ${kind.name}\\?`))])
+      await expect.poll(() => read).toEqual([
+        expect.stringMatching(new RegExp(`^Allow .*Inspector.* to use ${kind.name}\\?`))
+      ])
       expect(spoilAccessTokens(machine)).toBe(1)
       const call = ["--method", "tools/call", "--tool-name", name, "--tool-args-json", JSON.stringify(args)]
       const called = await inspector(found, machine)(url(), undefined, ...call)
@@ -125,7 +129,9 @@ describeWhen(missing, "clients that others made, from nothing but the URL, with 
       const [name, args] = kind.tool
       const first = await call(name, args, browse)
       expect(first, first.err).toMatchObject({ code: 0, out: expect.stringContaining(kind.sign) })
-      expect(read).toEqual([expect.stringMatching(new RegExp(`^Allow ${called}.* to use ${kind.name}\\?`))])
+      await expect.poll(() => read).toEqual([
+        expect.stringMatching(new RegExp(`^Allow ${called}.* to use ${kind.name}\\?`))
+      ])
       expect(read[0]).toContain("Stay connected when you are away")
       for (let round = 0; round < 2; round++) {
         expect(spoilAccessTokens(machine)).toBe(1)
