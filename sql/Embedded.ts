@@ -1,8 +1,8 @@
+import { type Cluster, port, prepare, superuser } from "#sql/embedded/cluster.ts"
+import { DatabaseError, reasonOf } from "#sql/embedded/DatabaseError.ts"
+import { acquire, type Guard, type GuardOptions, release } from "#sql/embedded/guard.ts"
 import { Clock, Deferred, Effect, Ref, Schedule } from "effect"
 import { join } from "node:path"
-import { DatabaseError, reasonOf } from "./DatabaseError.ts"
-import { type Cluster, port, prepare, superuser } from "./embedded/cluster.ts"
-import { acquire, type Guard, type GuardOptions, release } from "./embedded/guard.ts"
 
 const database = "berth"
 

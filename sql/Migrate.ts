@@ -1,6 +1,6 @@
+import { DatabaseError, reasonOf } from "#sql/embedded/DatabaseError.ts"
 import { Migrator, SqlClient } from "@effect/sql"
 import { Cause, Effect, Layer, Option, Predicate } from "effect"
-import { DatabaseError, reasonOf } from "./DatabaseError.ts"
 import { migrations } from "./migrations.ts"
 
 export const table = "berth_migrations"

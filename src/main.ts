@@ -1,11 +1,11 @@
 #!/usr/bin/env node
+import { run } from "#src/cli/root.ts"
+import { noteSignal } from "#src/cli/signals.ts"
+import { closeInherited } from "#src/shared/inherited-descriptors.ts"
 import { FetchHttpClient } from "@effect/platform"
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Cause, Effect, Exit, Layer } from "effect"
 import * as fs from "node:fs"
-import { run } from "./cli/root.ts"
-import { noteSignal } from "./cli/signals.ts"
-import { closeInherited } from "./shared/inherited-descriptors.ts"
 
 /** Node's channel to whatever forked us, and V8's logs (`--prof`, `--perf-prof`), which have our process id in the name. */
 const ownLog = new RegExp(`-${process.pid}(-v8\\.log|\\.map|\\.dump)$`)

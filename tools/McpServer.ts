@@ -1,9 +1,9 @@
 import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { version } from "#src/config/version.ts"
 import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { codeOf, describe, type Failure } from "#src/shared/Failure.ts"
 import { describeOutage, reportOutage } from "#src/shared/outage.ts"
 import { type Report } from "#src/shared/progress.ts"
-import { version } from "#src/version.ts"
 import {
   CallToolRequestSchema,
   type CallToolResult,

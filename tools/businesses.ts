@@ -1,6 +1,6 @@
 import { Business, createBusinessFields, updateBusinessFields } from "#src/businesses/Business.ts"
 import { Businesses } from "#src/businesses/Businesses.ts"
-import { OwnListing, updateListingFields } from "#src/directory/Listing.ts"
+import { OwnListing, updateListingFields } from "#src/listings/Listing.ts"
 import { PageArguments, PageOf } from "#src/shared/paging.ts"
 import { Input } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"

@@ -8,8 +8,8 @@ import {
   updateItemFields
 } from "#src/businesses/Catalog.ts"
 import { Catalogs } from "#src/businesses/Catalogs.ts"
-import { ReadyConfig } from "#src/businesses/ReadyConfig.ts"
 import { ReadyConfigs } from "#src/businesses/ReadyConfigs.ts"
+import { ReadyConfig } from "#src/format/ReadyConfig.ts"
 import { Input } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
 import { tool } from "./Tool.ts"

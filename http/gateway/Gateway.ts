@@ -1,15 +1,13 @@
-import { monthOf } from "#src/billing/Billing.ts"
-import { plans } from "#src/billing/Plan.ts"
-import { CurrentSettings } from "#src/Config.ts"
-import { type Target } from "#src/gateway/address.ts"
-import { Metering } from "#src/gateway/Metering.ts"
-import { challenge, resourceMetadata, scopeChallenge } from "#src/gateway/resource-metadata.ts"
-import { type Route } from "#src/gateway/Route.ts"
-import { Routes } from "#src/gateway/Routes.ts"
-import { makeToolMarks } from "#src/gateway/tool-marks.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
+import { plans } from "#src/plans/Plan.ts"
+import { type Route } from "#src/routing/Route.ts"
+import { Routes } from "#src/routing/Routes.ts"
+import { type Target } from "#src/servers/locate.ts"
 import { messageOf } from "#src/shared/message-of.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
+import { monthOf } from "#src/usage/month.ts"
+import { RequestMetering } from "#src/usage/RequestMetering.ts"
 import { Effect, Runtime } from "effect"
 import { type IncomingMessage, type ServerResponse } from "node:http"
 import { addressingOf, rewriteEndpoint } from "./addressing.ts"
@@ -23,6 +21,8 @@ import { requestHeaders } from "./headers.ts"
 import { anonymousLimit } from "./limits.ts"
 import { type Match, matcher } from "./match.ts"
 import { needsLook, permitter, type Verdict as Permission } from "./permit.ts"
+import { challenge, resourceMetadata, scopeChallenge } from "./resource-metadata.ts"
+import { makeToolMarks } from "./tool-marks.ts"
 
 export interface Gateway {
   /** What the gateway has to do with a request; undefined: nothing. Cheap, to be asked of every request. */
@@ -76,7 +76,7 @@ const refusal = (permission: Exclude<Permission, { _tag: "Permitted" }>, route: 
 export const makeGateway = Effect.gen(function*() {
   const settings = yield* CurrentSettings
   const routes = yield* Routes
-  const metering = yield* Metering
+  const metering = yield* RequestMetering
   const runtime = yield* Effect.runtime()
   const limited = anonymousLimit(settings, yield* RateLimit)
   const authorize = authorizer(yield* AccessTokens, runtime)

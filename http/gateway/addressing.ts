@@ -1,4 +1,4 @@
-import { wellKnown } from "#src/gateway/address.ts"
+import { protectedResource } from "#src/shared/well-known.ts"
 import { type IncomingMessage } from "node:http"
 
 /** What a machine is called, by us and by whoever sent the request (docs/decisions/machine-host.md). */
@@ -79,7 +79,9 @@ export const rewriteChallenge = (
   if (!challenge.toLowerCase().includes(`//${machineHost}`)) return challenge
   return challenge.replace(/https?:\/\/([^/?#"\s,]*)([^"\s,]*)/gi, (address, authority: string, path: string) => {
     if (authority.toLowerCase() !== machineHost) return address
-    const below = path.startsWith(wellKnown) ? `${wellKnown}${prefix}${path.slice(wellKnown.length)}` : prefix + path
+    const below = path.startsWith(protectedResource)
+      ? `${protectedResource}${prefix}${path.slice(protectedResource.length)}`
+      : prefix + path
     return `${scheme}://${clientHost}${below}`
   })
 }

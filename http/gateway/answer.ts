@@ -1,7 +1,7 @@
+import { closedPolicy } from "#http/answers/content-security.ts"
+import { linger } from "#http/connection/linger.ts"
 import { newUlid } from "#src/shared/ids.ts"
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http"
-import { closedPolicy } from "../content-security.ts"
-import { linger } from "../linger.ts"
 import { cors } from "./cors.ts"
 
 export interface Answer {

@@ -1,5 +1,5 @@
-import { type Route } from "#src/gateway/Route.ts"
 import { type AccessTokenClaims, type AccessTokens } from "#src/oauth/AccessTokens.ts"
+import { type Route } from "#src/routing/Route.ts"
 import { Effect, Option, type Runtime, Runtime as R } from "effect"
 import { type IncomingMessage } from "node:http"
 

@@ -1,5 +1,5 @@
+import { timesSent } from "#http/connection/times-sent.ts"
 import { type IncomingMessage } from "node:http"
-import { times } from "./match.ts"
 
 /**
  * Why a request's framing is not to be trusted, or undefined. What two parsers can read differently is how requests
@@ -7,14 +7,14 @@ import { times } from "./match.ts"
  */
 export const framingProblem = (req: IncomingMessage): string | undefined => {
   const { headers, httpVersionMajor, httpVersionMinor } = req
-  if (times(req, "authorization") > 1) return "There is more than one Authorization header"
+  if (timesSent(req, "authorization") > 1) return "There is more than one Authorization header"
   const coding = headers["transfer-encoding"]
   if (coding === undefined) {
     const length = headers["content-length"]
     return length === undefined || /^\d{1,15}$/.test(length) ? undefined : "The Content-Length is not a number"
   }
   if (headers["content-length"] !== undefined) return "There are both a Content-Length and a Transfer-Encoding"
-  if (times(req, "transfer-encoding") > 1 || coding.toLowerCase() !== "chunked") {
+  if (timesSent(req, "transfer-encoding") > 1 || coding.toLowerCase() !== "chunked") {
     return "The only Transfer-Encoding accepted is chunked"
   }
   return httpVersionMajor === 1 && httpVersionMinor === 0 ? "HTTP/1.0 has no Transfer-Encoding" : undefined

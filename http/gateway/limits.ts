@@ -1,9 +1,9 @@
-import { type Settings } from "#src/Config.ts"
+import { anonymousBucket, count, discoveryBucket } from "#http/callers/rate-buckets.ts"
+import { type Settings } from "#src/config/Settings.ts"
 import { clientAddress } from "#src/shared/client-address.ts"
 import { type RateLimit } from "#src/shared/RateLimit.ts"
 import { Effect } from "effect"
 import { type IncomingMessage } from "node:http"
-import { anonymousBucket, count, discoveryBucket } from "../rate-buckets.ts"
 import { type Answer, failure } from "./answer.ts"
 
 /** Guesses at names, broken requests: they cost the one who asks nothing but asking. */

@@ -1,21 +1,12 @@
-import { type Settings } from "#src/Config.ts"
-import { locator, type Target } from "#src/gateway/address.ts"
+import { timesSent } from "#http/connection/times-sent.ts"
+import { type Settings } from "#src/config/Settings.ts"
+import { locator, type Target } from "#src/servers/locate.ts"
 import { type IncomingMessage } from "node:http"
 
 /** A request that the gateway answers: for a hosted server, or one whose addressee is in doubt. */
 export type Match = { readonly _tag: "Target"; readonly target: Target } | {
   readonly _tag: "Ambiguous"
   readonly reason: string
-}
-
-/** How often a header was sent. Node joins or drops repetitions in `headers`; the raw list has them all. */
-export const times = ({ rawHeaders }: IncomingMessage, name: string) => {
-  let count = 0
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const sent = rawHeaders[i]!
-    if (sent.length === name.length && sent.toLowerCase() === name) count++
-  }
-  return count
 }
 
 const ambiguous = (reason: string): Match => ({ _tag: "Ambiguous", reason })
@@ -29,8 +20,8 @@ export const matcher = (settings: Settings) => {
   const locate = locator(settings)
   return (req: IncomingMessage): Match | undefined => {
     // RFC 9112 §3.2; HTTP/1.0 had none.
-    if (req.httpVersion !== "1.0" && times(req, "host") === 0) return ambiguous("There is no Host header")
-    if (times(req, "host") > 1) return ambiguous("There is more than one Host header")
+    if (req.httpVersion !== "1.0" && timesSent(req, "host") === 0) return ambiguous("There is no Host header")
+    if (timesSent(req, "host") > 1) return ambiguous("There is more than one Host header")
     const host = req.headers.host ?? ""
     let url = req.url ?? "/"
     if (!url.startsWith("/") && url !== "*") {

@@ -1,7 +1,3 @@
-import { type Route } from "#src/gateway/Route.ts"
-import { readRpcBody, type RpcBody } from "#src/gateway/rpc-body.ts"
-import { envelopeOf } from "#src/gateway/stateless-request.ts"
-import { type ToolMarks } from "#src/gateway/tool-marks.ts"
 import { type AccessTokenClaims } from "#src/oauth/AccessTokens.ts"
 import {
   allowsEverything,
@@ -13,12 +9,16 @@ import {
   needsOf,
   partOfMcp,
   toolsInDoubt
-} from "#src/oauth/mcp-scopes.ts"
-import { mcpScopes } from "#src/oauth/scopes.ts"
+} from "#src/oauth/scopes/mcp-scopes.ts"
+import { mcpScopes } from "#src/oauth/scopes/scopes.ts"
+import { type Route } from "#src/routing/Route.ts"
 import { type IncomingMessage } from "node:http"
 import { hasBody } from "./framing.ts"
 import { gatewayTokenHeader } from "./headers.ts"
 import { readBody } from "./read-body.ts"
+import { readRpcBody, type RpcBody } from "./rpc-body.ts"
+import { envelopeOf } from "./stateless-request.ts"
+import { type ToolMarks } from "./tool-marks.ts"
 
 /** Bodies are looked into up to this size; what a larger one does is unknown. */
 const maxBytes = 1024 * 1024

@@ -1,5 +1,5 @@
 import { type Actor } from "#src/accounts/CurrentActor.ts"
-import { CurrentSettings } from "#src/Config.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
 import { Authorization } from "#src/oauth/Authorization.ts"
 import { type AuthorizationRequest, type PageError, type RedirectError } from "#src/oauth/AuthorizationRequest.ts"
 import { BadRequest } from "#src/shared/Failure.ts"

@@ -1,6 +1,6 @@
+import { preferred } from "#http/answers/accept.ts"
 import { type Failure } from "#src/shared/Failure.ts"
 import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import { preferred } from "../accept.ts"
 import { messagePage } from "./message-page.ts"
 import { page } from "./respond.ts"
 

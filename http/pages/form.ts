@@ -1,5 +1,5 @@
 import { Forbidden } from "#src/accounts/Policy.ts"
-import { type Settings } from "#src/Config.ts"
+import { type Settings } from "#src/config/Settings.ts"
 import { HttpServerRequest } from "@effect/platform"
 import { Effect } from "effect"
 

@@ -1,4 +1,4 @@
-import { type Settings } from "#src/Config.ts"
+import { type Settings } from "#src/config/Settings.ts"
 import { HttpServerRequest } from "@effect/platform"
 import { Effect } from "effect"
 

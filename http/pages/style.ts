@@ -1,4 +1,4 @@
-import { sourceHash } from "../content-security.ts"
+import { sourceHash } from "#http/answers/content-security.ts"
 
 /**
  * The one stylesheet of the pages. System fonts and colours of ours in two schemes; every pair of text and ground has

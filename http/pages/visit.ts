@@ -1,9 +1,9 @@
+import { CurrentCaller } from "#http/callers/caller.ts"
 import { type Actor } from "#src/accounts/CurrentActor.ts"
-import { type Settings } from "#src/Config.ts"
+import { type Settings } from "#src/config/Settings.ts"
 import { randomToken } from "#src/shared/tokens.ts"
 import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
-import { CurrentCaller } from "../caller.ts"
 
 /** Who looks at a page, when a session says so. A key is nobody here: keys are not for people. */
 export const visitor = Effect.map(

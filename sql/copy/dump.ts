@@ -1,8 +1,8 @@
+import { addressOf, databaseSource, describe } from "#sql/Client.ts"
+import { DatabaseError } from "#sql/embedded/DatabaseError.ts"
 import { Effect, Schema } from "effect"
 import pg from "pg"
 import { to } from "pg-copy-streams"
-import { addressOf, databaseSource, describe } from "../Client.ts"
-import { DatabaseError } from "../DatabaseError.ts"
 import { copied, exists, migrationOf, quoted, session, tablesOf } from "./schema.ts"
 
 const Sequences = Schema.Array(Schema.Struct({ name: Schema.String, value: Schema.NullOr(Schema.String) }))

@@ -1,13 +1,13 @@
+import { addressOf, type DatabaseSource, databaseSource, describe } from "#sql/Client.ts"
+import { DatabaseError, reasonOf } from "#sql/embedded/DatabaseError.ts"
+import { lock, migrate, newestOf } from "#sql/Migrate.ts"
+import { migrations } from "#sql/migrations.ts"
 import { SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Schema } from "effect"
 import { once } from "node:events"
 import pg from "pg"
 import { type CopyStreamQuery, from } from "pg-copy-streams"
-import { addressOf, type DatabaseSource, databaseSource, describe } from "../Client.ts"
-import { DatabaseError, reasonOf } from "../DatabaseError.ts"
-import { lock, migrate, newestOf } from "../Migrate.ts"
-import { migrations } from "../migrations.ts"
 import { copied, exists, migrationOf, quoted, session, type Table, tablesOf } from "./schema.ts"
 
 /** The rows of one table on their way in. */

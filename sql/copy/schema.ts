@@ -1,6 +1,6 @@
+import { table as migrationsTable } from "#sql/Migrate.ts"
 import { Schema } from "effect"
 import type pg from "pg"
-import { table as migrationsTable } from "../Migrate.ts"
 
 /** A table and its columns, without those that the database computes. */
 export interface Table {

@@ -4,7 +4,7 @@ import { createHash, randomUUID } from "node:crypto"
 import * as fs from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import { DatabaseError, reasonOf } from "../DatabaseError.ts"
+import { DatabaseError, reasonOf } from "./DatabaseError.ts"
 import { type Binaries, binaries, type Runner, runnerFor } from "./runtime.ts"
 
 export interface Cluster {

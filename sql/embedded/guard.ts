@@ -1,7 +1,7 @@
 import { Deferred, Effect, Either, FiberId, Schedule } from "effect"
 import pg from "pg"
-import { codeOf, DatabaseError, reasonOf } from "../DatabaseError.ts"
 import { type Cluster, port, superuser } from "./cluster.ts"
+import { codeOf, DatabaseError, reasonOf } from "./DatabaseError.ts"
 import { launch, stop } from "./postmaster.ts"
 
 /** Advisory locks of the maintenance database: who uses the server, and which process serves this home. */

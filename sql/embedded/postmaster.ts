@@ -2,8 +2,8 @@ import { Context, Effect, Schedule } from "effect"
 import { spawn } from "node:child_process"
 import * as fs from "node:fs"
 import { join } from "node:path"
-import { DatabaseError } from "../DatabaseError.ts"
 import { type Cluster, command, port } from "./cluster.ts"
+import { DatabaseError } from "./DatabaseError.ts"
 
 const pidFile = ({ directory }: Cluster) => join(directory, "data", "postmaster.pid")
 

@@ -5,7 +5,7 @@ import { createRequire } from "node:module"
 import { dirname, join, relative } from "node:path"
 import { pathToFileURL } from "node:url"
 import { promisify } from "node:util"
-import { DatabaseError, reasonOf } from "../DatabaseError.ts"
+import { DatabaseError, reasonOf } from "./DatabaseError.ts"
 
 const run = promisify(execFile)
 const elsewhere = "set DATABASE_URL to use a PostgreSQL of your own"

@@ -1,4 +1,4 @@
-import { type PlanName } from "#src/billing/Plan.ts"
+import { type PlanName } from "#src/plans/Plan.ts"
 import { Context, Schema } from "effect"
 
 export const AccountId = Schema.String.pipe(Schema.brand("AccountId"))

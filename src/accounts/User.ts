@@ -1,4 +1,4 @@
-import { PlanName } from "#src/billing/Plan.ts"
+import { PlanName } from "#src/plans/Plan.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { characters, Input, Name, optional, Text, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"

@@ -1,21 +1,17 @@
 import { AccountId } from "#src/accounts/CurrentActor.ts"
-import { PlanName } from "#src/billing/Plan.ts"
+import { byDay, repeatedDays } from "#src/format/opening-day.ts"
+import { Analytics, AnyObject, Coordinates, FeatureFlags, Hours, TemplateType } from "#src/format/ReadyConfig.ts"
+import { VerificationLevel } from "#src/listings/VerificationLevel.ts"
+import { PlanName } from "#src/plans/Plan.ts"
 import { ProjectId } from "#src/projects/Project.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { Id } from "#src/shared/ids.ts"
+import { HttpsUrl, Line, Prose, Website } from "#src/shared/profile-text.ts"
 import { Input, Name, optional, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
-import { byDay, repeatedDays } from "./opening-day.ts"
-import { HttpsUrl, Line, Prose, Website } from "./profile-text.ts"
-import { Analytics, AnyObject, Coordinates, FeatureFlags, Hours, TemplateType } from "./ReadyConfig.ts"
 
 export const BusinessId = Id("BusinessId", "Business id, a ULID")
 export type BusinessId = typeof BusinessId.Type
-
-/** Contract: "Verification levels"; a tier is the level's place in this order, 0 to 3. */
-export const verificationLevels = ["unverified", "phone_verified", "business_verified", "premium_verified"] as const
-export const VerificationLevel = Schema.Literal(...verificationLevels)
-export type VerificationLevel = typeof VerificationLevel.Type
 
 const Contact = Schema.Struct({
   phone: Schema.String,

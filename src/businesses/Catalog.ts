@@ -1,10 +1,10 @@
+import { AnyObject, PriceType } from "#src/format/ReadyConfig.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { Id } from "#src/shared/ids.ts"
+import { Prose } from "#src/shared/profile-text.ts"
 import { Input, Name, optional, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
 import { storableJson } from "./json-text.ts"
-import { Prose } from "./profile-text.ts"
-import { AnyObject, PriceType } from "./ReadyConfig.ts"
 
 export const mostItems = 5000
 export const mostCategories = 500

@@ -1,4 +1,3 @@
-import { ListingsLive } from "#src/directory/Live.ts"
 import { Layer } from "effect"
 import { Businesses } from "./Businesses.ts"
 import { BusinessesRepo } from "./BusinessesRepo.ts"
@@ -12,11 +11,8 @@ import { Standing } from "./Standing.ts"
 import { Verification } from "./Verification.ts"
 import { VerificationRepo } from "./VerificationRepo.ts"
 
-/** Needs the database alone: for commands of the operator, too. */
-export const StandingLive = Standing.Default.pipe(
-  Layer.provideMerge(ListingsLive),
-  Layer.provideMerge(BusinessesRepo.Default)
-)
+/** Needs listings and the database alone: for commands of the operator, too. */
+export const StandingLive = Layer.provideMerge(Standing.Default, BusinessesRepo.Default)
 
 export const BusinessesLive = Layer.mergeAll(Verification.Default, Catalogs.Default, ReadyConfigs.Default).pipe(
   Layer.provideMerge(Businesses.Default),

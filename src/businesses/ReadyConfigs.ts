@@ -4,7 +4,7 @@ import { BadRequest, failsWith } from "#src/shared/Failure.ts"
 import { Effect, Option, Schema } from "effect"
 import { BusinessNotFound } from "./Business.ts"
 import { Businesses } from "./Businesses.ts"
-import { readyConfigOf } from "./ready-config.ts"
+import { readyConfigOf } from "./ready-config-of.ts"
 import { ReadyConfigsRepo, type Source } from "./ReadyConfigsRepo.ts"
 
 /** There is a configuration once a server is linked, which is what it is for. */

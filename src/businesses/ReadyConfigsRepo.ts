@@ -1,8 +1,8 @@
+import { type Catalog } from "#src/format/ReadyConfig.ts"
 import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema, type Statement } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { BusinessRow } from "./Business.ts"
-import { type Catalog } from "./ReadyConfig.ts"
 
 /** The database writes it, in the shape of the configuration: 5,000 items need not be rows here first. */
 const StoredCatalog = Schema.declare((value): value is Catalog => typeof value === "object" && value !== null)

@@ -1,4 +1,4 @@
-import { CurrentSettings } from "#src/Config.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "@effect/platform"
 import { Context, Data, Effect, Layer, Option, Predicate, Redacted } from "effect"
 

@@ -1,10 +1,11 @@
-import { Listings } from "#src/directory/Listings.ts"
+import { Listings } from "#src/listings/Listings.ts"
 import { now } from "#src/shared/now.ts"
 import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Duration, Effect } from "effect"
 import { BusinessNotFound } from "./Business.ts"
 import { BusinessesRepo } from "./BusinessesRepo.ts"
+import { profileCompleteness } from "./completeness.ts"
 import { fullAge, levelOf } from "./verification-level.ts"
 
 /** What follows from a business as it is stored: its verification level, and how it is listed and ranked. */
@@ -21,7 +22,7 @@ export class Standing extends Effect.Service<Standing>()("businesses/Standing", 
       const row = yield* present(id)
       const verificationLevel = levelOf(row, yield* now)
       if (verificationLevel !== row.verificationLevel) yield* repo.update(id, { verificationLevel })
-      yield* listings.follow({ ...row, verificationLevel })
+      yield* listings.follow({ ...row, verificationLevel, profileCompleteness: profileCompleteness(row) })
       return yield* present(id)
     })
 

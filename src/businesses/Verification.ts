@@ -1,5 +1,6 @@
 import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
-import { CurrentSettings } from "#src/Config.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
+import { tierOf } from "#src/listings/VerificationLevel.ts"
 import { now } from "#src/shared/now.ts"
 import { Timestamp } from "#src/shared/text.ts"
 import { Duration, Effect, Either, Option, Schema } from "effect"
@@ -22,7 +23,7 @@ import { international, samePhone } from "./phone-number.ts"
 import { day, mostADay, SmsCountryRefused, SmsLimitReached } from "./sms-limits.ts"
 import { Sms } from "./Sms.ts"
 import { SmsMessagesRepo } from "./SmsMessagesRepo.ts"
-import { levelOf, tierOf } from "./verification-level.ts"
+import { levelOf } from "./verification-level.ts"
 import { VerificationRepo } from "./VerificationRepo.ts"
 
 /** Where a code went: of the number, its last two digits. */

@@ -1,5 +1,6 @@
+import { type VerificationLevel } from "#src/listings/VerificationLevel.ts"
 import { Duration } from "effect"
-import { type BusinessRow, type VerificationLevel, verificationLevels } from "./Business.ts"
+import { type BusinessRow } from "./Business.ts"
 import { samePhone } from "./phone-number.ts"
 
 /** The age an account has when its businesses may be verified. */
@@ -21,9 +22,3 @@ export const levelOf = (evidence: Evidence, now: Date): VerificationLevel => {
   if (now.getTime() - accountCreatedAt.getTime() < Duration.toMillis(fullAge)) return "phone_verified"
   return premiumGrantedAt === null ? "business_verified" : "premium_verified"
 }
-
-/** The level of a stored tier. */
-export const levelOfTier = (tier: number): VerificationLevel => verificationLevels[tier] ?? "unverified"
-
-/** 0 to 3, in the order of the levels. */
-export const tierOf = (level: VerificationLevel) => verificationLevels.indexOf(level)

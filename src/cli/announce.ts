@@ -1,6 +1,6 @@
+import { CurrentSettings } from "#src/config/Settings.ts"
+import { Machines } from "#src/machines/Machines.ts"
 import { Cause, Console, Effect } from "effect"
-import { CurrentSettings } from "../Config.ts"
-import { Machines } from "../machines/Machines.ts"
 import { demo, demoWanted } from "./Demo.ts"
 
 /** How the command is called where the program was started from a checkout. */

@@ -1,6 +1,6 @@
+import { SettingError } from "#src/config/Settings.ts"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
-import { SettingError } from "../Config.ts"
 
 /** As many as each machine may open (src/machines/sandbox/limits.ts): nobody can be given more than we have. */
 const needed = 4096

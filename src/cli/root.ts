@@ -1,14 +1,14 @@
+import { callCommand, toolsCommand } from "#src/cli/mcp/commands.ts"
+import { version } from "#src/config/version.ts"
 import { CliConfig, Command, ValidationError } from "@effect/cli"
 import { Effect } from "effect"
-import { version } from "../version.ts"
-import { adminCommand } from "./adminCommand.ts"
+import { adminCommand } from "./admin-command.ts"
 import { fail } from "./fail.ts"
-import { loginCommand } from "./loginCommand.ts"
-import { logoutCommand } from "./logoutCommand.ts"
-import { callCommand, toolsCommand } from "./mcp/commands.ts"
+import { loginCommand } from "./login-command.ts"
+import { logoutCommand } from "./logout-command.ts"
 import { withTidyOutput } from "./output.ts"
-import { publishCommand } from "./publishCommand.ts"
-import { serveCommand } from "./serveCommand.ts"
+import { publishCommand } from "./publish-command.ts"
+import { serveCommand } from "./serve-command.ts"
 
 const berth = Command.make("berth").pipe(
   Command.withDescription("Host MCP servers, and use them. Each command has a --help of its own"),

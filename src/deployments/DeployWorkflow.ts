@@ -1,9 +1,9 @@
 import { Activity, Workflow } from "@effect/workflow"
 import { Effect, Layer, Schema } from "effect"
 import { DeploymentId, type DeploymentRow } from "./Deployment.ts"
-import { throughOutage } from "./outage.ts"
 import { Gone, Pipeline, Source, StageFailed } from "./Pipeline.ts"
 import { staysInterrupted, Stopping, StopsFirst } from "./Stopping.ts"
+import { throughOutage } from "./through-outage.ts"
 import { type Stage } from "./transitions.ts"
 
 const Failed = Schema.Union(StageFailed, Gone)

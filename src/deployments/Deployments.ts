@@ -1,7 +1,7 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { anyScope, withPolicy } from "#src/accounts/Policy.ts"
-import { plans } from "#src/billing/Plan.ts"
 import { Images } from "#src/images/Images.ts"
+import { plans } from "#src/plans/Plan.ts"
 import { type ServerRow } from "#src/servers/Server.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { Disk } from "#src/shared/Disk.ts"

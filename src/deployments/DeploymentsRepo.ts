@@ -1,4 +1,4 @@
-import { PlanName } from "#src/billing/Plan.ts"
+import { PlanName } from "#src/plans/Plan.ts"
 import { ServerNotFound, ServerRow } from "#src/servers/Server.ts"
 import { dieOnSql, onUnique } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"

@@ -87,18 +87,7 @@ export class FleetRepo extends Effect.Service<FleetRepo>()("deployments/FleetRep
       open: dieOnSql(open()),
       /** The server in its new status; none when it is gone or was deployed to meanwhile. */
       setStatus: (serverId: string, generation: number, status: typeof ServerStatus.Type) =>
-        dieOnSql(setStatus({ serverId, generation, status })),
-      /** Adds what the servers' machines ran, in milliseconds, to their accounts' month (UTC). */
-      meter: (ran: ReadonlyArray<{ readonly serverId: string; readonly milliseconds: number }>) =>
-        ran.length === 0 ? Effect.void : dieOnSql(Effect.asVoid(sql`
-          INSERT INTO usage (account_id, month, compute_milliseconds)
-          SELECT p.account_id, date_trunc('month', now() AT TIME ZONE 'UTC')::date, sum(ran.milliseconds)
-          FROM jsonb_to_recordset(${
-          JSON.stringify(ran.map(({ milliseconds, serverId }) => ({ server_id: serverId, milliseconds })))
-        }::jsonb) AS ran (server_id text, milliseconds bigint)
-          JOIN servers s ON s.id = ran.server_id JOIN projects p ON p.id = s.project_id GROUP BY p.account_id
-          ON CONFLICT (account_id, month)
-          DO UPDATE SET compute_milliseconds = usage.compute_milliseconds + excluded.compute_milliseconds`))
+        dieOnSql(setStatus({ serverId, generation, status }))
     } as const
   })
 }) {}

@@ -1,5 +1,6 @@
 import { HostLease } from "#src/hosts/HostLease.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
+import { MachineMetering } from "#src/usage/MachineMetering.ts"
 import { Effect, Fiber, Layer, Option, Schedule } from "effect"
 import { Deployments } from "./Deployments.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
@@ -12,7 +13,6 @@ import { Launch } from "./Launch.ts"
 import { Leftovers } from "./Leftovers.ts"
 import { Lifecycle } from "./Lifecycle.ts"
 import { MachineOutput } from "./MachineOutput.ts"
-import { Metering } from "./Metering.ts"
 import { MissingImages } from "./MissingImages.ts"
 import { OutcomesRepo } from "./OutcomesRepo.ts"
 import { OutputRepo } from "./OutputRepo.ts"
@@ -41,7 +41,6 @@ export const DeploymentsLive = Layer.mergeAll(
   Deployments.Default,
   Lifecycle.Default,
   Reconciler.Default,
-  Metering.Default,
   Retention.Default
 ).pipe(
   Layer.provide(MissingImages.Default),
@@ -69,7 +68,7 @@ const patience = "15 seconds"
 /** The periodic work of one process. When it ends, the machines are stopped, to be started by the next process. */
 export const DeploymentJobsLive = Layer.scopedDiscard(Effect.gen(function*() {
   const reconciler = yield* Reconciler
-  const metering = yield* Metering
+  const metering = yield* MachineMetering
   const retention = yield* Retention
   const logs = yield* ServerLogs
   yield* Effect.addFinalizer(() =>

@@ -1,7 +1,7 @@
 import { ImageError } from "#src/images/ImageError.ts"
 import { Images } from "#src/images/Images.ts"
 import { Machines } from "#src/machines/Machines.ts"
-import { ReadyImage } from "#src/ready-server/ReadyImage.ts"
+import { ReadyImage } from "#src/ready-image/ReadyImage.ts"
 import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { orDiskFull } from "#src/shared/disk-full.ts"

@@ -1,4 +1,4 @@
-import { type PlanName, plans } from "#src/billing/Plan.ts"
+import { type PlanName, plans } from "#src/plans/Plan.ts"
 import { Array } from "effect"
 
 export interface Version {

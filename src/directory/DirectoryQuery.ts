@@ -1,8 +1,9 @@
-import { verificationLevels } from "#src/businesses/Business.ts"
+import { isBlank } from "#src/format/blank.ts"
+import { type Issue } from "#src/format/issues.ts"
+import { verificationLevels } from "#src/listings/VerificationLevel.ts"
 import { BadRequest } from "#src/shared/Failure.ts"
-import { type Issue } from "#src/shared/issues.ts"
 import { PageArguments, PageQuery } from "#src/shared/paging.ts"
-import { isBlank, optional, Query, QueryNumber, Text } from "#src/shared/text.ts"
+import { optional, Query, QueryNumber, Text } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
 
 const says = (description: string) => ({ description })

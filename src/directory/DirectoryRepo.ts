@@ -1,8 +1,8 @@
+import { publicColumns } from "#src/listings/Listing.ts"
 import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"
 import { type Counted, decodeTotal, DirectoryCounts, totalOf } from "./DirectoryCounts.ts"
-import { publicColumns } from "./Listing.ts"
 import { bandOf, Conditions, type Key, type Need, worstRank } from "./search-sql.ts"
 import { denseScripts, leastForTwoTypos, leastPrefix } from "./spelling.ts"
 

@@ -1,7 +1,7 @@
+import { publicColumns } from "#src/listings/Listing.ts"
 import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Schema } from "effect"
-import { publicColumns } from "./Listing.ts"
 
 const Detail = Schema.Struct({
   ...publicColumns,

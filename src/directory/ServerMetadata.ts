@@ -1,11 +1,11 @@
-import { VerificationLevel } from "#src/businesses/Business.ts"
-import { levelOfTier } from "#src/businesses/verification-level.ts"
-import { CurrentSettings } from "#src/Config.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
+import { levelOfTier, VerificationLevel } from "#src/listings/VerificationLevel.ts"
+import { mcpUrl, protectedResourceUrl } from "#src/servers/addresses.ts"
+import { slugOfSubdomain } from "#src/servers/locate.ts"
 import { BadRequest, failsWith } from "#src/shared/Failure.ts"
 import { optional, Query, Text, Timestamp } from "#src/shared/text.ts"
 import { Clock, Duration, Effect, Option, Schema } from "effect"
 import { PublicListingsRepo, type Served } from "./PublicListingsRepo.ts"
-import { mcpUrl, protectedResourceUrl, slugOfSubdomain } from "./server-address.ts"
 
 /** Contract: "MCP server metadata". */
 export const ServerMetadata = Schema.Struct({

@@ -1,4 +1,4 @@
-import { CurrentSettings, SettingError } from "#src/Config.ts"
+import { CurrentSettings, SettingError } from "#src/config/Settings.ts"
 import { isId, newId } from "#src/shared/ids.ts"
 import { messageOf } from "#src/shared/message-of.ts"
 import { Secrets } from "#src/shared/Secrets.ts"

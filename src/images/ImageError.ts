@@ -1,6 +1,6 @@
+import type { GuardedHttpError } from "#src/shared/GuardedHttp.ts"
+import { quotable } from "#src/shared/outside-text.ts"
 import { Schema } from "effect"
-import type { GuardedHttpError } from "../shared/GuardedHttp.ts"
-import { quotable } from "../shared/outside-text.ts"
 
 /**
  * Why an image cannot be used. `invalid_reference`: the address is malformed; `not_allowed`: the address may not be

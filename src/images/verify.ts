@@ -1,6 +1,6 @@
+import { GuardedHttpError } from "#src/shared/GuardedHttp.ts"
 import { createHash } from "node:crypto"
 import { Transform } from "node:stream"
-import { GuardedHttpError } from "../shared/GuardedHttp.ts"
 import { fromGuard, ImageError, imageError, storageError } from "./ImageError.ts"
 
 /** What a blob's descriptor promises. */

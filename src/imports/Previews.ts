@@ -1,6 +1,6 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
-import { Quotas } from "#src/billing/Quotas.ts"
+import { Quotas } from "#src/accounts/Quotas.ts"
 import { Businesses } from "#src/businesses/Businesses.ts"
 import { CatalogFull, mostItems } from "#src/businesses/Catalog.ts"
 import { addressBucket } from "#src/shared/client-address.ts"

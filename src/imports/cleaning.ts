@@ -1,4 +1,5 @@
-import { characters, isBlank } from "#src/shared/text.ts"
+import { isBlank } from "#src/format/blank.ts"
+import { characters } from "#src/shared/text.ts"
 
 /** Longest texts, in characters, as the business's own operations have them. */
 export const longest = { name: 255, short: 50, prose: 5000, url: 2048 } as const

@@ -1,4 +1,4 @@
-import { TemplateType } from "#src/businesses/ReadyConfig.ts"
+import { TemplateType } from "#src/format/ReadyConfig.ts"
 import { httpsUrlProblem } from "#src/shared/https-url.ts"
 import { Either, Predicate, Schema } from "effect"
 import { cleanLine, cleanProse, longest, tooLong } from "./cleaning.ts"

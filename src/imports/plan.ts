@@ -1,4 +1,4 @@
-import { TemplateType } from "#src/businesses/ReadyConfig.ts"
+import { TemplateType } from "#src/format/ReadyConfig.ts"
 import { optional } from "#src/shared/text.ts"
 import { Either, Schema } from "effect"
 import { cleanLine, cleanProse, excerpt, longest, tooLong } from "./cleaning.ts"

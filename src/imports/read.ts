@@ -1,8 +1,8 @@
 import { type Either } from "effect"
 import { decode } from "./decode.ts"
 import { type Upload } from "./Import.ts"
-import { parseCsv } from "./parseCsv.ts"
-import { parseJson } from "./parseJson.ts"
+import { parseCsv } from "./parse-csv.ts"
+import { parseJson } from "./parse-json.ts"
 import { type Fault, fault, type Reading } from "./plan.ts"
 
 const parsers = { ".csv": parseCsv, ".json": parseJson } as const

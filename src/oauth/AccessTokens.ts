@@ -1,4 +1,4 @@
-import { CurrentSettings } from "#src/Config.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
 import { newUlid } from "#src/shared/ids.ts"
 import { messageOf } from "#src/shared/message-of.ts"
 import { Clock, Data, Effect, Option, Schema } from "effect"

@@ -1,6 +1,14 @@
 import { Accounts } from "#src/accounts/Accounts.ts"
 import { accountScope } from "#src/accounts/CurrentActor.ts"
-import { CurrentSettings } from "#src/Config.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
+import { admission } from "#src/oauth/checks/access.ts"
+import { duplicated, parameter } from "#src/oauth/checks/duplicates.ts"
+import { challengeProblem } from "#src/oauth/checks/pkce.ts"
+import { matchesRedirect, redirectKind } from "#src/oauth/checks/redirect-uri.ts"
+import { resourceNamer } from "#src/oauth/checks/resource.ts"
+import { requestedScopes, withRefreshing } from "#src/oauth/checks/scope.ts"
+import { platformScopes } from "#src/oauth/scopes/platform-resource.ts"
+import { mcpScopes, offlineAccess } from "#src/oauth/scopes/scopes.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
 import { newId } from "#src/shared/ids.ts"
 import { digestOf, randomToken } from "#src/shared/tokens.ts"
@@ -13,17 +21,9 @@ import {
   PageError,
   RedirectError
 } from "./AuthorizationRequest.ts"
-import { admission } from "./checks/access.ts"
-import { duplicated, parameter } from "./checks/duplicates.ts"
-import { challengeProblem } from "./checks/pkce.ts"
-import { matchesRedirect, redirectKind } from "./checks/redirect-uri.ts"
-import { resourceNamer } from "./checks/resource.ts"
-import { requestedScopes, withRefreshing } from "./checks/scope.ts"
 import { consentHash, type OAuthClient } from "./Client.ts"
 import { OAuthClients } from "./Clients.ts"
 import { type OAuthError, type OAuthErrorCode, refused } from "./OAuthError.ts"
-import { platformScopes } from "./platform-resource.ts"
-import { mcpScopes, offlineAccess } from "./scopes.ts"
 
 const codeLifetime = Duration.toMillis("5 minutes")
 

@@ -1,6 +1,6 @@
+import { type ServerAccess } from "#src/oauth/checks/access.ts"
+import { type RedirectKind } from "#src/oauth/checks/redirect-uri.ts"
 import { Data } from "effect"
-import { type ServerAccess } from "./checks/access.ts"
-import { type RedirectKind } from "./checks/redirect-uri.ts"
 import { type OAuthClient } from "./Client.ts"
 import { type OAuthErrorCode } from "./OAuthError.ts"
 

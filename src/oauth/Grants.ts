@@ -1,6 +1,6 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
-import { CurrentSettings } from "#src/Config.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
 import { ApiKeys } from "#src/projects/ApiKeys.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
 import { isId } from "#src/shared/ids.ts"

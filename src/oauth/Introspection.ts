@@ -1,9 +1,9 @@
-import { CurrentSettings } from "#src/Config.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
+import { duplicated, parameter } from "#src/oauth/checks/duplicates.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
 import { digestOf } from "#src/shared/tokens.ts"
 import { Effect, Option } from "effect"
 import { AccessTokens } from "./AccessTokens.ts"
-import { duplicated, parameter } from "./checks/duplicates.ts"
 import { IntrospectionRepo, type Machine } from "./IntrospectionRepo.ts"
 import { refused } from "./OAuthError.ts"
 

@@ -1,4 +1,4 @@
-import { PlanName } from "#src/billing/Plan.ts"
+import { PlanName } from "#src/plans/Plan.ts"
 import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"

@@ -1,9 +1,9 @@
 import { Accounts } from "#src/accounts/Accounts.ts"
 import { type Actor } from "#src/accounts/CurrentActor.ts"
-import { CurrentSettings } from "#src/Config.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
+import { grantedScopes, platformResources } from "#src/oauth/scopes/platform-resource.ts"
 import { Effect, Option } from "effect"
 import { AccessTokens, InvalidToken } from "./AccessTokens.ts"
-import { grantedScopes, platformResources } from "./platform-resource.ts"
 
 /** Access tokens of our own authorization server as credentials of our own MCP door. */
 export class PlatformTokens extends Effect.Service<PlatformTokens>()("oauth/PlatformTokens", {

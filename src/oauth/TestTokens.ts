@@ -1,13 +1,13 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { anyScope, withPolicy } from "#src/accounts/Policy.ts"
-import { CurrentSettings } from "#src/Config.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
+import { allMcpScopes } from "#src/oauth/scopes/scopes.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { Timestamp } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
 import { AccessTokens } from "./AccessTokens.ts"
-import { allMcpScopes } from "./scopes.ts"
 
 export const TestToken = Schema.Struct({
   accessToken: Schema.String.annotations({ description: "Bearer token for the server's MCP endpoint" }),

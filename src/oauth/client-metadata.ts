@@ -1,6 +1,6 @@
+import { checkDocument, type ClientDocument } from "#src/oauth/checks/client-document.ts"
 import { type GuardedHttp, type GuardedResponse } from "#src/shared/GuardedHttp.ts"
 import { Clock, Effect, Either } from "effect"
-import { checkDocument, type ClientDocument } from "./checks/client-document.ts"
 import { freshnessOf } from "./client-metadata-lifetime.ts"
 import { ClientMetadataError } from "./Client.ts"
 

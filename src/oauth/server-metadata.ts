@@ -1,6 +1,6 @@
-import { type Settings } from "#src/Config.ts"
-import { platformScopes } from "./platform-resource.ts"
-import { mcpScopes, offlineAccess } from "./scopes.ts"
+import { type Settings } from "#src/config/Settings.ts"
+import { platformScopes } from "#src/oauth/scopes/platform-resource.ts"
+import { mcpScopes, offlineAccess } from "#src/oauth/scopes/scopes.ts"
 
 /** Where everything is, below the issuer. */
 export const oauthPaths = {

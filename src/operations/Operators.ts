@@ -1,5 +1,5 @@
-import { type PlanName } from "#src/billing/Plan.ts"
 import { Standing } from "#src/businesses/Standing.ts"
+import { type PlanName } from "#src/plans/Plan.ts"
 import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Schema } from "effect"

@@ -1,4 +1,4 @@
-import { SettingError } from "#src/Config.ts"
+import { SettingError } from "#src/config/Settings.ts"
 import { Secrets } from "#src/shared/Secrets.ts"
 import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"

@@ -1,5 +1,5 @@
 import { AccountId } from "#src/accounts/CurrentActor.ts"
-import { PlanName } from "#src/billing/Plan.ts"
+import { PlanName } from "#src/plans/Plan.ts"
 import { dieOnSql, onForeignKey } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Schema } from "effect"

@@ -1,6 +1,6 @@
 import { AccountId } from "#src/accounts/CurrentActor.ts"
-import { PlanName } from "#src/billing/Plan.ts"
-import { ListingNotFound } from "#src/directory/Listing.ts"
+import { ListingNotFound } from "#src/listings/Listing.ts"
+import { PlanName } from "#src/plans/Plan.ts"
 import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"

@@ -1,4 +1,4 @@
-import { issuesOf } from "#src/shared/issues.ts"
+import { issuesOf } from "#src/format/issues.ts"
 import type { CallToolResult, Tool as ToolListing } from "@modelcontextprotocol/sdk/types.js"
 import { Either, JSONSchema, type ParseResult, Schema } from "effect"
 

@@ -1,5 +1,5 @@
-import { weekdays } from "#src/businesses/opening-day.ts"
-import type { ReadyConfig } from "#src/businesses/ReadyConfig.ts"
+import { weekdays } from "#src/format/opening-day.ts"
+import type { ReadyConfig } from "#src/format/ReadyConfig.ts"
 import { Either, Schema } from "effect"
 import { allHours, formatLocal, horizonDays, localClock, momentOf, openingAt } from "./hours.ts"
 import { readTool, type Tool, Whole } from "./Tool.ts"

@@ -1,4 +1,4 @@
-import { PriceType, type ReadyConfig } from "#src/businesses/ReadyConfig.ts"
+import { PriceType, type ReadyConfig } from "#src/format/ReadyConfig.ts"
 import { Either, Schema } from "effect"
 import { browse, findCategory, type ServedCatalog, type ServedItem } from "./catalog.ts"
 import { makeSearch } from "./search.ts"

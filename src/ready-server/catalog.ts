@@ -1,4 +1,4 @@
-import type { Catalog, CatalogItem, ReadyConfig } from "#src/businesses/ReadyConfig.ts"
+import type { Catalog, CatalogItem, ReadyConfig } from "#src/format/ReadyConfig.ts"
 import { Either } from "effect"
 import { formatPrice } from "./price.ts"
 import { brief } from "./Tool.ts"

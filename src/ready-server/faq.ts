@@ -1,4 +1,4 @@
-import type { ReadyConfig } from "#src/businesses/ReadyConfig.ts"
+import type { ReadyConfig } from "#src/format/ReadyConfig.ts"
 import { allHours } from "./hours.ts"
 
 export interface Answered {

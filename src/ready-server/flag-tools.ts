@@ -1,4 +1,4 @@
-import type { ReadyConfig } from "#src/businesses/ReadyConfig.ts"
+import type { ReadyConfig } from "#src/format/ReadyConfig.ts"
 import { Either, Schema } from "effect"
 import type { ServedCatalog } from "./catalog.ts"
 import { faqOf, matching } from "./faq.ts"

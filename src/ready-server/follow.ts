@@ -1,4 +1,4 @@
-import { decodeReadyConfig, describeIssue } from "#src/businesses/ReadyConfig.ts"
+import { decodeReadyConfig, describeIssue } from "#src/format/ReadyConfig.ts"
 import { Either, Option, Predicate } from "effect"
 import { served, type ServedConfig } from "./served-config.ts"
 

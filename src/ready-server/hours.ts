@@ -1,5 +1,5 @@
-import { dateOf, dayNumber, type Weekday, weekdayOf } from "#src/businesses/opening-day.ts"
-import type { DayHours, Hours } from "#src/businesses/ReadyConfig.ts"
+import { dateOf, dayNumber, type Weekday, weekdayOf } from "#src/format/opening-day.ts"
+import type { DayHours, Hours } from "#src/format/ReadyConfig.ts"
 import { Either } from "effect"
 import { brief } from "./Tool.ts"
 

@@ -1,4 +1,4 @@
-import { decodeReadyConfig, describeIssue } from "#src/businesses/ReadyConfig.ts"
+import { decodeReadyConfig, describeIssue } from "#src/format/ReadyConfig.ts"
 import { Either } from "effect"
 import { readFileSync } from "node:fs"
 import { type Following, following, notFollowing } from "./follow.ts"
@@ -8,7 +8,7 @@ import { introspection } from "./introspection.ts"
 import { makeServers } from "./mcp.ts"
 import { served, type ServedConfig } from "./served-config.ts"
 
-// A program of its own, in an image of its own: it reads its variables itself, src/Config.ts is the platform's.
+// A program of its own, in an image of its own: it reads its variables itself, src/config/Settings.ts is the platform's.
 
 const refuse = (message: string): never => {
   process.stderr.write(`Error: ${message}\n`)

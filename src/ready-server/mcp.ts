@@ -1,4 +1,4 @@
-import type { ReadyConfig } from "#src/businesses/ReadyConfig.ts"
+import type { ReadyConfig } from "#src/format/ReadyConfig.ts"
 import { Server } from "@modelcontextprotocol/sdk/server/index.js"
 import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } from "@modelcontextprotocol/sdk/types.js"
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv-provider.js"

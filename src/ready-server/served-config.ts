@@ -1,4 +1,4 @@
-import type { ReadyConfig } from "#src/businesses/ReadyConfig.ts"
+import type { ReadyConfig } from "#src/format/ReadyConfig.ts"
 import { Struct } from "effect"
 
 /** What the server works with: the credentials in a configuration are forgotten before the first request is taken. */

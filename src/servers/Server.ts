@@ -1,4 +1,4 @@
-import { Region } from "#src/billing/Plan.ts"
+import { Region } from "#src/plans/Plan.ts"
 import { ProjectId } from "#src/projects/Project.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { Id } from "#src/shared/ids.ts"

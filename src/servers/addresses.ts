@@ -1,4 +1,6 @@
-import { type Settings } from "#src/Config.ts"
+import { type Settings } from "#src/config/Settings.ts"
+import { documentUrl } from "#src/shared/well-known.ts"
+import { hostName } from "./locate.ts"
 
 /** The two URLs of a hosted server, without a trailing slash. Both reach it, and a client may name either. */
 export const resourceUrls = (settings: Settings, slug: string) => ({
@@ -18,3 +20,15 @@ const portOf = ({ baseUrl, mcpDomain }: Settings) => {
  */
 export const publicUrl = (settings: Settings, slug: string) =>
   resourceUrls(settings, slug)[settings.mcpDomainExplicit ? "host" : "path"]
+
+/** Where clients reach a hosted server: Streamable HTTP, at the URL that its tokens are for. */
+export const mcpUrl = (settings: Settings, slug: string) => `${publicUrl(settings, slug)}/mcp`
+
+/** The older transport of the same server. */
+export const sseUrl = (settings: Settings, slug: string) => `${publicUrl(settings, slug)}/sse`
+
+/** Where a hosted server describes itself as a protected resource (RFC 9728 §3.1). */
+export const protectedResourceUrl = (settings: Settings, slug: string) => documentUrl(publicUrl(settings, slug))
+
+/** The registry's names begin with a domain in reverse: `domain.mcp/slug` for slug.mcp.domain. */
+export const registryNamespace = ({ mcpDomain }: Settings) => hostName(mcpDomain).split(".").reverse().join(".")

@@ -1,4 +1,4 @@
-import { CurrentSettings } from "#src/Config.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
 import { Effect, Schema } from "effect"
 import { statfs } from "node:fs/promises"
 import { inBytes } from "./bytes.ts"

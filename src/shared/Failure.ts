@@ -1,6 +1,6 @@
+import { type Issue, issuesOf } from "#src/format/issues.ts"
 import { HttpApiSchema } from "@effect/platform"
 import { Effect, ParseResult, Predicate, Schema } from "effect"
-import { type Issue, issuesOf } from "./issues.ts"
 
 /** What both doors say of a failure: the HTTP status, and the envelope's `code`, `message` and `details`. */
 export interface Failure {

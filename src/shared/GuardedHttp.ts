@@ -1,11 +1,11 @@
+import { CurrentSettings } from "#src/config/Settings.ts"
 import { Context, Data, Effect, type Scope } from "effect"
 import { promises as dns } from "node:dns"
 import * as http from "node:http"
 import * as https from "node:https"
 import { isIP, type LookupFunction } from "node:net"
 import { pipeline, type Readable, Transform } from "node:stream"
-import { CurrentSettings } from "../Config.ts"
-import { isException, isPublicAddress } from "./addresses.ts"
+import { isException, isPublicAddress } from "./private-addresses.ts"
 
 export interface ResolvedAddress {
   readonly address: string

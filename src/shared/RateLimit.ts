@@ -1,4 +1,4 @@
-import { CurrentSettings, SettingError } from "#src/Config.ts"
+import { CurrentSettings, SettingError } from "#src/config/Settings.ts"
 import { Clock, Duration, Effect, Option, Redacted, Schema } from "effect"
 import { failsWith } from "./Failure.ts"
 import { memoryStore } from "./rate-limit-memory.ts"

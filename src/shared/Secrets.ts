@@ -1,9 +1,9 @@
-import { CurrentSettings, SettingError } from "#src/Config.ts"
+import { parseSecretKey } from "#src/config/secret-key.ts"
+import { CurrentSettings, SettingError } from "#src/config/Settings.ts"
 import { Data, Effect, Option, Redacted } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import * as envelope from "./envelope.ts"
-import { parseSecretKey } from "./secret-key.ts"
+import * as envelope from "./encryption.ts"
 import { makeKeyOnce } from "./write-once.ts"
 
 /** A sealed value can't be opened. The message says what to set; it holds nothing of the value. */

@@ -1,4 +1,4 @@
-import { CurrentSettings } from "#src/Config.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
 import { Deferred, Effect } from "effect"
 
 /**

@@ -1,4 +1,4 @@
-import { CurrentSettings } from "#src/Config.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
 import { Array, Cause, Effect, HashMap, Inspectable, Layer, Logger, LogLevel, Option } from "effect"
 import { outageIn } from "./outage.ts"
 import { withoutControls } from "./outside-text.ts"

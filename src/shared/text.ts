@@ -1,5 +1,6 @@
+import { isBlank } from "#src/format/blank.ts"
+import { inWords } from "#src/format/issues.ts"
 import { ParseResult, Predicate, Schema } from "effect"
-import { inWords } from "./issues.ts"
 
 /** PostgreSQL stores no NUL, and half a surrogate pair is not text (Unicode 3.9, D91). */
 const storable = (text: string) => !text.includes("\u0000") && text.isWellFormed()
@@ -13,12 +14,6 @@ export const characters = (text: string) => {
 
 /** Whether a text has at most so many characters, without counting what can't have. */
 const fits = (text: string, max: number) => text.length <= max || text.length <= 2 * max && characters(text) <= max
-
-/**
- * Whether nothing of a text can be seen: white space, control characters, and what Unicode gives no shape of its own
- * (zero-width spaces, soft hyphens, fillers; UAX #44, Default_Ignorable_Code_Point), the Braille blank too.
- */
-export const isBlank = (text: string) => !/[^\s\p{Cc}\p{DI}\u2800]/u.test(text)
 
 /** Text of the caller's that can be stored: no NUL, no lone surrogate, at most `max` characters. */
 export const Text = (max: number) =>

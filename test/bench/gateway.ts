@@ -6,15 +6,15 @@
  */
 import { authorizer } from "#http/gateway/authorize.ts"
 import { makeGateway } from "#http/gateway/Gateway.ts"
-import { CurrentSettings } from "#src/Config.ts"
-import { Metering } from "#src/gateway/Metering.ts"
-import { MeteringRepo } from "#src/gateway/MeteringRepo.ts"
-import { type Route } from "#src/gateway/Route.ts"
-import { Routes } from "#src/gateway/Routes.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
-import { allMcpScopes } from "#src/oauth/scopes.ts"
+import { allMcpScopes } from "#src/oauth/scopes/scopes.ts"
 import { SigningKeys } from "#src/oauth/SigningKeys.ts"
+import { type Route } from "#src/routing/Route.ts"
+import { Routes } from "#src/routing/Routes.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
+import { RequestMetering } from "#src/usage/RequestMetering.ts"
+import { UsageRepo } from "#src/usage/UsageRepo.ts"
 import { Effect, Layer } from "effect"
 import { generateKeyPair } from "jose"
 import { fork } from "node:child_process"
@@ -127,8 +127,13 @@ const keys = Layer.effect(
   })
 )
 const repo = Layer.succeed(
-  MeteringRepo,
-  MeteringRepo.make({ count: () => Effect.succeed(0), add: () => Effect.succeed([]) })
+  UsageRepo,
+  UsageRepo.make({
+    count: () => Effect.succeed(0),
+    add: () => Effect.succeed([]),
+    ofMonth: () => Effect.die("not asked here"),
+    meter: () => Effect.void
+  })
 )
 
 /** What any proxy on Node's own streams costs: no routing, no token, no metering. */
@@ -266,7 +271,7 @@ else if (process.argv[2] === "load") await load()
 else {
   const services = Layer.mergeAll(
     AccessTokens.Default.pipe(Layer.provide(keys)),
-    Metering.Default.pipe(Layer.provide(repo)),
+    RequestMetering.Default.pipe(Layer.provide(repo)),
     RateLimit.Default
   ).pipe(Layer.provideMerge(settingsTest({ BASE_URL: "http://berth.test" })))
   await Effect.runPromise(Effect.scoped(Effect.provide(compare, services)))

@@ -1,4 +1,4 @@
-import { plans } from "#src/billing/Plan.ts"
+import { plans } from "#src/plans/Plan.ts"
 import { beforeEach, describe, expect, it } from "vitest"
 import { failure } from "../contract/shapes.ts"
 import { type Account, dataOf, type Project } from "../support/account.ts"

@@ -1,4 +1,4 @@
-import { ReadyConfig } from "#src/businesses/ReadyConfig.ts"
+import { ReadyConfig } from "#src/format/ReadyConfig.ts"
 import { Schema } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import { type Account, type Server } from "../support/account.ts"

@@ -1,5 +1,5 @@
-import { usableFolder } from "#src/cli/home.ts"
-import { CurrentSettings } from "#src/Config.ts"
+import { usableFolder } from "#src/config/home.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
 import { Effect, Either } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"

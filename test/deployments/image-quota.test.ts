@@ -1,6 +1,6 @@
-import { plans } from "#src/billing/Plan.ts"
 import { type Deployment } from "#src/deployments/Deployment.ts"
 import { Deployments } from "#src/deployments/Deployments.ts"
+import { plans } from "#src/plans/Plan.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { SqlClient } from "@effect/sql"
 import { assert } from "@effect/vitest"

@@ -1,10 +1,10 @@
 import { Deployments } from "#src/deployments/Deployments.ts"
 import { Lifecycle } from "#src/deployments/Lifecycle.ts"
-import { Metering } from "#src/deployments/Metering.ts"
 import { Reconciler } from "#src/deployments/Reconciler.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { Servers } from "#src/servers/Servers.ts"
+import { MachineMetering } from "#src/usage/MachineMetering.ts"
 import { SqlClient } from "@effect/sql"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
@@ -177,7 +177,7 @@ longPlatformSuite("the reconciler", (it) => {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { actor, as, lifecycle, server } = yield* setUp()
-      const metering = yield* Metering
+      const metering = yield* MachineMetering
       const counted = Effect.map(
         sql`SELECT compute_milliseconds, month FROM usage WHERE account_id = ${actor.accountId}`,
         ([row]) => Number(row?.["computeMilliseconds"] ?? 0)

@@ -1,5 +1,5 @@
-import { Events } from "#src/directory/Events.ts"
-import { EventsRepo } from "#src/directory/EventsRepo.ts"
+import { Events } from "#src/analytics/Events.ts"
+import { EventsRepo } from "#src/analytics/EventsRepo.ts"
 import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"

@@ -1,6 +1,6 @@
-import { CurrentSettings, type Settings } from "#src/Config.ts"
-import { hostName, locator } from "#src/gateway/address.ts"
+import { CurrentSettings, type Settings } from "#src/config/Settings.ts"
 import { resourceUrls } from "#src/servers/addresses.ts"
+import { hostName, locator } from "#src/servers/locate.ts"
 import { isLabel } from "#src/shared/slug.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck as fc } from "effect"

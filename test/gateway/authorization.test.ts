@@ -1,6 +1,6 @@
-import { Routes } from "#src/gateway/Routes.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
 import { SigningKeys } from "#src/oauth/SigningKeys.ts"
+import { Routes } from "#src/routing/Routes.ts"
 import { type ByoaConfig } from "#src/servers/ByoaConfig.ts"
 import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"

@@ -1,4 +1,4 @@
-import { FreshCache } from "#src/gateway/fresh-cache.ts"
+import { FreshCache } from "#src/routing/fresh-cache.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { setTimeout } from "node:timers/promises"
 

@@ -1,6 +1,6 @@
-import { Metering } from "#src/gateway/Metering.ts"
-import { MeteringRepo } from "#src/gateway/MeteringRepo.ts"
-import { Routes } from "#src/gateway/Routes.ts"
+import { Routes } from "#src/routing/Routes.ts"
+import { RequestMetering } from "#src/usage/RequestMetering.ts"
+import { UsageRepo } from "#src/usage/UsageRepo.ts"
 import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
@@ -130,7 +130,7 @@ layer(gatewayServices(), { excludeTestServices: true })("usage", (it) => {
   it.scoped("counts what reached a machine, with the bytes of both bodies, and nothing that was refused", () =>
     Effect.gen(function*() {
       const { port } = yield* startGateway
-      const metering = yield* Metering
+      const metering = yield* RequestMetering
       const machine = yield* startUpstream((req, res) => void req.resume().on("end", () => res.end("12345")))
       const { accountId, path, token } = yield* newServer({ machine })
       const authorization = `Authorization: Bearer ${token}`
@@ -149,7 +149,7 @@ layer(gatewayServices(), { excludeTestServices: true })("usage", (it) => {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { port } = yield* startGateway
-      const metering = yield* Metering
+      const metering = yield* RequestMetering
       const machine = yield* startUpstream((_, res) => void res.end())
       const { accountId, path, token } = yield* newServer({ machine, plan: "free" })
       yield* sql`INSERT INTO usage ${sql.insert({ accountId, month: thisMonth, requestCount: 9_998 })}`
@@ -169,7 +169,7 @@ layer(gatewayServices(), { excludeTestServices: true })("usage", (it) => {
   it.scoped("of several gateways adds up, and each learns of the others", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const metering = yield* Metering
+      const metering = yield* RequestMetering
       const accountId = yield* newAccount()
       metering.addRequest(accountId)
       yield* metering.flush
@@ -183,7 +183,7 @@ layer(gatewayServices(), { excludeTestServices: true })("usage", (it) => {
   it.scoped("survives a failure to write, and the end of an account", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const metering = yield* Metering
+      const metering = yield* RequestMetering
       const [kept, deleted] = [yield* newAccount(), yield* newAccount()]
       metering.addRequest(kept)
       metering.addBytes(kept, 7)
@@ -200,8 +200,8 @@ layer(gatewayServices(), { excludeTestServices: true })("usage", (it) => {
     Effect.gen(function*() {
       const accountId = yield* newAccount()
       yield* Effect.scoped(Effect.gen(function*() {
-        const process = yield* Layer.build(Layer.provide(Metering.Default, MeteringRepo.Default))
-        Context.get(process, Metering).addRequest(accountId)
+        const process = yield* Layer.build(Layer.provide(RequestMetering.Default, UsageRepo.Default))
+        Context.get(process, RequestMetering).addRequest(accountId)
       }))
       assert.deepStrictEqual(yield* stored(accountId), [[1, 0, thisMonth]])
     }))

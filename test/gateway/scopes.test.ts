@@ -1,8 +1,8 @@
-import { hasDoubtfulKeys } from "#src/gateway/doubtful-keys.ts"
-import { readRpcBody } from "#src/gateway/rpc-body.ts"
-import { makeToolMarks } from "#src/gateway/tool-marks.ts"
-import { allowsEverything, mcpScopesIn, missingScopes, needsOf, partOfMcp } from "#src/oauth/mcp-scopes.ts"
-import { mcpScopes } from "#src/oauth/scopes.ts"
+import { hasDoubtfulKeys } from "#http/gateway/doubtful-keys.ts"
+import { readRpcBody } from "#http/gateway/rpc-body.ts"
+import { makeToolMarks } from "#http/gateway/tool-marks.ts"
+import { allowsEverything, mcpScopesIn, missingScopes, needsOf, partOfMcp } from "#src/oauth/scopes/mcp-scopes.ts"
+import { mcpScopes } from "#src/oauth/scopes/scopes.ts"
 import { FastCheck as fc } from "effect"
 import { assert, describe, it } from "vitest"
 

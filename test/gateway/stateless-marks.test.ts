@@ -1,4 +1,4 @@
-import { envelopeOf } from "#src/gateway/stateless-request.ts"
+import { envelopeOf } from "#http/gateway/stateless-request.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server"

@@ -1,5 +1,5 @@
-import { bounds } from "#http/linger.ts"
-import { Metering } from "#src/gateway/Metering.ts"
+import { bounds } from "#http/connection/linger.ts"
+import { RequestMetering } from "#src/usage/RequestMetering.ts"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { once } from "node:events"
@@ -151,7 +151,7 @@ layer(gatewayServices(), { excludeTestServices: true })("a stream through the ga
           // Client, gateway and machine share this process; the body alone would be 200 MB in each.
           assert.isBelow(peak - before, 150 * 1024 * 1024)
         })
-        const sql = yield* Metering
+        const sql = yield* RequestMetering
         yield* sql.flush
         assert.isAtLeast(sql.used(accountId) ?? 0, 1)
       }),

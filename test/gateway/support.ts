@@ -1,19 +1,19 @@
 import { makeGateway } from "#http/gateway/Gateway.ts"
-import { CurrentSettings } from "#src/Config.ts"
-import { Metering } from "#src/gateway/Metering.ts"
-import { MeteringRepo } from "#src/gateway/MeteringRepo.ts"
-import { Routes } from "#src/gateway/Routes.ts"
-import { RoutesRepo } from "#src/gateway/RoutesRepo.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
 import { type MachineAddress, Machines } from "#src/machines/Machines.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
-import { allMcpScopes } from "#src/oauth/scopes.ts"
+import { allMcpScopes } from "#src/oauth/scopes/scopes.ts"
 import { SigningKeys } from "#src/oauth/SigningKeys.ts"
 import { SigningKeysRepo } from "#src/oauth/SigningKeysRepo.ts"
+import { Routes } from "#src/routing/Routes.ts"
+import { RoutesRepo } from "#src/routing/RoutesRepo.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
 import { type ByoaConfig } from "#src/servers/ByoaConfig.ts"
 import { newId, newUlid } from "#src/shared/ids.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
 import { Secrets } from "#src/shared/Secrets.ts"
+import { RequestMetering } from "#src/usage/RequestMetering.ts"
+import { UsageRepo } from "#src/usage/UsageRepo.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
 import { createServer, type RequestListener, type Server } from "node:http"
@@ -59,8 +59,8 @@ export const tokensTest = AccessTokens.Default.pipe(
 
 /** Everything below the data path, on a database of its own. */
 export const gatewayServices = (variables: Readonly<Record<string, string>> = {}) =>
-  Layer.mergeAll(Routes.Default, Metering.Default, tokensTest, RateLimit.Default).pipe(
-    Layer.provide([RoutesRepo.Default, MeteringRepo.Default, machines]),
+  Layer.mergeAll(Routes.Default, RequestMetering.Default, tokensTest, RateLimit.Default).pipe(
+    Layer.provide([RoutesRepo.Default, UsageRepo.Default, machines]),
     Layer.provideMerge(FakeMachines.Default),
     Layer.provideMerge(DatabaseTest),
     Layer.provideMerge(settingsTest({ BASE_URL: "http://berth.test", MCP_DOMAIN: "mcp.test", ...variables }))

@@ -1,4 +1,4 @@
-import { preferred } from "#http/accept.ts"
+import { preferred } from "#http/answers/accept.ts"
 import { Headers } from "@effect/platform"
 import { FastCheck as fc } from "effect"
 import { assert, describe, it } from "vitest"

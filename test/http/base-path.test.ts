@@ -1,5 +1,5 @@
-import { withoutBasePath } from "#http/base-path.ts"
-import { type Settings } from "#src/Config.ts"
+import { withoutBasePath } from "#http/front/base-path.ts"
+import { type Settings } from "#src/config/Settings.ts"
 import { describe, expect, it } from "vitest"
 import { useBerth } from "../support/Berth.ts"
 

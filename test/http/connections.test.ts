@@ -1,4 +1,4 @@
-import { connectionsOf, type IdleLimit } from "#http/connections.ts"
+import { connectionsOf, type IdleLimit } from "#http/connection/connections.ts"
 import { once } from "node:events"
 import { createServer, type RequestListener, type Server } from "node:http"
 import { type AddressInfo, connect, type Socket } from "node:net"

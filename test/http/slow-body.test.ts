@@ -1,4 +1,4 @@
-import { read } from "#http/bodies.ts"
+import { read } from "#http/api/middleware/bodies.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, TestClock } from "effect"
 import { PassThrough } from "node:stream"

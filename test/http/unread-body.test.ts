@@ -1,4 +1,4 @@
-import { bounds, linger, PatientResponse } from "#http/linger.ts"
+import { bounds, linger, PatientResponse } from "#http/connection/linger.ts"
 import { once } from "node:events"
 import { createServer, type Server } from "node:http"
 import { type AddressInfo, connect } from "node:net"

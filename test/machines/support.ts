@@ -1,4 +1,4 @@
-import { SettingError } from "#src/Config.ts"
+import { SettingError } from "#src/config/Settings.ts"
 import { type MachineLine, Machines, type MachineSpec, type MachineState } from "#src/machines/Machines.ts"
 import { SandboxLive } from "#src/machines/sandbox/Sandbox.ts"
 import { Chunk, Effect, Layer, ManagedRuntime, Stream } from "effect"

@@ -1,4 +1,4 @@
-import { platformScopes } from "#src/oauth/platform-resource.ts"
+import { platformScopes } from "#src/oauth/scopes/platform-resource.ts"
 import { newUlid } from "#src/shared/ids.ts"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js"

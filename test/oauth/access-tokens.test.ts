@@ -1,4 +1,4 @@
-import { CurrentSettings } from "#src/Config.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
 import { AccessTokens, accessTokenSeconds } from "#src/oauth/AccessTokens.ts"
 import { SigningKeys } from "#src/oauth/SigningKeys.ts"
 import { assert, layer } from "@effect/vitest"

@@ -1,4 +1,4 @@
-import { jwks } from "#http/oauth/routes.ts"
+import { jwks } from "#http/api/oauth/jwks.ts"
 import { SigningKeys } from "#src/oauth/SigningKeys.ts"
 import { SigningKeysRepo } from "#src/oauth/SigningKeysRepo.ts"
 import { Secrets } from "#src/shared/Secrets.ts"

@@ -1,4 +1,4 @@
-import { buildReadyImage } from "#src/ready-server/build-image.ts"
+import { buildReadyImage } from "#src/ready-image/build-image.ts"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"

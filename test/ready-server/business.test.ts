@@ -1,4 +1,4 @@
-import { buildReadyImage } from "#src/ready-server/build-image.ts"
+import { buildReadyImage } from "#src/ready-image/build-image.ts"
 import { copyFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"

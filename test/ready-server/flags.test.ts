@@ -1,4 +1,4 @@
-import { decodeReadyConfig } from "#src/businesses/ReadyConfig.ts"
+import { decodeReadyConfig } from "#src/format/ReadyConfig.ts"
 import { serveCatalog } from "#src/ready-server/catalog.ts"
 import { flagTools } from "#src/ready-server/flag-tools.ts"
 import { Either } from "effect"

@@ -1,4 +1,4 @@
-import { decodeReadyConfig } from "#src/businesses/ReadyConfig.ts"
+import { decodeReadyConfig } from "#src/format/ReadyConfig.ts"
 import { following } from "#src/ready-server/follow.ts"
 import { served } from "#src/ready-server/served-config.ts"
 import { Either } from "effect"

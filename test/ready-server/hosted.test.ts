@@ -1,5 +1,5 @@
 import { openYard, socketPath } from "#src/machines/sandbox/paths.ts"
-import { buildReadyImage } from "#src/ready-server/build-image.ts"
+import { buildReadyImage } from "#src/ready-image/build-image.ts"
 import { copyFileSync } from "node:fs"
 import { request } from "node:http"
 import { join } from "node:path"

@@ -1,5 +1,5 @@
-import { dateOf, dayNumber, weekdayOf, weekdays } from "#src/businesses/opening-day.ts"
-import type { DayHours, Hours } from "#src/businesses/ReadyConfig.ts"
+import { dateOf, dayNumber, weekdayOf, weekdays } from "#src/format/opening-day.ts"
+import type { DayHours, Hours } from "#src/format/ReadyConfig.ts"
 import { allHours, formatLocal, openingAt, parseAt } from "#src/ready-server/hours.ts"
 import { FastCheck as fc } from "effect"
 import { expect, it } from "vitest"

@@ -1,5 +1,5 @@
-import { buildReadyImage } from "#src/ready-server/build-image.ts"
-import { parseLdd } from "#src/ready-server/libraries.ts"
+import { buildReadyImage } from "#src/ready-image/build-image.ts"
+import { parseLdd } from "#src/ready-image/libraries.ts"
 import { execFileSync, spawn } from "node:child_process"
 import { createHash } from "node:crypto"
 import {

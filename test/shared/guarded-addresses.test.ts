@@ -1,4 +1,4 @@
-import { isException, isPublicAddress } from "#src/shared/addresses.ts"
+import { isException, isPublicAddress } from "#src/shared/private-addresses.ts"
 import { describe, expect, it } from "@effect/vitest"
 import { FastCheck as fc } from "effect"
 import { isIPv4 } from "node:net"

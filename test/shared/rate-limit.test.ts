@@ -1,4 +1,4 @@
-import { SettingError } from "#src/Config.ts"
+import { SettingError } from "#src/config/Settings.ts"
 import { makeMemoryStore } from "#src/shared/rate-limit-memory.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
 import { assert, describe, it } from "@effect/vitest"

@@ -1,4 +1,4 @@
-import { SettingError } from "#src/Config.ts"
+import { SettingError } from "#src/config/Settings.ts"
 import { Secrets } from "#src/shared/Secrets.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck as fc, Layer, Redacted } from "effect"

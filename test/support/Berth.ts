@@ -1,4 +1,4 @@
-import { PlatformLive, platformOn } from "#src/cli/serve.ts"
+import { PlatformLive, platformOn } from "#src/Platform.ts"
 import { Clock, Console, Effect, Exit, Layer, Scope } from "effect"
 import { format } from "node:util"
 import { afterAll, beforeAll } from "vitest"

@@ -1,4 +1,4 @@
-import { SettingsLive } from "#src/Config.ts"
+import { SettingsLive } from "#src/config/Settings.ts"
 import { ConfigProvider, Layer } from "effect"
 import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,6 +1,6 @@
-import { CurrentSettings, type SettingError } from "#src/Config.ts"
+import { CurrentSettings, type SettingError } from "#src/config/Settings.ts"
+import { MachineError, Machines } from "#src/machines/Machines.ts"
 import { Effect, Layer } from "effect"
-import { MachineError, Machines } from "../Machines.ts"
 import { openAuth } from "./auth.ts"
 import { removeEmptyParent, sweepGroups } from "./cgroups.ts"
 import { chooseHost } from "./choose.ts"

@@ -1,8 +1,8 @@
+import { platformAddress } from "#src/machines/machine-address.ts"
 import { lookup } from "node:dns/promises"
 import { request } from "node:https"
 import { connect, isIP, isIPv4, type NetConnectOpts } from "node:net"
 import { networkInterfaces } from "node:os"
-import { platformAddress } from "../machine-address.ts"
 import type { AuthReach } from "./guarantees.ts"
 
 const patienceMillis = 1_000

@@ -1,5 +1,5 @@
+import { machineAddress } from "#src/machines/machine-address.ts"
 import { connect, createServer, type NetConnectOpts, type Server } from "node:net"
-import { machineAddress } from "../machine-address.ts"
 import { type AuthProxy } from "./auth-proxy.ts"
 
 const maxConnections = 64

@@ -1,6 +1,6 @@
-import { type Settings } from "#src/Config.ts"
+import { type Settings } from "#src/config/Settings.ts"
+import type { Machines } from "#src/machines/Machines.ts"
 import { Effect, type Scope } from "effect"
-import type { Machines } from "../Machines.ts"
 import { authProxy } from "./auth-proxy.ts"
 import { tlsServers } from "./auth-tls.ts"
 import { type AuthWay, insideAddress, makeAuthWay } from "./auth-way.ts"

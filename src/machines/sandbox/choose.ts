@@ -1,4 +1,4 @@
-import { SettingError, type Settings } from "#src/Config.ts"
+import { SettingError, type Settings } from "#src/config/Settings.ts"
 import { isDiskFull } from "#src/shared/disk-full.ts"
 import { Effect, Either } from "effect"
 import { execFileSync } from "node:child_process"
@@ -13,7 +13,7 @@ import { sweep } from "./store.ts"
 import type { Tier } from "./Tier.ts"
 import { gatherTools } from "./tools.ts"
 import { trial } from "./trial.ts"
-import { utilLinux } from "./utilLinux.ts"
+import { utilLinux } from "./util-linux.ts"
 
 export interface ChosenHost extends Host {
   readonly walls: Walls

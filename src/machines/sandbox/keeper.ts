@@ -1,9 +1,9 @@
+import type { closeInherited } from "#src/shared/inherited-descriptors.ts"
 import type * as ChildProcess from "node:child_process"
 import type * as Fs from "node:fs"
 import type * as Net from "node:net"
 import type * as Os from "node:os"
 import type { Readable } from "node:stream"
-import type { closeInherited } from "../../shared/inherited-descriptors.ts"
 
 /** What a machine's keeper is told, in a file whose path is its only argument. */
 export interface KeeperPlan {

@@ -1,4 +1,4 @@
-import type { MachineSpec } from "../Machines.ts"
+import type { MachineSpec } from "#src/machines/Machines.ts"
 
 export interface Limits {
   readonly memoryBytes: number

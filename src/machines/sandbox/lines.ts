@@ -1,4 +1,4 @@
-import type { MachineLine } from "../Machines.ts"
+import type { MachineLine } from "#src/machines/Machines.ts"
 
 /**
  * A line as it may be stored and shown: valid Unicode, terminal colours taken out, every other control character

@@ -1,7 +1,7 @@
+import type { MachineLine } from "#src/machines/Machines.ts"
 import { Chunk, Effect, Option, Stream } from "effect"
 import { closeSync, existsSync, openSync, readdirSync, readSync } from "node:fs"
 import { join } from "node:path"
-import type { MachineLine } from "../Machines.ts"
 import { parseLines } from "./lines.ts"
 
 // More than the longest line a keeper writes, or reading would stand still.

@@ -1,6 +1,6 @@
+import type { MachineFile, MachineSpec } from "#src/machines/Machines.ts"
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { MachineFile, MachineSpec } from "../Machines.ts"
 import { machineDir, scratchDir, writeAtomically, type Yard } from "./paths.ts"
 import type { ProcessId } from "./processes.ts"
 

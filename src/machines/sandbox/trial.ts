@@ -1,6 +1,6 @@
+import type { MachineSpec } from "#src/machines/Machines.ts"
 import { Effect } from "effect"
 import { mkdirSync, rmSync } from "node:fs"
-import type { MachineSpec } from "../Machines.ts"
 import * as lifecycle from "./lifecycle.ts"
 import { readPage } from "./output.ts"
 import { machineDir, scratchDir } from "./paths.ts"

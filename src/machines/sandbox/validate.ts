@@ -1,4 +1,4 @@
-import type { MachineFile, MachineSpec } from "../Machines.ts"
+import type { MachineFile, MachineSpec } from "#src/machines/Machines.ts"
 
 const hasNul = (text: string) => text.includes("\0")
 // MAX_ARG_STRLEN: one argument or variable longer than 32 pages makes execve fail (execve(2)).

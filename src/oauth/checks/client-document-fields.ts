@@ -1,4 +1,5 @@
-import { isBlank, Text } from "#src/shared/text.ts"
+import { isBlank } from "#src/format/blank.ts"
+import { Text } from "#src/shared/text.ts"
 import { Schema } from "effect"
 import { redirectProblem } from "./redirect-uri.ts"
 

@@ -1,5 +1,5 @@
+import { issuesOf } from "#src/format/issues.ts"
 import { sentence } from "#src/shared/Failure.ts"
-import { issuesOf } from "#src/shared/issues.ts"
 import { Either, Predicate, Schema } from "effect"
 import { ClientName, commonFields } from "./client-document-fields.ts"
 

@@ -1,4 +1,4 @@
-import { isException } from "#src/shared/addresses.ts"
+import { isException } from "#src/shared/private-addresses.ts"
 
 const longest = 2048
 const dotSegment = /\/(\.|%2e){1,2}(?=[/?]|$)/i

@@ -1,5 +1,5 @@
+import { issuesOf } from "#src/format/issues.ts"
 import { sentence } from "#src/shared/Failure.ts"
-import { issuesOf } from "#src/shared/issues.ts"
 import { Data, Either, Schema } from "effect"
 import { ClientName, commonFields, tidyScope } from "./client-document-fields.ts"
 

@@ -1,7 +1,7 @@
-import { type Settings } from "#src/Config.ts"
-import { locator } from "#src/gateway/address.ts"
+import { type Settings } from "#src/config/Settings.ts"
+import { platformResources } from "#src/oauth/scopes/platform-resource.ts"
 import { publicUrl, resourceUrls } from "#src/servers/addresses.ts"
-import { platformResources } from "../platform-resource.ts"
+import { locator } from "#src/servers/locate.ts"
 
 /** What a resource names, and its canonical form: of a server's two URLs the one that is the audience of its tokens. */
 export type NamedResource =

@@ -1,5 +1,5 @@
+import { offlineAccess } from "#src/oauth/scopes/scopes.ts"
 import { Either } from "effect"
-import { offlineAccess } from "../scopes.ts"
 
 /** RFC 6749 §3.3. */
 const scopeForm = /^[\x21\x23-\x5b\x5d-\x7e]+( +[\x21\x23-\x5b\x5d-\x7e]+)*$/

@@ -1,6 +1,6 @@
-import { CurrentSettings } from "#src/Config.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
+import { version } from "#src/config/version.ts"
 import { storedBlobs, storedIndex } from "#src/images/stored-files.ts"
-import { version } from "#src/version.ts"
 import { Effect, Schema } from "effect"
 import { createHash } from "node:crypto"
 import { type ArchiveWriter, writeArchive } from "./archive-writer.ts"

@@ -1,4 +1,4 @@
-import { CurrentSettings } from "#src/Config.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
 import { storing } from "#src/images/stored-files.ts"
 import { messageOf } from "#src/shared/message-of.ts"
 import { Effect } from "effect"

@@ -1,4 +1,4 @@
-import { adminCommand } from "#src/cli/adminCommand.ts"
+import { adminCommand } from "#src/cli/admin-command.ts"
 import { callCommand, toolsCommand } from "#src/cli/mcp/commands.ts"
 import { Command } from "@effect/cli"
 import { NodeContext } from "@effect/platform-node"

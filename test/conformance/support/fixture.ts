@@ -1,4 +1,4 @@
-import { buildReadyImage } from "#src/ready-server/build-image.ts"
+import { buildReadyImage } from "#src/ready-image/build-image.ts"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { writeFileSync } from "node:fs"

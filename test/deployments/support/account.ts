@@ -1,5 +1,5 @@
 import { AccountId, type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
-import { type PlanName } from "#src/billing/Plan.ts"
+import { type PlanName } from "#src/plans/Plan.ts"
 import { Projects } from "#src/projects/Projects.ts"
 import { CreateServer } from "#src/servers/Server.ts"
 import { Servers } from "#src/servers/Servers.ts"

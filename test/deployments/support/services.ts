@@ -1,4 +1,4 @@
-import { type CurrentSettings } from "#src/Config.ts"
+import { type CurrentSettings } from "#src/config/Settings.ts"
 import { HostLeaseLive } from "#src/hosts/HostLease.ts"
 import { SandboxLive } from "#src/machines/sandbox/Sandbox.ts"
 import { ServicesLive } from "#src/Services.ts"

@@ -1,6 +1,6 @@
-import { DatabaseCopyLive } from "#src/cli/serve.ts"
 import { backup } from "#src/operations/backup/Backup.ts"
 import { restore } from "#src/operations/backup/Restore.ts"
+import { DatabaseCopyLive } from "#src/Platform.ts"
 import { Effect, Layer, Logger, LogLevel } from "effect"
 import { join } from "node:path"
 import { settingsTest, temporaryDirectory } from "../../support/Settings.ts"

@@ -1,0 +1,82 @@
+import { issuesFrom } from "#src/format/issues.ts"
+import { BadRequest, codeOf, describe, type Failure, Invalid, sentence } from "#src/shared/Failure.ts"
+import { describeOutage, reportOutage } from "#src/shared/outage.ts"
+import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { Cause, Effect, Option, Predicate } from "effect"
+import { openHeaders } from "./cors.ts"
+import { NotJsonRpc } from "./json-rpc.ts"
+
+/** Hub, directory and business paths speak lower-case codes, the rest of the platform upper case. */
+const lowerCase = /^\/(v1\/(hub|directory)|api\/v1|\.well-known\/mcp-[^/?]*)(?=[/?]|$)/
+
+/** The endpoints that clients of OAuth ask; the authorization endpoint is a page. */
+const oauth = /^\/api\/v1\/oauth\/(?!authorize([/?]|$))/
+
+/** RFC 6749 §5.2 has no words for some of it; clients know these two from the authorization endpoint (§4.1.2.1). */
+const oauthCode = (status: number) =>
+  status === 429 || status === 503 ? "temporarily_unavailable" : status >= 500 ? "server_error" : "invalid_request"
+
+const bodyOf = (path: string, { code, details, jsonRpc, message, status }: Failure) => {
+  if (jsonRpc !== undefined) return { jsonrpc: "2.0", id: jsonRpc.id, error: { code: jsonRpc.code, message } }
+  return oauth.test(path) ? { error: oauthCode(status), error_description: message } : {
+    error: {
+      code: lowerCase.test(path) ? code.toLowerCase() : code,
+      message,
+      ...(details === undefined ? {} : { details })
+    }
+  }
+}
+
+export const errorResponse = (path: string, failure: Failure) => {
+  const { allow, retryAfter, status } = failure
+  const headers = {
+    ...(oauth.test(path) ? { ...openHeaders, "cache-control": "no-store" } : {}),
+    ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
+    ...(allow === undefined ? {} : { allow: allow.join(", ") }),
+    ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
+    ...(status === 408 || status === 413 ? { connection: "close" } : {})
+  }
+  return HttpServerResponse.unsafeJson(bodyOf(path, failure), { status, headers })
+}
+
+const failed = (status: number, message: string): Failure => ({ status, code: codeOf(status), message })
+
+/** HttpApi says neither which part did not fit nor that a body was no JSON; the request tells. */
+const decodeFailure = (
+  request: HttpServerRequest.HttpServerRequest,
+  issues: Parameters<typeof issuesFrom>[0]
+): Failure | undefined => {
+  const found = issuesFrom(issues)
+  return request.method === "GET" || request.method === "HEAD"
+    ? describe(new BadRequest({ reason: sentence(found), issues: found }))
+    : describe(new Invalid({ issues: found }))
+}
+
+const ofError = (request: HttpServerRequest.HttpServerRequest, error: unknown): Failure | undefined => {
+  if (Predicate.isTagged(error, "HttpApiDecodeError") && Predicate.hasProperty(error, "issues")) {
+    return decodeFailure(request, error.issues as Parameters<typeof issuesFrom>[0])
+  }
+  if (Predicate.isTagged(error, "RouteNotFound")) return failed(404, "There is nothing at this path")
+  if (error instanceof NotJsonRpc) {
+    return { ...failed(400, error.message), jsonRpc: { code: error.code, id: error.id } }
+  }
+  return describeOutage(error) ?? describe(error)
+}
+
+/**
+ * What a failed request is answered: every failure goes through here, those of HttpApi and of the router too. What
+ * nobody foresaw is a 500, whose cause goes to the log and not to the caller.
+ */
+export const failureOf = (request: HttpServerRequest.HttpServerRequest, cause: Cause.Cause<unknown>) => {
+  const error = Option.getOrElse(
+    Option.orElse(Cause.failureOption(cause), () => Cause.dieOption(cause)),
+    () => undefined
+  )
+  const known = ofError(request, error)
+  return known !== undefined
+    ? Effect.as(reportOutage(error), known)
+    : Effect.as(
+      Effect.logError("A request failed unexpectedly", cause),
+      failed(500, "Something went wrong on our side; the log has it under this request id")
+    )
+}

@@ -1,0 +1,44 @@
+import { apiName } from "#http/answers/group.ts"
+import { AccountsApi } from "#http/api/accounts/Api.ts"
+import { BillingApi } from "#http/api/billing/Api.ts"
+import { BusinessesApi } from "#http/api/businesses/Api.ts"
+import { CatalogApi } from "#http/api/catalog/Api.ts"
+import { ClientsApi } from "#http/api/clients/Api.ts"
+import { DeploymentsApi } from "#http/api/deployments/Api.ts"
+import { DirectoryApi } from "#http/api/directory/Api.ts"
+import { EnvironmentApi } from "#http/api/environment/Api.ts"
+import { GrantsApi } from "#http/api/grants/Api.ts"
+import { HealthApi } from "#http/api/health/Api.ts"
+import { ImportsApi } from "#http/api/imports/Api.ts"
+import { ProjectsApi } from "#http/api/projects/Api.ts"
+import { PublishingApi } from "#http/api/publishing/Api.ts"
+import { ReadyConfigApi } from "#http/api/ready-config/Api.ts"
+import { RegistryApi } from "#http/api/registry/Api.ts"
+import { ServersApi } from "#http/api/servers/Api.ts"
+import { VerificationApi } from "#http/api/verification/Api.ts"
+import { version } from "#src/config/version.ts"
+import { HttpApi, OpenApi } from "@effect/platform"
+import { truthful } from "./openapi.ts"
+
+export class Api extends HttpApi.make(apiName)
+  .add(HealthApi)
+  .add(AccountsApi)
+  .add(ProjectsApi)
+  .add(ServersApi)
+  .add(EnvironmentApi)
+  .add(DeploymentsApi)
+  .add(ClientsApi)
+  .add(GrantsApi)
+  .add(BillingApi)
+  .add(BusinessesApi)
+  .add(ImportsApi)
+  .add(VerificationApi)
+  .add(PublishingApi)
+  .add(CatalogApi)
+  .add(ReadyConfigApi)
+  .add(DirectoryApi)
+  .add(RegistryApi)
+  .annotate(OpenApi.Title, "Berth")
+  .annotate(OpenApi.Version, version)
+  .annotate(OpenApi.Transform, truthful)
+{}

@@ -1,0 +1,62 @@
+import { AuthenticationLive } from "#http/callers/Authentication.ts"
+import { HttpApiBuilder } from "@effect/platform"
+import { Layer } from "effect"
+import { AccountsHandlers } from "./accounts/Handlers.ts"
+import { Api } from "./Api.ts"
+import { BillingHandlers } from "./billing/Handlers.ts"
+import { BusinessesHandlers } from "./businesses/Handlers.ts"
+import { CatalogHandlers } from "./catalog/Handlers.ts"
+import { ClientsHandlers } from "./clients/Handlers.ts"
+import { DeploymentsHandlers } from "./deployments/Handlers.ts"
+import { DirectoryHandlers } from "./directory/Handlers.ts"
+import { EnvironmentHandlers } from "./environment/Handlers.ts"
+import { GrantsHandlers } from "./grants/Handlers.ts"
+import { HealthHandlers } from "./health/Handlers.ts"
+import { ImportsHandlers } from "./imports/Handlers.ts"
+import { TemplatesRoutes } from "./imports/templates.ts"
+import { OAuthRoutes } from "./oauth/endpoints.ts"
+import { JwksRoute } from "./oauth/jwks.ts"
+import { MetadataRoutes } from "./oauth/metadata.ts"
+import { RegisterRoute } from "./oauth/register.ts"
+import { ProjectsHandlers } from "./projects/Handlers.ts"
+import { PublishingHandlers } from "./publishing/Handlers.ts"
+import { NamelessConfigRoute, ReadyConfigHandlers } from "./ready-config/Handlers.ts"
+import { SelfConfigRoute } from "./ready-config/self.ts"
+import { RegistryHandlers } from "./registry/Handlers.ts"
+import { ServersHandlers } from "./servers/Handlers.ts"
+import { VerificationHandlers } from "./verification/Handlers.ts"
+
+/** The documented API. */
+export const ApiLive = HttpApiBuilder.api(Api).pipe(
+  Layer.provide([
+    AccountsHandlers,
+    BillingHandlers,
+    BusinessesHandlers,
+    CatalogHandlers,
+    ClientsHandlers,
+    DeploymentsHandlers,
+    DirectoryHandlers,
+    EnvironmentHandlers,
+    GrantsHandlers,
+    HealthHandlers,
+    ImportsHandlers,
+    ProjectsHandlers,
+    PublishingHandlers,
+    ReadyConfigHandlers,
+    RegistryHandlers,
+    ServersHandlers,
+    VerificationHandlers
+  ]),
+  Layer.provide(AuthenticationLive)
+)
+
+/** The routes of the same domains that HttpApi has no words for. */
+export const RawRoutes = Layer.mergeAll(
+  JwksRoute,
+  MetadataRoutes,
+  NamelessConfigRoute,
+  OAuthRoutes,
+  RegisterRoute,
+  SelfConfigRoute,
+  TemplatesRoutes
+)

@@ -1,0 +1,98 @@
+import { Data } from "#http/answers/envelope.ts"
+import { serverPath } from "#http/api/servers/Api.ts"
+import { Authentication } from "#http/callers/Authentication.ts"
+import { Forbidden } from "#src/accounts/Policy.ts"
+import {
+  DeployInput,
+  Deployment,
+  DeploymentInProgress,
+  DeploymentNotFound,
+  NotDeployed,
+  RollbackInput,
+  VersionNotFound,
+  VersionNotKept
+} from "#src/deployments/Deployment.ts"
+import { TestToken, TokensIssuedElsewhere } from "#src/oauth/TestTokens.ts"
+import { Server, ServerNotFound } from "#src/servers/Server.ts"
+import { LowDisk } from "#src/shared/Disk.ts"
+import { BadRequest, Invalid } from "#src/shared/Failure.ts"
+import { PageOf, PageQuery } from "#src/shared/paging.ts"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+
+const waits = "Answers when the pipeline ended: `running`, or `failed` with `errorMessage`. With " +
+  "`Prefer: respond-async` it answers 202 at once with the pending deployment and a `Location` to look at. " +
+  "Hanging up does not stop it."
+
+const lifecycle = <Name extends "start" | "stop" | "restart">(name: Name, summary: string) =>
+  HttpApiEndpoint.post(name, `/v1/servers/:serverId/${name}`)
+    .setPath(serverPath)
+    .addSuccess(Data(Server))
+    .addError(ServerNotFound)
+    .addError(NotDeployed)
+    .addError(DeploymentInProgress)
+    .addError(BadRequest)
+    .addError(Invalid)
+    .annotate(OpenApi.Summary, summary)
+
+export class DeploymentsApi extends HttpApiGroup.make("deployments")
+  .add(
+    HttpApiEndpoint.post("deploy", "/v1/servers/:serverId/deploy")
+      .setPath(serverPath)
+      .setPayload(DeployInput)
+      .addSuccess(Data(Deployment), { status: 201 })
+      .addSuccess(Data(Deployment), { status: 202 })
+      .addError(ServerNotFound)
+      .addError(DeploymentNotFound)
+      .addError(DeploymentInProgress)
+      .addError(LowDisk)
+      .annotate(OpenApi.Summary, "Deploy an OCI image: resolve, scan, mirror, provision, health check, traffic swap")
+      .annotate(OpenApi.Description, waits)
+  )
+  .add(
+    HttpApiEndpoint.post("rollback", "/v1/servers/:serverId/rollback")
+      .setPath(serverPath)
+      .setPayload(RollbackInput)
+      .addSuccess(Data(Deployment), { status: 201 })
+      .addSuccess(Data(Deployment), { status: 202 })
+      .addError(ServerNotFound)
+      .addError(DeploymentNotFound)
+      .addError(VersionNotFound)
+      .addError(VersionNotKept)
+      .addError(DeploymentInProgress)
+      .annotate(OpenApi.Summary, "Deploy the stored image of an earlier version, as a new deployment")
+      .annotate(OpenApi.Description, waits)
+  )
+  .add(
+    HttpApiEndpoint.get("list", "/v1/servers/:serverId/deployments")
+      .setPath(serverPath)
+      .setUrlParams(PageQuery)
+      .addSuccess(PageOf(Deployment))
+      .addError(ServerNotFound)
+      .addError(BadRequest)
+      .annotate(OpenApi.Summary, "List a server's deployments, newest first")
+  )
+  .add(
+    HttpApiEndpoint.get("get", "/v1/servers/:serverId/deployments/:deploymentId")
+      .setPath(Schema.Struct({ serverId: Schema.String, deploymentId: Schema.String }))
+      .addSuccess(Data(Deployment))
+      .addError(DeploymentNotFound)
+      .annotate(OpenApi.Summary, "Read one deployment: where a 202 points to")
+  )
+  .add(lifecycle("start", "Start what is deployed"))
+  .add(lifecycle("stop", "Stop the server until it is started or deployed again"))
+  .add(lifecycle("restart", "Stop and start what is deployed"))
+  .add(
+    HttpApiEndpoint.post("createTestToken", "/v1/servers/:serverId/test-token")
+      .setPath(serverPath)
+      .addSuccess(Data(TestToken), { status: 201 })
+      .addError(ServerNotFound)
+      .addError(TokensIssuedElsewhere)
+      .addError(BadRequest)
+      .addError(Invalid)
+      .annotate(OpenApi.Summary, "Make an access token of 15 minutes for the server, to try it")
+  )
+  .addError(Forbidden)
+  .middleware(Authentication)
+  .annotate(OpenApi.Title, "Deployments")
+{}

@@ -1,0 +1,51 @@
+import { Data, data } from "#http/answers/envelope.ts"
+import { alone } from "#http/answers/group.ts"
+import { takesNoBody } from "#http/callers/no-body.ts"
+import { Deployment } from "#src/deployments/Deployment.ts"
+import { Deployments } from "#src/deployments/Deployments.ts"
+import { Lifecycle } from "#src/deployments/Lifecycle.ts"
+import { TestTokens } from "#src/oauth/TestTokens.ts"
+import { HttpApiBuilder, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { Effect, Schema } from "effect"
+import { DeploymentsApi } from "./Api.ts"
+
+const body = Schema.encodeSync(Data(Deployment))
+
+/** RFC 7240 §4.1: the caller does not want to wait. */
+const prefersAsync = Effect.map(
+  HttpServerRequest.HttpServerRequest,
+  ({ headers }) => /(^|,)\s*respond-async\s*(;|,|$)/i.test(headers["prefer"] ?? "")
+)
+
+export const DeploymentsHandlers = HttpApiBuilder.group(
+  alone(DeploymentsApi),
+  "deployments",
+  (handlers) =>
+    Effect.gen(function*() {
+      const deployments = yield* Deployments
+      const lifecycle = yield* Lifecycle
+      const tokens = yield* TestTokens
+
+      const started = Effect.fn("http.deployment")(function*(deployment: Deployment) {
+        const accepted = yield* prefersAsync
+        const location = `/v1/servers/${deployment.serverId}/deployments/${deployment.id}`
+        return HttpServerResponse.unsafeJson(
+          body(data(accepted ? deployment : yield* deployments.settled(deployment.id))),
+          accepted ? { status: 202, headers: { location, "preference-applied": "respond-async" } } : { status: 201 }
+        )
+      })
+
+      return handlers
+        .handle("deploy", ({ path, payload }) => Effect.flatMap(deployments.deploy(path.serverId, payload), started))
+        .handle(
+          "rollback",
+          ({ path, payload }) => Effect.flatMap(deployments.rollback(path.serverId, payload), started)
+        )
+        .handle("list", ({ path, urlParams }) => deployments.list(path.serverId, urlParams))
+        .handle("get", ({ path }) => Effect.map(deployments.get(path.serverId, path.deploymentId), data))
+        .handle("start", ({ path }) => takesNoBody(Effect.map(lifecycle.start(path.serverId), data)))
+        .handle("stop", ({ path }) => takesNoBody(Effect.map(lifecycle.stop(path.serverId), data)))
+        .handle("restart", ({ path }) => takesNoBody(Effect.map(lifecycle.restart(path.serverId), data)))
+        .handle("createTestToken", ({ path }) => takesNoBody(Effect.map(tokens.createTestToken(path.serverId), data)))
+    })
+)

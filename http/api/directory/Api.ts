@@ -1,0 +1,57 @@
+import { Data } from "#http/answers/envelope.ts"
+import { Authentication } from "#http/callers/Authentication.ts"
+import { Forbidden } from "#src/accounts/Policy.ts"
+import { DirectoryQuery } from "#src/directory/DirectoryQuery.ts"
+import { MetadataQuery, NoSuchServer, ServerMetadata } from "#src/directory/ServerMetadata.ts"
+import { ListedListing, ListingDetail, ListingNotFound, SetVisible, Visibility } from "#src/listings/Listing.ts"
+import { BadRequest, Invalid } from "#src/shared/Failure.ts"
+import { PageOf } from "#src/shared/paging.ts"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+
+const listingPath = Schema.Struct({ listingId: Schema.String })
+
+export class DirectoryApi extends HttpApiGroup.make("directory")
+  .add(
+    HttpApiEndpoint.get("list", "/v1/directory")
+      .setUrlParams(DirectoryQuery)
+      .addSuccess(PageOf(ListedListing))
+      .addError(BadRequest)
+      .annotate(OpenApi.Summary, "Search the directory of businesses")
+      .annotate(
+        OpenApi.Description,
+        "Public, 300 requests a minute per IP address. Filters combine freely. Best first: by relevanceScore, then by " +
+          "id; with search, by how well the name fits before that. A cursor goes with the filters it was given for."
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("get", "/v1/directory/:listingId")
+      .setPath(listingPath)
+      .addSuccess(Data(ListingDetail))
+      .addError(ListingNotFound)
+      .annotate(OpenApi.Summary, "Read a listing")
+      .annotate(OpenApi.Description, "Public, 300 requests a minute per IP address, together with the list.")
+  )
+  .add(
+    HttpApiEndpoint.get("serverMetadata", "/.well-known/mcp-server-metadata")
+      .setUrlParams(MetadataQuery)
+      .addSuccess(ServerMetadata)
+      .addError(BadRequest)
+      .addError(NoSuchServer)
+      .annotate(OpenApi.Summary, "Describe the MCP server of a business that is listed")
+      .annotate(OpenApi.Description, "Public. The object itself, not in `data`.")
+  )
+  .add(
+    HttpApiEndpoint.patch("setVisible", "/v1/directory/:listingId")
+      .setPath(listingPath)
+      .setPayload(SetVisible)
+      .addSuccess(Data(Visibility))
+      .addError(ListingNotFound)
+      .addError(Invalid)
+      .addError(Forbidden)
+      .middleware(Authentication)
+      .annotate(OpenApi.Summary, "Show a listing in the directory, or hide it")
+      .annotate(OpenApi.Description, "Session only. publishedAt is the time it was first shown, and stays.")
+  )
+  .annotate(OpenApi.Title, "Directory")
+{}

@@ -1,0 +1,30 @@
+import { Authentication } from "#http/callers/Authentication.ts"
+import { Forbidden } from "#src/accounts/Policy.ts"
+import { Grant, GrantNotFound } from "#src/oauth/Grant.ts"
+import { BadRequest } from "#src/shared/Failure.ts"
+import { PageOf, PageQuery } from "#src/shared/paging.ts"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+
+export class GrantsApi extends HttpApiGroup.make("grants")
+  .add(
+    HttpApiEndpoint.get("list", "/v1/auth/grants")
+      .setUrlParams(PageQuery)
+      .addSuccess(PageOf(Grant))
+      .addError(BadRequest)
+      .annotate(OpenApi.Summary, "List what you allowed which OAuth clients, newest first")
+  )
+  .add(
+    HttpApiEndpoint.del("revoke", "/v1/auth/grants/:grantId")
+      .setPath(Schema.Struct({ grantId: Schema.String }))
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(GrantNotFound)
+      .annotate(
+        OpenApi.Summary,
+        "Revoke a grant: the client's tokens and the API keys it made end at once, and it must ask again"
+      )
+  )
+  .addError(Forbidden)
+  .middleware(Authentication)
+  .annotate(OpenApi.Title, "Grants")
+{}

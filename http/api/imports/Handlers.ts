@@ -1,0 +1,32 @@
+import { data } from "#http/answers/envelope.ts"
+import { alone } from "#http/answers/group.ts"
+import { takesNoBody } from "#http/callers/no-body.ts"
+import { Imports } from "#src/imports/Imports.ts"
+import { CallerAddress } from "#src/shared/CallerAddress.ts"
+import { HttpApiBuilder } from "@effect/platform"
+import { Effect } from "effect"
+import { ImportsApi } from "./Api.ts"
+import { CurrentUpload } from "./upload.ts"
+
+export const ImportsHandlers = HttpApiBuilder.group(
+  alone(ImportsApi),
+  "imports",
+  (handlers) =>
+    Effect.map(Imports, (imports) =>
+      handlers
+        .handle("preview", ({ path }) =>
+          Effect.flatMap(
+            CallerAddress,
+            (address) => Effect.map(imports.receive(path.businessId, Effect.flatten(CurrentUpload), address), data)
+          ))
+        .handle(
+          "confirm",
+          ({ path }) =>
+            Effect.flatMap(
+              CallerAddress,
+              (address) => takesNoBody(Effect.map(imports.confirm(path.businessId, path.previewId, address), data))
+            )
+        )
+        .handle("discard", ({ path }) => imports.discard(path.businessId, path.previewId))
+        .handle("revert", ({ path }) => takesNoBody(Effect.map(imports.revert(path.businessId, path.importId), data))))
+)

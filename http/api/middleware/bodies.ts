@@ -1,0 +1,160 @@
+import { BodyTooLarge, BodyTooSlow } from "#http/answers/body-errors.ts"
+import { checkJsonRpc } from "#http/answers/json-rpc.ts"
+import { CurrentUpload, isUpload, takesFile, withUpload } from "#http/api/imports/upload.ts"
+import { BadRequest } from "#src/shared/Failure.ts"
+import { Headers, type HttpApp, HttpMethod, HttpServerRequest } from "@effect/platform"
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Effect } from "effect"
+import { isUtf8 } from "node:buffer"
+import { type Readable } from "node:stream"
+import { deeperThan } from "./json-depth.ts"
+
+/** Bodies of ours are small; 1 MiB is far above the largest that fits its schema. */
+const maxBytes = 1024 * 1024
+/** A form of ours has a handful of fields. */
+const maxFormBytes = 64 * 1024
+/** A megabyte in this time is 17 KiB a second. */
+const maxTime = "60 seconds"
+/** Nothing of ours nests a tenth as deep. */
+const maxDepth = 100
+
+/**
+ * Where a body is a form and nothing else: the endpoints of OAuth (RFC 6749 appendix B), which take no cookies, and the
+ * pages, which check where a form comes from (http/pages/form.ts).
+ */
+const takesForm = (url: string) => /^\/(api\/v1\/oauth\/(token|revoke|introspect)|oauth\/[\w-]+)\/?(\?|$)/.test(url)
+
+const isForm = (contentType: string | undefined) =>
+  /^\s*application\/x-www-form-urlencoded\s*(;|$)/i.test(contentType ?? "")
+
+/** The charset that a body is said to have; of JSON there is one (RFC 8259 §8.1), US-ASCII being a part of it. */
+const charsetOf = (contentType = "") => /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1]
+const isReadable = (charset: string | undefined) => charset === undefined || /^(utf-?8|us-ascii)$/i.test(charset)
+
+/** A JSON media type (RFC 6839 §3.1), or none said. */
+const isJson = (contentType: string | undefined) =>
+  contentType === undefined || /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)
+
+/** Our MCP door, where the credential is looked at before the body is. */
+const isDoor = (url: string) => /^\/(mcp|message)(\?|$)/.test(url)
+export const isMcp = (url: string) => /^\/mcp(\?|$)/.test(url)
+
+const hasBody = ({ headers }: HttpServerRequest.HttpServerRequest) =>
+  headers["transfer-encoding"] !== undefined || !/^0*$/.test(headers["content-length"] ?? "")
+
+/** JSON is UTF-8 (RFC 8259 §8.1); bytes that are not would be stored as something nobody sent. */
+const textOf = (bytes: Buffer) =>
+  isUtf8(bytes) ? Effect.succeed(bytes.toString("utf8")) : new BadRequest({ reason: "The body is not UTF-8" })
+
+const notDeep = (text: string) =>
+  deeperThan(text, maxDepth)
+    ? new BadRequest({ reason: `The body is nested more than ${maxDepth} levels deep` })
+    : Effect.succeed(text)
+
+/**
+ * Reads a body within the limits. What is beyond them is thrown away as it comes, and the connection ends after the
+ * answer, so that a sender that only listens when it is done hears the 413.
+ */
+export const read = (source: Readable, most: number) =>
+  Effect.async<string, BodyTooLarge | BadRequest>((resume) => {
+    const chunks: Array<Buffer> = []
+    let size = 0
+    const settle = (result: Effect.Effect<string, BodyTooLarge | BadRequest>) => {
+      source.off("data", onData).off("end", onEnd).off("error", onError)
+      source.resume()
+      resume(result)
+    }
+    const onData = (chunk: Buffer) => {
+      size += chunk.length
+      if (size > most) settle(new BodyTooLarge({ most }))
+      else chunks.push(chunk)
+    }
+    const onEnd = () => settle(textOf(Buffer.concat(chunks)))
+    const onError = () => settle(new BadRequest({ reason: "The body was cut off" }))
+    source.on("data", onData).on("end", onEnd).on("error", onError)
+    return Effect.sync(() => void source.off("data", onData).off("end", onEnd).off("error", onError).resume())
+  }).pipe(
+    // A request's middleware can't be interrupted; this may.
+    Effect.interruptible,
+    Effect.timeoutFail({ duration: maxTime, onTimeout: () => new BodyTooSlow() })
+  )
+
+const empty = "The body is empty, and must be JSON"
+
+const parse = (text: string) =>
+  Effect.try({
+    try: (): unknown => JSON.parse(text),
+    catch: () => new BadRequest({ reason: text.trim() === "" ? empty : "The body is not valid JSON" })
+  })
+
+/** The request with its body read already, as JSON by whatever name: what asks for it later gets the same text. */
+const withBody = (request: HttpServerRequest.HttpServerRequest, text: string) =>
+  Object.create(request, {
+    headers: { value: Headers.set(request.headers, "content-type", "application/json") },
+    text: { value: isMcp(request.url) ? checkJsonRpc(text) : Effect.succeed(text) },
+    json: { value: parse(text) }
+  }) as HttpServerRequest.HttpServerRequest
+
+/** The request whose body is no good: who asks for it is told so, and nobody before. */
+const withFault = (request: HttpServerRequest.HttpServerRequest, fault: BadRequest) =>
+  Object.create(request, {
+    text: { value: Effect.fail(fault) },
+    json: { value: Effect.fail(fault) }
+  }) as HttpServerRequest.HttpServerRequest
+
+/** The request with its form read already: `text` gives it. */
+const withForm = (request: HttpServerRequest.HttpServerRequest, text: string) =>
+  Object.create(request, { text: { value: Effect.succeed(text) } }) as HttpServerRequest.HttpServerRequest
+
+const readForm = Effect.fn("http.readForm")(function*(request: HttpServerRequest.HttpServerRequest) {
+  if (!isForm(request.headers["content-type"])) {
+    return yield* new BadRequest({
+      reason: "The body must be a form (Content-Type: application/x-www-form-urlencoded)"
+    })
+  }
+  return withForm(request, yield* read(NodeHttpServerRequest.toIncomingMessage(request), maxFormBytes))
+})
+
+const readJson = Effect.fn("http.readJson")(function*(request: HttpServerRequest.HttpServerRequest) {
+  if (!isJson(request.headers["content-type"])) {
+    return yield* new BadRequest({
+      reason: takesFile(request)
+        ? "The body must be multipart/form-data with one file in its field \"file\""
+        : "The body must be JSON (Content-Type: application/json)"
+    })
+  }
+  const charset = charsetOf(request.headers["content-type"])
+  if (!isReadable(charset)) {
+    return yield* new BadRequest({ reason: `The body must be JSON in UTF-8, not ${charset?.slice(0, 40)}` })
+  }
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes) return yield* new BodyTooLarge({ most: maxBytes })
+  const text = yield* read(NodeHttpServerRequest.toIncomingMessage(request), maxBytes)
+  return withBody(request, yield* notDeep(text))
+})
+
+const taken = (request: HttpServerRequest.HttpServerRequest) => {
+  if (takesForm(request.url)) return readForm(request)
+  if (!isDoor(request.url)) return readJson(request)
+  return Effect.catchTag(readJson(request), "BadRequest", (fault) => Effect.succeed(withFault(request, fault)))
+}
+
+/**
+ * Bodies are JSON within a limit. A form or a text, which a page of elsewhere can post with the
+ * reader's cookies, is not taken for it; where forms are at home, nothing else is. Where none was sent, what takes one
+ * says so.
+ */
+export const bounded = <E, R>(app: HttpApp.Default<E, R>) =>
+  Effect.gen(function*() {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    if (isUpload(request)) {
+      const { given, upload } = yield* withUpload(request)
+      return yield* app.pipe(
+        Effect.provideService(HttpServerRequest.HttpServerRequest, given),
+        Effect.provideService(CurrentUpload, upload)
+      )
+    }
+    const withoutBody = !hasBody(request)
+    if (withoutBody && (takesForm(request.url) || !HttpMethod.hasBody(request.method))) return yield* app
+    const given = withoutBody ? withBody(request, "") : yield* taken(request)
+    return yield* Effect.provideService(app, HttpServerRequest.HttpServerRequest, given)
+  })

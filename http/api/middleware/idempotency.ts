@@ -1,0 +1,80 @@
+import { errorResponse, failureOf } from "#http/answers/errors.ts"
+import { type Caller, CurrentCaller } from "#http/callers/caller.ts"
+import { type Actor } from "#src/accounts/CurrentActor.ts"
+import { CallerAddress } from "#src/shared/CallerAddress.ts"
+import { canonicalJson } from "#src/shared/canonical-json.ts"
+import { addressBucket } from "#src/shared/client-address.ts"
+import { Idempotency, signUp, type StoredResponse } from "#src/shared/Idempotency.ts"
+import { digestOf } from "#src/shared/tokens.ts"
+import { Cookies, type HttpApp, HttpBody, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { Effect, Option, Predicate } from "effect"
+
+const textOf = ({ body }: HttpServerResponse.HttpServerResponse) =>
+  body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : ""
+
+const stored = (response: HttpServerResponse.HttpServerResponse): StoredResponse => ({
+  status: response.status,
+  contentType: response.body.contentType ?? null,
+  location: response.headers["location"] ?? null,
+  cookies: Cookies.toSetCookieHeaders(response.cookies),
+  body: textOf(response)
+})
+
+const restored = ({ body, contentType, cookies, location, status }: StoredResponse) => {
+  const headers = location === null ? {} : { location }
+  const empty = HttpServerResponse.empty({ status, headers, cookies: Cookies.fromSetCookie(cookies) })
+  return body === "" ? empty : HttpServerResponse.setBody(empty, HttpBody.text(body, contentType ?? "application/json"))
+}
+
+const isProtocol = (url: string) => /^\/(mcp|sse|message|oauth|api\/v1\/oauth)(\/|\?|$)/.test(url)
+
+/** A user's sessions may all do the same; what an API key may do is its own. */
+const holderOf = ({ credential }: Actor) => credential.kind === "session" ? "session" : credential.id
+
+const isSignUp = (url: string) => /^\/v1\/auth\/signup\/?(\?|$)/.test(url)
+
+const emailIn = (text: string) =>
+  Option.flatMap(
+    Option.liftThrowable((): unknown => JSON.parse(text))(),
+    (body) =>
+      Predicate.hasProperty(body, "email") && typeof body.email === "string"
+        ? Option.some(body.email.toLowerCase())
+        : Option.none()
+  )
+
+/**
+ * Whose a key is: an account's and its credential's. Who signs up has neither: the key is that of the e-mail address and
+ * of where it comes from, so that two people who chose the same key don't hear of each other, nobody elsewhere can try
+ * passwords with it, and the answer, which holds a session, goes to who sends the same again.
+ */
+const ownerOf = (caller: Caller, url: string, text: string, address: string) => {
+  if (caller._tag === "Known") {
+    return Option.some({ accountId: caller.actor.accountId, holder: holderOf(caller.actor) })
+  }
+  return Option.map(
+    Option.filter(emailIn(text), () => isSignUp(url)),
+    (email) => ({ accountId: signUp, holder: digestOf(`${addressBucket(address)}\n${email}`).toString("base64url") })
+  )
+}
+
+/** Answers a repeated POST with its first answer, when the caller sent an `Idempotency-Key`. */
+export const idempotent = <E, R>(app: HttpApp.Default<E, R>) =>
+  Effect.gen(function*() {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const key = request.headers["idempotency-key"]
+    if (key === undefined || request.method !== "POST" || isProtocol(request.url)) return yield* app
+    const caller = yield* CurrentCaller
+    if (caller._tag !== "Known" && !isSignUp(request.url)) return yield* app
+    const text = yield* request.text
+    const owner = ownerOf(caller, request.url, text, yield* CallerAddress)
+    if (Option.isNone(owner)) return yield* app
+    const content = `${request.method} ${request.url}\n${canonicalJson(text)}`
+    const idempotency = yield* Idempotency
+    const run = app.pipe(
+      Effect.catchAllCause((cause) =>
+        Effect.map(failureOf(request, cause), (failure) => errorResponse(request.url, failure))
+      ),
+      Effect.map(stored)
+    )
+    return yield* Effect.map(idempotency.once({ ...owner.value, key, content }, run), restored)
+  })

@@ -1,0 +1,66 @@
+import { openHeaders, preflight } from "#http/answers/cors.ts"
+import { CurrentCaller } from "#http/callers/caller.ts"
+import { Introspection } from "#src/oauth/Introspection.ts"
+import { type OAuthError, refused } from "#src/oauth/OAuthError.ts"
+import { Revocation } from "#src/oauth/Revocation.ts"
+import { oauthPaths } from "#src/oauth/server-metadata.ts"
+import { Tokens } from "#src/oauth/Tokens.ts"
+import { HttpApiBuilder, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { Effect } from "effect"
+import { answer, noStore, refusal } from "./answer.ts"
+
+const form = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+  request.text.pipe(
+    Effect.map((text) => new URLSearchParams(text)),
+    Effect.orElseSucceed(() => new URLSearchParams())
+  ))
+
+/** The scheme a client tried to authenticate with: RFC 6749 §5.2 wants it named in the answer. */
+const tried = (header: string) => /^[A-Za-z][\w-]*/.exec(header)?.[0] ?? "Basic"
+
+/** Public clients send `client_id` and nothing to prove it. A secret in a header was never one of ours. */
+const publicClient = (
+  run: (form: URLSearchParams) => Effect.Effect<HttpServerResponse.HttpServerResponse, OAuthError>
+) =>
+  Effect.gen(function*() {
+    const { headers } = yield* HttpServerRequest.HttpServerRequest
+    const sent = headers["authorization"]
+    if (sent !== undefined) {
+      const reason = refused("invalid_client", "clients here have no secret: send client_id in the body alone")
+      return refusal(reason, { "www-authenticate": `${tried(sent)} realm="oauth"` })
+    }
+    return yield* Effect.catchAll(Effect.flatMap(form, run), (error) => Effect.succeed(refusal(error)))
+  })
+
+const token = Effect.map(
+  Tokens,
+  (tokens) => publicClient((form) => Effect.map(tokens.issue(form), (response) => answer(response)))
+)
+
+const done = HttpServerResponse.empty({ status: 200, headers: { ...openHeaders, ...noStore } })
+const revoke = Effect.map(Revocation, (revocation) => publicClient((form) => Effect.as(revocation.revoke(form), done)))
+
+const notAMachine = refusal(
+  refused("invalid_token", "send the server's PLATFORM_MCP_REPLAY_TOKEN as Authorization: Bearer"),
+  { "www-authenticate": "Bearer error=\"invalid_token\"" }
+)
+const introspect = Effect.map(Introspection, (introspection) =>
+  Effect.gen(function*() {
+    const caller = yield* CurrentCaller
+    if (caller._tag !== "Machine") return notAMachine
+    const asked = Effect.flatMap(form, (form) => introspection.introspect(caller.machine, form))
+    return yield* Effect.match(asked, { onFailure: (error) => refusal(error), onSuccess: (found) => answer(found) })
+  }))
+
+/** The endpoints that take forms: `token` (RFC 6749 §3.2), `revoke` (RFC 7009) and `introspect` (RFC 7662). */
+export const OAuthRoutes = HttpApiBuilder.Router.use((router) =>
+  Effect.gen(function*() {
+    yield* router.post(oauthPaths.token, yield* token)
+    yield* router.post(oauthPaths.revoke, yield* revoke)
+    yield* router.post(oauthPaths.introspect, yield* introspect)
+    for (const path of [oauthPaths.token, oauthPaths.revoke]) {
+      yield* router.options(path, Effect.succeed(preflight("POST")))
+    }
+    yield* router.options(oauthPaths.jwks, Effect.succeed(preflight("GET, HEAD")))
+  })
+)

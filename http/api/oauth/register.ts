@@ -1,0 +1,42 @@
+import { openHeaders, preflight } from "#http/answers/cors.ts"
+import { OAuthClients } from "#src/oauth/Clients.ts"
+import { CallerAddress } from "#src/shared/CallerAddress.ts"
+import { HttpApiBuilder, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { Effect } from "effect"
+
+/** RFC 7591 §3.2: neither what was registered nor why it was refused is to be cached. */
+const answer = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+  HttpServerResponse.unsafeJson(body, {
+    status,
+    headers: { ...openHeaders, "cache-control": "no-store", pragma: "no-cache", ...headers }
+  })
+
+const refused = (status: number, error: string, description: string, headers?: Readonly<Record<string, string>>) =>
+  answer(status, { error, error_description: description }, headers)
+
+const notJson = refused(400, "invalid_client_metadata", "The body is not JSON")
+
+const register = (clients: OAuthClients) =>
+  Effect.gen(function*() {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const metadata = yield* Effect.flatMap(request.text, (text) => Effect.try((): unknown => JSON.parse(text)))
+    return answer(201, yield* clients.register(metadata, yield* CallerAddress))
+  }).pipe(Effect.catchTags({
+    RequestError: () => Effect.succeed(notJson),
+    UnknownException: () => Effect.succeed(notJson),
+    RegistrationError: ({ description, error }) => Effect.succeed(refused(400, error, description)),
+    TooManyRegistrations: ({ message, retryAfter }) =>
+      Effect.succeed(refused(429, "temporarily_unavailable", message, { "retry-after": String(retryAfter) }))
+  }))
+
+/**
+ * `POST /api/v1/oauth/register`: dynamic client registration (RFC 7591 §3), open to anybody, counted by address. A page
+ * of any origin may register itself: it sends no cookies, and gets nothing but an id.
+ */
+export const RegisterRoute = HttpApiBuilder.Router.use((router) =>
+  Effect.flatMap(OAuthClients, (clients) =>
+    Effect.all([
+      router.post("/api/v1/oauth/register", register(clients)),
+      router.options("/api/v1/oauth/register", Effect.succeed(preflight("POST")))
+    ], { discard: true }))
+)

@@ -1,0 +1,23 @@
+import { data } from "#http/answers/envelope.ts"
+import { alone } from "#http/answers/group.ts"
+import { Publishing } from "#src/publishing/Publishing.ts"
+import { CallerAddress } from "#src/shared/CallerAddress.ts"
+import { HttpApiBuilder } from "@effect/platform"
+import { Effect } from "effect"
+import { PublishingApi } from "./Api.ts"
+
+export const PublishingHandlers = HttpApiBuilder.group(
+  alone(PublishingApi),
+  "publishing",
+  (handlers) =>
+    Effect.map(
+      Publishing,
+      (publishing) =>
+        handlers.handle("publish", ({ payload }) =>
+          Effect.flatMap(CallerAddress, (address) =>
+            Effect.map(
+              publishing.publish(payload, address, () => Effect.void),
+              data
+            )))
+    )
+)

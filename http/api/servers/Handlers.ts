@@ -1,0 +1,28 @@
+import { data } from "#http/answers/envelope.ts"
+import { alone } from "#http/answers/group.ts"
+import { ServerLogs } from "#src/servers/ServerLogs.ts"
+import { Servers } from "#src/servers/Servers.ts"
+import { HttpApiBuilder } from "@effect/platform"
+import { Effect } from "effect"
+import { ServersApi } from "./Api.ts"
+import { logEvents, wantsEvents } from "./log-events.ts"
+
+export const ServersHandlers = HttpApiBuilder.group(alone(ServersApi), "servers", (handlers) =>
+  Effect.gen(function*() {
+    const servers = yield* Servers
+    const logs = yield* ServerLogs
+
+    return handlers
+      .handle("list", ({ urlParams }) => servers.list(urlParams))
+      .handle("listOf", ({ path, urlParams }) => servers.listOf(path.projectId, urlParams))
+      .handle("create", ({ path, payload }) => Effect.map(servers.create(path.projectId, payload), data))
+      .handle("get", ({ path }) => Effect.map(servers.get(path.serverId), data))
+      .handle("update", ({ path, payload }) => Effect.map(servers.update(path.serverId, payload), data))
+      .handle("remove", ({ path }) => servers.remove(path.serverId))
+      .handle("configureAuth", ({ path, payload }) => Effect.map(servers.configureAuth(path.serverId, payload), data))
+      .handle("metrics", ({ path }) => Effect.map(servers.metrics(path.serverId), data))
+      .handle("logs", ({ path, request, urlParams }) =>
+        wantsEvents(request)
+          ? Effect.map(logs.follow(path.serverId, urlParams, request.headers["last-event-id"]), logEvents)
+          : Effect.map(logs.list(path.serverId, urlParams), data))
+  }))

@@ -1,0 +1,19 @@
+import { data } from "#http/answers/envelope.ts"
+import { alone } from "#http/answers/group.ts"
+import { takesNoBody } from "#http/callers/no-body.ts"
+import { Verification } from "#src/businesses/Verification.ts"
+import { HttpApiBuilder } from "@effect/platform"
+import { Effect } from "effect"
+import { VerificationApi } from "./Api.ts"
+
+export const VerificationHandlers = HttpApiBuilder.group(
+  alone(VerificationApi),
+  "verification",
+  (handlers) =>
+    Effect.map(Verification, (verification) =>
+      handlers
+        .handle("sendCode", ({ path }) => takesNoBody(Effect.map(verification.sendCode(path.businessId), data)))
+        .handle("confirm", ({ path, payload }) => Effect.map(verification.confirm(path.businessId, payload.code), data))
+        .handle("requestReview", ({ path }) =>
+          takesNoBody(Effect.map(verification.requestReview(path.businessId), data))))
+)

@@ -1,0 +1,43 @@
+import { CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { Forbidden, Unauthorized } from "#src/accounts/Policy.ts"
+import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "@effect/platform"
+import { Effect, Layer, Schema } from "effect"
+import { CurrentCaller } from "./caller.ts"
+
+const bearer = HttpApiSecurity.bearer.pipe(HttpApiSecurity.annotate(
+  OpenApi.Description,
+  "A platform API key (`svc_live_…`, `svc_test_…`) or a session token (`svc_sess_…`)"
+))
+
+const cookie = HttpApiSecurity.apiKey({ in: "cookie", key: "svc_session" }).pipe(HttpApiSecurity.annotate(
+  OpenApi.Description,
+  "The session cookie (`__Host-svc_session` on https); a mutation also needs a same-origin `Origin`"
+))
+
+/** The endpoint needs a caller. Who that is was found once, at the front door (http/front/front-door.ts). */
+export class Authentication extends HttpApiMiddleware.Tag<Authentication>()("http/Authentication", {
+  provides: CurrentActor,
+  failure: Schema.Union(Unauthorized, Forbidden),
+  security: { bearer, cookie }
+}) {}
+
+export const requireActor = Effect.flatMap(CurrentCaller, (caller) => {
+  switch (caller._tag) {
+    case "Known":
+      return Effect.succeed(caller.actor)
+    case "Refused":
+      return Effect.fail(caller.error)
+    case "Machine":
+    case "Anonymous":
+      return Effect.fail(
+        new Unauthorized({
+          reason: "Send a session token as Bearer, or a platform API key where the operation takes one"
+        })
+      )
+  }
+})
+
+export const AuthenticationLive = Layer.succeed(
+  Authentication,
+  Authentication.of({ bearer: () => requireActor, cookie: () => requireActor })
+)

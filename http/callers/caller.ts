@@ -1,0 +1,92 @@
+import { timesSent } from "#http/connection/times-sent.ts"
+import { Accounts, sessionPrefix } from "#src/accounts/Accounts.ts"
+import { type Actor } from "#src/accounts/CurrentActor.ts"
+import { Forbidden, Unauthorized } from "#src/accounts/Policy.ts"
+import { CurrentSettings, type Settings } from "#src/config/Settings.ts"
+import { Introspection, type Machine } from "#src/oauth/Introspection.ts"
+import { PlatformTokens } from "#src/oauth/PlatformTokens.ts"
+import { ApiKeys } from "#src/projects/ApiKeys.ts"
+import { type Headers, type HttpServerRequest } from "@effect/platform"
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Context, Effect, Option } from "effect"
+
+/** Who sent a request: somebody we know, somebody whose credential is no good, or nobody in particular. */
+export type Caller =
+  | { readonly _tag: "Known"; readonly actor: Actor }
+  | { readonly _tag: "Refused"; readonly error: Unauthorized | Forbidden }
+  | { readonly _tag: "Anonymous" }
+  /** A hosted server, which asks about tokens (RFC 7662 §2.1) and for its configuration; nobody anywhere else. */
+  | { readonly _tag: "Machine"; readonly machine: Machine }
+
+export class CurrentCaller extends Context.Reference<CurrentCaller>()("http/CurrentCaller", {
+  defaultValue: (): Caller => ({ _tag: "Anonymous" })
+}) {}
+
+/** `__Host-` pins the cookie to this host and to https (RFC 6265bis §4.1.3.2). */
+export const cookieName = (settings: Settings) =>
+  settings.baseUrl.startsWith("https:") ? "__Host-svc_session" : "svc_session"
+
+/** RFC 6750 §2.1: the scheme is case-insensitive, the token a b64token. */
+const bearerOf = (headers: Headers.Headers) =>
+  /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(headers["authorization"] ?? "")?.[1]
+
+const mutates = (method: string) => !["GET", "HEAD", "OPTIONS"].includes(method)
+
+/** A browser sends the cookie from any page: a mutation must come from a page of ours. */
+const sameOrigin = (headers: Headers.Headers, settings: Settings) => {
+  const origin = headers["origin"]
+  const ours = [settings.baseUrl, settings.authUrl].map((url) => new URL(url).origin)
+  return origin === undefined
+    ? headers["sec-fetch-site"] === "same-origin"
+    : ours.includes(origin) || settings.allowedOrigins.includes(origin)
+}
+
+const known = (found: Option.Option<Actor>): Caller =>
+  Option.match(found, {
+    onNone: () => ({
+      _tag: "Refused",
+      error: new Unauthorized({ reason: "The credential is not valid: unknown, expired or revoked" })
+    }),
+    onSome: (actor) => ({ _tag: "Known", actor })
+  })
+
+/** The paths of our MCP door, the one place where access tokens are credentials. */
+export const isDoor = (url: string) => /^\/(mcp|sse|message)(\?|$)/.test(url)
+
+/** What hosted servers ask for, each with the token that only the platform and itself know. */
+const isForMachines = (url: string) => /^\/api\/v1\/(oauth\/introspect|ready\/self\/config)(\?|$)/.test(url)
+
+/** Sessions, keys and JWTs differ by their looks; neither of the first two has a dot in it. */
+const holderOf = Effect.fn("http.holderOf")(function*(token: string, url: string) {
+  if (token.startsWith(sessionPrefix)) return yield* (yield* Accounts).authenticate(token)
+  if (isDoor(url) && token.includes(".")) return yield* (yield* PlatformTokens).authenticate(token)
+  return yield* (yield* ApiKeys).authenticate(token)
+})
+
+/** Finds out who sent a request, by Bearer first, then by cookie. */
+export const identify = Effect.fn("http.identify")(function*(request: HttpServerRequest.HttpServerRequest) {
+  const settings = yield* CurrentSettings
+  const { headers } = request
+  if (headers["authorization"] !== undefined) {
+    const token = bearerOf(headers)
+    // Of two, Node takes the first and a proxy in front perhaps the other.
+    if (token === undefined || timesSent(NodeHttpServerRequest.toIncomingMessage(request), "authorization") > 1) {
+      return known(Option.none())
+    }
+    if (isForMachines(request.url)) {
+      const machine = yield* (yield* Introspection).authenticate(token)
+      return Option.match(machine, {
+        onNone: () => known(Option.none()),
+        onSome: (machine): Caller => ({ _tag: "Machine", machine })
+      })
+    }
+    return known(yield* holderOf(token, request.url))
+  }
+  const cookie = request.cookies[cookieName(settings)]
+  if (cookie === undefined || cookie === "") return { _tag: "Anonymous" } satisfies Caller
+  if (mutates(request.method) && !sameOrigin(headers, settings)) {
+    const reason = "A request with the session cookie must come from this site (Origin); or send the token as Bearer"
+    return { _tag: "Refused", error: new Forbidden({ reason }) } satisfies Caller
+  }
+  return known(yield* (yield* Accounts).authenticate(cookie))
+})

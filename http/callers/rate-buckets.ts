@@ -1,0 +1,69 @@
+import { plans } from "#src/plans/Plan.ts"
+import { addressBucket } from "#src/shared/client-address.ts"
+import { type RateLimit, type RateLimitRule, type RateLimitState } from "#src/shared/RateLimit.ts"
+import { type HttpServerRequest } from "@effect/platform"
+import { Clock, Effect } from "effect"
+import { type Caller, isDoor } from "./caller.ts"
+
+export type RateBuckets = readonly [RateLimitRule, ...ReadonlyArray<RateLimitRule>]
+
+const perMinute = (key: string, limit: number): RateLimitRule => ({ key, limit, window: "1 minute" })
+
+/** Counts a request; the store of the counters being away stops nobody. */
+export const count = (limits: RateLimit, [first, ...more]: RateBuckets) =>
+  Effect.catchAll(limits.consume(first, ...more), () =>
+    Effect.map(Clock.currentTimeMillis, (now): RateLimitState => ({
+      limit: first.limit,
+      remaining: first.limit,
+      resetAt: Math.ceil(now / 1000) + 60,
+      allowed: true,
+      retryAfterSeconds: 0
+    })))
+
+/** Contract: "Limits"; who is not known counts at the free rate, by address. */
+export const anonymousBucket = (address: string) =>
+  perMinute(`ip:${addressBucket(address)}`, plans.free.requestsPerMinute)
+
+/**
+ * What a client asks for on its way to a token: discovery documents, signing keys, and the 401 that names them. A
+ * connect takes five to ten of these, and a whole office may share an address; they cost next to nothing.
+ */
+export const discoveryBucket = (address: string) => perMinute(`discovery:${addressBucket(address)}`, 1_000)
+
+/** Contract, "Limits": directory reads, whoever asks. */
+const directoryBucket = (address: string) => perMinute(`directory:${addressBucket(address)}`, 300)
+
+const directory = /^\/v1\/directory(\/[^/?]*)?(\?|$)/
+const discovery =
+  /^[^?]*\/\.well-known\/(oauth-authorization-server|oauth-protected-resource|openid-configuration)(?=[/?]|$)/
+const signingKeys = /^\/api\/v1\/oauth\/jwks(\?|$)/
+
+const reads = (method: string) => method === "GET" || method === "HEAD"
+
+/** An account counts at its plan's rate; each key within its account, each hosted server by itself. */
+const bucketsOfCaller = (caller: Caller, address: string): RateBuckets => {
+  if (caller._tag === "Machine") {
+    const { plan, serverId } = caller.machine
+    return [perMinute(`server:${serverId}`, plans[plan].requestsPerMinute)]
+  }
+  if (caller._tag !== "Known") return [anonymousBucket(address)]
+  const { accountId, credential, plan } = caller.actor
+  const limit = plans[plan].requestsPerMinute
+  const account = perMinute(`account:${accountId}`, limit)
+  return credential.kind === "key" ? [account, perMinute(`key:${credential.id}`, limit)] : [account]
+}
+
+/** Where a request counts. */
+export const rateBuckets = (
+  { method, url }: HttpServerRequest.HttpServerRequest,
+  caller: Caller,
+  address: string
+): RateBuckets => {
+  if (reads(method) && directory.test(url)) return [directoryBucket(address)]
+  if ((reads(method) || method === "OPTIONS") && (discovery.test(url) || signingKeys.test(url))) {
+    return [discoveryBucket(address)]
+  }
+  // It is going to be a 401 that says where to get a token.
+  if (isDoor(url) && caller._tag !== "Known") return [discoveryBucket(address)]
+  return bucketsOfCaller(caller, address)
+}

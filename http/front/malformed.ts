@@ -1,0 +1,54 @@
+import { closedPolicy } from "#http/answers/content-security.ts"
+import { plans } from "#src/plans/Plan.ts"
+import { codeOf } from "#src/shared/Failure.ts"
+import { newUlid } from "#src/shared/ids.ts"
+import { type Server, type ServerResponse, STATUS_CODES } from "node:http"
+import { type Duplex } from "node:stream"
+
+const reasons: Readonly<Record<string, readonly [status: number, code: string, message: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, "HEADERS_TOO_LARGE", "The request line and headers are larger than 16 KiB"],
+  HPE_INVALID_METHOD: [400, codeOf(400), "The request's method is not known"],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "REQUEST_TIMEOUT", "The request took too long to arrive"]
+}
+const unreadable = [400, codeOf(400), "The request is not HTTP as RFC 9112 has it"] as const
+
+const tunnel = [405, codeOf(405), "This is no proxy: CONNECT is not for it"] as const
+
+const answerTo = ([status, code, message]: readonly [status: number, code: string, message: string]) => {
+  const body = JSON.stringify({ error: { code, message } })
+  const limit = plans.free.requestsPerMinute
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    "Content-Type: application/json",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `Content-Security-Policy: ${closedPolicy}`,
+    "X-Content-Type-Options: nosniff",
+    `X-Request-Id: ${newUlid()}`,
+    `X-RateLimit-Limit: ${limit}`,
+    `X-RateLimit-Remaining: ${limit}`,
+    `X-RateLimit-Reset: ${Math.ceil(Date.now() / 1000) + 60}`,
+    "Connection: close",
+    "",
+    body
+  ].join("\r\n")
+}
+
+/** How long a client has to read why its request was refused. */
+const graceMillis = 5_000
+
+/** What Node could not read as a request gets the envelope and the headers of every answer, and the connection ends. */
+export const answerMalformed = (server: Server) => {
+  const answering = new WeakMap<Duplex, ServerResponse>()
+  server.on("request", (req, res) => answering.set(req.socket, res))
+  server.on("connect", (_req, socket) => socket.end(answerTo(tunnel)))
+  server.on("clientError", (error, socket) => {
+    const current = answering.get(socket)
+    // In the middle of an answer there is no place for another.
+    const free = current === undefined || current.writableFinished || !current.headersSent
+    if (socket.writable && free) {
+      socket.end(answerTo(reasons[(error as NodeJS.ErrnoException).code ?? ""] ?? unreadable))
+      // Who neither reads nor hangs up would hold the connection.
+      setTimeout(() => socket.destroy(), graceMillis).unref()
+    } else socket.destroy()
+  })
+}

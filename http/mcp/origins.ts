@@ -1,0 +1,59 @@
+import { Forbidden } from "#src/accounts/Policy.ts"
+import { type Settings } from "#src/config/Settings.ts"
+import { hostName } from "#src/servers/locate.ts"
+import { failsWith } from "#src/shared/Failure.ts"
+import { type Headers } from "@effect/platform"
+import { Effect, Schema } from "effect"
+import { isIP } from "node:net"
+
+const isLoopback = (origin: string) =>
+  URL.canParse(origin) && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(new URL(origin).hostname)
+
+/** Ours, loopback while we are on loopback ourselves, or listed in `ALLOWED_ORIGINS`. */
+const isAllowed = (settings: Settings, origin: string) =>
+  origin === new URL(settings.baseUrl).origin || settings.allowedOrigins.includes(origin) ||
+  (isLoopback(settings.baseUrl) && isLoopback(origin))
+
+/** A browser's foreign page is refused, whatever it sends: DNS rebinding (MCP 2025-11-25, transports, security). */
+export const checkOrigin = (settings: Settings, headers: Headers.Headers) => {
+  const origin = headers["origin"]
+  return origin === undefined || isAllowed(settings, origin)
+    ? Effect.void
+    : new Forbidden({ reason: "This Origin is not allowed here; the operator can list it in ALLOWED_ORIGINS" })
+}
+
+/** The Host is not one of ours: 421 (RFC 9110 §15.5.20). */
+class Misdirected extends Schema.TaggedError<Misdirected>()(
+  "Misdirected",
+  { host: Schema.String },
+  failsWith(421, "MISDIRECTED_REQUEST")
+) {
+  override get message() {
+    return `There is no ${this.host} here; the operator names this host by BASE_URL, or lists it in ALLOWED_ORIGINS`
+  }
+}
+
+/**
+ * DNS rebinding again, of a client that sends no Origin: a name that leads here and is not ours. An address can't be
+ * rebound.
+ */
+export const checkHost = (settings: Settings, headers: Headers.Headers) => {
+  const host = hostName(headers["host"] ?? "")
+  const ours = [settings.baseUrl, settings.hubUrl, settings.authUrl, ...settings.allowedOrigins]
+    .filter((url) => URL.canParse(url)).map((url) => hostName(new URL(url).host))
+  return host === "" || host === "localhost" || isIP(host.replace(/^\[|\]$/g, "")) > 0 || ours.includes(host)
+    ? Effect.void
+    : new Misdirected({ host })
+}
+
+/** For an Origin that `checkOrigin` let pass. */
+export const corsHeaders = (origin: string | undefined): Readonly<Record<string, string>> =>
+  origin === undefined ? {} : {
+    "access-control-allow-origin": origin,
+    "access-control-allow-methods": "GET, POST, DELETE, OPTIONS",
+    "access-control-allow-headers":
+      "authorization, content-type, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, last-event-id",
+    "access-control-expose-headers": "www-authenticate, mcp-session-id, mcp-protocol-version, x-request-id",
+    "access-control-max-age": "86400",
+    vary: "Origin"
+  }

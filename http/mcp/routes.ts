@@ -1,0 +1,175 @@
+import { allowedTypes } from "#http/answers/accept.ts"
+import { errorResponse } from "#http/answers/errors.ts"
+import { StandardHeaders } from "#http/answers/StandardHeaders.ts"
+import { requireActor } from "#http/callers/Authentication.ts"
+import { CurrentCaller } from "#http/callers/caller.ts"
+import { type Actor } from "#src/accounts/CurrentActor.ts"
+import { Unauthorized } from "#src/accounts/Policy.ts"
+import { CurrentSettings, type Settings } from "#src/config/Settings.ts"
+import { CallerAddress } from "#src/shared/CallerAddress.ts"
+import { BadRequest, codeOf, failsWith } from "#src/shared/Failure.ts"
+import { McpTools, type Selection } from "#tools/McpServer.ts"
+import { Toolset } from "#tools/Tool.ts"
+import { HttpApiBuilder, HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js"
+import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"
+import { Effect, Layer, Option, Schedule, Schema } from "effect"
+import { checkHost, checkOrigin, corsHeaders } from "./origins.ts"
+import { doorChallenge } from "./platform-resource.ts"
+
+class StreamNotFound extends Schema.TaggedError<StreamNotFound>()("StreamNotFound", {}, failsWith(404)) {
+  override get message() {
+    return "There is no such open stream; connect to /sse again"
+  }
+}
+
+interface Session {
+  readonly transport: SSEServerTransport
+  readonly holder: string
+}
+
+/**
+ * A session belongs to the credential that opened it, not to whoever knows its id. A client's next token is the same
+ * credential as long as it allows the same.
+ */
+const holderOf = ({ accountId, credential }: Actor) =>
+  [accountId, credential.kind, credential.id, ...credential.kind === "oauth" ? [...credential.scopes].toSorted() : []]
+    .join(" ")
+
+const isToolset = Schema.is(Toolset)
+
+const selectionOf = (url: URL): Effect.Effect<Selection, BadRequest> => {
+  const text = url.searchParams.get("toolsets")
+  if (text === null) return Effect.succeed(undefined)
+  const names = text.split(",").map((name) => name.trim())
+  if (names.includes("all")) return Effect.succeed(new Set(Toolset.literals))
+  const unknown = names.find((name) => !isToolset(name))
+  return unknown === undefined
+    ? Effect.succeed(new Set(names.filter(isToolset)))
+    : new BadRequest({ reason: `toolsets: "${unknown}" is none of ${Toolset.literals.join(", ")}, all` })
+}
+
+const urlOf = (request: HttpServerRequest.HttpServerRequest) => new URL(request.url, "http://localhost")
+
+/** Whatever the answer is, a browser shows it to a page that may ask: a 401 tells it where to log in. */
+const withCors = HttpApp.appendPreResponseHandler(({ headers }, response) =>
+  Effect.succeed(HttpServerResponse.setHeaders(response, corsHeaders(headers["origin"])))
+)
+
+const tokenInUrl = (url: string) => /[?&]access_token=/i.test(url)
+
+/** Who calls, after the Origin was checked. */
+const enterBy = (settings: Settings) =>
+  Effect.gen(function*() {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    yield* checkHost(settings, request.headers)
+    yield* checkOrigin(settings, request.headers)
+    yield* withCors
+    if (tokenInUrl(request.url)) {
+      return yield* new Unauthorized({ reason: "A token in the URL is not accepted; send it as Authorization: Bearer" })
+    }
+    const actor = yield* requireActor
+    return { request, actor, address: yield* CallerAddress, selection: yield* selectionOf(urlOf(request)) }
+  })
+
+/** RFC 6750 §3.1: which error a 401 names; none when no credentials were sent. */
+const errorOf = Effect.gen(function*() {
+  const { headers, url } = yield* HttpServerRequest.HttpServerRequest
+  if (headers["authorization"] === undefined) return undefined
+  return tokenInUrl(url) && (yield* CurrentCaller)._tag === "Known" ? "invalid_request" : "invalid_token"
+})
+
+/** A 401 says where the token is to be had. */
+const refuse = (settings: Settings) =>
+  Effect.fn("http.mcp.refuse")(function*({ message }: Unauthorized) {
+    const { url } = yield* HttpServerRequest.HttpServerRequest
+    return HttpServerResponse.setHeader(
+      errorResponse(url, { status: 401, code: codeOf(401), message }),
+      "www-authenticate",
+      doorChallenge(settings, url, yield* errorOf)
+    )
+  })
+
+const notAllowed = HttpServerResponse.empty({ status: 405, headers: { allow: "POST, OPTIONS" } })
+
+const routes = HttpApiBuilder.Router.use((router) =>
+  Effect.gen(function*() {
+    const tools = yield* McpTools
+    const settings = yield* CurrentSettings
+    const enter = enterBy(settings)
+    const sessions = new Map<string, Session>()
+
+    const door = <E, R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, E | Unauthorized, R>) =>
+      Effect.catchIf(route, (error) => error instanceof Unauthorized, refuse(settings))
+    const preflight = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
+      checkOrigin(settings, headers).pipe(
+        Effect.zipRight(withCors),
+        Effect.as(HttpServerResponse.empty({ status: 204 }))
+      ))
+
+    yield* router.post(
+      "/mcp",
+      Effect.gen(function*() {
+        const { actor, address, request, selection } = yield* enter
+        const text = yield* request.text
+        const transport = new WebStandardStreamableHTTPServerTransport()
+        yield* Effect.promise(() =>
+          tools.serverFor({ actor, address }, selection).connect(transport)
+        )
+        // The body was read here, within our limit; the transport gets it anew, to answer what is no JSON by itself.
+        const headers = { ...request.headers, accept: allowedTypes(request.headers) }
+        const copy = new Request(urlOf(request), { method: "POST", headers, body: text })
+        const answer = yield* Effect.promise(() => transport.handleRequest(copy))
+        // Whether the connection stays is between Node and the client, which may have asked for its end.
+        answer.headers.delete("connection")
+        return HttpServerResponse.fromWeb(answer)
+      }).pipe(door)
+    )
+    // Stateless: there is no stream to open and no session to end (MCP 2025-11-25, transports).
+    yield* router.get("/mcp", door(Effect.as(enter, notAllowed)))
+    yield* router.del("/mcp", door(Effect.as(enter, notAllowed)))
+
+    yield* router.get(
+      "/sse",
+      Effect.gen(function*() {
+        const { actor, address, request, selection } = yield* enter
+        const response = NodeHttpServerRequest.toServerResponse(request)
+        const headers = { ...(yield* StandardHeaders), ...corsHeaders(request.headers["origin"]) }
+        for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+        const path = new URL(`${settings.baseUrl}/message`).pathname
+        const transport = new SSEServerTransport(path, response)
+        sessions.set(transport.sessionId, { transport, holder: holderOf(actor) })
+        yield* Effect.addFinalizer(() => Effect.sync(() => sessions.delete(transport.sessionId)))
+        yield* Effect.promise(() => tools.serverFor({ actor, address }, selection).connect(transport))
+        // Proxies and clients drop a stream that stays silent.
+        return yield* Effect.repeat(
+          Effect.sync(() => response.write(": keep-alive\n\n")),
+          Schedule.spaced("15 seconds")
+        )
+          .pipe(Effect.zipRight(Effect.never))
+      }).pipe(door)
+    )
+    yield* router.post(
+      "/message",
+      Effect.gen(function*() {
+        const { actor, request } = yield* enter
+        const id = urlOf(request).searchParams.get("sessionId") ?? ""
+        const session = Option.filter(Option.fromNullable(sessions.get(id)), ({ holder }) => holder === holderOf(actor))
+        if (Option.isNone(session)) return yield* new StreamNotFound()
+        const body = yield* request.json
+        const taken = yield* Effect.either(Effect.tryPromise(() => session.value.transport.handleMessage(body)))
+        return taken._tag === "Right"
+          ? HttpServerResponse.text("Accepted", { status: 202 })
+          : yield* new BadRequest({ reason: "The body is not a JSON-RPC message" })
+      }).pipe(door)
+    )
+    for (const path of ["/mcp", "/sse", "/message"] as const) yield* router.options(path, preflight)
+  })
+)
+
+/**
+ * MCP: Streamable HTTP on /mcp, stateless, so that any instance can answer; the older SSE on /sse and /message, whose
+ * sessions live in this process.
+ */
+export const McpRoutes = Layer.provide(routes, McpTools.Default)

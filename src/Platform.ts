@@ -1,0 +1,69 @@
+import { HttpLive } from "#http/front/Server.ts"
+import { SqlLive, SqlSharedLive } from "#sql/Client.ts"
+import { dump } from "#sql/copy/dump.ts"
+import { load } from "#sql/copy/load.ts"
+import { StopPatience } from "#sql/embedded/postmaster.ts"
+import { usableFolder } from "#src/config/home.ts"
+import { CurrentSettings, SettingsLive } from "#src/config/Settings.ts"
+import { DeploymentJobsLive } from "#src/deployments/Live.ts"
+import { HostLeaseLive } from "#src/hosts/HostLease.ts"
+import { type Machines } from "#src/machines/Machines.ts"
+import { SandboxLive } from "#src/machines/sandbox/Sandbox.ts"
+import { DatabaseCopy } from "#src/operations/backup/DatabaseCopy.ts"
+import { MaintenanceLive } from "#src/operations/Maintenance.ts"
+import { SecretKeys } from "#src/operations/SecretKeys.ts"
+import { PublicationJobsLive } from "#src/publishing/Live.ts"
+import { LoggingLive } from "#src/shared/logging.ts"
+import { Secrets } from "#src/shared/Secrets.ts"
+import { shares, Shutdown } from "#src/shared/Shutdown.ts"
+import { Effect, Layer } from "effect"
+import { ServicesLive } from "./Services.ts"
+
+/** The settings of the environment, with a home that can be used. */
+export const UsableSettingsLive: typeof SettingsLive = Layer.effect(
+  CurrentSettings,
+  Effect.tap(CurrentSettings, ({ home }) => usableFolder("BERTH_HOME", home))
+).pipe(Layer.provide(SettingsLive))
+
+/** What must hold before anything is touched: this host alone serves, and every stored secret can be opened. */
+const AdmissionLive = Layer.effectDiscard(Effect.flatMap(SecretKeys, ({ check }) => check)).pipe(
+  Layer.provide(SecretKeys.Default),
+  Layer.provideMerge(HostLeaseLive),
+  Layer.provide(Secrets.Default)
+)
+
+const StopPatienceLive = Layer.effect(StopPatience, Effect.map(Shutdown, ({ over }) => over(shares.database)))
+
+/** The whole platform in one process, on a driver of machines: database, services, doors. */
+export const platformOn = <E>(machines: Layer.Layer<Machines, E, CurrentSettings | Shutdown>) =>
+  Layer.mergeAll(HttpLive, MaintenanceLive, PublicationJobsLive).pipe(
+    // Built before the doors and closed after them: machines stop when nobody is served any more.
+    Layer.provide(DeploymentJobsLive),
+    Layer.provideMerge(ServicesLive),
+    Layer.provideMerge(machines),
+    Layer.provideMerge(AdmissionLive),
+    Layer.provide(Layer.provide(SqlLive, StopPatienceLive)),
+    Layer.provideMerge(Shutdown.Default),
+    Layer.provideMerge(LoggingLive)
+  )
+
+/** The same as its settings say. */
+export const PlatformLive = platformOn(SandboxLive)
+
+/** The database and the settings, for commands that run beside a serving process. */
+export const SharedDatabaseLive = SqlSharedLive.pipe(
+  Layer.provide(LoggingLive),
+  Layer.provideMerge(UsableSettingsLive)
+)
+
+/** The database's rows as a whole; nothing is migrated beforehand. */
+export const DatabaseCopyLive = Layer.effect(
+  DatabaseCopy,
+  Effect.map(CurrentSettings, (settings) => {
+    const withSettings = Effect.provideService(CurrentSettings, settings)
+    return DatabaseCopy.of({ dump: withSettings(dump), load: (all) => withSettings(load(all)) })
+  })
+)
+
+/** The same with the settings of the environment, for backup and restore. */
+export const BackupLive = DatabaseCopyLive.pipe(Layer.provide(LoggingLive), Layer.provideMerge(UsableSettingsLive))

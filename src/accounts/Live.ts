@@ -1,0 +1,12 @@
+import { Layer } from "effect"
+import { Accounts } from "./Accounts.ts"
+import { AccountsRepo } from "./AccountsRepo.ts"
+import { Attempts } from "./Attempts.ts"
+import { AttemptsRepo } from "./AttemptsRepo.ts"
+import { Passwords } from "./Passwords.ts"
+import { Quotas } from "./Quotas.ts"
+
+export const AccountsLive = Layer.merge(Accounts.Default, Quotas.Default).pipe(
+  Layer.provide([Attempts.Default, Passwords.Default]),
+  Layer.provide([AccountsRepo.Default, AttemptsRepo.Default])
+)

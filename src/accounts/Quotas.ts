@@ -1,0 +1,37 @@
+import { PlanLimitReached, type PlanName, plans, type Quota } from "#src/plans/Plan.ts"
+import { dieOnSql } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
+import { Effect } from "effect"
+import { CurrentActor } from "./CurrentActor.ts"
+
+/** What an account may have, by its plan; each rule of the kind goes through here. */
+export class Quotas extends Effect.Service<Quotas>()("billing/Quotas", {
+  effect: Effect.map(SqlClient.SqlClient, (sql) => {
+    /**
+     * Locks the account, so that counts made in the same transaction hold until its end. Rows that only refer to it can be
+     * written meanwhile.
+     */
+    const lock = (accountId: string) =>
+      dieOnSql(Effect.asVoid(sql`SELECT id FROM users WHERE id = ${accountId} FOR NO KEY UPDATE`))
+
+    /** Fails when what is used, and what is to be added, is more than the plan allows. */
+    const check = (plan: PlanName, limit: Quota, used: number, adding: number) => {
+      const allowed = plans[plan].quotas[limit]
+      return allowed === null || used + adding <= allowed
+        ? Effect.void
+        : new PlanLimitReached({ plan, limit, used, allowed })
+    }
+
+    return {
+      lock,
+      check,
+      /** Runs in the transaction that adds: of two at once for the last place, one is refused. */
+      admit: <E, R>(limit: Quota, used: Effect.Effect<number, E, R>, adding = 1) =>
+        Effect.gen(function*() {
+          const { accountId, plan } = yield* CurrentActor
+          yield* lock(accountId)
+          yield* check(plan, limit, yield* used, adding)
+        }).pipe(Effect.withSpan("Quotas.admit"))
+    } as const
+  })
+}) {}

@@ -1,0 +1,32 @@
+import { type ReadyConfig } from "#src/format/ReadyConfig.ts"
+import { contactOf } from "./business-columns.ts"
+import { type Source } from "./ReadyConfigsRepo.ts"
+
+/** Custom fields are for questions that nothing else answers: they are there when such questions are to be. */
+const factsOf = ({ customFields, featureFlags }: Source) =>
+  featureFlags.faq && Object.keys(customFields).length > 0 ? { customFields } : {}
+
+/** A business's configuration (contract: "ReadyConfig"), from what is stored of it. Gaps are `""`, coordinates null. */
+export const readyConfigOf = (
+  source: Source & { readonly serverId: string },
+  integrations: Readonly<Record<string, unknown>> | undefined
+): ReadyConfig => {
+  const { analytics, catalog } = source
+  return {
+    version: "2.0",
+    serverId: source.serverId,
+    templateType: source.templateType,
+    business: {
+      name: source.name,
+      description: source.description,
+      category: source.category === "" ? source.industry : source.category,
+      ...factsOf(source)
+    },
+    contact: contactOf(source),
+    hours: source.hours,
+    ...(catalog === null ? {} : { catalog }),
+    featureFlags: source.featureFlags,
+    ...(integrations === undefined ? {} : { integrations }),
+    ...(analytics === null ? {} : { analytics })
+  }
+}

@@ -1,0 +1,44 @@
+import { Args, Command, Options } from "@effect/cli"
+import { Console, Effect, Layer } from "effect"
+import { orSay } from "./fail.ts"
+
+/** Loaded when a command runs: to show its help takes no platform. */
+const database = Layer.unwrapEffect(
+  Effect.map(Effect.promise(() => import("#src/Platform.ts")), ({ BackupLive }) => BackupLive)
+)
+
+const file = Args.text({ name: "file" }).pipe(Args.withDescription("The backup, by custom NAME.berth.tar.gz"))
+
+const images = Options.boolean("images").pipe(
+  Options.withDescription("Save the stored images too; without them they are pulled again after a restore")
+)
+
+/** How far it is, for people: the result goes to standard output. */
+const tell = (message: string) => void process.stderr.write(`${message}\n`)
+
+const keys = (keyIds: ReadonlyArray<string>) =>
+  keyIds.length === 1 ? `the key ${keyIds[0]}` : `the keys ${keyIds.join(", ")}`
+
+export const backupCommand = Command.make("backup", { file, images }, ({ file, images }) =>
+  Effect.gen(function*() {
+    const { backup } = yield* Effect.promise(() => import("#src/operations/backup/Backup.ts"))
+    const { keyIds, rows } = yield* backup({ file, images, tell })
+    yield* Console.log(`Saved ${rows} rows to ${file}`)
+    if (keyIds.length > 0) yield* Console.log(`Keep the secret key apart from it: a restore needs ${keys(keyIds)}`)
+  }).pipe(Effect.provide(database), orSay)).pipe(
+    Command.withDescription("Save the installation, running or stopped, to one file; the secret key is not in it")
+  )
+
+export const restoreCommand = Command.make("restore", { file }, ({ file }) =>
+  Effect.gen(function*() {
+    const { restore } = yield* Effect.promise(() => import("#src/operations/backup/Restore.ts"))
+    const { createdAt, keyIds, rows } = yield* restore({ file, tell })
+    yield* Console.log(`Restored ${rows} rows, as they were at ${createdAt}`)
+    if (keyIds.length > 0) {
+      yield* Console.log(
+        `Before the start give berth ${keys(keyIds)}: as SECRET_KEY, or as the file secret.key in its home`
+      )
+    }
+  }).pipe(Effect.provide(database), orSay)).pipe(
+    Command.withDescription("Bring an installation back from a backup, into an empty database")
+  )

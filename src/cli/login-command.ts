@@ -1,0 +1,86 @@
+import { credentialsFolder, saveToken } from "#src/cli/mcp/credentials.ts"
+import { Command, Options, Prompt } from "@effect/cli"
+import { HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
+import { Config, Console, Data, Effect, Option, Redacted, Schema } from "effect"
+import { fail } from "./fail.ts"
+
+class NobodyToAsk extends Data.TaggedError("NobodyToAsk")<{ readonly message: string }> {}
+
+const Answer = Schema.Struct({
+  data: Schema.optional(Schema.Struct({ token: Schema.String, expiresAt: Schema.String })),
+  error: Schema.optional(Schema.Struct({
+    message: Schema.String,
+    details: Schema.optional(Schema.Struct({
+      issues: Schema.optional(Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String })))
+    }))
+  }))
+})
+
+/** The message, or all that is wrong with what was sent, a line each. */
+const refusal = ({ error }: typeof Answer.Type) => {
+  const issues = error?.details?.issues ?? []
+  if (error === undefined) return "The installation did not answer as expected"
+  return issues.length === 0 ? error.message : issues.map(({ message, path }) => `${path}: ${message}`).join("\n")
+}
+
+/** A question needs somebody to answer it. */
+const ask = <A>(prompt: Prompt.Prompt<A>, instead: string) =>
+  Effect.if(process.stdin.isTTY === true, {
+    onTrue: () => prompt,
+    onFalse: () => new NobodyToAsk({ message: `There is no terminal to ask in: give ${instead}` })
+  })
+
+export const installationUrl = Options.text("url").pipe(
+  Options.withDescription("The installation's base URL; BERTH_URL in scripts, else http://localhost:8787"),
+  Options.withFallbackConfig(Config.string("BERTH_URL")),
+  Options.withDefault("http://localhost:8787")
+)
+export const isInstallation = (url: string) => /^https?:\/\/./.test(url) && URL.canParse(url)
+export const notInstallation = (url: string) =>
+  `--url, or BERTH_URL, must be an http or https URL, but is ${JSON.stringify(url)}`
+
+const email = Options.text("email").pipe(Options.withDescription("Asked for when left out"), Options.optional)
+const password = Options.redacted("password").pipe(
+  Options.withDescription("Asked for when left out; BERTH_PASSWORD in scripts"),
+  Options.withFallbackConfig(Config.redacted("BERTH_PASSWORD")),
+  Options.optional
+)
+const signUp = Options.boolean("sign-up").pipe(Options.withDescription("Open a new account"))
+
+/** `berth login`: opens a session and keeps its token for `berth tools` and `berth call` on this installation. */
+export const loginCommand = Command.make(
+  "login",
+  { url: installationUrl, email, password, signUp },
+  ({ email, password, signUp, url }) =>
+    Effect.gen(function*() {
+      if (!isInstallation(url)) return yield* fail(notInstallation(url))
+      yield* credentialsFolder
+      const address = yield* Option.match(email, {
+        onNone: () => ask(Prompt.text({ message: "E-mail" }), "--email, and --password or BERTH_PASSWORD"),
+        onSome: Effect.succeed
+      })
+      const secret = yield* Option.match(password, {
+        onNone: () => ask(Prompt.password({ message: "Password" }), "--password or set BERTH_PASSWORD"),
+        onSome: Effect.succeed
+      })
+      const path = signUp ? "/v1/auth/signup" : "/v1/auth/login"
+      const request = HttpClientRequest.post(`${url.replace(/\/$/, "")}${path}`).pipe(
+        HttpClientRequest.bodyUnsafeJson({ email: address, password: Redacted.value(secret) })
+      )
+      const answer = yield* HttpClient.execute(request).pipe(
+        Effect.flatMap(HttpClientResponse.schemaBodyJson(Answer))
+      )
+      if (answer.data === undefined) return yield* fail(refusal(answer))
+      const file = yield* saveToken(url, answer.data.token)
+      yield* Console.log(`Logged in until ${answer.data.expiresAt.slice(0, 10)}; the session is kept in ${file}`)
+    }).pipe(
+      Effect.catchTags({
+        NobodyToAsk: ({ message }) => fail(message),
+        SettingError: ({ message }) => fail(message),
+        RequestError: () => fail(`Nothing answers at ${url}; is berth running there? (--url says where)`),
+        ResponseError: () => fail(`${url} does not answer like a Berth installation`),
+        ParseError: () => fail(`${url} does not answer like a Berth installation`),
+        QuitException: () => fail("Cancelled")
+      })
+    )
+).pipe(Command.withDescription("Log in to an installation, or open an account there with --sign-up"))

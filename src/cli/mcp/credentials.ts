@@ -1,0 +1,55 @@
+import { usableFolder } from "#src/config/home.ts"
+import { FileSystem, Path } from "@effect/platform"
+import { Config, Effect, Option, Schema } from "effect"
+import { homedir } from "node:os"
+
+/** Sessions by the origin of the installation they are for. */
+const Credentials = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.String }))
+
+const location = Effect.gen(function*() {
+  const path = yield* Path.Path
+  const base = yield* Config.option(Config.nonEmptyString("XDG_CONFIG_HOME"))
+  return path.join(Option.getOrElse(base, () => path.join(homedir(), ".config")), "berth", "credentials.json")
+})
+
+/** Makes the folder of the sessions, unless it is there: to be known before one is opened. */
+export const credentialsFolder = Effect.gen(function*() {
+  const path = yield* Path.Path
+  yield* usableFolder("XDG_CONFIG_HOME", path.dirname(yield* location), 0o700)
+})
+
+const readAll = Effect.gen(function*() {
+  const files = yield* FileSystem.FileSystem
+  return yield* Schema.decode(Credentials)(yield* files.readFileString(yield* location))
+}).pipe(Effect.catchAll(() => Effect.succeed<Readonly<Record<string, string>>>({})))
+
+const write = Effect.fn("cli.writeCredentials")(function*(credentials: Readonly<Record<string, string>>) {
+  const files = yield* FileSystem.FileSystem
+  const file = yield* location
+  const text = yield* Schema.encode(Credentials)(credentials)
+  yield* credentialsFolder
+  // Written aside and renamed: a crash leaves the old file or the new one, and the mode holds from the start.
+  yield* files.writeFileString(`${file}.new`, text, { mode: 0o600 })
+  yield* files.rename(`${file}.new`, file)
+  return file
+})
+
+/** Keeps a session token in the user's configuration folder, readable by the user alone; tells the file. */
+export const saveToken = Effect.fn("cli.saveToken")(function*(url: string, token: string) {
+  return yield* write({ ...(yield* readAll), [new URL(url).origin]: token })
+})
+
+/** Takes the session kept for an installation out of the file, and tells it. */
+export const dropToken = Effect.fn("cli.dropToken")(function*(url: string) {
+  const { [new URL(url).origin]: token, ...others } = yield* readAll
+  if (token !== undefined) yield* write(others)
+  return Option.fromNullable(token)
+})
+
+/** The saved session for a URL of the platform's own API or MCP; never for a hosted server behind it. */
+export const savedToken = Effect.fn("cli.savedToken")(function*(url: string) {
+  if (!URL.canParse(url)) return Option.none<string>()
+  const { origin, pathname } = new URL(url)
+  const ours = pathname === "/mcp" || pathname === "/sse" || pathname.startsWith("/v1/")
+  return ours ? Option.fromNullable((yield* readAll)[origin]) : Option.none<string>()
+})

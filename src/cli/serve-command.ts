@@ -1,0 +1,43 @@
+import { Command, Options } from "@effect/cli"
+import { Context, Effect, Layer } from "effect"
+import { enoughDescriptors } from "./descriptors.ts"
+import { orSay } from "./fail.ts"
+import { beginEnd, endWithin } from "./signals.ts"
+
+const noDemo = Options.boolean("no-demo").pipe(
+  Options.withDescription("Leave out the sample restaurant that is deployed in an empty home")
+)
+
+/** `berth serve`: the platform, until it is told to stop (SIGINT, SIGTERM). */
+export const serveCommand = Command.make("serve", { noDemo }, ({ noDemo }) =>
+  Effect.scoped(Effect.gen(function*() {
+    // Loaded for this command alone: a client's commands start without it.
+    const { PlatformLive, UsableSettingsLive } = yield* Effect.promise(() => import("#src/Platform.ts"))
+    const { announce } = yield* Effect.promise(() => import("./announce.ts"))
+    const { HostLease } = yield* Effect.promise(() => import("#src/hosts/HostLease.ts"))
+    const { Shutdown } = yield* Effect.promise(() => import("#src/shared/Shutdown.ts"))
+    const { CurrentSettings } = yield* Effect.promise(() => import("#src/config/Settings.ts"))
+    yield* enoughDescriptors
+    const platform = yield* Layer.build(Layer.provideMerge(PlatformLive, UsableSettingsLive))
+    const { hurry } = Context.get(platform, Shutdown)
+    endWithin(Context.get(platform, CurrentSettings).shutdownSeconds, () => Effect.runFork(hurry))
+    return yield* announce({ demo: !noDemo }).pipe(
+      Effect.zipRight(Effect.never),
+      Effect.onInterrupt(() => Effect.log("Stopping")),
+      Effect.raceFirst(Effect.tapError(
+        Context.get(platform, HostLease).lost,
+        (error) =>
+          Effect.zipRight(
+            Effect.logError(error.message),
+            Effect.sync(() => {
+              // It has failed, also when a signal comes while it ends.
+              process.exitCode = 1
+              beginEnd()
+            })
+          )
+      )),
+      Effect.provide(platform)
+    )
+  })).pipe(orSay)).pipe(
+    Command.withDescription("Run the platform: database, machines, gateway, HTTP and MCP on one port")
+  )

@@ -1,0 +1,78 @@
+import { CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
+import { isUlid, newUlid } from "#src/shared/ids.ts"
+import { Effect, Option } from "effect"
+import {
+  type Listed,
+  ListingId,
+  ListingNotFound,
+  type ListingRow,
+  type OwnListing,
+  type SetVisible
+} from "./Listing.ts"
+import { ListingsRepo } from "./ListingsRepo.ts"
+import { listingTierOf, relevanceScore } from "./relevance.ts"
+import { levelOfTier, tierOf } from "./VerificationLevel.ts"
+
+type Own = Pick<ListingRow, "ownName" | "ownDescription" | "ownTier" | "healthScore">
+
+const nothingOwn: Own = { ownName: null, ownDescription: null, ownTier: null, healthScore: 0 }
+
+/** What a listing shows and is ranked by, from its business and what it has of its own. */
+const followed = (business: Listed, own: Own) => {
+  const scored = {
+    verificationTier: tierOf(business.verificationLevel),
+    tier: listingTierOf(business.plan, own.ownTier),
+    profileCompleteness: business.profileCompleteness
+  }
+  return {
+    ...scored,
+    relevanceScore: relevanceScore({ ...scored, healthScore: own.healthScore }),
+    name: own.ownName ?? business.name,
+    description: own.ownDescription ?? business.description,
+    businessName: business.name,
+    businessSlug: business.slug,
+    industry: business.industry,
+    templateType: business.templateType,
+    city: business.city,
+    state: business.state,
+    latitude: business.latitude,
+    longitude: business.longitude
+  }
+}
+
+const view = (row: ListingRow): OwnListing => ({ ...row, verificationLevel: levelOfTier(row.verificationTier) })
+
+/** A business's listing in the directory: one each, hidden until its owner shows it. */
+export class Listings extends Effect.Service<Listings>()("listings/Listings", {
+  effect: Effect.gen(function*() {
+    const repo = yield* ListingsRepo
+
+    const create = (business: Listed) => {
+      const id = ListingId.make(newUlid())
+      return Effect.as(repo.insert(id, business.id, followed(business, nothingOwn)), id)
+    }
+
+    /** Writes what follows the business anew. Runs in the transaction that changed it, with the business locked. */
+    const follow = Effect.fn("Listings.follow")(function*(business: Listed) {
+      yield* repo.update(business.id, followed(business, yield* repo.ofBusiness(business.id)))
+    })
+
+    /** Changes what a listing has of its own; `follow` comes after it. */
+    const change = (businessId: string, fields: Readonly<Record<string, unknown>>) => repo.update(businessId, fields)
+
+    const ofBusiness = (businessId: string) => Effect.map(repo.ofBusiness(businessId), view)
+
+    const setVisible = Effect.fn("Listings.setVisible")(function*(id: string, { visible }: typeof SetVisible.Type) {
+      const { accountId } = yield* CurrentActor
+      const owner = isUlid(id) ? yield* repo.ownerOf(id) : Option.none()
+      if (Option.isNone(owner) || owner.value.accountId !== accountId) return yield* new ListingNotFound()
+      return yield* Option.match(yield* repo.show(id, visible), {
+        onNone: () => new ListingNotFound(),
+        onSome: (row) => Effect.succeed(view(row))
+      })
+    }, withPolicy(sessionOnly))
+
+    return { create, follow, change, ofBusiness, setVisible } as const
+  })
+}) {}

@@ -1,0 +1,42 @@
+import { Layer } from "effect"
+import { AccessTokens } from "./AccessTokens.ts"
+import { Authorization } from "./Authorization.ts"
+import { AuthorizationRepo } from "./AuthorizationRepo.ts"
+import { OAuthClients } from "./Clients.ts"
+import { ClientsRepo } from "./ClientsRepo.ts"
+import { Grants } from "./Grants.ts"
+import { GrantsRepo } from "./GrantsRepo.ts"
+import { Introspection } from "./Introspection.ts"
+import { IntrospectionRepo } from "./IntrospectionRepo.ts"
+import { PlatformTokens } from "./PlatformTokens.ts"
+import { Revocation } from "./Revocation.ts"
+import { RevocationsLive } from "./RevocationListener.ts"
+import { SigningKeys } from "./SigningKeys.ts"
+import { SigningKeysRepo } from "./SigningKeysRepo.ts"
+import { TestTokens } from "./TestTokens.ts"
+import { Tokens } from "./Tokens.ts"
+import { TokensRepo } from "./TokensRepo.ts"
+
+/** The authorization server. Its revocations are heard from the start on. */
+export const OAuthLive = Layer.mergeAll(
+  Authorization.Default,
+  Grants.Default,
+  Introspection.Default,
+  PlatformTokens.Default,
+  Revocation.Default,
+  RevocationsLive,
+  TestTokens.Default,
+  Tokens.Default
+).pipe(
+  Layer.provideMerge(OAuthClients.Default),
+  Layer.provideMerge(AccessTokens.Default),
+  Layer.provideMerge(SigningKeys.Default),
+  Layer.provide([
+    AuthorizationRepo.Default,
+    ClientsRepo.Default,
+    GrantsRepo.Default,
+    IntrospectionRepo.Default,
+    SigningKeysRepo.Default,
+    TokensRepo.Default
+  ])
+)

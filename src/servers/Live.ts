@@ -1,0 +1,13 @@
+import { Layer } from "effect"
+import { Environment } from "./Environment.ts"
+import { EnvironmentRepo } from "./EnvironmentRepo.ts"
+import { Health } from "./Health.ts"
+import { ServerLogs } from "./ServerLogs.ts"
+import { ServerLogsRepo } from "./ServerLogsRepo.ts"
+import { Servers } from "./Servers.ts"
+import { ServersRepo } from "./ServersRepo.ts"
+
+export const ServersLive = Layer.mergeAll(Environment.Default, Health.Default, ServerLogs.Default).pipe(
+  Layer.provideMerge(Servers.Default),
+  Layer.provide([EnvironmentRepo.Default, ServerLogsRepo.Default, ServersRepo.Default])
+)

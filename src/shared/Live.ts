@@ -1,0 +1,11 @@
+import { Layer } from "effect"
+import { Disk } from "./Disk.ts"
+import { GuardedHttp } from "./GuardedHttp.ts"
+import { Idempotency } from "./Idempotency.ts"
+import { IdempotencyRepo } from "./IdempotencyRepo.ts"
+import { RateLimit } from "./RateLimit.ts"
+import { Secrets } from "./Secrets.ts"
+
+export const SharedLive = Layer.provide(Idempotency.Default, IdempotencyRepo.Default).pipe(
+  Layer.provideMerge(Layer.mergeAll(Disk.Default, GuardedHttp.Default, RateLimit.Default, Secrets.Default))
+)
