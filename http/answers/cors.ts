@@ -1,3 +1,4 @@
+import { CurrentRoute, type Route, type Traits } from "#http/traits/Traits.ts"
 import { type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 
@@ -19,37 +20,24 @@ export const preflight = (methods: string) =>
     }
   })
 
-/** What an agent in a page reads: the directory, the registry, the templates, the API's description and its health. */
-const publicReads = new RegExp(
-  "^/(" + [
-    "v1/directory(/[^/?]*)?",
-    "\\.well-known/mcp-server-metadata",
-    "v0\\.1/servers(/[^?]*)?",
-    "hub/templates/[^/?]*\\.csv",
-    "openapi\\.json",
-    "v1/health"
-  ].join("|") + ")(\\?|$)"
-)
-
 const readable = {
   ...openHeaders,
   "access-control-expose-headers":
     "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id, Retry-After"
 }
 
-/** What the answer to a public read has besides, its failures and refusals too; writes at the same path have nothing. */
-export const readableHeaders = ({ method, url }: HttpServerRequest.HttpServerRequest) =>
-  (method === "GET" || method === "HEAD") && publicReads.test(url) ? readable : {}
+/** What the answer to a public read has besides, its failures and refusals too. */
+export const readableHeaders = (method: string, { openToPages }: Traits) =>
+  openToPages && (method === "GET" || method === "HEAD") ? readable : {}
 
 /** A browser's question whether a page may do a public read. Refused for its number, it would hide the read's answer. */
-export const asksForPublicRead = ({ method, url }: HttpServerRequest.HttpServerRequest) =>
-  method === "OPTIONS" && publicReads.test(url)
+export const asksForPublicRead = (method: string, { traits }: Route) => method === "OPTIONS" && traits.openToPages
 
 const mayRead = preflight("GET, HEAD")
 
 /** Answers such questions before anything else looks at them. */
 export const answersPreflights = <E, R>(app: HttpApp.Default<E, R>) =>
-  Effect.flatMap(
-    HttpServerRequest.HttpServerRequest,
-    (request) => asksForPublicRead(request) ? Effect.succeed(mayRead) : app
-  )
+  Effect.gen(function*() {
+    const { method } = yield* HttpServerRequest.HttpServerRequest
+    return asksForPublicRead(method, yield* CurrentRoute) ? mayRead : yield* app
+  })

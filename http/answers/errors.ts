@@ -1,3 +1,4 @@
+import { type Traits } from "#http/traits/Traits.ts"
 import { issuesFrom } from "#src/format/issues.ts"
 import { BadRequest, codeOf, describe, type Failure, Invalid, sentence } from "#src/shared/Failure.ts"
 import { describeOutage, reportOutage } from "#src/shared/outage.ts"
@@ -6,37 +7,32 @@ import { Cause, Effect, Option, Predicate } from "effect"
 import { openHeaders } from "./cors.ts"
 import { NotJsonRpc } from "./json-rpc.ts"
 
-/** Hub, directory and business paths speak lower-case codes, the rest of the platform upper case. */
-const lowerCase = /^\/(v1\/(hub|directory)|api\/v1|\.well-known\/mcp-[^/?]*)(?=[/?]|$)/
-
-/** The endpoints that clients of OAuth ask; the authorization endpoint is a page. */
-const oauth = /^\/api\/v1\/oauth\/(?!authorize([/?]|$))/
-
 /** RFC 6749 §5.2 has no words for some of it; clients know these two from the authorization endpoint (§4.1.2.1). */
 const oauthCode = (status: number) =>
   status === 429 || status === 503 ? "temporarily_unavailable" : status >= 500 ? "server_error" : "invalid_request"
 
-const bodyOf = (path: string, { code, details, jsonRpc, message, status }: Failure) => {
+const bodyOf = (codes: Traits["codes"], { code, details, jsonRpc, message, status }: Failure) => {
   if (jsonRpc !== undefined) return { jsonrpc: "2.0", id: jsonRpc.id, error: { code: jsonRpc.code, message } }
-  return oauth.test(path) ? { error: oauthCode(status), error_description: message } : {
+  return codes === "oauth" ? { error: oauthCode(status), error_description: message } : {
     error: {
-      code: lowerCase.test(path) ? code.toLowerCase() : code,
+      code: codes === "lower" ? code.toLowerCase() : code,
       message,
       ...(details === undefined ? {} : { details })
     }
   }
 }
 
-export const errorResponse = (path: string, failure: Failure) => {
+/** A failure as JSON. */
+export const errorResponse = ({ codes }: Traits, failure: Failure) => {
   const { allow, retryAfter, status } = failure
   const headers = {
-    ...(oauth.test(path) ? { ...openHeaders, "cache-control": "no-store" } : {}),
+    ...(codes === "oauth" ? { ...openHeaders, "cache-control": "no-store" } : {}),
     ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
     ...(allow === undefined ? {} : { allow: allow.join(", ") }),
     ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
     ...(status === 408 || status === 413 ? { connection: "close" } : {})
   }
-  return HttpServerResponse.unsafeJson(bodyOf(path, failure), { status, headers })
+  return HttpServerResponse.unsafeJson(bodyOf(codes, failure), { status, headers })
 }
 
 const failed = (status: number, message: string): Failure => ({ status, code: codeOf(status), message })

@@ -51,7 +51,7 @@ export const ApiLive = HttpApiBuilder.api(Api).pipe(
 )
 
 /** The routes of the same domains that HttpApi has no words for. */
-export const RawRoutes = Layer.mergeAll(
+export const ApiRawRoutes = Layer.mergeAll(
   JwksRoute,
   MetadataRoutes,
   NamelessConfigRoute,

@@ -1,4 +1,5 @@
 import { timesSent } from "#http/connection/times-sent.ts"
+import { type Traits } from "#http/traits/Traits.ts"
 import { Accounts, sessionPrefix } from "#src/accounts/Accounts.ts"
 import { type Actor } from "#src/accounts/CurrentActor.ts"
 import { Forbidden, Unauthorized } from "#src/accounts/Policy.ts"
@@ -50,43 +51,39 @@ const known = (found: Option.Option<Actor>): Caller =>
     onSome: (actor) => ({ _tag: "Known", actor })
   })
 
-/** The paths of our MCP door, the one place where access tokens are credentials. */
-export const isDoor = (url: string) => /^\/(mcp|sse|message)(\?|$)/.test(url)
-
-/** What hosted servers ask for, each with the token that only the platform and itself know. */
-const isForMachines = (url: string) => /^\/api\/v1\/(oauth\/introspect|ready\/self\/config)(\?|$)/.test(url)
-
 /** Sessions, keys and JWTs differ by their looks; neither of the first two has a dot in it. */
-const holderOf = Effect.fn("http.holderOf")(function*(token: string, url: string) {
+const holderOf = Effect.fn("http.holderOf")(function*(token: string, credential: Traits["credential"]) {
   if (token.startsWith(sessionPrefix)) return yield* (yield* Accounts).authenticate(token)
-  if (isDoor(url) && token.includes(".")) return yield* (yield* PlatformTokens).authenticate(token)
+  if (credential === "door" && token.includes(".")) return yield* (yield* PlatformTokens).authenticate(token)
   return yield* (yield* ApiKeys).authenticate(token)
 })
 
 /** Finds out who sent a request, by Bearer first, then by cookie. */
-export const identify = Effect.fn("http.identify")(function*(request: HttpServerRequest.HttpServerRequest) {
-  const settings = yield* CurrentSettings
-  const { headers } = request
-  if (headers["authorization"] !== undefined) {
-    const token = bearerOf(headers)
-    // Of two, Node takes the first and a proxy in front perhaps the other.
-    if (token === undefined || timesSent(NodeHttpServerRequest.toIncomingMessage(request), "authorization") > 1) {
-      return known(Option.none())
+export const identify = Effect.fn("http.identify")(
+  function*(request: HttpServerRequest.HttpServerRequest, { credential }: Traits) {
+    const settings = yield* CurrentSettings
+    const { headers } = request
+    if (headers["authorization"] !== undefined) {
+      const token = bearerOf(headers)
+      // Of two, Node takes the first and a proxy in front perhaps the other.
+      if (token === undefined || timesSent(NodeHttpServerRequest.toIncomingMessage(request), "authorization") > 1) {
+        return known(Option.none())
+      }
+      if (credential === "machine") {
+        const machine = yield* (yield* Introspection).authenticate(token)
+        return Option.match(machine, {
+          onNone: () => known(Option.none()),
+          onSome: (machine): Caller => ({ _tag: "Machine", machine })
+        })
+      }
+      return known(yield* holderOf(token, credential))
     }
-    if (isForMachines(request.url)) {
-      const machine = yield* (yield* Introspection).authenticate(token)
-      return Option.match(machine, {
-        onNone: () => known(Option.none()),
-        onSome: (machine): Caller => ({ _tag: "Machine", machine })
-      })
+    const cookie = request.cookies[cookieName(settings)]
+    if (cookie === undefined || cookie === "") return { _tag: "Anonymous" } satisfies Caller
+    if (mutates(request.method) && !sameOrigin(headers, settings)) {
+      const reason = "A request with the session cookie must come from this site (Origin); or send the token as Bearer"
+      return { _tag: "Refused", error: new Forbidden({ reason }) } satisfies Caller
     }
-    return known(yield* holderOf(token, request.url))
+    return known(yield* (yield* Accounts).authenticate(cookie))
   }
-  const cookie = request.cookies[cookieName(settings)]
-  if (cookie === undefined || cookie === "") return { _tag: "Anonymous" } satisfies Caller
-  if (mutates(request.method) && !sameOrigin(headers, settings)) {
-    const reason = "A request with the session cookie must come from this site (Origin); or send the token as Bearer"
-    return { _tag: "Refused", error: new Forbidden({ reason }) } satisfies Caller
-  }
-  return known(yield* (yield* Accounts).authenticate(cookie))
-})
+)

@@ -1,9 +1,9 @@
+import { type Traits } from "#http/traits/Traits.ts"
 import { plans } from "#src/plans/Plan.ts"
 import { addressBucket } from "#src/shared/client-address.ts"
 import { type RateLimit, type RateLimitRule, type RateLimitState } from "#src/shared/RateLimit.ts"
-import { type HttpServerRequest } from "@effect/platform"
 import { Clock, Effect } from "effect"
-import { type Caller, isDoor } from "./caller.ts"
+import { type Caller } from "./caller.ts"
 
 export type RateBuckets = readonly [RateLimitRule, ...ReadonlyArray<RateLimitRule>]
 
@@ -33,11 +33,6 @@ export const discoveryBucket = (address: string) => perMinute(`discovery:${addre
 /** Contract, "Limits": directory reads, whoever asks. */
 const directoryBucket = (address: string) => perMinute(`directory:${addressBucket(address)}`, 300)
 
-const directory = /^\/v1\/directory(\/[^/?]*)?(\?|$)/
-const discovery =
-  /^[^?]*\/\.well-known\/(oauth-authorization-server|oauth-protected-resource|openid-configuration)(?=[/?]|$)/
-const signingKeys = /^\/api\/v1\/oauth\/jwks(\?|$)/
-
 const reads = (method: string) => method === "GET" || method === "HEAD"
 
 /** An account counts at its plan's rate; each key within its account, each hosted server by itself. */
@@ -55,15 +50,14 @@ const bucketsOfCaller = (caller: Caller, address: string): RateBuckets => {
 
 /** Where a request counts. */
 export const rateBuckets = (
-  { method, url }: HttpServerRequest.HttpServerRequest,
+  method: string,
+  { credential, rate }: Traits,
   caller: Caller,
   address: string
 ): RateBuckets => {
-  if (reads(method) && directory.test(url)) return [directoryBucket(address)]
-  if ((reads(method) || method === "OPTIONS") && (discovery.test(url) || signingKeys.test(url))) {
-    return [discoveryBucket(address)]
-  }
+  if (rate === "directory" && reads(method)) return [directoryBucket(address)]
+  if (rate === "discovery" && (reads(method) || method === "OPTIONS")) return [discoveryBucket(address)]
   // It is going to be a 401 that says where to get a token.
-  if (isDoor(url) && caller._tag !== "Known") return [discoveryBucket(address)]
+  if (credential === "door" && caller._tag !== "Known") return [discoveryBucket(address)]
   return bucketsOfCaller(caller, address)
 }

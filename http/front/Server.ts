@@ -1,14 +1,18 @@
 import { answersPreflights } from "#http/answers/cors.ts"
-import { ApiLive, RawRoutes } from "#http/api/Live.ts"
+import { contractRoutes } from "#http/api/contract-routes.ts"
+import { ApiLive, ApiRawRoutes } from "#http/api/Live.ts"
 import { bounded } from "#http/api/middleware/bodies.ts"
 import { idempotent } from "#http/api/middleware/idempotency.ts"
-import { routing, withMethods } from "#http/api/middleware/methods.ts"
+import { withMethods } from "#http/api/middleware/methods.ts"
 import { withReadableQuery } from "#http/api/middleware/query-text.ts"
 import { makeGateway } from "#http/gateway/Gateway.ts"
 import { PlatformResourceRoutes } from "#http/mcp/platform-resource.ts"
 import { McpRoutes } from "#http/mcp/routes.ts"
 import { DocsRoutes } from "#http/pages/docs.ts"
+import { failurePage } from "#http/pages/failure.ts"
 import { PagesRoutes } from "#http/pages/routes.ts"
+import { RawRoutes } from "#http/traits/RawRoutes.ts"
+import { routeTable, routing } from "#http/traits/route-table.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { HttpApiBuilder, type HttpApp, HttpMiddleware, HttpRouter } from "@effect/platform"
@@ -21,13 +25,18 @@ import { listen } from "./listen.ts"
 import { restrictsMachines } from "./machine-access.ts"
 import { machineServer } from "./machine-server.ts"
 
-const doors = Effect.gen(function*() {
-  const methods = yield* withMethods
-  const forMachines = restrictsMachines(yield* CurrentSettings)
-  return (app: HttpApp.Default) =>
-    frontDoor(
-      withoutExpectations(forMachines(answersPreflights(methods(withReadableQuery(bounded(idempotent(app)))))))
+/** What every request of ours passes, from the outside to the inside. */
+const middleware = Effect.gen(function*() {
+  const settings = yield* CurrentSettings
+  const { entries } = yield* RawRoutes
+  const forMachines = restrictsMachines(settings)
+  return (app: HttpApp.Default) => {
+    // The listener asks for the application once every layer has added its routes.
+    const door = frontDoor({ routes: routeTable([...contractRoutes(), ...entries]), failurePage })
+    return door(
+      withoutExpectations(forMachines(answersPreflights(withMethods(withReadableQuery(bounded(idempotent(app)))))))
     )
+  }
 })
 
 /** One listener: what is for a hosted server goes through the gateway, the rest is ours. */
@@ -45,17 +54,20 @@ const ListenerLive = Layer.scopedDiscard(Effect.gen(function*() {
   yield* listen(settings, gateway, ours)
 }))
 
-/** Every route on one port. Needs the services. */
-export const HttpLive = ListenerLive.pipe(
-  Layer.provide([
-    HttpApiBuilder.middleware(doors, { withContext: true }),
-    DocsRoutes,
-    McpRoutes,
-    PagesRoutes,
-    PlatformResourceRoutes,
-    RawRoutes
-  ]),
-  Layer.provide(ApiLive),
-  Layer.provide([HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer]),
-  Layer.provide(NodeHttpServer.layerContext)
+/** Every route, and what its requests pass. Needs the services. */
+export const RoutesLive = Layer.mergeAll(
+  HttpApiBuilder.middleware(middleware, { withContext: true }),
+  DocsRoutes,
+  McpRoutes,
+  PagesRoutes,
+  PlatformResourceRoutes,
+  ApiRawRoutes
+).pipe(
+  Layer.provideMerge(ApiLive),
+  Layer.provideMerge(RawRoutes.Default),
+  Layer.provideMerge(Layer.mergeAll(HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer)),
+  Layer.provideMerge(NodeHttpServer.layerContext)
 )
+
+/** The same on one port. */
+export const HttpLive = Layer.provide(ListenerLive, RoutesLive)

@@ -2,11 +2,11 @@ import { closedPolicy } from "#http/answers/content-security.ts"
 import { asksForPublicRead, readableHeaders } from "#http/answers/cors.ts"
 import { errorResponse, failureOf } from "#http/answers/errors.ts"
 import { StandardHeaders } from "#http/answers/StandardHeaders.ts"
-import { isMcp } from "#http/api/middleware/bodies.ts"
 import { CurrentCaller, identify } from "#http/callers/caller.ts"
 import { machineBehind } from "#http/callers/machine-caller.ts"
 import { count, rateBuckets } from "#http/callers/rate-buckets.ts"
-import { failurePage, wantsPage } from "#http/pages/failure.ts"
+import { type RouteTable } from "#http/traits/route-table.ts"
+import { CurrentRoute, type Route, type Traits } from "#http/traits/Traits.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { plans } from "#src/plans/Plan.ts"
 import { CallerAddress } from "#src/shared/CallerAddress.ts"
@@ -20,10 +20,8 @@ import { Cause, Duration, Effect, Option } from "effect"
 
 const requestIdPattern = /^[\w.:-]{8,128}$/
 
-const isProbe = ({ url }: HttpServerRequest.HttpServerRequest) => /^\/v1\/health(\?|$)/.test(url)
-
 /** Probes must not be turned away for knocking often. */
-const neverRefused = (request: HttpServerRequest.HttpServerRequest) => isProbe(request) || asksForPublicRead(request)
+const neverRefused = (method: string, route: Route) => route.traits.probe || asksForPublicRead(method, route)
 
 /** What a crawler or an old browser needs to know of every answer. */
 const security = {
@@ -41,28 +39,36 @@ const carrying = (response: HttpServerResponse.HttpServerResponse, headers: Read
   return HttpServerResponse.setHeaders(response, { ...headers, ...Object.fromEntries(own) })
 }
 
-/** People get a page, programs an envelope. */
-const failed = (request: HttpServerRequest.HttpServerRequest, failure: Failure, requestId: string) =>
-  wantsPage(request) ? failurePage(failure, requestId) : errorResponse(request.url, failure)
+/** Shows a failure to a caller who would rather have a page; undefined: whoever asks wants JSON. */
+export type FailurePage = (
+  request: HttpServerRequest.HttpServerRequest,
+  traits: Traits,
+  failure: Failure,
+  requestId: string
+) => HttpServerResponse.HttpServerResponse | undefined
 
-const tooMany = (
-  { method, url }: HttpServerRequest.HttpServerRequest,
-  { limit, retryAfterSeconds }: RateLimitState
-) => {
+const tooMany = (method: string, { body }: Traits, { limit, retryAfterSeconds }: RateLimitState): Failure => {
   const message = `More than ${limit} requests a minute; try again in ${retryAfterSeconds} seconds`
   const failure = { status: 429, code: "RATE_LIMITED", message, retryAfter: retryAfterSeconds }
   // MCP 2025-11-25, Streamable HTTP: a refused message may be answered with an error of JSON-RPC that has no id.
-  return method === "POST" && isMcp(url) ? { ...failure, jsonRpc: { code: -32000, id: null } } : failure
+  return method === "POST" && body === "message" ? { ...failure, jsonRpc: { code: -32000, id: null } } : failure
+}
+
+export interface FrontDoor {
+  readonly routes: RouteTable
+  readonly failurePage: FailurePage
 }
 
 /**
  * Every request of ours passes here first: it gets an id, its caller is found out, its rate is counted, its failure
  * becomes an envelope, and its answer the headers that all answers carry.
  */
-export const frontDoor = <E, R>(app: HttpApp.Default<E, R>) =>
+export const frontDoor = ({ failurePage, routes }: FrontDoor) => <E, R>(app: HttpApp.Default<E, R>) =>
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
     const settings = yield* CurrentSettings
+    const route = routes(request.method, request.url)
+    const { traits } = route
     const sent = request.headers["x-request-id"]
     const requestId = sent !== undefined && requestIdPattern.test(sent) ? sent : newUlid()
     const machine = machineBehind(NodeHttpServerRequest.toIncomingMessage(request), settings.trustProxy)
@@ -71,23 +77,31 @@ export const frontDoor = <E, R>(app: HttpApp.Default<E, R>) =>
       request.headers["x-forwarded-for"],
       settings.trustProxy
     )
-    const always = { ...security, ...readableHeaders(request), "x-request-id": requestId }
+    const always = { ...security, ...readableHeaders(request.method, traits), "x-request-id": requestId }
+
+    const failed = (failure: Failure) =>
+      failurePage(request, traits, failure, requestId) ?? errorResponse(traits, failure)
+    const answer = (cause: Cause.Cause<unknown>) =>
+      Cause.isInterruptedOnly(cause)
+        ? Effect.failCause(cause as Cause.Cause<never>)
+        : Effect.map(failureOf(request, cause), failed)
 
     const admitted = Effect.gen(function*() {
       // Whoever asks for health is answered in time, also while nobody can be identified.
-      const caller = isProbe(request) ? { _tag: "Anonymous" as const } : yield* identify(request)
-      const rate = yield* count(yield* RateLimit, rateBuckets(request, caller, address))
+      const caller = traits.probe ? { _tag: "Anonymous" as const } : yield* identify(request, traits)
+      const rate = yield* count(yield* RateLimit, rateBuckets(request.method, traits, caller, address))
       const headers = {
         ...always,
         "x-ratelimit-limit": String(rate.limit),
         "x-ratelimit-remaining": String(rate.remaining),
         "x-ratelimit-reset": String(rate.resetAt)
       }
-      if (!rate.allowed && !neverRefused(request)) {
-        return carrying(failed(request, tooMany(request, rate), requestId), headers)
+      if (!rate.allowed && !neverRefused(request.method, route)) {
+        return carrying(failed(tooMany(request.method, traits, rate)), headers)
       }
       const response = yield* app.pipe(
-        Effect.catchAllCause((cause) => answer(request, cause, requestId)),
+        Effect.catchAllCause(answer),
+        Effect.provideService(CurrentRoute, route),
         Effect.provideService(CurrentCaller, caller),
         Effect.provideService(CallerAddress, address),
         Effect.provideService(StandardHeaders, headers)
@@ -97,7 +111,7 @@ export const frontDoor = <E, R>(app: HttpApp.Default<E, R>) =>
 
     // Before the rate is known (the database may be away) an answer still carries the headers, at their widest.
     const fallback = (cause: Cause.Cause<unknown>) =>
-      Effect.map(answer(request, cause, requestId), (response) =>
+      Effect.map(answer(cause), (response) =>
         carrying(response, {
           ...always,
           "x-ratelimit-limit": String(plans.free.requestsPerMinute),
@@ -119,8 +133,3 @@ const told = ({ method, url }: HttpServerRequest.HttpServerRequest, status: numb
   Effect.logDebug(`${method} ${url.split("?", 1)[0]} ${status}`).pipe(
     Effect.annotateLogs("milliseconds", Math.round(Duration.toMillis(took)))
   )
-
-const answer = (request: HttpServerRequest.HttpServerRequest, cause: Cause.Cause<unknown>, requestId: string) =>
-  Cause.isInterruptedOnly(cause)
-    ? Effect.failCause(cause as Cause.Cause<never>)
-    : Effect.map(failureOf(request, cause), (failure) => failed(request, failure, requestId))

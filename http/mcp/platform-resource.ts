@@ -1,4 +1,5 @@
 import { openHeaders, preflight } from "#http/answers/cors.ts"
+import { rawRoutes } from "#http/traits/RawRoutes.ts"
 import { CurrentSettings, type Settings } from "#src/config/Settings.ts"
 import {
   type Door,
@@ -9,7 +10,7 @@ import {
 } from "#src/oauth/scopes/platform-resource.ts"
 import { challengedScopes } from "#src/oauth/scopes/scopes.ts"
 import { documentUrl, protectedResource } from "#src/shared/well-known.ts"
-import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
+import { HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 
 /** Which document a client is shown: that of the address it used. */
@@ -27,7 +28,7 @@ export const doorChallenge = (settings: Settings, path: string, error?: string) 
   ].join(", ")
 
 /** The documents of our MCP door: for each address, and at the root for clients that look nowhere else. */
-export const PlatformResourceRoutes = HttpApiBuilder.Router.use((router) =>
+export const PlatformResourceRoutes = rawRoutes((add) =>
   Effect.gen(function*() {
     const settings = yield* CurrentSettings
     const documentOf = (door: Door) =>
@@ -36,8 +37,8 @@ export const PlatformResourceRoutes = HttpApiBuilder.Router.use((router) =>
       })
     const publish = (path: string, door: Door) =>
       Effect.all([
-        router.get(path as `/${string}`, Effect.succeed(documentOf(door))),
-        router.options(path as `/${string}`, Effect.succeed(preflight("GET, HEAD")))
+        add("GET", path, { forMachines: true }, Effect.succeed(documentOf(door))),
+        add("OPTIONS", path, {}, Effect.succeed(preflight("GET, HEAD")))
       ], { discard: true })
     yield* publish(protectedResource, "mcp")
     for (const door of doors) yield* publish(new URL(documentUrl(platformResources(settings)[door])).pathname, door)

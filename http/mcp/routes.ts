@@ -3,6 +3,8 @@ import { errorResponse } from "#http/answers/errors.ts"
 import { StandardHeaders } from "#http/answers/StandardHeaders.ts"
 import { requireActor } from "#http/callers/Authentication.ts"
 import { CurrentCaller } from "#http/callers/caller.ts"
+import { rawRoutes } from "#http/traits/RawRoutes.ts"
+import { CurrentRoute } from "#http/traits/Traits.ts"
 import { type Actor } from "#src/accounts/CurrentActor.ts"
 import { Unauthorized } from "#src/accounts/Policy.ts"
 import { CurrentSettings, type Settings } from "#src/config/Settings.ts"
@@ -10,7 +12,7 @@ import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { BadRequest, codeOf, failsWith } from "#src/shared/Failure.ts"
 import { McpTools, type Selection } from "#tools/McpServer.ts"
 import { Toolset } from "#tools/Tool.ts"
-import { HttpApiBuilder, HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js"
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"
@@ -85,7 +87,7 @@ const refuse = (settings: Settings) =>
   Effect.fn("http.mcp.refuse")(function*({ message }: Unauthorized) {
     const { url } = yield* HttpServerRequest.HttpServerRequest
     return HttpServerResponse.setHeader(
-      errorResponse(url, { status: 401, code: codeOf(401), message }),
+      errorResponse((yield* CurrentRoute).traits, { status: 401, code: codeOf(401), message }),
       "www-authenticate",
       doorChallenge(settings, url, yield* errorOf)
     )
@@ -93,7 +95,7 @@ const refuse = (settings: Settings) =>
 
 const notAllowed = HttpServerResponse.empty({ status: 405, headers: { allow: "POST, OPTIONS" } })
 
-const routes = HttpApiBuilder.Router.use((router) =>
+const routes = rawRoutes((add) =>
   Effect.gen(function*() {
     const tools = yield* McpTools
     const settings = yield* CurrentSettings
@@ -108,8 +110,10 @@ const routes = HttpApiBuilder.Router.use((router) =>
         Effect.as(HttpServerResponse.empty({ status: 204 }))
       ))
 
-    yield* router.post(
+    yield* add(
+      "POST",
       "/mcp",
+      { credential: "door", body: "message" },
       Effect.gen(function*() {
         const { actor, address, request, selection } = yield* enter
         const text = yield* request.text
@@ -127,11 +131,13 @@ const routes = HttpApiBuilder.Router.use((router) =>
       }).pipe(door)
     )
     // Stateless: there is no stream to open and no session to end (MCP 2025-11-25, transports).
-    yield* router.get("/mcp", door(Effect.as(enter, notAllowed)))
-    yield* router.del("/mcp", door(Effect.as(enter, notAllowed)))
+    yield* add("GET", "/mcp", { credential: "door", refuses: true }, door(Effect.as(enter, notAllowed)))
+    yield* add("DELETE", "/mcp", { credential: "door", refuses: true }, door(Effect.as(enter, notAllowed)))
 
-    yield* router.get(
+    yield* add(
+      "GET",
       "/sse",
+      { credential: "door" },
       Effect.gen(function*() {
         const { actor, address, request, selection } = yield* enter
         const response = NodeHttpServerRequest.toServerResponse(request)
@@ -150,8 +156,10 @@ const routes = HttpApiBuilder.Router.use((router) =>
           .pipe(Effect.zipRight(Effect.never))
       }).pipe(door)
     )
-    yield* router.post(
+    yield* add(
+      "POST",
       "/message",
+      { credential: "door", body: "message" },
       Effect.gen(function*() {
         const { actor, request } = yield* enter
         const id = urlOf(request).searchParams.get("sessionId") ?? ""
@@ -164,7 +172,9 @@ const routes = HttpApiBuilder.Router.use((router) =>
           : yield* new BadRequest({ reason: "The body is not a JSON-RPC message" })
       }).pipe(door)
     )
-    for (const path of ["/mcp", "/sse", "/message"] as const) yield* router.options(path, preflight)
+    for (const path of ["/mcp", "/sse", "/message"] as const) {
+      yield* add("OPTIONS", path, { credential: "door" }, preflight)
+    }
   })
 )
 

@@ -1,4 +1,5 @@
 import { closedPolicy, sourceHash } from "#http/answers/content-security.ts"
+import { describedRoute, rawRoutes } from "#http/traits/RawRoutes.ts"
 import { HttpApiBuilder, HttpApiScalar, type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect, Layer } from "effect"
 
@@ -23,14 +24,10 @@ const home = `<!doctype html>
 
 const withPolicy = (policy: string) => HttpServerResponse.setHeader("content-security-policy", policy)
 
-const HomeRoute = HttpApiBuilder.Router.use((router) =>
-  Effect.asVoid(
-    router.get(
-      "/",
-      Effect.succeed(withPolicy(`${closedPolicy}; style-src ${sourceHash(homeStyle)}`)(HttpServerResponse.html(home)))
-    )
-  )
-)
+const HomeRoute = rawRoutes((add) => {
+  const policy = `${closedPolicy}; style-src ${sourceHash(homeStyle)}`
+  return add("GET", "/", {}, Effect.succeed(withPolicy(policy)(HttpServerResponse.html(home))))
+})
 
 /** The scripts that stand in a page and run. */
 const scriptsIn = (html: string) =>
@@ -69,7 +66,9 @@ const DocsPolicy = HttpApiBuilder.middleware((app: HttpApp.Default) => {
 /** `/openapi.json`, `/docs` (its page is served whole, nothing is fetched from elsewhere) and a first page. */
 export const DocsRoutes = Layer.mergeAll(
   HttpApiBuilder.middlewareOpenApi({ path: "/openapi.json" }),
+  describedRoute("/openapi.json", { openToPages: true }),
   HttpApiScalar.layer({ path: "/docs", scalar: { withDefaultFonts: false } }),
+  describedRoute("/docs"),
   DocsPolicy,
   HomeRoute
 )

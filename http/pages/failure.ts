@@ -1,14 +1,13 @@
 import { preferred } from "#http/answers/accept.ts"
+import { type Traits } from "#http/traits/Traits.ts"
 import { type Failure } from "#src/shared/Failure.ts"
 import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { messagePage } from "./message-page.ts"
 import { page } from "./respond.ts"
 
-const pages = /^\/(oauth|api\/v1\/oauth\/authorize)(\/|\?|$)/
-
-/** Whether a failure is to be shown to a person: the path is a page's, and the caller would rather have one than JSON. */
-export const wantsPage = ({ headers, url }: HttpServerRequest.HttpServerRequest) =>
-  pages.test(url) && preferred(headers, ["application/json", "text/html"]) === "text/html"
+/** Whether a failure is to be shown to a person: the route is a page's, and the caller would rather have one than JSON. */
+const wantsPage = ({ headers }: HttpServerRequest.HttpServerRequest, { failure }: Traits) =>
+  failure === "page" && preferred(headers, ["application/json", "text/html"]) === "text/html"
 
 const titles: Readonly<Record<number, string>> = {
   401: "Sign in first",
@@ -21,8 +20,7 @@ const titles: Readonly<Record<number, string>> = {
   503: "Not available at the moment"
 }
 
-/** A failure as a page. */
-export const failurePage = ({ allow, message, retryAfter, status }: Failure, requestId?: string) =>
+const pageOf = ({ allow, message, retryAfter, status }: Failure, requestId: string) =>
   HttpServerResponse.setHeaders(
     page(
       messagePage({ title: titles[status] ?? "This request is not valid", message: [`${message}.`], requestId }),
@@ -34,3 +32,11 @@ export const failurePage = ({ allow, message, retryAfter, status }: Failure, req
       ...(status === 413 ? { connection: "close" } : {})
     }
   )
+
+/** A failure as a page, for those who want one. */
+export const failurePage = (
+  request: HttpServerRequest.HttpServerRequest,
+  traits: Traits,
+  failure: Failure,
+  requestId: string
+) => wantsPage(request, traits) ? pageOf(failure, requestId) : undefined

@@ -1,24 +1,24 @@
-import { HttpApiBuilder } from "@effect/platform"
+import { rawRoutes } from "#http/traits/RawRoutes.ts"
 import { Effect } from "effect"
 import { makeAuthorize } from "./authorize.ts"
 import { makeGrants } from "./grants.ts"
 import { makeSignIn } from "./sign-in.ts"
 
 /** What people see in a browser when an application asks for access, and where they take it back. */
-export const PagesRoutes = HttpApiBuilder.Router.use((router) =>
+export const PagesRoutes = rawRoutes((add) =>
   Effect.gen(function*() {
     const authorize = yield* makeAuthorize
     const signIn = yield* makeSignIn(authorize)
     const grants = yield* makeGrants
 
-    yield* router.get("/api/v1/oauth/authorize", authorize.authorize)
-    yield* router.post("/oauth/consent", authorize.decide)
-    yield* router.get("/oauth/sign-in", signIn.show("sign-in"))
-    yield* router.post("/oauth/sign-in", signIn.enter("sign-in"))
-    yield* router.get("/oauth/sign-up", signIn.show("sign-up"))
-    yield* router.post("/oauth/sign-up", signIn.enter("sign-up"))
-    yield* router.get("/oauth/grants", grants.show)
-    yield* router.post("/oauth/grants", grants.revoke)
-    yield* router.post("/oauth/sign-out", grants.signOut)
+    yield* add("GET", "/api/v1/oauth/authorize", {}, authorize.authorize)
+    yield* add("POST", "/oauth/consent", {}, authorize.decide)
+    yield* add("GET", "/oauth/sign-in", {}, signIn.show("sign-in"))
+    yield* add("POST", "/oauth/sign-in", {}, signIn.enter("sign-in"))
+    yield* add("GET", "/oauth/sign-up", {}, signIn.show("sign-up"))
+    yield* add("POST", "/oauth/sign-up", {}, signIn.enter("sign-up"))
+    yield* add("GET", "/oauth/grants", {}, grants.show)
+    yield* add("POST", "/oauth/grants", {}, grants.revoke)
+    yield* add("POST", "/oauth/sign-out", {}, grants.signOut)
   })
 )

@@ -1,5 +1,6 @@
 import { Data } from "#http/answers/envelope.ts"
 import { Authentication } from "#http/callers/Authentication.ts"
+import { RouteTraits } from "#http/traits/Traits.ts"
 import { LogInsBusy } from "#src/accounts/Passwords.ts"
 import { EmailTaken, LogIn, Me, Session, SignUp, TooManyAttempts, WrongCredentials } from "#src/accounts/User.ts"
 import { BadRequest, Invalid } from "#src/shared/Failure.ts"
@@ -12,6 +13,7 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
       .addSuccess(Data(Session), { status: 201 })
       .addError(EmailTaken)
       .addError(LogInsBusy)
+      .annotate(RouteTraits, { idempotency: "email" })
       .annotate(OpenApi.Summary, "Sign up")
       .annotate(
         OpenApi.Description,

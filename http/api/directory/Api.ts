@@ -1,5 +1,6 @@
 import { Data } from "#http/answers/envelope.ts"
 import { Authentication } from "#http/callers/Authentication.ts"
+import { RouteTraits } from "#http/traits/Traits.ts"
 import { Forbidden } from "#src/accounts/Policy.ts"
 import { DirectoryQuery } from "#src/directory/DirectoryQuery.ts"
 import { MetadataQuery, NoSuchServer, ServerMetadata } from "#src/directory/ServerMetadata.ts"
@@ -17,6 +18,7 @@ export class DirectoryApi extends HttpApiGroup.make("directory")
       .setUrlParams(DirectoryQuery)
       .addSuccess(PageOf(ListedListing))
       .addError(BadRequest)
+      .annotate(RouteTraits, { rate: "directory", openToPages: true })
       .annotate(OpenApi.Summary, "Search the directory of businesses")
       .annotate(
         OpenApi.Description,
@@ -29,6 +31,7 @@ export class DirectoryApi extends HttpApiGroup.make("directory")
       .setPath(listingPath)
       .addSuccess(Data(ListingDetail))
       .addError(ListingNotFound)
+      .annotate(RouteTraits, { rate: "directory", openToPages: true })
       .annotate(OpenApi.Summary, "Read a listing")
       .annotate(OpenApi.Description, "Public, 300 requests a minute per IP address, together with the list.")
   )
@@ -38,6 +41,7 @@ export class DirectoryApi extends HttpApiGroup.make("directory")
       .addSuccess(ServerMetadata)
       .addError(BadRequest)
       .addError(NoSuchServer)
+      .annotate(RouteTraits, { openToPages: true })
       .annotate(OpenApi.Summary, "Describe the MCP server of a business that is listed")
       .annotate(OpenApi.Description, "Public. The object itself, not in `data`.")
   )

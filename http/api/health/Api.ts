@@ -1,3 +1,4 @@
+import { RouteTraits } from "#http/traits/Traits.ts"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 
@@ -20,6 +21,7 @@ export class HealthApi extends HttpApiGroup.make("health")
     HttpApiEndpoint.get("health", "/v1/health")
       .addSuccess(HealthReport)
       .addSuccess(HealthReport, { status: 503 })
+      .annotate(RouteTraits, { probe: true, openToPages: true })
       .annotate(OpenApi.Summary, "Whether the service can do its work; 503 while the database is away")
   )
   .annotate(OpenApi.Title, "Health")

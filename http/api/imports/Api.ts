@@ -2,6 +2,7 @@ import { BodyTooSlow } from "#http/answers/body-errors.ts"
 import { Data } from "#http/answers/envelope.ts"
 import { businessPath } from "#http/api/businesses/Api.ts"
 import { Authentication } from "#http/callers/Authentication.ts"
+import { RouteTraits } from "#http/traits/Traits.ts"
 import { Forbidden } from "#src/accounts/Policy.ts"
 import { BusinessNotFound } from "#src/businesses/Business.ts"
 import { CatalogFull } from "#src/businesses/Catalog.ts"
@@ -44,6 +45,7 @@ export class ImportsApi extends HttpApiGroup.make("imports")
       .addError(TooManyPreviews)
       .addError(PlanLimitReached)
       .addError(LowDisk)
+      .annotate(RouteTraits, { body: "file" })
       .annotate(OpenApi.Summary, "Read a catalog file (JSON 1.0 or CSV) and show what its import would do")
       .annotate(
         OpenApi.Description,

@@ -1,12 +1,15 @@
+import { rawRoutes } from "#http/traits/RawRoutes.ts"
 import { templates } from "#src/imports/templates.ts"
-import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
+import { HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 
 /** Contract: "Downloadable templates". */
-export const TemplatesRoutes = HttpApiBuilder.Router.use((router) =>
+export const TemplatesRoutes = rawRoutes((add) =>
   Effect.forEach(Object.entries(templates), ([name, csv]) =>
-    router.get(
+    add(
+      "GET",
       `/hub/templates/${name}.csv`,
+      {},
       Effect.succeed(HttpServerResponse.text(csv, {
         contentType: "text/csv; charset=utf-8",
         headers: {

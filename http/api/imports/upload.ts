@@ -1,4 +1,5 @@
 import { BodyTooSlow } from "#http/answers/body-errors.ts"
+import { withBody } from "#http/connection/with-body.ts"
 import { FileTooLarge, limits, type Upload } from "#src/imports/Import.ts"
 import { BadRequest, Invalid } from "#src/shared/Failure.ts"
 import { type HttpServerRequest } from "@effect/platform"
@@ -15,12 +16,8 @@ export class CurrentUpload extends Context.Reference<CurrentUpload>()("http/Curr
     Effect.suspend(() => Invalid.field("file", "is required: send it as multipart/form-data"))
 }) {}
 
-/** Where a file is taken and nothing else. */
-export const takesFile = ({ method, url }: HttpServerRequest.HttpServerRequest) =>
-  method === "POST" && /^\/api\/v1\/ready\/businesses\/[^/?]+\/import\/?(\?|$)/.test(url)
-
-export const isUpload = (request: HttpServerRequest.HttpServerRequest) =>
-  takesFile(request) && /^\s*multipart\/form-data\s*(;|$)/i.test(request.headers["content-type"] ?? "")
+export const isMultipart = ({ headers }: HttpServerRequest.HttpServerRequest) =>
+  /^\s*multipart\/form-data\s*(;|$)/i.test(headers["content-type"] ?? "")
 
 /** Ten megabytes in this time are 85 KiB a second. */
 const maxTime = "2 minutes"
@@ -115,8 +112,5 @@ const fingerprint = ({ bytes, filename }: Upload) =>
 /** The upload of a request, to be read when it is wanted, and the request whose text is its fingerprint. */
 export const withUpload = Effect.fn("http.withUpload")(function*(request: HttpServerRequest.HttpServerRequest) {
   const upload = yield* Effect.cached(receive(request))
-  const given = Object.create(request, {
-    text: { value: Effect.map(upload, fingerprint) }
-  }) as HttpServerRequest.HttpServerRequest
-  return { given, upload }
+  return { given: withBody(request, { text: Effect.map(upload, fingerprint) }), upload }
 })

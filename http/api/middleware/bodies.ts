@@ -1,6 +1,8 @@
 import { BodyTooLarge, BodyTooSlow } from "#http/answers/body-errors.ts"
 import { checkJsonRpc } from "#http/answers/json-rpc.ts"
-import { CurrentUpload, isUpload, takesFile, withUpload } from "#http/api/imports/upload.ts"
+import { CurrentUpload, isMultipart, withUpload } from "#http/api/imports/upload.ts"
+import { withBody } from "#http/connection/with-body.ts"
+import { CurrentRoute, type Traits } from "#http/traits/Traits.ts"
 import { BadRequest } from "#src/shared/Failure.ts"
 import { Headers, type HttpApp, HttpMethod, HttpServerRequest } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
@@ -18,12 +20,6 @@ const maxTime = "60 seconds"
 /** Nothing of ours nests a tenth as deep. */
 const maxDepth = 100
 
-/**
- * Where a body is a form and nothing else: the endpoints of OAuth (RFC 6749 appendix B), which take no cookies, and the
- * pages, which check where a form comes from (http/pages/form.ts).
- */
-const takesForm = (url: string) => /^\/(api\/v1\/oauth\/(token|revoke|introspect)|oauth\/[\w-]+)\/?(\?|$)/.test(url)
-
 const isForm = (contentType: string | undefined) =>
   /^\s*application\/x-www-form-urlencoded\s*(;|$)/i.test(contentType ?? "")
 
@@ -34,10 +30,6 @@ const isReadable = (charset: string | undefined) => charset === undefined || /^(
 /** A JSON media type (RFC 6839 §3.1), or none said. */
 const isJson = (contentType: string | undefined) =>
   contentType === undefined || /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)
-
-/** Our MCP door, where the credential is looked at before the body is. */
-const isDoor = (url: string) => /^\/(mcp|message)(\?|$)/.test(url)
-export const isMcp = (url: string) => /^\/mcp(\?|$)/.test(url)
 
 const hasBody = ({ headers }: HttpServerRequest.HttpServerRequest) =>
   headers["transfer-encoding"] !== undefined || !/^0*$/.test(headers["content-length"] ?? "")
@@ -87,24 +79,13 @@ const parse = (text: string) =>
     catch: () => new BadRequest({ reason: text.trim() === "" ? empty : "The body is not valid JSON" })
   })
 
-/** The request with its body read already, as JSON by whatever name: what asks for it later gets the same text. */
-const withBody = (request: HttpServerRequest.HttpServerRequest, text: string) =>
-  Object.create(request, {
-    headers: { value: Headers.set(request.headers, "content-type", "application/json") },
-    text: { value: isMcp(request.url) ? checkJsonRpc(text) : Effect.succeed(text) },
-    json: { value: parse(text) }
-  }) as HttpServerRequest.HttpServerRequest
-
-/** The request whose body is no good: who asks for it is told so, and nobody before. */
-const withFault = (request: HttpServerRequest.HttpServerRequest, fault: BadRequest) =>
-  Object.create(request, {
-    text: { value: Effect.fail(fault) },
-    json: { value: Effect.fail(fault) }
-  }) as HttpServerRequest.HttpServerRequest
-
-/** The request with its form read already: `text` gives it. */
-const withForm = (request: HttpServerRequest.HttpServerRequest, text: string) =>
-  Object.create(request, { text: { value: Effect.succeed(text) } }) as HttpServerRequest.HttpServerRequest
+/** As JSON by whatever name. */
+const withJson = (request: HttpServerRequest.HttpServerRequest, { body }: Traits, text: string) =>
+  withBody(request, {
+    headers: Headers.set(request.headers, "content-type", "application/json"),
+    text: body === "message" ? checkJsonRpc(text) : Effect.succeed(text),
+    json: parse(text)
+  })
 
 const readForm = Effect.fn("http.readForm")(function*(request: HttpServerRequest.HttpServerRequest) {
   if (!isForm(request.headers["content-type"])) {
@@ -112,13 +93,17 @@ const readForm = Effect.fn("http.readForm")(function*(request: HttpServerRequest
       reason: "The body must be a form (Content-Type: application/x-www-form-urlencoded)"
     })
   }
-  return withForm(request, yield* read(NodeHttpServerRequest.toIncomingMessage(request), maxFormBytes))
+  const text = yield* read(NodeHttpServerRequest.toIncomingMessage(request), maxFormBytes)
+  return withBody(request, { text: Effect.succeed(text) })
 })
 
-const readJson = Effect.fn("http.readJson")(function*(request: HttpServerRequest.HttpServerRequest) {
+const readJson = Effect.fn("http.readJson")(function*(
+  request: HttpServerRequest.HttpServerRequest,
+  traits: Traits
+) {
   if (!isJson(request.headers["content-type"])) {
     return yield* new BadRequest({
-      reason: takesFile(request)
+      reason: traits.body === "file"
         ? "The body must be multipart/form-data with one file in its field \"file\""
         : "The body must be JSON (Content-Type: application/json)"
     })
@@ -129,24 +114,30 @@ const readJson = Effect.fn("http.readJson")(function*(request: HttpServerRequest
   }
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) return yield* new BodyTooLarge({ most: maxBytes })
   const text = yield* read(NodeHttpServerRequest.toIncomingMessage(request), maxBytes)
-  return withBody(request, yield* notDeep(text))
+  return withJson(request, traits, yield* notDeep(text))
 })
 
-const taken = (request: HttpServerRequest.HttpServerRequest) => {
-  if (takesForm(request.url)) return readForm(request)
-  if (!isDoor(request.url)) return readJson(request)
-  return Effect.catchTag(readJson(request), "BadRequest", (fault) => Effect.succeed(withFault(request, fault)))
-}
+/** A message that is no good is told of where it is asked for: the credential is looked at first. */
+const readMessage = (request: HttpServerRequest.HttpServerRequest, traits: Traits) =>
+  Effect.catchTag(
+    readJson(request, traits),
+    "BadRequest",
+    (fault) => Effect.succeed(withBody(request, { text: Effect.fail(fault), json: Effect.fail(fault) }))
+  )
+
+const readAs = { json: readJson, file: readJson, form: readForm, message: readMessage } as const
 
 /**
- * Bodies are JSON within a limit. A form or a text, which a page of elsewhere can post with the
- * reader's cookies, is not taken for it; where forms are at home, nothing else is. Where none was sent, what takes one
- * says so.
+ * Bodies are JSON within a limit. A form or a text, which a page of elsewhere can post with the reader's cookies, is not
+ * taken for it. Forms are for the endpoints of OAuth (RFC 6749 appendix B), which take no cookies, and for the pages,
+ * which check where a form comes from (http/pages/form.ts); nothing else is taken there. Where none was sent, what takes
+ * one says so.
  */
 export const bounded = <E, R>(app: HttpApp.Default<E, R>) =>
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
-    if (isUpload(request)) {
+    const { traits } = yield* CurrentRoute
+    if (traits.body === "file" && isMultipart(request)) {
       const { given, upload } = yield* withUpload(request)
       return yield* app.pipe(
         Effect.provideService(HttpServerRequest.HttpServerRequest, given),
@@ -154,7 +145,7 @@ export const bounded = <E, R>(app: HttpApp.Default<E, R>) =>
       )
     }
     const withoutBody = !hasBody(request)
-    if (withoutBody && (takesForm(request.url) || !HttpMethod.hasBody(request.method))) return yield* app
-    const given = withoutBody ? withBody(request, "") : yield* taken(request)
+    if (withoutBody && (traits.body === "form" || !HttpMethod.hasBody(request.method))) return yield* app
+    const given = withoutBody ? withJson(request, traits, "") : yield* readAs[traits.body](request, traits)
     return yield* Effect.provideService(app, HttpServerRequest.HttpServerRequest, given)
   })

@@ -1,5 +1,6 @@
 import { errorResponse, failureOf } from "#http/answers/errors.ts"
 import { type Caller, CurrentCaller } from "#http/callers/caller.ts"
+import { CurrentRoute, type Traits } from "#http/traits/Traits.ts"
 import { type Actor } from "#src/accounts/CurrentActor.ts"
 import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { canonicalJson } from "#src/shared/canonical-json.ts"
@@ -26,12 +27,8 @@ const restored = ({ body, contentType, cookies, location, status }: StoredRespon
   return body === "" ? empty : HttpServerResponse.setBody(empty, HttpBody.text(body, contentType ?? "application/json"))
 }
 
-const isProtocol = (url: string) => /^\/(mcp|sse|message|oauth|api\/v1\/oauth)(\/|\?|$)/.test(url)
-
 /** A user's sessions may all do the same; what an API key may do is its own. */
 const holderOf = ({ credential }: Actor) => credential.kind === "session" ? "session" : credential.id
-
-const isSignUp = (url: string) => /^\/v1\/auth\/signup\/?(\?|$)/.test(url)
 
 const emailIn = (text: string) =>
   Option.flatMap(
@@ -47,12 +44,12 @@ const emailIn = (text: string) =>
  * of where it comes from, so that two people who chose the same key don't hear of each other, nobody elsewhere can try
  * passwords with it, and the answer, which holds a session, goes to who sends the same again.
  */
-const ownerOf = (caller: Caller, url: string, text: string, address: string) => {
+const ownerOf = (caller: Caller, { idempotency }: Traits, text: string, address: string) => {
   if (caller._tag === "Known") {
     return Option.some({ accountId: caller.actor.accountId, holder: holderOf(caller.actor) })
   }
   return Option.map(
-    Option.filter(emailIn(text), () => isSignUp(url)),
+    Option.filter(emailIn(text), () => idempotency === "email"),
     (email) => ({ accountId: signUp, holder: digestOf(`${addressBucket(address)}\n${email}`).toString("base64url") })
   )
 }
@@ -62,17 +59,18 @@ export const idempotent = <E, R>(app: HttpApp.Default<E, R>) =>
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
     const key = request.headers["idempotency-key"]
-    if (key === undefined || request.method !== "POST" || isProtocol(request.url)) return yield* app
+    const { traits } = yield* CurrentRoute
+    if (key === undefined || request.method !== "POST" || traits.idempotency === "none") return yield* app
     const caller = yield* CurrentCaller
-    if (caller._tag !== "Known" && !isSignUp(request.url)) return yield* app
+    if (caller._tag !== "Known" && traits.idempotency !== "email") return yield* app
     const text = yield* request.text
-    const owner = ownerOf(caller, request.url, text, yield* CallerAddress)
+    const owner = ownerOf(caller, traits, text, yield* CallerAddress)
     if (Option.isNone(owner)) return yield* app
     const content = `${request.method} ${request.url}\n${canonicalJson(text)}`
     const idempotency = yield* Idempotency
     const run = app.pipe(
       Effect.catchAllCause((cause) =>
-        Effect.map(failureOf(request, cause), (failure) => errorResponse(request.url, failure))
+        Effect.map(failureOf(request, cause), (failure) => errorResponse(traits, failure))
       ),
       Effect.map(stored)
     )

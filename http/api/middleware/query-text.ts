@@ -1,10 +1,7 @@
+import { CurrentRoute } from "#http/traits/Traits.ts"
 import { BadRequest } from "#src/shared/Failure.ts"
 import { type HttpApp, HttpServerRequest } from "@effect/platform"
 import { Effect } from "effect"
-
-/** The JSON API; OAuth's endpoints and the pages have their own words for a bad request. */
-const isApi = (url: string) =>
-  /^\/(v1|v0\.1|api\/v1\/(ready|servers)|\.well-known\/mcp-server-metadata)(?=[/?]|$)/.test(url)
 
 /** Undefined where the percent-encoding is broken (RFC 3986 §2.1) or its bytes are not UTF-8 (§2.5). */
 const decoded = (text: string) => {
@@ -30,7 +27,8 @@ const undecodable = (url: string) => {
 export const withReadableQuery = <E, R>(app: HttpApp.Default<E, R>) =>
   Effect.gen(function*() {
     const { url } = yield* HttpServerRequest.HttpServerRequest
-    const name = isApi(url) ? undecodable(url) : undefined
+    const { traits } = yield* CurrentRoute
+    const name = traits.strictQuery ? undecodable(url) : undefined
     if (name === undefined) return yield* app
     const path = name.slice(0, 100).toWellFormed()
     const message = "must be UTF-8, percent-encoded"

@@ -1,11 +1,12 @@
 import { openHeaders, preflight } from "#http/answers/cors.ts"
 import { CurrentCaller } from "#http/callers/caller.ts"
+import { rawRoutes } from "#http/traits/RawRoutes.ts"
 import { Introspection } from "#src/oauth/Introspection.ts"
 import { type OAuthError, refused } from "#src/oauth/OAuthError.ts"
 import { Revocation } from "#src/oauth/Revocation.ts"
 import { oauthPaths } from "#src/oauth/server-metadata.ts"
 import { Tokens } from "#src/oauth/Tokens.ts"
-import { HttpApiBuilder, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 import { answer, noStore, refusal } from "./answer.ts"
 
@@ -53,14 +54,14 @@ const introspect = Effect.map(Introspection, (introspection) =>
   }))
 
 /** The endpoints that take forms: `token` (RFC 6749 §3.2), `revoke` (RFC 7009) and `introspect` (RFC 7662). */
-export const OAuthRoutes = HttpApiBuilder.Router.use((router) =>
+export const OAuthRoutes = rawRoutes((add) =>
   Effect.gen(function*() {
-    yield* router.post(oauthPaths.token, yield* token)
-    yield* router.post(oauthPaths.revoke, yield* revoke)
-    yield* router.post(oauthPaths.introspect, yield* introspect)
+    yield* add("POST", oauthPaths.token, { body: "form" }, yield* token)
+    yield* add("POST", oauthPaths.revoke, { body: "form" }, yield* revoke)
+    const machines = { body: "form", credential: "machine", forMachines: true } as const
+    yield* add("POST", oauthPaths.introspect, machines, yield* introspect)
     for (const path of [oauthPaths.token, oauthPaths.revoke]) {
-      yield* router.options(path, Effect.succeed(preflight("POST")))
+      yield* add("OPTIONS", path, {}, Effect.succeed(preflight("POST")))
     }
-    yield* router.options(oauthPaths.jwks, Effect.succeed(preflight("GET, HEAD")))
   })
 )

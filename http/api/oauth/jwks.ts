@@ -1,6 +1,8 @@
-import { openHeaders } from "#http/answers/cors.ts"
+import { openHeaders, preflight } from "#http/answers/cors.ts"
+import { rawRoutes } from "#http/traits/RawRoutes.ts"
+import { oauthPaths } from "#src/oauth/server-metadata.ts"
 import { SigningKeys } from "#src/oauth/SigningKeys.ts"
-import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
+import { HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 
 /** The keys that access tokens are signed with (RFC 7517 §5). Anybody may read it. */
@@ -14,6 +16,9 @@ export const jwks = Effect.map(
       }))
 )
 
-export const JwksRoute = HttpApiBuilder.Router.use((router) =>
-  Effect.flatMap(jwks, (answer) => router.get("/api/v1/oauth/jwks", answer))
+export const JwksRoute = rawRoutes((add) =>
+  Effect.gen(function*() {
+    yield* add("GET", oauthPaths.jwks, { rate: "discovery", forMachines: true }, yield* jwks)
+    yield* add("OPTIONS", oauthPaths.jwks, { rate: "discovery" }, Effect.succeed(preflight("GET, HEAD")))
+  })
 )

@@ -1,24 +1,24 @@
 import { openHeaders, preflight } from "#http/answers/cors.ts"
+import { rawRoutes } from "#http/traits/RawRoutes.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { metadataPaths, openidMetadata, serverMetadata } from "#src/oauth/server-metadata.ts"
-import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
+import { HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 
 /** The authorization server's metadata at every path that clients look at (RFC 8414 §3; MCP 2025-11-25). */
-export const MetadataRoutes = HttpApiBuilder.Router.use((router) =>
+export const MetadataRoutes = rawRoutes((add) =>
   Effect.gen(function*() {
     const settings = yield* CurrentSettings
-    const publish = (paths: ReadonlyArray<string>, document: unknown) =>
-      Effect.forEach(paths, (path) =>
+    const publish = (paths: ReadonlyArray<string>, document: unknown) => {
+      const answer = HttpServerResponse.unsafeJson(document, {
+        headers: { ...openHeaders, "cache-control": "public, max-age=300" }
+      })
+      return Effect.forEach(paths, (path) =>
         Effect.all([
-          router.get(
-            path as `/${string}`,
-            Effect.succeed(HttpServerResponse.unsafeJson(document, {
-              headers: { ...openHeaders, "cache-control": "public, max-age=300" }
-            }))
-          ),
-          router.options(path as `/${string}`, Effect.succeed(preflight("GET, HEAD")))
+          add("GET", path, { forMachines: true }, Effect.succeed(answer)),
+          add("OPTIONS", path, {}, Effect.succeed(preflight("GET, HEAD")))
         ], { discard: true }), { discard: true })
+    }
     const paths = metadataPaths(settings.authUrl)
     yield* publish(paths.server, serverMetadata(settings))
     yield* publish(paths.openid, openidMetadata(settings))

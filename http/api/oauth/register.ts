@@ -1,7 +1,9 @@
 import { openHeaders, preflight } from "#http/answers/cors.ts"
+import { rawRoutes } from "#http/traits/RawRoutes.ts"
 import { OAuthClients } from "#src/oauth/Clients.ts"
+import { oauthPaths } from "#src/oauth/server-metadata.ts"
 import { CallerAddress } from "#src/shared/CallerAddress.ts"
-import { HttpApiBuilder, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 
 /** RFC 7591 §3.2: neither what was registered nor why it was refused is to be cached. */
@@ -33,10 +35,10 @@ const register = (clients: OAuthClients) =>
  * `POST /api/v1/oauth/register`: dynamic client registration (RFC 7591 §3), open to anybody, counted by address. A page
  * of any origin may register itself: it sends no cookies, and gets nothing but an id.
  */
-export const RegisterRoute = HttpApiBuilder.Router.use((router) =>
+export const RegisterRoute = rawRoutes((add) =>
   Effect.flatMap(OAuthClients, (clients) =>
     Effect.all([
-      router.post("/api/v1/oauth/register", register(clients)),
-      router.options("/api/v1/oauth/register", Effect.succeed(preflight("POST")))
+      add("POST", oauthPaths.register, {}, register(clients)),
+      add("OPTIONS", oauthPaths.register, {}, Effect.succeed(preflight("POST")))
     ], { discard: true }))
 )

@@ -1,6 +1,7 @@
 import { data } from "#http/answers/envelope.ts"
 import { alone } from "#http/answers/group.ts"
 import { requireActor } from "#http/callers/Authentication.ts"
+import { rawRoutes } from "#http/traits/RawRoutes.ts"
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { ReadyConfigs } from "#src/businesses/ReadyConfigs.ts"
 import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
@@ -25,10 +26,12 @@ export const ReadyConfigHandlers = HttpApiBuilder.group(
 )
 
 /** No path of a router has a parameter that is empty, and the contract has an answer for it. */
-export const NamelessConfigRoute = HttpApiBuilder.Router.use((router) =>
+export const NamelessConfigRoute = rawRoutes((add) =>
   Effect.flatMap(ReadyConfigs, (configs) =>
-    router.get(
+    add(
+      "GET",
       "/api/v1/ready/businesses//config",
+      {},
       Effect.provideServiceEffect(answer(configs, ""), CurrentActor, requireActor)
     ))
 )

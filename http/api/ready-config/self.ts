@@ -1,8 +1,9 @@
 import { data } from "#http/answers/envelope.ts"
 import { CurrentCaller } from "#http/callers/caller.ts"
+import { rawRoutes } from "#http/traits/RawRoutes.ts"
 import { Unauthorized } from "#src/accounts/Policy.ts"
 import { ConfigNotGenerated, ReadyConfigs } from "#src/businesses/ReadyConfigs.ts"
-import { HttpApiBuilder, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect, Option } from "effect"
 import { createHash } from "node:crypto"
 
@@ -18,10 +19,12 @@ const reason = "Send the server's PLATFORM_MCP_REPLAY_TOKEN as Authorization: Be
  * A hosted server asks for the configuration of the business it speaks for, and of no other: what it is deployed with,
  * as it is now. Asked again with the tag of the last answer, it hears 304 while nothing has changed.
  */
-export const SelfConfigRoute = HttpApiBuilder.Router.use((router) =>
+export const SelfConfigRoute = rawRoutes((add) =>
   Effect.flatMap(ReadyConfigs, (configs) =>
-    router.get(
+    add(
+      "GET",
       "/api/v1/ready/self/config",
+      { credential: "machine", forMachines: true },
       Effect.gen(function*() {
         const caller = yield* CurrentCaller
         if (caller._tag !== "Machine") return yield* new Unauthorized({ reason })

@@ -1,0 +1,37 @@
+import { HttpApiBuilder } from "@effect/platform"
+import { Effect, Layer } from "effect"
+import { type RouteEntry } from "./route-table.ts"
+import { type Traits } from "./Traits.ts"
+
+/** The routes that the contract has no words for; complete when all layers are built. */
+export class RawRoutes extends Effect.Service<RawRoutes>()("http/RawRoutes", {
+  sync: () => ({ entries: [] as Array<RouteEntry> })
+}) {}
+
+type Router = Parameters<Parameters<typeof HttpApiBuilder.Router.use>[0]>[0]
+
+const verbs = { GET: "get", POST: "post", DELETE: "del", OPTIONS: "options" } as const
+type Method = keyof typeof verbs
+
+type Add = (
+  method: Method,
+  path: string,
+  traits: Partial<Traits>,
+  answer: Parameters<Router["get"]>[1]
+) => Effect.Effect<void>
+
+/** A layer that adds such routes: what a route is and what answers it stand together. */
+export const rawRoutes = <A, E, R>(build: (add: Add) => Effect.Effect<A, E, R>) =>
+  HttpApiBuilder.Router.use((router) =>
+    Effect.flatMap(RawRoutes, ({ entries }) =>
+      build((method, path, traits, answer) => {
+        entries.push({ method, path, traits })
+        return router[verbs[method]](path as `/${string}`, answer)
+      }))
+  )
+
+/** Says of a route what it is that a library adds. */
+export const describedRoute = (path: string, traits: Partial<Traits> = {}) =>
+  Layer.effectDiscard(
+    Effect.map(RawRoutes, ({ entries }) => void entries.push({ method: "GET", path, traits }))
+  )

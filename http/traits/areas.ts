@@ -1,0 +1,32 @@
+import { type Traits } from "./Traits.ts"
+
+/**
+ * What all below a path have in common, whether a route is there or not: the longest path counts. The spelling of codes
+ * is the contract's ("Conventions").
+ */
+const areas: Readonly<Record<string, Partial<Traits>>> = {
+  "/v1/hub": { codes: "lower" },
+  "/v1/directory": { codes: "lower" },
+  "/v0.1": { openToPages: true },
+  "/hub/templates": { openToPages: true },
+  "/api/v1": { codes: "lower" },
+  "/api/v1/oauth": { codes: "oauth" },
+  "/api/v1/oauth/authorize": { codes: "lower", failure: "page" },
+  "/oauth": { failure: "page", body: "form" }
+}
+
+const longestFirst = Object.entries(areas).sort(([one], [other]) => other.length - one.length)
+
+const isBelow = (path: string, area: string) =>
+  path.startsWith(area) && (path.length === area.length || path[area.length] === "/")
+
+/** Clients look for a document of OAuth in several places before they find it (RFC 8414 §3, RFC 9728 §3.1). */
+const isDiscovery = (path: string) =>
+  path.includes("/.well-known/oauth-") || path.includes("/.well-known/openid-configuration")
+
+/** The traits of a path's area. */
+export const areaOf = (path: string): Partial<Traits> => ({
+  ...longestFirst.find(([area]) => isBelow(path, area))?.[1],
+  ...(isDiscovery(path) ? { rate: "discovery" } : {}),
+  ...(path.startsWith("/.well-known/mcp-") ? { codes: "lower" } : {})
+})
