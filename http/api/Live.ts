@@ -1,4 +1,5 @@
 import { AuthenticationLive } from "#http/callers/Authentication.ts"
+import { NoBodyLive } from "#http/callers/NoBody.ts"
 import { HttpApiBuilder } from "@effect/platform"
 import { Layer } from "effect"
 import { AccountsHandlers } from "./accounts/Handlers.ts"
@@ -47,7 +48,7 @@ export const ApiLive = HttpApiBuilder.api(Api).pipe(
     ServersHandlers,
     VerificationHandlers
   ]),
-  Layer.provide(AuthenticationLive)
+  Layer.provide([AuthenticationLive, NoBodyLive])
 )
 
 /** The routes of the same domains that HttpApi has no words for. */

@@ -31,7 +31,7 @@ const security = {
 }
 
 /** A page has policies of its own: under `no-referrer`, for one, its forms would come with `Origin: null`. */
-const carrying = (response: HttpServerResponse.HttpServerResponse, headers: Readonly<Record<string, string>>) => {
+const withHeaders = (response: HttpServerResponse.HttpServerResponse, headers: Readonly<Record<string, string>>) => {
   const own = Object.keys(security).flatMap((name) => {
     const value = response.headers[name]
     return value === undefined ? [] : [[name, value]]
@@ -97,7 +97,7 @@ export const frontDoor = ({ failurePage, routes }: FrontDoor) => <E, R>(app: Htt
         "x-ratelimit-reset": String(rate.resetAt)
       }
       if (!rate.allowed && !neverRefused(request.method, route)) {
-        return carrying(failed(tooMany(request.method, traits, rate)), headers)
+        return withHeaders(failed(tooMany(request.method, traits, rate)), headers)
       }
       const response = yield* app.pipe(
         Effect.catchAllCause(answer),
@@ -106,13 +106,13 @@ export const frontDoor = ({ failurePage, routes }: FrontDoor) => <E, R>(app: Htt
         Effect.provideService(CallerAddress, address),
         Effect.provideService(StandardHeaders, headers)
       )
-      return carrying(response, headers)
+      return withHeaders(response, headers)
     })
 
     // Before the rate is known (the database may be away) an answer still carries the headers, at their widest.
     const fallback = (cause: Cause.Cause<unknown>) =>
       Effect.map(answer(cause), (response) =>
-        carrying(response, {
+        withHeaders(response, {
           ...always,
           "x-ratelimit-limit": String(plans.free.requestsPerMinute),
           "x-ratelimit-remaining": String(plans.free.requestsPerMinute),
@@ -122,14 +122,14 @@ export const frontDoor = ({ failurePage, routes }: FrontDoor) => <E, R>(app: Htt
     return yield* admitted.pipe(
       Effect.catchAllCause(fallback),
       Effect.timed,
-      Effect.tap(([took, { status }]) => told(request, status, took)),
+      Effect.tap(([took, { status }]) => logRequest(request, status, took)),
       Effect.map(([, response]) => response),
       Effect.annotateLogs("requestId", requestId)
     )
   })
 
 /** One line a request, at debug level. The query stays out of it: people put secrets there. */
-const told = ({ method, url }: HttpServerRequest.HttpServerRequest, status: number, took: Duration.Duration) =>
+const logRequest = ({ method, url }: HttpServerRequest.HttpServerRequest, status: number, took: Duration.Duration) =>
   Effect.logDebug(`${method} ${url.split("?", 1)[0]} ${status}`).pipe(
     Effect.annotateLogs("milliseconds", Math.round(Duration.toMillis(took)))
   )

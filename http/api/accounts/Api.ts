@@ -1,9 +1,9 @@
 import { Data } from "#http/answers/envelope.ts"
 import { Authentication } from "#http/callers/Authentication.ts"
+import { NoBody } from "#http/callers/NoBody.ts"
 import { RouteTraits } from "#http/traits/Traits.ts"
 import { LogInsBusy } from "#src/accounts/Passwords.ts"
 import { EmailTaken, LogIn, Me, Session, SignUp, TooManyAttempts, WrongCredentials } from "#src/accounts/User.ts"
-import { BadRequest, Invalid } from "#src/shared/Failure.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 
 export class AccountsApi extends HttpApiGroup.make("accounts")
@@ -38,8 +38,7 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
   .add(
     HttpApiEndpoint.post("logOut", "/v1/auth/logout")
       .addSuccess(HttpApiSchema.NoContent)
-      .addError(BadRequest)
-      .addError(Invalid)
+      .middleware(NoBody)
       .middleware(Authentication)
       .annotate(OpenApi.Summary, "Log out: the session ends everywhere")
   )

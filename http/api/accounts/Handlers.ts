@@ -1,6 +1,5 @@
 import { Data, data } from "#http/answers/envelope.ts"
 import { alone } from "#http/answers/group.ts"
-import { takesNoBody } from "#http/callers/no-body.ts"
 import { withSession } from "#http/callers/session-cookie.ts"
 import { Accounts } from "#src/accounts/Accounts.ts"
 import { Session } from "#src/accounts/User.ts"
@@ -34,7 +33,7 @@ export const AccountsHandlers = HttpApiBuilder.group(
           ({ payload }) =>
             Effect.flatMap(CallerAddress, (address) => Effect.flatMap(accounts.logIn(payload, address), opened(200)))
         )
-        .handle("logOut", () => takesNoBody(Effect.zipRight(accounts.logOut, closed)))
+        .handle("logOut", () => Effect.zipRight(accounts.logOut, closed))
         .handle("me", () => Effect.map(accounts.me, data))
     })
 )

@@ -1,6 +1,7 @@
 import { Data } from "#http/answers/envelope.ts"
 import { serverPath } from "#http/api/servers/Api.ts"
 import { Authentication } from "#http/callers/Authentication.ts"
+import { NoBody } from "#http/callers/NoBody.ts"
 import { Forbidden } from "#src/accounts/Policy.ts"
 import {
   DeployInput,
@@ -15,7 +16,7 @@ import {
 import { TestToken, TokensIssuedElsewhere } from "#src/oauth/TestTokens.ts"
 import { Server, ServerNotFound } from "#src/servers/Server.ts"
 import { LowDisk } from "#src/shared/Disk.ts"
-import { BadRequest, Invalid } from "#src/shared/Failure.ts"
+import { BadRequest } from "#src/shared/Failure.ts"
 import { PageOf, PageQuery } from "#src/shared/paging.ts"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
@@ -31,8 +32,7 @@ const lifecycle = <Name extends "start" | "stop" | "restart">(name: Name, summar
     .addError(ServerNotFound)
     .addError(NotDeployed)
     .addError(DeploymentInProgress)
-    .addError(BadRequest)
-    .addError(Invalid)
+    .middleware(NoBody)
     .annotate(OpenApi.Summary, summary)
 
 export class DeploymentsApi extends HttpApiGroup.make("deployments")
@@ -88,8 +88,7 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
       .addSuccess(Data(TestToken), { status: 201 })
       .addError(ServerNotFound)
       .addError(TokensIssuedElsewhere)
-      .addError(BadRequest)
-      .addError(Invalid)
+      .middleware(NoBody)
       .annotate(OpenApi.Summary, "Make an access token of 15 minutes for the server, to try it")
   )
   .addError(Forbidden)

@@ -1,6 +1,5 @@
 import { Data, data } from "#http/answers/envelope.ts"
 import { alone } from "#http/answers/group.ts"
-import { takesNoBody } from "#http/callers/no-body.ts"
 import { Deployment } from "#src/deployments/Deployment.ts"
 import { Deployments } from "#src/deployments/Deployments.ts"
 import { Lifecycle } from "#src/deployments/Lifecycle.ts"
@@ -43,9 +42,9 @@ export const DeploymentsHandlers = HttpApiBuilder.group(
         )
         .handle("list", ({ path, urlParams }) => deployments.list(path.serverId, urlParams))
         .handle("get", ({ path }) => Effect.map(deployments.get(path.serverId, path.deploymentId), data))
-        .handle("start", ({ path }) => takesNoBody(Effect.map(lifecycle.start(path.serverId), data)))
-        .handle("stop", ({ path }) => takesNoBody(Effect.map(lifecycle.stop(path.serverId), data)))
-        .handle("restart", ({ path }) => takesNoBody(Effect.map(lifecycle.restart(path.serverId), data)))
-        .handle("createTestToken", ({ path }) => takesNoBody(Effect.map(tokens.createTestToken(path.serverId), data)))
+        .handle("start", ({ path }) => Effect.map(lifecycle.start(path.serverId), data))
+        .handle("stop", ({ path }) => Effect.map(lifecycle.stop(path.serverId), data))
+        .handle("restart", ({ path }) => Effect.map(lifecycle.restart(path.serverId), data))
+        .handle("createTestToken", ({ path }) => Effect.map(tokens.createTestToken(path.serverId), data))
     })
 )

@@ -2,6 +2,7 @@ import { BodyTooSlow } from "#http/answers/body-errors.ts"
 import { Data } from "#http/answers/envelope.ts"
 import { businessPath } from "#http/api/businesses/Api.ts"
 import { Authentication } from "#http/callers/Authentication.ts"
+import { NoBody } from "#http/callers/NoBody.ts"
 import { RouteTraits } from "#http/traits/Traits.ts"
 import { Forbidden } from "#src/accounts/Policy.ts"
 import { BusinessNotFound } from "#src/businesses/Business.ts"
@@ -67,9 +68,8 @@ export class ImportsApi extends HttpApiGroup.make("imports")
       .addError(PreviewNotFound)
       .addError(PreviewExpired)
       .addError(CatalogFull)
-      .addError(BadRequest)
-      .addError(Invalid)
       .addError(TooManyImports)
+      .middleware(NoBody)
       .annotate(OpenApi.Summary, "Import what a preview shows: all of it or nothing, and once")
       .annotate(
         OpenApi.Description,
@@ -93,8 +93,7 @@ export class ImportsApi extends HttpApiGroup.make("imports")
       .addError(BusinessNotFound)
       .addError(ImportNotFound)
       .addError(ImportBuiltUpon)
-      .addError(BadRequest)
-      .addError(Invalid)
+      .middleware(NoBody)
       .annotate(OpenApi.Summary, "Undo an import that nothing was built upon")
       .annotate(
         OpenApi.Description,

@@ -1,6 +1,5 @@
 import { data } from "#http/answers/envelope.ts"
 import { alone } from "#http/answers/group.ts"
-import { takesNoBody } from "#http/callers/no-body.ts"
 import { Imports } from "#src/imports/Imports.ts"
 import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { HttpApiBuilder } from "@effect/platform"
@@ -24,9 +23,9 @@ export const ImportsHandlers = HttpApiBuilder.group(
           ({ path }) =>
             Effect.flatMap(
               CallerAddress,
-              (address) => takesNoBody(Effect.map(imports.confirm(path.businessId, path.previewId, address), data))
+              (address) => Effect.map(imports.confirm(path.businessId, path.previewId, address), data)
             )
         )
         .handle("discard", ({ path }) => imports.discard(path.businessId, path.previewId))
-        .handle("revert", ({ path }) => takesNoBody(Effect.map(imports.revert(path.businessId, path.importId), data))))
+        .handle("revert", ({ path }) => Effect.map(imports.revert(path.businessId, path.importId), data)))
 )

@@ -1,6 +1,7 @@
 import { Data } from "#http/answers/envelope.ts"
 import { businessPath } from "#http/api/businesses/Api.ts"
 import { Authentication } from "#http/callers/Authentication.ts"
+import { NoBody } from "#http/callers/NoBody.ts"
 import { Forbidden } from "#src/accounts/Policy.ts"
 import { Business, BusinessNotFound } from "#src/businesses/Business.ts"
 import {
@@ -13,7 +14,6 @@ import {
 } from "#src/businesses/phone-code.ts"
 import { SmsCountryRefused, SmsLimitReached } from "#src/businesses/sms-limits.ts"
 import { CodeSent } from "#src/businesses/Verification.ts"
-import { BadRequest, Invalid } from "#src/shared/Failure.ts"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 
 const root = "/api/v1/ready/businesses/:businessId/verification"
@@ -28,8 +28,7 @@ export class VerificationApi extends HttpApiGroup.make("verification")
       .addError(SmsLimitReached)
       .addError(SmsCountryRefused)
       .addError(SmsUnavailable)
-      .addError(BadRequest)
-      .addError(Invalid)
+      .middleware(NoBody)
       .annotate(OpenApi.Summary, "Send a code by SMS to the business's telephone number")
       .annotate(
         OpenApi.Description,
@@ -56,8 +55,7 @@ export class VerificationApi extends HttpApiGroup.make("verification")
       .setPath(businessPath)
       .addSuccess(Data(Business))
       .addError(NotVerifiedYet)
-      .addError(BadRequest)
-      .addError(Invalid)
+      .middleware(NoBody)
       .annotate(OpenApi.Summary, "Ask for the review that grants premium_verified")
   )
   .addError(BusinessNotFound)

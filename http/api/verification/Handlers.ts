@@ -1,6 +1,5 @@
 import { data } from "#http/answers/envelope.ts"
 import { alone } from "#http/answers/group.ts"
-import { takesNoBody } from "#http/callers/no-body.ts"
 import { Verification } from "#src/businesses/Verification.ts"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
@@ -12,8 +11,7 @@ export const VerificationHandlers = HttpApiBuilder.group(
   (handlers) =>
     Effect.map(Verification, (verification) =>
       handlers
-        .handle("sendCode", ({ path }) => takesNoBody(Effect.map(verification.sendCode(path.businessId), data)))
+        .handle("sendCode", ({ path }) => Effect.map(verification.sendCode(path.businessId), data))
         .handle("confirm", ({ path, payload }) => Effect.map(verification.confirm(path.businessId, payload.code), data))
-        .handle("requestReview", ({ path }) =>
-          takesNoBody(Effect.map(verification.requestReview(path.businessId), data))))
+        .handle("requestReview", ({ path }) => Effect.map(verification.requestReview(path.businessId), data)))
 )
