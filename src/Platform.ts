@@ -16,6 +16,7 @@ import { PublicationJobsLive } from "#src/publishing/Live.ts"
 import { LoggingLive } from "#src/shared/logging.ts"
 import { Secrets } from "#src/shared/Secrets.ts"
 import { shares, Shutdown } from "#src/shared/Shutdown.ts"
+import { TelemetryLive } from "#src/shared/telemetry.ts"
 import { Effect, Layer } from "effect"
 import { ServicesLive } from "./Services.ts"
 
@@ -44,6 +45,7 @@ export const platformOn = <E>(machines: Layer.Layer<Machines, E, CurrentSettings
     Layer.provideMerge(AdmissionLive),
     Layer.provide(Layer.provide(SqlLive, StopPatienceLive)),
     Layer.provideMerge(Shutdown.Default),
+    Layer.provideMerge(TelemetryLive),
     Layer.provideMerge(LoggingLive)
   )
 

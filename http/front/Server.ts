@@ -17,13 +17,14 @@ import { CurrentSettings } from "#src/config/Settings.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { HttpApiBuilder, type HttpApp, HttpMiddleware, HttpRouter } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { type RequestListener } from "node:http"
 import { withoutExpectations } from "./expectations.ts"
 import { frontDoor } from "./front-door.ts"
 import { listen } from "./listen.ts"
 import { restrictsMachines } from "./machine-access.ts"
 import { machineServer } from "./machine-server.ts"
+import { observer } from "./observe.ts"
 
 /** What every request of ours passes, from the outside to the inside. */
 const middleware = Effect.gen(function*() {
@@ -32,7 +33,11 @@ const middleware = Effect.gen(function*() {
   const forMachines = restrictsMachines(settings)
   return (app: HttpApp.Default) => {
     // The listener asks for the application once every layer has added its routes.
-    const door = frontDoor({ routes: routeTable([...contractRoutes(), ...entries]), failurePage })
+    const door = frontDoor({
+      observe: observer(settings),
+      routes: routeTable([...contractRoutes(), ...entries]),
+      failurePage
+    })
     return door(
       withoutExpectations(forMachines(answersPreflights(withMethods(withReadableQuery(bounded(idempotent(app)))))))
     )
@@ -44,9 +49,10 @@ const ListenerLive = Layer.scopedDiscard(Effect.gen(function*() {
   const settings = yield* CurrentSettings
   const gateway = yield* makeGateway
   const app = yield* HttpRouter.withRouterConfig(HttpApiBuilder.httpApp, routing)
-  // Nobody collects traces: spans, with an attribute for each header, are a quarter of what a small request costs.
+  // Spans that nobody collects are a quarter of what a small request costs. The library's own has an attribute for each
+  // header, and the query; ours is made at the front door.
   const ours: RequestListener = yield* NodeHttpServer.makeHandler(app).pipe(
-    Effect.withTracerEnabled(false),
+    Effect.withTracerEnabled(Option.isSome(settings.otlpEndpoint)),
     Effect.locally(HttpMiddleware.currentTracerDisabledWhen, () => true)
   )
   // Closed after the listener: requests under way may depend on what their machines ask us.

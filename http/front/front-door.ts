@@ -16,7 +16,8 @@ import { newUlid } from "#src/shared/ids.ts"
 import { RateLimit, type RateLimitState } from "#src/shared/RateLimit.ts"
 import { type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
-import { Cause, Duration, Effect, Option } from "effect"
+import { Cause, Effect, Option } from "effect"
+import { type observer } from "./observe.ts"
 
 const requestIdPattern = /^[\w.:-]{8,128}$/
 
@@ -55,6 +56,7 @@ const tooMany = (method: string, { body }: Traits, { limit, retryAfterSeconds }:
 }
 
 export interface FrontDoor {
+  readonly observe: ReturnType<typeof observer>
   readonly routes: RouteTable
   readonly failurePage: FailurePage
 }
@@ -63,7 +65,7 @@ export interface FrontDoor {
  * Every request of ours passes here first: it gets an id, its caller is found out, its rate is counted, its failure
  * becomes an envelope, and its answer the headers that all answers carry.
  */
-export const frontDoor = ({ failurePage, routes }: FrontDoor) => <E, R>(app: HttpApp.Default<E, R>) =>
+export const frontDoor = ({ failurePage, observe, routes }: FrontDoor) => <E, R>(app: HttpApp.Default<E, R>) =>
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
     const settings = yield* CurrentSettings
@@ -119,17 +121,9 @@ export const frontDoor = ({ failurePage, routes }: FrontDoor) => <E, R>(app: Htt
           "x-ratelimit-reset": String(Math.ceil(Date.now() / 1000) + 60)
         }))
 
-    return yield* admitted.pipe(
-      Effect.catchAllCause(fallback),
-      Effect.timed,
-      Effect.tap(([took, { status }]) => logRequest(request, status, took)),
-      Effect.map(([, response]) => response),
-      Effect.annotateLogs("requestId", requestId)
+    return yield* Effect.annotateLogs(
+      observe(request, route, Effect.catchAllCause(admitted, fallback)),
+      "requestId",
+      requestId
     )
   })
-
-/** One line a request, at debug level. The query stays out of it: people put secrets there. */
-const logRequest = ({ method, url }: HttpServerRequest.HttpServerRequest, status: number, took: Duration.Duration) =>
-  Effect.logDebug(`${method} ${url.split("?", 1)[0]} ${status}`).pipe(
-    Effect.annotateLogs("milliseconds", Math.round(Duration.toMillis(took)))
-  )

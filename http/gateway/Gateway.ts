@@ -20,6 +20,7 @@ import { framingProblem, wantsWebSocket } from "./framing.ts"
 import { requestHeaders } from "./headers.ts"
 import { anonymousLimit } from "./limits.ts"
 import { type Match, matcher } from "./match.ts"
+import { observer } from "./observe.ts"
 import { needsLook, permitter, type Verdict as Permission } from "./permit.ts"
 import { challenge, resourceMetadata, scopeChallenge } from "./resource-metadata.ts"
 import { makeToolMarks } from "./tool-marks.ts"
@@ -84,6 +85,7 @@ export const makeGateway = Effect.gen(function*() {
   const { trustProxy } = settings
   const from = { trustProxy, scheme: protocol.slice(0, -1), host }
   const base = pathname.replace(/\/$/, "")
+  const observe = observer(settings, runtime)
   const log = (message: string, error: unknown) => Runtime.runFork(runtime)(Effect.logWarning(message, error))
   // In a few words: what a machine sent, such as a parser's raw bytes, does not fill the log.
   const logMachine = (message: string, error: unknown) =>
@@ -198,6 +200,7 @@ export const makeGateway = Effect.gen(function*() {
     if (match._tag === "Ambiguous") {
       return say(req, res, failure(400, "BAD_REQUEST", match.reason, { Connection: "close" }))
     }
+    observe(req, res, match.target.form)
     serve(match.target, req, res, awaitsContinue).catch((error: unknown) => {
       log("A request could not be routed", error)
       const message = "The gateway can't look the server up right now; try again shortly"

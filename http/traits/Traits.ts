@@ -47,6 +47,8 @@ export class RouteTraits extends Context.Tag("http/RouteTraits")<RouteTraits, Pa
 export interface Route {
   /** Whether something answers this method here. */
   readonly known: boolean
+  /** The path as it was declared (`/v1/projects/:projectId`); empty when nothing answers. */
+  readonly path: string
   /** The methods that are answered at the path; empty when nothing is there. */
   readonly allow: ReadonlyArray<string>
   /** Of a path that nothing is at, those of its area. */
@@ -55,5 +57,5 @@ export interface Route {
 
 /** The route of the request in hand, found once at the front door. */
 export class CurrentRoute extends Context.Reference<CurrentRoute>()("http/CurrentRoute", {
-  defaultValue: (): Route => ({ known: false, allow: [], traits: defaults })
+  defaultValue: (): Route => ({ known: false, path: "", allow: [], traits: defaults })
 }) {}

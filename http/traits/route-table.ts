@@ -25,6 +25,7 @@ export const routeTable = (entries: ReadonlyArray<RouteEntry>) => {
   for (const { method, path, traits } of entries) {
     router.on(method, path as `/${string}`, {
       known: true,
+      path,
       allow: [],
       traits: { ...defaults, ...areaOf(path), ...traits }
     })
@@ -38,10 +39,13 @@ export const routeTable = (entries: ReadonlyArray<RouteEntry>) => {
       return route === undefined ? [] : [{ method, traits: route.traits }]
     })
     const [first] = others
-    if (first === undefined) return { known: false, allow: [], traits: { ...defaults, ...areaOf(pathOf(url)) } }
+    if (first === undefined) {
+      return { known: false, path: "", allow: [], traits: { ...defaults, ...areaOf(pathOf(url)) } }
+    }
     const answered = others.filter(({ traits }) => !traits.refuses).map(({ method }) => method)
     return {
       known: false,
+      path: "",
       allow: answered.length === 0 ? [] : order.filter((method) => method === "OPTIONS" || answered.includes(method)),
       traits: first.traits
     }

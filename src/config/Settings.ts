@@ -41,6 +41,10 @@ export interface Settings {
   /** Calling codes (`+1`) of the numbers that messages go to; empty is all. */
   readonly smsCountries: ReadonlyArray<string>
   readonly logLevel: Option.Option<LogLevel.LogLevel>
+  /** Whether each request has a line in the log. */
+  readonly accessLog: boolean
+  /** Where traces and metrics go, by OTLP over HTTP, no trailing slash. */
+  readonly otlpEndpoint: Option.Option<string>
   /** How long requests, machines and the database together have for an orderly end. */
   readonly shutdownSeconds: number
 }
@@ -84,6 +88,8 @@ const read = Effect.gen(function*() {
     smsDailyLimit: yield* settingOr("SMS_DAILY_LIMIT", kinds.count, 500),
     smsCountries: yield* settings("SMS_COUNTRIES", kinds.callingCode),
     logLevel: yield* setting("LOG_LEVEL", kinds.logLevel),
+    accessLog: (yield* settingOr("ACCESS_LOG", oneOf("on", "off"), "off")) === "on",
+    otlpEndpoint: yield* setting("OTEL_EXPORTER_OTLP_ENDPOINT", kinds.url),
     shutdownSeconds: yield* settingOr("SHUTDOWN_SECONDS", kinds.seconds, 10)
   } satisfies Settings
 })

@@ -7,9 +7,10 @@ import { diskFull, failedOfFullDisk, isDiskFull, orDiskFull } from "#src/shared/
 import { Disk } from "#src/shared/Disk.ts"
 import { isRefused } from "#src/shared/outage.ts"
 import { quotable } from "#src/shared/outside-text.ts"
-import { Cause, Clock, Effect, Option, Schema } from "effect"
+import { Cause, Clock, Effect, Metric, Option, Schema } from "effect"
 import { type DeploymentRow, Stage } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
+import { deployed, failed } from "./fleet-metrics.ts"
 import { awaitHealthy } from "./HealthCheck.ts"
 import { ImageQuota } from "./ImageQuota.ts"
 import { Launch } from "./Launch.ts"
@@ -151,6 +152,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
       if (outcome === "overtaken") {
         return yield* new StageFailed({ stage: "checking", cause: "the server was changed by another deployment" })
       }
+      yield* Metric.increment(deployed)
       yield* watch.changed(id)
       yield* Effect.flatMap(orGone(repo.find(id)), (record) => log(record, "running; requests go to the new machine"))
     }, throughOutage())
@@ -181,10 +183,11 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
     )
 
     const record = Effect.fn("Pipeline.record")(function*(id: string, serverId: string, message: string) {
-      const failed = yield* outcomes.fail(id, serverId, message)
-      if (Option.isSome(failed)) {
-        const kept = failed.value.stage === "kept"
-        yield* log(failed.value, `failed: ${message}${kept ? "; its machine is kept for its logs" : ""}`, "error")
+      const ended = yield* outcomes.fail(id, serverId, message)
+      if (Option.isSome(ended)) {
+        const kept = ended.value.stage === "kept"
+        yield* Metric.increment(failed)
+        yield* log(ended.value, `failed: ${message}${kept ? "; its machine is kept for its logs" : ""}`, "error")
       }
     })
 

@@ -4,9 +4,10 @@ import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { diskFull, orDiskFull } from "#src/shared/disk-full.ts"
 import { shares, Shutdown } from "#src/shared/Shutdown.ts"
 import { WorkflowEngine } from "@effect/workflow"
-import { Clock, Effect, Option } from "effect"
+import { Clock, Effect, Metric, Option } from "effect"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { DeployWorkflow } from "./DeployWorkflow.ts"
+import { crashes, running } from "./fleet-metrics.ts"
 import { FleetRepo } from "./FleetRepo.ts"
 import { awaitHealthy } from "./HealthCheck.ts"
 import { JournalRepo } from "./JournalRepo.ts"
@@ -91,6 +92,7 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
       const [after, decision] = seenDown(before, now)
       watched.set(id, after)
       if (before !== undefined && after.crashes > before.crashes) {
+        yield* Metric.increment(crashes)
         yield* log(serverId, "error", `The machine ${ending(state)}`)
       }
       if (decision._tag === "Start") yield* revive(id, serverId, decision.attempt)
@@ -112,6 +114,7 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
     const supervise = Effect.fn("Reconciler.supervise")(function*() {
       const serving = yield* fleet.serving
       const states = new Map((yield* machines.list()).map((state) => [state.name, state]))
+      yield* Metric.set(running, [...states.values()].filter(({ status }) => status === "running").length)
       const ids = new Set(serving.map(({ id }) => id))
       for (const id of watched.keys()) if (!ids.has(id)) watched.delete(id)
       if (yield* stopping.isOn) return

@@ -43,6 +43,7 @@ describe("traits of routes", () => {
   it("a route's go before its area's, and its area's before the defaults", () => {
     expect(table("GET", "/v1/hub/things/7?a=b")).toEqual({
       known: true,
+      path: "/v1/hub/things/:id",
       allow: [],
       traits: { ...defaults, codes: "lower", rate: "directory" }
     })
@@ -53,12 +54,14 @@ describe("traits of routes", () => {
   it("where nothing is, those of the area count, and where nothing takes the method, those of one that does", () => {
     expect(table("GET", "/v1/hub/none")).toEqual({
       known: false,
+      path: "",
       allow: [],
       traits: { ...defaults, codes: "lower" }
     })
     expect(table("GET", "/v1/hubs").traits).toEqual(defaults)
     expect(table("PUT", "/v1/hub/things/7")).toEqual({
       known: false,
+      path: "",
       allow: ["GET", "HEAD", "DELETE", "OPTIONS"],
       traits: { ...defaults, codes: "lower", rate: "directory" }
     })

@@ -1,0 +1,20 @@
+import { Metric } from "effect"
+
+const outcomes = Metric.counter("berth.deployments", {
+  description: "Deployments that came to their end",
+  incremental: true
+})
+
+/** Deployments that now serve. */
+export const deployed = Metric.tagged(outcomes, "outcome", "running")
+/** Deployments that failed, whatever the cause. */
+export const failed = Metric.tagged(outcomes, "outcome", "failed")
+
+/** Machines of servers that ended by themselves. */
+export const crashes = Metric.counter("berth.machines.crashes", {
+  description: "Machines that ended by themselves",
+  incremental: true
+})
+
+/** Machines that run on this host. */
+export const running = Metric.gauge("berth.machines.running", { description: "Machines that run on this host" })
