@@ -1,5 +1,6 @@
-import { fitOf } from "#src/directory/spelling.ts"
-import { distanceMiles } from "#src/directory/sphere.ts"
+/**
+ * What the directory must answer, written down once more and another way: it shares no code with the program.
+ */
 
 /** A listing as the tests make it. */
 export interface Seed {
@@ -57,6 +58,48 @@ const similarity = (a: string, b: string) => {
   return shared === 0 ? 0 : Math.fround(shared / (of.size + other.size - shared))
 }
 const alike = (a: string, b: string) => similarity(a, b) >= Math.fround(0.3)
+
+/** Whether so many letters added, left out, changed or swapped with the next lead from one word to the other. */
+const within = (from: ReadonlyArray<string>, to: ReadonlyArray<string>, edits: number): boolean => {
+  if (from.length === 0 || to.length === 0) return from.length + to.length <= edits
+  const [[a, ...restOfFrom], [b, ...restOfTo]] = [from, to] as const
+  if (a === b) return within(restOfFrom, restOfTo, edits)
+  if (edits === 0) return false
+  return within(restOfFrom, restOfTo, edits - 1) || within(restOfFrom, to, edits - 1) ||
+    within(from, restOfTo, edits - 1) ||
+    (a === restOfTo[0] && restOfFrom[0] === b && within(restOfFrom.slice(1), restOfTo.slice(1), edits - 1))
+}
+
+const syllables = /[\u1100-\u11ff\u2e80-\u9fff\ua960-\ud7ff\uf900-\ufaff\u{20000}-\u{3ffff}]/u
+
+/**
+ * How a word of a name fits one that was asked for: 0 is it; 1 begins with it (from three letters on, or one syllable);
+ * 2 has one typo (from four letters on); 3 two (both from eight on). Undefined: not at all.
+ */
+const fitOf = (asked: string, word: string) => {
+  if (asked === word) return 0
+  const [from, to] = [[...asked], [...word]]
+  if (word.startsWith(asked) && (from.length >= 3 || syllables.test(asked))) return 1
+  if (from.length < 4 && to.length < 4) return undefined
+  if (within(from, to, 1)) return 2
+  return from.length >= 8 && to.length >= 8 && within(from, to, 2) ? 3 : undefined
+}
+
+interface Place {
+  readonly lat: number
+  readonly lng: number
+}
+
+/** As the angle between two directions from the centre of the earth, whose radius is 3958.7613 miles (WGS 84, mean). */
+const distanceMiles = (a: Place, b: Place) => {
+  const direction = ({ lat, lng }: Place) => {
+    const [north, east] = [lat * Math.PI / 180, lng * Math.PI / 180]
+    return [Math.cos(north) * Math.cos(east), Math.cos(north) * Math.sin(east), Math.sin(north)] as const
+  }
+  const [from, to] = [direction(a), direction(b)]
+  const chord = Math.hypot(from[0] - to[0], from[1] - to[1], from[2] - to[2])
+  return 2 * 3958.7613 * Math.asin(Math.min(1, chord / 2))
+}
 
 const levels = ["unverified", "phone_verified", "business_verified", "premium_verified"]
 const holds = (text: string, part: string) => text.toLowerCase().includes(part.toLowerCase())
