@@ -203,8 +203,8 @@ describeWhen(missingProgram("chromium"), "the pages in Chromium", () => {
 
     const shown = async (page: Page, name: string) => {
       const wide = await page.evaluate<boolean>("document.documentElement.scrollWidth > innerWidth")
-      expect([name, "scrolls sideways", wide]).toEqual([name, "scrolls sideways", false])
-      expect([name, await faultsOn(page)]).toEqual([name, []])
+      expect(wide, `${name} scrolls sideways`).toBe(false)
+      expect(await faultsOn(page), name).toEqual([])
       if (pictures === undefined) return
       mkdirSync(pictures, { recursive: true })
       await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true })

@@ -90,7 +90,7 @@ describe("credentials", () => {
     const key = await owner.holder(home.id)
     for (const holder of [owner, key]) {
       for (const path of ["/v1/projects", "/v1/servers", "/v1/billing", "/v1/auth/me"]) {
-        expect([path, (await holder.get(path)).status]).toEqual([path, 200])
+        expect((await holder.get(path)).status, path).toBe(200)
       }
     }
     const lowerCase = { headers: { authorization: `bearer ${owner.token}` } }
@@ -102,7 +102,7 @@ describe("credentials", () => {
     for (const authorization of [undefined, ...bad, `Bearer ${owner.token}x`, "Bearer hub_live_x", owner.token]) {
       const headers = authorization === undefined ? {} : { authorization }
       const answer = await berth.request("GET", "/v1/projects", { headers })
-      expect([authorization, answer.status, answer.body]).toEqual([authorization, 401, failure("UNAUTHORIZED")])
+      expect([answer.status, answer.body], String(authorization)).toEqual([401, failure("UNAUTHORIZED")])
       expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer/)
     }
   })
@@ -148,7 +148,7 @@ describe("errors", () => {
       const path of ["/v1/servers/srv_01J00000000000000000000000", "/v1/servers/x", "/v1/x", "/x", "/v1/servers//x"]
     ) {
       const answer = await owner.get(path)
-      expect([path, answer.status, answer.body]).toEqual([path, 404, failure("NOT_FOUND")])
+      expect([answer.status, answer.body], path).toEqual([404, failure("NOT_FOUND")])
     }
   })
 
@@ -215,10 +215,10 @@ describe("limits", () => {
       const limit = Number(headers.get("x-ratelimit-limit"))
       const remaining = headers.get("x-ratelimit-remaining")
       const reset = Number(headers.get("x-ratelimit-reset"))
-      expect([at, status, [100, 1_000, 100_000].includes(limit)]).toEqual([at, status, true])
+      expect([100, 1_000, 100_000].includes(limit), `${at} ${status}`).toBe(true)
       expect(remaining).toMatch(/^\d+$/)
       expect(Number(remaining)).toBeLessThan(limit)
-      expect([at, Number.isInteger(reset), reset >= now(), reset <= now() + 61]).toEqual([at, true, true, true])
+      expect([Number.isInteger(reset), reset >= now(), reset <= now() + 61], String(at)).toEqual([true, true, true])
       expect(headers.get("x-request-id")).toMatch(/\S/)
     }
   })
@@ -239,8 +239,9 @@ describe("limits", () => {
 
   row("requests per month: free 10,000, developer 100,000, pro 1,000,000, enterprise unlimited", async () => {
     for (const [plan, most] of [["free", 1e4], ["developer", 1e5], ["pro", 1e6], ["enterprise", null]] as const) {
-      expect([plan, (await (await berth.signUp(plan)).get("/v1/billing")).body])
-        .toMatchObject([plan, { data: { limits: { requestsPerMonth: most } } }])
+      expect((await (await berth.signUp(plan)).get("/v1/billing")).body, plan).toMatchObject({
+        data: { limits: { requestsPerMonth: most } }
+      })
     }
   })
 
@@ -264,7 +265,7 @@ describe("limits", () => {
             403,
             failure("PLAN_LIMIT_REACHED", { limit: "autoStop", plan })
           ])
-        } else expect([plan, answer.body]).toMatchObject([plan, { data: { autoStopSeconds: null } }])
+        } else expect(answer.body, plan).toMatchObject({ data: { autoStopSeconds: null } })
       }
     }
   })
@@ -278,7 +279,7 @@ describe("limits", () => {
     const found = bodies.flatMap(({ text }) => [...text.matchAll(/"(\w+(?:At|Start|End))":("[^"]*"|\w+)/g)])
     expect(found.length).toBeGreaterThan(8)
     for (const [, name, value] of found) {
-      if (value !== "null") expect([name, JSON.parse(value ?? "")]).toEqual([name, timestamp])
+      if (value !== "null") expect(JSON.parse(value ?? ""), String(name)).toEqual(timestamp)
     }
   })
 })

@@ -89,15 +89,15 @@ describe("the directory", () => {
       const found = ["search=coper", "category=Pizza", "location=illbr", "location=ny", "templateType=restaurant"]
         .concat("vertical=restaurant", "city=MILLBROOK", "limit=100")
       for (const query of found) {
-        expect([query, (await get(`/v1/directory?${query}`)).body.meta.total]).toEqual([query, 1])
+        expect((await get(`/v1/directory?${query}`)).body.meta.total, query).toBe(1)
       }
       const none = ["search=zzzz", "category=pizza", "location=xx", "vertical=salon", "city=mill"]
         .concat("min_verification=phone_verified")
       for (const query of none) {
-        expect([query, (await get(`/v1/directory?${query}`)).body.meta.total]).toEqual([query, 0])
+        expect((await get(`/v1/directory?${query}`)).body.meta.total, query).toBe(0)
       }
       for (const query of ["limit=0", "limit=101", "cursor=x", "min_verification=unverified"]) {
-        expect([query, (await get(`/v1/directory?${query}`)).status]).toEqual([query, 400])
+        expect((await get(`/v1/directory?${query}`)).status, query).toBe(400)
       }
     }
   )

@@ -227,7 +227,7 @@ row("import upload: 422 validation_error for each fatal fault", async () => {
   ]
   for (const [name, content] of files) {
     const answer = await upload(owner, id, name, content)
-    expect([content, answer]).toMatchObject([content, { status: 422, body: { error: { code: "validation_error" } } }])
+    expect(answer, content).toMatchObject({ status: 422, body: { error: { code: "validation_error" } } })
   }
   expect(await owner.request("POST", importOf(id), multipart([]))).toMatchObject({ status: 422 })
 })

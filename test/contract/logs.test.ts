@@ -68,7 +68,7 @@ describe("logs", () => {
     }
     for (const level of ["", "INFO", "fatal", "info,warn"]) {
       const answer = await read(`?level=${level}`)
-      expect([level, answer.status, answer.body]).toEqual([level, 400, refusal("level")])
+      expect([answer.status, answer.body], level).toEqual([400, refusal("level")])
     }
   })
 
@@ -77,18 +77,18 @@ describe("logs", () => {
     expect(numbers((await read("?search=e%20210&level=warn")).body)).toEqual([210])
     // The pattern language of the database means nothing here.
     for (const search of ["%25", "_", "Line%20_", "%5C", "%5C%25", "'"]) {
-      expect([search, numbers((await read(`?search=${search}`)).body)]).toEqual([search, []])
+      expect(numbers((await read(`?search=${search}`)).body), search).toEqual([])
     }
   })
 
   row("limit of logs is 1 to 200, default 50", async () => {
     const lengths: ReadonlyArray<readonly [string, number]> = [["", 50], ["?limit=1", 1], ["?limit=200", 200]]
     for (const [query, length] of lengths) {
-      expect([query, (await read(query)).body.data.items.length]).toEqual([query, length])
+      expect((await read(query)).body.data.items.length, query).toEqual(length)
     }
     for (const limit of ["0", "201", "-1", "1.5", "x", ""]) {
       const answer = await read(`?limit=${limit}`)
-      expect([limit, answer.status, answer.body]).toEqual([limit, 400, refusal("limit")])
+      expect([answer.status, answer.body], limit).toEqual([400, refusal("limit")])
     }
   })
 
@@ -137,7 +137,7 @@ describe("logs", () => {
       const { cursor } = (await read("?limit=1")).body.data
       for (const [path, before] of [[server.id, "garbage"], [server.id, ""], [other.id, cursor]] as const) {
         const answer = await owner.get(`/v1/servers/${path}/logs?before=${before}`)
-        expect([before, answer.status, answer.body]).toEqual([before, 400, failure("BAD_REQUEST")])
+        expect([answer.status, answer.body], String(before)).toEqual([400, failure("BAD_REQUEST")])
       }
     }
   )

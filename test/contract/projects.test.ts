@@ -90,12 +90,11 @@ describe("projects", () => {
     ]]
     for (const [query, length] of lengths) {
       const answer = await many.get<Listed<Project>>(`/v1/projects${query}`)
-      expect([query, answer.status, answer.body.data.length]).toEqual([query, 200, length])
+      expect([answer.status, answer.body.data.length], query).toEqual([200, length])
     }
     for (const limit of ["0", "-1", "101", "1.5", "1e2x", "abc", "", "NaN", "Infinity", "9".repeat(400)]) {
       const answer = await many.get(`/v1/projects?limit=${limit}`)
-      expect([limit, answer.status, answer.body]).toEqual([
-        limit,
+      expect([answer.status, answer.body], limit).toEqual([
         400,
         failure("BAD_REQUEST", { issues: [{ path: "limit", message: expect.any(String) }] })
       ])

@@ -78,6 +78,6 @@ describe("a word that was asked for", () => {
       ["bank", "tank", 2],
       ["bank", "tanks", undefined]
     ] as const
-    for (const [asked, word, fit] of fits) expect([asked, word, fitOf(asked, word)]).toEqual([asked, word, fit])
+    for (const [asked, word, fit] of fits) expect(fitOf(asked, word), `${asked} ${word}`).toEqual(fit)
   })
 })

@@ -93,7 +93,7 @@ describe("a listing", () => {
   it("that is none is 404, whatever stands in its place", async () => {
     for (const id of ["x", "01J00000000000000000000000", "%00", "..", "%F0%9F%92%A9"]) {
       const answer = await get(`/v1/directory/${id}`)
-      expect([id, answer.status, answer.body]).toEqual([id, 404, failure("not_found")])
+      expect([answer.status, answer.body], id).toEqual([404, failure("not_found")])
     }
   })
 })
@@ -116,8 +116,8 @@ describe("a query", () => {
     for (const [path, queries] of Object.entries(wrong)) {
       for (const query of queries) {
         const answer = await get<{ error: { code: string; message: string } }>(`/v1/directory?${query}`)
-        expect([query, answer.status, answer.body.error.code]).toEqual([query, 400, "bad_request"])
-        expect([query, answer.body.error.message]).toEqual([query, expect.stringContaining(path)])
+        expect([answer.status, answer.body.error.code], query).toEqual([400, "bad_request"])
+        expect(answer.body.error.message, query).toEqual(expect.stringContaining(path))
       }
     }
   })
@@ -136,7 +136,7 @@ describe("a query", () => {
     const rest = (await get(`/v1/directory?vertical=turns&limit=50&cursor=${cursor}`)).body
     expect([rest.data.length, rest.meta]).toEqual([2, { cursor: null, hasMore: false, total: 3 }])
     for (const query of ["", "vertical=turn", "vertical=turns&search=turn", "vertical=turns&city=x"]) {
-      expect([query, (await get(`/v1/directory?${query}&cursor=${cursor}`)).status]).toEqual([query, 400])
+      expect((await get(`/v1/directory?${query}&cursor=${cursor}`)).status, query).toBe(400)
     }
     expect((await owner.get(`/v1/projects?cursor=${cursor}`)).status).toBe(400)
   })

@@ -62,11 +62,11 @@ describe("server metadata", () => {
     for (
       const name of ["ladle", "LADLE", "ladle.mcp.example.com", "Ladle.MCP.example.com:8443", "ladle.mcp.example.com."]
     ) {
-      expect([name, (await metadata(name)).status]).toEqual([name, 200])
+      expect((await metadata(name)).status, name).toBe(200)
     }
     for (const name of ["ladl", "ladle.example.com", "x.ladle", "ladle.mcp.example.com.evil", "%2e%2e", "a/b"]) {
       const answer = await metadata(name)
-      expect([name, answer.status, answer.body]).toEqual([name, 404, failure("not_found")])
+      expect([answer.status, answer.body], name).toEqual([404, failure("not_found")])
     }
   })
 
@@ -74,7 +74,7 @@ describe("server metadata", () => {
     const { business } = await served("hidden")
     for (const query of ["", "?subdomain=", "?subdomain=%20", "?Subdomain=hidden", "?subdomain=%00"]) {
       const answer = await berth.request("GET", `/.well-known/mcp-server-metadata${query}`)
-      expect([query, answer.status, answer.body]).toEqual([query, 400, failure("bad_request", expect.anything())])
+      expect([answer.status, answer.body], query).toEqual([400, failure("bad_request", expect.anything())])
     }
     await owner.patch(`/v1/directory/${business.listingId}`, { visible: false })
     expect((await metadata("hidden")).status).toBe(404)
@@ -160,10 +160,10 @@ describe("the registry", () => {
     await served("narrow-one")
     expect(names(await list("?search=NARROW"))).toEqual(["com.example.mcp/narrow-one"])
     for (const part of ["com.example.mcp/narrow", "MCP/narrow-o", "/narrow", "row-one", "med%20NARROW-"]) {
-      expect([part, names(await list(`?search=${part}`))]).toEqual([part, ["com.example.mcp/narrow-one"]])
+      expect(names(await list(`?search=${part}`)), part).toEqual(["com.example.mcp/narrow-one"])
     }
     for (const part of ["mcp/row", "com.example/narrow", "xample.mcp/nothing", "narrow/one", "narrow%", "n_rrow"]) {
-      expect([part, names(await list(`?search=${encodeURIComponent(part)}`))]).toEqual([part, []])
+      expect(names(await list(`?search=${encodeURIComponent(part)}`)), part).toEqual([])
     }
     expect(names(await list("?search=narrow&version=latest"))).toHaveLength(1)
     expect(names(await list("?search=narrow&version=0.0.0"))).toHaveLength(1)
@@ -177,20 +177,20 @@ describe("the registry", () => {
     await served("com-bakery")
     expect(names(await list("?search=com"))).toEqual(["com.example.mcp/com-bakery"])
     for (const part of ["mcp", "example", "com.example.mcp"]) {
-      expect([part, names(await list(`?search=${part}`))]).toEqual([part, []])
+      expect(names(await list(`?search=${part}`)), part).toEqual([])
     }
     for (const all of ["", "%20", "%E2%80%8B", "com.example.mcp/"]) {
-      expect([all, names(await list(`?limit=100&search=${all}`)).length > 1]).toEqual([all, true])
+      expect(names(await list(`?limit=100&search=${all}`)).length > 1, all).toBe(true)
     }
   })
 
   it("refuses what it can't answer", async () => {
     for (const query of ["limit=0", "limit=101", "cursor=x", "updated_since=yesterday", "search=%00"]) {
-      expect([query, (await berth.request("GET", `/v0.1/servers?${query}`)).status]).toEqual([query, 400])
+      expect((await berth.request("GET", `/v0.1/servers?${query}`)).status, query).toBe(400)
     }
     for (const path of ["x/versions", "com.example.mcp%2Fnone/versions", "com.example.mcp%2Fshaped/versions/9.9.9"]) {
       const answer = await berth.request("GET", `/v0.1/servers/${path}`)
-      expect([path, answer.status, answer.body]).toEqual([path, 404, failure("NOT_FOUND")])
+      expect([answer.status, answer.body], path).toEqual([404, failure("NOT_FOUND")])
     }
   })
 })

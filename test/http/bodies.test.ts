@@ -48,8 +48,10 @@ describe("a body", () => {
     for (const operation of sampled(withBody, 3, 1)) {
       for (const body of ["{", "{\"a\":}", "{'a':1}", "nul", "{}{}", "\ufeff{}x", "[1,]"]) {
         const answer = await owner.request(operation.method, pathOf(operation), { body })
-        expect([operation.name, body, answer.status, answer.body])
-          .toEqual([operation.name, body, 400, worded(operation, failure("BAD_REQUEST"))])
+        expect([answer.status, answer.body], `${operation.name} ${body}`).toEqual([
+          400,
+          worded(operation, failure("BAD_REQUEST"))
+        ])
       }
     }
   })
@@ -58,8 +60,7 @@ describe("a body", () => {
     for (const operation of sampled(withBody, 3, 2)) {
       for (const body of ["null", "true", "7", "\"text\"", "[]", "[{}]"]) {
         const answer = await owner.request(operation.method, pathOf(operation), { body })
-        expect([operation.name, body, answer.status, answer.body])
-          .toEqual([operation.name, body, 422, worded(operation, invalid(""))])
+        expect([answer.status, answer.body], `${operation.name} ${body}`).toEqual([422, worded(operation, invalid(""))])
       }
     }
   })
@@ -71,8 +72,9 @@ describe("a body", () => {
       for (const sent of [{}, { body: "" }, { body: "  \n" }, { headers: chunked }]) {
         const answer = await owner.request(operation.method, pathOf(operation), sent)
         const { error } = worded(operation, failure("BAD_REQUEST"))
-        expect([operation.name, sent, answer.status, answer.body])
-          .toEqual([operation.name, sent, 400, { error: { ...error, message: said } }])
+        expect([answer.status, answer.body], `${operation.name} ${JSON.stringify(sent)}`).toEqual([400, {
+          error: { ...error, message: said }
+        }])
       }
     }
   })
@@ -94,15 +96,12 @@ describe("a body", () => {
         const account = operation.path.endsWith("logout") ? await berth.signUp() : owner
         return account.request(operation.method, pathOf(operation), { body })
       }
-      expect([operation.name, (await ask({ junk: 1 })).body])
-        .toEqual([operation.name, worded(operation, invalid("junk"))])
+      expect((await ask({ junk: 1 })).body, operation.name).toEqual(worded(operation, invalid("junk")))
       for (const body of ["[]", "7", "null", "\"text\""]) {
-        expect([operation.name, body, (await ask(body)).body])
-          .toEqual([operation.name, body, worded(operation, invalid(""))])
+        expect((await ask(body)).body, `${operation.name} ${body}`).toEqual(worded(operation, invalid("")))
       }
-      expect([operation.name, (await ask("{")).body])
-        .toEqual([operation.name, worded(operation, failure("BAD_REQUEST"))])
-      expect([operation.name, [400, 422].includes((await ask({})).status)]).toEqual([operation.name, false])
+      expect((await ask("{")).body, operation.name).toEqual(worded(operation, failure("BAD_REQUEST")))
+      expect([400, 422].includes((await ask({})).status), operation.name).toBe(false)
     }
     const stranger = await berth.request("POST", `/v1/servers/${server.id}/start`, { body: { junk: 1 } })
     expect(stranger.status).toBe(401)
@@ -114,8 +113,10 @@ describe("a body", () => {
     for (const operation of changing) {
       const answer = await owner.request(operation.method, pathOf(operation), { body: {} })
       const issues = [{ path: expect.any(String), message: expect.stringMatching(/required/) }]
-      expect([operation.name, answer.status, answer.body])
-        .toEqual([operation.name, 422, worded(operation, failure("VALIDATION_ERROR", { issues }))])
+      expect([answer.status, answer.body], operation.name).toEqual([
+        422,
+        worded(operation, failure("VALIDATION_ERROR", { issues }))
+      ])
     }
   })
 
@@ -125,9 +126,7 @@ describe("a body", () => {
         const good = JSON.stringify(bodyFor(operation.name, ids))
         const body = `${good.slice(0, -1)},${JSON.stringify(field)}:{"a":1}}`
         const answer = await owner.request(operation.method, pathOf(operation), { body })
-        expect([operation.name, field, answer.status, answer.body]).toEqual([
-          operation.name,
-          field,
+        expect([answer.status, answer.body], `${operation.name} ${field}`).toEqual([
           422,
           worded(operation, invalid(field))
         ])
@@ -144,9 +143,9 @@ describe("a body", () => {
         pathOf(operation),
         { body: wrong }
       )
-      expect([operation.name, answer.status]).toEqual([operation.name, 422])
+      expect(answer.status, operation.name).toBe(422)
       const named = new Set(answer.body.error.details.issues.map(({ path }) => path.split(".")[0]))
-      expect([operation.name, [...named].sort()]).toEqual([operation.name, [...fields].sort()])
+      expect([...named].sort(), operation.name).toEqual([...fields].sort())
     }
   })
 
@@ -155,17 +154,13 @@ describe("a body", () => {
       if (!(operation.bodyFields ?? []).includes("name") || /\/(env|publish)$/.test(operation.name)) continue
       const good = { ...bodyFor(operation.name, ids), name: "x".repeat(256) }
       const answer = await owner.request(operation.method, pathOf(operation), { body: good })
-      expect([operation.name, answer.status, answer.body]).toEqual([
-        operation.name,
-        422,
-        worded(operation, invalid("name"))
-      ])
+      expect([answer.status, answer.body], operation.name).toEqual([422, worded(operation, invalid("name"))])
       const email = operation.name.endsWith("signup") ? { email: `${"a".repeat(200)}@example.com` } : {}
       const fits = await owner.request(operation.method, pathOf(operation), {
         // Of categories each name is there once.
         body: { ...good, ...email, name: (operation.method === "POST" ? "x" : "y").repeat(255) }
       })
-      expect([operation.name, fits.status < 300 ? "fits" : fits.text]).toEqual([operation.name, "fits"])
+      expect(fits.status < 300 ? "fits" : fits.text, operation.name).toBe("fits")
     }
   })
 
@@ -176,8 +171,7 @@ describe("a body", () => {
         for (const [field, sample] of Object.entries(good)) {
           if (typeof sample !== "string") continue
           const answer = await owner.request(operation.method, pathOf(operation), { body: { ...good, [field]: bad } })
-          expect([operation.name, answer.status, answer.body])
-            .toEqual([operation.name, 422, worded(operation, invalid(field))])
+          expect([answer.status, answer.body], operation.name).toEqual([422, worded(operation, invalid(field))])
         }
       }
     }
@@ -220,7 +214,7 @@ describe("a body", () => {
     for (const [body, status] of bodies) {
       const started = performance.now()
       const answer = await post(body)
-      expect([body.slice(0, 20), answer.status]).toEqual([body.slice(0, 20), status])
+      expect(answer.status, body.slice(0, 20)).toEqual(status)
       expect(performance.now() - started).toBeLessThan(20_000)
       expect(answer.text.length).toBeLessThan(12_000)
     }
@@ -250,7 +244,7 @@ describe("a body", () => {
     expect((await raw("1e2")).body).toMatchObject({ data: { autoStopSeconds: 100 } })
     expect((await raw("300.0")).body).toMatchObject({ data: { autoStopSeconds: 300 } })
     for (const number of ["1e400", "-1e400", "300.0001", "-0"]) {
-      expect([number, (await raw(number)).body]).toEqual([number, invalid("autoStopSeconds")])
+      expect((await raw(number)).body, number).toEqual(invalid("autoStopSeconds"))
     }
   })
 
@@ -264,23 +258,23 @@ describe("a body", () => {
     ]
     for (const type of [...types, "application/jsonx", "application/octet-stream"]) {
       const answer = await post("{\"name\":\"x\"}", { "content-type": type })
-      expect([type, answer.status, answer.body]).toEqual([type, 400, failure("BAD_REQUEST")])
+      expect([answer.status, answer.body], type).toEqual([400, failure("BAD_REQUEST")])
     }
     for (const type of ["application/json; charset=utf-8", "Application/JSON", "application/vnd.x+json"]) {
-      expect([type, (await post("{\"name\":\"x\"}", { "content-type": type })).status]).toEqual([type, 201])
+      expect((await post("{\"name\":\"x\"}", { "content-type": type })).status, type).toBe(201)
     }
   })
 
   it("in another charset than UTF-8 is 400 and says so, whatever its bytes are", async () => {
     for (const charset of ["utf-16", "UTF-16LE", "iso-8859-1", "\"utf-32\"", "x".repeat(5_000)]) {
       const answer = await post("{\"name\":\"x\"}", { "content-type": `application/json; charset=${charset}` })
-      expect([charset, answer.status, answer.body]).toMatchObject([charset, 400, {
+      expect([answer.status, answer.body], charset).toMatchObject([400, {
         error: { code: "BAD_REQUEST", message: expect.stringMatching(/^The body must be JSON in UTF-8, not .{1,40}$/) }
       }])
     }
     for (const parameters of ["; charset=utf-8", ";charset=\"UTF-8\"", "; charset=us-ascii", "; version=1"]) {
       const answer = await post("{\"name\":\"x\"}", { "content-type": `application/json${parameters}` })
-      expect([parameters, answer.status]).toEqual([parameters, 201])
+      expect(answer.status, parameters).toBe(201)
     }
   })
 

@@ -28,7 +28,7 @@ describe("a session cookie", () => {
       { origin: "https://console.example.com" },
       { "sec-fetch-site": "same-origin" }
     ]
-    for (const headers of mine) expect([headers, (await create(headers)).status]).toEqual([headers, 201])
+    for (const headers of mine) expect((await create(headers)).status, JSON.stringify(headers)).toBe(201)
     const port = new URL(berth.url).port
     const foreign: ReadonlyArray<Readonly<Record<string, string>>> = [
       {},
@@ -48,7 +48,7 @@ describe("a session cookie", () => {
     ]
     for (const headers of foreign) {
       const answer = await create(headers)
-      expect([headers, answer.status, answer.body]).toEqual([headers, 403, failure("FORBIDDEN")])
+      expect([answer.status, answer.body], JSON.stringify(headers)).toEqual([403, failure("FORBIDDEN")])
     }
   })
 
@@ -66,7 +66,7 @@ describe("a session cookie", () => {
     ]
     for (const [method, path] of tries) {
       const answer = await berth.request(method, path, { headers, body: { name: "evil" } })
-      expect([method, path, answer.status]).toEqual([method, path, 403])
+      expect(answer.status, `${method} ${path}`).toBe(403)
     }
     expect((await owner.get(`/v1/projects/${project.id}`)).body).toEqual({ data: project })
   })
@@ -82,7 +82,7 @@ describe("a session cookie", () => {
   it("that is unknown, broken or empty is nobody's", async () => {
     for (const value of ["x", "svc_sess_x", "", `"${"x"}"`, "%zz", `${owner.token}x`]) {
       const answer = await berth.request("GET", "/v1/auth/me", { headers: { cookie: `svc_session=${value}` } })
-      expect([value, answer.status, answer.body]).toEqual([value, 401, failure("UNAUTHORIZED")])
+      expect([answer.status, answer.body], value).toEqual([401, failure("UNAUTHORIZED")])
     }
   })
 

@@ -41,9 +41,9 @@ describe("an agent in a page of any origin", () => {
     for (const path of [...reads, listing, "/v1/directory/x", "/v1/directory?limit=x", "/hub/templates/none.csv"]) {
       for (const method of ["GET", "HEAD"]) {
         const { headers } = await berth.request(method, path, { headers: page })
-        expect([method, path, allowed(headers)]).toEqual([method, path, "*"])
+        expect(allowed(headers), `${method} ${path}`).toBe("*")
         const exposed = headers.get("access-control-expose-headers")?.toLowerCase().split(", ")
-        expect([path, exposed]).toEqual([path, readable])
+        expect(exposed, path).toEqual(readable)
         expect(headers.has("access-control-allow-credentials")).toBe(false)
       }
     }
@@ -52,7 +52,7 @@ describe("an agent in a page of any origin", () => {
   it("is told by a preflight that it may", async () => {
     for (const path of [...reads, listing]) {
       const { headers, status, text } = await ask(path, "GET")
-      expect([path, status, text, allowed(headers)]).toEqual([path, 204, "", "*"])
+      expect([status, text, allowed(headers)], path).toEqual([204, "", "*"])
       expect(headers.get("access-control-allow-methods")).toBe("GET, HEAD, OPTIONS")
       expect(headers.get("access-control-allow-headers")).toMatch(/MCP-Protocol-Version/)
       expect(headers.has("x-ratelimit-limit") && headers.has("x-request-id")).toBe(true)
@@ -89,8 +89,11 @@ describe("an agent in a page of any origin", () => {
     for (const path of own) {
       const answer = await berth.request("GET", path, { headers: { ...page, cookie } })
       const preflight = await ask(path, "GET")
-      expect([path, allowed(answer.headers), allowed(preflight.headers), preflight.status])
-        .toEqual([path, null, null, answer.status === 404 ? 404 : 204])
+      expect([allowed(answer.headers), allowed(preflight.headers), preflight.status], path).toEqual([
+        null,
+        null,
+        answer.status === 404 ? 404 : 204
+      ])
     }
   })
 })

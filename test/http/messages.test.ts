@@ -42,7 +42,7 @@ describe("what is wrong with a body is told in plain words", () => {
           const issues = await issuesFor(operation, { ...goodBodies[operation.name], [field]: value })
           refusals.push(...issues.filter(({ path }) => path.split(".")[0] === field).map(({ message }) => message))
         }
-        expect([operation.name, field, refusals.length > 5]).toEqual([operation.name, field, true])
+        expect(refusals.length > 5, `${operation.name} ${field}`).toBe(true)
       }
     }
   }, 120_000)
@@ -56,11 +56,9 @@ describe("what is wrong with a body is told in plain words", () => {
       expect(await issuesFor(operation, { ...good, extra: 1 }))
         .toContainEqual({ path: "extra", message: "is not a known field" })
       for (const { message, path } of await issuesFor(operation, {})) {
-        expect([operation.name, path, message]).toEqual([
-          operation.name,
-          path,
+        expect(message, `${operation.name} ${path}`).toEqual(
           expect.stringMatching(/^(is required|at least one field is required)$/)
-        ])
+        )
       }
     }
   }, 60_000)
@@ -116,7 +114,7 @@ describe("what is wrong with a query is told in plain words", () => {
           inPlainWords([operation.name, query], answer.body)
           refused.push(query)
         }
-        expect([operation.name, name, refused.length > 0]).toEqual([operation.name, name, true])
+        expect(refused.length > 0, `${operation.name} ${name}`).toBe(true)
       }
     }
     const { body } = await owner.get<FailureBody>("/v1/projects?limit=x")

@@ -28,8 +28,11 @@ describe("a path with a method that has no meaning there", () => {
       for (const ask of [berth.request, (method: string, path: string) => owner.request(method, path)]) {
         for (const other of [method, "PROPFIND"]) {
           const answer = await ask(other, url)
-          expect([path, other, answer.status, answer.headers.get("allow"), answer.body])
-            .toEqual([path, other, 405, allow, failure(code)])
+          expect([answer.status, answer.headers.get("allow"), answer.body], `${path} ${other}`).toEqual([
+            405,
+            allow,
+            failure(code)
+          ])
         }
       }
     }
@@ -52,15 +55,16 @@ describe("a path with a method that has no meaning there", () => {
     }
     for (const [path, allow] of Object.entries(paths)) {
       const answer = await berth.request("PUT", path)
-      expect([path, answer.status, answer.headers.get("allow"), answer.body])
-        .toMatchObject([path, 405, allow, { error: { code: expect.stringMatching(/^method_not_allowed$/i) } }])
+      expect([answer.status, answer.headers.get("allow"), answer.body], path).toMatchObject([405, allow, {
+        error: { code: expect.stringMatching(/^method_not_allowed$/i) }
+      }])
     }
   })
 
   it("is 405 in OAuth's own words at its endpoints (RFC 6749 §5.2)", async () => {
     for (const endpoint of ["token", "revoke", "introspect", "register"]) {
       const { body, headers, status } = await berth.request("GET", `/api/v1/oauth/${endpoint}`)
-      expect([endpoint, status, headers.get("allow"), body]).toEqual([endpoint, 405, "POST, OPTIONS", {
+      expect([status, headers.get("allow"), body], endpoint).toEqual([405, "POST, OPTIONS", {
         error: "invalid_request",
         error_description: "GET is not supported here; use POST, OPTIONS"
       }])
@@ -95,7 +99,7 @@ describe("a path with a method that has no meaning there", () => {
       const path of ["/v1/nothing", "/v1/projects/a/b/c", "/V1/projects", "/v1/projects/%zz", "/v1/servers/x/nothing"]
     ) {
       for (const method of ["GET", "PUT", "OPTIONS", "HEAD"]) {
-        expect([method, path, (await owner.request(method, path)).status]).toEqual([method, path, 404])
+        expect((await owner.request(method, path)).status, `${method} ${path}`).toBe(404)
       }
     }
   })
@@ -108,9 +112,9 @@ describe("Expect", () => {
   it("of anything but 100-continue is 417, with the envelope and the headers of every answer", async () => {
     for (const expect_ of ["foo", "100-continued", "200-ok; a=b"]) {
       const [head = "", body = ""] = (await answerTo(`Expect: ${expect_}`)).split("\r\n\r\n")
-      expect([expect_, head.split("\r\n")[0]]).toEqual([expect_, "HTTP/1.1 417 Expectation Failed"])
+      expect(head.split("\r\n")[0], expect_).toBe("HTTP/1.1 417 Expectation Failed")
       for (const name of ["x-request-id", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]) {
-        expect([name, head.toLowerCase().includes(`\r\n${name}: `)]).toEqual([name, true])
+        expect(head.toLowerCase().includes(`\r\n${name}: `), name).toBe(true)
       }
       expect(JSON.parse(body)).toEqual(failure("EXPECTATION_FAILED"))
     }

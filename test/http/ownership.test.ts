@@ -86,17 +86,9 @@ describe("who may do what, for every operation", () => {
     expect(closed.length).toBeGreaterThan(20)
     for (const operation of closed) {
       const unsaid = await send(berth, operation, ids)
-      expect([operation.name, unsaid.status, unsaid.body]).toEqual([
-        operation.name,
-        401,
-        refusal(operation, "UNAUTHORIZED")
-      ])
+      expect([unsaid.status, unsaid.body], operation.name).toEqual([401, refusal(operation, "UNAUTHORIZED")])
       const wrong = await send(new Holder(berth, "svc_sess_wrong"), operation, ids)
-      expect([operation.name, wrong.status, wrong.body]).toEqual([
-        operation.name,
-        401,
-        refusal(operation, "UNAUTHORIZED")
-      ])
+      expect([wrong.status, wrong.body], operation.name).toEqual([401, refusal(operation, "UNAUTHORIZED")])
     }
     const open = operations.filter(isPublic).map(({ name }) => name).sort()
     expect(open).toEqual([
@@ -155,8 +147,10 @@ describe("who may do what, for every operation", () => {
       if (needed === undefined) continue
       const rest = allScopes.filter((scope) => !needed.includes(scope))
       const answer = await send(await owner.holder(ids["projectId"] ?? "", rest), operation, ids)
-      expect([operation.name, answer.status, answer.body])
-        .toEqual([operation.name, 403, refusal(operation, "FORBIDDEN", { requiredScopes: needed })])
+      expect([answer.status, answer.body], operation.name).toEqual([
+        403,
+        refusal(operation, "FORBIDDEN", { requiredScopes: needed })
+      ])
     }
     expect((await owner.get(`/v1/servers/${ids["serverId"]}`)).status).toBe(200)
   })
@@ -167,7 +161,7 @@ describe("who may do what, for every operation", () => {
         const ids = await things(owner)
         const { status } = await send(await owner.holder(ids["projectId"] ?? "", [scope]), operation, ids)
         // What is not deployed can't be started; that is no question of who asks.
-        expect([operation.name, scope, [401, 403].includes(status)]).toEqual([operation.name, scope, false])
+        expect([401, 403].includes(status), `${operation.name} ${scope}`).toBe(false)
       }
     }
   }, 60_000)
@@ -175,9 +169,8 @@ describe("who may do what, for every operation", () => {
   it("the owner", async () => {
     for (const operation of sampled(operations.filter((operation) => !isPublic(operation)), 8)) {
       const { status, text } = await send(owner, operation, await things(owner))
-      expect([operation.name, [401, 403, 500].includes(status) ? text : "fine"]).toEqual([operation.name, "fine"])
-      expect([operation.name, operation.statuses.includes(status) ? "declared" : status])
-        .toEqual([operation.name, "declared"])
+      expect([401, 403, 500].includes(status) ? text : "fine", operation.name).toBe("fine")
+      expect(operation.statuses.includes(status) ? "declared" : status, operation.name).toBe("declared")
     }
   }, 60_000)
 })
@@ -204,8 +197,9 @@ describe("who may call what, for every tool", () => {
     for (const name of sampled(Object.keys(twins).filter((name) => ofThings(byName(name))), 4)) {
       for (const [at, client] of clients.entries()) {
         const sessionOnly = at === 1 && scopeOf(byName(name)) === undefined
-        expect([name, at, await codeOf(client, name, ids)])
-          .toEqual([name, at, codeFor(name, sessionOnly ? "UNAUTHORIZED" : "NOT_FOUND")])
+        expect(await codeOf(client, name, ids), `${name} ${at}`).toEqual(
+          codeFor(name, sessionOnly ? "UNAUTHORIZED" : "NOT_FOUND")
+        )
       }
     }
     await Promise.all(clients.map((client) => client.close()))
@@ -222,8 +216,7 @@ describe("who may call what, for every tool", () => {
       const { key } = await owner.key(ids["projectId"] ?? "", rest)
       const client = await connectMcp(berth.url, { token: key })
       const sessionOnly = needed === undefined && name !== "POST /v1/projects"
-      expect([name, await codeOf(client, name, ids)])
-        .toEqual([name, codeFor(name, sessionOnly ? "UNAUTHORIZED" : "FORBIDDEN")])
+      expect(await codeOf(client, name, ids), name).toEqual(codeFor(name, sessionOnly ? "UNAUTHORIZED" : "FORBIDDEN"))
       await client.close()
     }
   }, 60_000)

@@ -135,7 +135,7 @@ describe("every page", () => {
         const tags = (skeleton(page) ?? []).map((tag) => tag.replaceAll(/value="[^"]*"/g, "value"))
         const expected = (skeleton(plain[name as keyof typeof plain]) ?? [])
           .map((tag) => tag.replaceAll(/value="[^"]*"/g, "value"))
-        expect([name, evil, tags]).toEqual([name, evil, expected])
+        expect(tags, `${name} ${evil}`).toEqual(expected)
       }
     }
   })
@@ -188,15 +188,15 @@ describe("the consent page", () => {
         "cursor://anysphere.cursor-retrieval/oauth",
         "com.example.app:/cb"
       ]
-    ) expect([uri, warns(uri)]).toEqual([uri, true])
+    ) expect(warns(uri), uri).toBe(true)
     for (const uri of ["https://agent.example/cb", "https://localhost.agent.example/cb"]) {
-      expect([uri, warns(uri)]).toEqual([uri, false])
+      expect(warns(uri), uri).toBe(false)
     }
   })
 
   it("says every scope in words, and that account is full access", () => {
     const scopes = [...mcpScopes, offlineAccess, ...Scope.literals, ...platformScopes]
-    for (const { scope, words } of scopeWords(scopes)) expect([scope, words]).toEqual([scope, expect.any(String)])
+    for (const { scope, words } of scopeWords(scopes)) expect(words, scope).toEqual(expect.any(String))
     expect(consent({ scopes: ["account"] })).toContain("full access to your account")
     expect(consent({ scopes: ["toString", "other"] })).toContain("<code>toString</code>")
   })

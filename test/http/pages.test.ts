@@ -46,7 +46,7 @@ describe("every page", () => {
       await browser.post("/oauth/sign-in", {}, { origin: "https://evil.example" })
     ]
     for (const { headers, status } of pages) {
-      expect([status, headers.get("content-type")]).toEqual([status, expect.stringContaining("text/html")])
+      expect(headers.get("content-type"), String(status)).toEqual(expect.stringContaining("text/html"))
       expect(headers.get("content-security-policy")).toMatch(
         /^default-src 'none'; style-src 'sha256-[\w+/]{43}='; base-uri 'none'; frame-ancestors 'none'; form-action 'self'$/
       )
@@ -83,8 +83,7 @@ describe("every page", () => {
     expect((await browser.submit({ email: "x".repeat(70_000) })).status).toBe(413)
     for (const type of ["application/json", "text/plain", "multipart/form-data; boundary=x"]) {
       const headers = { "content-type": type, origin: berth.url }
-      expect([type, (await browser.request("POST", "/oauth/sign-in", { body: "{}", headers })).status])
-        .toEqual([type, 400])
+      expect((await browser.request("POST", "/oauth/sign-in", { body: "{}", headers })).status, type).toBe(400)
     }
   })
 })
@@ -103,7 +102,7 @@ describe("signing in", () => {
       const other = new PlainBrowser(berth)
       const led = await other.signIn(account, query)
       const to = led.headers.get("location") ?? /http-equiv="refresh" content="0; url=([^"]*)"/.exec(led.text)?.[1]
-      expect([query, to]).toEqual([query, expect.stringMatching(/^\/api\/v1\/oauth\/authorize\?/)])
+      expect(to, query).toEqual(expect.stringMatching(/^\/api\/v1\/oauth\/authorize\?/))
     }
   })
 
@@ -178,7 +177,7 @@ describe("signing in", () => {
 
     for (const origin of ["https://evil.example", "null", "", berth.url.replace("http:", "https:")]) {
       const answer = await browser.post("/oauth/sign-in", { ...fields, ticket }, { origin })
-      expect([origin, answer.status, answer.headers.getSetCookie()]).toEqual([origin, 403, []])
+      expect([answer.status, answer.headers.getSetCookie()], origin).toEqual([403, []])
     }
     const stranger = new PlainBrowser(berth)
     await stranger.go("/oauth/sign-in")
@@ -193,7 +192,7 @@ describe("signing in", () => {
     ]
     for (const [who, to, form] of sent) {
       const answer = await who.post(to, form)
-      expect([to, form, answer.status, who.cookies.has("svc_session")]).toEqual([to, form, 403, false])
+      expect([answer.status, who.cookies.has("svc_session")], `${to} ${JSON.stringify(form)}`).toEqual([403, false])
     }
     expect((await browser.post("/oauth/sign-in", { ...fields, ticket })).status).toBe(303)
   })
@@ -256,7 +255,7 @@ describe("the authorization endpoint", () => {
     const browser = await signedIn()
     for (const url of wrong) {
       const answer = await browser.request("GET", url)
-      expect([url, answer.status, answer.headers.get("location")]).toEqual([url, 400, null])
+      expect([answer.status, answer.headers.get("location")], url).toEqual([400, null])
       expect(answer.text).toContain("This request can&#39;t go on")
       expect(answer.text).not.toContain("evil.example")
     }
@@ -391,7 +390,7 @@ describe("consent", () => {
     const allow = (fields: Record<string, string>) => victim.post(own.action, { decision: "allow", ...fields })
     for (const fields of [theirs.fields, other.fields, {}, { ticket: "x" }]) {
       const answer = await allow(fields)
-      expect([fields, answer.status, answer.headers.get("location")]).toEqual([fields, 403, null])
+      expect([answer.status, answer.headers.get("location")], JSON.stringify(fields)).toEqual([403, null])
       expect(answer.text).toContain("Nothing was decided")
     }
     const foreign = await victim.post(own.action, { decision: "allow", ...own.fields }, {
@@ -399,7 +398,7 @@ describe("consent", () => {
     })
     expect([foreign.status, foreign.headers.get("location")]).toEqual([403, null])
     for (const decision of ["", "maybe", "Allow"]) {
-      expect([decision, (await allow({ ...own.fields, decision })).status]).toEqual([decision, 400])
+      expect((await allow({ ...own.fields, decision })).status, decision).toBe(400)
     }
     expect(locationOf(await allow(own.fields)).searchParams.has("code")).toBe(true)
 
@@ -515,7 +514,7 @@ describe("nonsense", () => {
           await browser.request("POST", `${form}?${query}`, { body, headers })
         ]
         for (const { headers, status } of answers) {
-          expect([query, body, status]).toEqual([query, body, expect.toSatisfy((code: number) => code < 500)])
+          expect(status, `${query} ${body}`).toEqual(expect.toSatisfy((code: number) => code < 500))
           expect(headers.get("location") ?? "/oauth").toMatch(/^\/(oauth|api\/v1\/oauth)/)
         }
       }

@@ -35,14 +35,14 @@ describe("a path", () => {
       .concat(`/v1/servers/${server.id}%20`, `/v1/servers/'%20OR%201=1--`)
     for (const path of paths) {
       const answer = await owner.get(path)
-      expect([path, answer.status, answer.body]).toEqual([path, 404, failure("NOT_FOUND")])
+      expect([answer.status, answer.body], path).toEqual([404, failure("NOT_FOUND")])
     }
   })
 
   it("of ours has no ; or #: what is behind one decides nothing, neither the route nor the rate", async () => {
     for (const sign of [";", "%3B"]) {
       const answer = await owner.get(`/v1/projects${sign}/.well-known/oauth-authorization-server`)
-      expect([sign, answer.status, answer.body]).toEqual([sign, 404, failure("NOT_FOUND")])
+      expect([answer.status, answer.body], sign).toEqual([404, failure("NOT_FOUND")])
     }
     const { port } = new URL(berth.url)
     const head = `Host: localhost:${port}\r\nAuthorization: Bearer ${owner.token}\r\nConnection: close\r\n\r\n`
@@ -62,7 +62,7 @@ describe("a path", () => {
   it("is answered to HEAD as to GET, without the body", async () => {
     for (const path of ["/v1/projects", "/v1/health", "/v1/nothing", "/openapi.json"]) {
       const [head, get] = [await owner.request("HEAD", path), await owner.get(path)]
-      expect([path, head.status, head.text]).toEqual([path, get.status, ""])
+      expect([head.status, head.text], path).toEqual([get.status, ""])
     }
   })
 
@@ -93,14 +93,13 @@ describe("a query", () => {
   it("with NUL or broken text in a search is 400", async () => {
     for (const search of ["%00", "a%00b", `${"x".repeat(1001)}`]) {
       const answer = await owner.get(`/v1/servers/${server.id}/logs?search=${search}`)
-      expect([search, answer.status, answer.body])
-        .toEqual([search, 400, failure("BAD_REQUEST", { issues: [{ path: "search", message: expect.any(String) }] })])
+      expect([answer.status, answer.body], search).toEqual([
+        400,
+        failure("BAD_REQUEST", { issues: [{ path: "search", message: expect.any(String) }] })
+      ])
     }
     for (const search of ["%F0%9F%92%A9", "%E2%80%AE"]) {
-      expect([search, (await owner.get(`/v1/servers/${server.id}/logs?search=${search}`)).status]).toEqual([
-        search,
-        200
-      ])
+      expect((await owner.get(`/v1/servers/${server.id}/logs?search=${search}`)).status, search).toBe(200)
     }
   })
 })
@@ -112,8 +111,10 @@ describe("a query whose percent-encoding is broken, or is not UTF-8,", () => {
     for (const path of paths) {
       for (const value of ["%FF", "%E0%A4%A", "%", "%zz", "a%2", "%ed%a0%80", "%C0%AF", "ok%20%F0%9F%92"]) {
         const { body, status } = await owner.get<FailureBody>(`${path}?limit=1&search=${value}`)
-        expect([path, value, status, body.error.message])
-          .toEqual([path, value, 400, "search: must be UTF-8, percent-encoded"])
+        expect([status, body.error.message], `${path} ${value}`).toEqual([
+          400,
+          "search: must be UTF-8, percent-encoded"
+        ])
         expect(body.error.code.toUpperCase()).toBe("BAD_REQUEST")
       }
     }
@@ -123,8 +124,7 @@ describe("a query whose percent-encoding is broken, or is not UTF-8,", () => {
 
   it("is none where the text is whole", async () => {
     for (const search of ["caf%C3%A9", "a+b", "100%25", "%E6%97%A5%E6%9C%AC", "a=b=c", ""]) {
-      expect([search, (await owner.get(`/v1/servers/${server.id}/logs?search=${search}&&`)).status])
-        .toEqual([search, 200])
+      expect((await owner.get(`/v1/servers/${server.id}/logs?search=${search}&&`)).status, search).toBe(200)
     }
   })
 })
@@ -143,7 +143,7 @@ describe("a cursor", () => {
     for (const path of ["projects", "servers", `projects/${project.id}/servers`, `projects/${project.id}/keys`]) {
       for (const cursor of bad) {
         const answer = await owner.get(`/v1/${path}?cursor=${cursor}`)
-        expect([path, cursor, answer.status, answer.body]).toEqual([path, cursor, 400, failure("BAD_REQUEST")])
+        expect([answer.status, answer.body], `${path} ${cursor}`).toEqual([400, failure("BAD_REQUEST")])
       }
     }
   })
@@ -160,7 +160,7 @@ describe("a cursor", () => {
     for (const [to, path] of lists.entries()) {
       for (const [from, cursor] of cursors.entries()) {
         const { status } = await owner.get(`${path}?cursor=${cursor}`)
-        expect([from, to, status]).toEqual([from, to, from === to ? 200 : 400])
+        expect(status, `${from} ${to}`).toEqual(from === to ? 200 : 400)
       }
     }
     const foreign = await cursorOf(other, "/v1/projects")

@@ -45,7 +45,7 @@ describe("a number in a query", () => {
     for (const name of ["lat", "lng", "radius_miles"]) {
       for (const value of [...loose, "0x1e", "Infinity", "-Infinity", "--1", "- 1"]) {
         const { body, status } = await ask({ [name]: value })
-        expect([name, value, status, body.error.details?.issues]).toEqual([name, value, 400, [{
+        expect([status, body.error.details?.issues], `${name} ${value}`).toEqual([400, [{
           path: name,
           message: expect.stringMatching(/^must be a number between/) as unknown
         }]])

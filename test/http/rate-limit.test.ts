@@ -109,7 +109,7 @@ describe("the rate limit", () => {
       const token = path === "/sse" ? { token: "svc_sess_expired" } : {}
       const answer = await berth.request(method, path, { headers, ...token })
       const [limit, remaining] = ["limit", "remaining"].map((name) => answer.headers.get(`x-ratelimit-${name}`))
-      expect([path, limit, remaining]).toEqual([path, "1000", `${999 - at}`])
+      expect([limit, remaining], path).toEqual(["1000", `${999 - at}`])
     }
     const next = await anonymous(headers["x-forwarded-for"])()
     expect(next.headers.get("x-ratelimit-remaining")).toBe("99")
@@ -123,8 +123,10 @@ describe("the rate limit", () => {
     const browser = { ...headers, accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" }
     for (const path of ["/oauth/sign-in", "/api/v1/oauth/authorize?client_id=x"]) {
       const answer = await berth.request("GET", path, { headers: browser })
-      expect([path, answer.status, answer.headers.get("content-type")])
-        .toEqual([path, 429, expect.stringMatching(/^text\/html/)])
+      expect([answer.status, answer.headers.get("content-type")], path).toEqual([
+        429,
+        expect.stringMatching(/^text\/html/)
+      ])
       expect(answer.text).toContain("Too many requests")
       expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0)
     }

@@ -48,7 +48,7 @@ describe("an answer that comes before the request's body has", () => {
   itLong("is heard by a client that sends everything first: an import that is too large", async () => {
     for (const count of [11, 15, 15, 15, 50]) {
       const answer = await post(upload, form(count))
-      expect([count, answer]).toMatchObject([count, { status: 413, body: { error: { code: "file_too_large" } } }])
+      expect(answer, String(count)).toMatchObject({ status: 413, body: { error: { code: "file_too_large" } } })
     }
   })
 
@@ -68,7 +68,7 @@ describe("an answer that comes before the request's body has", () => {
     }
     for (const [name, { status }] of Object.entries(asked)) {
       // A body is read before its path is found to lead nowhere.
-      expect([name, status]).toEqual([name, name === "404" ? 413 : Number(name.slice(0, 3))])
+      expect(status, name).toEqual(name === "404" ? 413 : Number(name.slice(0, 3)))
     }
   })
 

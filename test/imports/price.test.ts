@@ -49,7 +49,7 @@ describe("a price", () => {
       fc.property(fc.oneof(fc.double(), fc.float(), fc.integer()), (number) => {
         const price = priceOfNumber(number)
         if (Either.isLeft(price)) {
-          expect([number, number < 0 || number > most / 100 || Number.isNaN(number)]).toEqual([number, true])
+          expect(number < 0 || number > most / 100 || Number.isNaN(number), String(number)).toBe(true)
           return
         }
         expect(Number.isInteger(price.right) && price.right >= 0 && price.right <= most).toBe(true)
@@ -117,7 +117,7 @@ describe("a price", () => {
 
   it("in JSON is no text, and nothing below zero or beyond what is stored", () => {
     for (const value of ["8.99", true, {}, [], -0.01, 1e8, 21_474_836.48, Infinity, NaN, 1e400]) {
-      expect([value, Either.isLeft(priceOfNumber(value))]).toEqual([value, true])
+      expect(Either.isLeft(priceOfNumber(value)), JSON.stringify(value)).toBe(true)
     }
     expect([0, -0, 1e-7, 21_474_836.47, 1e2].map((value) => priceOfNumber(value))).toEqual(
       [0, 0, 0, 2_147_483_647, 10_000].map(right)

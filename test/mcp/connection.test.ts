@@ -41,10 +41,10 @@ it("DNS rebinding: the MCP door takes our hosts, addresses and localhost, and an
   const { token } = await berth.signUp()
   const { port } = new URL(berth.url)
   for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, "[::1]", "10.0.0.7", "app.example"]) {
-    expect([host, await statusFor(host, token)]).toEqual([host, 200])
+    expect(await statusFor(host, token), host).toBe(200)
   }
   for (const host of ["evil.example", `127.0.0.1.evil.example:${port}`, "localhost.evil.example"]) {
-    expect([host, await statusFor(host, token)]).toEqual([host, 421])
-    expect([host, await statusFor(host, token, "/message?sessionId=x")]).toEqual([host, 421])
+    expect(await statusFor(host, token), host).toBe(421)
+    expect(await statusFor(host, token, "/message?sessionId=x"), host).toBe(421)
   }
 })

@@ -118,13 +118,13 @@ describe.each<Way>(["Streamable HTTP", "SSE"])("over %s", (way) => {
     const ask = (origin: string) => owner.request(method, path, { body: list, headers: { origin, accept } })
     for (const origin of ["https://evil.example", "null", "https://localhost.evil.example", "x"]) {
       const answer = await ask(origin)
-      expect([origin, answer.status, answer.body]).toEqual([origin, 403, failure("FORBIDDEN")])
+      expect([answer.status, answer.body], origin).toEqual([403, failure("FORBIDDEN")])
       expect(answer.headers.get("access-control-allow-origin")).toBeNull()
     }
     const mine = [berth.url, "https://console.example.com", "http://localhost:6274", "http://127.0.0.1:1"]
     for (const origin of mine) {
       const answer = await ask(origin)
-      expect([origin, answer.status]).toEqual([origin, way === "SSE" ? 404 : 200])
+      expect(answer.status, origin).toEqual(way === "SSE" ? 404 : 200)
       expect(answer.headers.get("access-control-allow-origin")).toBe(origin)
     }
     // A page must be able to read the challenge.
@@ -206,7 +206,7 @@ describe("tools/list", () => {
     expect(limits.length).toBeGreaterThan(6)
     const usual = { type: "integer", minimum: 1, maximum: 100, default: 20 }
     for (const [name, limit] of limits) {
-      expect([name, limit]).toEqual([name, name === "get_logs" ? { ...usual, maximum: 200, default: 50 } : usual])
+      expect(limit, JSON.stringify(name)).toEqual(name === "get_logs" ? { ...usual, maximum: 200, default: 50 } : usual)
     }
     await client.close()
   })
@@ -226,7 +226,7 @@ describe("tools/list", () => {
     expect(await toolNames(key, "?toolsets=all")).toEqual(await toolNames(key))
     for (const toolsets of ["", "x", "deploy,x", "ALL"]) {
       const answer = await owner.request("POST", `/mcp?toolsets=${toolsets}`, { body: list, headers: { accept } })
-      expect([toolsets, answer.status, answer.body]).toEqual([toolsets, 400, failure("BAD_REQUEST")])
+      expect([answer.status, answer.body], toolsets).toEqual([400, failure("BAD_REQUEST")])
     }
   })
 
@@ -234,7 +234,7 @@ describe("tools/list", () => {
     const client = await connectMcp(berth.url, { token: owner.token })
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
     for (const tool of (await client.listTools()).tools) {
-      expect([tool.name, tool.title]).toEqual([tool.name, expect.stringMatching(/^[A-Z].{3,40}$/)])
+      expect(tool.title, tool.name).toEqual(expect.stringMatching(/^[A-Z].{3,40}$/))
       expect(tool.description?.length ?? 0).toBeGreaterThan(20)
       expect(tool.inputSchema).toMatchObject({ type: "object", additionalProperties: false })
       ajv.compile(tool.inputSchema)
@@ -242,15 +242,15 @@ describe("tools/list", () => {
       const verb = tool.name.split("_")[0] ?? ""
       const reads = ["list", "get", "directory", "server", "whoami"].includes(verb) || tool.name === "business_config"
       const removes = ["delete", "revoke"].includes(verb) || tool.name === "import_discard"
-      expect([tool.name, tool.annotations]).toMatchObject([tool.name, {
+      expect(tool.annotations, tool.name).toMatchObject({
         readOnlyHint: reads,
         // A revert takes things away, and tells what.
         destructiveHint: removes || tool.name === "import_revert",
         idempotentHint: removes || tool.name === "import_revert" ||
           !["confirm", "create", "import", "publish", "deploy", "rollback", "verify"].includes(verb),
         openWorldHint: expect.any(Boolean)
-      }])
-      expect([tool.name, tool.outputSchema === undefined]).toEqual([tool.name, removes])
+      })
+      expect(tool.outputSchema === undefined, tool.name).toEqual(removes)
     }
     await client.close()
   })
@@ -263,12 +263,12 @@ describe("tools/list", () => {
     const create = schema("create_server")
     const id = { projectId: project.id, name: "x" }
     for (const args of [id, { ...id, memoryMb: 512, region: "ams", autoStopSeconds: null, slug: "a-b" }]) {
-      expect([args, create(args)]).toEqual([args, true])
+      expect(create(args), JSON.stringify(args)).toBe(true)
     }
     const wrong = [{ name: "x" }, { ...id, memoryMb: 300 }, { ...id, region: "fra" }, { ...id, autoStopSeconds: 59 }]
       .concat({ ...id, name: "x".repeat(256) }, { ...id, slug: "A" } as never, { ...id, extra: 1 } as never)
       .concat({ ...id, autoStopSeconds: 60.5 })
-    for (const args of wrong) expect([args, create(args)]).toEqual([args, false])
+    for (const args of wrong) expect(create(args), JSON.stringify(args)).toBe(false)
     const page = schema("list_projects")
     expect([page({}), page({ limit: 100 }), page({ limit: 0 }), page({ limit: 101 }), page({ limit: "1" })])
       .toEqual([true, true, false, false, false])
@@ -301,10 +301,10 @@ describe("structuredContent", () => {
     for (const [name, args] of calls) {
       const validate = ajv.compile(tools.find((tool) => tool.name === name)?.outputSchema ?? { not: {} })
       const { content, isError, structuredContent } = await callTool(client, name, args)
-      expect([name, isError]).toEqual([name, undefined])
-      expect([name, validate(structuredContent), validate.errors]).toEqual([name, true, null])
+      expect(isError, name).toBe(undefined)
+      expect([validate(structuredContent), validate.errors], name).toEqual([true, null])
       expect(content).toEqual([{ type: "text", text: JSON.stringify(structuredContent) }])
-      expect([name, validate({ ...structuredContent, extra: 1 })]).toEqual([name, false])
+      expect(validate({ ...structuredContent, extra: 1 }), name).toBe(false)
     }
     await client.close()
   })
@@ -328,7 +328,7 @@ describe("/mcp", () => {
     expect((await post(list, { "mcp-session-id": "stale" })).status).toBe(200)
     for (const method of ["GET", "DELETE"]) {
       const refused = await owner.request(method, "/mcp", { headers: { accept } })
-      expect([method, refused.status, refused.headers.get("allow")]).toEqual([method, 405, "POST, OPTIONS"])
+      expect([refused.status, refused.headers.get("allow")], method).toEqual([405, "POST, OPTIONS"])
     }
   })
 
@@ -340,7 +340,7 @@ describe("/mcp", () => {
     }]
     for (const body of [...bodies, { jsonrpc: "2.0", id: {}, method: 7 }, { jsonrpc: "2.0", id: 1 }, "\"x\"", ""]) {
       const answer = await post(body)
-      expect([body, answer.status]).toEqual([body, 400])
+      expect(answer.status, JSON.stringify(body)).toBe(400)
       expect(answer.headers.get("x-request-id")).toMatch(/\S/)
     }
     const unknown = await post({ jsonrpc: "2.0", id: 7, method: "no/such" })
@@ -349,7 +349,10 @@ describe("/mcp", () => {
       const params of [null, [], "x", {}, { name: 7 }, { name: "get_server", arguments: [] }, { name: "__proto__" }]
     ) {
       const answer = await post({ jsonrpc: "2.0", id: 1, method: "tools/call", params })
-      expect([params, answer.status < 500, answer.text]).toEqual([params, true, expect.stringContaining("error")])
+      expect([answer.status < 500, answer.text], JSON.stringify(params)).toEqual([
+        true,
+        expect.stringContaining("error")
+      ])
       expect(answer.text).not.toContain("INTERNAL_ERROR")
     }
   })
@@ -379,7 +382,7 @@ describe("/mcp", () => {
     for (const path of ["/mcp", "/sse", "/message"]) {
       const headers = { origin: "https://console.example.com", "access-control-request-method": "POST" }
       const answer = await berth.request("OPTIONS", path, { headers })
-      expect([path, answer.status]).toEqual([path, 204])
+      expect(answer.status, path).toBe(204)
       expect(answer.headers.get("access-control-allow-methods")).toContain("POST")
       const allowed = answer.headers.get("access-control-allow-headers")?.split(", ")
       expect(allowed).toEqual(
@@ -387,7 +390,7 @@ describe("/mcp", () => {
       )
       expect(answer.headers.get("vary")).toBe("Origin")
       const foreign = await berth.request("OPTIONS", path, { headers: { ...headers, origin: "https://evil.example" } })
-      expect([path, foreign.status]).toEqual([path, 403])
+      expect(foreign.status, path).toBe(403)
     }
   })
 })
@@ -404,7 +407,7 @@ describe("/sse and /message", () => {
     expect((await berth.request("POST", stream.path, { body: list })).status).toBe(401)
     for (const path of ["/message", "/message?sessionId=", "/message?sessionId=00000000-0000-4000-8000-000000000000"]) {
       const answer = await owner.request("POST", path, { body: list })
-      expect([path, answer.status, answer.body]).toEqual([path, 404, failure("NOT_FOUND")])
+      expect([answer.status, answer.body], path).toEqual([404, failure("NOT_FOUND")])
     }
     expect((await owner.request("POST", stream.path, { body: initialize })).status).toBe(202)
     await stream.said(/event: message\ndata: .*"serverInfo"/)
@@ -426,7 +429,7 @@ describe("/sse and /message", () => {
     const stream = await openSse(owner.token)
     for (const body of ["{", "{}", "null", "[]", { jsonrpc: "1.0" }, ""]) {
       const answer = await owner.request("POST", stream.path, { body })
-      expect([body, answer.status, answer.body]).toEqual([body, 400, failure("BAD_REQUEST")])
+      expect([answer.status, answer.body], JSON.stringify(body)).toEqual([400, failure("BAD_REQUEST")])
     }
     const nothing = await owner.request("POST", stream.path)
     expect([nothing.status, nothing.body]).toEqual([400, failure("BAD_REQUEST")])
@@ -440,7 +443,7 @@ describe("/sse and /message", () => {
     const { headers } = stream.response
     expect(headers["content-type"]).toBe("text/event-stream")
     for (const name of ["x-request-id", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]) {
-      expect([name, headers[name]]).toEqual([name, expect.stringMatching(/\S/)])
+      expect(headers[name], name).toEqual(expect.stringMatching(/\S/))
     }
     stream.close()
   })

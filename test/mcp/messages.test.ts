@@ -43,11 +43,12 @@ describe("what is wrong with a tool's arguments is told in plain words", () => {
         const odd = Object.fromEntries(fields.map((field) => [field, value]))
         for (const { path } of await issuesFor({ ...good, ...odd })) refused.add(path.split(".")[0] ?? "")
       }
-      expect([name, [...refused].sort()]).toEqual([name, [...fields].sort()])
-      expect([name, await issuesFor({ ...good, extra: 1 })])
-        .toEqual([name, expect.arrayContaining([{ path: "extra", message: "is not a known field" }])])
+      expect([...refused].sort(), name).toEqual([...fields].sort())
+      expect(await issuesFor({ ...good, extra: 1 }), name).toEqual(
+        expect.arrayContaining([{ path: "extra", message: "is not a known field" }])
+      )
       const missing = (await issuesFor({})).filter(({ message }) => message === "is required").map(({ path }) => path)
-      expect([name, missing.sort()]).toEqual([name, [...inputSchema.required ?? []].sort()])
+      expect(missing.sort(), name).toEqual([...inputSchema.required ?? []].sort())
       await client.close()
     }
   }, 120_000)

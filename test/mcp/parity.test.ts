@@ -105,7 +105,7 @@ describe("HTTP and MCP", () => {
       if (name === "GET /v1/servers") expected.push("projectId")
       // Over HTTP the file is uploaded.
       if (name.endsWith("/import")) expected.push("filename", "content")
-      expect([name, names.sort()]).toEqual([name, expected.sort()])
+      expect(names.sort(), name).toEqual(expected.sort())
     }
   })
 
@@ -114,8 +114,8 @@ describe("HTTP and MCP", () => {
     for (const name of reads) {
       const query = operation(name).query.includes("subdomain") ? { subdomain: server.slug } : {}
       const { http, mcp, status } = await bothDoors(name, { ...ids(name), ...query })
-      expect([name, status]).toEqual([name, name.endsWith("/metrics") ? 501 : 200])
-      expect([name, mcp]).toEqual([name, http])
+      expect(status, name).toEqual(name.endsWith("/metrics") ? 501 : 200)
+      expect(mcp, name).toEqual(http)
     }
     expect((await bothDoors("GET /v1/projects", { limit: 1 })).mcp).toMatchObject({ data: [{ id: project.id }] })
   })
@@ -145,8 +145,8 @@ describe("HTTP and MCP", () => {
     ]
     for (const name of writes) {
       const { http, mcp, status } = await bothDoors(name, { ...ids(name), ...bodyFor(name, things) })
-      expect([name, status < 300]).toEqual([name, true])
-      expect([name, strip(mcp)]).toEqual([name, strip(http)])
+      expect(status < 300, name).toBe(true)
+      expect(strip(mcp), name).toEqual(strip(http))
     }
     await owner.put(`/v1/servers/${server.id}/auth`, { authMode: "service_managed" })
   })
@@ -163,8 +163,10 @@ describe("HTTP and MCP", () => {
     ]
     for (const [tool, input] of calls) {
       const result = await callTool(client, tool, input)
-      expect([tool, result.isError, result.structuredContent, result.content])
-        .toEqual([tool, undefined, undefined, [{ type: "text", text: "Done" }]])
+      expect([result.isError, result.structuredContent, result.content], tool).toEqual([undefined, undefined, [{
+        type: "text",
+        text: "Done"
+      }]])
       expect((await callTool(client, tool, input)).isError).toBe(true)
     }
   })
@@ -190,10 +192,10 @@ describe("HTTP and MCP", () => {
         if (status < 400) continue
         refused++
         const shown = JSON.stringify(body).slice(0, 200)
-        expect([name, shown, isError]).toEqual([name, shown, true])
-        expect([name, shown, known(mcp)]).toEqual([name, shown, known(http)])
+        expect(isError, `${name} ${shown}`).toBe(true)
+        expect(known(mcp), `${name} ${shown}`).toEqual(known(http))
       }
-      expect([name, refused >= fields.length]).toEqual([name, true])
+      expect(refused >= fields.length, name).toBe(true)
     }
   }, 60_000)
 
@@ -203,8 +205,8 @@ describe("HTTP and MCP", () => {
         const args = { ...Object.fromEntries(operation(name).parameters.map((field) => [field, id])) }
         if (/%|^$|\.\./.test(encodeURIComponent(id))) continue
         const { http, isError, mcp, status } = await bothDoors(name, { ...bodyFor(name, things), ...args })
-        expect([name, id, isError, status >= 400]).toEqual([name, id, true, true])
-        expect([name, id, mcp]).toEqual([name, id, http])
+        expect([isError, status >= 400], `${name} ${id}`).toEqual([true, true])
+        expect(mcp, `${name} ${id}`).toEqual(http)
       }
     }
   })
@@ -232,12 +234,12 @@ describe("HTTP and MCP", () => {
       const bad = [{ limit: 0 }, { limit: 201 }, { limit: 1.5 }, { limit: "x" }, { limit: "" }, { [cursor]: "garbage" }]
       for (const args of bad) {
         const { http, mcp, status } = await bothDoors(name, { ...ids(name), ...args })
-        expect([name, args, status, mcp]).toEqual([name, args, 400, http])
+        expect([status, mcp], `${name} ${JSON.stringify(args)}`).toEqual([400, http])
       }
     }
     for (const args of [{ lat: "north", lng: 0, radius_miles: 1 }, { lat: 1 }, { min_verification: "some" }]) {
       const { http, mcp, status } = await bothDoors("GET /v1/directory", args)
-      expect([args, status, mcp]).toEqual([args, 400, http])
+      expect([status, mcp], JSON.stringify(args)).toEqual([400, http])
     }
   })
 
@@ -263,7 +265,7 @@ describe("the guides in skills/", () => {
       expect(text).toMatch(/^---\nname: [a-z0-9-]+\ndescription: .+\n---\n/)
       const named = [...text.matchAll(/`([a-z]+(?:_[a-z]+)+|deploy|rollback)`/g)].map((match) => match[1] ?? "")
       expect(named.length).toBeGreaterThan(3)
-      for (const name of named) expect([folder, name, tools.has(name)]).toEqual([folder, name, true])
+      for (const name of named) expect(tools.has(name), `${folder} ${name}`).toBe(true)
     }
   })
 

@@ -60,7 +60,11 @@ describe("what is no JSON-RPC message", () => {
     ]
     for (const [body, code, id, message] of wrong) {
       const answer = await post(body)
-      expect([body, answer.status, answer.body]).toEqual([body, 400, { jsonrpc: "2.0", id, error: { code, message } }])
+      expect([answer.status, answer.body], JSON.stringify(body)).toEqual([400, {
+        jsonrpc: "2.0",
+        id,
+        error: { code, message }
+      }])
       expect(answer.headers.get("x-request-id")).toMatch(/\S/)
     }
   })
@@ -93,7 +97,7 @@ describe("a request whose parameters do not fit its method", () => {
     for (const [method, params, message] of wrong) {
       const answer = await post({ jsonrpc: "2.0", id: 9, method, params })
       const { error, id } = messageOf(answer)
-      expect([method, params, id, error?.code]).toEqual([method, params, 9, -32602])
+      expect([id, error?.code], `${method} ${JSON.stringify(params)}`).toEqual([9, -32602])
       expect(error?.message).toMatch(new RegExp(`${message.replaceAll(".", "\\.")}$`))
     }
   })
@@ -148,15 +152,14 @@ describe("whoever sends it", () => {
         for (const body of ["a=b", "{", ""]) {
           const sent = { body, headers: { accept, "content-type": type } }
           const stranger = await berth.request("POST", path, sent)
-          expect([path, type, body, stranger.status, stranger.body])
-            .toEqual([path, type, body, 401, failure("UNAUTHORIZED")])
+          expect([stranger.status, stranger.body], `${path} ${type} ${body}`).toEqual([401, failure("UNAUTHORIZED")])
           expect(stranger.headers.get("www-authenticate")).toMatch(/^Bearer /)
         }
       }
     }
     for (const type of types.slice(0, 3)) {
       const answer = await post("a=b", { "content-type": type })
-      expect([type, answer.status, answer.body]).toEqual([type, 400, failure("BAD_REQUEST")])
+      expect([answer.status, answer.body], type).toEqual([400, failure("BAD_REQUEST")])
     }
   })
 })

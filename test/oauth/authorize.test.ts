@@ -77,7 +77,9 @@ layer(authorizationTest)((it) => {
           { code_challenge: request.code_challenge.slice(0, -1) + "+" }
         ]
         for (const fields of wrong) {
-          expect([fields, yield* told({ ...request, ...fields })]).toMatchObject([fields, { error: "invalid_request" }])
+          expect(yield* told({ ...request, ...fields }), JSON.stringify(fields)).toMatchObject({
+            error: "invalid_request"
+          })
         }
       }))
   })
@@ -120,7 +122,7 @@ layer(authorizationTest)((it) => {
           "/callback"
         ]
         for (const redirect_uri of wrong) {
-          expect([redirect_uri, yield* shown({ ...request, redirect_uri })]).toEqual([redirect_uri, "redirect_uri"])
+          expect(yield* shown({ ...request, redirect_uri }), redirect_uri).toBe("redirect_uri")
         }
         expect(yield* shown({ ...request, redirect_uri: undefined })).toBe("redirect_uri")
         expect(yield* shown(request, [["redirect_uri", web]])).toBe("redirect_uri")
@@ -153,7 +155,7 @@ layer(authorizationTest)((it) => {
         ]
         for (const resource of same) {
           const request = yield* examine(yield* good({ resource }))
-          expect([resource, request.resource]).toEqual([resource, server.audience])
+          expect(request.resource, resource).toEqual(server.audience)
           expect(request.target).toMatchObject({ kind: "server", serverId: server.id, slug: server.slug })
         }
       }))
@@ -188,7 +190,7 @@ layer(authorizationTest)((it) => {
           "\u0000"
         ]
         for (const resource of wrong) {
-          expect([resource, (yield* told({ ...request, resource }))["error"]]).toEqual([resource, "invalid_target"])
+          expect((yield* told({ ...request, resource }))["error"], resource).toBe("invalid_target")
         }
         expect((yield* told({ ...request, resource: undefined }))["error"]).toBe("invalid_target")
         expect((yield* told(request, [["resource", server.resource]]))["error"]).toBe("invalid_target")
@@ -283,7 +285,7 @@ layer(authorizationTest)((it) => {
         const request = yield* good()
         for (const name of ["response_type", "scope", "code_challenge", "code_challenge_method", "state", "unknown"]) {
           const params = yield* told(request, [[name, "x"], [name, "x"]])
-          expect([name, params]).toMatchObject([name, { error: "invalid_request", iss: issuer }])
+          expect(params, name).toMatchObject({ error: "invalid_request", iss: issuer })
           expect("state" in params).toBe(name !== "state")
         }
       }))
@@ -406,7 +408,7 @@ layer(authorizationTest)((it) => {
             yield* approve({ ...asked, resource }, user)
           }
           const grants = yield* sql`SELECT FROM oauth_grants WHERE user_id = ${user}`
-          expect([was, grants.length]).toEqual([was, 1])
+          expect(grants.length, was).toBe(1)
         }
         yield* sql`UPDATE oauth_grants SET revoked_at = now() WHERE user_id = ${user}`
         expect(yield* needed(asked, user)).toBe(true)
@@ -426,7 +428,7 @@ layer(authorizationTest)((it) => {
         for (const redirect_uri of [loopback, "http://localhost:7/callback", app]) {
           const request = yield* good({ redirect_uri })
           yield* approve(request, user)
-          expect([redirect_uri, yield* needed(request, user)]).toEqual([redirect_uri, true])
+          expect(yield* needed(request, user), redirect_uri).toBe(true)
         }
       }))
 

@@ -116,10 +116,7 @@ layer(clientsTest)((it) => {
             `https://user@127.0.0.1:${port}/a`
           ]
         ) {
-          expect([id, yield* refusal(id)]).toEqual([
-            id,
-            expect.stringMatching(/its URL must|not on the public internet/)
-          ])
+          expect(yield* refusal(id), id).toEqual(expect.stringMatching(/its URL must|not on the public internet/))
         }
         expect(host.asked).toEqual([])
       }))
@@ -244,7 +241,7 @@ layer(clientsTest)((it) => {
         for (const etag of ["v1", "\"v1", "\"a\"b\"", `"${"x".repeat(600)}"`]) {
           const { asked, id } = yield* known(host, { "cache-control": "no-cache", etag })
           yield* resolve(id)
-          expect([etag, asked()]).toEqual([etag, ["anew"]])
+          expect(asked(), etag).toEqual(["anew"])
         }
       }))
   })

@@ -48,7 +48,7 @@ describe("a client id that is a URL [row 17]", () => {
 
   it("has dots and encoded letters that are no dot segments", () => {
     for (const path of ["/.well-known/client", "/a.json", "/..a", "/a%2eb", "/...", "/a?x=/../b"]) {
-      expect([path, clientIdUrlProblem(`https://client.example${path}`, [])]).toEqual([path, undefined])
+      expect(clientIdUrlProblem(`https://client.example${path}`, []), path).toBe(undefined)
     }
   })
 
@@ -158,7 +158,7 @@ describe("a registration request [row 11]", () => {
     for (
       const bad of [undefined, [], null, "x", [1], ["javascript:alert(1)"], ["data:text/html,x"], ["http://a.example"]]
     ) {
-      expect([bad, code({ redirect_uris: bad })]).toEqual([bad, "invalid_redirect_uri"])
+      expect(code({ redirect_uris: bad }), JSON.stringify(bad)).toBe("invalid_redirect_uri")
     }
     for (
       const bad of [
@@ -172,7 +172,7 @@ describe("a registration request [row 11]", () => {
         { scope: "a\"b" },
         { jwks: { keys: [] }, jwks_uri: "https://client.example/jwks" }
       ]
-    ) expect([bad, code(bad)]).toEqual([bad, "invalid_client_metadata"])
+    ) expect(code(bad), JSON.stringify(bad)).toBe("invalid_client_metadata")
   })
 
   it("may ask for a secret, as leaving the method out does, and is given none", () => {

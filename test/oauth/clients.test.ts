@@ -75,7 +75,7 @@ layer(clientsTest)((it) => {
         const id = host.newId()
         for (const url of ["", "client_x", "http://client.example/a", "https://client.example", id]) {
           const failure = failureOf(yield* Effect.flip(preRegister(session(server.accountId), server.id, url)))
-          expect([url, failure?.status, failure?.details]).toEqual([url, 422, {
+          expect([failure?.status, failure?.details], url).toEqual([422, {
             issues: [{ path: "clientMetadataUrl", message: expect.stringMatching(/\S/) }]
           }])
           expect(yield* isTrusted(server.id, url)).toBe(false)
@@ -151,7 +151,7 @@ layer(clientsTest)((it) => {
             "\u0000"
           ]
         ) {
-          expect([id, (yield* Effect.flip(service.resolve(id)))._tag]).toEqual([id, "ClientUnknown"])
+          expect((yield* Effect.flip(service.resolve(id)))._tag, id).toBe("ClientUnknown")
         }
       }))
 

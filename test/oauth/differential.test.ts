@@ -54,7 +54,7 @@ describeLong("oidc-provider says of", () => {
     expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length)
     for (const { differs, name, ours } of rows) {
       if (differs === undefined) continue
-      expect([name, source.test(differs.because), differs.theirs !== ours]).toEqual([name, true, true])
+      expect([source.test(differs.because), differs.theirs !== ours], name).toEqual([true, true])
     }
   })
 })

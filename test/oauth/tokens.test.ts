@@ -104,7 +104,7 @@ layer(authorizationTest)((it) => {
           [{ client_assertion: "x" }, "invalid_client"]
         ]
         for (const [fields, error] of wrong) {
-          expect([fields, yield* refusal({ ...exchange, ...fields })]).toEqual([fields, error])
+          expect(yield* refusal({ ...exchange, ...fields }), JSON.stringify(fields)).toEqual(error)
         }
         expect(yield* issue(exchange)).toMatchObject({ token_type: "Bearer" })
       }))
@@ -190,7 +190,7 @@ layer(authorizationTest)((it) => {
           twice.append(name, "x")
           if (name === "unknown") twice.append(name, "x")
           const error = yield* Effect.flip(Effect.flatMap(Tokens, (tokens) => tokens.issue(twice)))
-          expect([name, error.error]).toEqual([name, "invalid_request"])
+          expect(error.error, name).toBe("invalid_request")
         }
         yield* issue(exchange)
       }))
@@ -282,7 +282,9 @@ layer(authorizationTest)((it) => {
           [{ scope: "\n" }, "invalid_scope"]
         ]
         for (const [fields, error] of wrong) {
-          expect([fields, yield* refusal(refreshing(clientId, tokens.refresh_token, fields))]).toEqual([fields, error])
+          expect(yield* refusal(refreshing(clientId, tokens.refresh_token, fields)), JSON.stringify(fields)).toEqual(
+            error
+          )
         }
         yield* issue(refreshing(clientId, tokens.refresh_token))
       }))

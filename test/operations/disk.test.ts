@@ -23,7 +23,7 @@ describe("with less free than DISK_RESERVE", () => {
     ]
     for (const [at, { body, headers, status }] of refusals.entries()) {
       const code = at === 2 ? "SERVICE_UNAVAILABLE" : "service_unavailable"
-      expect([at, status, body, headers.get("retry-after")]).toEqual([at, 503, failure(code), "60"])
+      expect([status, body, headers.get("retry-after")], String(at)).toEqual([503, failure(code), "60"])
     }
     expect(refusals[0]?.text).toContain("The platform is low on disk space")
     const client = await connectMcp(berth.url, { token: owner.token })

@@ -9,8 +9,8 @@ const internals =
 export const inPlainWords = (about: unknown, { error }: FailureBody) => {
   const issues = error.details?.issues ?? []
   for (const { message } of [error, ...issues]) {
-    expect([about, message]).toEqual([about, expect.not.stringMatching(internals)])
-    expect([about, message]).toEqual([about, expect.stringMatching(/^[^\n]{5,400}$/)])
+    expect(message, JSON.stringify(about)).toEqual(expect.not.stringMatching(internals))
+    expect(message, JSON.stringify(about)).toEqual(expect.stringMatching(/^[^\n]{5,400}$/))
   }
   return issues
 }

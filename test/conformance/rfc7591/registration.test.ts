@@ -126,7 +126,7 @@ describe("RFC 7591 §3.2.2: a refused registration", () => {
         "",
         undefined
       ]
-    ) expect([body, await code(body)]).toEqual([body, [400, "invalid_client_metadata"]])
+    ) expect(await code(body), JSON.stringify(body)).toEqual([400, "invalid_client_metadata"])
   })
 
   it("is 429 with Retry-After when one address has registered too many", async () => {

@@ -47,7 +47,7 @@ describe("[1] RFC 8414: authorization server metadata", () => {
           "access-control-request-headers": "mcp-protocol-version"
         }
       })
-      expect([path, preflight.status, preflight.headers.get("access-control-allow-origin")]).toEqual([path, 204, "*"])
+      expect([preflight.status, preflight.headers.get("access-control-allow-origin")], path).toEqual([204, "*"])
       expect(preflight.headers.get("access-control-allow-headers")).toMatch(/mcp-protocol-version/i)
     }
     const jwks = await get("/api/v1/oauth/jwks")
@@ -66,10 +66,10 @@ describe("[1] RFC 8414: authorization server metadata", () => {
         "/.well-known/oauth-authorization-server"
       ]
       for (const path of paths) {
-        expect([path, (await get(path, other)).body]).toMatchObject([path, {
+        expect((await get(path, other)).body, path).toMatchObject({
           issuer: "https://auth.example/tenant",
           token_endpoint: "https://auth.example/tenant/api/v1/oauth/token"
-        }])
+        })
       }
     } finally {
       await other.stop()

@@ -14,7 +14,7 @@ describe("[7] RFC 8707: resource indicators", () => {
     const { publicUrl, slug } = flow.server
     const host = `http://${slug}.mcp.localhost:${new URL(berth.url).port}`
     for (const resource of [publicUrl, host, `${host}/`, `${host}/mcp`, `${publicUrl}/sse`]) {
-      expect([resource, decodeJwt((await flow.tokens({ resource })).access_token).aud]).toEqual([resource, publicUrl])
+      expect(decodeJwt((await flow.tokens({ resource })).access_token).aud, resource).toEqual(publicUrl)
     }
     const door = `${berth.url}/mcp`
     const platform = await flow.tokens({ resource: door, scope: "servers:read account" })
@@ -24,12 +24,12 @@ describe("[7] RFC 8707: resource indicators", () => {
   it("§2: an unknown, malformed or missing resource is invalid_target, told the client with state and iss", async () => {
     for (const resource of ["https://elsewhere.example", `${flow.server.publicUrl}#f`, "x", ""]) {
       const { searchParams } = await flow.authorize({ resource })
-      expect([resource, Object.fromEntries(searchParams)]).toEqual([resource, {
+      expect(Object.fromEntries(searchParams), resource).toEqual({
         error: "invalid_target",
         error_description: expect.any(String),
         state: "s",
         iss: berth.url
-      }])
+      })
     }
   })
 
