@@ -52,14 +52,14 @@ const known = (found: Option.Option<Actor>): Caller =>
   })
 
 /** Sessions, keys and JWTs differ by their looks; neither of the first two has a dot in it. */
-const holderOf = Effect.fn("http.holderOf")(function*(token: string, credential: Traits["credential"]) {
+const holderOf = Effect.fnUntraced(function*(token: string, credential: Traits["credential"]) {
   if (token.startsWith(sessionPrefix)) return yield* (yield* Accounts).authenticate(token)
   if (credential === "door" && token.includes(".")) return yield* (yield* PlatformTokens).authenticate(token)
   return yield* (yield* ApiKeys).authenticate(token)
 })
 
 /** Finds out who sent a request, by Bearer first, then by cookie. */
-export const identify = Effect.fn("http.identify")(
+export const identify = Effect.fnUntraced(
   function*(request: HttpServerRequest.HttpServerRequest, { credential }: Traits) {
     const settings = yield* CurrentSettings
     const { headers } = request

@@ -16,7 +16,7 @@ import { newUlid } from "#src/shared/ids.ts"
 import { RateLimit, type RateLimitState } from "#src/shared/RateLimit.ts"
 import { type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
-import { Cause, Effect, Option } from "effect"
+import { Cause, Context, Effect, Option } from "effect"
 import { type observer } from "./observe.ts"
 
 const requestIdPattern = /^[\w.:-]{8,128}$/
@@ -103,10 +103,14 @@ export const frontDoor = ({ failurePage, observe, routes }: FrontDoor) => <E, R>
       }
       const response = yield* app.pipe(
         Effect.catchAllCause(answer),
-        Effect.provideService(CurrentRoute, route),
-        Effect.provideService(CurrentCaller, caller),
-        Effect.provideService(CallerAddress, address),
-        Effect.provideService(StandardHeaders, headers)
+        // All at once: each time the context of a request, which holds every service, is copied.
+        Effect.provide(
+          Context.make(CurrentRoute, route).pipe(
+            Context.add(CurrentCaller, caller),
+            Context.add(CallerAddress, address),
+            Context.add(StandardHeaders, headers)
+          )
+        )
       )
       return withHeaders(response, headers)
     })

@@ -82,7 +82,7 @@ const kindOf = ({ templateType, vertical }: DirectoryQuery) => {
 }
 
 /** What a query asks for; fails with 400 where its parts don't go together. */
-export const filtersOf = Effect.fn("Directory.filters")(function*(query: DirectoryQuery) {
+export const filtersOf = Effect.fnUntraced(function*(query: DirectoryQuery) {
   const { category, city, location, min_verification: level, search } = query
   const given = Object.entries({ search, category, location, city }).filter(([, text]) => !isBlank(text ?? ""))
   const filters: Filters = {

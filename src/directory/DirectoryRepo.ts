@@ -100,7 +100,7 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
     })
 
     /** Goes through all that the driver finds: one statement for the page and for how many there are. */
-    const gathered = Effect.fn("DirectoryRepo.gathered")(
+    const gathered = Effect.fnUntraced(
       function*(by: Need, needs: ReadonlyArray<Need>, page: PageOptions) {
         const others = needs.filter((need) => need !== by)
         const band = bandOf(sql, needs)
@@ -123,7 +123,7 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
      * Goes through the list from the best on, until the page is full: for what is found at every turn. How many there
      * are is known, or counted beforehand.
      */
-    const walked = Effect.fn("DirectoryRepo.walked")(
+    const walked = Effect.fnUntraced(
       function*(needs: ReadonlyArray<Need>, page: PageOptions, total: number | Counted) {
         const start = [
           ...needs.flatMap((need) => need._tag === "tier" ? [sql`e.rank <= ${worstRank(need.tier)}`] : []),
@@ -148,7 +148,7 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
 
     const known = new Map<string, number>()
     /** The ids of labels; none when one of them is no listing's. They are remembered: they never change. */
-    const labelIds = Effect.fn("DirectoryRepo.labelIds")(function*(names: ReadonlyArray<string>) {
+    const labelIds = Effect.fnUntraced(function*(names: ReadonlyArray<string>) {
       const ids = new Map(names.map((name) => [name, known.get(name)]))
       const unknown = names.filter((name) => ids.get(name) === undefined)
       const fresh = unknown.length === 0 ? [] : yield* labels(unknown)

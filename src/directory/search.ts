@@ -19,7 +19,7 @@ type Placed = Places & { readonly inStates: number; readonly elsewhere: number |
 const nothing: Found = { found: [], total: 0 }
 
 /** The search's words with what stands for each; by likeness of the whole where a word is like none. */
-const spelled = Effect.fn("Directory.spelled")(function*(repo: DirectoryRepo, search: string) {
+const spelled = Effect.fnUntraced(function*(repo: DirectoryRepo, search: string) {
   const byWord = Arr.groupBy(yield* repo.candidates(search), ({ asked }) => asked)
   const spellings = Object.entries(byWord).map(([asked, rows]) =>
     spellingOf(asked, rows.flatMap(({ n, word }) => word === null ? [] : [{ word, n }]))
@@ -29,7 +29,7 @@ const spelled = Effect.fn("Directory.spelled")(function*(repo: DirectoryRepo, se
 })
 
 /** Which condition finds the fewest, and about how many. */
-const fewest = Effect.fn("Directory.fewest")(function*(repo: DirectoryRepo, drivers: Arr.NonEmptyReadonlyArray<Need>) {
+const fewest = Effect.fnUntraced(function*(repo: DirectoryRepo, drivers: Arr.NonEmptyReadonlyArray<Need>) {
   const estimates = yield* Effect.forEach(
     drivers,
     (by) => Effect.map(repo.estimate(by), (rows) => ({ by, rows })),
@@ -39,7 +39,7 @@ const fewest = Effect.fn("Directory.fewest")(function*(repo: DirectoryRepo, driv
 })
 
 /** The labels of a category and a kind; none when no listing has one of them. */
-const labelled = Effect.fn("Directory.labelled")(function*(repo: DirectoryRepo, { category, kind }: Filters) {
+const labelled = Effect.fnUntraced(function*(repo: DirectoryRepo, { category, kind }: Filters) {
   const names = [...(category === undefined ? [] : [`c:${category}`]), ...(kind === undefined ? [] : [`k:${kind}`])]
   const ids = yield* repo.labelIds(names)
   return Option.map(ids, (ids): Labels | undefined => ids.length === 0 ? undefined : { _tag: "labels", ids })
@@ -56,7 +56,7 @@ const byIndex = 0.2
 const shortWalk = 2_000
 
 /** What is counted beforehand: by category, kind and tier, everywhere or in whole states; by one of them, at a place. */
-const searchCommon = Effect.fn("Directory.searchCommon")(
+const searchCommon = Effect.fnUntraced(
   function*(
     repo: DirectoryRepo,
     filters: Filters,
@@ -97,7 +97,7 @@ const searchCommon = Effect.fn("Directory.searchCommon")(
  * Finds a page and the exact total. The condition that finds the fewest goes first, the others look at what it found:
  * PostgreSQL would combine the indexes, at many times the cost. What is common is counted beforehand (migration 0005).
  */
-export const search = Effect.fn("Directory.search")(
+export const search = Effect.fnUntraced(
   function*(repo: DirectoryRepo, filters: Filters, page: PageOptions) {
     const { circle, city, location, tier = 0 } = filters
     const found = yield* labelled(repo, filters)

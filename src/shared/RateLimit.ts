@@ -68,7 +68,7 @@ export class RateLimit extends Effect.Service<RateLimit>()("shared/RateLimit", {
      * Counts one request in each of the buckets at once, in none of them when one is full, and tells of the tighter
      * one. A refused request is not counted.
      */
-    const consume = Effect.fn("RateLimit.consume")(
+    const consume = Effect.fnUntraced(
       function*(...rules: readonly [RateLimitRule, ...ReadonlyArray<RateLimitRule>]) {
         const buckets = rules.map(({ key, limit, window }) => ({
           key,

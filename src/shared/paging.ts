@@ -71,7 +71,7 @@ export const decodeCursor = (list: string, cursor: string, isKey: (text: string)
  * Reads one page by keyset. `read` gets the key to go on after (undefined at the start) and how many rows to read;
  * one more than a page is read to know whether there is another.
  */
-export const paginate = Effect.fn("paginate")(function*<A, E, R, E2, R2>(options: {
+export const paginate = Effect.fnUntraced(function*<A, E, R, E2, R2>(options: {
   readonly list: string
   readonly request: PageRequest
   readonly isKey: (text: string) => boolean

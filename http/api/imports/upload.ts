@@ -110,7 +110,7 @@ const fingerprint = ({ bytes, filename }: Upload) =>
   `${filename}\n${createHash("sha256").update(bytes).digest("base64url")}`
 
 /** The upload of a request, to be read when it is wanted, and the request whose text is its fingerprint. */
-export const withUpload = Effect.fn("http.withUpload")(function*(request: HttpServerRequest.HttpServerRequest) {
+export const withUpload = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest) {
   const upload = yield* Effect.cached(receive(request))
   return { given: withBody(request, { text: Effect.map(upload, fingerprint) }), upload }
 })

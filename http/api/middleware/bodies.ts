@@ -87,7 +87,7 @@ const withJson = (request: HttpServerRequest.HttpServerRequest, { body }: Traits
     json: parse(text)
   })
 
-const readForm = Effect.fn("http.readForm")(function*(request: HttpServerRequest.HttpServerRequest) {
+const readForm = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest) {
   if (!isForm(request.headers["content-type"])) {
     return yield* new BadRequest({
       reason: "The body must be a form (Content-Type: application/x-www-form-urlencoded)"
@@ -97,7 +97,7 @@ const readForm = Effect.fn("http.readForm")(function*(request: HttpServerRequest
   return withBody(request, { text: Effect.succeed(text) })
 })
 
-const readJson = Effect.fn("http.readJson")(function*(
+const readJson = Effect.fnUntraced(function*(
   request: HttpServerRequest.HttpServerRequest,
   traits: Traits
 ) {
