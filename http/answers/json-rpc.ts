@@ -42,8 +42,8 @@ const idOf = (value: unknown) => Predicate.isRecord(value) && isId(value["id"]) 
 const invalid = (value: unknown, reason: string) =>
   new NotJsonRpc({ code: ErrorCode.InvalidRequest, reason, id: idOf(value) })
 
-/** The text when it is a message, or a batch of them, which older revisions of MCP have. */
-export const checkJsonRpc = (text: string): Effect.Effect<string, NotJsonRpc> => {
+/** The message in a text, or the batch of them, which older revisions of MCP have. */
+export const parseJsonRpc = (text: string): Effect.Effect<unknown, NotJsonRpc> => {
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -51,8 +51,8 @@ export const checkJsonRpc = (text: string): Effect.Effect<string, NotJsonRpc> =>
     const reason = text.trim() === "" ? "The body is empty" : "The body is not valid JSON"
     return new NotJsonRpc({ code: ErrorCode.ParseError, reason, id: null })
   }
-  if (!Array.isArray(value)) return isMessage(value) ? Effect.succeed(text) : invalid(value, fault(value))
+  if (!Array.isArray(value)) return isMessage(value) ? Effect.succeed(value) : invalid(value, fault(value))
   if (value.length === 0) return invalid(value, "A batch must not be empty")
   const bad = value.findIndex((item) => !isMessage(item))
-  return bad === -1 ? Effect.succeed(text) : invalid(value, `Message ${bad + 1} of the batch: ${fault(value[bad])}`)
+  return bad === -1 ? Effect.succeed(value) : invalid(value, `Message ${bad + 1} of the batch: ${fault(value[bad])}`)
 }

@@ -116,15 +116,14 @@ const routes = rawRoutes((add) =>
       { credential: "door", body: "message" },
       Effect.gen(function*() {
         const { actor, address, request, selection } = yield* enter
-        const text = yield* request.text
+        const parsedBody = yield* request.json
         const transport = new WebStandardStreamableHTTPServerTransport()
         yield* Effect.promise(() =>
           tools.serverFor({ actor, address }, selection).connect(transport)
         )
-        // The body was read here, within our limit; the transport gets it anew, to answer what is no JSON by itself.
         const headers = { ...request.headers, accept: allowedTypes(request.headers) }
-        const copy = new Request(urlOf(request), { method: "POST", headers, body: text })
-        const answer = yield* Effect.promise(() => transport.handleRequest(copy))
+        const copy = new Request(urlOf(request), { method: "POST", headers })
+        const answer = yield* Effect.promise(() => transport.handleRequest(copy, { parsedBody }))
         // Whether the connection stays is between Node and the client, which may have asked for its end.
         answer.headers.delete("connection")
         return HttpServerResponse.fromWeb(answer)
@@ -165,7 +164,8 @@ const routes = rawRoutes((add) =>
         const id = urlOf(request).searchParams.get("sessionId") ?? ""
         const session = Option.filter(Option.fromNullable(sessions.get(id)), ({ holder }) => holder === holderOf(actor))
         if (Option.isNone(session)) return yield* new StreamNotFound()
-        const body = yield* request.json
+        // Answers to messages go by the stream: of this one's faults an envelope tells.
+        const body = yield* Effect.mapError(request.json, ({ message }) => new BadRequest({ reason: message }))
         const taken = yield* Effect.either(Effect.tryPromise(() => session.value.transport.handleMessage(body)))
         return taken._tag === "Right"
           ? HttpServerResponse.text("Accepted", { status: 202 })

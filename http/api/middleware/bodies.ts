@@ -1,5 +1,5 @@
 import { BodyTooLarge, BodyTooSlow } from "#http/answers/body-errors.ts"
-import { checkJsonRpc } from "#http/answers/json-rpc.ts"
+import { type NotJsonRpc, parseJsonRpc } from "#http/answers/json-rpc.ts"
 import { CurrentUpload, isMultipart, withUpload } from "#http/api/imports/upload.ts"
 import { withBody } from "#http/connection/with-body.ts"
 import { CurrentRoute, type Traits } from "#http/traits/Traits.ts"
@@ -73,18 +73,18 @@ export const read = (source: Readable, most: number) =>
 
 const empty = "The body is empty, and must be JSON"
 
-const parse = (text: string) =>
-  Effect.try({
+const parse = ({ body }: Traits, text: string): Effect.Effect<unknown, BadRequest | NotJsonRpc> =>
+  body === "message" ? Effect.suspend(() => parseJsonRpc(text)) : Effect.try({
     try: (): unknown => JSON.parse(text),
     catch: () => new BadRequest({ reason: text.trim() === "" ? empty : "The body is not valid JSON" })
   })
 
 /** As JSON by whatever name. */
-const withJson = (request: HttpServerRequest.HttpServerRequest, { body }: Traits, text: string) =>
+const withJson = (request: HttpServerRequest.HttpServerRequest, traits: Traits, text: string) =>
   withBody(request, {
     headers: Headers.set(request.headers, "content-type", "application/json"),
-    text: body === "message" ? checkJsonRpc(text) : Effect.succeed(text),
-    json: parse(text)
+    text: Effect.succeed(text),
+    json: parse(traits, text)
   })
 
 const readForm = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest) {
