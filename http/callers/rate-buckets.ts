@@ -1,24 +1,12 @@
 import { type Traits } from "#http/traits/Traits.ts"
 import { plans } from "#src/plans/Plan.ts"
 import { addressBucket } from "#src/shared/client-address.ts"
-import { type RateLimit, type RateLimitRule, type RateLimitState } from "#src/shared/RateLimit.ts"
-import { Clock, Effect } from "effect"
+import { type RateLimitRule } from "#src/shared/RateLimit.ts"
 import { type Caller } from "./caller.ts"
 
 export type RateBuckets = readonly [RateLimitRule, ...ReadonlyArray<RateLimitRule>]
 
 const perMinute = (key: string, limit: number): RateLimitRule => ({ key, limit, window: "1 minute" })
-
-/** Counts a request; the store of the counters being away stops nobody. */
-export const count = (limits: RateLimit, [first, ...more]: RateBuckets) =>
-  Effect.catchAll(limits.consume(first, ...more), () =>
-    Effect.map(Clock.currentTimeMillis, (now): RateLimitState => ({
-      limit: first.limit,
-      remaining: first.limit,
-      resetAt: Math.ceil(now / 1000) + 60,
-      allowed: true,
-      retryAfterSeconds: 0
-    })))
 
 /** Contract: "Limits"; who is not known counts at the free rate, by address. */
 export const anonymousBucket = (address: string) =>

@@ -4,7 +4,7 @@ import { errorResponse, failureOf } from "#http/answers/errors.ts"
 import { StandardHeaders } from "#http/answers/StandardHeaders.ts"
 import { CurrentCaller, identify } from "#http/callers/caller.ts"
 import { machineBehind } from "#http/callers/machine-caller.ts"
-import { count, rateBuckets } from "#http/callers/rate-buckets.ts"
+import { rateBuckets } from "#http/callers/rate-buckets.ts"
 import { type RouteTable } from "#http/traits/route-table.ts"
 import { CurrentRoute, type Route, type Traits } from "#http/traits/Traits.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
@@ -69,6 +69,7 @@ export const frontDoor = ({ failurePage, observe, routes }: FrontDoor) => <E, R>
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
     const settings = yield* CurrentSettings
+    const limits = yield* RateLimit
     const route = routes(request.method, request.url)
     const { traits } = route
     const sent = request.headers["x-request-id"]
@@ -91,7 +92,7 @@ export const frontDoor = ({ failurePage, observe, routes }: FrontDoor) => <E, R>
     const admitted = Effect.gen(function*() {
       // Whoever asks for health is answered in time, also while nobody can be identified.
       const caller = traits.probe ? { _tag: "Anonymous" as const } : yield* identify(request, traits)
-      const rate = yield* count(yield* RateLimit, rateBuckets(request.method, traits, caller, address))
+      const rate = yield* limits.consumeOrPass(...rateBuckets(request.method, traits, caller, address))
       const headers = {
         ...always,
         "x-ratelimit-limit": String(rate.limit),

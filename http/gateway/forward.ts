@@ -1,5 +1,6 @@
 import { markEventStream } from "#http/connection/connections.ts"
 import { linger } from "#http/connection/linger.ts"
+import { connectTo } from "#src/machines/host.ts"
 import { type MachineAddress } from "#src/machines/Machines.ts"
 import { type ClientRequest, type IncomingMessage, request, type ServerResponse } from "node:http"
 import { type Addressing } from "./addressing.ts"
@@ -32,9 +33,6 @@ export interface Exchange {
   readonly onFailure: (error: Error, sent: boolean) => void
   readonly onEnd: () => void
 }
-
-const target = (machine: MachineAddress) =>
-  machine._tag === "Unix" ? { socketPath: machine.path } : { host: machine.host, port: machine.port }
 
 const isEventStream = (response: IncomingMessage) =>
   /^text\/event-stream\b/i.test(response.headers["content-type"] ?? "")
@@ -93,7 +91,7 @@ export const forward = (exchange: Exchange) => {
 
   const send = (machine: MachineAddress, fresh: boolean) => {
     const attempt = upstream = request({
-      ...target(machine),
+      ...connectTo(machine),
       method: req.method,
       path: exchange.path,
       headers: exchange.headers,

@@ -1,4 +1,4 @@
-import { anonymousBucket, count, discoveryBucket } from "#http/callers/rate-buckets.ts"
+import { anonymousBucket, discoveryBucket } from "#http/callers/rate-buckets.ts"
 import { type Settings } from "#src/config/Settings.ts"
 import { clientAddress } from "#src/shared/client-address.ts"
 import { type RateLimit } from "#src/shared/RateLimit.ts"
@@ -21,7 +21,7 @@ export const anonymousLimit = (settings: Settings, limits: RateLimit) => (req: I
   const address = clientAddress(req.socket.remoteAddress, Array.isArray(sent) ? sent.join() : sent, settings.trustProxy)
   const bucket = isGuess(reply) ? anonymousBucket(address) : discoveryBucket(address)
   return Effect.map(
-    count(limits, [bucket]),
+    limits.consumeOrPass(bucket),
     ({ allowed, limit, remaining, resetAt, retryAfterSeconds }): Answer => {
       const message = `More than ${limit} refused requests a minute; try again in ${retryAfterSeconds} seconds`
       const told = allowed || !isGuess(reply) && !isDiscovery(reply)

@@ -1,10 +1,8 @@
+import { connectTo } from "#src/machines/host.ts"
 import { type MachineAddress } from "#src/machines/Machines.ts"
 import { type FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { request } from "node:http"
 import { ReadableStream } from "node:stream/web"
-
-const target = (machine: MachineAddress) =>
-  machine._tag === "Unix" ? { socketPath: machine.path } : { host: machine.host, port: machine.port }
 
 const bodiless = new Set([101, 204, 205, 304])
 
@@ -31,7 +29,7 @@ export const machineFetch =
       const { pathname, search } = new URL(url)
       const { body, signal } = init ?? {}
       const outgoing = request({
-        ...target(machine),
+        ...connectTo(machine),
         method: init?.method ?? "GET",
         path: pathname + search,
         headers: { ...Object.fromEntries(new Headers(init?.headers)), ...headers },

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache"
 import { doorOf, listTools, type ToolList, type ToolListRequest } from "./tool-list.ts"
 
 interface Entry {
@@ -22,7 +23,7 @@ export interface ToolMarksOptions {
  */
 export const makeToolMarks = (options: ToolMarksOptions = {}) => {
   const { list = listTools, now = Date.now, onFailure = () => undefined } = options
-  const entries = new Map<string, Entry>()
+  const entries = new LRUCache<string, Entry>({ max: capacity })
 
   const ask = (key: string, request: ToolListRequest): Entry => {
     const answer = list(request).catch((error: unknown) => {
@@ -30,14 +31,7 @@ export const makeToolMarks = (options: ToolMarksOptions = {}) => {
       return undefined
     })
     const entry = { list: answer, askedAt: now() }
-    entries.delete(key)
     entries.set(key, entry)
-    if (entries.size > capacity) {
-      for (const oldest of entries.keys()) {
-        entries.delete(oldest)
-        break
-      }
-    }
     return entry
   }
 

@@ -1,13 +1,10 @@
-import { machineHost } from "#src/machines/host.ts"
+import { connectTo, machineHost } from "#src/machines/host.ts"
 import { type MachineAddress } from "#src/machines/Machines.ts"
 import { Effect } from "effect"
 import { request } from "node:http"
 import { type Probe } from "./health.ts"
 
 const largest = 65_536
-
-const target = (address: MachineAddress) =>
-  address._tag === "Unix" ? { socketPath: address.path } : { host: address.host, port: address.port }
 
 /** A relay takes the connection and drops it when nothing listens behind it; that is a refusal to us. */
 const reason = (error: NodeJS.ErrnoException) => {
@@ -35,7 +32,7 @@ export const probe = (
   Effect.async<Probe>((resume) => {
     let silent = false
     const outgoing = request({
-      ...target(address),
+      ...connectTo(address),
       path,
       agent: false,
       headers: { host: machineHost(port), accept: "application/json", "user-agent": "berth-health-check" }

@@ -1,3 +1,4 @@
+import { keyedMutex } from "#src/shared/keyed-mutex.ts"
 import { Effect } from "effect"
 import { lstat, mkdir, readdir, rename, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
@@ -5,7 +6,6 @@ import { abortable } from "./abortable.ts"
 import { type ImageError, imageError, storageError } from "./ImageError.ts"
 import { applyLayers, type Layer } from "./layers.ts"
 import type { Limits } from "./limits.ts"
-import { makeLocks } from "./locks.ts"
 import type { ConfigFile, Manifest } from "./manifest.ts"
 import type { Store } from "./Store.ts"
 import { releaseTemporary, temporaryName } from "./temporary.ts"
@@ -36,7 +36,7 @@ const bytesBelow = async (directory: string): Promise<number> => {
 
 /** The unpacked images, a directory each, named by the hex digits of the manifest's digest. */
 export const makeRootfs = (directory: string, store: Store, limits: Limits) => {
-  const lock = makeLocks()
+  const lock = keyedMutex()
   const path = (digest: string) => join(directory, digest.slice("sha256:".length))
   const exists = (target: string) =>
     Effect.promise(() => stat(target).then((found) => found.isDirectory(), () => false))

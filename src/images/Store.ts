@@ -1,3 +1,4 @@
+import { keyedMutex } from "#src/shared/keyed-mutex.ts"
 import { Effect, type Scope } from "effect"
 import { createReadStream } from "node:fs"
 import { mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
@@ -6,7 +7,6 @@ import { type Readable, Transform } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { abortable } from "./abortable.ts"
 import { type ImageError, imageError, storageError } from "./ImageError.ts"
-import { makeLocks } from "./locks.ts"
 import { decodeDocument, type Descriptor, digestOf, Index } from "./manifest.ts"
 import { releaseTemporary, temporaryName } from "./temporary.ts"
 import { brokenStream, verifying, type Wanted } from "./verify.ts"
@@ -20,7 +20,7 @@ const decodeIndex = decodeDocument(Index, "The local index of images")
 export const makeStore = (directory: string) => {
   const blobs = join(directory, "blobs", "sha256")
   const indexFile = join(directory, "index.json")
-  const lock = makeLocks()
+  const lock = keyedMutex()
   const path = (digest: string) => join(blobs, digest.slice("sha256:".length))
 
   const prepare = Effect.tryPromise({

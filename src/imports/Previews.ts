@@ -57,10 +57,7 @@ export class Previews extends Effect.Service<Previews>()("imports/Previews", {
     const admitted = Effect.fn("Imports.admitted")(function*(businessId: string, address: string) {
       const row = yield* businesses.visible(businessId)
       const rule = { key: `import:${row.id}:${addressBucket(address)}`, limit: 100, window: "1 minute" } as const
-      const { allowed, retryAfterSeconds } = yield* Effect.orElseSucceed(
-        limiter.consume(rule),
-        () => ({ allowed: true, retryAfterSeconds: 0 })
-      )
+      const { allowed, retryAfterSeconds } = yield* limiter.consumeOrPass(rule)
       return allowed ? row : yield* new TooManyImports({ retryAfter: retryAfterSeconds })
     })
 

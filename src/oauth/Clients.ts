@@ -151,11 +151,8 @@ export class OAuthClients extends Effect.Service<OAuthClients>()("oauth/OAuthCli
 
     const admit = Effect.fn("OAuthClients.admit")(function*(address: string) {
       const rule = { key: `register:${addressBucket(address)}`, limit: registrationsPerHour, window: "1 hour" } as const
-      // The counters being away stops nobody here.
-      const state = yield* Effect.option(limits.consume(rule))
-      if (Option.isSome(state) && !state.value.allowed) {
-        return yield* new TooManyRegistrations({ retryAfter: state.value.retryAfterSeconds })
-      }
+      const { allowed, retryAfterSeconds } = yield* limits.consumeOrPass(rule)
+      if (!allowed) return yield* new TooManyRegistrations({ retryAfter: retryAfterSeconds })
     })
 
     /**

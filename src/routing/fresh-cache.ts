@@ -1,3 +1,5 @@
+import { LRUCache } from "lru-cache"
+
 export interface FreshCacheOptions<A> {
   /** Undefined: there is nothing under the key. */
   readonly load: (key: string) => Promise<A | undefined>
@@ -19,38 +21,32 @@ const orLast = <A>(loading: Promise<A>, last: A, patience: number): Promise<A> =
     loading.then(resolve, () => resolve(last)).finally(() => clearTimeout(timer))
   })
 
-/** Puts a key last; the first one goes when there are too many (a Map keeps the order of insertion). */
-const keep = <A>(map: Map<string, A>, key: string, value: A, capacity: number) => {
-  map.delete(key)
-  map.set(key, value)
-  if (map.size <= capacity) return
-  for (const oldest of map.keys()) return void map.delete(oldest)
-}
-
 /**
  * Values by key: loaded once for all who wait, used until their time is over or somebody drops them; after their time
  * only while nothing newer can be had. What was being loaded when it was dropped is handed to those who already
  * waited, and not kept: it may be from before the change.
  */
 export class FreshCache<A> {
-  readonly #present = new Map<string, { readonly value: A; readonly until: number }>()
-  readonly #absent = new Map<string, number>()
+  readonly #present: LRUCache<string, { readonly value: A; readonly until: number }>
+  readonly #absent: LRUCache<string, number>
   readonly #loading = new Map<string, Promise<A | undefined>>()
   readonly #options: FreshCacheOptions<A>
 
   constructor(options: FreshCacheOptions<A>) {
     this.#options = options
+    this.#present = new LRUCache({ max: options.capacity })
+    this.#absent = new LRUCache({ max: options.absentCapacity })
   }
 
   /** Only what is there and known. */
   peek(key: string): A | undefined {
-    const entry = this.#present.get(key)
+    const entry = this.#present.peek(key)
     return entry !== undefined && this.#options.now() < entry.until ? entry.value : undefined
   }
 
   get(key: string): Promise<A | undefined> {
     const value = this.peek(key)
-    if (value !== undefined || this.#options.now() < (this.#absent.get(key) ?? 0)) return Promise.resolve(value)
+    if (value !== undefined || this.#options.now() < (this.#absent.peek(key) ?? 0)) return Promise.resolve(value)
     const waiting = this.#loading.get(key)
     if (waiting !== undefined) return waiting
     const { fallback, lifetime, load } = this.#options
@@ -92,11 +88,10 @@ export class FreshCache<A> {
   }
 
   #keep(key: string, value: A | undefined, lifetime: number) {
-    const { absentCapacity, capacity, now } = this.#options
-    const until = now() + lifetime
+    const until = this.#options.now() + lifetime
     this.#present.delete(key)
     this.#absent.delete(key)
-    if (value === undefined) keep(this.#absent, key, until, absentCapacity)
-    else keep(this.#present, key, { value, until }, capacity)
+    if (value === undefined) this.#absent.set(key, until)
+    else this.#present.set(key, { value, until })
   }
 }

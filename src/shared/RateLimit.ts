@@ -59,6 +59,8 @@ const tighter = (one: Taken, other: Taken) =>
     ? other
     : one
 
+type Rules = readonly [RateLimitRule, ...ReadonlyArray<RateLimitRule>]
+
 /** Fixed windows that start with a bucket's first request. Shared by all instances when `REDIS_URL` is set. */
 export class RateLimit extends Effect.Service<RateLimit>()("shared/RateLimit", {
   scoped: Effect.gen(function*() {
@@ -69,7 +71,7 @@ export class RateLimit extends Effect.Service<RateLimit>()("shared/RateLimit", {
      * one. A refused request is not counted.
      */
     const consume = Effect.fnUntraced(
-      function*(...rules: readonly [RateLimitRule, ...ReadonlyArray<RateLimitRule>]) {
+      function*(...rules: Rules) {
         const buckets = rules.map(({ key, limit, window }) => ({
           key,
           limit: Math.max(0, limit),
@@ -90,6 +92,17 @@ export class RateLimit extends Effect.Service<RateLimit>()("shared/RateLimit", {
       Effect.catchTag("StoreUnavailable", () => new RateLimitUnavailable())
     )
 
-    return { consume } as const
+    /** The same where the counters being away stops nobody: then the request counts as the first in the first bucket. */
+    const consumeOrPass = (...rules: Rules) =>
+      Effect.catchAll(consume(...rules), () =>
+        Effect.map(Clock.currentTimeMillis, (now): RateLimitState => ({
+          limit: rules[0].limit,
+          remaining: rules[0].limit,
+          resetAt: Math.ceil((now + Duration.toMillis(rules[0].window)) / 1000),
+          allowed: true,
+          retryAfterSeconds: 0
+        })))
+
+    return { consume, consumeOrPass } as const
   })
 }) {}

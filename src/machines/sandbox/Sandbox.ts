@@ -1,5 +1,6 @@
 import { CurrentSettings, type SettingError } from "#src/config/Settings.ts"
 import { MachineError, Machines } from "#src/machines/Machines.ts"
+import { keyedMutex } from "#src/shared/keyed-mutex.ts"
 import { Effect, Layer } from "effect"
 import { openAuth } from "./auth.ts"
 import { removeEmptyParent, sweepGroups } from "./cgroups.ts"
@@ -9,19 +10,6 @@ import * as lifecycle from "./lifecycle.ts"
 import { recordNames } from "./store.ts"
 import { goodName } from "./validate.ts"
 
-const makeLocks = () => {
-  const locks = new Map<string, { readonly semaphore: Effect.Semaphore; waiting: number }>()
-  return (name: string) => <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-    Effect.suspend(() => {
-      const lock = locks.get(name) ?? { semaphore: Effect.unsafeMakeSemaphore(1), waiting: 0 }
-      locks.set(name, lock)
-      lock.waiting++
-      return lock.semaphore.withPermits(1)(effect).pipe(
-        Effect.ensuring(Effect.sync(() => --lock.waiting === 0 && locks.delete(name)))
-      )
-    })
-}
-
 const checkName = (operation: string, name: string) =>
   goodName(name) ? Effect.void : new MachineError({ operation, machine: name, message: "no machine has such a name" })
 
@@ -30,7 +18,7 @@ const make = Effect.gen(function*() {
   const chosen = yield* chooseHost(settings.home, settings.sandboxTier, settings.production)
   const auth = yield* openAuth(settings, chosen.yard)
   const host = { ...chosen, auth: auth.way }
-  const locked = makeLocks()
+  const locked = keyedMutex()
   const { yard } = host
   if (host.cgroups !== undefined) {
     yield* Effect.addFinalizer(() => Effect.sync(() => removeEmptyParent(yard.cgroup)))
