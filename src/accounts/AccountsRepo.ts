@@ -1,6 +1,8 @@
+import { type PlanName } from "#src/plans/Plan.ts"
 import { dieOnSql, onUnique } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
+import { AccountId } from "./CurrentActor.ts"
 import { EmailTaken, UserRow } from "./User.ts"
 
 const SessionRow = Schema.Struct({
@@ -47,6 +49,21 @@ export class AccountsRepo extends Effect.Service<AccountsRepo>()("accounts/Accou
       execute: () => sql`SELECT id FROM users LIMIT 1`
     })
 
+    const Identified = Schema.Struct({ id: AccountId })
+    const putOnPlan = SqlSchema.findOne({
+      Request: Schema.Struct({ email: Schema.String, plan: Schema.String }),
+      Result: Identified,
+      execute: ({ email, plan }) => sql`UPDATE users SET plan = ${plan} WHERE email = ${email} RETURNING id`
+    })
+    const putVerified = SqlSchema.findOne({
+      Request: Schema.Struct({ email: Schema.String, verified: Schema.Boolean }),
+      Result: Identified,
+      execute: ({ email, verified }) =>
+        sql`UPDATE users SET email_verified_at = CASE WHEN ${verified} THEN coalesce(email_verified_at, now()) END
+            WHERE email = ${email} RETURNING id`
+    })
+    const idOf = Option.map(({ id }: typeof Identified.Type) => id)
+
     return {
       anybody: dieOnSql(Effect.map(first(), (rows) => rows.length > 0)),
       insertUser: (row: Pick<typeof UserRow.Type, "id" | "email" | "name" | "passwordHash">) =>
@@ -57,6 +74,9 @@ export class AccountsRepo extends Effect.Service<AccountsRepo>()("accounts/Accou
       userByEmail: (email: string) => dieOnSql(userByEmail(email)),
       userById: (id: string) => userById(id).pipe(dieOnSql),
       userIfAny: (id: string) => dieOnSql(userIfAny(id)),
+      /** The account's id; none when no account has the address. So does `setVerified`. */
+      setPlan: (email: string, plan: PlanName) => dieOnSql(Effect.map(putOnPlan({ email, plan }), idOf)),
+      setVerified: (email: string, verified: boolean) => dieOnSql(Effect.map(putVerified({ email, verified }), idOf)),
       sessionByHash: (hash: Uint8Array, now: Date) => dieOnSql(sessionByHash({ hash, now })),
       insertSession: (row: { id: string; userId: string; tokenHash: Uint8Array; expiresAt: Date }) =>
         dieOnSql(Effect.asVoid(sql`INSERT INTO sessions ${sql.insert(row)}`)),

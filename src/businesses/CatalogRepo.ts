@@ -7,6 +7,17 @@ import { CategoryNameTaken, CategoryRow, ItemRow } from "./Catalog.ts"
 type Fields = Readonly<Record<string, unknown>>
 export type Table = "catalog_items" | "catalog_categories"
 
+/** An item as an import adds it; its category by name. */
+export interface ImportedItem {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  readonly itemType: string
+  readonly priceCents: number | null
+  readonly priceType: string
+  readonly category: string | null
+}
+
 const Place = Schema.Struct({ count: Schema.Int, end: Schema.Int })
 
 /** Rows of a business's catalog. What writes holds the lock of the business. */
@@ -79,6 +90,30 @@ export class CatalogRepo extends Effect.Service<CatalogRepo>()("businesses/Catal
                 WHERE business_id = ${businessId} AND sort_order = ${at} AND id <> ${forId})`
       ))
 
+    const insertImportedCategories = (
+      businessId: string,
+      importId: string,
+      rows: ReadonlyArray<Pick<ImportedItem, "id" | "name">>
+    ) =>
+      sql`INSERT INTO catalog_categories (id, business_id, name, sort_order, import_id)
+          SELECT made.id, ${businessId}, made.name, last.sort_order + place, ${importId}
+          FROM ROWS FROM (jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS (id text, name text)) WITH ORDINALITY
+              AS made (id, name, place),
+            (SELECT coalesce(max(sort_order), -1) AS sort_order FROM catalog_categories
+              WHERE business_id = ${businessId}) AS last`
+
+    const insertImportedItems = (businessId: string, importId: string, rows: ReadonlyArray<ImportedItem>) =>
+      sql`INSERT INTO catalog_items (id, business_id, category_id, name, description, item_type, price_cents,
+            price_type, sort_order, import_id)
+          SELECT made.id, ${businessId}, c.id, made.name, made.description, made.item_type, made.price_cents,
+            made.price_type, last.sort_order + place, ${importId}
+          FROM ROWS FROM (jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS (id text, name text, description text,
+              "itemType" text, "priceCents" integer, "priceType" text, category text)) WITH ORDINALITY
+              AS made (id, name, description, item_type, price_cents, price_type, category, place)
+            CROSS JOIN (SELECT coalesce(max(sort_order), -1) AS sort_order FROM catalog_items
+              WHERE business_id = ${businessId}) AS last
+            LEFT JOIN catalog_categories c ON c.business_id = ${businessId} AND c.name = made.category`
+
     return {
       items: (businessId: string) => dieOnSql(items(businessId)),
       categories: (businessId: string) => dieOnSql(categories(businessId)),
@@ -92,6 +127,15 @@ export class CatalogRepo extends Effect.Service<CatalogRepo>()("businesses/Catal
         dieOnSql(taken(updateCategory({ businessId, id, fields }))),
       has,
       remove,
+      insertImportedCategories: (...of: Parameters<typeof insertImportedCategories>) =>
+        dieOnSql(Effect.asVoid(insertImportedCategories(...of))),
+      insertImportedItems: (...of: Parameters<typeof insertImportedItems>) =>
+        dieOnSql(Effect.asVoid(insertImportedItems(...of))),
+      removeImported: (importId: string) =>
+        dieOnSql(Effect.asVoid(Effect.all([
+          sql`DELETE FROM catalog_items WHERE import_id = ${importId}`,
+          sql`DELETE FROM catalog_categories WHERE import_id = ${importId}`
+        ]))),
       /** From its first category or item on a business has a catalog, empty as it may become. */
       published: (businessId: string) =>
         dieOnSql(Effect.asVoid(

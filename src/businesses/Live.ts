@@ -3,6 +3,7 @@ import { Businesses } from "./Businesses.ts"
 import { BusinessesRepo } from "./BusinessesRepo.ts"
 import { CatalogRepo } from "./CatalogRepo.ts"
 import { Catalogs } from "./Catalogs.ts"
+import { ImportedCatalog } from "./ImportedCatalog.ts"
 import { ReadyConfigs } from "./ReadyConfigs.ts"
 import { ReadyConfigsRepo } from "./ReadyConfigsRepo.ts"
 import { SmsLive } from "./Sms.ts"
@@ -14,7 +15,12 @@ import { VerificationRepo } from "./VerificationRepo.ts"
 /** Needs listings and the database alone: for commands of the operator, too. */
 export const StandingLive = Layer.provideMerge(Standing.Default, BusinessesRepo.Default)
 
-export const BusinessesLive = Layer.mergeAll(Verification.Default, Catalogs.Default, ReadyConfigs.Default).pipe(
+export const BusinessesLive = Layer.mergeAll(
+  Verification.Default,
+  Catalogs.Default,
+  ImportedCatalog.Default,
+  ReadyConfigs.Default
+).pipe(
   Layer.provideMerge(Businesses.Default),
   Layer.provideMerge(StandingLive),
   Layer.provide([

@@ -1,5 +1,8 @@
+import { sealedColumn } from "#src/shared/sealed-column.ts"
 import { Struct } from "effect"
 import { type Business, type BusinessRow, type UpdateBusiness } from "./Business.ts"
+
+export const sealedIntegrations = sealedColumn("businesses", "sealed_integrations")
 
 /** What sealed integrations are bound to: they open nowhere else. */
 export const integrationsContext = (businessId: string) => `business ${businessId} integrations`

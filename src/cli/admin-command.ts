@@ -1,3 +1,4 @@
+import { AccountSettingsLive } from "#src/accounts/Live.ts"
 import { StandingLive } from "#src/businesses/Live.ts"
 import { ListingsLive } from "#src/listings/Live.ts"
 import { SigningKeys, SigningKeysLive } from "#src/oauth/SigningKeys.ts"
@@ -38,7 +39,9 @@ const rotateKeys = Command.make("rotate-keys", {}, () =>
     Command.withDescription("Make the next key that signs access tokens; the one before verifies for an hour on")
   )
 
-const operators = onDatabase(Layer.provide(Operators.Default, Layer.provide(StandingLive, ListingsLive)))
+const operators = onDatabase(
+  Layer.provide(Operators.Default, [AccountSettingsLive, Layer.provide(StandingLive, ListingsLive)])
+)
 
 const plan = Command.make(
   "plan",

@@ -25,6 +25,8 @@ export const totalOf = (counting: Statement.Statement<unknown>) =>
 
 const mostFolded = 50_000
 
+type CountTable = "directory_counts" | "directory_place_counts" | "directory_word_counts"
+
 /** How many listings are alike, known without looking at them (migration 0005). */
 export class DirectoryCounts extends Effect.Service<DirectoryCounts>()("directory/DirectoryCounts", {
   effect: Effect.gen(function*() {
@@ -63,7 +65,7 @@ export class DirectoryCounts extends Effect.Service<DirectoryCounts>()("director
             ON CONFLICT (folded) DO UPDATE SET n = directory_counts.n + excluded.n
           )
           SELECT count(*)::int AS total FROM gone`
-    const foldBy = (table: string, columns: ReadonlyArray<string>) => {
+    const foldBy = (table: CountTable, columns: ReadonlyArray<string>) => {
       const key = sql.join(", ", false)(columns.map((column) => sql`${sql(column)}`))
       return sql`WITH changes AS (SELECT ctid FROM ${sql(table)} WHERE NOT is_folded LIMIT ${mostFolded}),
           gone AS (DELETE FROM ${sql(table)} WHERE ctid = ANY(ARRAY(SELECT ctid FROM changes)) RETURNING *),
@@ -79,9 +81,7 @@ export class DirectoryCounts extends Effect.Service<DirectoryCounts>()("director
       foldBy("directory_place_counts", ["label_id", "place_id", "tier"]),
       foldBy("directory_word_counts", ["word"])
     ]
-    const dropNone = ["directory_counts", "directory_place_counts", "directory_word_counts"].map((table) =>
-      sql`DELETE FROM ${sql(table)} WHERE n = 0`
-    )
+    const dropNone = (table: CountTable) => patiently(sql)(sql`DELETE FROM ${sql(table)} WHERE n = 0`)
 
     /** Takes the changes that came since last time, a part at a time, so that nobody waits long for the rows. */
     const fold = Effect.zipRight(
@@ -90,7 +90,9 @@ export class DirectoryCounts extends Effect.Service<DirectoryCounts>()("director
         (some) => Effect.repeat(patiently(sql)(totalOf(some)), { until: (count) => count < mostFolded }),
         { discard: true }
       ),
-      Effect.forEach(dropNone, patiently(sql), { discard: true })
+      Effect.forEach(["directory_counts", "directory_place_counts", "directory_word_counts"] as const, dropNone, {
+        discard: true
+      })
     )
 
     return {

@@ -3,7 +3,7 @@ import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
 import { type BusinessRow } from "#src/businesses/Business.ts"
 import { Businesses } from "#src/businesses/Businesses.ts"
 import { CatalogFull, mostCategories, mostItems } from "#src/businesses/Catalog.ts"
-import { newUlid } from "#src/shared/ids.ts"
+import { ImportedCatalog } from "#src/businesses/ImportedCatalog.ts"
 import { now } from "#src/shared/now.ts"
 import { Effect, Option, Struct } from "effect"
 import { isDeepStrictEqual } from "node:util"
@@ -17,6 +17,7 @@ export class Imports extends Effect.Service<Imports>()("imports/Imports", {
   effect: Effect.gen(function*() {
     const repo = yield* ImportsRepo
     const businesses = yield* Businesses
+    const catalog = yield* ImportedCatalog
     const { admitted, discard, preview, receive, sweep } = yield* Previews
 
     const addCatalog = Effect.fn("Imports.addCatalog")(function*(businessId: string, importId: string, plan: Plan) {
@@ -31,8 +32,7 @@ export class Imports extends Effect.Service<Imports>()("imports/Imports", {
       if (sizes.categories + missing.length > mostCategories) {
         return yield* new CatalogFull({ what: "categories", limit: mostCategories })
       }
-      yield* repo.addCategories(businessId, importId, missing.map((name) => ({ id: newUlid(), name })))
-      yield* repo.addItems(businessId, importId, plan.items.map((item) => ({ id: newUlid(), ...item })))
+      yield* catalog.add(businessId, importId, { categories: missing, items: plan.items })
       return missing.length
     })
 
@@ -90,7 +90,8 @@ export class Imports extends Effect.Service<Imports>()("imports/Imports", {
         const made = found.value
         const reason = yield* builtUpon(row, made)
         if (reason !== undefined) return yield* new ImportBuiltUpon({ reason })
-        yield* repo.takeBack(made.id, yield* now)
+        yield* catalog.takeBack(made.id)
+        yield* repo.markReverted(made.id, yield* now)
         yield* businesses.write(row.id, made.before ?? {})
         return {
           removed_items: made.createdItems,

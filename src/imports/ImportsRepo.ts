@@ -132,29 +132,6 @@ export class ImportsRepo extends Effect.Service<ImportsRepo>()("imports/ImportsR
       existingItems: existing("catalog_items"),
       existingCategories: existing("catalog_categories"),
       sizes: (businessId: string) => dieOnSql(sizes(businessId)),
-      /** After those that are there, in the order given. */
-      addCategories: (
-        businessId: string,
-        importId: string,
-        rows: ReadonlyArray<{ readonly id: string; readonly name: string }>
-      ) =>
-        write(sql`INSERT INTO catalog_categories (id, business_id, name, sort_order, import_id)
-          SELECT made.id, ${businessId}, made.name, last.sort_order + place, ${importId}
-          FROM ROWS FROM (jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS (id text, name text)) WITH ORDINALITY
-              AS made (id, name, place),
-            (SELECT coalesce(max(sort_order), -1) AS sort_order FROM catalog_categories
-              WHERE business_id = ${businessId}) AS last`),
-      addItems: (businessId: string, importId: string, rows: ReadonlyArray<object>) =>
-        write(sql`INSERT INTO catalog_items (id, business_id, category_id, name, description, item_type, price_cents,
-            price_type, sort_order, import_id)
-          SELECT made.id, ${businessId}, c.id, made.name, made.description, made.item_type, made.price_cents,
-            made.price_type, last.sort_order + place, ${importId}
-          FROM ROWS FROM (jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS (id text, name text, description text,
-              "itemType" text, "priceCents" integer, "priceType" text, category text)) WITH ORDINALITY
-              AS made (id, name, description, item_type, price_cents, price_type, category, place)
-            CROSS JOIN (SELECT coalesce(max(sort_order), -1) AS sort_order FROM catalog_items
-              WHERE business_id = ${businessId}) AS last
-            LEFT JOIN catalog_categories c ON c.business_id = ${businessId} AND c.name = made.category`),
 
       addAudit: ({ after, before, ...row }: Readonly<Record<string, unknown>>) =>
         write(sql`INSERT INTO import_audit ${
@@ -167,12 +144,7 @@ export class ImportsRepo extends Effect.Service<ImportsRepo>()("imports/ImportsR
       findAudit: (businessId: string, id: string) => ofOwn(id, dieOnSql(audit({ businessId, id }))),
       /** What is left of an import as it was made. */
       remains: (id: string) => dieOnSql(remains(id)),
-      takeBack: (id: string, at: Date) =>
-        write(Effect.all([
-          sql`DELETE FROM catalog_items WHERE import_id = ${id}`,
-          sql`DELETE FROM catalog_categories WHERE import_id = ${id}`,
-          sql`UPDATE import_audit SET reverted_at = ${at} WHERE id = ${id}`
-        ]))
+      markReverted: (id: string, at: Date) => write(sql`UPDATE import_audit SET reverted_at = ${at} WHERE id = ${id}`)
     } as const
   })
 }) {}

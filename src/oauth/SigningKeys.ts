@@ -1,7 +1,10 @@
+import { sealedColumn } from "#src/shared/sealed-column.ts"
 import { Secrets } from "#src/shared/Secrets.ts"
 import { Clock, Duration, Effect, Layer, Redacted, Schema } from "effect"
 import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, importJWK } from "jose"
 import { PublicJwk, type SigningKeyRow, SigningKeysRepo } from "./SigningKeysRepo.ts"
+
+export const sealedPrivateKeys = sealedColumn("signing_keys", "sealed_private_jwk")
 
 /** What a sealed private key is bound to. */
 const contextOf = (kid: string) => `signing key ${kid}`

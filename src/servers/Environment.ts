@@ -1,6 +1,7 @@
 import { anyScope, withPolicy } from "#src/accounts/Policy.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { newId } from "#src/shared/ids.ts"
+import { sealedColumn } from "#src/shared/sealed-column.ts"
 import { Secrets } from "#src/shared/Secrets.ts"
 import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
@@ -19,6 +20,8 @@ import { Servers } from "./Servers.ts"
 
 const variablesPerServer = 100
 const { id: VariableId } = EnvironmentVariable.fields
+
+export const sealedVariables = sealedColumn("environment_variables", "sealed_value")
 
 /** What a sealed value is bound to: it opens for this server and name only. */
 const contextOf = (serverId: string, name: string) => `env ${serverId} ${name}`

@@ -1,6 +1,7 @@
 import { Effect, Option, Schema } from "effect"
 import { failsWith, Invalid } from "./Failure.ts"
 import { IdempotencyRepo } from "./IdempotencyRepo.ts"
+import { sealedColumn } from "./sealed-column.ts"
 import { Secrets } from "./Secrets.ts"
 
 export class StillRunning extends Schema.TaggedError<StillRunning>()("StillRunning", {}, failsWith(409)) {
@@ -19,6 +20,8 @@ export const StoredResponse = Schema.parseJson(Schema.Struct({
   body: Schema.String
 }))
 export type StoredResponse = typeof StoredResponse.Type
+
+export const sealedResponses = sealedColumn("idempotency_keys", "sealed_response")
 
 const encode = Schema.encodeSync(StoredResponse)
 const decode = Schema.decode(StoredResponse)

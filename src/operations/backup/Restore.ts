@@ -1,4 +1,5 @@
 import { CurrentSettings } from "#src/config/Settings.ts"
+import { startPipelinesOver } from "#src/deployments/start-pipelines-over.ts"
 import { storing } from "#src/images/stored-files.ts"
 import { messageOf } from "#src/shared/message-of.ts"
 import { Effect } from "effect"
@@ -10,11 +11,6 @@ export interface RestoreOptions {
   readonly file: string
   readonly tell: (message: string) => void
 }
-
-/** A pipeline that was under way starts from its beginning: what it had done so far was another host's. */
-const afterwards = [
-  `UPDATE deployments SET status = 'pending', stage = 'pending' WHERE status IN ('pending', 'building')`
-]
 
 const failed = (error: unknown) =>
   error instanceof BackupError ? error : new BackupError({ message: `The restore failed: ${messageOf(error)}` })
@@ -73,7 +69,7 @@ export const restore = Effect.fn("restore")(function*(options: RestoreOptions) {
     migration: head.migration,
     tables: head.tables,
     feed: feedFrom(options, checked),
-    afterwards
+    afterwards: [startPipelinesOver]
   })
   return { ...head, rows: Object.values(contents.tables).reduce((sum, { rows }) => sum + rows, 0) }
 })

@@ -1,0 +1,25 @@
+import { newUlid } from "#src/shared/ids.ts"
+import { Effect } from "effect"
+import { CatalogRepo, type ImportedItem } from "./CatalogRepo.ts"
+
+/**
+ * What an import adds to a business's catalog, and takes back. Both run in the transaction that changes the business
+ * (`Businesses.changing`), which has made sure that the caller may.
+ */
+export class ImportedCatalog extends Effect.Service<ImportedCatalog>()("businesses/ImportedCatalog", {
+  effect: Effect.map(CatalogRepo, (repo) => ({
+    /** After what is there, in the order given; items find their categories by name. */
+    add: Effect.fn("ImportedCatalog.add")(function*(
+      businessId: string,
+      importId: string,
+      { categories, items }: {
+        readonly categories: ReadonlyArray<string>
+        readonly items: ReadonlyArray<Omit<ImportedItem, "id">>
+      }
+    ) {
+      yield* repo.insertImportedCategories(businessId, importId, categories.map((name) => ({ id: newUlid(), name })))
+      yield* repo.insertImportedItems(businessId, importId, items.map((item) => ({ id: newUlid(), ...item })))
+    }),
+    takeBack: Effect.fn("ImportedCatalog.takeBack")((importId: string) => repo.removeImported(importId))
+  }))
+}) {}
