@@ -1,5 +1,6 @@
 import { PlanName } from "#src/plans/Plan.ts"
 import { ServerNotFound, ServerRow } from "#src/servers/Server.ts"
+import { ServerStates } from "#src/servers/ServerStates.ts"
 import { dieOnSql, onUnique } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"
@@ -24,6 +25,7 @@ const maxInteger = 2_147_483_647
 export class DeploymentsRepo extends Effect.Service<DeploymentsRepo>()("deployments/DeploymentsRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
+    const states = yield* ServerStates
 
     const server = SqlSchema.findOne({
       Request: Schema.String,
@@ -90,9 +92,7 @@ export class DeploymentsRepo extends Effect.Service<DeploymentsRepo>()("deployme
     const begin = Effect.fnUntraced(function*(row: typeof NewDeployment.Type) {
       if (Option.isNone(yield* lockServer(row.serverId))) return yield* new ServerNotFound()
       const created = yield* insert(row)
-      // Nothing serves yet, and something is on its way.
-      yield* sql`UPDATE servers SET status = 'provisioning', updated_at = now()
-        WHERE id = ${row.serverId} AND active_deployment_id IS NULL AND status <> 'provisioning'`
+      yield* states.deploymentBegun(row.serverId)
       return created
     })
 

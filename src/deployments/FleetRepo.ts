@@ -68,13 +68,6 @@ export class FleetRepo extends Effect.Service<FleetRepo>()("deployments/FleetRep
       Result: Open,
       execute: () => sql`SELECT id, server_id, stage FROM deployments WHERE ${sql.in("stage", openStages)}`
     })
-    const setStatus = SqlSchema.findOne({
-      Request: Schema.Struct({ serverId: Schema.String, generation: Schema.Int, status: ServerStatus }),
-      Result: ServerRow,
-      execute: ({ generation, serverId, status }) =>
-        sql`UPDATE servers SET status = ${status}, updated_at = now()
-            WHERE id = ${serverId} AND generation = ${generation} RETURNING *`
-    })
 
     return {
       machines: (ids: ReadonlyArray<string>) => ids.length === 0 ? Effect.succeed([]) : dieOnSql(machines(ids)),
@@ -84,10 +77,7 @@ export class FleetRepo extends Effect.Service<FleetRepo>()("deployments/FleetRep
       isInFlight: (serverId: string) => dieOnSql(Effect.map(inFlight(serverId), (rows) => rows.length > 0)),
       servingOf: (serverId: string) => dieOnSql(servingOne(serverId)),
       /** Deployments whose pipeline has not come to its end. */
-      open: dieOnSql(open()),
-      /** The server in its new status; none when it is gone or was deployed to meanwhile. */
-      setStatus: (serverId: string, generation: number, status: typeof ServerStatus.Type) =>
-        dieOnSql(setStatus({ serverId, generation, status }))
+      open: dieOnSql(open())
     } as const
   })
 }) {}

@@ -4,6 +4,7 @@ import { ServerNotFound, type ServerRow } from "#src/servers/Server.ts"
 import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { Servers } from "#src/servers/Servers.ts"
+import { ServerStates } from "#src/servers/ServerStates.ts"
 import { Effect, Fiber, Option } from "effect"
 import { DeploymentInProgress, type DeploymentRow, NotDeployed } from "./Deployment.ts"
 import { FleetRepo } from "./FleetRepo.ts"
@@ -20,6 +21,7 @@ export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycl
     const servers = yield* Servers
     const logs = yield* ServerLogs
     const fleet = yield* FleetRepo
+    const states = yield* ServerStates
     const launch = yield* Launch
     const locks = yield* ServerLocks
 
@@ -32,9 +34,9 @@ export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycl
           Option.isNone(found) ? new ServerNotFound() : new DeploymentInProgress()
       )
 
-    const setStatus = (server: ServerRow, status: "running" | "stopped" | "error") =>
+    const happened = (server: ServerRow, event: "started" | "startFailed" | "stopped") =>
       Effect.flatMap(
-        fleet.setStatus(server.id, server.generation, status),
+        states.happened(server.id, server.generation, event),
         Option.match({ onNone: () => overtaken(server.id), onSome: (row) => Effect.succeed(servers.view(row)) })
       )
 
@@ -61,11 +63,11 @@ export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycl
       bringUp(server, deployment).pipe(
         Effect.zipRight(log(server, "Started by request")),
         Effect.matchEffect({
-          onSuccess: () => setStatus(server, "running"),
+          onSuccess: () => happened(server, "started"),
           onFailure: ({ message }) =>
             Effect.zipRight(
               log(server, `Started by request, and failed: ${message}`, "error"),
-              setStatus(server, "error")
+              happened(server, "startFailed")
             )
         })
       )
@@ -79,7 +81,7 @@ export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycl
 
     const change = (
       name: string,
-      act: (server: ServerRow, deployment: DeploymentRow) => ReturnType<typeof setStatus>
+      act: (server: ServerRow, deployment: DeploymentRow) => ReturnType<typeof happened>
     ) =>
       Effect.fn(name)(function*(serverId: string) {
         const { id } = yield* servers.visible(serverId)
@@ -95,7 +97,7 @@ export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycl
       start: change("Lifecycle.start", up),
       stop: change(
         "Lifecycle.stop",
-        (server, deployment) => Effect.zipLeft(setStatus(server, "stopped"), down(server, deployment))
+        (server, deployment) => Effect.zipLeft(happened(server, "stopped"), down(server, deployment))
       ),
       restart: change(
         "Lifecycle.restart",

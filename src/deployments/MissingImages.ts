@@ -4,6 +4,7 @@ import { Machines } from "#src/machines/Machines.ts"
 import { ReadyImage } from "#src/ready-image/ReadyImage.ts"
 import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
+import { ServerStates } from "#src/servers/ServerStates.ts"
 import { orDiskFull } from "#src/shared/disk-full.ts"
 import { newId } from "#src/shared/ids.ts"
 import { Clock, Data, Effect, FiberMap, Option, Schedule } from "effect"
@@ -45,6 +46,7 @@ export class MissingImages extends Effect.Service<MissingImages>()("deployments/
     const logs = yield* ServerLogs
     const repo = yield* DeploymentsRepo
     const fleet = yield* FleetRepo
+    const states = yield* ServerStates
     const launch = yield* Launch
     const locks = yield* ServerLocks
     const begin = yield* makeBegin
@@ -62,10 +64,10 @@ export class MissingImages extends Effect.Service<MissingImages>()("deployments/
       return deployment.imageDigest === null ? undefined : { server, deployment, digest: deployment.imageDigest }
     })
 
-    const setStatus = (id: string, serverId: string, status: "provisioning" | "running" | "error") =>
+    const happened = (id: string, serverId: string, event: "imageMissing" | "imageUnavailable" | "broughtBack") =>
       locks.withLock(serverId)(Effect.gen(function*() {
         const found = yield* wanted(id, serverId)
-        if (found !== undefined) yield* fleet.setStatus(serverId, found.server.generation, status)
+        if (found !== undefined) yield* states.happened(serverId, found.server.generation, event)
         return found
       }))
 
@@ -106,7 +108,7 @@ export class MissingImages extends Effect.Service<MissingImages>()("deployments/
       }))
       if (found === undefined) return
       yield* awaitHealthy({ ...found.server, machine: id, port: found.deployment.port })
-      yield* setStatus(id, serverId, "running")
+      yield* happened(id, serverId, "broughtBack")
       yield* log(serverId, "info", "The server is back")
     }, Effect.provideService(Machines, machines))
 
@@ -122,13 +124,13 @@ export class MissingImages extends Effect.Service<MissingImages>()("deployments/
       const pause = error._tag === "NotReplaced" ? Infinity : pauseBefore(times)
       failures.set(id, { times, reason, notBefore: (yield* Clock.currentTimeMillis) + pause })
       if (before?.reason !== reason) yield* log(serverId, "error", `The server can't be brought back: ${reason}`)
-      yield* setStatus(id, serverId, "error")
+      yield* happened(id, serverId, "imageUnavailable")
     })
 
     const bringBack = Effect.fn("MissingImages.bringBack")(
       function*(id: string, serverId: string) {
         // What failed before stays in error until it succeeds.
-        const found = failures.has(id) ? yield* wanted(id, serverId) : yield* setStatus(id, serverId, "provisioning")
+        const found = failures.has(id) ? yield* wanted(id, serverId) : yield* happened(id, serverId, "imageMissing")
         if (found === undefined) return
         const { deployment, digest } = found
         if (!failures.has(id)) {

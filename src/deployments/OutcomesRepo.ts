@@ -1,4 +1,5 @@
 import { ServerRow } from "#src/servers/Server.ts"
+import { ServerStates } from "#src/servers/ServerStates.ts"
 import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"
@@ -9,6 +10,7 @@ import { mayHaveMachine, rules, sourcesOf } from "./transitions.ts"
 export class OutcomesRepo extends Effect.Service<OutcomesRepo>()("deployments/OutcomesRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
+    const states = yield* ServerStates
 
     const lockServer = SqlSchema.findOne({
       Request: Schema.String,
@@ -40,8 +42,7 @@ export class OutcomesRepo extends Effect.Service<OutcomesRepo>()("deployments/Ou
         WHERE server_id = ${serverId} AND active`
       yield* sql`UPDATE deployments SET active = true, status = ${rules.swapping.status}, stage = 'swapping',
           deployed_at = now() WHERE id = ${id}`
-      yield* sql`UPDATE servers SET active_deployment_id = ${id}, generation = generation + 1, status = 'running',
-          updated_at = now() WHERE id = ${serverId}`
+      yield* states.deploymentServes(serverId, id)
       return "swapped" as const
     })
 
@@ -58,9 +59,7 @@ export class OutcomesRepo extends Effect.Service<OutcomesRepo>()("deployments/Ou
       const kept = mayHaveMachine(deployment.stage) && !server.rollbackOnHealthCheckFailure
       const stage = kept ? "kept" as const : "failed" as const
       yield* sql`UPDATE deployments SET status = 'failed', stage = ${stage}, error_message = ${message} WHERE id = ${id}`
-      if (kept || server.activeDeploymentId === null) {
-        yield* sql`UPDATE servers SET status = 'error', updated_at = now() WHERE id = ${serverId}`
-      }
+      if (kept || server.activeDeploymentId === null) yield* states.deploymentFailed(serverId)
       return Option.some({ ...deployment, stage, status: "failed" as const })
     })
 

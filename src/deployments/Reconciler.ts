@@ -1,6 +1,8 @@
 import { Machines, type MachineState } from "#src/machines/Machines.ts"
 import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
+import { ServerStates } from "#src/servers/ServerStates.ts"
+import { mayHappen } from "#src/servers/transitions.ts"
 import { diskFull, orDiskFull } from "#src/shared/disk-full.ts"
 import { shares, Shutdown } from "#src/shared/Shutdown.ts"
 import { WorkflowEngine } from "@effect/workflow"
@@ -21,8 +23,6 @@ import { ServerLocks } from "./ServerLocks.ts"
 import { Stopping } from "./Stopping.ts"
 import { isSettled } from "./transitions.ts"
 
-const isDown = (status: string) => status === "error" || status === "provisioning"
-
 type Serving = Effect.Effect.Success<FleetRepo["serving"]>[number]
 
 /** Brings what runs in line with what is recorded: after a crash, a restart, or the death of a machine. */
@@ -31,6 +31,7 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
     const machines = yield* Machines
     const repo = yield* DeploymentsRepo
     const fleet = yield* FleetRepo
+    const states = yield* ServerStates
     const journal = yield* JournalRepo
     const launch = yield* Launch
     const leftovers = yield* Leftovers
@@ -81,7 +82,7 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
         "error",
         `The machine ended ${attempts} times in a row and is not started again; fix it and deploy, or restart the server`
       )
-      yield* fleet.setStatus(serverId, server.value.generation, "error")
+      yield* states.happened(serverId, server.value.generation, "crashed")
     })
 
     const mind = Effect.fn("Reconciler.mind")(function*({ id, serverId }: Serving, state: MachineState | undefined) {
@@ -177,9 +178,9 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
       function*({ id, serverId }: Serving) {
         const server = Option.getOrUndefined(yield* repo.server(serverId))
         const deployment = Option.getOrUndefined(yield* fleet.servingOf(serverId))
-        if (server === undefined || !isDown(server.status) || deployment?.id !== id) return
+        if (server === undefined || !mayHappen("recovered", server.status) || deployment?.id !== id) return
         yield* awaitHealthy({ ...server, machine: id, port: deployment.port, healthTimeoutSeconds: 1 })
-        yield* fleet.setStatus(serverId, server.generation, "running")
+        yield* states.happened(serverId, server.generation, "recovered")
         yield* log(serverId, "info", "The machine is healthy again")
       },
       (effect, { serverId }) =>
@@ -188,7 +189,9 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
 
     const sweep = Effect.fn("Reconciler.sweep")(function*() {
       yield* drive()
-      const broken = (yield* fleet.serving).filter(({ latest, serverStatus }) => latest && isDown(serverStatus))
+      const broken = (yield* fleet.serving).filter(({ latest, serverStatus }) =>
+        latest && mayHappen("recovered", serverStatus)
+      )
       yield* Effect.forEach(broken, recover, { concurrency: 4, discard: true })
       const destroyed = yield* leftovers.ofAll()
       if (destroyed.length > 0) yield* Effect.logInfo(`Destroyed machines that served nobody: ${destroyed.join(", ")}`)

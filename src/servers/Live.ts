@@ -6,8 +6,14 @@ import { ServerLogs } from "./ServerLogs.ts"
 import { ServerLogsRepo } from "./ServerLogsRepo.ts"
 import { Servers } from "./Servers.ts"
 import { ServersRepo } from "./ServersRepo.ts"
+import { ServerStates } from "./ServerStates.ts"
 
-export const ServersLive = Layer.mergeAll(Environment.Default, Health.Default, ServerLogs.Default).pipe(
+export const ServersLive = Layer.mergeAll(
+  Environment.Default,
+  Health.Default,
+  ServerLogs.Default,
+  ServerStates.Default
+).pipe(
   Layer.provideMerge(Servers.Default),
   Layer.provide([EnvironmentRepo.Default, ServerLogsRepo.Default, ServersRepo.Default])
 )

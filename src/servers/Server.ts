@@ -6,11 +6,12 @@ import { isLabel } from "#src/shared/slug.ts"
 import { Input, Name, optional, Text, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
 import { ByoaConfig } from "./ByoaConfig.ts"
+import { statuses } from "./transitions.ts"
 
 export const ServerId = Id("ServerId", "Server id, srv_ and a ULID")
 export type ServerId = typeof ServerId.Type
 
-export const ServerStatus = Schema.Literal("provisioning", "running", "stopped", "error", "deleted").annotations({
+export const ServerStatus = Schema.Literal(...statuses, "deleted").annotations({
   description: "provisioning until the first deployment ended; stopped: idle or by hand; error: its deployment failed"
 })
 const Cpu = Schema.Literal("shared-1x", "shared-2x", "performance-1x")

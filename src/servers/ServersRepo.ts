@@ -1,10 +1,11 @@
 import { ProjectNotFound } from "#src/projects/Project.ts"
 import { dieOnSql, onForeignKey, onUnique } from "#src/shared/sql.ts"
-import { SqlClient, SqlSchema } from "@effect/sql"
+import { SqlClient, SqlSchema, type Statement } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import { type ByoaConfig } from "./ByoaConfig.ts"
 import { type ServerId, ServerRow, SlugTaken } from "./Server.ts"
+import { rules, type ServerEvent } from "./transitions.ts"
 
 const OwnedRow = Schema.Struct({ ...ServerRow.fields, accountId: Schema.String })
 const NewRow = ServerRow.omit(
@@ -63,6 +64,15 @@ export class ServersRepo extends Effect.Service<ServersRepo>()("servers/ServersR
         Result: ServerRow,
         execute: () => sql`UPDATE servers SET ${sql.update(fields)}, updated_at = now() WHERE id = ${id} RETURNING *`
       })()
+    /** Sets the state that an event leads to, where the event may happen and the condition holds. */
+    const happened = (id: string, event: ServerEvent, condition: Statement.Fragment, besides = sql``) =>
+      SqlSchema.findOne({
+        Request: Schema.Void,
+        Result: ServerRow,
+        execute: () =>
+          sql`UPDATE servers SET status = ${rules[event].to}, ${besides} updated_at = now()
+              WHERE id = ${id} AND ${sql.in("status", rules[event].from)} AND ${condition} RETURNING *`
+      })().pipe(dieOnSql)
     const takeSlug = SqlSchema.findAll({
       Request: Schema.Struct({ slug: Schema.String, accountId: Schema.String }),
       Result: Schema.Struct({ slug: Schema.String }),
@@ -97,6 +107,19 @@ export class ServersRepo extends Effect.Service<ServersRepo>()("servers/ServersR
       /** `byoaConfig` null switches back to our own authorization server. */
       configureAuth: (id: ServerId, byoaConfig: ByoaConfig | null, fields: Readonly<Record<string, unknown>>) =>
         dieOnSql(update(id, { ...fields, byoaConfig: byoaConfig === null ? null : pg.json(byoaConfig) })),
+      /** Unless something serves already. */
+      deploymentBegun: (id: string) => happened(id, "deploymentBegun", sql`active_deployment_id IS NULL`),
+      deploymentServes: (id: string, deploymentId: string) =>
+        happened(
+          id,
+          "deploymentServes",
+          sql`true`,
+          sql`active_deployment_id = ${deploymentId}, generation = generation + 1,`
+        ),
+      deploymentFailed: (id: string) => happened(id, "deploymentFailed", sql`true`),
+      /** Unless it was deployed to since that generation. */
+      happened: (id: string, generation: number, event: ServerEvent) =>
+        happened(id, event, sql`generation = ${generation}`),
       delete: (id: ServerId) => dieOnSql(Effect.asVoid(sql`DELETE FROM servers WHERE id = ${id}`))
     } as const
   })

@@ -6,7 +6,49 @@ import { type Sources, sqlWritesIn } from "../support/sql-writes.ts"
  * Who writes which table: one folder of src/ each, so that the rules of its rows are found in one place. What other
  * rooms want of a row they ask that room's service for.
  */
-const writers: Readonly<Record<string, string>> = {}
+const writers: Readonly<Record<string, string>> = {
+  api_keys: "projects",
+  authorization_codes: "oauth",
+  business_interactions: "analytics",
+  businesses: "businesses",
+  catalog_categories: "businesses",
+  catalog_items: "businesses",
+  deployments: "deployments",
+  directory_counts: "directory",
+  directory_gone: "analytics",
+  directory_place_counts: "directory",
+  directory_word_counts: "directory",
+  environment_variables: "servers",
+  hosts: "hosts",
+  idempotency_keys: "shared",
+  images: "deployments",
+  import_audit: "imports",
+  import_previews: "imports",
+  known_logins: "accounts",
+  listing_events: "analytics",
+  listings: "listings",
+  login_attempts: "accounts",
+  login_tallies: "accounts",
+  machine_output_positions: "deployments",
+  oauth_clients: "oauth",
+  oauth_grants: "oauth",
+  phone_codes: "businesses",
+  phone_tries: "businesses",
+  projects: "projects",
+  publications: "publishing",
+  refresh_tokens: "oauth",
+  secret_keys: "operations",
+  server_clients: "oauth",
+  server_logs: "servers",
+  servers: "servers",
+  sessions: "accounts",
+  signing_keys: "oauth",
+  slugs: "servers",
+  sms_messages: "businesses",
+  token_families: "oauth",
+  usage: "usage",
+  users: "accounts"
+}
 
 const sourcesOf = (top: string): Sources =>
   Object.fromEntries(
@@ -34,5 +76,41 @@ describe("a table", () => {
 
   it("is written by one folder of src/", () => {
     expect(writersIn(sources)).toEqual(writers)
+  })
+
+  it("is written by nobody else", () => {
+    expect(sqlWritesIn({ ...sourcesOf("http"), ...sourcesOf("tools") })).toEqual([])
+  })
+})
+
+describe("who writes a table is told from the source", () => {
+  const seen = (text: string) => sqlWritesIn({ "src/room/Repo.ts": text }).map(({ line, table }) => `${line} ${table}`)
+
+  it.each([
+    ["sql`INSERT INTO users (id) VALUES (1)`", ["1 users"]],
+    ["sql`WITH gone AS (DELETE FROM\n projects WHERE id = ${id}) UPDATE usage AS u SET n = 1`", [
+      "1 projects",
+      "1 usage"
+    ]],
+    ["sql`insert into users ${sql.insert(row)} ON CONFLICT DO UPDATE SET id = 1`", ["1 users"]],
+    ["query(\"UPDATE users SET plan = 'free'\")", ["1 users"]],
+    ["sql`SELECT FROM users FOR UPDATE`; sql`SELECT FROM users FOR NO KEY UPDATE SKIP LOCKED`", []],
+    ["type Table = 'a' | 'b'\nconst all = (table: Table) => sql`TRUNCATE ${sql(table)}`", ["2 a", "2 b"]],
+    ["const drop = (of: number, table: string) => () => sql`DELETE FROM ${sql(table)}`\ndrop(1, 'c')", ["2 c"]]
+  ])("%s", (text, tables) => {
+    expect(seen(text)).toEqual(tables)
+  })
+
+  it.each([
+    ["a table of any name", "const drop = (table: string) => sql`DELETE FROM ${sql(table)}`\ndrop(name)"],
+    ["a table from nowhere", "sql`DELETE FROM ${sql(name)}`"],
+    ["a part of a statement by itself", "const values = sql.insert(row)"]
+  ])("%s is refused", (_, text) => {
+    expect(() => seen(text)).toThrow(/src\/room\/Repo.ts:\d: which table this writes can't be told/)
+  })
+
+  it("a second folder shows", () => {
+    const intruder = { "src/imports/Intruder.ts": "sql`UPDATE catalog_items SET name = ''`" }
+    expect(writersIn({ ...sourcesOf("src"), ...intruder })).toMatchObject({ catalog_items: "businesses, imports" })
   })
 })

@@ -1,0 +1,46 @@
+/** States that are stored (contract: "Server status"; one that is `deleted` has no row). */
+export const statuses = ["provisioning", "running", "stopped", "error"] as const
+export type Status = typeof statuses[number]
+
+interface EventRule {
+  /** What happened, for people. */
+  readonly what: string
+  /** In which states it may happen; in any other it changes nothing. */
+  readonly from: ReadonlyArray<Status>
+  readonly to: Status
+}
+
+const any = statuses
+const notStopped = ["provisioning", "running", "error"] as const
+
+/**
+ * The whole machine. A new server is `provisioning`. What a deployment comes to, and what the owner asks for, count
+ * whatever the server did before; the watch over machines decides only about servers that nobody stopped.
+ */
+export const rules = {
+  // Deployments.
+  deploymentBegun: {
+    what: "A deployment begins where nothing serves",
+    from: ["running", "stopped", "error"],
+    to: "provisioning"
+  },
+  deploymentServes: { what: "Requests go to a new machine", from: any, to: "running" },
+  deploymentFailed: { what: "A deployment failed and nothing serves, or its machine is kept", from: any, to: "error" },
+  // The owner's requests, where something is deployed.
+  started: { what: "It was started, and is healthy", from: any, to: "running" },
+  startFailed: { what: "It was started, and did not become healthy", from: any, to: "error" },
+  stopped: { what: "It was stopped", from: any, to: "stopped" },
+  // The watch over machines.
+  crashed: { what: "Its machine ended too often in a row", from: notStopped, to: "error" },
+  recovered: { what: "Its machine is healthy again", from: ["provisioning", "error"], to: "running" },
+  imageMissing: { what: "Its image is got again", from: notStopped, to: "provisioning" },
+  imageUnavailable: { what: "Its image can't be got, or does not start", from: notStopped, to: "error" },
+  broughtBack: { what: "It runs with its image got again", from: notStopped, to: "running" }
+} as const satisfies Readonly<Record<string, EventRule>>
+
+export type ServerEvent = keyof typeof rules
+
+export const events = Object.keys(rules) as ReadonlyArray<ServerEvent>
+
+/** Whether an event counts for a server in that state. */
+export const mayHappen = (event: ServerEvent, status: string) => rules[event].from.some((from) => from === status)
