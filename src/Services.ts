@@ -7,6 +7,7 @@ import { DeploymentsLive } from "./deployments/Live.ts"
 import { DirectoryLive } from "./directory/Live.ts"
 import { ImagesLive } from "./images/Live.ts"
 import { ImportsLive } from "./imports/Live.ts"
+import { JobsLive } from "./jobs/Live.ts"
 import { ListingsLive } from "./listings/Live.ts"
 import { OAuthLive } from "./oauth/Live.ts"
 import { ProjectsLive } from "./projects/Live.ts"
@@ -37,5 +38,6 @@ export const ServicesLive = PublishingLive.pipe(
   Layer.provideMerge(UsageLive),
   Layer.provideMerge(ImagesLive),
   Layer.provideMerge(AccountsLive),
+  Layer.provideMerge(JobsLive),
   Layer.provideMerge(SharedLive)
 )

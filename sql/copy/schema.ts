@@ -9,11 +9,11 @@ export interface Table {
 }
 
 /**
- * What belongs to a process or a host and not to the installation: leases, how far the output of machines was read, and
- * the workflow engine's journal. The migrations are told by their number.
+ * What belongs to a process or a host and not to the installation: leases, when jobs ran, how far the output of machines
+ * was read, and the workflow engine's journal. The migrations are told by their number.
  */
-const isTransient = (name: string) =>
-  name === migrationsTable || name === "hosts" || name === "machine_output_positions" || name.startsWith("cluster_")
+const transient: ReadonlySet<string> = new Set([migrationsTable, "hosts", "jobs", "machine_output_positions"])
+const isTransient = (name: string) => transient.has(name) || name.startsWith("cluster_")
 
 const Rows = Schema.Array(Schema.Struct({ name: Schema.String, columns: Schema.Array(Schema.String) }))
 

@@ -11,13 +11,8 @@ import { Args, Command, Options } from "@effect/cli"
 import { Console, Effect, Layer } from "effect"
 import { backupCommand, restoreCommand } from "./backup-commands.ts"
 import { fail, orSay } from "./fail.ts"
-
-/** Loaded when a command runs: to show their help takes no platform. */
-const onDatabase = Layer.provide(
-  Layer.unwrapEffect(
-    Effect.map(Effect.promise(() => import("#src/Platform.ts")), ({ SharedDatabaseLive }) => SharedDatabaseLive)
-  )
-)
+import { jobsCommand } from "./jobs-command.ts"
+import { onDatabase } from "./on-database.ts"
 
 /** What seals, and the check that it may. */
 const sealing = Layer.provideMerge(SecretKeys.Default, Secrets.Default)
@@ -104,5 +99,15 @@ const premium = Command.make(
 /** `berth admin …`: the operator's commands, on the database that the settings name, beside a running service. */
 export const adminCommand = Command.make("admin").pipe(
   Command.withDescription("Operate an installation (needs its settings and database)"),
-  Command.withSubcommands([backupCommand, restoreCommand, rewrap, rotateKeys, plan, verify, reviews, premium])
+  Command.withSubcommands([
+    backupCommand,
+    restoreCommand,
+    rewrap,
+    rotateKeys,
+    plan,
+    verify,
+    reviews,
+    premium,
+    jobsCommand
+  ])
 )

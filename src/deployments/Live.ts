@@ -1,7 +1,8 @@
 import { HostLease } from "#src/hosts/HostLease.ts"
+import { Jobs } from "#src/jobs/Jobs.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { MachineMetering } from "#src/usage/MachineMetering.ts"
-import { Effect, Fiber, Layer, Option, Schedule } from "effect"
+import { Effect, Fiber, Layer, Option } from "effect"
 import { Deployments } from "./Deployments.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { DeployWorkflowLive } from "./DeployWorkflow.ts"
@@ -54,19 +55,13 @@ export const DeploymentsLive = Layer.mergeAll(
   Layer.provideMerge(base)
 )
 
-/** Only while this host may judge: with its lease gone, what runs here and what is stored are two things. */
-const every = <E, R>(name: string, interval: Schedule.Schedule<unknown>, work: Effect.Effect<unknown, E, R>) =>
-  Effect.flatMap(HostLease, ({ whileHeld }) => whileHeld(work)).pipe(
-    Effect.catchAllCause((cause) => Effect.logWarning(`${name} failed and is tried again`, cause)),
-    Effect.repeat(interval),
-    Effect.forkScoped
-  )
-
 /** The doors are not held longer for machines that are slow to come up. */
 const patience = "15 seconds"
 
 /** The periodic work of one process. When it ends, the machines are stopped, to be started by the next process. */
 export const DeploymentJobsLive = Layer.scopedDiscard(Effect.gen(function*() {
+  const jobs = yield* Jobs
+  const { whileHeld } = yield* HostLease
   const reconciler = yield* Reconciler
   const metering = yield* MachineMetering
   const retention = yield* Retention
@@ -85,10 +80,11 @@ export const DeploymentJobsLive = Layer.scopedDiscard(Effect.gen(function*() {
     yield* Effect.logWarning(`Not all machines answered within ${patience}; they are awaited no longer`)
   }
   const supervise = Effect.zipRight(Fiber.await(back), reconciler.supervise())
-  yield* every("Looking after machines", Schedule.spaced("2 seconds"), supervise)
-  yield* every("The sweep", Schedule.spaced("30 seconds"), reconciler.sweep())
-  yield* every("Metering", Schedule.spaced("10 seconds"), metering.tick())
-  yield* every("Retention", Schedule.spaced("1 hour"), retention.collect())
-  yield* every("Removing images", Schedule.forever, retention.removeWhenAsked)
-  yield* every("Trimming logs", Schedule.spaced("10 minutes"), logs.trim)
+  // Only while this host may judge: with its lease gone, what runs here and what is stored are two things.
+  yield* jobs.every("Looking after machines", "2 seconds", whileHeld(supervise))
+  yield* jobs.every("Sweeping machines and pipelines", "30 seconds", whileHeld(reconciler.sweep()))
+  yield* jobs.every("Metering machines", "10 seconds", whileHeld(metering.tick()))
+  yield* jobs.every("Collecting images and journals", "1 hour", whileHeld(retention.collect()))
+  yield* jobs.whenAsked("Removing images", retention.asked, whileHeld(retention.removeImages()))
+  yield* jobs.once("Trimming server logs", "10 minutes", whileHeld(logs.trim))
 }))

@@ -35,8 +35,9 @@ export class Retention extends Effect.Service<Retention>()("deployments/Retentio
 
     return {
       collect,
-      /** Waits until images may have become unneeded, and removes those that did. */
-      removeWhenAsked: Effect.zipRight(cleanup.requested, Effect.suspend(removeImages))
+      removeImages,
+      /** Waits until images may have become unneeded. */
+      asked: cleanup.requested
     } as const
   })
 }) {}

@@ -1,12 +1,8 @@
-import { CurrentSettings, SettingError } from "#src/config/Settings.ts"
-import { isId, newId } from "#src/shared/ids.ts"
-import { messageOf } from "#src/shared/message-of.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
+import { hostId } from "#src/shared/host-id.ts"
 import { Secrets } from "#src/shared/Secrets.ts"
 import { randomToken } from "#src/shared/tokens.ts"
-import { writeOnce } from "#src/shared/write-once.ts"
 import { Context, Deferred, Effect, Layer, Schedule } from "effect"
-import { readFileSync } from "node:fs"
-import { join } from "node:path"
 import { describeHost, type Host, LeaseError } from "./Host.ts"
 import { HostsRepo } from "./HostsRepo.ts"
 import { isProvablyGone, thisProcess } from "./this-process.ts"
@@ -15,19 +11,6 @@ import { isProvablyGone, thisProcess } from "./this-process.ts"
 export class LeaseTimes extends Context.Reference<LeaseTimes>()("hosts/LeaseTimes", {
   defaultValue: () => ({ lease: 30, renewEvery: 5 })
 }) {}
-
-/** Made with the home, and kept: the machines in it belong to whoever has it. */
-const hostId = (home: string) =>
-  Effect.try({
-    try: () => {
-      const path = join(home, "host-id")
-      writeOnce(path, () => newId("host"))
-      const id = readFileSync(path, "utf8").trim()
-      if (!isId("host", id)) throw new Error(`${path} holds something else; remove it`)
-      return id
-    },
-    catch: (error) => new SettingError({ message: `The id of this host can't be kept: ${messageOf(error)}` })
-  })
 
 const refusal = (host: Host) =>
   new LeaseError({

@@ -1,4 +1,5 @@
-import { Effect, Layer, Schedule } from "effect"
+import { Jobs } from "#src/jobs/Jobs.ts"
+import { Effect, Layer } from "effect"
 import { PublicationsRepo } from "./PublicationsRepo.ts"
 import { Publishing } from "./Publishing.ts"
 
@@ -7,10 +8,10 @@ export const PublishingLive = Layer.provide(Publishing.Default, PublicationsRepo
 /** Publications that were cut off go on: at the start, and later those that another instance left. */
 export const PublicationJobsLive = Layer.scopedDiscard(Effect.gen(function*() {
   const { carryOn } = yield* Publishing
-  const attempt = Effect.catchAllCause(
+  const jobs = yield* Jobs
+  yield* Effect.catchAllCause(
     carryOn,
     (cause) => Effect.logWarning("Unfinished publications could not be looked for; trying again", cause)
   )
-  yield* attempt
-  yield* Effect.forkScoped(Effect.repeat(Effect.delay(attempt, "1 minute"), Schedule.spaced("1 minute")))
+  yield* jobs.once("Carrying on with publications", "1 minute", carryOn, { after: "1 minute" })
 }))

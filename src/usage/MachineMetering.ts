@@ -1,3 +1,4 @@
+import { makeCounters } from "#src/jobs/write-behind.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { Clock, Effect } from "effect"
 import { UsageRepo } from "./UsageRepo.ts"
@@ -5,14 +6,23 @@ import { UsageRepo } from "./UsageRepo.ts"
 /** A tick that comes late, on a machine that slept, does not bill the sleep. */
 const longest = 60_000
 
+/** More machines than a host runs: each write is one statement. */
+const capacity = 100_000
+
 /** Counts what machines run. Each tick bills the time since the last one to every machine that runs then. */
 export class MachineMetering extends Effect.Service<MachineMetering>()("usage/MachineMetering", {
   effect: Effect.gen(function*() {
     const machines = yield* Machines
     const repo = yield* UsageRepo
     let last = yield* Clock.currentTimeMillis
-    /** Milliseconds that are not in the database yet: while it is away they add up, by server. */
-    const owed = new Map<string, number>()
+    /** What is not in the database yet: while it is away it adds up, by server. */
+    const owed = makeCounters({
+      what: "milliseconds of machines",
+      names: ["milliseconds"],
+      capacity,
+      batch: capacity,
+      write: repo.meter
+    })
 
     return {
       tick: Effect.fn("Metering.tick")(function*() {
@@ -20,10 +30,10 @@ export class MachineMetering extends Effect.Service<MachineMetering>()("usage/Ma
         const milliseconds = Math.max(0, Math.min(longest, now - last))
         last = now
         const running = (yield* machines.list()).filter(({ status }) => status === "running")
-        for (const { owner } of running) owed.set(owner, (owed.get(owner) ?? 0) + milliseconds)
-        const due = [...owed].map(([serverId, milliseconds]) => ({ serverId, milliseconds }))
-        yield* repo.meter(due)
-        owed.clear()
+        for (const { owner } of running) {
+          owed.add(owner, () => ({ serverId: owner, milliseconds: 0 }), "milliseconds", milliseconds)
+        }
+        yield* owed.flush
       })
     } as const
   })

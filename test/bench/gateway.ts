@@ -7,6 +7,8 @@
 import { authorizer } from "#http/gateway/authorize.ts"
 import { makeGateway } from "#http/gateway/Gateway.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
+import { Jobs } from "#src/jobs/Jobs.ts"
+import { JobsRepo } from "#src/jobs/JobsRepo.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
 import { allMcpScopes } from "#src/oauth/scopes/scopes.ts"
 import { SigningKeys } from "#src/oauth/SigningKeys.ts"
@@ -134,6 +136,19 @@ const repo = Layer.succeed(
     ofMonth: () => Effect.die("not asked here"),
     meter: () => Effect.void
   })
+)
+const jobs = Layer.provide(
+  Jobs.Default,
+  Layer.succeed(
+    JobsRepo,
+    JobsRepo.make({
+      due: () => Effect.succeed({ due: null, waitMillis: 0 }),
+      take: () => Effect.succeedNone,
+      record: () => Effect.void,
+      forget: Effect.void,
+      all: Effect.succeed([])
+    })
+  )
 )
 
 /** What any proxy on Node's own streams costs: no routing, no token, no metering. */
@@ -271,7 +286,7 @@ else if (process.argv[2] === "load") await load()
 else {
   const services = Layer.mergeAll(
     AccessTokens.Default.pipe(Layer.provide(keys)),
-    RequestMetering.Default.pipe(Layer.provide(repo)),
+    RequestMetering.Default.pipe(Layer.provide([repo, jobs])),
     RateLimit.Default
   ).pipe(Layer.provideMerge(settingsTest({ BASE_URL: "http://berth.test" })))
   await Effect.runPromise(Effect.scoped(Effect.provide(compare, services)))

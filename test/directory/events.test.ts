@@ -1,12 +1,17 @@
 import { Events } from "#src/analytics/Events.ts"
 import { EventsRepo } from "#src/analytics/EventsRepo.ts"
+import { JobsLive } from "#src/jobs/Live.ts"
 import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { DatabaseTest } from "../support/Database.ts"
+import { settingsTest } from "../support/Settings.ts"
 
 /** Under the test's clock nothing is written but when it is asked for. */
-const events = Layer.provide(Events.Default, EventsRepo.Default).pipe(Layer.provideMerge(DatabaseTest))
+const events = Layer.provide(Events.Default, [EventsRepo.Default, JobsLive]).pipe(
+  Layer.provideMerge(DatabaseTest),
+  Layer.provide(settingsTest())
+)
 
 /** The most different counts that wait, and one listing that there is. */
 const capacity = 50_000

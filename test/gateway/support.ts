@@ -1,5 +1,6 @@
 import { makeGateway } from "#http/gateway/Gateway.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
+import { JobsLive } from "#src/jobs/Live.ts"
 import { type MachineAddress, Machines } from "#src/machines/Machines.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
 import { allMcpScopes } from "#src/oauth/scopes/scopes.ts"
@@ -62,6 +63,7 @@ export const gatewayServices = (variables: Readonly<Record<string, string>> = {}
   Layer.mergeAll(Routes.Default, RequestMetering.Default, tokensTest, RateLimit.Default).pipe(
     Layer.provide([RoutesRepo.Default, UsageRepo.Default, machines]),
     Layer.provideMerge(FakeMachines.Default),
+    Layer.provideMerge(JobsLive),
     Layer.provideMerge(DatabaseTest),
     Layer.provideMerge(settingsTest({ BASE_URL: "http://berth.test", MCP_DOMAIN: "mcp.test", ...variables }))
   )

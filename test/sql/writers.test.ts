@@ -24,6 +24,7 @@ const writers: Readonly<Record<string, string>> = {
   images: "deployments",
   import_audit: "imports",
   import_previews: "imports",
+  jobs: "jobs",
   known_logins: "accounts",
   listing_events: "analytics",
   listings: "listings",

@@ -1,0 +1,105 @@
+import { CurrentSettings } from "#src/config/Settings.ts"
+import { hostId } from "#src/shared/host-id.ts"
+import { now } from "#src/shared/now.ts"
+import { type Cause, Duration, Effect, Exit, Option, Schedule, type Scope } from "effect"
+import { type Job } from "./Job.ts"
+import { JobsRepo } from "./JobsRepo.ts"
+import { failureOf, makeRecords } from "./records.ts"
+
+interface JobOptions {
+  /** How long after the start its first run may begin; at once by default. */
+  readonly after?: Duration.DurationInput
+}
+
+/** A job works in the background, until the scope closes. */
+type Begun<R> = Effect.Effect<void, never, R | Scope.Scope>
+
+/** Where the database can't tell whose turn it is, it is asked again after this time at the latest. */
+const askAgainAfter = Duration.minutes(1)
+
+/**
+ * All work that repeats itself. What a run fails with is told in the log and recorded (`berth admin jobs`), and the next
+ * run comes in its time. See docs/decisions/jobs.md.
+ */
+export class Jobs extends Effect.Service<Jobs>()("jobs/Jobs", {
+  scoped: Effect.gen(function*() {
+    const { home } = yield* CurrentSettings
+    const host = yield* hostId(home)
+    const repo = yield* JobsRepo
+    const records = yield* makeRecords(repo)
+
+    const failed = (job: Job, beganAt: Date, tookMillis: number, cause: Cause.Cause<unknown>) =>
+      Effect.zipRight(
+        Effect.sync(() => records.ended(job, { beganAt, tookMillis, failure: failureOf(cause) })),
+        Effect.logWarning(`${job.name} failed and is tried again`, cause)
+      )
+
+    const run = <E, R>(job: Job, work: Effect.Effect<unknown, E, R>) =>
+      Effect.gen(function*() {
+        const beganAt = yield* now
+        const [took, exit] = yield* Effect.timed(Effect.exit(work))
+        const tookMillis = Math.round(Duration.toMillis(took))
+        if (Exit.isFailure(exit)) yield* failed(job, beganAt, tookMillis, exit.cause)
+        else records.ended(job, { beganAt, tookMillis, failure: undefined })
+      })
+
+    const begin = <R>(job: Job, loop: Effect.Effect<unknown, never, R>, { after }: JobOptions = {}): Begun<R> =>
+      Effect.suspend(() => {
+        records.add(job)
+        return Effect.forkScoped(after === undefined ? loop : Effect.delay(loop, after))
+      })
+
+    /** Each host runs it by itself, with that pause between two runs. */
+    const every = <E, R>(
+      name: string,
+      interval: Duration.DurationInput,
+      work: Effect.Effect<unknown, E, R>,
+      options?: JobOptions
+    ) => {
+      const job = { name, host, intervalMillis: Duration.toMillis(interval) }
+      return begin(job, Effect.repeat(run(job, work), Schedule.spaced(interval)), options)
+    }
+
+    /** Each host runs it by itself, when `asked` comes to an end. */
+    const whenAsked = <E, R, R2>(
+      name: string,
+      asked: Effect.Effect<unknown, never, R2>,
+      work: Effect.Effect<unknown, E, R>
+    ) => {
+      const job = { name, host, intervalMillis: null }
+      return begin(job, Effect.forever(Effect.zipRight(asked, run(job, work))))
+    }
+
+    /**
+     * One host of all runs it, with that pause between two runs: whoever is first to take it when it is due. A host that
+     * dies in a run leaves the next one to the others.
+     */
+    const once = <E, R>(
+      name: string,
+      interval: Duration.DurationInput,
+      work: Effect.Effect<unknown, E, R>,
+      options?: JobOptions
+    ) => {
+      const job = { name, host: "", intervalMillis: Duration.toMillis(interval) }
+      let next: Effect.Effect.Success<ReturnType<typeof repo.due>> | undefined
+      const turn = Effect.gen(function*() {
+        const { due, waitMillis } = next ?? (yield* repo.due(name))
+        next = undefined
+        yield* Effect.sleep(Math.min(waitMillis, job.intervalMillis))
+        const taken = yield* repo.take(job, due)
+        if (Option.isNone(taken)) return
+        yield* run(job, work)
+        // The pause begins at the end of a run.
+        const again = yield* repo.take(job, taken.value)
+        if (Option.isSome(again)) next = { due: again.value, waitMillis: job.intervalMillis }
+      })
+      const patient = Effect.catchAllCause(turn, (cause) =>
+        Effect.flatMap(now, (at) => failed(job, at, 0, cause)).pipe(
+          Effect.zipRight(Effect.sleep(Duration.min(interval, askAgainAfter)))
+        ))
+      return begin(job, Effect.forever(patient), options)
+    }
+
+    return { every, once, whenAsked } as const
+  })
+}) {}

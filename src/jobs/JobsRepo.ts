@@ -1,0 +1,75 @@
+import { dieOnSql } from "#src/shared/sql.ts"
+import { SqlClient, SqlSchema } from "@effect/sql"
+import { Effect, Option, Schema } from "effect"
+import { type Job, JobRecord } from "./Job.ts"
+
+/** As text, which has all its digits: it is compared. */
+const Due = Schema.Struct({ due: Schema.NullOr(Schema.String), waitMillis: Schema.Number })
+const notTaken: typeof Due.Type = { due: null, waitMillis: 0 }
+
+/** When jobs ran, and who runs those that run once. Due times are the database's: the clocks of hosts may differ. */
+export class JobsRepo extends Effect.Service<JobsRepo>()("jobs/JobsRepo", {
+  effect: Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+
+    const due = SqlSchema.findOne({
+      Request: Schema.String,
+      Result: Due,
+      execute: (name) =>
+        sql`SELECT due_at::text AS due,
+              coalesce(greatest(0, extract(epoch FROM due_at - clock_timestamp())) * 1000, 0)::float8 AS wait_millis
+            FROM jobs WHERE name = ${name} AND host = ''`
+    })
+    const take = SqlSchema.findOne({
+      Request: Schema.Struct({ name: Schema.String, intervalMillis: Schema.Int, due: Schema.NullOr(Schema.String) }),
+      Result: Schema.Struct({ due: Schema.String }),
+      execute: ({ due, intervalMillis, name }) =>
+        sql`INSERT INTO jobs (name, host, interval_millis, due_at)
+            VALUES (${name}, '', ${intervalMillis}, clock_timestamp() + ${intervalMillis} * interval '1 millisecond')
+            ON CONFLICT (name, host) DO UPDATE SET due_at = excluded.due_at
+              WHERE jobs.due_at IS NOT DISTINCT FROM ${due}::timestamptz
+            RETURNING due_at::text AS due`
+    })
+    const all = SqlSchema.findAll({
+      Request: Schema.Void,
+      Result: JobRecord,
+      execute: () => sql`SELECT * FROM jobs ORDER BY name, host`
+    })
+
+    // Another host may have run the same job since: the later run is the last one.
+    const record = (records: ReadonlyArray<JobRecord>) =>
+      sql`INSERT INTO jobs AS j (name, host, interval_millis, last_run_at, took_millis, failed_at, failure)
+          SELECT r.* FROM jsonb_to_recordset(${JSON.stringify(records.map(columnsOf))}::jsonb)
+            AS r (name text, host text, interval_millis integer, last_run_at timestamptz, took_millis integer,
+              failed_at timestamptz, failure text)
+          ON CONFLICT (name, host) DO UPDATE SET interval_millis = excluded.interval_millis, written_at = now(),
+            last_run_at = greatest(j.last_run_at, excluded.last_run_at),
+            took_millis = CASE WHEN excluded.last_run_at >= coalesce(j.last_run_at, '-infinity')
+              THEN excluded.took_millis ELSE j.took_millis END,
+            failed_at = greatest(j.failed_at, excluded.failed_at),
+            failure = CASE WHEN excluded.failed_at >= coalesce(j.failed_at, '-infinity')
+              THEN excluded.failure ELSE j.failure END`
+
+    return {
+      /** When the job that runs once is due, and how long until then: at once where nobody took it yet. */
+      due: (name: string) => dieOnSql(Effect.map(due(name), Option.getOrElse(() => notTaken))),
+      /** Takes a run: when the next is due, none where another took it since `due` was read. */
+      take: ({ intervalMillis, name }: Job, due: string | null) =>
+        dieOnSql(Effect.map(take({ name, intervalMillis: intervalMillis ?? 0, due }), Option.map(({ due }) => due))),
+      record: (records: ReadonlyArray<JobRecord>) => dieOnSql(Effect.asVoid(record(records))),
+      /** Forgets what no host has run or begun to run for a month. */
+      forget: dieOnSql(Effect.asVoid(sql`DELETE FROM jobs WHERE written_at < now() - interval '30 days'`)),
+      all: dieOnSql(all())
+    } as const
+  })
+}) {}
+
+const columnsOf = ({ failedAt, failure, host, intervalMillis, lastRunAt, name, tookMillis }: JobRecord) => ({
+  name,
+  host,
+  interval_millis: intervalMillis,
+  last_run_at: lastRunAt,
+  took_millis: tookMillis,
+  failed_at: failedAt,
+  failure
+})
