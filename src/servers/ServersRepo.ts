@@ -5,7 +5,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import { type ByoaConfig } from "./ByoaConfig.ts"
 import { type ServerId, ServerRow, SlugTaken } from "./Server.ts"
-import { rules, type ServerEvent } from "./transitions.ts"
+import { type MachineEvent, rules, type ServerEvent } from "./transitions.ts"
 
 const OwnedRow = Schema.Struct({ ...ServerRow.fields, accountId: Schema.String })
 const NewRow = ServerRow.omit(
@@ -118,7 +118,7 @@ export class ServersRepo extends Effect.Service<ServersRepo>()("servers/ServersR
         ),
       deploymentFailed: (id: string) => happened(id, "deploymentFailed", sql`true`),
       /** Unless it was deployed to since that generation. */
-      happened: (id: string, generation: number, event: ServerEvent) =>
+      happened: (id: string, generation: number, event: MachineEvent) =>
         happened(id, event, sql`generation = ${generation}`),
       delete: (id: ServerId) => dieOnSql(Effect.asVoid(sql`DELETE FROM servers WHERE id = ${id}`))
     } as const

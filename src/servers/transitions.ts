@@ -40,6 +40,9 @@ export const rules = {
 
 export type ServerEvent = keyof typeof rules
 
+/** Those that say nothing of a deployment, and count for the one that they were seen of alone. */
+export type MachineEvent = Exclude<ServerEvent, `deployment${string}`>
+
 export const events = Object.keys(rules) as ReadonlyArray<ServerEvent>
 
 /** Whether an event counts for a server in that state. */
