@@ -17,7 +17,7 @@ const isLoopback = (address: string) => /^(::ffff:)?127\.|^::1$/i.test(address)
 const reasonOf = ({ code, message }: NodeJS.ErrnoException) => {
   if (code === "EADDRINUSE") return "something listens there already; set PORT to another"
   if (code === "EACCES") return "this user may not listen on that port; set PORT to another, from 1024 on"
-  return code === "ENOTFOUND" || code === "EADDRNOTAVAIL" ? "HOST is no address of this machine" : message
+  return code === "ENOTFOUND" || code === "EADDRNOTAVAIL" ? "HOST is not an address of this machine" : message
 }
 
 const start = (server: Server, address: { readonly host: string; readonly port: number }) =>

@@ -10,9 +10,9 @@ const reasons: Readonly<Record<string, readonly [status: number, code: string, m
   HPE_INVALID_METHOD: [400, codeOf(400), "The request's method is not known"],
   ERR_HTTP_REQUEST_TIMEOUT: [408, "REQUEST_TIMEOUT", "The request took too long to arrive"]
 }
-const unreadable = [400, codeOf(400), "The request is not HTTP as RFC 9112 has it"] as const
+const unreadable = [400, codeOf(400), "The request is not valid HTTP (RFC 9112)"] as const
 
-const tunnel = [405, codeOf(405), "This is no proxy: CONNECT is not for it"] as const
+const tunnel = [405, codeOf(405), "CONNECT is not supported"] as const
 
 const answerTo = ([status, code, message]: readonly [status: number, code: string, message: string]) => {
   const body = JSON.stringify({ error: { code, message } })

@@ -100,7 +100,7 @@ export const permitter = (marks: ToolMarks) => {
     if (part === "conversation" && !hasBody(req)) return decide([anyScope], undefined)
     if (part !== "message" || !hasBody(req)) return decide([everything], undefined)
     const read = await readBody(req, maxBytes)
-    if (read._tag === "Gone") return { _tag: "Refused", status: 408, reason: "The body did not come" }
+    if (read._tag === "Gone") return { _tag: "Refused", status: 408, reason: "The body did not arrive" }
     if (read._tag === "TooLarge") return decide([everything], undefined)
     const rpc = rpcBodyOf(req, read.bytes)
     if (rpc._tag === "Doubtful") return { _tag: "Refused", status: 400, reason: rpc.reason }

@@ -29,7 +29,7 @@ class Misdirected extends Schema.TaggedError<Misdirected>()(
   failsWith(421, "MISDIRECTED_REQUEST")
 ) {
   override get message() {
-    return `There is no ${this.host} here; the operator names this host by BASE_URL, or lists it in ALLOWED_ORIGINS`
+    return `${this.host} is not served here; the operator can set it as BASE_URL, or list it in ALLOWED_ORIGINS`
   }
 }
 

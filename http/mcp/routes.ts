@@ -49,7 +49,7 @@ const selectionOf = (url: URL): Effect.Effect<Selection, BadRequest> => {
   const unknown = names.find((name) => !isToolset(name))
   return unknown === undefined
     ? Effect.succeed(new Set(names.filter(isToolset)))
-    : new BadRequest({ reason: `toolsets: "${unknown}" is none of ${Toolset.literals.join(", ")}, all` })
+    : new BadRequest({ reason: `toolsets: "${unknown}" is not one of ${Toolset.literals.join(", ")}, all` })
 }
 
 const urlOf = (request: HttpServerRequest.HttpServerRequest) => new URL(request.url, "http://localhost")

@@ -95,7 +95,7 @@ export class Tree {
     const target = orThrow(pathParts(entry.linkname))
     const found = await this.#look(target)
     if (found === undefined || !(found.isFile() || found.isSymbolicLink())) {
-      throw hostile(`${shown(entry.name)} is a hard link to ${shown(entry.linkname)}, which is no file of the image`)
+      throw hostile(`${shown(entry.name)} is a hard link to ${shown(entry.linkname)}, which is not a file of the image`)
     }
     if (target.join("/") === parts.join("/")) return
     await this.#clear(parts)
@@ -140,7 +140,7 @@ export class Tree {
 
   #mustBeDirectory(found: Stats, path: string): void {
     if (found.isSymbolicLink()) throw hostile(`a path goes through the symbolic link ${shown(path)}`)
-    if (!found.isDirectory()) throw hostile(`a path goes through ${shown(path)}, which is no directory`)
+    if (!found.isDirectory()) throw hostile(`a path goes through ${shown(path)}, which is not a directory`)
   }
 
   async #hide(parts: Parts): Promise<void> {

@@ -154,7 +154,7 @@ export class Draft {
     if (value === undefined || value === null || value === "") return usual
     const found = choices.find((choice) => choice === value)
     if (found !== undefined) return found
-    this.warn("value_coerced", where, `is none of ${choices.join(", ")}; ${usual} was taken`)
+    this.warn("value_coerced", where, `is not one of ${choices.join(", ")}; ${usual} was used`)
     return usual
   }
 

@@ -27,7 +27,7 @@ export class ApiKeys extends Effect.Service<ApiKeys>()("projects/ApiKeys", {
       const { credential } = yield* CurrentActor
       if (credential.kind !== "oauth") return { grantId: null, familyId: null } satisfies Origin
       return yield* Option.match(yield* repo.standing(credential.familyId), {
-        onNone: () => new Unauthorized({ reason: "What was granted to this client has been revoked" }),
+        onNone: () => new Unauthorized({ reason: "The grant of this client was revoked" }),
         onSome: Effect.succeed
       })
     })

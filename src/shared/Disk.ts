@@ -9,7 +9,7 @@ import { failsWith } from "./Failure.ts"
 export class LowDisk extends Schema.TaggedError<LowDisk>()("LowDisk", {}, failsWith(503)) {
   readonly retryAfter = 60
   override get message() {
-    return "The platform is low on disk space and takes in no files and images until there is more; try again later"
+    return "The platform is low on disk space and accepts no new files or images; try again later"
   }
 }
 

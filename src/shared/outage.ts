@@ -78,6 +78,6 @@ export const reportOutage = (error: unknown) =>
     return Effect.logError(
       trouble === "disk"
         ? "Requests fail with 503: a disk is full, that of BERTH_HOME or the database's; make room there"
-        : "Requests fail with 503: no more files may be opened; raise the limit (ulimit -n, LimitNOFILE)"
+        : "Requests fail with 503: too many files are open; raise the limit (ulimit -n, LimitNOFILE)"
     )
   })

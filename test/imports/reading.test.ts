@@ -313,7 +313,7 @@ describe("a warning's message", () => {
     expect(messages(csv(file))).toEqual([
       "row 1, column 5 is a second column price; skipped",
       "row 2, column price (\"Soup\") is not a price in dollars; skipped",
-      "row 2, column item_type (\"Soup\") is none of menu_item, service, product, consultation; product was taken",
+      "row 2, column item_type (\"Soup\") is not one of menu_item, service, product, consultation; product was used",
       "row 2, column category (\"Soup\") had characters that can't be stored; they were removed",
       "row 3 (\"Bread\") has 7 cells where the header has 5; skipped",
       "row 4 has no name; skipped",
@@ -328,7 +328,7 @@ describe("a warning's message", () => {
       "catalog_items[0].price (\"Soup\") is not a number of dollars; skipped",
       "catalog_items[1] is not an object; skipped",
       "catalog_items[2] has no name; skipped",
-      "catalog_items[3].item_type (\"Bread\") is none of menu_item, service, product, consultation; product was taken",
+      "catalog_items[3].item_type (\"Bread\") is not one of menu_item, service, product, consultation; product was used",
       "business.website must be a URL that starts with https://; skipped",
       "business.location is not an object; skipped"
     ])

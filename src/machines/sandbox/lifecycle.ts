@@ -73,7 +73,7 @@ export const provision = (host: Host, spec: MachineSpec) =>
       const problem = specProblem(spec)
       if (problem !== undefined) throw new Error(problem)
       if (lstatSync(spec.rootfs, { throwIfNoEntry: false })?.isDirectory() !== true) {
-        throw new Error(`${spec.rootfs} is no directory`)
+        throw new Error(`${spec.rootfs} is not a directory`)
       }
       const found = stateOf(host.yard, spec.name)
       if (found !== undefined) return found

@@ -9,7 +9,7 @@ export const goodName = (name: string) => /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/.te
 
 const environmentProblem = (env: ReadonlyArray<readonly [string, string]>) => {
   for (const [name, value] of env) {
-    if (name === "" || name.includes("=") || hasNul(name)) return `${JSON.stringify(name)} is no variable name`
+    if (name === "" || name.includes("=") || hasNul(name)) return `${JSON.stringify(name)} is not a variable name`
     if (hasNul(value)) return `the variable ${name} holds a NUL byte`
     if (Buffer.byteLength(name) + Buffer.byteLength(value) + 2 > LONGEST) return `the variable ${name} is too long`
   }
@@ -21,7 +21,7 @@ const FILES_TOTAL = 8 * 1024 * 1024
 
 const filesProblem = (files: ReadonlyArray<MachineFile>) => {
   const bad = files.find(({ name }) => !/^[a-z0-9][a-z0-9._-]{0,99}$/.test(name))
-  if (bad !== undefined) return `${JSON.stringify(bad.name)} is no name of a file`
+  if (bad !== undefined) return `${JSON.stringify(bad.name)} is not a file name`
   if (new Set(files.map(({ name }) => name)).size < files.length) return "two files have the same name"
   const total = files.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0)
   return total > FILES_TOTAL ? "the files are over 8 MiB" : undefined
