@@ -45,7 +45,7 @@ const hints = {
   delete: { readOnlyHint: false, destructiveHint: true, idempotentHint: true }
 } as const
 
-/** What a tool that reads is asked with is a query over HTTP, where a fault is 400 (contract: status codes). */
+/** What a tool that reads is asked with is a query over HTTP, where a fault is 400 (contract: Platform errors). */
 const asQuery = ({ issues, message }: Invalid) => new BadRequest({ reason: message, issues })
 
 /**

@@ -42,7 +42,7 @@ export const authorizer = (tokens: AccessTokens, runtime: Runtime.Runtime<never>
     }
     const token = bearer.exec(header)?.[1]
     if (token === undefined) return refused("The Authorization header holds no Bearer token", "invalid_token")
-    // The customer's server checks it; nothing of it is looked at here (contract: OAuth protection, 7).
+    // The customer's server checks it; nothing of it is looked at here (contract: Hosted servers).
     if (route.authMode === "byoa") return { _tag: "Passed", claims: undefined }
     if (inQuery) return refused("A token belongs into the Authorization header, and only there", "invalid_request")
     const known = tokens.peek(token, route.audiences, Date.now(), route.serverId)

@@ -62,7 +62,7 @@ const meansMore = ({ headers, headersDistinct }: IncomingMessage) =>
   (headersDistinct["content-type"]?.length ?? 0) > 1 ||
   /\bcontent-(type|encoding)\b/i.test(headers.connection ?? "")
 
-/** Compares what a request does with what its token allows (README, "Protection"). */
+/** Compares what a request does with what its token allows (docs/security.md, "Scopes"). */
 export const permitter = (marks: ToolMarks) => {
   const changesOf = (
     req: IncomingMessage,

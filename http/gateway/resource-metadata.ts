@@ -12,7 +12,7 @@ const resourceAt = ({ resources }: Route, { endpoint, form }: Place) => resource
 /**
  * The protected-resource document (RFC 9728 §2), of the server or of one of its endpoints, in the form the client
  * used. Whichever a client names as `resource`, its token is for the server, and good at both. In byoa mode the
- * customer's settings stand in it to the letter (contract: OAuth protection, 7).
+ * customer's settings stand in it to the letter (contract: Hosted servers).
  */
 export const resourceMetadata = ({ authUrl }: Settings, route: Route, place: Place) =>
   route.byoaConfig === null

@@ -4,7 +4,7 @@ import { Context, Schema } from "effect"
 export const AccountId = Schema.String.pipe(Schema.brand("AccountId"))
 export type AccountId = typeof AccountId.Type
 
-/** Scopes of platform keys (contract: "Platform API key"). */
+/** Scopes of platform keys (contract: Platform resources). */
 export const Scope = Schema.Literal(
   "servers:read",
   "servers:write",

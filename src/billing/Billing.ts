@@ -8,7 +8,7 @@ import { Clock, Effect, Schema } from "effect"
 
 const Cap = Schema.NullOr(Schema.Int)
 
-/** Contract: "Billing status". A null limit means no cap. */
+/** Contract: Platform resources, billing status. A null limit means no cap. */
 export const BillingStatus = Schema.Struct({
   plan: PlanName,
   status: Schema.Literal("active", "past_due", "canceled", "trialing"),

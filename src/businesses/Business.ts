@@ -133,7 +133,7 @@ const IntegrationsInput = AnyObject.pipe(
   })
 )
 
-/** As many as an import may bring (contract: "Limits"). */
+/** As many as an import may bring (contract: Import). */
 const mostCustomFields = 20
 const isFieldName = Schema.is(Name)
 const CustomFieldsInput = Schema.Record({ key: Schema.String, value: Prose(1000) }).pipe(

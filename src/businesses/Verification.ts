@@ -36,8 +36,8 @@ const lifetime = Duration.toMillis(codeLifetime)
 const refused = (reason: string) => Either.left(new CodeRefused({ reason }))
 
 /**
- * How a business gets its verification level (contract: "Verification levels"): a telephone number is confirmed by a
- * code, the age of the account counts by itself, a review is asked for. The level follows in the same transaction.
+ * How a business gets its verification level (docs/businesses.md): a telephone number is confirmed by a code, the age of
+ * the account counts by itself, a review is asked for. The level follows in the same transaction.
  */
 export class Verification extends Effect.Service<Verification>()("businesses/Verification", {
   effect: Effect.gen(function*() {

@@ -6,7 +6,7 @@ import { type Source } from "./ReadyConfigsRepo.ts"
 const factsOf = ({ customFields, featureFlags }: Source) =>
   featureFlags.faq && Object.keys(customFields).length > 0 ? { customFields } : {}
 
-/** A business's configuration (contract: "ReadyConfig"), from what is stored of it. Gaps are `""`, coordinates null. */
+/** A business's configuration (contract: ReadyConfig), from what is stored of it. Gaps are `""`, coordinates null. */
 export const readyConfigOf = (
   source: Source & { readonly serverId: string },
   integrations: Readonly<Record<string, unknown>> | undefined

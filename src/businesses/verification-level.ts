@@ -13,8 +13,8 @@ export type Evidence = Pick<
 >
 
 /**
- * The level that the evidence is enough for (contract: "Verification levels"). Each has the one before as a condition:
- * a confirmed number that is still the one given, an owner's account of 30 days, the operator's word after a review.
+ * The level that the evidence is enough for (docs/businesses.md). Each has the one before as a condition: a confirmed
+ * number that is still the one given, an owner's account of 30 days, the operator's word after a review.
  */
 export const levelOf = (evidence: Evidence, now: Date): VerificationLevel => {
   const { accountCreatedAt, phone, phoneVerifiedAt, premiumGrantedAt, verifiedPhone } = evidence

@@ -4,7 +4,7 @@ import { kinds, oneOf, setting, SettingError, settingOr, settings } from "./read
 
 export { SettingError } from "./read-setting.ts"
 
-/** What every setting means is in the README's table; the defaults are those of a development machine. */
+/** What every setting means is in docs/operate.md; the defaults are those of a development machine. */
 export interface Settings {
   readonly production: boolean
   readonly port: number

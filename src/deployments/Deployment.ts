@@ -13,10 +13,10 @@ export const DeploymentStatus = Schema.Literal(...statuses).annotations({
   description: "rolled_back: a rollback took its place. One that a later deploy replaced stays running, inactive"
 })
 
-/** Vulnerabilities found, by severity (contract: `trivyScanResult`). */
+/** Vulnerabilities found, by severity: the contract's `trivyScanResult`. */
 const ScanCounts = Schema.Struct({ critical: Schema.Int, high: Schema.Int, medium: Schema.Int })
 
-/** Contract: "Deployment", with the fields that design's "Deploy" adds. */
+/** Contract: Platform resources, a deployment. `type`, `active` and `imageDigest` are beside it. */
 export const Deployment = Schema.Struct({
   id: DeploymentId,
   serverId: ServerId,

@@ -13,7 +13,7 @@ const isJson = (text: string) => {
   }
 }
 
-/** Healthy is status 200 with a JSON body (contract: container requirements). Undefined when it is. */
+/** Healthy is status 200 with a JSON body (contract: Hosted servers). Undefined when it is. */
 export const complaint = (probe: Probe, port: number): string | undefined => {
   switch (probe._tag) {
     case "NotListening":

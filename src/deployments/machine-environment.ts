@@ -13,7 +13,7 @@ export interface PlatformValues {
   readonly replayToken: string
 }
 
-/** The platform's own variables (contract: reserved names). */
+/** The platform's own variables (contract: Platform resources, reserved environment names). */
 const platformEnvironment = (values: PlatformValues): Readonly<Record<string, string>> => ({
   PORT: String(values.port),
   ...(values.autoStopSeconds === null ? {} : { AUTO_STOP_SECONDS: String(values.autoStopSeconds) }),

@@ -1,4 +1,4 @@
-/** States that callers see (contract: "Deployment status"). */
+/** States that callers see (contract: Platform resources, a deployment). */
 export const statuses = ["pending", "building", "running", "failed", "rolled_back"] as const
 export type DeploymentStatus = typeof statuses[number]
 

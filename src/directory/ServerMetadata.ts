@@ -7,7 +7,7 @@ import { optional, Query, Text, Timestamp } from "#src/shared/text.ts"
 import { Clock, Duration, Effect, Option, Schema } from "effect"
 import { PublicListingsRepo, type Served } from "./PublicListingsRepo.ts"
 
-/** Contract: "MCP server metadata". */
+/** Contract: `GET /.well-known/mcp-server-metadata`. */
 export const ServerMetadata = Schema.Struct({
   name: Schema.String,
   version: Schema.String.annotations({ description: "Number of the deployment that serves, as a semantic version" }),
@@ -47,7 +47,7 @@ export class NoSuchServer extends Schema.TaggedError<NoSuchServer>()("NoSuchServ
   }
 }
 
-/** The revision that hosted servers speak (contract: versioning). */
+/** The revision of MCP that hosted servers speak. */
 const mcpSpecVersion = "2025-11-25"
 
 /** Deployments are numbered from 1; without one the server has nothing to offer yet. */

@@ -9,7 +9,7 @@ export const ImportId = Id("ImportId", "Import id, a ULID; the preview's")
 export const SourceFormat = Schema.Literal("ezforge_json", "csv")
 export type SourceFormat = typeof SourceFormat.Type
 
-/** Contract: "Import file size", "Import catalog items", "Import custom fields", "Import preview lifetime". */
+/** Contract: Import; the number of previews is ours. */
 export const limits = {
   fileBytes: 10 * 1024 * 1024,
   items: 1000,
@@ -19,7 +19,7 @@ export const limits = {
   previews: 20
 } as const
 
-/** Contract: "Warning object". */
+/** Contract: Import, warnings. */
 export const Warning = Schema.Struct({
   type: Schema.Literal("field_skipped", "value_coerced", "limit_truncated", "format_error"),
   message: Schema.String.annotations({ description: "Can be read alone: it names the place, and the item" }),
@@ -45,7 +45,7 @@ const Summary = Schema.Struct({
   })
 })
 
-/** Contract: "Import preview"; `encoding` and what follows is beside it. */
+/** Contract: Import, preview; `encoding` and what follows is beside it. */
 export const Preview = Schema.Struct({
   preview_id: ImportId,
   source_format: SourceFormat,

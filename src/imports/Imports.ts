@@ -36,7 +36,7 @@ export class Imports extends Effect.Service<Imports>()("imports/Imports", {
       return missing.length
     })
 
-    /** Contract: "Confirm effects", in one transaction with the business locked. */
+    /** Contract: Import, confirm 1 to 4; in one transaction with the business locked. */
     const write = (previewId: string) =>
       Effect.fn("Imports.write")(function*(row: BusinessRow) {
         const { accountId } = yield* CurrentActor

@@ -53,7 +53,7 @@ export class Previews extends Effect.Service<Previews>()("imports/Previews", {
     const sql = yield* SqlClient.SqlClient
     const parsers = yield* Effect.makeSemaphore(2)
 
-    /** Contract: "free-tier limit keyed to business id plus caller IP". The counters being away stops nobody. */
+    /** Contract: Import, 429 by business and address. The counters being away stops nobody. */
     const admitted = Effect.fn("Imports.admitted")(function*(businessId: string, address: string) {
       const row = yield* businesses.visible(businessId)
       const rule = { key: `import:${row.id}:${addressBucket(address)}`, limit: 100, window: "1 minute" } as const

@@ -107,7 +107,7 @@ const addRow = (draft: Draft, header: Header, row: Row) => {
   )
 }
 
-/** Reads a CSV import (contract: "Import file, CSV format"). */
+/** Reads a CSV import (contract: Import, CSV). */
 export function* parseCsv({ encoding, utf8 }: Decoded): Generator<void, Either.Either<Reading, Fault>> {
   const header = yield* bestHeader(utf8)
   if (header === undefined) return fault("file", "has no header row that can be read")

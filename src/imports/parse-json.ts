@@ -41,7 +41,7 @@ const addItem = (draft: Draft, unmapped: Unmapped, value: unknown) => {
 
 const rootFields = ["version", "business", "catalog_items"]
 
-/** Reads a JSON import (contract: "Import file, JSON format, version 1.0"). */
+/** Reads a JSON import (contract: Import, JSON). */
 export function* parseJson({ encoding, utf8 }: Decoded): Generator<void, Either.Either<Reading, Fault>> {
   const draft = new Draft()
   const unmapped = new Unmapped()

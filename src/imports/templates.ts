@@ -1,6 +1,6 @@
 const csv = (rows: ReadonlyArray<string>) => `${rows.join("\r\n")}\r\n`
 
-/** Files to start from, by their names (contract: "Downloadable templates"). Each imports without a warning. */
+/** Files to start from, by their names (contract: Import, templates). Each imports without a warning. */
 export const templates: Readonly<Record<string, string>> = {
   generic_catalog: csv([
     "name,description,price,price_type,item_type,category",

@@ -15,7 +15,7 @@ export type ListingTier = typeof ListingTier.Type
 
 const ListingStatus = Schema.Literal("active", "pending")
 
-/** Contract: "Directory listing", as lists show it. */
+/** Contract: Directory and business endpoints, a listing, as lists show it. */
 const Listing = Schema.Struct({
   id: ListingId,
   businessId: Schema.String,

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Contract: "Verification levels"; a tier is the level's place in this order, 0 to 3. */
+/** Verification levels (docs/businesses.md); a tier is the level's place in this order, 0 to 3. */
 export const verificationLevels = ["unverified", "phone_verified", "business_verified", "premium_verified"] as const
 export const VerificationLevel = Schema.Literal(...verificationLevels)
 export type VerificationLevel = typeof VerificationLevel.Type

@@ -41,7 +41,7 @@ export interface MintRequest {
   readonly serverId?: string
 }
 
-/** Access tokens live this long (contract: token lifetimes). */
+/** Access tokens live this long (contract: Hosted servers). */
 export const accessTokenSeconds = 15 * 60
 
 /** A revocation is remembered for longer: what was under way when it came may have minted one more. */

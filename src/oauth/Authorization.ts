@@ -104,7 +104,7 @@ export class Authorization extends Effect.Service<Authorization>()("oauth/Author
           return yield* refused(`${name}_not_supported`, `${name} is not supported: send the parameters themselves`)
         }
       }
-      // The contract's list of parameters is without it: what is left out is the one that there is.
+      // It may be left out, as there is but one.
       const responseType = parameter(params, "response_type") ?? "code"
       if (responseType !== "code") return yield* refused("unsupported_response_type", "response_type must be code")
       const mode = parameter(params, "response_mode") ?? "query"

@@ -1,6 +1,6 @@
 import { type IncomingHttpHeaders } from "node:http"
 
-/** A metadata document is asked for again after a day at most (contract: registration paths). */
+/** A metadata document is asked for again after a day at most. */
 export const longestLifetime = 24 * 60 * 60 * 1000
 
 export interface Freshness {

@@ -34,8 +34,8 @@ const MB = 1e6
 const GB = 1e9
 
 /**
- * The contract's "Plan comparison" (where two descriptions disagree the detailed table wins) and "Limits"; of the quotas
- * it has the servers, the others keep one account from filling the disk that all share.
+ * Contract: Platform limits. Of the quotas it has the servers; the others keep one account from filling the disk that
+ * all share (docs/decisions/account-quotas.md).
  */
 export const plans: Readonly<Record<PlanName, PlanLimits>> = {
   free: {

@@ -8,7 +8,7 @@ import { ProjectId } from "./Project.ts"
 export const ApiKeyId = Id("ApiKeyId", "API key id, key_ and a ULID")
 const Environment = Schema.Literal("live", "test")
 
-/** Contract: "Platform API key". `keyPrefix` is the key's beginning, enough to recognise it. */
+/** Contract: Platform resources, API keys. `keyPrefix` is the key's beginning, enough to recognise it. */
 export const ApiKey = Schema.Struct({
   id: ApiKeyId,
   projectId: ProjectId,

@@ -6,7 +6,7 @@ import { Schema } from "effect"
 export const ProjectId = Id("ProjectId", "Project id, prj_ and a ULID")
 export type ProjectId = typeof ProjectId.Type
 
-/** Contract: "Project". */
+/** Contract: Platform resources, a project. */
 export const Project = Schema.Struct({
   id: ProjectId,
   name: Schema.String,

@@ -50,7 +50,7 @@ const revoked = (publicUrl: string | undefined): Refusal => ({
 })
 
 /**
- * What a hosted server can check by itself (README, Protection): that the request passed the gateway, and that the
+ * What a hosted server can check by itself (docs/security.md): that the request passed the gateway, and that the
  * token is still good at the authorization server. The gateway has checked signature, audience, time and scopes; a
  * token of another issuer (byoa mode) is for the customer's own server to verify. When the authorization server can't
  * be asked, the gateway's word stands.

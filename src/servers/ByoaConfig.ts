@@ -9,8 +9,8 @@ const Endpoint = Text(2048).pipe(
 )
 
 /**
- * The customer's own authorization server (contract: BYOA settings). The URLs are published as they were given, to
- * the letter; nothing of ours ever fetches them.
+ * The customer's own authorization server (contract: Update server body, byoa). The URLs are published as they were
+ * given, to the letter; nothing of ours ever fetches them.
  */
 export const ByoaConfig = Input({
   issuer: Endpoint,

@@ -4,7 +4,7 @@ import { Input, Text, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
 import { ServerId } from "./Server.ts"
 
-/** Contract: "Environment variable". The value is stored encrypted and never returned. */
+/** Contract: Platform resources, an environment variable. The value is stored encrypted and never returned. */
 export const EnvironmentVariable = Schema.Struct({
   id: Id("EnvironmentVariableId", "Environment variable id, env_ and a ULID"),
   serverId: ServerId,
@@ -62,7 +62,7 @@ export const variableFields = { name: VariableName, value: VariableValue }
 export const NamedVariable = Input(variableFields)
 export const VariableUpdate = Input({ value: VariableValue })
 
-/** What the platform itself sets at deploy time; a customer's value is stored and ignored (contract: reserved names). */
+/** What the platform sets at deploy time; a customer's value is stored and ignored (contract: Platform resources). */
 export const reservedNames: ReadonlySet<string> = new Set([
   "PORT",
   "AUTO_STOP_SECONDS",

@@ -34,7 +34,7 @@ const Slug = Schema.String.pipe(
   })
 )
 
-/** Contract: "Server", with the fields that design's "Server extras" and "Server auth" add. */
+/** Contract: Platform resources, a server. Its address, and who protects it and how, are beside that. */
 export const Server = Schema.Struct({
   id: ServerId,
   projectId: ProjectId,

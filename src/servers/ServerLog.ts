@@ -7,7 +7,7 @@ import { ServerId } from "./Server.ts"
 export const LogLevel = Schema.Literal("debug", "info", "warn", "error")
 export type LogLevel = typeof LogLevel.Type
 
-/** Contract: "Server log entry". */
+/** Contract: Platform resources, a log entry. */
 export const LogEntry = Schema.Struct({
   id: Id("LogEntryId", "Log entry id, log_ and a ULID"),
   serverId: ServerId,
@@ -32,7 +32,7 @@ const filters = {
 const most = 200
 const usual = 50
 
-/** `GET /v1/servers/:serverId/logs` (contract: logs query). */
+/** `GET /v1/servers/:serverId/logs` (contract: Logs query). */
 export const LogQuery = Query({
   ...filters,
   limit: Schema.optionalWith(QueryLimit(most), { exact: true, default: () => usual })

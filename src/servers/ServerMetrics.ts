@@ -1,7 +1,7 @@
 import { failsWith } from "#src/shared/Failure.ts"
 import { Schema } from "effect"
 
-/** Contract: "Server metrics". */
+/** Contract: Platform resources, server metrics. */
 export const ServerMetrics = Schema.Struct({
   requestCount: Schema.Int,
   errorCount: Schema.Int,
@@ -9,7 +9,7 @@ export const ServerMetrics = Schema.Struct({
   p99LatencyMs: Schema.Number
 }).annotations({ title: "ServerMetrics" })
 
-/** Contract: "501 Not implemented (server metrics)". */
+/** Contract: Platform errors, 501 Not implemented (server metrics). */
 export class MetricsNotImplemented
   extends Schema.TaggedError<MetricsNotImplemented>()("MetricsNotImplemented", {}, failsWith(501))
 {

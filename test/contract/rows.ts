@@ -1,6 +1,7 @@
 /**
- * The contract, row by row, by section. A row's test has the row as its name (`row` in row.ts); `npm run contract`
- * prints which rows have one.
+ * The contract: what callers rely on, row by row, by section. A comment that says `contract: Import` means that section.
+ * A row's test has the row as its name (`row` in row.ts); `npm run contract` prints which rows have one, and so which
+ * are not built yet.
  */
 export const rows = {
   "Platform endpoints": [

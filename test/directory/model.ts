@@ -141,7 +141,7 @@ const bands = (seeds: ReadonlyArray<Seed>, search: string) => {
   }
 }
 
-/** The ids of all that fit, best first, as the contract and the design have it. */
+/** The ids of all that fit, best first: by band, then by score, then by id. */
 export const answerTo = (seeds: ReadonlyArray<Seed>, asked: Question) => {
   const bandOf = asked["search"] === undefined ? () => 0 : bands(seeds, String(asked["search"]))
   return seeds

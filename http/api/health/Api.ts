@@ -2,7 +2,7 @@ import { RouteTraits } from "#http/traits/Traits.ts"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 
-/** Contract: health. `compute` (what runs machines here, what it enforces, and what is lacking on this host) is ours. */
+/** Contract: `GET /v1/health`. Ours is `compute`: what runs machines here, what it enforces, and what this host lacks. */
 export const HealthReport = Schema.Struct({
   status: Schema.Literal("ok", "degraded"),
   version: Schema.String,

@@ -3,7 +3,7 @@ import { templates } from "#src/imports/templates.ts"
 import { HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 
-/** Contract: "Downloadable templates". */
+/** Contract: Import, templates. */
 export const TemplatesRoutes = rawRoutes((add) =>
   Effect.forEach(Object.entries(templates), ([name, csv]) =>
     add(

@@ -5,7 +5,7 @@ import { Schema } from "effect"
 
 const name = { serverName: Schema.String }
 
-/** The MCP registry's read API over the directory (reference: its OpenAPI document, version 0.1). */
+/** The MCP registry's read API over the directory (its public OpenAPI document, version 0.1). */
 export class RegistryApi extends HttpApiGroup.make("registry")
   .add(
     HttpApiEndpoint.get("list", "/v0.1/servers")

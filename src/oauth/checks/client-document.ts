@@ -4,7 +4,7 @@ import { Either, Predicate, Schema } from "effect"
 import { ClientName, commonFields } from "./client-document-fields.ts"
 
 /**
- * A client's metadata document as far as we read it (contract: metadata document fields). A document is made for many
+ * A client's metadata document as far as we read it. A document is made for many
  * authorization servers: fields unknown to us are ignored, `logo_uri` and the like are never used.
  */
 const Document = Schema.Struct({

@@ -1,6 +1,6 @@
 import { type McpScope, mcpScopes } from "./scopes.ts"
 
-/** What of MCP a message wants to do, in terms of scopes (contract: OAuth protection, 5). */
+/** What of MCP a message wants to do, in terms of scopes (docs/security.md, "Scopes"). */
 export type Need =
   /** Any one of these is enough; the first is the one to ask for. */
   | { readonly _tag: "OneOf"; readonly scopes: ReadonlyArray<McpScope> }
@@ -49,7 +49,7 @@ export const needsOf = (body: unknown): ReadonlyArray<Need> => {
   return body.length === 0 ? [everything] : body.map(needOf)
 }
 
-/** Where hosted servers speak MCP (README, "What an image must do"); a closing slash makes no other address. */
+/** Where hosted servers speak MCP (docs/images.md); a closing slash makes no other address. */
 const endpoint = /^\/(mcp|message|sse)\/?(?:\?|$)/
 
 /**

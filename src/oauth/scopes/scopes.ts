@@ -1,4 +1,4 @@
-/** Scopes of access tokens for hosted servers (contract: OAuth protection, 5). */
+/** Scopes of access tokens for hosted servers (docs/security.md, "Scopes"). */
 export const mcpScopes = ["mcp:read", "mcp:write", "mcp:execute"] as const
 
 /** Asks for a refresh token; it is listed in metadata and left out of challenges. */

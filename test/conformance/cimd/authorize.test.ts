@@ -52,7 +52,7 @@ const served = (fields: Readonly<Record<string, unknown>> = {}, headers?: Readon
 }
 
 describe("an authorization request of a client that nobody registered", () => {
-  it("is in order when the client's document is (contract: registration paths)", async () => {
+  it("is in order when the client's document is good", async () => {
     const id = served()
     expect(await outcome(id)).toBe("signs in")
     expect(await outcome(id, { redirect_uri: "http://localhost:41234/callback" })).toBe("signs in")
@@ -125,7 +125,7 @@ describe("an authorization request of a client that nobody registered", () => {
       .toEqual([undefined, "\"v1\"", "\"v1\""])
   })
 
-  it("is asked for by ETag after a day [contract: registration paths, 2]", async () => {
+  it("is asked for by ETag after a day", async () => {
     const id = served({}, { etag: "\"v1\"" })
     expect(await outcome(id)).toBe("signs in")
     berth.advance(24 * 60 * 60 * 1000)
