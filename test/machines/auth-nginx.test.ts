@@ -12,7 +12,7 @@ import { type Driver, driverOf, run, specOf, until, up } from "./support.ts"
 
 const missing = missingProgram("nginx") ?? missingProgram("openssl")
 
-/** The server block that the README shows, on a port of its own, with a certificate for localhost. */
+/** The server block that docs/operate.md shows, on a port of its own, with a certificate for localhost. */
 const nginx = (port: number, platform: number) => {
   const folder = temporaryDirectory("nginx")
   const [key, certificate] = [join(folder, "key.pem"), join(folder, "certificate.pem")]
@@ -21,8 +21,8 @@ const nginx = (port: number, platform: number) => {
     ..."req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2".split(" "),
     ...[...subject, "-keyout", key, "-out", certificate]
   ], { stdio: "ignore" })
-  const readme = readFileSync(join(import.meta.dirname, "../../README.md"), "utf8")
-  const block = (/ +server \{\n +listen 443 ssl;[^]*?\n  \}\n/.exec(readme)?.[0] ?? "")
+  const page = readFileSync(join(import.meta.dirname, "../../docs/operate.md"), "utf8")
+  const block = (/^server \{\n +listen 443 ssl;[^]*?\n\}\n/m.exec(page)?.[0] ?? "")
     .replace(
       "listen 443 ssl;",
       `listen 127.0.0.1:${port} ssl; ssl_certificate ${certificate}; ssl_certificate_key ${key};`
