@@ -1,14 +1,18 @@
-import { execFileSync } from "node:child_process"
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { describe, expect, it } from "vitest"
 
 const root = join(import.meta.dirname, "../..")
 const read = (file: string) => readFileSync(join(root, file), "utf8")
-const tracked = execFileSync("git", ["ls-files", "-co", "--exclude-standard"], { cwd: root, encoding: "utf8" })
-  .split("\n").filter((file) => file !== "" && existsSync(join(root, file)))
-const pages = tracked.filter((file) => file.endsWith(".md") && !file.startsWith("skills/"))
-const sources = tracked.filter((file) => /\.(ts|js|mjs|cjs)$/.test(file))
+const filesIn = (...folders: ReadonlyArray<string>) =>
+  folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((file) => join(folder, file))
+  )
+const pages = [
+  ...["README.md", "CONTRIBUTING.md", "SECURITY.md", "test/bench/README.md"],
+  ...filesIn("docs").filter((file) => file.endsWith(".md"))
+]
+const sources = filesIn("src", "http", "tools", "sql", "scripts", "test").filter((file) => /\.(ts|js)$/.test(file))
 
 /** As GitHub makes them of headings. */
 const anchorsOf = (page: string) =>
