@@ -12,7 +12,8 @@ const pages = [
   ...["README.md", "CONTRIBUTING.md", "SECURITY.md", "test/bench/README.md"],
   ...filesIn("docs").filter((file) => file.endsWith(".md"))
 ]
-const sources = filesIn("src", "http", "tools", "sql", "scripts", "test").filter((file) => /\.(ts|js)$/.test(file))
+const sources = filesIn("src", "http", "tools", "sql", "scripts", "test")
+  .filter((file) => /\.(ts|js)$/.test(file) && !file.includes("node_modules"))
 
 /** As GitHub makes them of headings. */
 const anchorsOf = (page: string) =>
