@@ -1,7 +1,6 @@
 import { Accounts } from "#src/accounts/Accounts.ts"
 import { type LogInsBusy } from "#src/accounts/Passwords.ts"
 import { type EmailTaken, LogIn, SignUp, type TooManyAttempts, type WrongCredentials } from "#src/accounts/User.ts"
-import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { decodeInput, type Invalid } from "#src/shared/Failure.ts"
 import { Data, Effect } from "effect"
 import { type Fault } from "./fields.ts"
@@ -55,11 +54,11 @@ export const enteredIn = (form: URLSearchParams) => ({
 export const makeAttempt = Effect.map(Accounts, (accounts) => ({
   "sign-in": Effect.fn("pages.signIn")(function*(form: URLSearchParams) {
     const input = yield* decodeInput(LogIn)({ email: enteredIn(form).email, password: text(form, "password") })
-    return yield* accounts.logIn(input, yield* CallerAddress)
+    return yield* accounts.logIn(input)
   }, Effect.mapError(notEntered)),
   "sign-up": Effect.fn("pages.signUp")(function*(form: URLSearchParams) {
     const { email, name } = enteredIn(form)
     const input = { email, password: text(form, "password"), ...(name === "" ? {} : { name }) }
-    return yield* accounts.signUp(yield* decodeInput(SignUp)(input), yield* CallerAddress)
+    return yield* accounts.signUp(yield* decodeInput(SignUp)(input))
   }, Effect.mapError(notEntered))
 }))

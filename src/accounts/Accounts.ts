@@ -1,3 +1,4 @@
+import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { newId, newUlid } from "#src/shared/ids.ts"
 import { now } from "#src/shared/now.ts"
 import { digestOf, randomToken } from "#src/shared/tokens.ts"
@@ -28,8 +29,7 @@ export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {
       return { user, token, expiresAt }
     })
 
-    /** `address` is the caller's IP. */
-    const signUp = Effect.fn("Accounts.signUp")(function*(input: typeof SignUp.Type, address: string) {
+    const signUp = Effect.fn("Accounts.signUp")(function*(input: typeof SignUp.Type) {
       const passwordHash = yield* passwords.hash(input.password)
       const user = yield* repo.insertUser({
         id: AccountId.make(newUlid()),
@@ -37,14 +37,13 @@ export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {
         name: input.name ?? null,
         passwordHash
       })
-      yield* attempts.signedUp(user.email, address)
+      yield* attempts.signedUp(user.email, yield* CallerAddress)
       return yield* open(user)
     }, passwords.admitted)
 
-    /** `address` is the caller's IP. */
-    const logIn = Effect.fn("Accounts.logIn")(function*(input: typeof LogIn.Type, address: string) {
+    const logIn = Effect.fn("Accounts.logIn")(function*(input: typeof LogIn.Type) {
       const email = input.email.toLowerCase()
-      const attempt = yield* attempts.begin(email, address)
+      const attempt = yield* attempts.begin(email, yield* CallerAddress)
       const user = yield* repo.userByEmail(email)
       const fits = yield* passwords.verify(Option.getOrUndefined(user)?.passwordHash, input.password)
       if (!fits || Option.isNone(user)) return yield* new WrongCredentials()

@@ -13,6 +13,7 @@ import { Publishing } from "#src/publishing/Publishing.ts"
 import { ReadyImage } from "#src/ready-image/ReadyImage.ts"
 import { type Server } from "#src/servers/Server.ts"
 import { Servers } from "#src/servers/Servers.ts"
+import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { Data, Effect, Option, Schedule, Schema } from "effect"
 import { randomBytes } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
@@ -55,11 +56,12 @@ const enter = Effect.fn("Demo.enter")(function*(home: string) {
     yield* writeRecord(home, record)
     yield* say(`opening the account ${record.email}`)
   }
-  const session = yield* accounts.logIn(record, "local").pipe(
+  const session = yield* accounts.logIn(record).pipe(
     Effect.catchTag(
       "WrongCredentials",
-      () => accounts.signUp({ email: record.email, password: record.password }, "local")
-    )
+      () => accounts.signUp({ email: record.email, password: record.password })
+    ),
+    Effect.provideService(CallerAddress, "local")
   )
   const actor = Option.getOrThrow(yield* accounts.authenticate(session.token))
   return { record, actor }

@@ -4,6 +4,7 @@ import { tidyScope } from "#src/oauth/checks/client-document-fields.ts"
 import { clientIdUrlProblem, isClientIdUrl } from "#src/oauth/checks/client-id-url.ts"
 import { checkRegistration } from "#src/oauth/checks/registration.ts"
 import { Servers } from "#src/servers/Servers.ts"
+import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { addressBucket } from "#src/shared/client-address.ts"
 import { GuardedHttp } from "#src/shared/GuardedHttp.ts"
 import { newUlid, ulidPattern } from "#src/shared/ids.ts"
@@ -149,19 +150,23 @@ export class OAuthClients extends Effect.Service<OAuthClients>()("oauth/OAuthCli
       withPolicy(sessionOnly)
     )
 
-    const admit = Effect.fn("OAuthClients.admit")(function*(address: string) {
-      const rule = { key: `register:${addressBucket(address)}`, limit: registrationsPerHour, window: "1 hour" } as const
+    const admit = Effect.fn("OAuthClients.admit")(function*() {
+      const rule = {
+        key: `register:${addressBucket(yield* CallerAddress)}`,
+        limit: registrationsPerHour,
+        window: "1 hour"
+      } as const
       const { allowed, retryAfterSeconds } = yield* limits.consumeOrPass(rule)
       if (!allowed) return yield* new TooManyRegistrations({ retryAfter: retryAfterSeconds })
     })
 
     /**
-     * Dynamic registration (RFC 7591 §3.1): anybody may, `address` being theirs, so many times an hour. Gives what the
-     * 201 carries.
+     * Dynamic registration (RFC 7591 §3.1): anybody may, so many times an hour from an address. Gives what the 201
+     * carries.
      */
-    const register = Effect.fn("OAuthClients.register")(function*(input: unknown, address: string) {
+    const register = Effect.fn("OAuthClients.register")(function*(input: unknown) {
       const request = yield* checkRegistration(input)
-      yield* admit(address)
+      yield* admit()
       const registeredAt = new Date(yield* Clock.currentTimeMillis)
       const { clientId, document } = yield* repo.save({
         clientId: dynamicPrefix + newUlid(),

@@ -1,5 +1,6 @@
 import { AccountId, type Actor, CurrentActor, type Scope } from "#src/accounts/CurrentActor.ts"
 import { OAuthClients } from "#src/oauth/Clients.ts"
+import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { describe as failureOf } from "#src/shared/Failure.ts"
 import { newId } from "#src/shared/ids.ts"
 import { SqlClient } from "@effect/sql"
@@ -28,7 +29,7 @@ const isTrusted = (serverId: string, clientId: string) =>
   Effect.flatMap(clients, (service) => service.isTrustedFor(serverId, clientId))
 const metadata = { redirect_uris: ["http://localhost/callback"], client_name: "Editor" }
 const register = (address: string, input: unknown = metadata) =>
-  Effect.flatMap(clients, (service) => service.register(input, address))
+  Effect.provideService(Effect.flatMap(clients, (service) => service.register(input)), CallerAddress, address)
 const exists = (clientId: string) =>
   Effect.map(Effect.flatMap(clients, (service) => service.find(clientId)), ({ _tag }) => _tag === "Some")
 

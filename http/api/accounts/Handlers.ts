@@ -4,7 +4,6 @@ import { withSession } from "#http/callers/session-cookie.ts"
 import { Accounts } from "#src/accounts/Accounts.ts"
 import { Session } from "#src/accounts/User.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
-import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
 import { Effect, Schema } from "effect"
 import { AccountsApi } from "./Api.ts"
@@ -25,13 +24,11 @@ export const AccountsHandlers = HttpApiBuilder.group(
       return handlers
         .handle(
           "signUp",
-          ({ payload }) =>
-            Effect.flatMap(CallerAddress, (address) => Effect.flatMap(accounts.signUp(payload, address), opened(201)))
+          ({ payload }) => Effect.flatMap(accounts.signUp(payload), opened(201))
         )
         .handle(
           "logIn",
-          ({ payload }) =>
-            Effect.flatMap(CallerAddress, (address) => Effect.flatMap(accounts.logIn(payload, address), opened(200)))
+          ({ payload }) => Effect.flatMap(accounts.logIn(payload), opened(200))
         )
         .handle("logOut", () => Effect.zipRight(accounts.logOut, closed))
         .handle("me", () => Effect.map(accounts.me, data))

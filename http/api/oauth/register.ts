@@ -2,7 +2,6 @@ import { openHeaders, preflight } from "#http/answers/cors.ts"
 import { rawRoutes } from "#http/traits/RawRoutes.ts"
 import { OAuthClients } from "#src/oauth/Clients.ts"
 import { oauthPaths } from "#src/oauth/server-metadata.ts"
-import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 
@@ -22,7 +21,7 @@ const register = (clients: OAuthClients) =>
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
     const metadata = yield* Effect.flatMap(request.text, (text) => Effect.try((): unknown => JSON.parse(text)))
-    return answer(201, yield* clients.register(metadata, yield* CallerAddress))
+    return answer(201, yield* clients.register(metadata))
   }).pipe(Effect.catchTags({
     RequestError: () => Effect.succeed(notJson),
     UnknownException: () => Effect.succeed(notJson),

@@ -53,7 +53,7 @@ export const newClient = (
   redirect_uris: ReadonlyArray<string> = [web],
   fields: Readonly<Record<string, unknown>> = {}
 ) =>
-  Effect.flatMap(OAuthClients, (clients) => clients.register({ redirect_uris, client_name: "Editor", ...fields }, "ip"))
+  Effect.flatMap(OAuthClients, (clients) => clients.register({ redirect_uris, client_name: "Editor", ...fields }))
     .pipe(Effect.map(({ client_id }) => client_id))
 
 export const newPkce = () => {
