@@ -43,6 +43,18 @@ describe("/openapi.json", () => {
     expect(document.openapi).toMatch(/^3\.1\.\d+$/)
   })
 
+  it("has one body for all failures, whichever it is; health's 503 is a report", () => {
+    const envelope = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } }
+    for (const [path, methods] of Object.entries(document.paths)) {
+      for (const [method, { responses }] of Object.entries(methods)) {
+        for (const [status, response] of Object.entries(responses)) {
+          if (Number(status) < 400 || (path === "/v1/health" && status === "503")) continue
+          expect(response, `${method} ${path} ${status}`).toMatchObject({ content: envelope })
+        }
+      }
+    }
+  })
+
   it("says what each filter of the directory, the registry and the metadata means", () => {
     const filters = {
       "/v1/directory": ["search", "category", "location", "templateType", "vertical", "city", "radius_miles"],
