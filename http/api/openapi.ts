@@ -59,8 +59,8 @@ export const truthful = (spec: Json): Json => {
         response["headers"] = headers
         // Of health the 503 is a report too.
         if (Number(status) < 400 || (status === "503" && operation["operationId"] === "health.health")) continue
-        const told = common(method, operation) as Record<string, string>
-        response["description"] = told[status] ?? meanings[status] ?? response["description"]
+        const known = common(method, operation) as Record<string, string>
+        response["description"] = known[status] ?? meanings[status] ?? response["description"]
         response["content"] = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } }
       }
     }

@@ -52,7 +52,7 @@ const known = (found: Option.Option<Actor>): Caller =>
   })
 
 /** Sessions, keys and JWTs differ by their looks; neither of the first two has a dot in it. */
-const holderOf = Effect.fnUntraced(function*(token: string, credential: Traits["credential"]) {
+const actorOf = Effect.fnUntraced(function*(token: string, credential: Traits["credential"]) {
   if (token.startsWith(sessionPrefix)) return yield* (yield* Accounts).authenticate(token)
   if (credential === "door" && token.includes(".")) return yield* (yield* PlatformTokens).authenticate(token)
   return yield* (yield* ApiKeys).authenticate(token)
@@ -76,7 +76,7 @@ export const identify = Effect.fnUntraced(
           onSome: (machine): Caller => ({ _tag: "Machine", machine })
         })
       }
-      return known(yield* holderOf(token, credential))
+      return known(yield* actorOf(token, credential))
     }
     const cookie = request.cookies[cookieName(settings)]
     if (cookie === undefined || cookie === "") return { _tag: "Anonymous" } satisfies Caller

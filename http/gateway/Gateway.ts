@@ -91,11 +91,13 @@ export const makeGateway = Effect.gen(function*() {
   const logMachine = (message: string, error: unknown) =>
     Runtime.runFork(runtime)(Effect.logWarning(`${message}: ${messageOf(error).slice(0, 200)}`))
 
-  const say = (req: IncomingMessage, res: ServerResponse, reply: Answer) =>
-    void Runtime.runPromise(runtime)(limited(req, reply)).then((told) => answer(req, res, told)).catch((error) => {
-      log("A request could not be answered", error)
-      res.destroy()
-    })
+  const respond = (req: IncomingMessage, res: ServerResponse, reply: Answer) =>
+    void Runtime.runPromise(runtime)(limited(req, reply)).then((counted) => answer(req, res, counted)).catch(
+      (error) => {
+        log("A request could not be answered", error)
+        res.destroy()
+      }
+    )
 
   const underWay = new Set<() => void>()
   let draining = false
@@ -114,7 +116,7 @@ export const makeGateway = Effect.gen(function*() {
     body?: Buffer
   ) => {
     const { machine } = route
-    if (machine === undefined) return say(req, res, notRunning(route))
+    if (machine === undefined) return respond(req, res, notRunning(route))
     metering.addRequest(route.accountId)
     const addressing = addressingOf(req, from, route.host, target.form === "path" ? `${base}/s/${route.slug}` : "")
     // A stream of the legacy transport begins with an address that the client has to be told in its own terms.
@@ -142,7 +144,7 @@ export const makeGateway = Effect.gen(function*() {
         logMachine(`The machine of ${route.slug} did not answer`, error)
         routes.doubt(route.slug)
         const message = sent ? connectionLost : "The server can't be reached; try again shortly"
-        say(req, res, failure(502, "BAD_GATEWAY", message, draining ? { Connection: "close" } : {}))
+        respond(req, res, failure(502, "BAD_GATEWAY", message, draining ? { Connection: "close" } : {}))
       },
       onEnd: () => {
         underWay.delete(cut)
@@ -154,8 +156,8 @@ export const makeGateway = Effect.gen(function*() {
 
   const serve = async (target: Target, req: IncomingMessage, res: ServerResponse, awaitsContinue: boolean) => {
     const problem = framingProblem(req)
-    if (problem !== undefined) return say(req, res, failure(400, "BAD_REQUEST", problem, { Connection: "close" }))
-    if (isPreflight(req)) return say(req, res, { status: 204, headers: cors.preflight })
+    if (problem !== undefined) return respond(req, res, failure(400, "BAD_REQUEST", problem, { Connection: "close" }))
+    if (isPreflight(req)) return respond(req, res, { status: 204, headers: cors.preflight })
     if (draining) {
       return answer(
         req,
@@ -168,43 +170,43 @@ export const makeGateway = Effect.gen(function*() {
     }
     const { kind, slug } = target
     const route = slug === undefined ? undefined : routes.peek(slug) ?? await routes.find(slug)
-    if (route === undefined) return say(req, res, noSuchServer)
-    if (kind === "metadata") return say(req, res, metadataAnswer(req, resourceMetadata(settings, route, target)))
+    if (route === undefined) return respond(req, res, noSuchServer)
+    if (kind === "metadata") return respond(req, res, metadataAnswer(req, resourceMetadata(settings, route, target)))
 
     const asked = authorize(req, route)
     const verdict = asked instanceof Promise ? await asked : asked
     if (verdict._tag === "Refused") {
       const { error, message } = verdict
       const headers = { "WWW-Authenticate": challenge(route, target, error) }
-      return say(req, res, failure(401, "UNAUTHORIZED", message, headers))
+      return respond(req, res, failure(401, "UNAUTHORIZED", message, headers))
     }
     if (wantsWebSocket(req)) {
       const message = "WebSocket is not supported; use Streamable HTTP or SSE"
-      return say(req, res, failure(501, "NOT_IMPLEMENTED", message, { Connection: "close" }))
+      return respond(req, res, failure(501, "NOT_IMPLEMENTED", message, { Connection: "close" }))
     }
 
     const limit = plans[route.plan].requestsPerMonth
     if (limit !== null) {
       if (metering.used(route.accountId) === undefined) await metering.learn(route.accountId)
-      if ((metering.used(route.accountId) ?? 0) >= limit) return say(req, res, monthSpent(limit, Date.now()))
+      if ((metering.used(route.accountId) ?? 0) >= limit) return respond(req, res, monthSpent(limit, Date.now()))
     }
     if (res.destroyed) return
     if (!needsLook(verdict.claims)) return proxy(route, target, req, res, awaitsContinue)
     if (awaitsContinue) res.writeContinue()
     const permission = await permit(req, target.path, route, verdict.claims)
     if (permission._tag === "Permitted") return res.destroyed || proxy(route, target, req, res, false, permission.body)
-    return say(req, res, refusal(permission, route, target))
+    return respond(req, res, refusal(permission, route, target))
   }
 
   const handle: Gateway["handle"] = (match, req, res, awaitsContinue = false) => {
     if (match._tag === "Ambiguous") {
-      return say(req, res, failure(400, "BAD_REQUEST", match.reason, { Connection: "close" }))
+      return respond(req, res, failure(400, "BAD_REQUEST", match.reason, { Connection: "close" }))
     }
     observe(req, res, match.target.form)
     serve(match.target, req, res, awaitsContinue).catch((error: unknown) => {
       log("A request could not be routed", error)
       const message = "The gateway can't look the server up right now; try again shortly"
-      say(req, res, failure(503, "SERVICE_UNAVAILABLE", message, { "Retry-After": "5" }))
+      respond(req, res, failure(503, "SERVICE_UNAVAILABLE", message, { "Retry-After": "5" }))
     })
   }
 

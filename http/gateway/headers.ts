@@ -130,8 +130,8 @@ export const responseHeaders = (
         return rewriteAddress(addressing, value)
     }
     if (plain(name) === gatewayToken || forProxies.has(name)) return undefined
-    const told = name === "www-authenticate" ? rewriteChallenge(addressing, value) : value
-    return shared === undefined ? told : shared.pass(name, told)
+    const outward = name === "www-authenticate" ? rewriteChallenge(addressing, value) : value
+    return shared === undefined ? outward : shared.pass(name, outward)
   })
   if (shared !== undefined) out.push(...shared.added())
   return out

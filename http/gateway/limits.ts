@@ -9,7 +9,7 @@ import { type Answer, failure } from "./answer.ts"
 /** Guesses at names, broken requests: they cost the one who asks nothing but asking. */
 const isGuess = ({ status }: Answer) => [400, 404, 405].includes(status)
 
-/** What a client is told on its way to a token: the 401, and the document that it names. */
+/** What a client is checked on its way to a token: the 401, and the document that it names. */
 const isDiscovery = ({ status }: Answer) => status === 401 || status === 200
 
 /**
@@ -24,7 +24,7 @@ export const anonymousLimit = (settings: Settings, limits: RateLimit) => (req: I
     limits.consumeOrPass(bucket),
     ({ allowed, limit, remaining, resetAt, retryAfterSeconds }): Answer => {
       const message = `More than ${limit} refused requests a minute; try again in ${retryAfterSeconds} seconds`
-      const told = allowed || !isGuess(reply) && !isDiscovery(reply)
+      const checked = allowed || !isGuess(reply) && !isDiscovery(reply)
         ? reply
         : failure(429, "RATE_LIMITED", message, { "Retry-After": String(retryAfterSeconds) })
       const headers = {
@@ -32,7 +32,7 @@ export const anonymousLimit = (settings: Settings, limits: RateLimit) => (req: I
         "X-RateLimit-Remaining": String(remaining),
         "X-RateLimit-Reset": String(resetAt)
       }
-      return { ...told, headers: { ...headers, ...told.headers } }
+      return { ...checked, headers: { ...headers, ...checked.headers } }
     }
   )
 }

@@ -28,14 +28,14 @@ class StreamNotFound extends Schema.TaggedError<StreamNotFound>()("StreamNotFoun
 
 interface Session {
   readonly transport: SSEServerTransport
-  readonly holder: string
+  readonly owner: string
 }
 
 /**
  * A session belongs to the credential that opened it, not to whoever knows its id. A client's next token is the same
  * credential as long as it allows the same.
  */
-const holderOf = ({ accountId, credential }: Actor) =>
+const sessionOwner = ({ accountId, credential }: Actor) =>
   [accountId, credential.kind, credential.id, ...credential.kind === "oauth" ? [...credential.scopes].toSorted() : []]
     .join(" ")
 
@@ -144,7 +144,7 @@ const routes = rawRoutes((add) =>
         for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
         const path = new URL(`${settings.baseUrl}/message`).pathname
         const transport = new SSEServerTransport(path, response)
-        sessions.set(transport.sessionId, { transport, holder: holderOf(actor) })
+        sessions.set(transport.sessionId, { transport, owner: sessionOwner(actor) })
         yield* Effect.addFinalizer(() => Effect.sync(() => sessions.delete(transport.sessionId)))
         yield* Effect.promise(() => tools.serverFor({ actor, address }, selection).connect(transport))
         // Proxies and clients drop a stream that stays silent.
@@ -162,7 +162,10 @@ const routes = rawRoutes((add) =>
       Effect.gen(function*() {
         const { actor, request } = yield* enter
         const id = urlOf(request).searchParams.get("sessionId") ?? ""
-        const session = Option.filter(Option.fromNullable(sessions.get(id)), ({ holder }) => holder === holderOf(actor))
+        const session = Option.filter(
+          Option.fromNullable(sessions.get(id)),
+          ({ owner }) => owner === sessionOwner(actor)
+        )
         if (Option.isNone(session)) return yield* new StreamNotFound()
         // Answers to messages go by the stream: of this one's faults an envelope tells.
         const body = yield* Effect.mapError(request.json, ({ message }) => new BadRequest({ reason: message }))

@@ -84,7 +84,7 @@ export const makeAuthorize = Effect.gen(function*() {
     }
   })
 
-  const told = Effect.fn("pages.told")(function*(error: RedirectError) {
+  const redirectError = Effect.fn("pages.redirectError")(function*(error: RedirectError) {
     const actor = yield* visitor
     return actor !== undefined && (yield* authorization.trusts(actor.accountId, error.client))
       ? seeOther(error.redirectTo)
@@ -93,7 +93,7 @@ export const makeAuthorize = Effect.gen(function*() {
 
   const answered = Effect.catchTags({
     PageError: (error: PageError) => Effect.succeed(errorPage(error)),
-    RedirectError: told
+    RedirectError: redirectError
   })
 
   return { authorize: answered(authorize), decide: answered(decide), outlook } as const

@@ -53,7 +53,7 @@ export class ImportsApi extends HttpApiGroup.make("imports")
         "One file of at most 10 MB in the field `file`; the end of its name, .json or .csv, decides. Nothing is " +
           "imported yet: confirm within the hour. A business has 20 previews at most that are neither confirmed nor " +
           "discarded (429 limit_exceeded), and the plan limits their bytes (403 plan_limit_reached). What the catalog has " +
-          "no room for (5,000 items, 500 categories) is dropped, and told (limit_truncated). Encoding (UTF-8, " +
+          "no room for (5,000 items, 500 categories) is dropped, with the warning limit_truncated. Encoding (UTF-8, " +
           "UTF-16 with a mark, windows-1252) and delimiter (comma, semicolon, tab) are found out. An item without a " +
           "name, with a name over 255 characters, or with more cells than the header is skipped (format_error); " +
           "a price, category (over 255) or description (over 5,000) that can't be used is left out (field_skipped). " +

@@ -28,7 +28,7 @@ const restored = ({ body, contentType, cookies, location, status }: StoredRespon
 }
 
 /** A user's sessions may all do the same; what an API key may do is its own. */
-const holderOf = ({ credential }: Actor) => credential.kind === "session" ? "session" : credential.id
+const idempotencyHolder = ({ credential }: Actor) => credential.kind === "session" ? "session" : credential.id
 
 const emailIn = (text: string) =>
   Option.flatMap(
@@ -46,7 +46,7 @@ const emailIn = (text: string) =>
  */
 const ownerOf = (caller: Caller, { idempotency }: Traits, text: string, address: string) => {
   if (caller._tag === "Known") {
-    return Option.some({ accountId: caller.actor.accountId, holder: holderOf(caller.actor) })
+    return Option.some({ accountId: caller.actor.accountId, holder: idempotencyHolder(caller.actor) })
   }
   return Option.map(
     Option.filter(emailIn(text), () => idempotency === "email"),
