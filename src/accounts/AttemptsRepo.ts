@@ -1,5 +1,5 @@
-import { dieOnSql } from "#src/shared/sql.ts"
-import { SqlClient, SqlSchema } from "@effect/sql"
+import { anyRow, maybe, one, run, transactionally } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"
 import { forgivenEvery, type Tally } from "./slowdown.ts"
 
@@ -9,32 +9,16 @@ export interface Origin {
   readonly account: Uint8Array
 }
 
-const Hash = Schema.Uint8ArrayFromSelf
-const Since = Schema.Struct({ bucket: Hash, since: Schema.DateFromSelf })
+const Recent = Schema.Struct({ count: Schema.Int, oldest: Schema.DateFromSelf })
 
 /** Attempts to log in: those from one address for one account, and those for an account from anywhere. */
 export class AttemptsRepo extends Effect.Service<AttemptsRepo>()("accounts/AttemptsRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
-    const recent = SqlSchema.single({
-      Request: Since,
-      Result: Schema.Struct({ count: Schema.Int, oldest: Schema.DateFromSelf }),
-      execute: ({ bucket, since }) =>
-        sql`SELECT count(*)::int AS count, coalesce(min(attempted_at), now()) AS oldest
-            FROM login_attempts WHERE bucket = ${bucket} AND attempted_at > ${since}`
-    })
-    const known = SqlSchema.findAll({
-      Request: Since,
-      Result: Schema.Struct({ succeededAt: Schema.DateFromSelf }),
-      execute: ({ bucket, since }) =>
-        sql`SELECT succeeded_at FROM known_logins WHERE bucket = ${bucket} AND succeeded_at > ${since}`
-    })
-    const tally = SqlSchema.findOne({
-      Request: Hash,
-      Result: Schema.Struct({ failures: Schema.Number, countedAt: Schema.DateFromSelf }),
-      execute: (account) => sql`SELECT failures, counted_at FROM login_tallies WHERE account = ${account}`
-    })
+    const tally = maybe(Schema.Struct({ failures: Schema.Number, countedAt: Schema.DateFromSelf }))((
+      account: Uint8Array
+    ) => sql`SELECT failures, counted_at FROM login_tallies WHERE account = ${account}`)
 
     return {
       /** Runs in a transaction in which attempts of the same origin, or for the same account, come one by one. */
@@ -43,42 +27,41 @@ export class AttemptsRepo extends Effect.Service<AttemptsRepo>()("accounts/Attem
           [bucket, account],
           (hash) => sql`SELECT pg_advisory_xact_lock(hashtextextended(encode(${hash}, 'hex'), 0))`,
           { discard: true }
-        ).pipe(Effect.zipRight(work), sql.withTransaction, dieOnSql),
+        ).pipe(Effect.zipRight(work), transactionally(sql)),
       /** How many were made since, and when the first of them. */
-      recent: ({ bucket }: Origin, since: Date) => dieOnSql(recent({ bucket, since })),
+      recent: one(Recent)(({ bucket }: Origin, since: Date) =>
+        sql`SELECT count(*)::int AS count, coalesce(min(attempted_at), now()) AS oldest
+            FROM login_attempts WHERE bucket = ${bucket} AND attempted_at > ${since}`
+      ),
       /** Whether a log-in from there has succeeded since. */
       isKnown: ({ bucket }: Origin, since: Date) =>
-        dieOnSql(Effect.map(known({ bucket, since }), (rows) => rows.length > 0)),
-      tally: ({ account }: Origin) => dieOnSql(Effect.map(tally(account), Option.getOrUndefined)),
+        anyRow(sql`SELECT succeeded_at FROM known_logins WHERE bucket = ${bucket} AND succeeded_at > ${since}`),
+      tally: ({ account }: Origin) => Effect.map(tally(account), Option.getOrUndefined),
       add: ({ bucket }: Origin, attemptedAt: Date) =>
-        dieOnSql(Effect.asVoid(sql`INSERT INTO login_attempts ${sql.insert({ bucket, attemptedAt })}`)),
+        run(sql`INSERT INTO login_attempts ${sql.insert({ bucket, attemptedAt })}`),
       putTally: ({ account }: Origin, { countedAt, failures }: Tally) =>
-        dieOnSql(Effect.asVoid(
+        run(
           sql`INSERT INTO login_tallies ${sql.insert({ account, failures, countedAt })} ON CONFLICT (account)
               DO UPDATE SET failures = excluded.failures, counted_at = excluded.counted_at`
-        )),
+        ),
       /** Takes one attempt back: it was no failure. */
       lowerTally: ({ account }: Origin) =>
-        dieOnSql(Effect.asVoid(
-          sql`UPDATE login_tallies SET failures = greatest(0, failures - 1) WHERE account = ${account}`
-        )),
+        run(sql`UPDATE login_tallies SET failures = greatest(0, failures - 1) WHERE account = ${account}`),
       /** The origin's own failures are forgotten, and it is known from now on. */
       succeeded: ({ bucket }: Origin, succeededAt: Date) =>
-        dieOnSql(
+        run(
           sql`DELETE FROM login_attempts WHERE bucket = ${bucket}`.pipe(
             Effect.zipRight(sql`INSERT INTO known_logins ${sql.insert({ bucket, succeededAt })}
-              ON CONFLICT (bucket) DO UPDATE SET succeeded_at = excluded.succeeded_at`),
-            Effect.asVoid
+              ON CONFLICT (bucket) DO UPDATE SET succeeded_at = excluded.succeeded_at`)
           )
         ),
       /** Drops what can no longer count: attempts, known origins from before these times, tallies that ran down. */
       sweep: (before: { readonly attempts: Date; readonly known: Date }, at: Date) =>
-        dieOnSql(
+        run(
           sql`DELETE FROM login_attempts WHERE attempted_at <= ${before.attempts}`.pipe(
             Effect.zipRight(sql`DELETE FROM known_logins WHERE succeeded_at <= ${before.known}`),
             Effect.zipRight(sql`DELETE FROM login_tallies
-              WHERE counted_at + make_interval(secs => failures * ${forgivenEvery / 1000}) <= ${at}`),
-            Effect.asVoid
+              WHERE counted_at + make_interval(secs => failures * ${forgivenEvery / 1000}) <= ${at}`)
           )
         )
     } as const

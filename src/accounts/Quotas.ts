@@ -1,5 +1,5 @@
 import { PlanLimitReached, type PlanName, plans, type Quota } from "#src/plans/Plan.ts"
-import { dieOnSql } from "#src/shared/sql.ts"
+import { run } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { CurrentActor } from "./CurrentActor.ts"
@@ -11,8 +11,7 @@ export class Quotas extends Effect.Service<Quotas>()("billing/Quotas", {
      * Locks the account, so that counts made in the same transaction hold until its end. Rows that only refer to it can be
      * written meanwhile.
      */
-    const lock = (accountId: string) =>
-      dieOnSql(Effect.asVoid(sql`SELECT id FROM users WHERE id = ${accountId} FOR NO KEY UPDATE`))
+    const lock = (accountId: string) => run(sql`SELECT id FROM users WHERE id = ${accountId} FOR NO KEY UPDATE`)
 
     /** Fails when what is used, and what is to be added, is more than the plan allows. */
     const check = (plan: PlanName, limit: Quota, used: number, adding: number) => {

@@ -1,4 +1,4 @@
-import { dieOnSql, patiently } from "#src/shared/sql.ts"
+import { patiently, run } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 
@@ -37,7 +37,7 @@ export class EventsRepo extends Effect.Service<EventsRepo>()("analytics/EventsRe
 
     return {
       forget: patiently(sql)(Effect.asVoid(forget)),
-      add: (counts: ReadonlyArray<EventCount>) => dieOnSql(Effect.asVoid(add(counts)))
+      add: (counts: ReadonlyArray<EventCount>) => run(add(counts))
     } as const
   })
 }) {}

@@ -11,7 +11,7 @@ import { now } from "#src/shared/now.ts"
 import { type PageRequest, paginate } from "#src/shared/paging.ts"
 import { Secrets } from "#src/shared/Secrets.ts"
 import { slugOf, withSuffix } from "#src/shared/slug.ts"
-import { dieOnSql } from "#src/shared/sql.ts"
+import { transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Option } from "effect"
 import { changedColumns, integrationsContext, view } from "./business-columns.ts"
@@ -58,7 +58,7 @@ export class Businesses extends Effect.Service<Businesses>()("businesses/Busines
       return view({ ...row, verificationLevel: levelOf(row, yield* now) }, Object.keys(integrations ?? {}))
     })
 
-    const transaction = <A, E, R>(effect: Effect.Effect<A, E, R>) => dieOnSql(sql.withTransaction(effect))
+    const transaction = transactionally(sql)
 
     /**
      * Everything that changes a business or its catalog goes through here: one transaction, one at a time for each

@@ -1,5 +1,5 @@
 import { ProjectNotFound } from "#src/projects/Project.ts"
-import { dieOnSql, onForeignKey, onUnique } from "#src/shared/sql.ts"
+import { anyRow, Count, dieOnSql, many, maybe, one, onForeignKey, onUnique, run } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema, type Statement } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
@@ -30,49 +30,10 @@ export class BusinessesRepo extends Effect.Service<BusinessesRepo>()("businesses
             SELECT b.*, p.account_id, u.plan, u.created_at AS account_created_at
             FROM b JOIN projects p ON p.id = b.project_id JOIN users u ON u.id = p.account_id`
     })
-    const find = SqlSchema.findOne({
-      Request: Schema.String,
-      Result: BusinessRow,
-      execute: (id) => sql`SELECT ${columns} FROM ${joined} WHERE b.id = ${id}`
-    })
-    const lock = SqlSchema.findAll({
-      Request: Schema.String,
-      Result: Schema.Struct({ id: Schema.String }),
-      execute: (id) => sql`SELECT id FROM businesses WHERE id = ${id} FOR UPDATE`
-    })
-    const page = SqlSchema.findAll({
-      Request: Schema.Struct({
-        accountId: Schema.String,
-        after: Schema.UndefinedOr(Schema.String),
-        count: Schema.Int
-      }),
-      Result: BusinessRow,
-      execute: ({ accountId, after, count }) =>
-        sql`SELECT ${columns} FROM ${joined} WHERE p.account_id = ${accountId}
-            ${after === undefined ? sql`` : sql`AND b.id < ${after}`} ORDER BY b.id DESC LIMIT ${count}`
-    })
-    const ids = (condition: Statement.Fragment) =>
-      SqlSchema.findAll({
-        Request: Schema.Void,
-        Result: Schema.Struct({ id: Schema.String }),
-        execute: () =>
-          sql`SELECT b.id FROM businesses b JOIN projects p ON p.id = b.project_id
+    const ids = many(Schema.Struct({ id: Schema.String }).pipe(Schema.pluck("id")))((condition: Statement.Fragment) =>
+      sql`SELECT b.id FROM businesses b JOIN projects p ON p.id = b.project_id
               JOIN users u ON u.id = p.account_id WHERE ${condition} ORDER BY b.id`
-      })().pipe(Effect.map((rows) => rows.map((row) => row.id)), dieOnSql)
-    const reviews = SqlSchema.findAll({
-      Request: Schema.Void,
-      Result: Schema.Struct({ id: Schema.String, name: Schema.String, email: Schema.String, level: Schema.String }),
-      execute: () =>
-        sql`SELECT b.id, b.name, u.email, b.verification_level AS level FROM ${joined}
-            WHERE b.review_requested_at IS NOT NULL AND b.premium_granted_at IS NULL ORDER BY b.review_requested_at`
-    })
-    const total = SqlSchema.single({
-      Request: Schema.String,
-      Result: Schema.Struct({ count: Schema.Int }),
-      execute: (accountId) =>
-        sql`SELECT count(*)::int AS count FROM businesses b JOIN projects p ON p.id = b.project_id
-            WHERE p.account_id = ${accountId}`
-    })
+    )
 
     const stored = (fields: Fields) =>
       Object.fromEntries(
@@ -82,9 +43,7 @@ export class BusinessesRepo extends Effect.Service<BusinessesRepo>()("businesses
       )
 
     const update = (id: string, fields: Fields) =>
-      Effect.asVoid(
-        sql`UPDATE businesses SET ${sql.update(stored({ id, ...fields }))}, updated_at = now() WHERE id = ${id}`
-      )
+      sql`UPDATE businesses SET ${sql.update(stored({ id, ...fields }))}, updated_at = now() WHERE id = ${id}`
 
     return {
       /** Undefined when the slug is taken. */
@@ -95,19 +54,29 @@ export class BusinessesRepo extends Effect.Service<BusinessesRepo>()("businesses
           onForeignKey("businesses_project_id_fkey", () => new ProjectNotFound()),
           dieOnSql
         ),
-      find: (id: string) => dieOnSql(find(id)),
+      find: maybe(BusinessRow)((id: string) => sql`SELECT ${columns} FROM ${joined} WHERE b.id = ${id}`),
       /** Locks the business for the rest of the transaction; false when it is gone. */
-      lock: (id: string) => dieOnSql(Effect.map(lock(id), (rows) => rows.length > 0)),
-      page: (accountId: string, after: string | undefined, count: number) =>
-        dieOnSql(page({ accountId, after, count })),
-      total: (accountId: string) => dieOnSql(Effect.map(total(accountId), (row) => row.count)),
-      update: (id: string, fields: Fields) => dieOnSql(update(id, fields)),
+      lock: (id: string) => anyRow(sql`SELECT id FROM businesses WHERE id = ${id} FOR UPDATE`),
+      page: many(BusinessRow)((accountId: string, after: string | undefined, count: number) =>
+        sql`SELECT ${columns} FROM ${joined} WHERE p.account_id = ${accountId}
+            ${after === undefined ? sql`` : sql`AND b.id < ${after}`} ORDER BY b.id DESC LIMIT ${count}`
+      ),
+      total: one(Count)((accountId: string) =>
+        sql`SELECT count(*)::int AS count FROM businesses b JOIN projects p ON p.id = b.project_id
+            WHERE p.account_id = ${accountId}`
+      ),
+      update: (id: string, fields: Fields) => run(update(id, fields)),
       /** An update that may link a server. */
       edit: (id: string, fields: Fields) =>
-        update(id, fields).pipe(onUnique("businesses_server_id_key", () => new ServerAlreadyLinked()), dieOnSql),
-      delete: (id: string) => dieOnSql(Effect.asVoid(sql`DELETE FROM businesses WHERE id = ${id}`)),
+        update(id, fields).pipe(onUnique("businesses_server_id_key", () => new ServerAlreadyLinked()), run),
+      delete: (id: string) => run(sql`DELETE FROM businesses WHERE id = ${id}`),
       /** Those whose owners wait for a review, the longest first. */
-      reviews: dieOnSql(reviews()),
+      reviews: many(
+        Schema.Struct({ id: Schema.String, name: Schema.String, email: Schema.String, level: Schema.String })
+      )(() =>
+        sql`SELECT b.id, b.name, u.email, b.verification_level AS level FROM ${joined}
+            WHERE b.review_requested_at IS NOT NULL AND b.premium_granted_at IS NULL ORDER BY b.review_requested_at`
+      )(),
       idsOfAccount: (accountId: string) => ids(sql`p.account_id = ${accountId}`),
       /** Those whose level waits for nothing but the age of the account. */
       idsOfAge: (createdBefore: Date) =>

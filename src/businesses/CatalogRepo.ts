@@ -1,4 +1,4 @@
-import { dieOnSql, onUnique } from "#src/shared/sql.ts"
+import { anyRow, dieOnSql, many, one, onUnique, run } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
@@ -26,26 +26,6 @@ export class CatalogRepo extends Effect.Service<CatalogRepo>()("businesses/Catal
     const sql = yield* SqlClient.SqlClient
     const pg = yield* PgClient.PgClient
 
-    const items = SqlSchema.findAll({
-      Request: Schema.String,
-      Result: ItemRow,
-      execute: (id) => sql`SELECT * FROM catalog_items WHERE business_id = ${id} ORDER BY sort_order, id`
-    })
-    const categories = SqlSchema.findAll({
-      Request: Schema.String,
-      Result: CategoryRow,
-      execute: (id) => sql`SELECT * FROM catalog_categories WHERE business_id = ${id} ORDER BY sort_order, id`
-    })
-    const place = (table: Table) =>
-      SqlSchema.single({
-        Request: Schema.String,
-        Result: Place,
-        execute: (id) =>
-          sql`SELECT count(*)::int AS count, coalesce(max(sort_order) + 1, 0) AS end
-              FROM ${sql(table)} WHERE business_id = ${id}`
-      })
-    const places = { catalog_items: place("catalog_items"), catalog_categories: place("catalog_categories") }
-
     const stored = (fields: Fields) =>
       "metadata" in fields ? { ...fields, metadata: pg.json(fields["metadata"]) } : fields
 
@@ -70,25 +50,19 @@ export class CatalogRepo extends Effect.Service<CatalogRepo>()("businesses/Catal
     const taken = onUnique("catalog_categories_business_id_name_key", () => new CategoryNameTaken())
 
     const remove = (table: Table, businessId: string, id: string) =>
-      sql`DELETE FROM ${sql(table)} WHERE business_id = ${businessId} AND id = ${id} RETURNING id`.pipe(
-        Effect.map((rows) => rows.length > 0),
-        dieOnSql
-      )
+      anyRow(sql`DELETE FROM ${sql(table)} WHERE business_id = ${businessId} AND id = ${id} RETURNING id`)
 
     const has = (table: Table, businessId: string, id: string) =>
-      sql`SELECT id FROM ${sql(table)} WHERE business_id = ${businessId} AND id = ${id}`.pipe(
-        Effect.map((rows) => rows.length > 0),
-        dieOnSql
-      )
+      anyRow(sql`SELECT id FROM ${sql(table)} WHERE business_id = ${businessId} AND id = ${id}`)
 
     /** Makes room at a place that is taken by another row: that one and all after it move on by one. */
     const makeRoom = (table: Table, businessId: string, at: number, forId: string) =>
-      dieOnSql(Effect.asVoid(
+      run(
         sql`UPDATE ${sql(table)} SET sort_order = sort_order + 1
             WHERE business_id = ${businessId} AND sort_order >= ${at} AND id <> ${forId}
               AND EXISTS (SELECT FROM ${sql(table)}
                 WHERE business_id = ${businessId} AND sort_order = ${at} AND id <> ${forId})`
-      ))
+      )
 
     const insertImportedCategories = (
       businessId: string,
@@ -115,10 +89,17 @@ export class CatalogRepo extends Effect.Service<CatalogRepo>()("businesses/Catal
             LEFT JOIN catalog_categories c ON c.business_id = ${businessId} AND c.name = made.category`
 
     return {
-      items: (businessId: string) => dieOnSql(items(businessId)),
-      categories: (businessId: string) => dieOnSql(categories(businessId)),
+      items: many(ItemRow)((businessId: string) =>
+        sql`SELECT * FROM catalog_items WHERE business_id = ${businessId} ORDER BY sort_order, id`
+      ),
+      categories: many(CategoryRow)((businessId: string) =>
+        sql`SELECT * FROM catalog_categories WHERE business_id = ${businessId} ORDER BY sort_order, id`
+      ),
       /** How many there are, and the place after the last. */
-      place: (table: Table, businessId: string) => dieOnSql(places[table](businessId)),
+      place: one(Place)((table: Table, businessId: string) =>
+        sql`SELECT count(*)::int AS count, coalesce(max(sort_order) + 1, 0) AS end
+              FROM ${sql(table)} WHERE business_id = ${businessId}`
+      ),
       makeRoom,
       insertItem: (row: Fields) => dieOnSql(insertItem(row)),
       insertCategory: (row: Fields) => dieOnSql(taken(insertCategory(row))),
@@ -128,19 +109,18 @@ export class CatalogRepo extends Effect.Service<CatalogRepo>()("businesses/Catal
       has,
       remove,
       insertImportedCategories: (...of: Parameters<typeof insertImportedCategories>) =>
-        dieOnSql(Effect.asVoid(insertImportedCategories(...of))),
-      insertImportedItems: (...of: Parameters<typeof insertImportedItems>) =>
-        dieOnSql(Effect.asVoid(insertImportedItems(...of))),
+        run(insertImportedCategories(...of)),
+      insertImportedItems: (...of: Parameters<typeof insertImportedItems>) => run(insertImportedItems(...of)),
       removeImported: (importId: string) =>
-        dieOnSql(Effect.asVoid(Effect.all([
+        run(Effect.all([
           sql`DELETE FROM catalog_items WHERE import_id = ${importId}`,
           sql`DELETE FROM catalog_categories WHERE import_id = ${importId}`
-        ]))),
+        ])),
       /** From its first category or item on a business has a catalog, empty as it may become. */
       published: (businessId: string) =>
-        dieOnSql(Effect.asVoid(
+        run(
           sql`UPDATE businesses SET catalog_synced_at = now() WHERE id = ${businessId} AND catalog_synced_at IS NULL`
-        ))
+        )
     } as const
   })
 }) {}

@@ -1,6 +1,6 @@
 import { type Catalog } from "#src/format/ReadyConfig.ts"
-import { dieOnSql } from "#src/shared/sql.ts"
-import { SqlClient, SqlSchema, type Statement } from "@effect/sql"
+import { maybe } from "#src/shared/sql.ts"
+import { SqlClient, type Statement } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { BusinessRow } from "./Business.ts"
 
@@ -52,21 +52,16 @@ export class ReadyConfigsRepo extends Effect.Service<ReadyConfigsRepo>()("busine
         'isAvailable', i.is_available, 'metadata', i.metadata) ORDER BY i.sort_order, i.id), '[]')
       FROM catalog_items i WHERE i.business_id = b.id)`
     const source = (where: (id: string) => Statement.Fragment) =>
-      SqlSchema.findOne({
-        Request: Schema.String,
-        Result: Source,
-        execute: (id) =>
-          sql`SELECT b.*, CASE WHEN b.catalog_synced_at IS NOT NULL
+      maybe(Source)((id: string) =>
+        sql`SELECT b.*, CASE WHEN b.catalog_synced_at IS NOT NULL
                 THEN json_build_object('categories', ${categories}, 'items', ${items}) END AS catalog
               FROM businesses b WHERE ${where(id)}`
-      })
-    const ofBusiness = source((id) => sql`b.id = ${id}`)
-    const ofServer = source((id) => sql`b.server_id = ${id}`)
+      )
 
     return {
-      ofBusiness: (businessId: string) => dieOnSql(ofBusiness(businessId)),
+      ofBusiness: source((id) => sql`b.id = ${id}`),
       /** Of the business that the server speaks for. */
-      ofServer: (serverId: string) => dieOnSql(ofServer(serverId))
+      ofServer: source((id) => sql`b.server_id = ${id}`)
     } as const
   })
 }) {}

@@ -1,4 +1,4 @@
-import { dieOnSql } from "#src/shared/sql.ts"
+import { dieOnSql, one, run } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { day, type Limited, triesPerMessage } from "./sms-limits.ts"
@@ -24,19 +24,16 @@ export class SmsMessagesRepo extends Effect.Service<SmsMessagesRepo>()("business
       return limit === "number" ? sql`phone = ${phone} AND ${since}` : sql`account_id = ${accountId} AND ${since}`
     }
     /** The oldest message that must be a day old before there is room for another; null when there is room. */
-    const fullSince = ({ allowed, limit }: Scope, message: Message) =>
-      SqlSchema.single({
-        Request: Schema.Void,
-        Result: Schema.Struct({ since: Schema.NullOr(Schema.DateFromSelf) }),
-        execute: () => {
-          const oldestOf = (count: number, also = sql``) =>
-            sql`(SELECT sent_at FROM sms_messages WHERE ${within(limit, message)} ${also}
+    const fullSince = one(Schema.Struct({ since: Schema.NullOr(Schema.DateFromSelf) }))(
+      ({ allowed, limit }: Scope, message: Message) => {
+        const oldestOf = (count: number, also = sql``) =>
+          sql`(SELECT sent_at FROM sms_messages WHERE ${within(limit, message)} ${also}
               ORDER BY sent_at DESC OFFSET ${count - 1} LIMIT 1)`
-          return sql`SELECT greatest(${oldestOf(allowed, sql`AND NOT refused`)}, ${
-            oldestOf(allowed * triesPerMessage)
-          }) AS since`
-        }
-      })()
+        return sql`SELECT greatest(${oldestOf(allowed, sql`AND NOT refused`)}, ${
+          oldestOf(allowed * triesPerMessage)
+        }) AS since`
+      }
+    )
     const insert = SqlSchema.single({
       Request: Schema.Struct({ phone: Schema.String, accountId: Schema.String, sentAt: Schema.DateFromSelf }),
       Result: Schema.Struct({ id: Schema.String }),
@@ -58,8 +55,8 @@ export class SmsMessagesRepo extends Effect.Service<SmsMessagesRepo>()("business
           return { _tag: "Claimed" as const, ...yield* insert(message) }
         }).pipe(dieOnSql),
       /** The gateway did not take it. */
-      refused: (id: string) => dieOnSql(Effect.asVoid(sql`UPDATE sms_messages SET refused = true WHERE id = ${id}`)),
-      sweep: (before: Date) => dieOnSql(Effect.asVoid(sql`DELETE FROM sms_messages WHERE sent_at <= ${before}`))
+      refused: (id: string) => run(sql`UPDATE sms_messages SET refused = true WHERE id = ${id}`),
+      sweep: (before: Date) => run(sql`DELETE FROM sms_messages WHERE sent_at <= ${before}`)
     } as const
   })
 }) {}

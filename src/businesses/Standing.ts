@@ -1,6 +1,6 @@
 import { Listings } from "#src/listings/Listings.ts"
 import { now } from "#src/shared/now.ts"
-import { dieOnSql } from "#src/shared/sql.ts"
+import { transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Duration, Effect } from "effect"
 import { BusinessNotFound } from "./Business.ts"
@@ -28,7 +28,7 @@ export class Standing extends Effect.Service<Standing>()("businesses/Standing", 
 
     const settleEach = Effect.forEach((id: string) =>
       Effect.zipRight(repo.lock(id), settle(id)).pipe(
-        (effect) => dieOnSql(sql.withTransaction(effect)),
+        transactionally(sql),
         Effect.catchTag("BusinessNotFound", () => Effect.void)
       ), { discard: true })
 
@@ -52,7 +52,7 @@ export class Standing extends Effect.Service<Standing>()("businesses/Standing", 
         granted ? { premiumGrantedAt: yield* now } : { premiumGrantedAt: null, reviewRequestedAt: null }
       )
       return (yield* settle(id)).verificationLevel
-    }, (effect) => dieOnSql(sql.withTransaction(effect)))
+    }, transactionally(sql))
 
     return { settle, comeOfAge, followAccount, setPremium, reviews: repo.reviews } as const
   })

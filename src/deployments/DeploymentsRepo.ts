@@ -1,7 +1,7 @@
 import { PlanName } from "#src/plans/Plan.ts"
 import { ServerNotFound, ServerRow } from "#src/servers/Server.ts"
 import { ServerStates } from "#src/servers/ServerStates.ts"
-import { dieOnSql, onUnique } from "#src/shared/sql.ts"
+import { Count, dieOnSql, many, maybe, one, onUnique, run } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"
 import { DeploymentInProgress, DeploymentRow } from "./Deployment.ts"
@@ -16,7 +16,6 @@ const NewDeployment = DeploymentRow.pick(
   "rollbackOf",
   "scanResult"
 )
-const Count = Schema.Struct({ count: Schema.Int })
 const Version = Schema.Struct({ version: Schema.Int, ran: Schema.Boolean, active: Schema.Boolean })
 const OwnerRow = Schema.Struct({ ...ServerRow.fields, accountId: Schema.String, plan: PlanName })
 const maxInteger = 2_147_483_647
@@ -27,29 +26,10 @@ export class DeploymentsRepo extends Effect.Service<DeploymentsRepo>()("deployme
     const sql = yield* SqlClient.SqlClient
     const states = yield* ServerStates
 
-    const server = SqlSchema.findOne({
-      Request: Schema.String,
-      Result: OwnerRow,
-      execute: (id) =>
-        sql`SELECT s.*, p.account_id, u.plan FROM servers s JOIN projects p ON p.id = s.project_id
-            JOIN users u ON u.id = p.account_id WHERE s.id = ${id}`
-    })
-    const lockServer = SqlSchema.findOne({
-      Request: Schema.String,
-      Result: ServerRow,
-      execute: (id) => sql`SELECT * FROM servers WHERE id = ${id} FOR UPDATE`
-    })
-    const find = SqlSchema.findOne({
-      Request: Schema.String,
-      Result: DeploymentRow,
-      execute: (id) => sql`SELECT * FROM deployments WHERE id = ${id}`
-    })
-    const findVersion = SqlSchema.findOne({
-      Request: Schema.Struct({ serverId: Schema.String, version: Schema.Int }),
-      Result: DeploymentRow,
-      execute: ({ serverId, version }) =>
-        sql`SELECT * FROM deployments WHERE server_id = ${serverId} AND version = ${version}`
-    })
+    const lockServer = maybe(ServerRow)((id: string) => sql`SELECT * FROM servers WHERE id = ${id} FOR UPDATE`)
+    const findVersion = maybe(DeploymentRow)((serverId: string, version: number) =>
+      sql`SELECT * FROM deployments WHERE server_id = ${serverId} AND version = ${version}`
+    )
     const insert = SqlSchema.single({
       Request: NewDeployment,
       Result: DeploymentRow,
@@ -58,35 +38,6 @@ export class DeploymentsRepo extends Effect.Service<DeploymentsRepo>()("deployme
             SELECT ${row.id}, ${row.serverId}, ${row.type}, ${row.imageUri}, ${row.imageDigest}, ${row.rollbackOf},
               ${scanResult === null ? null : JSON.stringify(scanResult)}::jsonb, coalesce(max(version), 0) + 1
             FROM deployments WHERE server_id = ${row.serverId} RETURNING *`
-    })
-    const page = SqlSchema.findAll({
-      Request: Schema.Struct({
-        serverId: Schema.String,
-        before: Schema.UndefinedOr(Schema.Int),
-        count: Schema.Int
-      }),
-      Result: DeploymentRow,
-      execute: ({ before, count, serverId }) =>
-        sql`SELECT * FROM deployments WHERE server_id = ${serverId}
-            ${before === undefined ? sql`` : sql`AND version < ${before}`} ORDER BY version DESC LIMIT ${count}`
-    })
-    const total = SqlSchema.single({
-      Request: Schema.String,
-      Result: Count,
-      execute: (serverId) => sql`SELECT count(*)::int AS count FROM deployments WHERE server_id = ${serverId}`
-    })
-    const versions = SqlSchema.findAll({
-      Request: Schema.String,
-      Result: Version,
-      execute: (serverId) =>
-        sql`SELECT version, active, deployed_at IS NOT NULL AS ran FROM deployments WHERE server_id = ${serverId}`
-    })
-    const enter = SqlSchema.findOne({
-      Request: Schema.Struct({ id: Schema.String, stage: Schema.String, status: Schema.String }),
-      Result: DeploymentRow,
-      execute: ({ id, stage, status }) =>
-        sql`UPDATE deployments SET stage = ${stage}, status = CASE WHEN status = 'rolled_back' THEN status ELSE ${status} END
-            WHERE id = ${id} AND ${sql.in("stage", sourcesOf(stage as Stage))} RETURNING *`
     })
 
     const begin = Effect.fnUntraced(function*(row: typeof NewDeployment.Type) {
@@ -98,24 +49,38 @@ export class DeploymentsRepo extends Effect.Service<DeploymentsRepo>()("deployme
 
     return {
       /** The server with its account and plan, whoever asks. */
-      server: (id: string) => dieOnSql(server(id)),
+      server: maybe(OwnerRow)((id: string) =>
+        sql`SELECT s.*, p.account_id, u.plan FROM servers s JOIN projects p ON p.id = s.project_id
+            JOIN users u ON u.id = p.account_id WHERE s.id = ${id}`
+      ),
       /** Allocates the next version. The server's row stays locked until the end, so two at once take turns. */
       begin: (row: typeof NewDeployment.Type) =>
         sql.withTransaction(begin(row)).pipe(
           onUnique("deployments_in_flight", () => new DeploymentInProgress()),
           dieOnSql
         ),
-      find: (id: string) => dieOnSql(find(id)),
+      find: maybe(DeploymentRow)((id: string) => sql`SELECT * FROM deployments WHERE id = ${id}`),
       findVersion: (serverId: string, version: number) =>
-        version > maxInteger ? Effect.succeedNone : dieOnSql(findVersion({ serverId, version })),
-      page: (serverId: string, before: number | undefined, count: number) =>
-        dieOnSql(page({ serverId, before, count })),
-      total: (serverId: string) => dieOnSql(Effect.map(total(serverId), ({ count }) => count)),
-      versions: (serverId: string) => dieOnSql(versions(serverId)),
+        version > maxInteger ? Effect.succeedNone : findVersion(serverId, version),
+      page: many(DeploymentRow)((serverId: string, before: number | undefined, count: number) =>
+        sql`SELECT * FROM deployments WHERE server_id = ${serverId}
+            ${before === undefined ? sql`` : sql`AND version < ${before}`} ORDER BY version DESC LIMIT ${count}`
+      ),
+      total: one(Count)((serverId: string) =>
+        sql`SELECT count(*)::int AS count FROM deployments WHERE server_id = ${serverId}`
+      ),
+      versions: many(Version)((serverId: string) =>
+        sql`SELECT version, active, deployed_at IS NOT NULL AS ran FROM deployments WHERE server_id = ${serverId}`
+      ),
       /** The record in its new stage; none when it is gone, or has ended meanwhile. */
-      enter: (id: string, stage: Stage) => dieOnSql(enter({ id, stage, status: rules[stage].status })),
+      enter: maybe(DeploymentRow)((id: string, stage: Stage) =>
+        sql`UPDATE deployments SET stage = ${stage}, status = CASE WHEN status = 'rolled_back' THEN status ELSE ${
+          rules[stage].status
+        } END
+            WHERE id = ${id} AND ${sql.in("stage", sourcesOf(stage))} RETURNING *`
+      ),
       setDigest: (id: string, digest: string) =>
-        dieOnSql(Effect.asVoid(sql`UPDATE deployments SET image_digest = ${digest} WHERE id = ${id}`))
+        run(sql`UPDATE deployments SET image_digest = ${digest} WHERE id = ${id}`)
     } as const
   })
 }) {}

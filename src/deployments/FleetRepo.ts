@@ -1,6 +1,6 @@
 import { ServerRow, ServerStatus } from "#src/servers/Server.ts"
-import { dieOnSql } from "#src/shared/sql.ts"
-import { SqlClient, SqlSchema } from "@effect/sql"
+import { anyRow, many, maybe } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { DeploymentId, DeploymentRow, DeploymentStatus, Stage } from "./Deployment.ts"
 import { openStages } from "./transitions.ts"
@@ -29,55 +29,30 @@ export class FleetRepo extends Effect.Service<FleetRepo>()("deployments/FleetRep
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
-    const machines = SqlSchema.findAll({
-      Request: Schema.Array(Schema.String),
-      Result: MachineRow,
-      execute: (ids) =>
-        sql`SELECT d.id, d.status, d.stage, d.active, a.stage AS active_stage,
+    const machines = many(MachineRow)((ids: ReadonlyArray<string>) =>
+      sql`SELECT d.id, d.status, d.stage, d.active, a.stage AS active_stage,
               EXISTS (SELECT 1 FROM deployments n WHERE n.server_id = d.server_id AND n.version > d.version) AS followed
             FROM deployments d LEFT JOIN deployments a ON a.server_id = d.server_id AND a.active
             WHERE ${sql.in("d.id", ids)}`
-    })
-    const serving = SqlSchema.findAll({
-      Request: Schema.Void,
-      Result: Serving,
-      execute: () =>
+    )
+
+    return {
+      machines: (ids: ReadonlyArray<string>) => ids.length === 0 ? Effect.succeed([]) : machines(ids),
+      /** Deployments that serve, of servers in any status. */
+      serving: many(Serving)(() =>
         sql`SELECT d.id, d.server_id, s.status AS server_status, NOT EXISTS (
               SELECT 1 FROM deployments n WHERE n.server_id = d.server_id AND n.version > d.version) AS latest
             FROM deployments d
             JOIN servers s ON s.active_deployment_id = d.id WHERE d.active`
-    })
-    const servingOne = SqlSchema.findOne({
-      Request: Schema.String,
-      Result: DeploymentRow,
-      execute: (serverId) => sql`SELECT * FROM deployments WHERE server_id = ${serverId} AND active`
-    })
-    const server = SqlSchema.findOne({
-      Request: Schema.String,
-      Result: ServerRow,
-      execute: (id) => sql`SELECT * FROM servers WHERE id = ${id}`
-    })
-    const inFlight = SqlSchema.findAll({
-      Request: Schema.String,
-      Result: Schema.Struct({ id: Schema.String }),
-      execute: (serverId) =>
-        sql`SELECT id FROM deployments WHERE server_id = ${serverId} AND status IN ('pending', 'building')`
-    })
-    const open = SqlSchema.findAll({
-      Request: Schema.Void,
-      Result: Open,
-      execute: () => sql`SELECT id, server_id, stage FROM deployments WHERE ${sql.in("stage", openStages)}`
-    })
-
-    return {
-      machines: (ids: ReadonlyArray<string>) => ids.length === 0 ? Effect.succeed([]) : dieOnSql(machines(ids)),
-      /** Deployments that serve, of servers in any status. */
-      serving: dieOnSql(serving()),
-      server: (id: string) => dieOnSql(server(id)),
-      isInFlight: (serverId: string) => dieOnSql(Effect.map(inFlight(serverId), (rows) => rows.length > 0)),
-      servingOf: (serverId: string) => dieOnSql(servingOne(serverId)),
+      )(),
+      server: maybe(ServerRow)((id: string) => sql`SELECT * FROM servers WHERE id = ${id}`),
+      isInFlight: (serverId: string) =>
+        anyRow(sql`SELECT id FROM deployments WHERE server_id = ${serverId} AND status IN ('pending', 'building')`),
+      servingOf: maybe(DeploymentRow)((serverId: string) =>
+        sql`SELECT * FROM deployments WHERE server_id = ${serverId} AND active`
+      ),
       /** Deployments whose pipeline has not come to its end. */
-      open: dieOnSql(open())
+      open: many(Open)(() => sql`SELECT id, server_id, stage FROM deployments WHERE ${sql.in("stage", openStages)}`)()
     } as const
   })
 }) {}

@@ -3,7 +3,7 @@ import { ImageError } from "#src/images/ImageError.ts"
 import { Images } from "#src/images/Images.ts"
 import { type PlanName, plans } from "#src/plans/Plan.ts"
 import { inBytes } from "#src/shared/bytes.ts"
-import { dieOnSql } from "#src/shared/sql.ts"
+import { transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Data, Effect } from "effect"
 import { type DeploymentRow } from "./Deployment.ts"
@@ -69,7 +69,7 @@ export class ImageQuota extends Effect.Service<ImageQuota>()("deployments/ImageQ
         const allowed = plans[owner.plan].quotas.imageBytes
         if (kept.had || allowed === null || kept.others + bytes <= allowed) return undefined
         return reached(owner, kept, says(bytes))
-      }).pipe(sql.withTransaction, dieOnSql, Effect.flatMap((refusal) => refusal ?? Effect.void))
+      }).pipe(transactionally(sql), Effect.flatMap((refusal) => refusal ?? Effect.void))
 
     return {
       /** Before the image is copied: there must be room for its layers, at the least. */

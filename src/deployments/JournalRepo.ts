@@ -1,4 +1,4 @@
-import { dieOnSql, patiently } from "#src/shared/sql.ts"
+import { patiently, run } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { openStages } from "./transitions.ts"
@@ -14,8 +14,8 @@ export class JournalRepo extends Effect.Service<JournalRepo>()("deployments/Jour
        * ten minutes, when a connection broke just after the taking. What it is at work on, it passes over.
        */
       deliverAgain: (executionId: string) =>
-        dieOnSql(Effect.asVoid(sql`UPDATE cluster_messages SET last_read = NULL
-          WHERE entity_type = 'Workflow/Deploy' AND entity_id = ${executionId} AND NOT processed`)),
+        run(sql`UPDATE cluster_messages SET last_read = NULL
+          WHERE entity_type = 'Workflow/Deploy' AND entity_id = ${executionId} AND NOT processed`),
       /** The workflow engine keeps each step it took; a day after a pipeline ended nobody asks for them. */
       forget: patiently(sql)(Effect.asVoid(sql`
         WITH done AS (

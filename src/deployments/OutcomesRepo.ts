@@ -1,8 +1,8 @@
 import { ServerRow } from "#src/servers/Server.ts"
 import { ServerStates } from "#src/servers/ServerStates.ts"
-import { dieOnSql } from "#src/shared/sql.ts"
-import { SqlClient, SqlSchema } from "@effect/sql"
-import { Effect, Option, Schema } from "effect"
+import { maybe, transactionally } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
+import { Effect, Option } from "effect"
 import { DeploymentRow } from "./Deployment.ts"
 import { mayHaveMachine, rules, sourcesOf } from "./transitions.ts"
 
@@ -12,16 +12,10 @@ export class OutcomesRepo extends Effect.Service<OutcomesRepo>()("deployments/Ou
     const sql = yield* SqlClient.SqlClient
     const states = yield* ServerStates
 
-    const lockServer = SqlSchema.findOne({
-      Request: Schema.String,
-      Result: ServerRow,
-      execute: (id) => sql`SELECT * FROM servers WHERE id = ${id} FOR UPDATE`
-    })
-    const lockDeployment = SqlSchema.findOne({
-      Request: Schema.String,
-      Result: DeploymentRow,
-      execute: (id) => sql`SELECT * FROM deployments WHERE id = ${id} FOR UPDATE`
-    })
+    const lockServer = maybe(ServerRow)((id: string) => sql`SELECT * FROM servers WHERE id = ${id} FOR UPDATE`)
+    const lockDeployment = maybe(DeploymentRow)((id: string) =>
+      sql`SELECT * FROM deployments WHERE id = ${id} FOR UPDATE`
+    )
 
     const both = Effect.fnUntraced(function*(id: string, serverId: string) {
       const server = yield* lockServer(serverId)
@@ -64,11 +58,9 @@ export class OutcomesRepo extends Effect.Service<OutcomesRepo>()("deployments/Ou
     })
 
     return {
-      swap: (id: string, serverId: string, generation: number) =>
-        dieOnSql(sql.withTransaction(swap(id, serverId, generation))),
+      swap: (id: string, serverId: string, generation: number) => transactionally(sql)(swap(id, serverId, generation)),
       /** The failed record; none when it is gone or has ended another way. */
-      fail: (id: string, serverId: string, message: string) =>
-        dieOnSql(sql.withTransaction(fail(id, serverId, message)))
+      fail: (id: string, serverId: string, message: string) => transactionally(sql)(fail(id, serverId, message))
     } as const
   })
 }) {}

@@ -1,29 +1,25 @@
-import { dieOnSql } from "#src/shared/sql.ts"
-import { SqlClient, SqlSchema } from "@effect/sql"
+import { maybe, run, transactionally } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"
 
 /** How far each machine's output was taken over into its server's log. */
 export class OutputRepo extends Effect.Service<OutputRepo>()("deployments/OutputRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const read = SqlSchema.findOne({
-      Request: Schema.String,
-      Result: Schema.Struct({ position: Schema.NumberFromString }),
-      execute: (machine) => sql`SELECT position FROM machine_output_positions WHERE machine = ${machine}`
-    })
+    const read = maybe(Schema.Struct({ position: Schema.NumberFromString }).pipe(Schema.pluck("position")))((
+      machine: string
+    ) => sql`SELECT position FROM machine_output_positions WHERE machine = ${machine}`)
     return {
-      position: (machine: string) =>
-        dieOnSql(Effect.map(read(machine), Option.match({ onNone: () => 0, onSome: ({ position }) => position }))),
+      position: (machine: string) => Effect.map(read(machine), Option.getOrElse(() => 0)),
       /** Moves on together with what `lines` writes. A server that is gone has no position. */
       advance: <R>(machine: string, serverId: string, position: number, lines: Effect.Effect<void, never, R>) =>
-        dieOnSql(sql.withTransaction(Effect.zipRight(
+        transactionally(sql)(Effect.zipRight(
           sql`INSERT INTO machine_output_positions (machine, server_id, position)
               SELECT ${machine}, id, ${position}::bigint FROM servers WHERE id = ${serverId}
               ON CONFLICT (machine) DO UPDATE SET position = excluded.position`,
           lines
-        ))),
-      forget: (machine: string) =>
-        dieOnSql(Effect.asVoid(sql`DELETE FROM machine_output_positions WHERE machine = ${machine}`))
+        )),
+      forget: (machine: string) => run(sql`DELETE FROM machine_output_positions WHERE machine = ${machine}`)
     } as const
   })
 }) {}

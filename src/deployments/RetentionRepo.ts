@@ -1,6 +1,6 @@
 import { PlanName } from "#src/plans/Plan.ts"
-import { dieOnSql } from "#src/shared/sql.ts"
-import { SqlClient, SqlSchema, type Statement } from "@effect/sql"
+import { many, maybe, one } from "#src/shared/sql.ts"
+import { SqlClient, type Statement } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"
 
 const Version = Schema.Struct({
@@ -27,12 +27,8 @@ export class RetentionRepo extends Effect.Service<RetentionRepo>()("deployments/
 
     const bytes = sql`(i.layer_bytes + coalesce(i.unpacked_bytes, 0))::float8`
     /** The rest never ran, and is not about to: no rule asks for it. */
-    const versions = (which: Statement.Fragment, standing: ReadonlyArray<string>) =>
-      SqlSchema.findAll({
-        Request: Schema.Void,
-        Result: Version,
-        execute: () =>
-          sql`SELECT d.id, d.server_id, d.version, d.active, d.deployed_at IS NOT NULL AS ran,
+    const versions = many(Version)((which: Statement.Fragment, standing: ReadonlyArray<string>) =>
+      sql`SELECT d.id, d.server_id, d.version, d.active, d.deployed_at IS NOT NULL AS ran,
                 d.status IN ('pending', 'building') AS in_flight,
                 d.stage = 'kept' AND NOT EXISTS (SELECT FROM deployments n
                   WHERE n.server_id = d.server_id AND n.version > d.version) AS kept_for_logs, d.image_digest, coalesce(${bytes}, 0) AS image_bytes,
@@ -42,28 +38,23 @@ export class RetentionRepo extends Effect.Service<RetentionRepo>()("deployments/
               WHERE d.image_digest IS NOT NULL AND
                 (d.deployed_at IS NOT NULL OR d.status IN ('pending', 'building') OR d.stage = 'kept'
                   OR ${sql.in("d.id", standing)}) ${which}`
-      })()
-    const image = SqlSchema.findOne({
-      Request: Schema.String,
-      Result: Image,
-      execute: (digest) =>
-        sql`SELECT layer_bytes::float8 AS layer_bytes, unpacked_bytes::float8 AS unpacked_bytes FROM images
+    )
+    const image = maybe(Image)((digest: string) =>
+      sql`SELECT layer_bytes::float8 AS layer_bytes, unpacked_bytes::float8 AS unpacked_bytes FROM images
             WHERE digest = ${digest}`
-    })
-    const sizeOf = SqlSchema.single({
-      Request: Schema.String,
-      Result: Schema.Struct({ bytes: Schema.Number }),
-      execute: (digest) => sql`SELECT ${bytes} AS bytes FROM images i WHERE digest = ${digest}`
-    })
+    )
+    const sizeOf = one(Schema.Struct({ bytes: Schema.Number }).pipe(Schema.pluck("bytes")))((digest: string) =>
+      sql`SELECT ${bytes} AS bytes FROM images i WHERE digest = ${digest}`
+    )
     const sized = (write: Effect.Effect<unknown, unknown>, digest: string) =>
-      Effect.zipRight(Effect.orDie(write), dieOnSql(Effect.map(sizeOf(digest), ({ bytes }) => bytes)))
+      Effect.zipRight(Effect.orDie(write), sizeOf(digest))
 
     return {
       /** Every version that has an image and may need it, those of the machines that stand among them. */
-      versions: (standing: ReadonlyArray<string>) => dieOnSql(versions(sql``, standing)),
-      versionsOf: (accountId: string) => dieOnSql(versions(sql`AND p.account_id = ${accountId}`, [])),
+      versions: (standing: ReadonlyArray<string>) => versions(sql``, standing),
+      versionsOf: (accountId: string) => versions(sql`AND p.account_id = ${accountId}`, []),
       image: (digest: string) =>
-        dieOnSql(Effect.map(image(digest), Option.getOrElse(() => ({ layerBytes: 0, unpackedBytes: null })))),
+        Effect.map(image(digest), Option.getOrElse(() => ({ layerBytes: 0, unpackedBytes: null }))),
       /** Writes down what an image's layers take; how much the image takes then, as far as it is known. */
       putImage: (layerBytes: number) => (digest: string) =>
         sized(sql`INSERT INTO images ${sql.insert({ digest, layerBytes })} ON CONFLICT (digest) DO NOTHING`, digest),

@@ -1,5 +1,5 @@
-import { dieOnSql, patiently } from "#src/shared/sql.ts"
-import { SqlClient, SqlSchema, type Statement } from "@effect/sql"
+import { dieOnSql, many, patiently } from "#src/shared/sql.ts"
+import { SqlClient, type Statement } from "@effect/sql"
 import { Effect, Schema } from "effect"
 
 /** What is counted beforehand. */
@@ -43,14 +43,11 @@ export class DirectoryCounts extends Effect.Service<DirectoryCounts>()("director
         ])
       }`
 
-    const ofTiers = SqlSchema.findAll({
-      Request: Schema.Void,
-      Result: OfTier,
-      execute: () =>
-        sql`SELECT tier, sum(n)::int AS n FROM directory_counts
+    const ofTiers = many(OfTier)(() =>
+      sql`SELECT tier, sum(n)::int AS n FROM directory_counts
             WHERE category = '' AND state IS NULL GROUP BY tier`
-    })
-    const [cached, forget] = yield* Effect.cachedInvalidateWithTTL(dieOnSql(ofTiers()), "1 minute")
+    )
+    const [cached, forget] = yield* Effect.cachedInvalidateWithTTL(ofTiers(), "1 minute")
     // A failure is not worth remembering.
     const sizes = Effect.tapErrorCause(cached, () => forget)
 

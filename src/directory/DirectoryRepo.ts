@@ -1,6 +1,6 @@
 import { publicColumns } from "#src/listings/Listing.ts"
-import { dieOnSql } from "#src/shared/sql.ts"
-import { SqlClient, SqlSchema } from "@effect/sql"
+import { dieOnSql, many } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"
 import { type Counted, decodeTotal, DirectoryCounts, totalOf } from "./DirectoryCounts.ts"
 import { bandOf, Conditions, type Key, type Need, worstRank } from "./search-sql.ts"
@@ -42,22 +42,6 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
     const sql = yield* SqlClient.SqlClient
     const counts = yield* DirectoryCounts
     const { after, contains, driver, every, filter, inOrder } = Conditions(sql)
-
-    const candidates = SqlSchema.findAll({
-      Request: Schema.String,
-      Result: Candidate,
-      execute: (search) =>
-        sql`SELECT a.word AS asked, v.word,
-              (SELECT coalesce(sum(c.n), 0)::int FROM directory_word_counts c WHERE c.word = v.word) AS n
-            FROM unnest(directory_words(${search})) AS a(word) LEFT JOIN LATERAL (
-              SELECT v.word FROM directory_vocabulary v WHERE v.keys && directory_word_keys(a.word)
-              UNION SELECT v.word FROM directory_vocabulary v
-                WHERE (length(a.word) >= ${leastPrefix} OR a.word ~ ${denseScripts})
-                  AND v.word ~>=~ a.word AND v.word ~<~ (a.word || chr(1114111))
-              UNION SELECT v.word FROM directory_vocabulary v
-                WHERE length(a.word) >= ${leastForTwoTypos} AND v.word % a.word
-            ) v ON true`
-    })
     /** A part of a city's name; the shortest are looked up, and the others by their trigrams. */
     const cityContains = (location: string) =>
       /^[ -~]{1,2}$/.test(location) ? sql`p.parts @> ARRAY[lower(${location})]` : contains(sql`p.city`, location)
@@ -81,11 +65,9 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
         dieOnSql
       )
     }
-    const labels = SqlSchema.findAll({
-      Request: Schema.Array(Schema.String),
-      Result: Label,
-      execute: (names) => sql`SELECT id, label FROM directory_labels WHERE label = ANY(${names}::text[])`
-    })
+    const labels = many(Label)((names: ReadonlyArray<string>) =>
+      sql`SELECT id, label FROM directory_labels WHERE label = ANY(${names}::text[])`
+    )
 
     const shown =
       sql`l.id, l.business_id, l.business_name, l.business_slug, l.name, l.description, l.categories, l.tags,
@@ -158,7 +140,7 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
         ids.set(label, id)
       }
       return Option.all([...ids.values()].map(Option.fromNullable))
-    }, dieOnSql)
+    })
 
     const Plan = Schema.Tuple(Schema.Struct({
       "QUERY PLAN": Schema.Tuple(Schema.Struct({ Plan: Schema.Struct({ "Plan Rows": Schema.Number }) }))
@@ -175,7 +157,18 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
 
     return {
       /** Each word of the search with the words of the vocabulary that may stand for it. */
-      candidates: (search: string) => dieOnSql(candidates(search)),
+      candidates: many(Candidate)((search: string) =>
+        sql`SELECT a.word AS asked, v.word,
+              (SELECT coalesce(sum(c.n), 0)::int FROM directory_word_counts c WHERE c.word = v.word) AS n
+            FROM unnest(directory_words(${search})) AS a(word) LEFT JOIN LATERAL (
+              SELECT v.word FROM directory_vocabulary v WHERE v.keys && directory_word_keys(a.word)
+              UNION SELECT v.word FROM directory_vocabulary v
+                WHERE (length(a.word) >= ${leastPrefix} OR a.word ~ ${denseScripts})
+                  AND v.word ~>=~ a.word AND v.word ~<~ (a.word || chr(1114111))
+              UNION SELECT v.word FROM directory_vocabulary v
+                WHERE length(a.word) >= ${leastForTwoTypos} AND v.word % a.word
+            ) v ON true`
+      ),
       /** The states that fit, the places elsewhere whose city does, and what is counted of them. */
       located,
       labelIds,

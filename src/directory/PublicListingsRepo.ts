@@ -1,6 +1,6 @@
 import { publicColumns } from "#src/listings/Listing.ts"
-import { dieOnSql } from "#src/shared/sql.ts"
-import { SqlClient, SqlSchema } from "@effect/sql"
+import { many, maybe } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 
 const Detail = Schema.Struct({
@@ -23,16 +23,16 @@ const Served = Schema.Struct({
 })
 export type Served = typeof Served.Type
 
-const RegistryPage = Schema.Struct({
-  after: Schema.UndefinedOr(Schema.String),
+interface RegistryPage {
+  readonly after: string | undefined
   /** In lower case: part of the slug or of the listing's name. */
-  part: Schema.UndefinedOr(Schema.String),
+  readonly part: string | undefined
   /** In lower case: how the slug begins. */
-  begin: Schema.UndefinedOr(Schema.String),
-  updatedSince: Schema.UndefinedOr(Schema.DateFromSelf),
-  version: Schema.UndefinedOr(Schema.Int),
-  count: Schema.Int
-})
+  readonly begin: string | undefined
+  readonly updatedSince: Date | undefined
+  readonly version: number | undefined
+  readonly count: number
+}
 
 /** One listing that is shown, and what belongs to it. */
 export class PublicListingsRepo extends Effect.Service<PublicListingsRepo>()("directory/PublicListingsRepo", {
@@ -50,22 +50,13 @@ export class PublicListingsRepo extends Effect.Service<PublicListingsRepo>()("di
       LEFT JOIN deployments d ON d.id = s.active_deployment_id
       LEFT JOIN business_interactions i ON i.business_id = b.id`
 
-    const find = SqlSchema.findOne({
-      Request: Schema.String,
-      Result: Detail,
-      execute: (id) =>
+    return {
+      find: maybe(Detail)((id: string) =>
         sql`SELECT ${detail} FROM listings l JOIN businesses b ON b.id = l.business_id
             LEFT JOIN servers s ON s.id = b.server_id WHERE l.id = ${id} AND l.status = 'active'`
-    })
-    const ofServer = SqlSchema.findOne({
-      Request: Schema.String,
-      Result: Served,
-      execute: (slug) => sql`${served} WHERE s.slug = ${slug}`
-    })
-    const registry = SqlSchema.findAll({
-      Request: RegistryPage,
-      Result: Served,
-      execute: ({ after, begin, count, part, updatedSince, version }) =>
+      ),
+      ofServer: maybe(Served)((slug: string) => sql`${served} WHERE s.slug = ${slug}`),
+      registry: many(Served)(({ after, begin, count, part, updatedSince, version }: RegistryPage) =>
         sql`${served} WHERE ${
           sql.and([
             sql`true`,
@@ -78,12 +69,7 @@ export class PublicListingsRepo extends Effect.Service<PublicListingsRepo>()("di
             ...(version === undefined ? [] : [sql`coalesce(d.version, 0) = ${version}`])
           ])
         } ORDER BY s.slug LIMIT ${count}`
-    })
-
-    return {
-      find: (id: string) => dieOnSql(find(id)),
-      ofServer: (slug: string) => dieOnSql(ofServer(slug)),
-      registry: (page: typeof RegistryPage.Type) => dieOnSql(registry(page))
+      )
     } as const
   })
 }) {}

@@ -1,6 +1,6 @@
-import { dieOnSql } from "#src/shared/sql.ts"
-import { SqlClient, SqlSchema } from "@effect/sql"
-import { Effect, Schema } from "effect"
+import { anyRow, many, run, transactionally } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
+import { Effect } from "effect"
 import { Host, type LeaseError } from "./Host.ts"
 
 /** Any number will do, as long as every version of the program uses the same. */
@@ -14,16 +14,7 @@ export class HostsRepo extends Effect.Service<HostsRepo>()("hosts/HostsRepo", {
     const sql = yield* SqlClient.SqlClient
 
     // The clock of the moment, and not of the transaction's beginning: it may have waited.
-    const all = SqlSchema.findAll({
-      Request: Schema.Void,
-      Result: Host,
-      execute: () => sql`SELECT *, lease_until > clock_timestamp() AS is_live FROM hosts FOR UPDATE`
-    })
-    const live = SqlSchema.findAll({
-      Request: Schema.Void,
-      Result: Host,
-      execute: () => sql`SELECT *, true AS is_live FROM hosts WHERE lease_until > clock_timestamp()`
-    })
+    const all = many(Host)(() => sql`SELECT *, lease_until > clock_timestamp() AS is_live FROM hosts FOR UPDATE`)
     const until = (seconds: number) => sql`clock_timestamp() + make_interval(secs => ${seconds})`
 
     const replace = (
@@ -42,7 +33,7 @@ export class HostsRepo extends Effect.Service<HostsRepo>()("hosts/HostsRepo", {
 
     return {
       /** Hosts whose lease runs. */
-      live: dieOnSql(live()),
+      live: many(Host)(() => sql`SELECT *, true AS is_live FROM hosts WHERE lease_until > clock_timestamp()`)(),
       /**
        * Puts the host in the place of all others, unless `judge` refuses that. One at a time; the others' rows are locked
        * until the end, so that none of them renews its lease meanwhile.
@@ -52,17 +43,13 @@ export class HostsRepo extends Effect.Service<HostsRepo>()("hosts/HostsRepo", {
           Effect.zipRight(all()),
           Effect.flatMap(judge),
           Effect.zipRight(replace(host, seconds)),
-          sql.withTransaction,
-          dieOnSql,
+          transactionally(sql),
           Effect.asVoid
         ),
       /** False when the lease is another's by now. One that ran out, and that nobody took, goes on. */
       renew: (session: string, seconds: number) =>
-        sql`UPDATE hosts SET lease_until = ${until(seconds)} WHERE session = ${session} RETURNING id`.pipe(
-          Effect.map((rows) => rows.length > 0),
-          dieOnSql
-        ),
-      release: (session: string) => dieOnSql(Effect.asVoid(sql`DELETE FROM hosts WHERE session = ${session}`))
+        anyRow(sql`UPDATE hosts SET lease_until = ${until(seconds)} WHERE session = ${session} RETURNING id`),
+      release: (session: string) => run(sql`DELETE FROM hosts WHERE session = ${session}`)
     } as const
   })
 }) {}

@@ -1,5 +1,5 @@
-import { dieOnSql } from "#src/shared/sql.ts"
-import { SqlClient, SqlSchema } from "@effect/sql"
+import { many, maybe, run } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"
 import { type Job, JobRecord } from "./Job.ts"
 
@@ -12,29 +12,22 @@ export class JobsRepo extends Effect.Service<JobsRepo>()("jobs/JobsRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
-    const due = SqlSchema.findOne({
-      Request: Schema.String,
-      Result: Due,
-      execute: (name) =>
-        sql`SELECT due_at::text AS due,
+    const due = maybe(Due)((name: string) =>
+      sql`SELECT due_at::text AS due,
               coalesce(greatest(0, extract(epoch FROM due_at - clock_timestamp())) * 1000, 0)::float8 AS wait_millis
             FROM jobs WHERE name = ${name} AND host = ''`
-    })
-    const take = SqlSchema.findOne({
-      Request: Schema.Struct({ name: Schema.String, intervalMillis: Schema.Int, due: Schema.NullOr(Schema.String) }),
-      Result: Schema.Struct({ due: Schema.String }),
-      execute: ({ due, intervalMillis, name }) =>
-        sql`INSERT INTO jobs (name, host, interval_millis, due_at)
+    )
+    const take = maybe(Schema.Struct({ due: Schema.String }).pipe(Schema.pluck("due")))((
+      name: string,
+      intervalMillis: number,
+      due: string | null
+    ) =>
+      sql`INSERT INTO jobs (name, host, interval_millis, due_at)
             VALUES (${name}, '', ${intervalMillis}, clock_timestamp() + ${intervalMillis} * interval '1 millisecond')
             ON CONFLICT (name, host) DO UPDATE SET due_at = excluded.due_at
               WHERE jobs.due_at IS NOT DISTINCT FROM ${due}::timestamptz
             RETURNING due_at::text AS due`
-    })
-    const all = SqlSchema.findAll({
-      Request: Schema.Void,
-      Result: JobRecord,
-      execute: () => sql`SELECT * FROM jobs ORDER BY name, host`
-    })
+    )
 
     // Another host may have run the same job since: the later run is the last one.
     const record = (records: ReadonlyArray<JobRecord>) =>
@@ -52,14 +45,13 @@ export class JobsRepo extends Effect.Service<JobsRepo>()("jobs/JobsRepo", {
 
     return {
       /** When the job that runs once is due, and how long until then: at once where nobody took it yet. */
-      due: (name: string) => dieOnSql(Effect.map(due(name), Option.getOrElse(() => notTaken))),
+      due: (name: string) => Effect.map(due(name), Option.getOrElse(() => notTaken)),
       /** Takes a run: when the next is due, none where another took it since `due` was read. */
-      take: ({ intervalMillis, name }: Job, due: string | null) =>
-        dieOnSql(Effect.map(take({ name, intervalMillis: intervalMillis ?? 0, due }), Option.map(({ due }) => due))),
-      record: (records: ReadonlyArray<JobRecord>) => dieOnSql(Effect.asVoid(record(records))),
+      take: ({ intervalMillis, name }: Job, due: string | null) => take(name, intervalMillis ?? 0, due),
+      record: (records: ReadonlyArray<JobRecord>) => run(record(records)),
       /** Forgets what no host has run or begun to run for a month. */
-      forget: dieOnSql(Effect.asVoid(sql`DELETE FROM jobs WHERE written_at < now() - interval '30 days'`)),
-      all: dieOnSql(all())
+      forget: run(sql`DELETE FROM jobs WHERE written_at < now() - interval '30 days'`),
+      all: many(JobRecord)(() => sql`SELECT * FROM jobs ORDER BY name, host`)()
     } as const
   })
 }) {}

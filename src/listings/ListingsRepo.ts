@@ -1,5 +1,5 @@
-import { dieOnSql } from "#src/shared/sql.ts"
-import { SqlClient, SqlSchema } from "@effect/sql"
+import { maybe, one, run } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { type Listed, ListingRow } from "./Listing.ts"
 
@@ -26,44 +26,30 @@ export class ListingsRepo extends Effect.Service<ListingsRepo>()("listings/Listi
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
-    const ofBusiness = SqlSchema.single({
-      Request: Schema.String,
-      Result: ListingRow,
-      execute: (businessId) => sql`SELECT * FROM listings WHERE business_id = ${businessId}`
-    })
-    const ownerOf = SqlSchema.findOne({
-      Request: Schema.String,
-      Result: Owner,
-      execute: (id) =>
+    return {
+      insert: (id: string, businessId: string, followed: Followed) =>
+        run(sql`INSERT INTO listings ${sql.insert({ id, businessId, ...followed })}`),
+      /** Every business has one. */
+      ofBusiness: one(ListingRow)((businessId: string) =>
+        sql`SELECT * FROM listings WHERE business_id = ${businessId}`
+      ),
+      /** Whose it is, whatever its status. */
+      ownerOf: maybe(Owner)((id: string) =>
         sql`SELECT l.business_id, p.account_id FROM listings l
             JOIN businesses b ON b.id = l.business_id JOIN projects p ON p.id = b.project_id WHERE l.id = ${id}`
-    })
-    const show = SqlSchema.findOne({
-      Request: Schema.Struct({ id: Schema.String, visible: Schema.Boolean }),
-      Result: ListingRow,
-      execute: ({ id, visible }) =>
+      ),
+      /** None when it is gone meanwhile. `publishedAt` is that of the first time. */
+      show: maybe(ListingRow)((id: string, visible: boolean) =>
         visible
           ? sql`UPDATE listings SET status = 'active', published_at = coalesce(published_at, now()), updated_at = now()
                 WHERE id = ${id} RETURNING *`
           : sql`UPDATE listings SET status = 'pending', updated_at = now() WHERE id = ${id} RETURNING *`
-    })
-
-    return {
-      insert: (id: string, businessId: string, followed: Followed) =>
-        dieOnSql(Effect.asVoid(sql`INSERT INTO listings ${sql.insert({ id, businessId, ...followed })}`)),
-      /** Every business has one. */
-      ofBusiness: (businessId: string) => dieOnSql(ofBusiness(businessId)),
-      /** Whose it is, whatever its status. */
-      ownerOf: (id: string) => dieOnSql(ownerOf(id)),
-      /** None when it is gone meanwhile. `publishedAt` is that of the first time. */
-      show: (id: string, visible: boolean) => dieOnSql(show({ id, visible })),
+      ),
       update: (businessId: string, fields: Readonly<Record<string, unknown>>) =>
-        dieOnSql(
-          Effect.asVoid(
-            sql`UPDATE listings SET ${
-              sql.update({ businessId, ...fields })
-            }, updated_at = now() WHERE business_id = ${businessId}`
-          )
+        run(
+          sql`UPDATE listings SET ${
+            sql.update({ businessId, ...fields })
+          }, updated_at = now() WHERE business_id = ${businessId}`
         )
     } as const
   })

@@ -1,4 +1,4 @@
-import { dieOnSql, foreignKeyViolation } from "#src/shared/sql.ts"
+import { dieOnSql, foreignKeyViolation, many, maybe, one } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Predicate, Schema } from "effect"
 
@@ -24,11 +24,11 @@ const GrantKey = Schema.Struct({
   serverId: Schema.NullOr(Schema.String)
 })
 
-const Trust = Schema.Struct({
-  userId: Schema.String,
-  clientId: Schema.String,
-  redirectUrisHash: Schema.Uint8ArrayFromSelf
-})
+interface Trust {
+  readonly userId: string
+  readonly clientId: string
+  readonly redirectUrisHash: Uint8Array
+}
 
 const Approval = Schema.Struct({
   ...GrantKey.fields,
@@ -46,37 +46,13 @@ export class AuthorizationRepo extends Effect.Service<AuthorizationRepo>()("oaut
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
-    const target = SqlSchema.findOne({
-      Request: Schema.String,
-      Result: TargetRow,
-      execute: (slug) =>
-        sql`SELECT s.id AS server_id, s.name, s.slug, s.auth_mode, s.access, s.allowed_emails, p.account_id AS owner_id
-            FROM servers s JOIN projects p ON p.id = s.project_id WHERE s.slug = ${slug}`
-    })
-    const bindings = SqlSchema.findAll({
-      Request: Schema.String,
-      Result: Schema.Struct({ slug: Schema.String }),
-      execute: (clientId) =>
-        sql`SELECT s.slug FROM server_clients c JOIN servers s ON s.id = c.server_id
+    const bindings = many(Schema.Struct({ slug: Schema.String }).pipe(Schema.pluck("slug")))((clientId: string) =>
+      sql`SELECT s.slug FROM server_clients c JOIN servers s ON s.id = c.server_id
             WHERE c.client_id = ${clientId} LIMIT 2`
-    })
+    )
     const grantsOf = ({ clientId, resource, serverId, userId }: typeof GrantKey.Type) =>
       sql`oauth_grants WHERE user_id = ${userId} AND client_id = ${clientId}
         AND (resource = ${resource} OR server_id = ${serverId})`
-    const consent = SqlSchema.findOne({
-      Request: GrantKey,
-      Result: Consent,
-      execute: (key) =>
-        sql`SELECT scopes, redirect_uris_hash FROM ${grantsOf(key)} AND revoked_at IS NULL
-            ORDER BY updated_at DESC LIMIT 1`
-    })
-    const trust = SqlSchema.single({
-      Request: Trust,
-      Result: Schema.Struct({ trusted: Schema.Boolean }),
-      execute: ({ clientId, redirectUrisHash, userId }) =>
-        sql`SELECT EXISTS (SELECT FROM oauth_grants WHERE user_id = ${userId} AND client_id = ${clientId}
-              AND redirect_uris_hash = ${redirectUrisHash} AND revoked_at IS NULL) AS trusted`
-    })
     // What was granted before counts on, unless it was revoked, or the client has become another since.
     const approve = SqlSchema.findAll({
       Request: Approval,
@@ -109,13 +85,24 @@ export class AuthorizationRepo extends Effect.Service<AuthorizationRepo>()("oaut
     })
 
     return {
-      target: (slug: string) => dieOnSql(target(slug)),
+      target: maybe(TargetRow)((slug: string) =>
+        sql`SELECT s.id AS server_id, s.name, s.slug, s.auth_mode, s.access, s.allowed_emails, p.account_id AS owner_id
+            FROM servers s JOIN projects p ON p.id = s.project_id WHERE s.slug = ${slug}`
+      ),
       /** The slug of the server that a client was pre-registered for, when there is exactly one. */
       soleBinding: (clientId: string) =>
-        dieOnSql(Effect.map(bindings(clientId), (rows) => rows.length === 1 ? rows[0]?.slug : undefined)),
-      consent: (key: typeof GrantKey.Type) => dieOnSql(consent(key)),
+        Effect.map(bindings(clientId), (slugs) => slugs.length === 1 ? slugs[0] : undefined),
+      consent: maybe(Consent)((key: typeof GrantKey.Type) =>
+        sql`SELECT scopes, redirect_uris_hash FROM ${grantsOf(key)} AND revoked_at IS NULL
+            ORDER BY updated_at DESC LIMIT 1`
+      ),
       /** Whether a consent of the user's to the client stands, for whichever resource, and to these redirects. */
-      hasConsented: (request: typeof Trust.Type) => dieOnSql(Effect.map(trust(request), ({ trusted }) => trusted)),
+      hasConsented: one(Schema.Struct({ trusted: Schema.Boolean }).pipe(Schema.pluck("trusted")))((
+        { clientId, redirectUrisHash, userId }: Trust
+      ) =>
+        sql`SELECT EXISTS (SELECT FROM oauth_grants WHERE user_id = ${userId} AND client_id = ${clientId}
+              AND redirect_uris_hash = ${redirectUrisHash} AND revoked_at IS NULL) AS trusted`
+      ),
       /** Records the consent and a code that came of it; false when the user or the server is no more. */
       approve: (approval: typeof Approval.Type) =>
         approve(approval).pipe(

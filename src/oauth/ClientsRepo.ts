@@ -1,4 +1,4 @@
-import { dieOnSql, foreignKeyViolation } from "#src/shared/sql.ts"
+import { anyRow, dieOnSql, foreignKeyViolation, maybe, run } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Option, Predicate, Schema } from "effect"
@@ -28,19 +28,11 @@ export type ClientRow = typeof ClientRow.Type
 const Link = Schema.Struct({ serverId: Schema.String, clientId: Schema.String, most: Schema.Int })
 const Linked = Schema.Struct({ registeredAt: Schema.DateFromSelf })
 
-/** Clients that nobody approved are kept so many days, and the newest so many of them. */
-const Sweep = Schema.Struct({ before: Schema.DateFromSelf, most: Schema.Int })
-
 export class ClientsRepo extends Effect.Service<ClientsRepo>()("oauth/ClientsRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const pg = yield* PgClient.PgClient
 
-    const find = SqlSchema.findOne({
-      Request: Schema.String,
-      Result: ClientRow,
-      execute: (clientId) => sql`SELECT * FROM oauth_clients WHERE client_id = ${clientId}`
-    })
     const save = SqlSchema.single({
       Request: ClientRow,
       Result: ClientRow,
@@ -63,26 +55,9 @@ export class ClientsRepo extends Effect.Service<ClientsRepo>()("oauth/ClientsRep
             ON CONFLICT (server_id, client_id) DO UPDATE SET client_id = excluded.client_id
             RETURNING registered_at`
     })
-    const linked = SqlSchema.findOne({
-      Request: Schema.Struct({ serverId: Schema.String, clientId: Schema.String }),
-      Result: Linked,
-      execute: ({ clientId, serverId }) =>
-        sql`SELECT registered_at FROM server_clients WHERE server_id = ${serverId} AND client_id = ${clientId}`
-    })
-    const sweep = SqlSchema.void({
-      Request: Sweep,
-      execute: ({ before, most }) =>
-        sql`WITH unused AS (
-              SELECT client_id, greatest(registered_at, last_fetched_at) AS seen_at FROM oauth_clients c
-              WHERE NOT EXISTS (SELECT FROM oauth_grants g WHERE g.client_id = c.client_id)
-                AND NOT EXISTS (SELECT FROM server_clients s WHERE s.client_id = c.client_id))
-            DELETE FROM oauth_clients WHERE client_id IN (
-              SELECT client_id FROM unused WHERE seen_at < ${before}
-              UNION ALL (SELECT client_id FROM unused ORDER BY seen_at DESC OFFSET ${most}))`
-    })
 
     return {
-      find: (clientId: string) => dieOnSql(find(clientId)),
+      find: maybe(ClientRow)((clientId: string) => sql`SELECT * FROM oauth_clients WHERE client_id = ${clientId}`),
       /** Creates, or replaces all but the kind and the time of registration. */
       save: (row: ClientRow) => dieOnSql(save(row)),
       /** Makes a client one of the server's own; none when the server has `most` others, or is no more. */
@@ -95,8 +70,16 @@ export class ClientsRepo extends Effect.Service<ClientsRepo>()("oauth/ClientsRep
           dieOnSql
         ),
       isLinked: (serverId: string, clientId: string) =>
-        dieOnSql(Effect.map(linked({ serverId, clientId }), Option.isSome)),
-      sweep: (request: typeof Sweep.Type) => dieOnSql(sweep(request))
+        anyRow(sql`SELECT registered_at FROM server_clients WHERE server_id = ${serverId} AND client_id = ${clientId}`),
+      /** Clients that nobody approved are kept until they are older than `before`, and the newest `most` of them. */
+      sweep: ({ before, most }: { readonly before: Date; readonly most: number }) =>
+        run(sql`WITH unused AS (
+              SELECT client_id, greatest(registered_at, last_fetched_at) AS seen_at FROM oauth_clients c
+              WHERE NOT EXISTS (SELECT FROM oauth_grants g WHERE g.client_id = c.client_id)
+                AND NOT EXISTS (SELECT FROM server_clients s WHERE s.client_id = c.client_id))
+            DELETE FROM oauth_clients WHERE client_id IN (
+              SELECT client_id FROM unused WHERE seen_at < ${before}
+              UNION ALL (SELECT client_id FROM unused ORDER BY seen_at DESC OFFSET ${most}))`)
     } as const
   })
 }) {}

@@ -5,7 +5,7 @@ import { ApiKeys } from "#src/projects/ApiKeys.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
 import { isId } from "#src/shared/ids.ts"
 import { type PageRequest, paginate } from "#src/shared/paging.ts"
-import { dieOnSql } from "#src/shared/sql.ts"
+import { transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Array, Effect } from "effect"
 import { GrantNotFound } from "./Grant.ts"
@@ -48,7 +48,7 @@ export class Grants extends Effect.Service<Grants>()("oauth/Grants", {
         if (!revoked) return yield* new GrantNotFound()
         yield* apiKeys.endWithGrant(grantId)
       },
-      (effect) => dieOnSql(sql.withTransaction(effect)),
+      transactionally(sql),
       withPolicy(sessionOnly)
     )
 

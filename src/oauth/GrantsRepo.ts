@@ -1,5 +1,5 @@
-import { dieOnSql } from "#src/shared/sql.ts"
-import { SqlClient, SqlSchema } from "@effect/sql"
+import { anyRow, Count, many, one } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { Grant } from "./Grant.ts"
 
@@ -11,17 +11,13 @@ const GrantRow = Schema.Struct({
 })
 export type GrantRow = typeof GrantRow.Type
 
-const Page = Schema.Struct({ userId: Schema.String, after: Schema.UndefinedOr(Schema.String), count: Schema.Int })
-const Owned = Schema.Struct({ id: Schema.String, userId: Schema.String })
-
 export class GrantsRepo extends Effect.Service<GrantsRepo>()("oauth/GrantsRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
-    const page = SqlSchema.findAll({
-      Request: Page,
-      Result: GrantRow,
-      execute: ({ after, count, userId }) =>
+    return {
+      /** Newest first. */
+      page: many(GrantRow)((userId: string, after: string | undefined, count: number) =>
         sql`SELECT g.id, g.client_id, c.client_name, g.resource, g.server_id, s.name AS server_name, g.scopes,
               g.created_at, g.updated_at, s.slug
             FROM oauth_grants g LEFT JOIN oauth_clients c ON c.client_id = g.client_id
@@ -29,19 +25,15 @@ export class GrantsRepo extends Effect.Service<GrantsRepo>()("oauth/GrantsRepo",
             WHERE g.user_id = ${userId} AND g.revoked_at IS NULL
               ${after === undefined ? sql`` : sql`AND g.id < ${after}`}
             ORDER BY g.id DESC LIMIT ${count}`
-    })
-    const total = SqlSchema.single({
-      Request: Schema.String,
-      Result: Schema.Struct({ count: Schema.Int }),
-      execute: (userId) =>
+      ),
+      total: one(Count)((userId: string) =>
         sql`SELECT count(*)::int AS count FROM oauth_grants WHERE user_id = ${userId} AND revoked_at IS NULL`
-    })
-    // A code that was not used yet belongs to a family, too.
-    const revoke = SqlSchema.findAll({
-      Request: Owned,
-      Result: Schema.Struct({ id: Schema.String }),
-      execute: ({ id, userId }) =>
-        sql`WITH revoked AS (
+      ),
+      /** Revokes a grant of the user's with every token that came of it; false when there is no such. */
+      revoke: (id: string, userId: string) =>
+        // A code that was not used yet belongs to a family, too.
+        anyRow(
+          sql`WITH revoked AS (
               UPDATE oauth_grants SET revoked_at = now()
               WHERE id = ${id} AND user_id = ${userId} AND revoked_at IS NULL RETURNING id
             ), families AS (
@@ -49,14 +41,7 @@ export class GrantsRepo extends Effect.Service<GrantsRepo>()("oauth/GrantsRepo",
               WHERE grant_id IN (SELECT id FROM revoked) AND revoked_at IS NULL
             )
             SELECT id FROM revoked`
-    })
-
-    return {
-      /** Newest first. */
-      page: (userId: string, after: string | undefined, count: number) => dieOnSql(page({ userId, after, count })),
-      total: (userId: string) => dieOnSql(Effect.map(total(userId), ({ count }) => count)),
-      /** Revokes a grant of the user's with every token that came of it; false when there is no such. */
-      revoke: (id: string, userId: string) => dieOnSql(Effect.map(revoke({ id, userId }), (rows) => rows.length === 1))
+        )
     } as const
   })
 }) {}

@@ -1,5 +1,5 @@
-import { dieOnSql } from "#src/shared/sql.ts"
-import { SqlClient, SqlSchema } from "@effect/sql"
+import { many, run, transactionally } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 
@@ -32,31 +32,24 @@ export class SigningKeysRepo extends Effect.Service<SigningKeysRepo>()("oauth/Si
     const sql = yield* SqlClient.SqlClient
     const pg = yield* PgClient.PgClient
 
-    // What a retired key signed has expired within the hour (tokens live 15 minutes): it need not be known any more.
-    const known = SqlSchema.findAll({
-      Request: Schema.Void,
-      Result: SigningKeyRow,
-      execute: () =>
-        sql`SELECT kid, public_jwk, sealed_private_jwk, coalesce(retired_at <= now(), false) AS retired FROM signing_keys
-            WHERE retired_at IS NULL OR retired_at > now() - interval '1 hour' ORDER BY created_at DESC, kid`
-    })
-
     return {
       /** Newest first. */
-      known: dieOnSql(known()),
+      // What a retired key signed has expired within the hour (tokens live 15 minutes): it need not be known any more.
+      known: many(SigningKeyRow)(() =>
+        sql`SELECT kid, public_jwk, sealed_private_jwk, coalesce(retired_at <= now(), false) AS retired FROM signing_keys
+            WHERE retired_at IS NULL OR retired_at > now() - interval '1 hour' ORDER BY created_at DESC, kid`
+      )(),
       insert: ({ kid, publicJwk, sealedPrivateJwk }: Omit<SigningKeyRow, "retired">) =>
-        dieOnSql(Effect.asVoid(
-          sql`INSERT INTO signing_keys ${sql.insert({ kid, publicJwk: pg.json(publicJwk), sealedPrivateJwk })}`
-        )),
+        run(sql`INSERT INTO signing_keys ${sql.insert({ kid, publicJwk: pg.json(publicJwk), sealedPrivateJwk })}`),
       /** Every key but this one goes out of use after so many seconds; one that does so sooner stays as it is. */
       retireOthers: (kid: string, seconds: number) =>
-        dieOnSql(Effect.asVoid(
+        run(
           sql`UPDATE signing_keys SET retired_at = least(retired_at, now() + ${seconds} * interval '1 second')
               WHERE kid <> ${kid}`
-        )),
+        ),
       /** Runs in one transaction that no other process's can overlap. */
       alone: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-        dieOnSql(sql.withTransaction(Effect.zipRight(sql`SELECT pg_advisory_xact_lock(${lock})`, effect)))
+        transactionally(sql)(Effect.zipRight(sql`SELECT pg_advisory_xact_lock(${lock})`, effect))
     } as const
   })
 }) {}

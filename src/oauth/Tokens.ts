@@ -9,7 +9,7 @@ import { provesItself } from "#src/oauth/checks/secret.ts"
 import { offlineAccess } from "#src/oauth/scopes/scopes.ts"
 import { ApiKeys } from "#src/projects/ApiKeys.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
-import { dieOnSql } from "#src/shared/sql.ts"
+import { transactionally } from "#src/shared/sql.ts"
 import { digestOf } from "#src/shared/tokens.ts"
 import { SqlClient } from "@effect/sql"
 import { Clock, Duration, Effect, Either, Option } from "effect"
@@ -98,7 +98,7 @@ export class Tokens extends Effect.Service<Tokens>()("oauth/Tokens", {
     /** A thief may have made API keys with what it stole: they end with the family. */
     const replayed = Effect.fn("Tokens.replayed")(function*(what: string, { clientId, familyId }: Held) {
       const ended = Effect.zipRight(repo.revokeFamily(familyId), apiKeys.endWithFamily(familyId))
-      yield* dieOnSql(sql.withTransaction(ended))
+      yield* transactionally(sql)(ended)
       yield* Effect.logWarning(`A ${what} of the client ${clientId} was used twice: what came of it is revoked`)
       return yield* refused("invalid_grant", `the ${what} was used already; what came of it is revoked`)
     })

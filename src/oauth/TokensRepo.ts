@@ -1,5 +1,5 @@
-import { dieOnSql } from "#src/shared/sql.ts"
-import { SqlClient, SqlSchema } from "@effect/sql"
+import { anyRow, many, maybe, run } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 
 /** What a code and a refresh token alike stand for, and whether it still holds. */
@@ -43,21 +43,19 @@ const RefreshRow = Schema.Struct({
 })
 export type RefreshRow = typeof RefreshRow.Type
 
-const Hash = Schema.Uint8ArrayFromSelf
-const Redemption = Schema.Struct({
-  codeHash: Hash,
-  now: Schema.DateFromSelf,
+interface Redemption {
+  readonly codeHash: Uint8Array
+  readonly now: Date
   /** Null: no refresh token comes of it. */
-  refresh: Schema.NullOr(Schema.Struct({ tokenHash: Hash, expiresAt: Schema.DateFromSelf }))
-})
-const Rotation = Schema.Struct({
-  tokenHash: Hash,
-  successorHash: Hash,
-  salt: Schema.Uint8ArrayFromSelf,
-  now: Schema.DateFromSelf,
-  expiresAt: Schema.DateFromSelf
-})
-const One = Schema.Struct({ familyId: Schema.String })
+  readonly refresh: { readonly tokenHash: Uint8Array; readonly expiresAt: Date } | null
+}
+interface Rotation {
+  readonly tokenHash: Uint8Array
+  readonly successorHash: Uint8Array
+  readonly salt: Uint8Array
+  readonly now: Date
+  readonly expiresAt: Date
+}
 
 /** Each change is one statement that only one of several callers can make: no lock is held while anything waits. */
 export class TokensRepo extends Effect.Service<TokensRepo>()("oauth/TokensRepo", {
@@ -73,40 +71,33 @@ export class TokensRepo extends Effect.Service<TokensRepo>()("oauth/TokensRepo",
       JOIN users u ON u.id = g.user_id
       LEFT JOIN servers s ON s.id = g.server_id LEFT JOIN projects p ON p.id = s.project_id`
 
-    const code = SqlSchema.findOne({
-      Request: Hash,
-      Result: CodeRow,
-      execute: (hash) =>
+    return {
+      code: maybe(CodeRow)((hash: Uint8Array) =>
         sql`SELECT ${held}, t.redirect_uri, t.code_challenge, t.used_at FROM authorization_codes t ${origin}
             WHERE t.code_hash = ${hash}`
-    })
-    const refresh = SqlSchema.findOne({
-      Request: Hash,
-      Result: RefreshRow,
-      execute: (hash) =>
+      ),
+      refresh: maybe(RefreshRow)((hash: Uint8Array) =>
         sql`SELECT ${held}, t.rotated_at, t.successor_salt, (t.rotated_at IS NOT NULL AND EXISTS (
               SELECT FROM refresh_tokens n
               WHERE n.family_id = t.family_id AND n.generation > t.generation AND n.rotated_at IS NOT NULL
             )) AS successor_used
             FROM refresh_tokens t ${origin} WHERE t.token_hash = ${hash}`
-    })
-    const redeem = SqlSchema.findAll({
-      Request: Redemption,
-      Result: One,
-      execute: ({ codeHash, now, refresh }) => {
+      ),
+      /** Uses a code up, and starts its refresh tokens; false when somebody else did, or it is gone. */
+      redeem: ({ codeHash, now, refresh }: Redemption) => {
         const used = sql`UPDATE authorization_codes SET used_at = ${now}
           WHERE code_hash = ${codeHash} AND used_at IS NULL RETURNING family_id, client_id, resource, scopes`
-        return refresh === null ? sql`WITH used AS (${used}) SELECT family_id FROM used` : sql`WITH used AS (${used})
+        return anyRow(
+          refresh === null ? sql`WITH used AS (${used}) SELECT family_id FROM used` : sql`WITH used AS (${used})
             INSERT INTO refresh_tokens (token_hash, family_id, client_id, resource, scopes, generation, expires_at)
             SELECT ${refresh.tokenHash}, family_id, client_id, resource, scopes, 0, ${refresh.expiresAt}::timestamptz
             FROM used RETURNING family_id`
-      }
-    })
-    const rotate = SqlSchema.findAll({
-      Request: Rotation,
-      Result: One,
-      execute: ({ expiresAt, now, salt, successorHash, tokenHash }) =>
-        sql`WITH rotated AS (
+        )
+      },
+      /** Puts the successor in the place of a refresh token; false when somebody else did, or it is gone. */
+      rotate: ({ expiresAt, now, salt, successorHash, tokenHash }: Rotation) =>
+        anyRow(
+          sql`WITH rotated AS (
               UPDATE refresh_tokens SET rotated_at = ${now}, successor_salt = ${salt}
               WHERE token_hash = ${tokenHash} AND rotated_at IS NULL
               RETURNING family_id, client_id, resource, scopes, generation
@@ -114,40 +105,22 @@ export class TokensRepo extends Effect.Service<TokensRepo>()("oauth/TokensRepo",
             INSERT INTO refresh_tokens (token_hash, family_id, client_id, resource, scopes, generation, expires_at)
             SELECT ${successorHash}, family_id, client_id, resource, scopes, generation + 1, ${expiresAt}::timestamptz
             FROM rotated RETURNING family_id`
-    })
-    const revokedWithin = SqlSchema.findAll({
-      Request: Schema.Int,
-      Result: Schema.Struct({ id: Schema.String }),
-      execute: (seconds) =>
+        ),
+      revokeFamily: (familyId: string) =>
+        run(sql`UPDATE token_families SET revoked_at = now() WHERE id = ${familyId} AND revoked_at IS NULL`),
+      /** The families that were revoked in the last seconds. */
+      revokedWithin: many(Schema.Struct({ id: Schema.String }).pipe(Schema.pluck("id")))((seconds: number) =>
         sql`SELECT id FROM token_families WHERE revoked_at > now() - make_interval(secs => ${seconds})
             ORDER BY revoked_at`
-    })
-    const sweep = (now: Date, codesBefore: Date) =>
-      sql`DELETE FROM authorization_codes WHERE expires_at < ${codesBefore}`.pipe(
-        Effect.zipRight(sql`DELETE FROM refresh_tokens WHERE expires_at < ${now}`),
-        Effect.zipRight(sql`DELETE FROM token_families f
-          WHERE NOT EXISTS (SELECT FROM authorization_codes c WHERE c.family_id = f.id)
-            AND NOT EXISTS (SELECT FROM refresh_tokens r WHERE r.family_id = f.id)`),
-        Effect.asVoid
-      )
-
-    return {
-      code: (hash: Uint8Array) => dieOnSql(code(hash)),
-      refresh: (hash: Uint8Array) => dieOnSql(refresh(hash)),
-      /** Uses a code up, and starts its refresh tokens; false when somebody else did, or it is gone. */
-      redeem: (redemption: typeof Redemption.Type) =>
-        dieOnSql(Effect.map(redeem(redemption), (rows) => rows.length === 1)),
-      /** Puts the successor in the place of a refresh token; false when somebody else did, or it is gone. */
-      rotate: (rotation: typeof Rotation.Type) => dieOnSql(Effect.map(rotate(rotation), (rows) => rows.length === 1)),
-      revokeFamily: (familyId: string) =>
-        dieOnSql(Effect.asVoid(
-          sql`UPDATE token_families SET revoked_at = now() WHERE id = ${familyId} AND revoked_at IS NULL`
-        )),
-      /** The families that were revoked in the last seconds. */
-      revokedWithin: (seconds: number) =>
-        dieOnSql(Effect.map(revokedWithin(seconds), (rows) => rows.map(({ id }) => id))),
+      ),
       /** Drops refresh tokens that have expired, codes that did before `codesBefore`, and families without either. */
-      sweep: (now: Date, codesBefore: Date) => dieOnSql(sweep(now, codesBefore))
+      sweep: (now: Date, codesBefore: Date) =>
+        run(sql`DELETE FROM authorization_codes WHERE expires_at < ${codesBefore}`.pipe(
+          Effect.zipRight(sql`DELETE FROM refresh_tokens WHERE expires_at < ${now}`),
+          Effect.zipRight(sql`DELETE FROM token_families f
+          WHERE NOT EXISTS (SELECT FROM authorization_codes c WHERE c.family_id = f.id)
+            AND NOT EXISTS (SELECT FROM refresh_tokens r WHERE r.family_id = f.id)`)
+        ))
     } as const
   })
 }) {}

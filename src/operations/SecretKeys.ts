@@ -1,7 +1,7 @@
 import { SettingError } from "#src/config/Settings.ts"
 import { Secrets } from "#src/shared/Secrets.ts"
-import { dieOnSql } from "#src/shared/sql.ts"
-import { SqlClient, SqlSchema } from "@effect/sql"
+import { many, run, transactionally } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 
 const Row = Schema.Struct({ keyId: Schema.String, proof: Schema.NullOr(Schema.String) })
@@ -20,16 +20,10 @@ export class SecretKeys extends Effect.Service<SecretKeys>()("operations/SecretK
     const secrets = yield* Secrets
     const { keyId: current, keySource } = secrets
 
-    const rows = SqlSchema.findAll({
-      Request: Schema.Void,
-      Result: Row,
-      execute: () => sql`SELECT key_id, proof FROM secret_keys ORDER BY added_at FOR UPDATE`
-    })
-    const sealing = SqlSchema.findAll({
-      Request: Schema.Void,
-      Result: Sealing,
-      execute: () => sql`SELECT id, key_ids[1] AS key_id FROM hosts WHERE lease_until > clock_timestamp()`
-    })
+    const rows = many(Row)(() => sql`SELECT key_id, proof FROM secret_keys ORDER BY added_at FOR UPDATE`)
+    const sealing = many(Sealing)(() =>
+      sql`SELECT id, key_ids[1] AS key_id FROM hosts WHERE lease_until > clock_timestamp()`
+    )
 
     const wrong = (keyId: string) =>
       new SettingError({
@@ -51,12 +45,12 @@ export class SecretKeys extends Effect.Service<SecretKeys>()("operations/SecretK
       const proof = yield* secrets.seal(current, contextOf(current))
       yield* sql`INSERT INTO secret_keys (key_id, proof) VALUES (${current}, ${proof})
         ON CONFLICT (key_id) DO UPDATE SET proof = excluded.proof`
-    }).pipe(sql.withTransaction, dieOnSql, Effect.withSpan("SecretKeys.check"))
+    }).pipe(transactionally(sql), Effect.withSpan("SecretKeys.check"))
 
     /** A command that seals, beside a service that could not open it, would break that service. */
     const checkBeside = Effect.gen(function*() {
       yield* check
-      const [serving] = yield* dieOnSql(sealing())
+      const [serving] = yield* sealing()
       if (serving === undefined || serving.keyId === current) return
       return yield* new SettingError({
         message: `The berth that serves this installation seals with the key ${serving.keyId}, and ${keySource} is ` +
@@ -65,7 +59,7 @@ export class SecretKeys extends Effect.Service<SecretKeys>()("operations/SecretK
     }).pipe(Effect.withSpan("SecretKeys.checkBeside"))
 
     /** After everything was moved to the current key. */
-    const forgetOthers = dieOnSql(Effect.asVoid(sql`DELETE FROM secret_keys WHERE key_id <> ${current}`))
+    const forgetOthers = run(sql`DELETE FROM secret_keys WHERE key_id <> ${current}`)
 
     return { check, checkBeside, forgetOthers } as const
   })

@@ -2,7 +2,7 @@ import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { sessionOnly, Unauthorized, withPolicy } from "#src/accounts/Policy.ts"
 import { isId, newId } from "#src/shared/ids.ts"
 import { type PageRequest, paginate } from "#src/shared/paging.ts"
-import { dieOnSql } from "#src/shared/sql.ts"
+import { transactionally } from "#src/shared/sql.ts"
 import { digestOf, isKey, newKey } from "#src/shared/tokens.ts"
 import { SqlClient } from "@effect/sql"
 import { Clock, Duration, Effect, Option } from "effect"
@@ -50,7 +50,7 @@ export class ApiKeys extends Effect.Service<ApiKeys>()("projects/ApiKeys", {
         })
         return { key, ...row }
       },
-      (effect) => dieOnSql(sql.withTransaction(effect)),
+      transactionally(sql),
       withPolicy(sessionOnly)
     )
 

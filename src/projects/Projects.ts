@@ -5,7 +5,7 @@ import { Teardown } from "#src/images/Teardown.ts"
 import { isId, newId } from "#src/shared/ids.ts"
 import { type PageRequest, paginate } from "#src/shared/paging.ts"
 import { slugOf, withSuffix } from "#src/shared/slug.ts"
-import { dieOnSql } from "#src/shared/sql.ts"
+import { transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Option } from "effect"
 import { ProjectId, type ProjectInput, ProjectNotFound } from "./Project.ts"
@@ -43,7 +43,7 @@ export class Projects extends Effect.Service<Projects>()("projects/Projects", {
           until: (row) => row !== undefined
         }))
       },
-      (effect) => dieOnSql(sql.withTransaction(effect)),
+      transactionally(sql),
       withPolicy(notByKey)
     )
 

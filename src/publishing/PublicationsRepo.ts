@@ -1,8 +1,8 @@
 import { AccountId } from "#src/accounts/CurrentActor.ts"
 import { ListingNotFound } from "#src/listings/Listing.ts"
 import { PlanName } from "#src/plans/Plan.ts"
-import { dieOnSql } from "#src/shared/sql.ts"
-import { SqlClient, SqlSchema } from "@effect/sql"
+import { many, maybe, run } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"
 
 /** What a publication has still to do. `visible` is null once somebody else has shown or hidden the listing. */
@@ -31,49 +31,34 @@ export class PublicationsRepo extends Effect.Service<PublicationsRepo>()("publis
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
-    const left = SqlSchema.findAll({
-      Request: Schema.Void,
-      Result: Left,
-      execute: () =>
-        sql`SELECT w.listing_id, w.server_id, w.image_uri, w.visible, b.id AS business_id, b.name, p.account_id,
-              u.email, u.plan
-            FROM publications w JOIN listings l ON l.id = w.listing_id JOIN businesses b ON b.id = l.business_id
-            JOIN projects p ON p.id = b.project_id JOIN users u ON u.id = p.account_id ORDER BY w.created_at`
-    })
-    const firstDeployment = SqlSchema.findOne({
-      Request: Schema.String,
-      Result: Id,
-      execute: (serverId) => sql`SELECT id FROM deployments WHERE server_id = ${serverId} ORDER BY version LIMIT 1`
-    })
-    const lockListing = SqlSchema.findOne({
-      Request: Schema.String,
-      Result: Id,
-      execute: (id) => sql`SELECT id FROM listings WHERE id = ${id} FOR UPDATE`
-    })
-    const remove = SqlSchema.findOne({
-      Request: Schema.String,
-      Result: Unfinished.pick("visible"),
-      execute: (listingId) => sql`DELETE FROM publications WHERE listing_id = ${listingId} RETURNING visible`
-    })
+    const lockListing = maybe(Id)((id: string) => sql`SELECT id FROM listings WHERE id = ${id} FOR UPDATE`)
+    const remove = maybe(Unfinished.pick("visible").pipe(Schema.pluck("visible")))((listingId: string) =>
+      sql`DELETE FROM publications WHERE listing_id = ${listingId} RETURNING visible`
+    )
 
     const take = Effect.fnUntraced(function*(listingId: string) {
       // The listing first: whoever shows or hides it locks in this order too.
       if (Option.isNone(yield* lockListing(listingId))) return yield* new ListingNotFound()
-      return Option.match(yield* remove(listingId), { onNone: () => null, onSome: ({ visible }) => visible })
+      return Option.getOrNull(yield* remove(listingId))
     })
 
     return {
-      insert: ({ businessId: _, ...row }: Unfinished) =>
-        dieOnSql(Effect.asVoid(sql`INSERT INTO publications ${sql.insert(row)}`)),
+      insert: ({ businessId: _, ...row }: Unfinished) => run(sql`INSERT INTO publications ${sql.insert(row)}`),
       /** The oldest first, each with who owns it. */
-      left: dieOnSql(left()),
-      firstDeployment: (serverId: string) =>
-        dieOnSql(Effect.map(firstDeployment(serverId), Option.map(({ id }) => id))),
+      left: many(Left)(() =>
+        sql`SELECT w.listing_id, w.server_id, w.image_uri, w.visible, b.id AS business_id, b.name, p.account_id,
+              u.email, u.plan
+            FROM publications w JOIN listings l ON l.id = w.listing_id JOIN businesses b ON b.id = l.business_id
+            JOIN projects p ON p.id = b.project_id JOIN users u ON u.id = p.account_id ORDER BY w.created_at`
+      )(),
+      firstDeployment: maybe(Id.pipe(Schema.pluck("id")))((serverId: string) =>
+        sql`SELECT id FROM deployments WHERE server_id = ${serverId} ORDER BY version LIMIT 1`
+      ),
       /** Ends a publication, in a transaction: whether its listing is to be shown, null when that is not its to say. */
-      take: (listingId: string) => dieOnSql(take(listingId)),
-      drop: (listingId: string) => dieOnSql(Effect.asVoid(remove(listingId))),
+      take,
+      drop: (listingId: string) => run(remove(listingId)),
       /** After a day nobody waits for it any more. */
-      dropOld: dieOnSql(Effect.asVoid(sql`DELETE FROM publications WHERE created_at < now() - interval '1 day'`))
+      dropOld: run(sql`DELETE FROM publications WHERE created_at < now() - interval '1 day'`)
     } as const
   })
 }) {}

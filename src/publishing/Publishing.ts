@@ -12,7 +12,7 @@ import { Servers } from "#src/servers/Servers.ts"
 import { Disk } from "#src/shared/Disk.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { type Report } from "#src/shared/progress.ts"
-import { dieOnSql } from "#src/shared/sql.ts"
+import { transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Fiber, Schema } from "effect"
 import { type Publication, PublicationCutOff, type Publish } from "./Publication.ts"
@@ -110,7 +110,7 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
         return { business, importedItems, server, unfinished, warnings: preview.warnings }
       },
       (effect) => Effect.catchTags(effect, impossible),
-      (effect) => dieOnSql(sql.withTransaction(effect))
+      transactionally(sql)
     )
 
     /** The server's first deployment, begun unless there is one: two that carry on at once follow the same. */
@@ -132,7 +132,7 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
       return visible === null
         ? yield* listings.ofBusiness(businessId)
         : yield* listings.setVisible(listingId, { visible: visible && runs })
-    }, (effect) => dieOnSql(sql.withTransaction(effect)))
+    }, transactionally(sql))
 
     /** What this process works at: nothing that its own sweep should take up. */
     const atWork = new Set<string>()

@@ -3,7 +3,7 @@ import { Invalid } from "#src/shared/Failure.ts"
 import { newId } from "#src/shared/ids.ts"
 import { sealedColumn } from "#src/shared/sealed-column.ts"
 import { Secrets } from "#src/shared/Secrets.ts"
-import { dieOnSql } from "#src/shared/sql.ts"
+import { transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { EnvironmentRepo } from "./EnvironmentRepo.ts"
@@ -57,7 +57,7 @@ export class Environment extends Effect.Service<Environment>()("servers/Environm
         })
         return { created, variable }
       },
-      (effect) => dieOnSql(sql.withTransaction(effect)),
+      transactionally(sql),
       withPolicy(anyScope("servers:write"))
     )
 

@@ -1,4 +1,4 @@
-import { dieOnSql, onForeignKey } from "#src/shared/sql.ts"
+import { anyRow, dieOnSql, many, onForeignKey, run } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { EnvironmentVariableRow } from "./EnvironmentVariable.ts"
@@ -22,31 +22,20 @@ export class EnvironmentRepo extends Effect.Service<EnvironmentRepo>()("servers/
             ON CONFLICT (server_id, name)
             DO UPDATE SET sealed_value = excluded.sealed_value, updated_at = now() RETURNING *`
     })
-    const sealed = SqlSchema.findAll({
-      Request: Schema.String,
-      Result: SealedRow,
-      execute: (serverId) =>
-        sql`SELECT name, sealed_value FROM environment_variables WHERE server_id = ${serverId} ORDER BY name`
-    })
-    const remove = SqlSchema.findAll({
-      Request: Schema.Struct({ serverId: Schema.String, name: Schema.String }),
-      Result: Schema.Struct({ name: Schema.String }),
-      execute: ({ name, serverId }) =>
-        sql`DELETE FROM environment_variables WHERE server_id = ${serverId} AND name = ${name} RETURNING name`
-    })
 
     return {
       /** Locks the server's row: the count of its variables holds until the transaction ends. */
-      lockServer: (id: string) =>
-        dieOnSql(Effect.asVoid(sql`SELECT id FROM servers WHERE id = ${id} FOR NO KEY UPDATE`)),
+      lockServer: (id: string) => run(sql`SELECT id FROM servers WHERE id = ${id} FOR NO KEY UPDATE`),
       upsert: (row: typeof Upsert.Type) =>
         upsert(row).pipe(
           onForeignKey("environment_variables_server_id_fkey", () => new ServerNotFound()),
           dieOnSql
         ),
-      sealed: (serverId: string) => dieOnSql(sealed(serverId)),
+      sealed: many(SealedRow)((serverId: string) =>
+        sql`SELECT name, sealed_value FROM environment_variables WHERE server_id = ${serverId} ORDER BY name`
+      ),
       remove: (serverId: string, name: string) =>
-        dieOnSql(Effect.map(remove({ serverId, name }), (rows) => rows.length > 0))
+        anyRow(sql`DELETE FROM environment_variables WHERE server_id = ${serverId} AND name = ${name} RETURNING name`)
     } as const
   })
 }) {}

@@ -1,15 +1,15 @@
-import { dieOnSql, patiently } from "#src/shared/sql.ts"
-import { SqlClient, SqlSchema } from "@effect/sql"
-import { Effect, Schema } from "effect"
-import { LogEntryRow, LogLevel } from "./ServerLog.ts"
+import { many, patiently, run } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
+import { Effect } from "effect"
+import { LogEntryRow, type LogLevel } from "./ServerLog.ts"
 
-const Filter = Schema.Struct({
-  serverId: Schema.String,
-  level: Schema.UndefinedOr(LogLevel),
-  search: Schema.UndefinedOr(Schema.String),
-  before: Schema.UndefinedOr(Schema.String),
-  count: Schema.Int
-})
+interface Filter {
+  readonly serverId: string
+  readonly level: typeof LogLevel.Type | undefined
+  readonly search: string | undefined
+  readonly before: string | undefined
+  readonly count: number
+}
 
 /** A substring for ILIKE: its own wildcards stand for themselves. */
 const literally = (text: string) => `%${text.replace(/[\\%_]/g, "\\$&")}%`
@@ -18,44 +18,33 @@ export class ServerLogsRepo extends Effect.Service<ServerLogsRepo>()("servers/Se
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
-    const read = SqlSchema.findAll({
-      Request: Filter,
-      Result: LogEntryRow,
-      execute: ({ before, count, level, search, serverId }) =>
+    return {
+      /** The oldest entries after one, in the order they were written. */
+      after: many(LogEntryRow)((
+        { after, count, level, search, serverId }: Omit<Filter, "before"> & { readonly after: string }
+      ) =>
+        sql`SELECT * FROM server_logs WHERE server_id = ${serverId} AND id > ${after}
+            ${level === undefined ? sql`` : sql`AND level = ${level}`}
+            ${search === undefined ? sql`` : sql`AND message ILIKE ${literally(search)}`}
+            ORDER BY id LIMIT ${count}`
+      ),
+      read: many(LogEntryRow)(({ before, count, level, search, serverId }: Filter) =>
         sql`SELECT * FROM server_logs WHERE server_id = ${serverId}
             ${level === undefined ? sql`` : sql`AND level = ${level}`}
             ${search === undefined ? sql`` : sql`AND message ILIKE ${literally(search)}`}
             ${before === undefined ? sql`` : sql`AND id < ${before}`}
             ORDER BY id DESC LIMIT ${count}`
-    })
-
-    const after = SqlSchema.findAll({
-      Request: Schema.Struct({
-        ...Filter.omit("before").fields,
-        after: Schema.String
-      }),
-      Result: LogEntryRow,
-      execute: ({ after, count, level, search, serverId }) =>
-        sql`SELECT * FROM server_logs WHERE server_id = ${serverId} AND id > ${after}
-            ${level === undefined ? sql`` : sql`AND level = ${level}`}
-            ${search === undefined ? sql`` : sql`AND message ILIKE ${literally(search)}`}
-            ORDER BY id LIMIT ${count}`
-    })
-
-    return {
-      /** The oldest entries after one, in the order they were written. */
-      after: (filter: Parameters<typeof after>[0]) => dieOnSql(after(filter)),
-      read: (filter: typeof Filter.Type) => dieOnSql(read(filter)),
+      ),
       /** Entries of servers that are gone are dropped: their place in the world is too. */
       append: (rows: ReadonlyArray<typeof LogEntryRow.Type>) =>
-        dieOnSql(Effect.asVoid(sql`
+        run(sql`
           INSERT INTO server_logs (id, server_id, level, message, timestamp)
           SELECT row.id, row.server_id, row.level, row.message, row.timestamp
           FROM jsonb_to_recordset(${
           JSON.stringify(rows.map(({ serverId, ...row }) => ({ ...row, server_id: serverId })))
         }::jsonb)
             AS row (id text, server_id text, level text, message text, timestamp timestamptz)
-          JOIN servers ON servers.id = row.server_id`)),
+          JOIN servers ON servers.id = row.server_id`),
       /** Keeps the newest entries of each server. */
       trim: (keep: number) =>
         patiently(sql)(Effect.asVoid(sql`

@@ -9,7 +9,7 @@ import { Invalid } from "#src/shared/Failure.ts"
 import { isId, newId } from "#src/shared/ids.ts"
 import { type PageRequest, paginate } from "#src/shared/paging.ts"
 import { isReservedSlug, slugOf, withSuffix } from "#src/shared/slug.ts"
-import { dieOnSql } from "#src/shared/sql.ts"
+import { transactionally } from "#src/shared/sql.ts"
 import { randomToken } from "#src/shared/tokens.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Option } from "effect"
@@ -106,7 +106,7 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
         })
         return view(row)
       },
-      (effect) => dieOnSql(sql.withTransaction(effect)),
+      transactionally(sql),
       writes
     )
 

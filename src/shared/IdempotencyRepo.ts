@@ -1,6 +1,6 @@
-import { SqlClient, SqlSchema } from "@effect/sql"
+import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
-import { dieOnSql } from "./sql.ts"
+import { anyRow, maybe, run } from "./sql.ts"
 
 const Row = Schema.Struct({
   requestHash: Schema.Uint8ArrayFromSelf,
@@ -28,27 +28,21 @@ export class IdempotencyRepo extends Effect.Service<IdempotencyRepo>()("shared/I
               OR (idempotency_keys.sealed_response IS NULL AND idempotency_keys.locked_until < now()
                   AND idempotency_keys.request_hash = excluded.request_hash)
           RETURNING key`
-    const find = SqlSchema.findOne({
-      Request: Schema.Struct({ accountId: Schema.String, key: Schema.String }),
-      Result: Row,
-      execute: ({ accountId, key }) =>
-        sql`SELECT request_hash, coalesce(locked_until > now(), false) AS locked, sealed_response
-            FROM idempotency_keys WHERE ${one(accountId, key)}`
-    })
 
     return {
-      take: (accountId: string, key: string, hash: Uint8Array) =>
-        dieOnSql(Effect.map(take(accountId, key, hash), (rows) => rows.length > 0)),
-      find: (accountId: string, key: string) => dieOnSql(find({ accountId, key })),
+      take: (accountId: string, key: string, hash: Uint8Array) => anyRow(take(accountId, key, hash)),
+      find: maybe(Row)((accountId: string, key: string) =>
+        sql`SELECT request_hash, coalesce(locked_until > now(), false) AS locked, sealed_response
+            FROM idempotency_keys WHERE ${one(accountId, key)}`
+      ),
       renew: (accountId: string, key: string) =>
-        dieOnSql(Effect.asVoid(sql`UPDATE idempotency_keys SET locked_until = now() + ${lock}::interval
-          WHERE ${one(accountId, key)}`)),
+        run(sql`UPDATE idempotency_keys SET locked_until = now() + ${lock}::interval
+          WHERE ${one(accountId, key)}`),
       finish: (accountId: string, key: string, sealedResponse: string) =>
-        dieOnSql(Effect.asVoid(sql`UPDATE idempotency_keys SET sealed_response = ${sealedResponse}, locked_until = NULL
-          WHERE ${one(accountId, key)}`)),
-      release: (accountId: string, key: string) =>
-        dieOnSql(Effect.asVoid(sql`DELETE FROM idempotency_keys WHERE ${one(accountId, key)}`)),
-      sweep: dieOnSql(Effect.asVoid(sql`DELETE FROM idempotency_keys WHERE created_at < now() - ${kept}::interval`))
+        run(sql`UPDATE idempotency_keys SET sealed_response = ${sealedResponse}, locked_until = NULL
+          WHERE ${one(accountId, key)}`),
+      release: (accountId: string, key: string) => run(sql`DELETE FROM idempotency_keys WHERE ${one(accountId, key)}`),
+      sweep: run(sql`DELETE FROM idempotency_keys WHERE created_at < now() - ${kept}::interval`)
     } as const
   })
 }) {}

@@ -1,7 +1,7 @@
-import { SqlClient, SqlSchema } from "@effect/sql"
+import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { Secrets } from "./Secrets.ts"
-import { dieOnSql } from "./sql.ts"
+import { dieOnSql, many } from "./sql.ts"
 
 const SealedRow = Schema.Struct({ row: Schema.String, sealed: Schema.String })
 const batch = 500
@@ -17,13 +17,10 @@ export const sealedColumn = (table: string, column: string) => ({
   rewrap: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const secrets = yield* Secrets
-    const read = SqlSchema.findAll({
-      Request: Schema.String,
-      Result: SealedRow,
-      execute: (after) =>
-        sql`SELECT ctid::text AS "row", ${sql(column)} AS sealed FROM ${sql(table)}
+    const read = many(SealedRow)((after: string) =>
+      sql`SELECT ctid::text AS "row", ${sql(column)} AS sealed FROM ${sql(table)}
             WHERE ${sql(column)} IS NOT NULL AND ctid > ${after}::tid ORDER BY ctid LIMIT ${batch}`
-    })
+    )
     let moved = 0
     let after = "(0,0)"
     for (;;) {

@@ -1,5 +1,5 @@
 import { type SqlClient, type SqlError } from "@effect/sql"
-import { type Cause, Effect, type ParseResult, Predicate } from "effect"
+import { Cause, Effect, type ParseResult, Predicate, Schema } from "effect"
 
 /** Name of the constraint when a statement broke one of the kind (PostgreSQL error codes, class 23). */
 const constraintOf = (code: string) => (error: SqlError.SqlError): string | undefined =>
@@ -15,7 +15,7 @@ type StorageError = SqlError.SqlError | ParseResult.ParseError | Cause.NoSuchEle
 
 /**
  * Storage failures are nobody's domain: they end here, as defects, which the edges show as 500 or 503. So does a row
- * that a statement must return (`SqlSchema.single`) and did not.
+ * that a statement must return (`one`) and did not.
  */
 export const dieOnSql = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, Exclude<E, StorageError>, R> =>
   Effect.catchAll(effect, (error) =>
@@ -23,6 +23,46 @@ export const dieOnSql = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect
       Predicate.isTagged(error, "NoSuchElementException")
       ? Effect.die(error)
       : Effect.fail(error as Exclude<E, StorageError>))
+
+/** A statement as a function of what goes into it. */
+type Statement<Args extends ReadonlyArray<unknown>> = (
+  ...args: Args
+) => Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError>
+
+/** A statement whose rows `decode` reads. Its storage failures die. */
+const reading =
+  <A>(decode: (rows: ReadonlyArray<unknown>) => Effect.Effect<A, StorageError>) =>
+  <Args extends ReadonlyArray<unknown>>(statement: Statement<Args>) =>
+  (...args: Args): Effect.Effect<A> => dieOnSql(Effect.flatMap(Effect.suspend(() => statement(...args)), decode))
+
+/** `many(Row)((id: string) => sql`…`)`: every row, as the schema decodes it. Storage failures die, as in the others. */
+export const many = <A, I>(row: Schema.Schema<A, I>) => reading(Schema.decodeUnknown(Schema.Array(row)))
+
+/** The first row, if there is one. */
+export const maybe = <A, I>(row: Schema.Schema<A, I>) => {
+  const decode = Schema.decodeUnknown(row)
+  return reading((rows) => rows.length > 0 ? Effect.asSome(decode(rows[0])) : Effect.succeedNone)
+}
+
+/** The row that the statement must return. */
+export const one = <A, I>(row: Schema.Schema<A, I>) => {
+  const decode = Schema.decodeUnknown(row)
+  return reading((rows) => rows.length > 0 ? decode(rows[0]) : Effect.fail(new Cause.NoSuchElementException()))
+}
+
+/** The row of `SELECT count(*)::int AS count`, for `one`. */
+export const Count = Schema.Struct({ count: Schema.Int }).pipe(Schema.pluck("count"))
+
+/** Runs what returns no rows, or none that anybody wants. */
+export const run = <A, E, R>(effect: Effect.Effect<A, E, R>) => dieOnSql(Effect.asVoid(effect))
+
+/** Whether the statement returns a row. */
+export const anyRow = <E, R>(statement: Effect.Effect<ReadonlyArray<unknown>, E, R>) =>
+  dieOnSql(Effect.map(statement, (rows) => rows.length > 0))
+
+/** Runs the work in one transaction, or as part of the one it is called in. */
+export const transactionally = (sql: SqlClient.SqlClient) => <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  dieOnSql(sql.withTransaction(work))
 
 const onViolation =
   (violation: (error: SqlError.SqlError) => string | undefined) =>
@@ -47,4 +87,4 @@ const isSqlError = (error: unknown): error is SqlError.SqlError => Predicate.isT
  * fifteen seconds (sql/statement-limit.ts). It is one transaction.
  */
 export const patiently = (sql: SqlClient.SqlClient) => <A, E, R>(work: Effect.Effect<A, E, R>) =>
-  sql.withTransaction(Effect.zipRight(sql`SET LOCAL statement_timeout = 600000`, work)).pipe(dieOnSql)
+  transactionally(sql)(Effect.zipRight(sql`SET LOCAL statement_timeout = 600000`, work))

@@ -1,5 +1,5 @@
-import { dieOnSql } from "#src/shared/sql.ts"
-import { SqlClient, SqlSchema } from "@effect/sql"
+import { many, one, run } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 
 /** What is to be added to an account's row of a month. */
@@ -28,30 +28,13 @@ export class UsageRepo extends Effect.Service<UsageRepo>()("usage/UsageRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
-    const count = SqlSchema.findAll({
-      Request: Schema.Struct({ accountId: Schema.String, month: Schema.String }),
-      Result: Schema.Struct({ requestCount: Schema.NumberFromString }),
-      execute: ({ accountId, month }) =>
-        sql`SELECT request_count::text FROM usage WHERE account_id = ${accountId} AND month = ${month}::date`
-    })
-
-    const ofMonth = SqlSchema.single({
-      Request: Schema.Struct({ accountId: Schema.String, month: Schema.String }),
-      Result: Usage,
-      execute: ({ accountId, month }) =>
-        sql`SELECT coalesce(sum(request_count), 0)::text AS request_count,
-              (coalesce(sum(compute_milliseconds), 0) / 1000)::bigint::text AS compute_seconds,
-              coalesce(sum(bandwidth_bytes), 0)::text AS bandwidth_bytes
-            FROM usage WHERE account_id = ${accountId} AND month = ${month}::date`
-    })
+    const count = many(Schema.Struct({ requestCount: Schema.NumberFromString }))((accountId: string, month: string) =>
+      sql`SELECT request_count::text FROM usage WHERE account_id = ${accountId} AND month = ${month}::date`
+    )
 
     // An account that was deleted meanwhile has no usage to keep. Ordered, so that two gateways can't deadlock.
-    const add = (deltas: ReadonlyArray<UsageDelta>) =>
-      SqlSchema.findAll({
-        Request: Schema.Void,
-        Result: Total,
-        execute: () =>
-          sql`INSERT INTO usage (account_id, month, request_count, bandwidth_bytes)
+    const add = many(Total)((deltas: ReadonlyArray<UsageDelta>) =>
+      sql`INSERT INTO usage (account_id, month, request_count, bandwidth_bytes)
               SELECT d."accountId", d.month, d.requests, d.bytes
               FROM json_to_recordset(${JSON.stringify(deltas)}::json)
                 AS d("accountId" text, month date, requests bigint, bytes bigint)
@@ -60,18 +43,23 @@ export class UsageRepo extends Effect.Service<UsageRepo>()("usage/UsageRepo", {
                 request_count = usage.request_count + excluded.request_count,
                 bandwidth_bytes = usage.bandwidth_bytes + excluded.bandwidth_bytes
               RETURNING account_id, month::text, request_count::text`
-      })()
+    )
 
     return {
       count: (accountId: string, month: string) =>
-        dieOnSql(Effect.map(count({ accountId, month }), ([row]) => row?.requestCount ?? 0)),
+        Effect.map(count(accountId, month), ([row]) => row?.requestCount ?? 0),
       /** Adds, and tells the new totals, what other gateways counted included. */
-      add: (deltas: ReadonlyArray<UsageDelta>) => dieOnSql(add(deltas)),
+      add,
       /** What an account used in a month. */
-      ofMonth: (accountId: string, month: string) => dieOnSql(ofMonth({ accountId, month })),
+      ofMonth: one(Usage)((accountId: string, month: string) =>
+        sql`SELECT coalesce(sum(request_count), 0)::text AS request_count,
+              (coalesce(sum(compute_milliseconds), 0) / 1000)::bigint::text AS compute_seconds,
+              coalesce(sum(bandwidth_bytes), 0)::text AS bandwidth_bytes
+            FROM usage WHERE account_id = ${accountId} AND month = ${month}::date`
+      ),
       /** Adds what the servers' machines ran, in milliseconds, to their accounts' month (UTC). */
       meter: (ran: ReadonlyArray<{ readonly serverId: string; readonly milliseconds: number }>) =>
-        ran.length === 0 ? Effect.void : dieOnSql(Effect.asVoid(sql`
+        ran.length === 0 ? Effect.void : run(sql`
           INSERT INTO usage (account_id, month, compute_milliseconds)
           SELECT p.account_id, date_trunc('month', now() AT TIME ZONE 'UTC')::date, sum(ran.milliseconds)
           FROM jsonb_to_recordset(${
@@ -79,7 +67,7 @@ export class UsageRepo extends Effect.Service<UsageRepo>()("usage/UsageRepo", {
         }::jsonb) AS ran (server_id text, milliseconds bigint)
           JOIN servers s ON s.id = ran.server_id JOIN projects p ON p.id = s.project_id GROUP BY p.account_id
           ON CONFLICT (account_id, month)
-          DO UPDATE SET compute_milliseconds = usage.compute_milliseconds + excluded.compute_milliseconds`))
+          DO UPDATE SET compute_milliseconds = usage.compute_milliseconds + excluded.compute_milliseconds`)
     } as const
   })
 }) {}
