@@ -16,12 +16,14 @@ export class NotForMachines extends Schema.TaggedError<NotForMachines>()("NotFor
 
 /**
  * What machines may ask for: nothing by which they would act as anybody's client, or have the platform fetch from
- * elsewhere (docs/decisions/what-a-machine-reaches.md). Everybody else passes.
+ * elsewhere (docs/decisions/what-a-machine-reaches.md). Paths are compared to the letter, where the router would overlook
+ * a slash at the end. Everybody else passes.
  */
 export const restrictsMachines = ({ trustProxy }: Settings) => <E, R>(app: HttpApp.Default<E, R>) =>
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
     const machine = machineBehind(NodeHttpServerRequest.toIncomingMessage(request), trustProxy)
-    const { known, traits } = yield* CurrentRoute
-    return machine === undefined || (known && traits.forMachines) ? yield* app : yield* new NotForMachines()
+    const { path, traits } = yield* CurrentRoute
+    const isAllowed = traits.forMachines && request.url.split("?", 1)[0] === path
+    return machine === undefined || isAllowed ? yield* app : yield* new NotForMachines()
   })

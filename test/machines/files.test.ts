@@ -59,7 +59,7 @@ everyTierAtLength("files that the platform puts into a machine", (tier) => {
     const refused = (files: ReadonlyArray<{ name: string; content: string }>, reason: string) =>
       expect(driver.provision(specOf("f5", { files }))).rejects.toThrow(reason)
     for (const name of ["", ".", "..", "../x", "a/b", "a\0", "A", `${"a".repeat(101)}`]) {
-      await refused([file(name)], "no name of a file")
+      await refused([file(name)], "not a file name")
     }
     await refused([file("a"), file("a")], "the same name")
     await refused([file("a", "x".repeat(8 * 1024 * 1024)), file("b", "x")], "over 8 MiB")
