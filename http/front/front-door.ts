@@ -80,8 +80,6 @@ export const frontDoor = ({ failurePage, observe, routes }: FrontDoor) => <E, R>
       request.headers["x-forwarded-for"],
       settings.trustProxy
     )
-    const always = { ...security, ...readableHeaders(request.method, traits), "x-request-id": requestId }
-
     const failed = (failure: Failure) =>
       failurePage(request, traits, failure, requestId) ?? errorResponse(traits, failure)
     const answer = (cause: Cause.Cause<unknown>) =>
@@ -89,16 +87,20 @@ export const frontDoor = ({ failurePage, observe, routes }: FrontDoor) => <E, R>
         ? Effect.failCause(cause as Cause.Cause<never>)
         : Effect.map(failureOf(request, cause), failed)
 
+    const headersOf = ({ limit, remaining, resetAt }: Pick<RateLimitState, "limit" | "remaining" | "resetAt">) => ({
+      ...security,
+      ...readableHeaders(request.method, traits),
+      "x-request-id": requestId,
+      "x-ratelimit-limit": String(limit),
+      "x-ratelimit-remaining": String(remaining),
+      "x-ratelimit-reset": String(resetAt)
+    })
+
     const admitted = Effect.gen(function*() {
       // Whoever asks for health is answered in time, also while nobody can be identified.
       const caller = traits.probe ? { _tag: "Anonymous" as const } : yield* identify(request, traits)
       const rate = yield* limits.consumeOrPass(...rateBuckets(request.method, traits, caller, address))
-      const headers = {
-        ...always,
-        "x-ratelimit-limit": String(rate.limit),
-        "x-ratelimit-remaining": String(rate.remaining),
-        "x-ratelimit-reset": String(rate.resetAt)
-      }
+      const headers = headersOf(rate)
       if (!rate.allowed && !neverRefused(request.method, route)) {
         return withHeaders(failed(tooMany(request.method, traits, rate)), headers)
       }
@@ -117,14 +119,11 @@ export const frontDoor = ({ failurePage, observe, routes }: FrontDoor) => <E, R>
     })
 
     // Before the rate is known (the database may be away) an answer still carries the headers, at their widest.
-    const fallback = (cause: Cause.Cause<unknown>) =>
-      Effect.map(answer(cause), (response) =>
-        withHeaders(response, {
-          ...always,
-          "x-ratelimit-limit": String(plans.free.requestsPerMinute),
-          "x-ratelimit-remaining": String(plans.free.requestsPerMinute),
-          "x-ratelimit-reset": String(Math.ceil(Date.now() / 1000) + 60)
-        }))
+    const fallback = (cause: Cause.Cause<unknown>) => {
+      const limit = plans.free.requestsPerMinute
+      const headers = headersOf({ limit, remaining: limit, resetAt: Math.ceil(Date.now() / 1000) + 60 })
+      return Effect.map(answer(cause), (response) => withHeaders(response, headers))
+    }
 
     return yield* Effect.annotateLogs(
       observe(request, route, Effect.catchAllCause(admitted, fallback)),

@@ -1,4 +1,5 @@
 import { machineBehind } from "#http/callers/machine-caller.ts"
+import { pathOf } from "#http/connection/path-of.ts"
 import { CurrentRoute } from "#http/traits/Traits.ts"
 import { type Settings } from "#src/config/Settings.ts"
 import { failsWith } from "#src/shared/Failure.ts"
@@ -15,15 +16,15 @@ export class NotForMachines extends Schema.TaggedError<NotForMachines>()("NotFor
 }
 
 /**
- * What machines may ask for: nothing by which they would act as anybody's client, or have the platform fetch from
- * elsewhere (docs/decisions/what-a-machine-reaches.md). Paths are compared to the letter, where the router would overlook
- * a slash at the end. Everybody else passes.
+ * Lets machines reach routes with the trait `forMachines` only, and everybody else all of them. Nothing that they reach
+ * acts for a client or fetches from elsewhere (docs/decisions/what-a-machine-reaches.md). The path must be the route's to
+ * the letter: the router ignores a slash at the end.
  */
 export const restrictsMachines = ({ trustProxy }: Settings) => <E, R>(app: HttpApp.Default<E, R>) =>
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
     const machine = machineBehind(NodeHttpServerRequest.toIncomingMessage(request), trustProxy)
     const { path, traits } = yield* CurrentRoute
-    const isAllowed = traits.forMachines && request.url.split("?", 1)[0] === path
+    const isAllowed = traits.forMachines && pathOf(request.url) === path
     return machine === undefined || isAllowed ? yield* app : yield* new NotForMachines()
   })

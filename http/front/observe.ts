@@ -1,11 +1,9 @@
+import { pathOf } from "#http/connection/path-of.ts"
 import { measureRequest } from "#http/connection/request-metrics.ts"
 import { type Route } from "#http/traits/Traits.ts"
 import { type Settings } from "#src/config/Settings.ts"
 import { type HttpServerRequest, type HttpServerResponse, HttpTraceContext } from "@effect/platform"
 import { Effect, LogLevel, Option } from "effect"
-
-/** The query stays out of it: people put secrets there. */
-const withoutQuery = (url: string) => url.split("?", 1)[0] ?? ""
 
 /** One line a request: when it is asked for, else at debug level. */
 const logRequest = (
@@ -14,7 +12,7 @@ const logRequest = (
   status: number,
   milliseconds: number
 ) =>
-  Effect.logWithLevel(level, `${method} ${withoutQuery(url)} ${status}`).pipe(
+  Effect.logWithLevel(level, `${method} ${pathOf(url)} ${status}`).pipe(
     Effect.annotateLogs("milliseconds", Math.round(milliseconds))
   )
 
@@ -39,7 +37,7 @@ export const observer = ({ accessLog, otlpEndpoint }: Settings) => {
         attributes: {
           "http.request.method": request.method,
           "http.route": route.path,
-          "url.path": withoutQuery(request.url)
+          "url.path": pathOf(request.url)
         }
       },
       (span) =>

@@ -1,3 +1,4 @@
+import { pathOf } from "#http/connection/path-of.ts"
 import { measureRequest } from "#http/connection/request-metrics.ts"
 import { type Settings } from "#src/config/Settings.ts"
 import { type Form } from "#src/servers/locate.ts"
@@ -16,7 +17,7 @@ export const observer = ({ accessLog, otlpEndpoint }: Settings, runtime: Runtime
   return (req: IncomingMessage, res: ServerResponse, form: Form) => {
     const started = performance.now()
     const { headers: { host = "" }, method = "" } = req
-    const path = req.url?.split("?", 1)[0] ?? ""
+    const path = pathOf(req.url ?? "")
     res.once("close", () => {
       const took = performance.now() - started
       // A caller that hung up was not answered, whatever the answer would have been.

@@ -1,3 +1,4 @@
+import { pathOf } from "#http/connection/path-of.ts"
 import { make } from "find-my-way-ts"
 import { areaOf } from "./areas.ts"
 import { defaults, type Route, type Traits } from "./Traits.ts"
@@ -13,8 +14,6 @@ export interface RouteEntry {
 export const routing = { caseSensitive: true, maxParamLength: 255 }
 
 const order = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
-
-const pathOf = (url: string) => url.split("?", 1)[0] ?? ""
 
 /**
  * Finds the route of a method and an origin-form target, by the rules of the application's router. Where a path has other

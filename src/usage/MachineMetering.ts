@@ -25,7 +25,7 @@ export class MachineMetering extends Effect.Service<MachineMetering>()("usage/Ma
     })
 
     return {
-      tick: Effect.fn("Metering.tick")(function*() {
+      tick: Effect.fn("MachineMetering.tick")(function*() {
         const now = yield* Clock.currentTimeMillis
         const milliseconds = Math.max(0, Math.min(longest, now - last))
         last = now
