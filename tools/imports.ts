@@ -1,6 +1,5 @@
 import { Confirmed, Preview, Reverted } from "#src/imports/Import.ts"
 import { Imports } from "#src/imports/Imports.ts"
-import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { Input } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
 import { tool } from "./Tool.ts"
@@ -26,11 +25,7 @@ export const importTools = Effect.map(Imports, (imports) => [
       })
     }),
     success: Preview,
-    run: ({ businessId, content, filename }) =>
-      Effect.flatMap(
-        CallerAddress,
-        (address) => imports.preview(businessId, { filename, bytes: Buffer.from(content) }, address)
-      )
+    run: ({ businessId, content, filename }) => imports.preview(businessId, { filename, bytes: Buffer.from(content) })
   }),
   tool({
     ...directory,
@@ -41,8 +36,7 @@ export const importTools = Effect.map(Imports, (imports) => [
     effect: "create",
     params: Input({ ...businessId, previewId: Schema.String }),
     success: Confirmed,
-    run: ({ businessId, previewId }) =>
-      Effect.flatMap(CallerAddress, (address) => imports.confirm(businessId, previewId, address))
+    run: ({ businessId, previewId }) => imports.confirm(businessId, previewId)
   }),
   tool({
     ...directory,

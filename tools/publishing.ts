@@ -1,6 +1,5 @@
 import { Publication, publishFields } from "#src/publishing/Publication.ts"
 import { Publishing } from "#src/publishing/Publishing.ts"
-import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { Input } from "#src/shared/text.ts"
 import { Effect } from "effect"
 import { tool } from "./Tool.ts"
@@ -18,6 +17,6 @@ export const publishingTools = Effect.map(Publishing, (publishing) => [
     effect: "create",
     params: Input(publishFields),
     success: Publication,
-    run: (input, report) => Effect.flatMap(CallerAddress, (address) => publishing.publish(input, address, report))
+    run: (input, report) => publishing.publish(input, report)
   })
 ])

@@ -60,8 +60,7 @@ const enter = Effect.fn("Demo.enter")(function*(home: string) {
     Effect.catchTag(
       "WrongCredentials",
       () => accounts.signUp({ email: record.email, password: record.password })
-    ),
-    Effect.provideService(CallerAddress, "local")
+    )
   )
   const actor = Option.getOrThrow(yield* accounts.authenticate(session.token))
   return { record, actor }
@@ -96,7 +95,6 @@ const publish = Effect.fn("Demo.publish")(function*() {
   } as const
   const { deployment, serverId } = yield* (yield* Publishing).publish(
     input,
-    "local",
     ({ message, step, total }) => say(`publishing menu.csv, step ${step} of ${total}: ${message}`)
   )
   if (deployment.status !== "running") return yield* new DemoError({ message: deployment.errorMessage ?? "it failed" })
@@ -156,4 +154,4 @@ export const demo = Effect.fn("Demo")(function*() {
     else yield* awake(server, serves)
     return yield* finish(actor, server)
   }).pipe(Effect.provideService(CurrentActor, actor))
-})
+}, Effect.provideService(CallerAddress, "local"))

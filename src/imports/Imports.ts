@@ -65,8 +65,8 @@ export class Imports extends Effect.Service<Imports>()("imports/Imports", {
         return { created_items: items.length, warnings_count: warningsCount }
       })
 
-    const confirm = Effect.fn("Imports.confirm")(function*(businessId: string, previewId: string, address: string) {
-      yield* admitted(businessId, address)
+    const confirm = Effect.fn("Imports.confirm")(function*(businessId: string, previewId: string) {
+      yield* admitted(businessId)
       return (yield* businesses.changing(businessId, write(previewId))).result
     }, withPolicy(sessionOnly))
 

@@ -3,13 +3,14 @@ import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
 import { Quotas } from "#src/accounts/Quotas.ts"
 import { Businesses } from "#src/businesses/Businesses.ts"
 import { CatalogFull, mostItems } from "#src/businesses/Catalog.ts"
+import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { addressBucket } from "#src/shared/client-address.ts"
 import { Disk } from "#src/shared/Disk.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { newUlid } from "#src/shared/ids.ts"
 import { now } from "#src/shared/now.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
-import { dieOnSql } from "#src/shared/sql.ts"
+import { transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Clock, Duration, Effect, Option } from "effect"
 import { cooperatively } from "./cooperative.ts"
@@ -54,9 +55,13 @@ export class Previews extends Effect.Service<Previews>()("imports/Previews", {
     const parsers = yield* Effect.makeSemaphore(2)
 
     /** Contract: Import, 429 by business and address. The counters being away stops nobody. */
-    const admitted = Effect.fn("Imports.admitted")(function*(businessId: string, address: string) {
+    const admitted = Effect.fn("Imports.admitted")(function*(businessId: string) {
       const row = yield* businesses.visible(businessId)
-      const rule = { key: `import:${row.id}:${addressBucket(address)}`, limit: 100, window: "1 minute" } as const
+      const rule = {
+        key: `import:${row.id}:${addressBucket(yield* CallerAddress)}`,
+        limit: 100,
+        window: "1 minute"
+      } as const
       const { allowed, retryAfterSeconds } = yield* limiter.consumeOrPass(rule)
       return allowed ? row : yield* new TooManyImports({ retryAfter: retryAfterSeconds })
     })
@@ -106,13 +111,13 @@ export class Previews extends Effect.Service<Previews>()("imports/Previews", {
         yield* repo.addPreview({ ...row, id, expiresAt, plan: text, bytes })
         return { id, expiresAt }
       },
-      (effect) => dieOnSql(sql.withTransaction(effect))
+      transactionally(sql)
     )
 
     /** The same as `preview` with a file that is taken in only once it is known whose it is. */
     const receive = Effect.fn("Imports.receive")(
-      function*<E, R>(businessId: string, file: Effect.Effect<Upload, E, R>, address: string) {
-        const { id: business } = yield* admitted(businessId, address)
+      function*<E, R>(businessId: string, file: Effect.Effect<Upload, E, R>) {
+        const { id: business } = yield* admitted(businessId)
         yield* disk.check
         const found = yield* parsers.withPermits(1)(reading(yield* file))
         const { plan, summary, warnings } = yield* fit(business, found)
@@ -137,9 +142,8 @@ export class Previews extends Effect.Service<Previews>()("imports/Previews", {
       withPolicy(sessionOnly)
     )
 
-    /** Reads a file and keeps what a confirm would write for an hour. `address` is the caller's, for the limit. */
-    const preview = (businessId: string, upload: Upload, address: string) =>
-      receive(businessId, Effect.succeed(upload), address)
+    /** Reads a file and keeps what a confirm would write for an hour. */
+    const preview = (businessId: string, upload: Upload) => receive(businessId, Effect.succeed(upload))
 
     /** Drops a preview before its hour is over. */
     const discard = Effect.fn("Imports.discard")(function*(businessId: string, previewId: string) {

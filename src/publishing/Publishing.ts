@@ -85,7 +85,7 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
 
     /** All of it or nothing: a file that can't be imported, or a plan that is full, leaves no trace. */
     const make = Effect.fn("Publishing.make")(
-      function*(input: Publish, imageUri: string, address: string) {
+      function*(input: Publish, imageUri: string) {
         const project = yield* projectFor(input.projectId)
         const name = yield* nameOf(input)
         const { id } = yield* businesses.create({
@@ -94,8 +94,8 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
           templateType: input.templateType ?? "custom"
         })
         const upload = { filename: input.filename, bytes: new TextEncoder().encode(input.content) }
-        const preview = yield* imports.preview(id, upload, address)
-        const { created_items: importedItems } = yield* imports.confirm(id, preview.preview_id, address)
+        const preview = yield* imports.preview(id, upload)
+        const { created_items: importedItems } = yield* imports.confirm(id, preview.preview_id)
         const server = yield* servers.create(project.id, serverOf({ name: name.slice(0, 255) }))
         const business = yield* businesses.update(id, { ...input.profile, serverId: server.id })
         const { listingId } = business
@@ -161,14 +161,14 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
     /**
      * Imports the file into a new business, gives it a server, deploys the ready image there, and shows the listing
      * once it runs. A deployment that fails is told in `deployment`, and the listing stays hidden; whoever hangs up
-     * stops nothing. `address` is the caller's IP, for the limit of imports.
+     * stops nothing.
      */
-    const publish = Effect.fn("Publishing.publish")(function*(input: Publish, address: string, tell: Report) {
+    const publish = Effect.fn("Publishing.publish")(function*(input: Publish, tell: Report) {
       yield* disk.check
       yield* tell({ step: 0, total, message: "Finding the ready server's image" })
       const imageUri = yield* readyImage.reference
       yield* tell({ step: 1, total, message: `Importing ${input.filename}` })
-      const { business, importedItems, server, unfinished, warnings } = yield* make(input, imageUri, address)
+      const { business, importedItems, server, unfinished, warnings } = yield* make(input, imageUri)
       yield* tell({ step: before, total, message: `Made ${business.name} with ${importedItems} items` })
       const rest = yield* Fiber.join(yield* Effect.forkDaemon(run(unfinished, tell)))
       return {

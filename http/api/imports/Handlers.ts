@@ -1,7 +1,6 @@
 import { data } from "#http/answers/envelope.ts"
 import { alone } from "#http/answers/group.ts"
 import { Imports } from "#src/imports/Imports.ts"
-import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { ImportsApi } from "./Api.ts"
@@ -14,18 +13,9 @@ export const ImportsHandlers = HttpApiBuilder.group(
     Effect.map(Imports, (imports) =>
       handlers
         .handle("preview", ({ path }) =>
-          Effect.flatMap(
-            CallerAddress,
-            (address) => Effect.map(imports.receive(path.businessId, Effect.flatten(CurrentUpload), address), data)
-          ))
-        .handle(
-          "confirm",
-          ({ path }) =>
-            Effect.flatMap(
-              CallerAddress,
-              (address) => Effect.map(imports.confirm(path.businessId, path.previewId, address), data)
-            )
-        )
+          Effect.map(imports.receive(path.businessId, Effect.flatten(CurrentUpload)), data))
+        .handle("confirm", ({ path }) =>
+          Effect.map(imports.confirm(path.businessId, path.previewId), data))
         .handle("discard", ({ path }) => imports.discard(path.businessId, path.previewId))
         .handle("revert", ({ path }) => Effect.map(imports.revert(path.businessId, path.importId), data)))
 )

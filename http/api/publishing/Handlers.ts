@@ -1,7 +1,6 @@
 import { data } from "#http/answers/envelope.ts"
 import { alone } from "#http/answers/group.ts"
 import { Publishing } from "#src/publishing/Publishing.ts"
-import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { PublishingApi } from "./Api.ts"
@@ -13,11 +12,6 @@ export const PublishingHandlers = HttpApiBuilder.group(
     Effect.map(
       Publishing,
       (publishing) =>
-        handlers.handle("publish", ({ payload }) =>
-          Effect.flatMap(CallerAddress, (address) =>
-            Effect.map(
-              publishing.publish(payload, address, () => Effect.void),
-              data
-            )))
+        handlers.handle("publish", ({ payload }) => Effect.map(publishing.publish(payload, () => Effect.void), data))
     )
 )
