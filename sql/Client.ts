@@ -8,6 +8,7 @@ import { join } from "node:path"
 import pg from "pg"
 import { embedded, type EmbeddedAddress } from "./Embedded.ts"
 import { MigrationsLive } from "./Migrate.ts"
+import { measurePool } from "./pool-metrics.ts"
 import { giveUpOnSilence, usualMillis } from "./statement-limit.ts"
 
 /** A PostgreSQL URL, or the address of the embedded server. */
@@ -104,6 +105,7 @@ export const clientLayer = (source: DatabaseSource, maxConnections = 10) =>
   Layer.unwrapScoped(Effect.gen(function*() {
     yield* checkUrl(source)
     const connections = yield* pool(source, maxConnections)
+    yield* Effect.forkScoped(measurePool(connections))
     return Layer.orDie(PgClient.layerFromPool({
       acquire: Effect.succeed(connections),
       transformQueryNames: String.camelToSnake,

@@ -2,6 +2,7 @@ import { CurrentSettings } from "#src/config/Settings.ts"
 import { hostId } from "#src/shared/host-id.ts"
 import { now } from "#src/shared/now.ts"
 import { type Cause, Duration, Effect, Exit, Option, Schedule, type Scope } from "effect"
+import { countRun } from "./job-metrics.ts"
 import { type Job } from "./Job.ts"
 import { JobsRepo } from "./JobsRepo.ts"
 import { failureOf, makeRecords } from "./records.ts"
@@ -30,8 +31,11 @@ export class Jobs extends Effect.Service<Jobs>()("jobs/Jobs", {
 
     const failed = (job: Job, beganAt: Date, tookMillis: number, cause: Cause.Cause<unknown>) =>
       Effect.zipRight(
-        Effect.sync(() => records.ended(job, { beganAt, tookMillis, failure: failureOf(cause) })),
-        Effect.logWarning(`${job.name} failed and is tried again`, cause)
+        countRun(job.name, "failed"),
+        Effect.suspend(() => {
+          records.ended(job, { beganAt, tookMillis, failure: failureOf(cause) })
+          return Effect.logWarning(`${job.name} failed and is tried again`, cause)
+        })
       )
 
     const run = <E, R>(job: Job, work: Effect.Effect<unknown, E, R>) =>
@@ -39,8 +43,9 @@ export class Jobs extends Effect.Service<Jobs>()("jobs/Jobs", {
         const beganAt = yield* now
         const [took, exit] = yield* Effect.timed(Effect.exit(work))
         const tookMillis = Math.round(Duration.toMillis(took))
-        if (Exit.isFailure(exit)) yield* failed(job, beganAt, tookMillis, exit.cause)
-        else records.ended(job, { beganAt, tookMillis, failure: undefined })
+        if (Exit.isFailure(exit)) return yield* failed(job, beganAt, tookMillis, exit.cause)
+        records.ended(job, { beganAt, tookMillis, failure: undefined })
+        yield* countRun(job.name, "succeeded")
       })
 
     const begin = <R>(job: Job, loop: Effect.Effect<unknown, never, R>, { after }: JobOptions = {}): Begun<R> =>

@@ -77,7 +77,9 @@ describe("telemetry", () => {
 
     const names = having<{ readonly name: string }>(of("/v1/metrics"), "histogram").map(({ name }) => name)
     expect(names).toContain("http.server.request.duration")
-    expect(JSON.stringify(of("/v1/metrics"))).toContain("/v1/projects")
+    for (const name of ["/v1/projects", "berth.jobs.runs", "db.client.connection.count"]) {
+      expect(JSON.stringify(of("/v1/metrics"))).toContain(name)
+    }
     expect(JSON.stringify(of("/v1/metrics"))).not.toContain("/v1/none")
   })
 
