@@ -99,13 +99,13 @@ const pool = (source: DatabaseSource, maxConnections: number) =>
 
 /**
  * `SqlClient` and `PgClient` on a pool: names are camelCase in code and snake_case in SQL, JSON is left as it is.
- * The pool recovers by itself after the database was away.
+ * The pool recovers by itself after the database was away. `isMeasured`: its connections are counted in the metrics.
  */
-export const clientLayer = (source: DatabaseSource, maxConnections = 10) =>
+export const clientLayer = (source: DatabaseSource, maxConnections = 10, isMeasured = false) =>
   Layer.unwrapScoped(Effect.gen(function*() {
     yield* checkUrl(source)
     const connections = yield* pool(source, maxConnections)
-    yield* Effect.forkScoped(measurePool(connections))
+    if (isMeasured) yield* Effect.forkScoped(measurePool(connections))
     return Layer.orDie(PgClient.layerFromPool({
       acquire: Effect.succeed(connections),
       transformQueryNames: String.camelToSnake,
@@ -130,10 +130,11 @@ export const databaseSource = Effect.fn("Sql.source")(function*(exclusive: boole
 })
 
 const live = (exclusive: boolean) =>
-  Layer.unwrapScoped(Effect.map(
-    databaseSource(exclusive),
-    (source) => MigrationsLive.pipe(Layer.provideMerge(clientLayer(source)))
-  ))
+  Layer.unwrapScoped(Effect.gen(function*() {
+    const { otlpEndpoint } = yield* CurrentSettings
+    const client = clientLayer(yield* databaseSource(exclusive), 10, Option.isSome(otlpEndpoint))
+    return Layer.provideMerge(MigrationsLive, client)
+  }))
 
 /** The migrated database that the settings name, for `berth serve`: one process a home when it is the embedded one. */
 export const SqlLive: Layer.Layer<SqlClient.SqlClient | PgClient.PgClient, DatabaseError, CurrentSettings> = live(true)

@@ -1,5 +1,6 @@
-import { CurrentRoute, type Route, type Traits } from "#http/traits/Traits.ts"
-import { type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { routeMiddleware } from "#http/traits/route-middleware.ts"
+import { type Route, type Traits } from "#http/traits/Traits.ts"
+import { HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 
 /**
@@ -33,11 +34,9 @@ export const readableHeaders = (method: string, { openToPages }: Traits) =>
 /** A browser's question whether a page may do a public read. Refused for its number, it would hide the read's answer. */
 export const asksForPublicRead = (method: string, { traits }: Route) => method === "OPTIONS" && traits.openToPages
 
-const mayRead = preflight("GET, HEAD")
+const mayRead = Effect.succeed(preflight("GET, HEAD"))
 
 /** Answers such questions before anything else looks at them. */
-export const answersPreflights = <E, R>(app: HttpApp.Default<E, R>) =>
-  Effect.gen(function*() {
-    const { method } = yield* HttpServerRequest.HttpServerRequest
-    return asksForPublicRead(method, yield* CurrentRoute) ? mayRead : yield* app
-  })
+export const answersPreflights = routeMiddleware(({ method }, route, app) =>
+  asksForPublicRead(method, route) ? mayRead : app
+)

@@ -51,39 +51,50 @@ const known = (found: Option.Option<Actor>): Caller =>
     onSome: (actor) => ({ _tag: "Known", actor })
   })
 
-/** Sessions, keys and JWTs differ by their looks; neither of the first two has a dot in it. */
-const actorOf = Effect.fnUntraced(function*(token: string, credential: Traits["credential"]) {
-  if (token.startsWith(sessionPrefix)) return yield* (yield* Accounts).authenticate(token)
-  if (credential === "door" && token.includes(".")) return yield* (yield* PlatformTokens).authenticate(token)
-  return yield* (yield* ApiKeys).authenticate(token)
-})
+/** Who is not asked for a credential. */
+export const nobody: Effect.Effect<Caller> = Effect.succeed({ _tag: "Anonymous" })
+const unknown: Effect.Effect<Caller> = Effect.succeed(known(Option.none()))
 
-/** Finds out who sent a request, by Bearer first, then by cookie. */
-export const identify = Effect.fnUntraced(
-  function*(request: HttpServerRequest.HttpServerRequest, { credential }: Traits) {
-    const settings = yield* CurrentSettings
+/** Makes what finds out who sent a request, by Bearer first, then by cookie. */
+export const makeIdentify = Effect.gen(function*() {
+  const settings = yield* CurrentSettings
+  const accounts = yield* Accounts
+  const keys = yield* ApiKeys
+  const tokens = yield* PlatformTokens
+  const introspection = yield* Introspection
+  const cookieOfSession = cookieName(settings)
+
+  /** Sessions, keys and JWTs differ by their looks; neither of the first two has a dot in it. */
+  const actorOf = (token: string, credential: Traits["credential"]) => {
+    if (token.startsWith(sessionPrefix)) return accounts.authenticate(token)
+    return credential === "door" && token.includes(".") ? tokens.authenticate(token) : keys.authenticate(token)
+  }
+
+  const byBearer = (request: HttpServerRequest.HttpServerRequest, credential: Traits["credential"]) => {
+    const token = bearerOf(request.headers)
+    // Of two, Node takes the first and a proxy in front perhaps the other.
+    const isOnly = timesSent(NodeHttpServerRequest.toIncomingMessage(request), "authorization") === 1
+    if (token === undefined || !isOnly) return unknown
+    if (credential !== "machine") return Effect.map(actorOf(token, credential), known)
+    return Effect.map(
+      introspection.authenticate(token),
+      Option.match({
+        onNone: () => known(Option.none()),
+        onSome: (machine): Caller => ({ _tag: "Machine", machine })
+      })
+    )
+  }
+
+  return (request: HttpServerRequest.HttpServerRequest, { credential }: Traits): Effect.Effect<Caller> => {
     const { headers } = request
-    if (headers["authorization"] !== undefined) {
-      const token = bearerOf(headers)
-      // Of two, Node takes the first and a proxy in front perhaps the other.
-      if (token === undefined || timesSent(NodeHttpServerRequest.toIncomingMessage(request), "authorization") > 1) {
-        return known(Option.none())
-      }
-      if (credential === "machine") {
-        const machine = yield* (yield* Introspection).authenticate(token)
-        return Option.match(machine, {
-          onNone: () => known(Option.none()),
-          onSome: (machine): Caller => ({ _tag: "Machine", machine })
-        })
-      }
-      return known(yield* actorOf(token, credential))
-    }
-    const cookie = request.cookies[cookieName(settings)]
-    if (cookie === undefined || cookie === "") return { _tag: "Anonymous" } satisfies Caller
+    if (headers["authorization"] !== undefined) return byBearer(request, credential)
+    const cookie = headers["cookie"] === undefined ? undefined : request.cookies[cookieOfSession]
+    if (cookie === undefined || cookie === "") return nobody
     if (mutates(request.method) && !sameOrigin(headers, settings)) {
       const reason = "A request with the session cookie must come from this site (Origin); or send the token as Bearer"
-      return { _tag: "Refused", error: new Forbidden({ reason }) } satisfies Caller
+      return Effect.succeed({ _tag: "Refused", error: new Forbidden({ reason }) })
     }
-    return known(yield* (yield* Accounts).authenticate(cookie))
+    return Effect.map(accounts.authenticate(cookie), known)
   }
-)
+})
+export type Identify = Effect.Effect.Success<typeof makeIdentify>

@@ -5,6 +5,7 @@ import { bounded } from "#http/api/middleware/bodies.ts"
 import { idempotent } from "#http/api/middleware/idempotency.ts"
 import { withMethods } from "#http/api/middleware/methods.ts"
 import { withReadableQuery } from "#http/api/middleware/query-text.ts"
+import { makeIdentify } from "#http/callers/caller.ts"
 import { makeGateway } from "#http/gateway/Gateway.ts"
 import { PlatformResourceRoutes } from "#http/mcp/platform-resource.ts"
 import { McpRoutes } from "#http/mcp/routes.ts"
@@ -15,6 +16,8 @@ import { RawRoutes } from "#http/traits/RawRoutes.ts"
 import { routeTable, routing } from "#http/traits/route-table.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { Machines } from "#src/machines/Machines.ts"
+import { Idempotency } from "#src/shared/Idempotency.ts"
+import { RateLimit } from "#src/shared/RateLimit.ts"
 import { HttpApiBuilder, type HttpApp, HttpMiddleware, HttpRouter } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { Effect, Layer, Option } from "effect"
@@ -30,16 +33,22 @@ import { observer } from "./observe.ts"
 const middleware = Effect.gen(function*() {
   const settings = yield* CurrentSettings
   const { entries } = yield* RawRoutes
+  const identify = yield* makeIdentify
+  const limits = yield* RateLimit
+  const replays = idempotent(yield* Idempotency)
   const forMachines = restrictsMachines(settings)
   return (app: HttpApp.Default) => {
     // The listener asks for the application once every layer has added its routes.
     const door = frontDoor({
+      settings,
+      identify,
+      limits,
       observe: observer(settings),
       routes: routeTable([...contractRoutes(), ...entries]),
       failurePage
     })
     return door(
-      withoutExpectations(forMachines(answersPreflights(withMethods(withReadableQuery(bounded(idempotent(app)))))))
+      withoutExpectations(forMachines(answersPreflights(withMethods(withReadableQuery(bounded(replays(app)))))))
     )
   }
 })
@@ -62,7 +71,7 @@ const ListenerLive = Layer.scopedDiscard(Effect.gen(function*() {
 
 /** Every route, and what its requests pass. Needs the services. */
 export const RoutesLive = Layer.mergeAll(
-  HttpApiBuilder.middleware(middleware, { withContext: true }),
+  HttpApiBuilder.middleware(middleware),
   DocsRoutes,
   McpRoutes,
   PagesRoutes,

@@ -2,21 +2,21 @@ import { closedPolicy } from "#http/answers/content-security.ts"
 import { asksForPublicRead, readableHeaders } from "#http/answers/cors.ts"
 import { errorResponse, failureOf } from "#http/answers/errors.ts"
 import { StandardHeaders } from "#http/answers/StandardHeaders.ts"
-import { CurrentCaller, identify } from "#http/callers/caller.ts"
+import { type Caller, CurrentCaller, type Identify, nobody } from "#http/callers/caller.ts"
 import { machineBehind } from "#http/callers/machine-caller.ts"
 import { rateBuckets } from "#http/callers/rate-buckets.ts"
 import { type RouteTable } from "#http/traits/route-table.ts"
 import { CurrentRoute, type Route, type Traits } from "#http/traits/Traits.ts"
-import { CurrentSettings } from "#src/config/Settings.ts"
+import { type Settings } from "#src/config/Settings.ts"
 import { plans } from "#src/plans/Plan.ts"
 import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { clientAddress } from "#src/shared/client-address.ts"
 import { type Failure } from "#src/shared/Failure.ts"
 import { newUlid } from "#src/shared/ids.ts"
-import { RateLimit, type RateLimitState } from "#src/shared/RateLimit.ts"
+import { type RateLimit, type RateLimitState } from "#src/shared/RateLimit.ts"
 import { type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
-import { Cause, Context, Effect, Option } from "effect"
+import { Cause, Context, Effect, FiberRef, HashMap, Option } from "effect"
 import { type observer } from "./observe.ts"
 
 const requestIdPattern = /^[\w.:-]{8,128}$/
@@ -56,78 +56,90 @@ const tooMany = (method: string, { body }: Traits, { limit, retryAfterSeconds }:
 }
 
 export interface FrontDoor {
+  readonly settings: Settings
+  readonly identify: Identify
+  readonly limits: RateLimit
   readonly observe: ReturnType<typeof observer>
   readonly routes: RouteTable
   readonly failurePage: FailurePage
 }
 
 /**
+ * Sets what the rest of the fiber runs with. A request has a fiber of its own, so nothing is put back afterwards, which is
+ * most of what `Effect.provide` costs.
+ */
+const enter = (context: Context.Context<never>) => FiberRef.set(FiberRef.currentContext, context)
+
+/**
  * Every request of ours passes here first: it gets an id, its caller is found out, its rate is counted, its failure
  * becomes an envelope, and its answer the headers that all answers carry.
  */
-export const frontDoor = ({ failurePage, observe, routes }: FrontDoor) => <E, R>(app: HttpApp.Default<E, R>) =>
-  Effect.gen(function*() {
-    const request = yield* HttpServerRequest.HttpServerRequest
-    const settings = yield* CurrentSettings
-    const limits = yield* RateLimit
-    const route = routes(request.method, request.url)
-    const { traits } = route
-    const sent = request.headers["x-request-id"]
-    const requestId = sent !== undefined && requestIdPattern.test(sent) ? sent : newUlid()
-    const machine = machineBehind(NodeHttpServerRequest.toIncomingMessage(request), settings.trustProxy)
-    const address = machine ?? clientAddress(
-      Option.getOrUndefined(request.remoteAddress),
-      request.headers["x-forwarded-for"],
-      settings.trustProxy
-    )
-    const failed = (failure: Failure) =>
-      failurePage(request, traits, failure, requestId) ?? errorResponse(traits, failure)
-    const answer = (cause: Cause.Cause<unknown>) =>
-      Cause.isInterruptedOnly(cause)
-        ? Effect.failCause(cause as Cause.Cause<never>)
-        : Effect.map(failureOf(request, cause), failed)
-
-    const headersOf = ({ limit, remaining, resetAt }: Pick<RateLimitState, "limit" | "remaining" | "resetAt">) => ({
-      ...security,
-      ...readableHeaders(request.method, traits),
-      "x-request-id": requestId,
-      "x-ratelimit-limit": String(limit),
-      "x-ratelimit-remaining": String(remaining),
-      "x-ratelimit-reset": String(resetAt)
-    })
-
-    const admitted = Effect.gen(function*() {
-      // Whoever asks for health is answered in time, also while nobody can be identified.
-      const caller = traits.probe ? { _tag: "Anonymous" as const } : yield* identify(request, traits)
-      const rate = yield* limits.consumeOrPass(...rateBuckets(request.method, traits, caller, address))
-      const headers = headersOf(rate)
-      if (!rate.allowed && !neverRefused(request.method, route)) {
-        return withHeaders(failed(tooMany(request.method, traits, rate)), headers)
-      }
-      const response = yield* app.pipe(
-        Effect.catchAllCause(answer),
-        // All at once: each time the context of a request, which holds every service, is copied.
-        Effect.provide(
-          Context.make(CurrentRoute, route).pipe(
-            Context.add(CurrentCaller, caller),
-            Context.add(CallerAddress, address),
-            Context.add(StandardHeaders, headers)
-          )
+export const frontDoor =
+  ({ failurePage, identify, limits, observe, routes, settings }: FrontDoor) => <E, R>(app: HttpApp.Default<E, R>) =>
+    Effect.withFiberRuntime<HttpServerResponse.HttpServerResponse, never, R | HttpServerRequest.HttpServerRequest>(
+      (fiber) => {
+        const request = Context.unsafeGet(fiber.currentContext, HttpServerRequest.HttpServerRequest)
+        const route = routes(request.method, request.url)
+        const { traits } = route
+        const sent = request.headers["x-request-id"]
+        const requestId = sent !== undefined && requestIdPattern.test(sent) ? sent : newUlid()
+        const machine = machineBehind(NodeHttpServerRequest.toIncomingMessage(request), settings.trustProxy)
+        const address = machine ?? clientAddress(
+          Option.getOrUndefined(request.remoteAddress),
+          request.headers["x-forwarded-for"],
+          settings.trustProxy
         )
-      )
-      return withHeaders(response, headers)
-    })
+        const failed = (failure: Failure) =>
+          failurePage(request, traits, failure, requestId) ?? errorResponse(traits, failure)
+        const answer = (cause: Cause.Cause<unknown>) =>
+          Cause.isInterruptedOnly(cause)
+            ? Effect.failCause(cause as Cause.Cause<never>)
+            : Effect.map(failureOf(request, cause), failed)
 
-    // Before the rate is known (the database may be away) an answer still carries the headers, at their widest.
-    const fallback = (cause: Cause.Cause<unknown>) => {
-      const limit = plans.free.requestsPerMinute
-      const headers = headersOf({ limit, remaining: limit, resetAt: Math.ceil(Date.now() / 1000) + 60 })
-      return Effect.map(answer(cause), (response) => withHeaders(response, headers))
-    }
+        const headersOf = ({ limit, remaining, resetAt }: Pick<RateLimitState, "limit" | "remaining" | "resetAt">) => ({
+          ...security,
+          ...readableHeaders(request.method, traits),
+          "x-request-id": requestId,
+          "x-ratelimit-limit": String(limit),
+          "x-ratelimit-remaining": String(remaining),
+          "x-ratelimit-reset": String(resetAt)
+        })
 
-    return yield* Effect.annotateLogs(
-      observe(request, route, Effect.catchAllCause(admitted, fallback)),
-      "requestId",
-      requestId
+        const contextOf = (caller: Caller, headers: Readonly<Record<string, string>>) =>
+          Context.merge(
+            fiber.currentContext,
+            Context.make(CurrentRoute, route).pipe(
+              Context.add(CurrentCaller, caller),
+              Context.add(CallerAddress, address),
+              Context.add(StandardHeaders, headers)
+            )
+          )
+
+        const admit = (caller: Caller) =>
+          Effect.flatMap(limits.consumeOrPass(...rateBuckets(request.method, traits, caller, address)), (rate) => {
+            const headers = headersOf(rate)
+            if (!rate.allowed && !neverRefused(request.method, route)) {
+              return Effect.succeed(withHeaders(failed(tooMany(request.method, traits, rate)), headers))
+            }
+            return enter(contextOf(caller, headers)).pipe(
+              Effect.zipRight(Effect.catchAllCause(app, answer)),
+              Effect.map((response) => withHeaders(response, headers))
+            )
+          })
+
+        // Before the rate is known (the database may be away) an answer still carries the headers, at their widest.
+        const fallback = (cause: Cause.Cause<unknown>) => {
+          const limit = plans.free.requestsPerMinute
+          const headers = headersOf({ limit, remaining: limit, resetAt: Math.ceil(Date.now() / 1000) + 60 })
+          return Effect.map(answer(cause), (response) => withHeaders(response, headers))
+        }
+
+        // Whoever asks for health is answered in time, also while nobody can be identified.
+        const caller = traits.probe ? nobody : identify(request, traits)
+        const answered = Effect.catchAllCause(Effect.flatMap(caller, admit), fallback)
+        return Effect.zipRight(
+          FiberRef.set(FiberRef.currentLogAnnotations, HashMap.make(["requestId", requestId])),
+          observe(request, route, answered)
+        )
+      }
     )
-  })

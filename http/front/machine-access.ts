@@ -1,11 +1,10 @@
 import { machineBehind } from "#http/callers/machine-caller.ts"
 import { pathOf } from "#http/connection/path-of.ts"
-import { CurrentRoute } from "#http/traits/Traits.ts"
+import { routeMiddleware } from "#http/traits/route-middleware.ts"
 import { type Settings } from "#src/config/Settings.ts"
 import { failsWith } from "#src/shared/Failure.ts"
-import { type HttpApp, HttpServerRequest } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
-import { Effect, Schema } from "effect"
+import { Schema } from "effect"
 
 /** A machine asked for what is not for machines. */
 export class NotForMachines extends Schema.TaggedError<NotForMachines>()("NotForMachines", {}, failsWith(403)) {
@@ -20,11 +19,10 @@ export class NotForMachines extends Schema.TaggedError<NotForMachines>()("NotFor
  * acts for a client or fetches from elsewhere (docs/decisions/what-a-machine-reaches.md). The path must be the route's to
  * the letter: the router ignores a slash at the end.
  */
-export const restrictsMachines = ({ trustProxy }: Settings) => <E, R>(app: HttpApp.Default<E, R>) =>
-  Effect.gen(function*() {
-    const request = yield* HttpServerRequest.HttpServerRequest
-    const machine = machineBehind(NodeHttpServerRequest.toIncomingMessage(request), trustProxy)
-    const { path, traits } = yield* CurrentRoute
+export const restrictsMachines = ({ trustProxy }: Settings) =>
+  routeMiddleware<NotForMachines>((request, { path, traits }, app) => {
     const isAllowed = traits.forMachines && pathOf(request.url) === path
-    return machine === undefined || isAllowed ? yield* app : yield* new NotForMachines()
+    if (isAllowed) return app
+    const machine = machineBehind(NodeHttpServerRequest.toIncomingMessage(request), trustProxy)
+    return machine === undefined ? app : new NotForMachines()
   })

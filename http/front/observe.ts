@@ -20,8 +20,9 @@ const logRequest = (
  * What operators see of requests: a line in the log, a span, and a place in the metrics. Without an endpoint to send
  * them to there are neither spans nor metrics (bench: `npm run bench requests`).
  */
-export const observer = ({ accessLog, otlpEndpoint }: Settings) => {
+export const observer = ({ accessLog, logLevel, otlpEndpoint }: Settings) => {
   const level = accessLog ? LogLevel.Info : LogLevel.Debug
+  const isLogged = LogLevel.greaterThanEqual(level, logLevel)
   const exports = Option.isSome(otlpEndpoint)
 
   const span = <E, R>(
@@ -53,10 +54,12 @@ export const observer = ({ accessLog, otlpEndpoint }: Settings) => {
     answered: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
   ) => {
     const started = performance.now()
-    return Effect.tap(exports ? span(request, route, answered) : answered, ({ status }) => {
+    return Effect.flatMap(exports ? span(request, route, answered) : answered, (response) => {
       const took = performance.now() - started
-      if (exports) measureRequest({ method: request.method, route: route.path, status }, took / 1000)
-      return logRequest(level, request, status, took)
+      if (exports) measureRequest({ method: request.method, route: route.path, status: response.status }, took / 1000)
+      return isLogged
+        ? Effect.as(logRequest(level, request, response.status, took), response)
+        : Effect.succeed(response)
     })
   }
 }

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, type LogLevel, Option, type Redacted } from "effect"
+import { Context, Effect, Layer, LogLevel, Option, type Redacted } from "effect"
 import { resolve } from "node:path"
 import { kinds, oneOf, setting, SettingError, settingOr, settings } from "./read-setting.ts"
 
@@ -40,7 +40,7 @@ export interface Settings {
   readonly smsDailyLimit: number
   /** Calling codes (`+1`) of the numbers that messages go to; empty is all. */
   readonly smsCountries: ReadonlyArray<string>
-  readonly logLevel: Option.Option<LogLevel.LogLevel>
+  readonly logLevel: LogLevel.LogLevel
   /** Whether each request has a line in the log. */
   readonly accessLog: boolean
   /** Where traces and metrics go, by OTLP over HTTP, no trailing slash. */
@@ -87,7 +87,7 @@ const read = Effect.gen(function*() {
     smsUrl: yield* setting("SMS_URL", kinds.smsUrl),
     smsDailyLimit: yield* settingOr("SMS_DAILY_LIMIT", kinds.count, 500),
     smsCountries: yield* settings("SMS_COUNTRIES", kinds.callingCode),
-    logLevel: yield* setting("LOG_LEVEL", kinds.logLevel),
+    logLevel: yield* settingOr("LOG_LEVEL", kinds.logLevel, LogLevel.Info),
     accessLog: (yield* settingOr("ACCESS_LOG", oneOf("on", "off"), "off")) === "on",
     otlpEndpoint: yield* setting("OTEL_EXPORTER_OTLP_ENDPOINT", kinds.url),
     shutdownSeconds: yield* settingOr("SHUTDOWN_SECONDS", kinds.seconds, 10)

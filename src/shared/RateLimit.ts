@@ -59,6 +59,17 @@ const tighter = (one: Taken, other: Taken) =>
     ? other
     : one
 
+const stateOf = ({ count, left, limit }: Taken, now: number): RateLimitState => {
+  const allowed = count <= limit
+  return {
+    limit,
+    remaining: Math.max(0, limit - count),
+    resetAt: Math.ceil((now + left) / 1000),
+    allowed,
+    retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil(left / 1000))
+  }
+}
+
 type Rules = readonly [RateLimitRule, ...ReadonlyArray<RateLimitRule>]
 
 /** Fixed windows that start with a bucket's first request. Shared by all instances when `REDIS_URL` is set. */
@@ -70,27 +81,23 @@ export class RateLimit extends Effect.Service<RateLimit>()("shared/RateLimit", {
      * Counts one request in each of the buckets at once, in none of them when one is full, and tells of the tighter
      * one. A refused request is not counted.
      */
-    const consume = Effect.fnUntraced(
-      function*(...rules: Rules) {
-        const buckets = rules.map(({ key, limit, window }) => ({
-          key,
-          limit: Math.max(0, limit),
-          windowMillis: Math.max(1, Math.round(Duration.toMillis(window)))
-        }))
-        const counts = yield* take(buckets)
-        const { count, left, limit } = counts.map((count, i): Taken => ({ ...count, limit: buckets[i]!.limit }))
-          .reduce(tighter)
-        const allowed = count <= limit
-        return {
-          limit,
-          remaining: Math.max(0, limit - count),
-          resetAt: Math.ceil(((yield* Clock.currentTimeMillis) + left) / 1000),
-          allowed,
-          retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil(left / 1000))
-        } satisfies RateLimitState
-      },
-      Effect.catchTag("StoreUnavailable", () => new RateLimitUnavailable())
-    )
+    const consume = (...rules: Rules) => {
+      const buckets = rules.map(({ key, limit, window }) => ({
+        key,
+        limit: Math.max(0, limit),
+        windowMillis: Math.max(1, Math.round(Duration.toMillis(window)))
+      }))
+      return Effect.clockWith((clock) =>
+        Effect.mapBoth(take(buckets), {
+          onFailure: () => new RateLimitUnavailable(),
+          onSuccess: (counts) =>
+            stateOf(
+              counts.map((count, i): Taken => ({ ...count, limit: buckets[i]!.limit })).reduce(tighter),
+              clock.unsafeCurrentTimeMillis()
+            )
+        })
+      )
+    }
 
     /** The same where the counters being away stops nobody: then the request counts as the first in the first bucket. */
     const consumeOrPass = (...rules: Rules) =>

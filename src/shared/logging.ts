@@ -1,5 +1,5 @@
 import { CurrentSettings } from "#src/config/Settings.ts"
-import { Array, Cause, Effect, HashMap, Inspectable, Layer, Logger, LogLevel, Option } from "effect"
+import { Array, Cause, Effect, HashMap, Inspectable, Layer, Logger, LogLevel } from "effect"
 import { outageIn } from "./outage.ts"
 import { withoutControls } from "./outside-text.ts"
 import { redact } from "./redact.ts"
@@ -27,13 +27,12 @@ const brief = <Output>(lines: Logger.Logger<unknown, Output>) =>
 /** JSON lines in production, readable lines otherwise, on standard error; in both no secrets and no control characters. */
 export const LoggingLive = Layer.unwrapEffect(Effect.map(CurrentSettings, ({ logLevel, production }) => {
   const lines = production ? Logger.jsonLogger : readable
-  const level = Option.getOrElse(logLevel, () => LogLevel.Info)
-  const told = LogLevel.lessThanEqual(level, LogLevel.Debug) ? lines : brief(lines)
+  const told = LogLevel.lessThanEqual(logLevel, LogLevel.Debug) ? lines : brief(lines)
   return Layer.merge(
     Logger.replace(
       Logger.defaultLogger,
       Logger.withConsoleError(Logger.map(told, (line) => withoutControls(redact(line))))
     ),
-    Logger.minimumLogLevel(level)
+    Logger.minimumLogLevel(logLevel)
   )
 }))

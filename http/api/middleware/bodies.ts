@@ -2,9 +2,10 @@ import { BodyTooLarge, BodyTooSlow } from "#http/answers/body-errors.ts"
 import { type NotJsonRpc, parseJsonRpc } from "#http/answers/json-rpc.ts"
 import { CurrentUpload, isMultipart, withUpload } from "#http/api/imports/upload.ts"
 import { withBody } from "#http/connection/with-body.ts"
-import { CurrentRoute, type Traits } from "#http/traits/Traits.ts"
+import { routeMiddleware } from "#http/traits/route-middleware.ts"
+import { type Traits } from "#http/traits/Traits.ts"
 import { BadRequest } from "#src/shared/Failure.ts"
-import { Headers, type HttpApp, HttpMethod, HttpServerRequest } from "@effect/platform"
+import { Headers, HttpMethod, HttpServerRequest } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect } from "effect"
 import { isUtf8 } from "node:buffer"
@@ -133,19 +134,18 @@ const readAs = { json: readJson, file: readJson, form: readForm, message: readMe
  * which check where a form comes from (http/pages/form.ts); nothing else is taken there. Where none was sent, what takes
  * one says so.
  */
-export const bounded = <E, R>(app: HttpApp.Default<E, R>) =>
-  Effect.gen(function*() {
-    const request = yield* HttpServerRequest.HttpServerRequest
-    const { traits } = yield* CurrentRoute
+export const bounded = routeMiddleware<Effect.Effect.Error<ReturnType<typeof readJson | typeof withUpload>>>(
+  (request, { traits }, app) => {
     if (traits.body === "file" && isMultipart(request)) {
-      const { given, upload } = yield* withUpload(request)
-      return yield* app.pipe(
-        Effect.provideService(HttpServerRequest.HttpServerRequest, given),
-        Effect.provideService(CurrentUpload, upload)
-      )
+      return Effect.flatMap(withUpload(request), ({ given, upload }) =>
+        app.pipe(
+          Effect.provideService(HttpServerRequest.HttpServerRequest, given),
+          Effect.provideService(CurrentUpload, upload)
+        ))
     }
     const withoutBody = !hasBody(request)
-    if (withoutBody && (traits.body === "form" || !HttpMethod.hasBody(request.method))) return yield* app
-    const given = withoutBody ? withJson(request, traits, "") : yield* readAs[traits.body](request, traits)
-    return yield* Effect.provideService(app, HttpServerRequest.HttpServerRequest, given)
-  })
+    if (withoutBody && (traits.body === "form" || !HttpMethod.hasBody(request.method))) return app
+    const read = withoutBody ? Effect.succeed(withJson(request, traits, "")) : readAs[traits.body](request, traits)
+    return Effect.flatMap(read, (given) => Effect.provideService(app, HttpServerRequest.HttpServerRequest, given))
+  }
+)

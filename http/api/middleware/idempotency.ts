@@ -1,13 +1,14 @@
 import { errorResponse, failureOf } from "#http/answers/errors.ts"
 import { type Caller, CurrentCaller } from "#http/callers/caller.ts"
-import { CurrentRoute, type Traits } from "#http/traits/Traits.ts"
+import { routeMiddleware } from "#http/traits/route-middleware.ts"
+import { type Traits } from "#http/traits/Traits.ts"
 import { type Actor } from "#src/accounts/CurrentActor.ts"
 import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { canonicalJson } from "#src/shared/canonical-json.ts"
 import { addressBucket } from "#src/shared/client-address.ts"
-import { Idempotency, signUp, type StoredResponse } from "#src/shared/Idempotency.ts"
+import { type Idempotency, signUp, type StoredResponse } from "#src/shared/Idempotency.ts"
 import { digestOf } from "#src/shared/tokens.ts"
-import { Cookies, type HttpApp, HttpBody, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { Cookies, type HttpApp, HttpBody, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect, Option, Predicate } from "effect"
 
 const textOf = ({ body }: HttpServerResponse.HttpServerResponse) =>
@@ -54,20 +55,20 @@ const ownerOf = (caller: Caller, { idempotency }: Traits, text: string, address:
   )
 }
 
-/** Answers a repeated POST with its first answer, when the caller sent an `Idempotency-Key`. */
-export const idempotent = <E, R>(app: HttpApp.Default<E, R>) =>
+const withKey = <E, R>(
+  idempotency: Idempotency,
+  key: string,
+  request: HttpServerRequest.HttpServerRequest,
+  traits: Traits,
+  app: HttpApp.Default<E, R>
+) =>
   Effect.gen(function*() {
-    const request = yield* HttpServerRequest.HttpServerRequest
-    const key = request.headers["idempotency-key"]
-    const { traits } = yield* CurrentRoute
-    if (key === undefined || request.method !== "POST" || traits.idempotency === "none") return yield* app
     const caller = yield* CurrentCaller
     if (caller._tag !== "Known" && traits.idempotency !== "email") return yield* app
     const text = yield* request.text
     const owner = ownerOf(caller, traits, text, yield* CallerAddress)
     if (Option.isNone(owner)) return yield* app
     const content = `${request.method} ${request.url}\n${canonicalJson(text)}`
-    const idempotency = yield* Idempotency
     const run = app.pipe(
       Effect.catchAllCause((cause) =>
         Effect.map(failureOf(request, cause), (failure) => errorResponse(traits, failure))
@@ -75,4 +76,15 @@ export const idempotent = <E, R>(app: HttpApp.Default<E, R>) =>
       Effect.map(stored)
     )
     return yield* Effect.map(idempotency.once({ ...owner.value, key, content }, run), restored)
+  })
+
+type KeyError = Effect.Effect.Error<ReturnType<typeof withKey<never, never>>>
+
+/** Answers a repeated POST with its first answer, when the caller sent an `Idempotency-Key`. */
+export const idempotent = (idempotency: Idempotency) =>
+  routeMiddleware<KeyError>((request, { traits }, app) => {
+    const key = request.headers["idempotency-key"]
+    return key === undefined || request.method !== "POST" || traits.idempotency === "none"
+      ? app
+      : withKey(idempotency, key, request, traits, app)
   })

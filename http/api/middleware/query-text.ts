@@ -1,7 +1,5 @@
-import { CurrentRoute } from "#http/traits/Traits.ts"
+import { routeMiddleware } from "#http/traits/route-middleware.ts"
 import { BadRequest } from "#src/shared/Failure.ts"
-import { type HttpApp, HttpServerRequest } from "@effect/platform"
-import { Effect } from "effect"
 
 /** Undefined where the percent-encoding is broken (RFC 3986 §2.1) or its bytes are not UTF-8 (§2.5). */
 const decoded = (text: string) => {
@@ -24,16 +22,13 @@ const undecodable = (url: string) => {
  * A query whose percent-encoding is broken is refused: read leniently it would be answered, and with something else than
  * was asked for.
  */
-export const withReadableQuery = <E, R>(app: HttpApp.Default<E, R>) =>
-  Effect.gen(function*() {
-    const { url } = yield* HttpServerRequest.HttpServerRequest
-    const { traits } = yield* CurrentRoute
-    const name = traits.strictQuery ? undecodable(url) : undefined
-    if (name === undefined) return yield* app
-    const path = name.slice(0, 100).toWellFormed()
-    const message = "must be UTF-8, percent-encoded"
-    return yield* new BadRequest({
-      reason: path === "" ? `The query ${message}` : `${path}: ${message}`,
-      issues: [{ path, message }]
-    })
+export const withReadableQuery = routeMiddleware<BadRequest>(({ url }, { traits }, app) => {
+  const name = traits.strictQuery ? undecodable(url) : undefined
+  if (name === undefined) return app
+  const path = name.slice(0, 100).toWellFormed()
+  const message = "must be UTF-8, percent-encoded"
+  return new BadRequest({
+    reason: path === "" ? `The query ${message}` : `${path}: ${message}`,
+    issues: [{ path, message }]
   })
+})
