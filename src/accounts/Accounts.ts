@@ -12,7 +12,7 @@ import { type LogIn, type SignUp, type UserRow, WrongCredentials } from "./User.
 
 export const sessionPrefix = "svc_sess_"
 const lifetime = Duration.toMillis("30 days")
-/** A session slides at most once a day: reads stay reads. */
+/** A session's expiry is extended at most once a day, so that most reads write nothing. */
 const slideAfter = Duration.toMillis("1 day")
 
 /** Users and their sessions. A user is an account: it owns projects and has a plan. */
@@ -45,8 +45,8 @@ export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {
       const email = input.email.toLowerCase()
       const attempt = yield* attempts.begin(email, yield* CallerAddress)
       const user = yield* repo.userByEmail(email)
-      const fits = yield* passwords.verify(Option.getOrUndefined(user)?.passwordHash, input.password)
-      if (!fits || Option.isNone(user)) return yield* new WrongCredentials()
+      const matches = yield* passwords.verify(Option.getOrUndefined(user)?.passwordHash, input.password)
+      if (!matches || Option.isNone(user)) return yield* new WrongCredentials()
       yield* attempts.succeeded(attempt)
       return yield* open(user.value)
     }, passwords.admitted)
@@ -77,16 +77,16 @@ export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {
       }
     }).pipe(Effect.withSpan("Accounts.me"))
 
-    /** Who a session token stands for; none when it is unknown, expired or logged out. Slides the expiry. */
+    /** The actor of a session token; none when it is unknown, expired or logged out. Extends the expiry. */
     const authenticate = Effect.fn("Accounts.authenticate")(function*(token: string) {
       const at = yield* now
-      const found = yield* repo.sessionByHash(digestOf(token), at)
-      if (Option.isNone(found)) return Option.none<Actor>()
-      const { email, id, plan, sessionId } = found.value
+      const session = yield* repo.sessionByHash(digestOf(token), at)
+      if (Option.isNone(session)) return Option.none<Actor>()
+      const { email, id, plan, sessionId } = session.value
       const fresh = new Date(at.getTime() + lifetime)
-      const slides = fresh.getTime() - found.value.expiresAt.getTime() > slideAfter
+      const slides = fresh.getTime() - session.value.expiresAt.getTime() > slideAfter
       if (slides) yield* repo.extendSession(sessionId, fresh)
-      const expiresAt = slides ? fresh : found.value.expiresAt
+      const expiresAt = slides ? fresh : session.value.expiresAt
       return Option.some<Actor>({
         accountId: id,
         email,
@@ -95,7 +95,7 @@ export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {
       })
     })
 
-    /** The account with this id; none when it is gone. */
+    /** The account with this id; none when it was deleted. */
     const find = Effect.fn("Accounts.find")(repo.userIfAny)
 
     const sweep = Effect.zipRight(Effect.flatMap(now, repo.sweep), attempts.sweep)

@@ -3,25 +3,25 @@ import { now } from "#src/shared/now.ts"
 import { digestOf } from "#src/shared/tokens.ts"
 import { Duration, Effect } from "effect"
 import { AttemptsRepo, type Origin } from "./AttemptsRepo.ts"
-import { counted, waitsUntil } from "./slowdown.ts"
+import { retryAt, withFailure } from "./slowdown.ts"
 import { TooManyAttempts } from "./User.ts"
 
 const window = Duration.toMillis("15 minutes")
 const mostInWindow = 10
-/** Where an account was logged in to within this time, its owner is let in although others try it from elsewhere. */
+/** An address with a successful log-in within this time is exempt from the account's limit on failures from anywhere. */
 const knownFor = Duration.toMillis("30 days")
 
-/** An attempt that was let pass, and counted. */
+/** An attempt that was admitted and counted. */
 export interface Attempt {
   readonly origin: Origin
-  /** Whether it counts for the account, wherever it came from. */
+  /** Whether it also counts towards the account's limit, which is independent of the address. */
   readonly tallied: boolean
 }
 
 /**
- * How often a log-in may be tried: 10 failures in 15 minutes from one address for one account; and, from anywhere that
- * the account is not known from, 100 failures a day, then one attempt a minute. Accounts that do not exist are counted
- * like those that do.
+ * Rate limits of log-ins: 10 failures in 15 minutes from one address for one account; and, from all addresses that are
+ * not known for the account together, 100 failures a day, then one attempt a minute. Accounts that do not exist are
+ * counted like those that do.
  */
 export class Attempts extends Effect.Service<Attempts>()("accounts/Attempts", {
   effect: Effect.gen(function*() {
@@ -37,9 +37,9 @@ export class Attempts extends Effect.Service<Attempts>()("accounts/Attempts", {
       const tallied = !(yield* repo.isKnown(origin, new Date(at.getTime() - knownFor)))
       if (tallied) {
         const tally = yield* repo.tally(origin)
-        const until = tally === undefined ? undefined : waitsUntil(tally, at)
+        const until = tally === undefined ? undefined : retryAt(tally, at)
         if (until !== undefined) return yield* refuse(until, at)
-        yield* repo.putTally(origin, counted(tally, at))
+        yield* repo.putTally(origin, withFailure(tally, at))
       }
       yield* repo.add(origin, at)
       return { origin, tallied } satisfies Attempt
@@ -56,11 +56,11 @@ export class Attempts extends Effect.Service<Attempts>()("accounts/Attempts", {
         const origin = originOf(email, address)
         return repo.oneByOne(origin, claim(origin))
       },
-      /** Who signed up is known from there, as who logged in is. */
+      /** A sign-up makes its address known for the account, as a log-in does. */
       signedUp: Effect.fn("Attempts.signedUp")(function*(email: string, address: string) {
         yield* repo.succeeded(originOf(email, address), yield* now)
       }),
-      /** It was the right password: the failures before it from the same address are forgotten, others' are not. */
+      /** The password was right: clears earlier failures from the same address, and keeps those from others. */
       succeeded: Effect.fn("Attempts.succeeded")(function*({ origin, tallied }: Attempt) {
         if (tallied) yield* repo.lowerTally(origin)
         yield* repo.succeeded(origin, yield* now)

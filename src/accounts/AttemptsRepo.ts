@@ -11,7 +11,7 @@ export interface Origin {
 
 const Recent = Schema.Struct({ count: Schema.Int, oldest: Schema.DateFromSelf })
 
-/** Attempts to log in: those from one address for one account, and those for an account from anywhere. */
+/** Attempts to log in, counted by address and account, and by account alone. */
 export class AttemptsRepo extends Effect.Service<AttemptsRepo>()("accounts/AttemptsRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
@@ -21,19 +21,19 @@ export class AttemptsRepo extends Effect.Service<AttemptsRepo>()("accounts/Attem
     ) => sql`SELECT failures, counted_at FROM login_tallies WHERE account = ${account}`)
 
     return {
-      /** Runs in a transaction in which attempts of the same origin, or for the same account, come one by one. */
+      /** Runs in a transaction that serialises attempts of the same origin or for the same account. */
       oneByOne: <A, E, R>({ account, bucket }: Origin, work: Effect.Effect<A, E, R>) =>
         Effect.forEach(
           [bucket, account],
           (hash) => sql`SELECT pg_advisory_xact_lock(hashtextextended(encode(${hash}, 'hex'), 0))`,
           { discard: true }
         ).pipe(Effect.zipRight(work), transactionally(sql)),
-      /** How many were made since, and when the first of them. */
+      /** How many were made since then, and when the first of them was. */
       recent: one(Recent)(({ bucket }: Origin, since: Date) =>
         sql`SELECT count(*)::int AS count, coalesce(min(attempted_at), now()) AS oldest
             FROM login_attempts WHERE bucket = ${bucket} AND attempted_at > ${since}`
       ),
-      /** Whether a log-in from there has succeeded since. */
+      /** Whether a log-in from this origin has succeeded since then. */
       isKnown: ({ bucket }: Origin, since: Date) =>
         anyRow(sql`SELECT succeeded_at FROM known_logins WHERE bucket = ${bucket} AND succeeded_at > ${since}`),
       tally: ({ account }: Origin) => Effect.map(tally(account), Option.getOrUndefined),
@@ -44,10 +44,10 @@ export class AttemptsRepo extends Effect.Service<AttemptsRepo>()("accounts/Attem
           sql`INSERT INTO login_tallies ${sql.insert({ account, failures, countedAt })} ON CONFLICT (account)
               DO UPDATE SET failures = excluded.failures, counted_at = excluded.counted_at`
         ),
-      /** Takes one attempt back: it was no failure. */
+      /** Uncounts one attempt, because it succeeded. */
       lowerTally: ({ account }: Origin) =>
         run(sql`UPDATE login_tallies SET failures = greatest(0, failures - 1) WHERE account = ${account}`),
-      /** The origin's own failures are forgotten, and it is known from now on. */
+      /** Deletes the origin's own failures, and records it as known. */
       succeeded: ({ bucket }: Origin, succeededAt: Date) =>
         run(
           sql`DELETE FROM login_attempts WHERE bucket = ${bucket}`.pipe(
@@ -55,7 +55,7 @@ export class AttemptsRepo extends Effect.Service<AttemptsRepo>()("accounts/Attem
               ON CONFLICT (bucket) DO UPDATE SET succeeded_at = excluded.succeeded_at`)
           )
         ),
-      /** Drops what can no longer count: attempts, known origins from before these times, tallies that ran down. */
+      /** Deletes what no longer counts: attempts and known origins from before these times, tallies that fell to 0. */
       sweep: (before: { readonly attempts: Date; readonly known: Date }, at: Date) =>
         run(
           sql`DELETE FROM login_attempts WHERE attempted_at <= ${before.attempts}`.pipe(

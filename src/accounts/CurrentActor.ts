@@ -16,7 +16,7 @@ export const Scope = Schema.Literal(
 )
 export type Scope = typeof Scope.Type
 
-/** What needs a session otherwise, for an OAuth client whose user granted it. */
+/** The OAuth scope for operations that otherwise need a session. */
 export const accountScope = "account"
 export type GrantedScope = Scope | typeof accountScope
 
@@ -33,7 +33,7 @@ export type Credential =
     readonly environment: "live" | "test"
     readonly scopes: ReadonlySet<Scope>
   }
-  /** `id` is the client's: it stays the same from token to token. `familyId` is of the tokens of one authorization. */
+  /** `id` is the client's: the same for all its tokens. `familyId` is the token family of one authorization. */
   | {
     readonly kind: "oauth"
     readonly id: string

@@ -11,15 +11,15 @@ type Answer = { readonly ok: string | boolean } | { readonly error: string }
 
 export interface Options {
   readonly threads: number
-  /** From 0, the process's own priority, to 19, the lowest. */
+  /** Niceness: from 0, the process's own priority, to 19, the lowest. */
   readonly nice: number
-  /** Of argon2. */
+  /** Options of argon2. */
   readonly options: { readonly memoryCost: number; readonly timeCost: number; readonly parallelism: number }
 }
 
 const start = (workerData: Omit<Options, "threads">) =>
   Effect.acquireRelease(
-    // One that ends while nobody asks it is found out when it is asked; unheard, its error would end the process.
+    // An "error" event without a listener would end the process. `ask` notices a thread that died while it was idle.
     Effect.sync(() => new Worker(new URL("./hash-thread.js", import.meta.url), { workerData }).on("error", () => {})),
     (worker) => Effect.promise(() => worker.terminate())
   )
@@ -40,8 +40,8 @@ const ask = (worker: Worker, task: Task) =>
   })
 
 /**
- * Threads beside the one that serves requests. Tasks wait here in their order, so that one that is given up while it
- * waits never begins; what a thread has begun it ends, and keeps its thread until then.
+ * Worker threads, apart from the one that serves requests. Tasks queue here in order, so a task cancelled in the queue
+ * never starts; one that has started runs to its end and keeps its thread until then.
  */
 export const hashThreads = Effect.fnUntraced(function*({ threads, ...data }: Options) {
   const pool = yield* Pool.make({ acquire: start(data), size: threads })

@@ -7,7 +7,7 @@ import { AttemptsRepo } from "./AttemptsRepo.ts"
 import { Passwords } from "./Passwords.ts"
 import { Quotas } from "./Quotas.ts"
 
-/** Needs the database alone: for commands of the operator. */
+/** Needs only the database: for the operator's commands. */
 export const AccountSettingsLive = Layer.provide(AccountSettings.Default, AccountsRepo.Default)
 
 export const AccountsLive = Layer.merge(Accounts.Default, Quotas.Default).pipe(

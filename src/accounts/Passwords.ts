@@ -12,10 +12,10 @@ const threads = Math.max(1, Math.min(4, availableParallelism() - 1))
 /** Where cores are scarce, requests go first (docs/decisions/password-hashing.md has the figures). */
 const nice = 5
 
-/** Log-ins and sign-ups that may wait for a thread. */
+/** How many log-ins and sign-ups may wait for a thread. */
 export const mostWaiting = 32
 
-/** No more log-ins and sign-ups can wait (503). */
+/** The queue of log-ins and sign-ups is full (503). */
 export class LogInsBusy extends Schema.TaggedError<LogInsBusy>()("LogInsBusy", {}, failsWith(503)) {
   readonly retryAfter = 5
   override get message() {
@@ -23,7 +23,7 @@ export class LogInsBusy extends Schema.TaggedError<LogInsBusy>()("LogInsBusy", {
   }
 }
 
-/** Hashes and checks passwords, on threads of their own: hashing is dear, and whoever asks for it is nobody yet. */
+/** Hashes and checks passwords on worker threads: hashing is expensive, and its callers are not authenticated yet. */
 export class Passwords extends Effect.Service<Passwords>()("accounts/Passwords", {
   scoped: Effect.gen(function*() {
     const run = yield* hashThreads({ threads, nice, options: hashOptions })
@@ -34,8 +34,8 @@ export class Passwords extends Effect.Service<Passwords>()("accounts/Passwords",
 
     return {
       /**
-       * Does what needs a password hashed or checked, if there is a place for it; taken before anything else is done,
-       * so that a refusal costs next to nothing. A caller who hangs up gives the place back.
+       * Runs work that hashes or checks a password, if the queue has a place. Takes the place before any other work, so
+       * that a refusal costs almost nothing. A caller who disconnects frees the place.
        */
       admitted: <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | LogInsBusy, R> =>
         Effect.flatMap(
@@ -43,11 +43,11 @@ export class Passwords extends Effect.Service<Passwords>()("accounts/Passwords",
           Option.match({ onNone: () => new LogInsBusy(), onSome: Effect.succeed })
         ),
       hash,
-      /** Checks against a hash that fits nobody when there is none, so that an unknown user costs the same time. */
+      /** Without a stored hash it checks against a dummy, so that an unknown user takes the same time. */
       verify: (stored: string | undefined, password: string) =>
         (stored === undefined ? dummy : Effect.succeed(stored)).pipe(
-          Effect.flatMap((against) => run({ password, stored: against })),
-          Effect.map((fits) => fits === true && stored !== undefined)
+          Effect.flatMap((storedHash) => run({ password, stored: storedHash })),
+          Effect.map((matches) => matches === true && stored !== undefined)
         )
     } as const
   })

@@ -26,10 +26,10 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
 
 export type Policy<E> = Effect.Effect<void, E, CurrentActor>
 
-/** What an operation asks for: one of these scopes, a session, or nothing: what it tells is public. */
+/** What an operation requires: one of these scopes, a session, or nothing because its answer is public. */
 export type Needs = ReadonlyArray<Scope> | "session" | "anybody"
 
-/** Whether a credential is enough. A session always is; where one is needed, a client with `account` acts as it. */
+/** Whether a credential is enough. A session always is; an OAuth client with the scope `account` counts as one. */
 export const mayDo = ({ credential }: Actor, needs: Needs) => {
   if (credential.kind === "session" || needs === "anybody") return true
   if (needs !== "session") return needs.some((scope) => (credential.scopes as ReadonlySet<Scope>).has(scope))
@@ -46,7 +46,7 @@ const lacks = ({ credential }: Actor, scopes: ReadonlyArray<GrantedScope>) =>
 export const anyScope = (...scopes: ReadonlyArray<Scope>): Policy<Forbidden> =>
   Effect.flatMap(CurrentActor, (actor) => mayDo(actor, scopes) ? Effect.void : lacks(actor, scopes))
 
-/** Where the contract says session only: a platform key there is 401. */
+/** For operations that the contract marks session only: a platform key gets 401. */
 export const sessionOnly: Policy<Unauthorized | Forbidden> = Effect.gen(function*() {
   const actor = yield* CurrentActor
   if (mayDo(actor, "session")) return
@@ -54,7 +54,7 @@ export const sessionOnly: Policy<Unauthorized | Forbidden> = Effect.gen(function
   return yield* new Unauthorized({ reason: "This operation needs a session, not an API key" })
 })
 
-/** What a key may never do, whatever its scopes: it belongs to one project. */
+/** For operations that no key may do, whatever its scopes, because a key belongs to one project. */
 export const notByKey: Policy<Forbidden> = Effect.flatMap(CurrentActor, (actor) => {
   if (mayDo(actor, "session")) return Effect.void
   if (actor.credential.kind === "oauth") return lacks(actor, [accountScope])

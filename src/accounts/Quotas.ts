@@ -4,16 +4,16 @@ import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { CurrentActor } from "./CurrentActor.ts"
 
-/** What an account may have, by its plan; each rule of the kind goes through here. */
+/** How much an account may have, by its plan. Every such limit is checked here. */
 export class Quotas extends Effect.Service<Quotas>()("billing/Quotas", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => {
     /**
-     * Locks the account, so that counts made in the same transaction hold until its end. Rows that only refer to it can be
-     * written meanwhile.
+     * Locks the account, so that counts read in this transaction stay true until its end. Rows that only refer to the
+     * account can still be written.
      */
     const lock = (accountId: string) => run(sql`SELECT id FROM users WHERE id = ${accountId} FOR NO KEY UPDATE`)
 
-    /** Fails when what is used, and what is to be added, is more than the plan allows. */
+    /** Fails when `used` and `adding` together are more than the plan allows. */
     const check = (plan: PlanName, limit: Quota, used: number, adding: number) => {
       const allowed = plans[plan].quotas[limit]
       return allowed === null || used + adding <= allowed
@@ -24,7 +24,7 @@ export class Quotas extends Effect.Service<Quotas>()("billing/Quotas", {
     return {
       lock,
       check,
-      /** Runs in the transaction that adds: of two at once for the last place, one is refused. */
+      /** Must run in the transaction that adds: of two concurrent requests for the last place, one is refused. */
       admit: <E, R>(limit: Quota, used: Effect.Effect<number, E, R>, adding = 1) =>
         Effect.gen(function*() {
           const { accountId, plan } = yield* CurrentActor

@@ -28,7 +28,7 @@ const User = Schema.Struct({
   createdAt: Timestamp
 }).annotations({ title: "User" })
 
-/** A user as the tables hold it; its hash never leaves `accounts/`. */
+/** A row of users; the password hash never leaves `accounts/`. */
 export const UserRow = Schema.Struct({
   id: AccountId,
   email: Schema.String,
@@ -74,7 +74,7 @@ export class EmailTaken extends Schema.TaggedError<EmailTaken>()("EmailTaken", {
   }
 }
 
-/** One text for an unknown address and a wrong password, so that neither is told apart. */
+/** The same text for an unknown address and a wrong password, so that callers can't tell which it was. */
 export class WrongCredentials extends Schema.TaggedError<WrongCredentials>()("WrongCredentials", {}, failsWith(401)) {
   override get message() {
     return "Wrong e-mail address or password"

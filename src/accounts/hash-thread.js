@@ -4,8 +4,8 @@ import { setPriority } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
 
 /**
- * A thread that hashes: one task, one answer. JavaScript, because a thread starts from a file that Node reads by
- * itself: this one under the tests, its copy in dist/ beside the bundle.
+ * A thread that hashes: one task, one answer. It is JavaScript because Node loads a worker's file directly: this file
+ * under the tests, its copy in dist/ next to the bundle.
  */
 
 /** @type {{ nice: number, options: import("@node-rs/argon2").Options }} */
@@ -16,7 +16,7 @@ if (process.platform === "linux") {
   try {
     setPriority(0, nice)
   } catch {
-    // A sandbox may forbid the call: then hashing competes as an equal.
+    // A sandbox may forbid the call; hashing then runs at normal priority.
   }
 }
 

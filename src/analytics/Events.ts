@@ -5,13 +5,13 @@ import { EventsRepo } from "./EventsRepo.ts"
 /** What happens to listings. */
 export type EventKind = "view" | "search_impression" | "click" | "referral_click" | "transaction"
 
-/** Some 10 MB. */
+/** About 10 MB in memory. */
 const capacity = 50_000
 const batch = 5_000
 
 /**
- * Events of listings, counted by day. Recording never waits and never fails: counts are kept in memory and written each
- * second and at the end. Each also counts towards its business's interactions.
+ * Events of listings, counted by day. Recording never waits and never fails: counts are kept in memory and flushed each
+ * second and at shutdown. Each event also counts towards its business's interactions.
  */
 export class Events extends Effect.Service<Events>()("analytics/Events", {
   scoped: Effect.gen(function*() {

@@ -14,7 +14,7 @@ export class EventsRepo extends Effect.Service<EventsRepo>()("analytics/EventsRe
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
-    // Listings that are gone have no events to keep. In order, so that two instances can't deadlock.
+    // The join drops events of deleted listings. Rows are written in order so that two instances can't deadlock.
     const add = (counts: ReadonlyArray<EventCount>) =>
       sql`WITH fresh AS (
           SELECT l.business_id, l.id, e.day, e.kind, e.n
@@ -30,7 +30,7 @@ export class EventsRepo extends Effect.Service<EventsRepo>()("analytics/EventsRe
           SELECT business_id, sum(n) FROM fresh GROUP BY business_id ORDER BY business_id
         ON CONFLICT (business_id) DO UPDATE SET n = o.n + excluded.n`
 
-    /** Forgets what happened to listings that are gone. */
+    /** Deletes the events of deleted listings. */
     const forget = sql`WITH gone AS (DELETE FROM directory_gone RETURNING *),
           events AS (DELETE FROM listing_events WHERE listing_id IN (SELECT listing_id FROM gone))
         DELETE FROM business_interactions WHERE business_id IN (SELECT business_id FROM gone)`
