@@ -29,7 +29,7 @@ const Contact = Schema.Struct({
 
 const CustomFields = Schema.Record({ key: Schema.String, value: Schema.String })
 
-/** A business as its owner sees it. Integrations are named, never shown. */
+/** A business as its owner sees it. Of the integrations it shows only the names. */
 export const Business = Schema.Struct({
   id: BusinessId,
   projectId: ProjectId,
@@ -56,7 +56,7 @@ export type Business = typeof Business.Type
 
 const { address: _address, coordinates: _coordinates, ...contactColumns } = Contact.fields
 
-/** A row of businesses, with what its project, its account and its listing add. */
+/** A row of businesses, joined with its project, account and listing. */
 export const BusinessRow = Schema.Struct({
   ...Business.pick(
     "id",
@@ -115,7 +115,7 @@ const ContactInput = Input({
 })
 
 const mostDays = 400
-/** Days in lower case, as they are stored; a day named twice would leave it to chance which counts. */
+/** Days in lower case, as they are stored. A repeated day is an error, because which one counts would be random. */
 const HoursInput = Hours.pipe(
   Schema.filter((hours) => Object.keys(hours).length <= mostDays || `must have at most ${mostDays} days`, {
     jsonSchema: {}
@@ -133,7 +133,7 @@ const IntegrationsInput = AnyObject.pipe(
   })
 )
 
-/** As many as an import may bring (contract: Import). */
+/** The same limit as for an import (contract: Import). */
 const mostCustomFields = 20
 const isFieldName = Schema.is(Name)
 const CustomFieldsInput = Schema.Record({ key: Schema.String, value: Prose(1000) }).pipe(
@@ -147,7 +147,7 @@ const CustomFieldsInput = Schema.Record({ key: Schema.String, value: Prose(1000)
   )
 )
 
-/** Called from the server's machine, if at all, where loopback is the machine itself: https, in development too. */
+/** Only the server's machine may call it, and loopback is the machine itself there: so https, in development too. */
 const AnalyticsInput = Input({ enabled: Schema.Boolean, reportingEndpoint: optional(HttpsUrl) })
 
 const Description = Prose(5000)
@@ -163,7 +163,7 @@ export const createBusinessFields = {
 }
 export const CreateBusiness = Input(createBusinessFields)
 
-/** Only what is given changes; within `contact`, `address` and `featureFlags` too. `hours` is replaced as a whole. */
+/** Only given fields change, within `contact`, `address` and `featureFlags` too. `hours` is replaced as a whole. */
 export const updateBusinessFields = {
   name: optional(Name),
   description: optional(Description),
@@ -173,7 +173,7 @@ export const updateBusinessFields = {
   contact: optional(ContactInput),
   hours: optional(HoursInput).annotations({
     description:
-      "By weekday (monday … sunday), or by date (2026-12-25), which goes before its weekday: \"closed\", or " +
+      "By weekday (monday … sunday), or by date (2026-12-25), which overrides its weekday: \"closed\", or " +
       "{ open, close } as HH:MM on the business's own clock. A close at or before open is on the next day: 18:00 to " +
       "02:00 is a night, 09:00 to 09:00 is 24 hours; a close of 24:00 is midnight. Replaced as a whole"
   }),
@@ -188,7 +188,7 @@ export const updateBusinessFields = {
     description: "Credentials of calendar, CRM and webhooks: stored encrypted, replaced as a whole; null removes them"
   }),
   customFields: optional(CustomFieldsInput).annotations({
-    description: "What else to know, by subject (parking: …); answered with the flag faq; replaced as a whole"
+    description: "Further facts by subject (parking: …); shown when the flag faq is set; replaced as a whole"
   }),
   analytics: optional(Schema.NullOr(AnalyticsInput)),
   serverId: optional(Schema.NullOr(Schema.String)).annotations({
@@ -198,7 +198,7 @@ export const updateBusinessFields = {
 export const UpdateBusiness = Input(updateBusinessFields)
 
 const { name: _name, serverId: _serverId, templateType: _templateType, ...profileFields } = updateBusinessFields
-/** What a business may be given along with its catalog when it is published. */
+/** The profile fields that a publish may set together with the catalog. */
 export const Profile = Input(profileFields)
 
 export class BusinessNotFound extends Schema.TaggedError<BusinessNotFound>()("BusinessNotFound", {}, failsWith(404)) {

@@ -32,13 +32,13 @@ export class Businesses extends Effect.Service<Businesses>()("businesses/Busines
     const standing = yield* Standing
     const sql = yield* SqlClient.SqlClient
 
-    const present = (found: Option.Option<BusinessRow>) =>
-      Option.match(found, { onNone: () => new BusinessNotFound(), onSome: Effect.succeed })
+    const orNotFound = (row: Option.Option<BusinessRow>) =>
+      Option.match(row, { onNone: () => new BusinessNotFound(), onSome: Effect.succeed })
 
-    /** The business when it is the caller's, whatever its scopes: what else is about businesses asks here first. */
+    /** The business if it is the caller's; doesn't check scopes. Other services call it first to authorize. */
     const visible = Effect.fn("Businesses.visible")(function*(id: string) {
       const actor = yield* CurrentActor
-      const row = yield* present(isUlid(id) ? yield* repo.find(id) : Option.none())
+      const row = yield* orNotFound(isUlid(id) ? yield* repo.find(id) : Option.none())
       const own = row.accountId === actor.accountId && seesProject(actor, row.projectId)
       return own ? row : yield* new BusinessNotFound()
     })
@@ -52,7 +52,7 @@ export class Businesses extends Effect.Service<Businesses>()("businesses/Busines
       return JSON.parse(text) as Record<string, unknown>
     })
 
-    /** The level is the one of this moment: what is stored follows an account that comes of age a little later. */
+    /** Computes the level anew: the stored one is updated some time after an account reaches the age it needs. */
     const shown = Effect.fn("Businesses.shown")(function*(row: BusinessRow) {
       const integrations = yield* openIntegrations(row)
       return view({ ...row, verificationLevel: levelOf(row, yield* now) }, Object.keys(integrations ?? {}))
@@ -61,8 +61,8 @@ export class Businesses extends Effect.Service<Businesses>()("businesses/Busines
     const transaction = transactionally(sql)
 
     /**
-     * Everything that changes a business or its catalog goes through here: one transaction, one at a time for each
-     * business, and what follows from it (level, listing) is in it. The caller must own the business.
+     * Every change to a business or its catalog goes through here: one transaction, serialised for each business, that
+     * also updates what depends on it (level, listing). The caller must own the business.
      */
     const changing = Effect.fn("Businesses.changing")(
       function*<A, E, R>(id: string, change: (row: BusinessRow) => Effect.Effect<A, E, R>) {
@@ -174,7 +174,7 @@ export class Businesses extends Effect.Service<Businesses>()("businesses/Busines
       remove,
       visible,
       changing,
-      /** Sets columns of the business itself; within `changing`. */
+      /** Sets columns of the business. Call it within `changing`. */
       write: repo.update,
       openIntegrations
     } as const

@@ -9,7 +9,7 @@ const NewRow = BusinessRow.pick("id", "projectId", "name", "slug", "description"
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Columns of JSON need to be told so. */
+/** The driver needs an explicit JSON wrapper for these columns. */
 const jsonColumns: ReadonlySet<string> = new Set(["hours", "customFields", "featureFlags", "analytics"])
 
 export class BusinessesRepo extends Effect.Service<BusinessesRepo>()("businesses/BusinessesRepo", {
@@ -55,7 +55,7 @@ export class BusinessesRepo extends Effect.Service<BusinessesRepo>()("businesses
           dieOnSql
         ),
       find: maybe(BusinessRow)((id: string) => sql`SELECT ${columns} FROM ${joined} WHERE b.id = ${id}`),
-      /** Locks the business for the rest of the transaction; false when it is gone. */
+      /** Locks the business for the rest of the transaction; false when it no longer exists. */
       lock: (id: string) => anyRow(sql`SELECT id FROM businesses WHERE id = ${id} FOR UPDATE`),
       page: many(BusinessRow)((accountId: string, after: string | undefined, count: number) =>
         sql`SELECT ${columns} FROM ${joined} WHERE p.account_id = ${accountId}
@@ -70,7 +70,7 @@ export class BusinessesRepo extends Effect.Service<BusinessesRepo>()("businesses
       edit: (id: string, fields: Fields) =>
         update(id, fields).pipe(onUnique("businesses_server_id_key", () => new ServerAlreadyLinked()), run),
       delete: (id: string) => run(sql`DELETE FROM businesses WHERE id = ${id}`),
-      /** Those whose owners wait for a review, the longest first. */
+      /** Businesses that wait for a review, the oldest request first. */
       reviews: many(
         Schema.Struct({ id: Schema.String, name: Schema.String, email: Schema.String, level: Schema.String })
       )(() =>
@@ -78,7 +78,7 @@ export class BusinessesRepo extends Effect.Service<BusinessesRepo>()("businesses
             WHERE b.review_requested_at IS NOT NULL AND b.premium_granted_at IS NULL ORDER BY b.review_requested_at`
       )(),
       idsOfAccount: (accountId: string) => ids(sql`p.account_id = ${accountId}`),
-      /** Those whose level waits for nothing but the age of the account. */
+      /** Businesses whose level is held back only by the age of the account. */
       idsOfAge: (createdBefore: Date) =>
         ids(sql`b.verification_level = 'phone_verified' AND u.created_at <= ${createdBefore}`)
     } as const

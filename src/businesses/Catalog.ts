@@ -40,7 +40,7 @@ export const CatalogCategory = Schema.Struct({
 }).annotations({ title: "CatalogCategory" })
 export type CatalogCategory = typeof CatalogCategory.Type
 
-/** Both in the order they are shown: `sortOrder`, then id. */
+/** Both in display order: `sortOrder`, then id. */
 export const Catalog = Schema.Struct({
   categories: Schema.Array(CatalogCategory),
   items: Schema.Array(CatalogItem)
@@ -52,10 +52,10 @@ export const CategoryRow = Schema.Struct({ ...CatalogCategory.fields, ...asRow }
 
 const furthest = 1_000_000
 const SortOrder = Schema.Int.pipe(Schema.between(0, furthest)).annotations({
-  description: "Its place. What has that place already, and all after it, move on by one. Left out: the end"
+  description: "Its place. If it is taken, the row there and all after it move on by one. Left out: the end"
 })
 
-/** The column holds no more. */
+/** The column's maximum (int4). */
 const mostCents = 2_147_483_647
 const PriceCents = Schema.NullOr(Schema.Int.pipe(Schema.between(0, mostCents))).annotations({
   description: "US cents, 899 for $8.99; null when no price is stated"
@@ -77,7 +77,7 @@ const itemFields = {
   priceCents: optional(PriceCents),
   priceType: optional(PriceType),
   isAvailable: optional(Schema.Boolean),
-  metadata: optional(MetadataInput).annotations({ description: "Anything else to know of it; replaced as a whole" }),
+  metadata: optional(MetadataInput).annotations({ description: "Any further data; replaced as a whole" }),
   sortOrder: optional(SortOrder)
 }
 
@@ -85,7 +85,7 @@ const itemFields = {
 export const createItemFields = { name: Name, ...itemFields }
 export const CreateItem = Input(createItemFields)
 
-/** Only what is given changes. */
+/** Only given fields change. */
 export const updateItemFields = { name: optional(Name), ...itemFields }
 export const UpdateItem = Input(updateItemFields)
 

@@ -7,7 +7,7 @@ import { CategoryNameTaken, CategoryRow, ItemRow } from "./Catalog.ts"
 type Fields = Readonly<Record<string, unknown>>
 export type Table = "catalog_items" | "catalog_categories"
 
-/** An item as an import adds it; its category by name. */
+/** An item of an import; it names its category. */
 export interface ImportedItem {
   readonly id: string
   readonly name: string
@@ -20,7 +20,7 @@ export interface ImportedItem {
 
 const Place = Schema.Struct({ count: Schema.Int, end: Schema.Int })
 
-/** Rows of a business's catalog. What writes holds the lock of the business. */
+/** Rows of a business's catalog. Writers must hold the lock of the business. */
 export class CatalogRepo extends Effect.Service<CatalogRepo>()("businesses/CatalogRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
@@ -47,7 +47,7 @@ export class CatalogRepo extends Effect.Service<CatalogRepo>()("businesses/Catal
     const insertCategory = insert("catalog_categories", CategoryRow)
     const updateItem = update("catalog_items", ItemRow)
     const updateCategory = update("catalog_categories", CategoryRow)
-    const taken = onUnique("catalog_categories_business_id_name_key", () => new CategoryNameTaken())
+    const failIfNameTaken = onUnique("catalog_categories_business_id_name_key", () => new CategoryNameTaken())
 
     const remove = (table: Table, businessId: string, id: string) =>
       anyRow(sql`DELETE FROM ${sql(table)} WHERE business_id = ${businessId} AND id = ${id} RETURNING id`)
@@ -55,7 +55,7 @@ export class CatalogRepo extends Effect.Service<CatalogRepo>()("businesses/Catal
     const has = (table: Table, businessId: string, id: string) =>
       anyRow(sql`SELECT id FROM ${sql(table)} WHERE business_id = ${businessId} AND id = ${id}`)
 
-    /** Makes room at a place that is taken by another row: that one and all after it move on by one. */
+    /** Makes room at a place that another row has: moves that row and all after it on by one. */
     const makeRoom = (table: Table, businessId: string, at: number, forId: string) =>
       run(
         sql`UPDATE ${sql(table)} SET sort_order = sort_order + 1
@@ -70,23 +70,23 @@ export class CatalogRepo extends Effect.Service<CatalogRepo>()("businesses/Catal
       rows: ReadonlyArray<Pick<ImportedItem, "id" | "name">>
     ) =>
       sql`INSERT INTO catalog_categories (id, business_id, name, sort_order, import_id)
-          SELECT made.id, ${businessId}, made.name, last.sort_order + place, ${importId}
+          SELECT imported.id, ${businessId}, imported.name, last.sort_order + place, ${importId}
           FROM ROWS FROM (jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS (id text, name text)) WITH ORDINALITY
-              AS made (id, name, place),
+              AS imported (id, name, place),
             (SELECT coalesce(max(sort_order), -1) AS sort_order FROM catalog_categories
               WHERE business_id = ${businessId}) AS last`
 
     const insertImportedItems = (businessId: string, importId: string, rows: ReadonlyArray<ImportedItem>) =>
       sql`INSERT INTO catalog_items (id, business_id, category_id, name, description, item_type, price_cents,
             price_type, sort_order, import_id)
-          SELECT made.id, ${businessId}, c.id, made.name, made.description, made.item_type, made.price_cents,
-            made.price_type, last.sort_order + place, ${importId}
+          SELECT imported.id, ${businessId}, c.id, imported.name, imported.description, imported.item_type,
+            imported.price_cents, imported.price_type, last.sort_order + place, ${importId}
           FROM ROWS FROM (jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS (id text, name text, description text,
               "itemType" text, "priceCents" integer, "priceType" text, category text)) WITH ORDINALITY
-              AS made (id, name, description, item_type, price_cents, price_type, category, place)
+              AS imported (id, name, description, item_type, price_cents, price_type, category, place)
             CROSS JOIN (SELECT coalesce(max(sort_order), -1) AS sort_order FROM catalog_items
               WHERE business_id = ${businessId}) AS last
-            LEFT JOIN catalog_categories c ON c.business_id = ${businessId} AND c.name = made.category`
+            LEFT JOIN catalog_categories c ON c.business_id = ${businessId} AND c.name = imported.category`
 
     return {
       items: many(ItemRow)((businessId: string) =>
@@ -102,21 +102,21 @@ export class CatalogRepo extends Effect.Service<CatalogRepo>()("businesses/Catal
       ),
       makeRoom,
       insertItem: (row: Fields) => dieOnSql(insertItem(row)),
-      insertCategory: (row: Fields) => dieOnSql(taken(insertCategory(row))),
+      insertCategory: (row: Fields) => dieOnSql(failIfNameTaken(insertCategory(row))),
       updateItem: (businessId: string, id: string, fields: Fields) => dieOnSql(updateItem({ businessId, id, fields })),
       updateCategory: (businessId: string, id: string, fields: Fields) =>
-        dieOnSql(taken(updateCategory({ businessId, id, fields }))),
+        dieOnSql(failIfNameTaken(updateCategory({ businessId, id, fields }))),
       has,
       remove,
-      insertImportedCategories: (...of: Parameters<typeof insertImportedCategories>) =>
-        run(insertImportedCategories(...of)),
-      insertImportedItems: (...of: Parameters<typeof insertImportedItems>) => run(insertImportedItems(...of)),
+      insertImportedCategories: (...args: Parameters<typeof insertImportedCategories>) =>
+        run(insertImportedCategories(...args)),
+      insertImportedItems: (...args: Parameters<typeof insertImportedItems>) => run(insertImportedItems(...args)),
       removeImported: (importId: string) =>
         run(Effect.all([
           sql`DELETE FROM catalog_items WHERE import_id = ${importId}`,
           sql`DELETE FROM catalog_categories WHERE import_id = ${importId}`
         ])),
-      /** From its first category or item on a business has a catalog, empty as it may become. */
+      /** Records that the business has a catalog, from the first row on; it keeps it when all rows are deleted. */
       published: (businessId: string) =>
         run(
           sql`UPDATE businesses SET catalog_synced_at = now() WHERE id = ${businessId} AND catalog_synced_at IS NULL`

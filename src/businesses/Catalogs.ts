@@ -21,15 +21,15 @@ const limits = {
   catalog_categories: { what: "categories", limit: mostCategories }
 } as const
 
-const nothingGiven = Invalid.field("", "at least one field is required")
+const emptyUpdate = Invalid.field("", "at least one field is required")
 
-/** What a business offers, item by item: a menu changes without a new import. */
+/** Edits a catalog item by item, without a new import. */
 export class Catalogs extends Effect.Service<Catalogs>()("businesses/Catalogs", {
   effect: Effect.gen(function*() {
     const repo = yield* CatalogRepo
     const businesses = yield* Businesses
 
-    /** In order; for who has made sure already that the caller may see it. */
+    /** In display order. Doesn't authorize: the caller of this function must have done so. */
     const read = (businessId: string) =>
       Effect.all({ categories: repo.categories(businessId), items: repo.items(businessId) })
 
@@ -38,18 +38,18 @@ export class Catalogs extends Effect.Service<Catalogs>()("businesses/Catalogs", 
       withPolicy(sessionOnly)
     )
 
-    /** A change within the business's transaction: it sees the business's own id. */
+    /** Runs a change in the business's transaction, with the business's id. */
     const changing = <A, E, R>(id: string, change: (businessId: string) => Effect.Effect<A, E, R>) =>
       Effect.map(businesses.changing(id, (row) => change(row.id)), ({ result }) => result)
 
     /** The id and the place of a new row. */
-    const admit = Effect.fn("Catalogs.admit")(function*(table: Table, businessId: string, wanted: number | undefined) {
+    const admit = Effect.fn("Catalogs.admit")(function*(table: Table, businessId: string, sortOrder: number | undefined) {
       const { count, end } = yield* repo.place(table, businessId)
       if (count >= limits[table].limit) return yield* new CatalogFull(limits[table])
       const id = newUlid()
-      if (wanted !== undefined) yield* repo.makeRoom(table, businessId, wanted, id)
+      if (sortOrder !== undefined) yield* repo.makeRoom(table, businessId, sortOrder, id)
       yield* repo.published(businessId)
-      return { id, businessId, sortOrder: wanted ?? end }
+      return { id, businessId, sortOrder: sortOrder ?? end }
     })
 
     const has = (table: Table, businessId: string, id: string) =>
@@ -81,7 +81,7 @@ export class Catalogs extends Effect.Service<Catalogs>()("businesses/Catalogs", 
         changing(id, (businessId) =>
           Effect.gen(function*() {
             if (!(yield* has("catalog_items", businessId, itemId))) return yield* new CatalogItemNotFound()
-            if (Object.keys(input).length === 0) return yield* nothingGiven
+            if (Object.keys(input).length === 0) return yield* emptyUpdate
             yield* checkCategory(businessId, input.categoryId)
             if (input.sortOrder !== undefined) {
               yield* repo.makeRoom("catalog_items", businessId, input.sortOrder, itemId)
@@ -116,7 +116,7 @@ export class Catalogs extends Effect.Service<Catalogs>()("businesses/Catalogs", 
         changing(id, (businessId) =>
           Effect.gen(function*() {
             if (!(yield* has("catalog_categories", businessId, categoryId))) return yield* new CatalogCategoryNotFound()
-            if (Object.keys(input).length === 0) return yield* nothingGiven
+            if (Object.keys(input).length === 0) return yield* emptyUpdate
             if (input.sortOrder !== undefined) {
               yield* repo.makeRoom("catalog_categories", businessId, input.sortOrder, categoryId)
             }

@@ -3,12 +3,12 @@ import { Effect } from "effect"
 import { CatalogRepo, type ImportedItem } from "./CatalogRepo.ts"
 
 /**
- * What an import adds to a business's catalog, and takes back. Both run in the transaction that changes the business
- * (`Businesses.changing`), which has made sure that the caller may.
+ * Adds the rows of an import to a business's catalog, and removes them when the import is undone. Both run in the
+ * transaction that changes the business (`Businesses.changing`), which has authorized the caller.
  */
 export class ImportedCatalog extends Effect.Service<ImportedCatalog>()("businesses/ImportedCatalog", {
   effect: Effect.map(CatalogRepo, (repo) => ({
-    /** After what is there, in the order given; items find their categories by name. */
+    /** Appends in the given order; items refer to their categories by name. */
     add: Effect.fn("ImportedCatalog.add")(function*(
       businessId: string,
       importId: string,

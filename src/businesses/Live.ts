@@ -12,7 +12,7 @@ import { Standing } from "./Standing.ts"
 import { Verification } from "./Verification.ts"
 import { VerificationRepo } from "./VerificationRepo.ts"
 
-/** Needs listings and the database alone: for commands of the operator, too. */
+/** Needs only listings and the database: the operator's commands use it too. */
 export const StandingLive = Layer.provideMerge(Standing.Default, BusinessesRepo.Default)
 
 export const BusinessesLive = Layer.mergeAll(

@@ -7,7 +7,7 @@ import { Businesses } from "./Businesses.ts"
 import { readyConfigOf } from "./ready-config-of.ts"
 import { ReadyConfigsRepo, type Source } from "./ReadyConfigsRepo.ts"
 
-/** There is a configuration once a server is linked, which is what it is for. */
+/** A configuration is for a linked server: without one there is none. */
 export class ConfigNotGenerated
   extends Schema.TaggedError<ConfigNotGenerated>()("ConfigNotGenerated", {}, failsWith(404, "CONFIG_NOT_GENERATED"))
 {
@@ -18,10 +18,10 @@ export class ConfigNotGenerated
 
 const longestId = 26
 
-/** They are credentials of the business's: who may only read the rest is not given the power to act with them. */
+/** Integrations are the business's credentials: a read scope must not give the power to act with them. */
 const mayReadIntegrations = (actor: Actor) => mayDo(actor, ["servers:write"]) || mayDo(actor, "session")
 
-/** Made anew at every read from what is stored: a configuration can't be older than its business. */
+/** Built from the stored business at every read, so that a configuration is never stale. */
 export class ReadyConfigs extends Effect.Service<ReadyConfigs>()("businesses/ReadyConfigs", {
   effect: Effect.gen(function*() {
     const repo = yield* ReadyConfigsRepo
@@ -46,7 +46,7 @@ export class ReadyConfigs extends Effect.Service<ReadyConfigs>()("businesses/Rea
       })
     }, withPolicy(anyScope("servers:read")))
 
-    /** The configuration that a server is deployed with; for the platform and the server itself. */
+    /** The configuration that a server is deployed with. Doesn't authorize: for the platform and the server itself. */
     const ofServer = Effect.fn("ReadyConfigs.ofServer")((serverId: string) =>
       Effect.flatMap(
         repo.ofServer(serverId),

@@ -4,7 +4,7 @@ import { SqlClient, type Statement } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { BusinessRow } from "./Business.ts"
 
-/** The database writes it, in the shape of the configuration: 5,000 items need not be rows here first. */
+/** The database builds this JSON in the shape of the configuration, which saves decoding up to 5,000 item rows here. */
 const StoredCatalog = Schema.declare((value): value is Catalog => typeof value === "object" && value !== null)
 
 const Source = Schema.Struct({
@@ -34,10 +34,10 @@ const Source = Schema.Struct({
   ).fields,
   catalog: Schema.NullOr(StoredCatalog)
 })
-/** All that a configuration is made of; the catalog is null before there was one. */
+/** All data of a configuration; the catalog is null until the business had its first one. */
 export type Source = typeof Source.Type
 
-/** What configurations are made of, in one query. */
+/** Reads the data of a configuration in one query. */
 export class ReadyConfigsRepo extends Effect.Service<ReadyConfigsRepo>()("businesses/ReadyConfigsRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
@@ -60,7 +60,7 @@ export class ReadyConfigsRepo extends Effect.Service<ReadyConfigsRepo>()("busine
 
     return {
       ofBusiness: source((id) => sql`b.id = ${id}`),
-      /** Of the business that the server speaks for. */
+      /** The business that the server is linked to. */
       ofServer: source((id) => sql`b.server_id = ${id}`)
     } as const
   })

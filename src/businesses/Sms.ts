@@ -2,10 +2,10 @@ import { CurrentSettings } from "#src/config/Settings.ts"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "@effect/platform"
 import { Context, Data, Effect, Layer, Option, Predicate, Redacted } from "effect"
 
-/** A message could not be handed over. The message names no number. */
+/** The gateway did not accept a message. The error's text never names the number. */
 export class SmsError extends Data.TaggedError("SmsError")<{
   readonly message: string
-  /** Nobody knows: the gateway had it, and gave no answer. */
+  /** True when the outcome is unknown: the gateway got the request and gave no answer. */
   readonly mayBeSent: boolean
 }> {}
 
@@ -14,13 +14,13 @@ export class Sms extends Context.Tag("businesses/Sms")<Sms, {
   readonly send: (to: string, text: string) => Effect.Effect<void, SmsError>
 }>() {}
 
-/** Without a gateway the operator of the installation reads the log. */
+/** Without a gateway, messages go to the log, where the operator can read them. */
 const toLog = Sms.of({ send: (to, text) => Effect.logInfo(`SMS to ${to}: ${text}`) })
 
-/** What a connection that never came about ends with: its host has no address, or nobody listens there. */
-const unreached = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
+/** Error codes of a connection that was never made: the host has no address, or nothing listens there. */
+const notConnected = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
 
-/** The code at the bottom of an error, which the layers above it wrap. */
+/** The `code` of an error or of its nearest cause that has one. */
 const codeOf = (error: unknown): string => {
   if (!Predicate.isObject(error)) return ""
   return Predicate.hasProperty(error, "code")
@@ -31,8 +31,8 @@ const codeOf = (error: unknown): string => {
 }
 
 /**
- * A gateway that takes what Twilio's Messages resource takes: a form of To, From and Body with Basic authentication,
- * user, password and `From` being those of the URL.
+ * A gateway with the interface of Twilio's Messages resource: a form of To, From and Body with Basic authentication.
+ * User, password and `From` come from the URL of the setting.
  */
 const toGateway = (setting: string, client: HttpClient.HttpClient) => {
   const url = new URL(setting)
@@ -48,7 +48,7 @@ const toGateway = (setting: string, client: HttpClient.HttpClient) => {
         HttpClientRequest.basicAuth(user, password),
         HttpClientRequest.bodyUrlParams({ To: to, From: from, Body: text }),
         client.execute,
-        Effect.mapError((error) => failed("could not be reached", !unreached.test(codeOf(error)))),
+        Effect.mapError((error) => failed("could not be reached", !notConnected.test(codeOf(error)))),
         Effect.timeoutFail({
           duration: "10 seconds",
           onTimeout: () => failed("did not answer within 10 seconds", true)
@@ -63,7 +63,7 @@ const toGateway = (setting: string, client: HttpClient.HttpClient) => {
   })
 }
 
-/** `SMS_URL` decides which. */
+/** Uses the gateway when `SMS_URL` is set, else the log. */
 export const SmsLive = Layer.effect(
   Sms,
   Effect.gen(function*() {

@@ -3,7 +3,7 @@ import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { day, type Limited, triesPerMessage } from "./sms-limits.ts"
 
-/** What a limit counts: messages to a number, of an account, or all. */
+/** A limit, and how many messages it allows: to a number, by an account, or in all. */
 export interface Scope {
   readonly limit: Limited
   readonly allowed: number
@@ -15,7 +15,7 @@ interface Message {
   readonly sentAt: Date
 }
 
-/** Messages of the last day, each written down before it goes out. */
+/** Messages of the last day, each recorded before it is sent. */
 export class SmsMessagesRepo extends Effect.Service<SmsMessagesRepo>()("businesses/SmsMessagesRepo", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => {
     const within = (limit: Limited, { accountId, phone, sentAt }: Message) => {
@@ -23,7 +23,7 @@ export class SmsMessagesRepo extends Effect.Service<SmsMessagesRepo>()("business
       if (limit === "platform") return since
       return limit === "number" ? sql`phone = ${phone} AND ${since}` : sql`account_id = ${accountId} AND ${since}`
     }
-    /** The oldest message that must be a day old before there is room for another; null when there is room. */
+    /** When the message was sent that must be a day old before there is room for another; null when there is room. */
     const fullSince = one(Schema.Struct({ since: Schema.NullOr(Schema.DateFromSelf) }))(
       ({ allowed, limit }: Scope, message: Message) => {
         const oldestOf = (count: number, also = sql``) =>
@@ -42,8 +42,8 @@ export class SmsMessagesRepo extends Effect.Service<SmsMessagesRepo>()("business
 
     return {
       /**
-       * Writes a message down, unless one of the limits is reached: then that limit, and since when. Messages are written
-       * down one by one until the transaction that they are part of ends, so that two never take one place.
+       * Records a message, unless a limit is reached: then returns that limit and since when. Claims are serialised until
+       * the end of their transaction, so that two never take the same place.
        */
       claim: (message: Message, scopes: ReadonlyArray<Scope>) =>
         Effect.gen(function*() {
@@ -54,7 +54,7 @@ export class SmsMessagesRepo extends Effect.Service<SmsMessagesRepo>()("business
           }
           return { _tag: "Claimed" as const, ...yield* insert(message) }
         }).pipe(dieOnSql),
-      /** The gateway did not take it. */
+      /** Marks a message that the gateway refused. */
       refused: (id: string) => run(sql`UPDATE sms_messages SET refused = true WHERE id = ${id}`),
       sweep: (before: Date) => run(sql`DELETE FROM sms_messages WHERE sent_at <= ${before}`)
     } as const

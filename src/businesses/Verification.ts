@@ -26,18 +26,18 @@ import { SmsMessagesRepo } from "./SmsMessagesRepo.ts"
 import { levelOf } from "./verification-level.ts"
 import { VerificationRepo } from "./VerificationRepo.ts"
 
-/** Where a code went: of the number, its last two digits. */
+/** Where a code was sent; of the number it shows the last two digits. */
 export const CodeSent = Schema.Struct({ phone: Schema.String, expiresAt: Timestamp })
 
 const masked = (phone: string) => phone.slice(0, -2).replace(/\d/g, "•") + phone.slice(-2)
-/** A review was of the business with the number it had: with another it is asked for anew. */
-const reviewedNoMore = { premiumGrantedAt: null, reviewRequestedAt: null }
+/** A review is valid only for the number at that time: a new number needs a new request. */
+const withoutReview = { premiumGrantedAt: null, reviewRequestedAt: null }
 const lifetime = Duration.toMillis(codeLifetime)
-const refused = (reason: string) => Either.left(new CodeRefused({ reason }))
+const rejected = (reason: string) => Either.left(new CodeRefused({ reason }))
 
 /**
- * How a business gets its verification level (docs/businesses.md): a telephone number is confirmed by a code, the age of
- * the account counts by itself, a review is asked for. The level follows in the same transaction.
+ * How a business gets its verification level (docs/businesses.md): the owner confirms a telephone number with a code,
+ * the account reaches its age, the owner requests a review. The level is updated in the same transaction.
  */
 export class Verification extends Effect.Service<Verification>()("businesses/Verification", {
   effect: Effect.gen(function*() {
@@ -84,8 +84,8 @@ export class Verification extends Effect.Service<Verification>()("businesses/Ver
     })
 
     /**
-     * Sends a code by SMS. A message goes out only when its code is stored and its place in the day's limits is taken; one
-     * that the gateway refused gives both back. Where nobody knows whether it went out, it counts.
+     * Sends a code by SMS. The code is stored and counted against the day's limits before the message goes out; when the
+     * gateway refuses it, both are undone. A message with an unknown outcome counts.
      */
     const sendCode = Effect.fn("Verification.sendCode")(function*(id: string) {
       const { result } = yield* businesses.changing(id, prepare)
@@ -99,27 +99,27 @@ export class Verification extends Effect.Service<Verification>()("businesses/Ver
       return { phone, expiresAt }
     }, withPolicy(sessionOnly))
 
-    /** A wrong try must count, so it is a result and not a failure: that would undo the transaction. */
+    /** A wrong code is a result and not a failure: a failure would roll back the counted try. */
     const check = (code: string) =>
       Effect.fn("Verification.check")(function*(row: BusinessRow) {
         const sent = Option.getOrUndefined(yield* repo.code(row.id))
         const at = yield* now
         if (sent === undefined || !samePhone(sent.phone, row.phone)) {
-          return refused("no code was sent to this number; ask for one")
+          return rejected("no code was sent to this number; ask for one")
         }
-        if (sent.expiresAt <= at) return refused("has expired; ask for a new one")
+        if (sent.expiresAt <= at) return rejected("has expired; ask for a new one")
         const number = international(sent.phone) ?? sent.phone
         const tries = yield* repo.tries(number, new Date(sent.expiresAt.getTime() - lifetime))
-        if (tries >= mostTries) return refused(`was tried ${mostTries} times; ask for a new one`)
+        if (tries >= mostTries) return rejected(`was tried ${mostTries} times; ask for a new one`)
         if (!timingSafeEqual(sent.codeHash, codeHash(row.id, code))) {
           yield* repo.addTry(number, at)
-          return refused(`is wrong; ${mostTries - tries - 1} tries are left`)
+          return rejected(`is wrong; ${mostTries - tries - 1} tries are left`)
         }
         yield* repo.drop(row.id)
         yield* businesses.write(row.id, {
           verifiedPhone: row.phone,
           phoneVerifiedAt: at,
-          ...(row.verifiedPhone === null || samePhone(row.verifiedPhone, row.phone) ? {} : reviewedNoMore)
+          ...(row.verifiedPhone === null || samePhone(row.verifiedPhone, row.phone) ? {} : withoutReview)
         })
         return Either.right(undefined)
       })
@@ -130,18 +130,18 @@ export class Verification extends Effect.Service<Verification>()("businesses/Ver
       return yield* businesses.get(row.id)
     }, withPolicy(sessionOnly))
 
-    const ask = Effect.fn("Verification.ask")(function*(row: BusinessRow) {
+    const storeRequest = Effect.fn("Verification.ask")(function*(row: BusinessRow) {
       if (tierOf(levelOf(row, yield* now)) < tierOf("business_verified")) return yield* new NotVerifiedYet()
       if (row.reviewRequestedAt === null) yield* businesses.write(row.id, { reviewRequestedAt: yield* now })
     })
 
-    /** Asks the operator for `premium_verified`; asking again changes nothing. */
+    /** Asks the operator for `premium_verified`. Idempotent. */
     const requestReview = Effect.fn("Verification.requestReview")(function*(id: string) {
-      const { row } = yield* businesses.changing(id, ask)
+      const { row } = yield* businesses.changing(id, storeRequest)
       return yield* businesses.get(row.id)
     }, withPolicy(sessionOnly))
 
-    /** Drops what no limit counts any more. */
+    /** Deletes records that no limit counts any longer. */
     const sweep = Effect.flatMap(now, (at) =>
       Effect.zipRight(
         messages.sweep(new Date(at.getTime() - day)),

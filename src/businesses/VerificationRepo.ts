@@ -10,7 +10,7 @@ const CodeRow = Schema.Struct({
   expiresAt: Schema.DateFromSelf
 })
 
-/** Codes that were sent, one a business, and wrong ones that were tried. Its caller holds the business's lock. */
+/** Codes that were sent, one per business, and wrong tries. Callers must hold the business's lock. */
 export class VerificationRepo extends Effect.Service<VerificationRepo>()("businesses/VerificationRepo", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => {
     const tries = one(Count)((phone: string, since: Date) =>
@@ -18,21 +18,21 @@ export class VerificationRepo extends Effect.Service<VerificationRepo>()("busine
     )
     return {
       code: maybe(CodeRow)((businessId: string) => sql`SELECT * FROM phone_codes WHERE business_id = ${businessId}`),
-      /** A new code takes the place of the one before. */
+      /** A new code replaces the one before. */
       put: (row: typeof CodeRow.Type) =>
         run(
           sql`INSERT INTO phone_codes ${sql.insert(row)} ON CONFLICT (business_id) DO UPDATE SET
             phone = excluded.phone, code_hash = excluded.code_hash, sent_at = excluded.sent_at,
             expires_at = excluded.expires_at`
         ),
-      /** The code did not go out after all: another need not wait for it. It is good still, should it arrive. */
+      /** The code was not sent: the next one need not wait. It stays valid, in case it does arrive. */
       notSent: (businessId: string, codeHash: Uint8Array) =>
         run(
           sql`UPDATE phone_codes SET sent_at = 'epoch' WHERE business_id = ${businessId} AND code_hash = ${codeHash}`
         ),
       /**
-       * How many wrong codes were tried for a number since then, for whichever business. No others are tried until the end
-       * of the transaction.
+       * How many wrong codes were tried for a number since then, for any business. Locks out other tries for the number
+       * until the end of the transaction.
        */
       tries: (phone: string, since: Date) =>
         dieOnSql(Effect.zipRight(

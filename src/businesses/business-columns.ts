@@ -4,10 +4,10 @@ import { type Business, type BusinessRow, type UpdateBusiness } from "./Business
 
 export const sealedIntegrations = sealedColumn("businesses", "sealed_integrations")
 
-/** What sealed integrations are bound to: they open nowhere else. */
+/** The context that sealed integrations are bound to: no other can open them. */
 export const integrationsContext = (businessId: string) => `business ${businessId} integrations`
 
-/** Contact as a business and its configuration show it, from the columns. */
+/** Builds the contact of a business and of its configuration from the columns. */
 export const contactOf = ({ city, country, email, latitude, line1, longitude, phone, state, website, zip }: Pick<
   BusinessRow,
   "city" | "country" | "email" | "latitude" | "line1" | "longitude" | "phone" | "state" | "website" | "zip"
@@ -19,7 +19,7 @@ export const contactOf = ({ city, country, email, latitude, line1, longitude, ph
   coordinates: latitude === null || longitude === null ? null : { lat: latitude, lng: longitude }
 })
 
-/** A row as its owner sees it; of the integrations, their names. */
+/** A row as its owner sees it; `integrations` are names. */
 export const view = (row: BusinessRow, integrations: ReadonlyArray<string>): Business => ({
   ...Struct.pick(
     row,
@@ -46,13 +46,13 @@ export const view = (row: BusinessRow, integrations: ReadonlyArray<string>): Bus
   contact: contactOf(row)
 })
 
-/** The industry is the template type as long as nobody said otherwise: then it changes with it. */
+/** While the industry still equals the template type, which is its default, it changes with it. */
 const industryOf = (row: BusinessRow, { industry, templateType }: typeof UpdateBusiness.Type) =>
   industry === undefined && templateType !== undefined && row.industry === row.templateType
     ? { industry: templateType }
     : {}
 
-/** The columns that a change sets, without the integrations, which are sealed first. */
+/** The columns that a change sets, without the integrations, which the caller seals. */
 export const changedColumns = (row: BusinessRow, input: typeof UpdateBusiness.Type) => {
   const { contact = {}, featureFlags, integrations: _integrations, ...plain } = input
   const { address = {}, coordinates, ...lines } = contact

@@ -28,7 +28,7 @@ type Profile = Pick<
 >
 
 /**
- * How much of its profile a business has filled in, 0 to 100: ten for each of description, phone, e-mail, website,
+ * How complete a business's profile is, 0 to 100: ten for each of description, phone, e-mail, website,
  * street, city, state, coordinates, hours, and a catalog.
  */
-export const profileCompleteness = (row: Profile) => parts.filter((isThere) => isThere(row)).length * 10
+export const profileCompleteness = (row: Profile) => parts.filter((isFilled) => isFilled(row)).length * 10

@@ -1,6 +1,6 @@
 const storable = (text: string) => !text.includes("\u0000") && text.isWellFormed()
 
-/** Whether PostgreSQL's jsonb takes a JSON value: it refuses NUL and half a surrogate pair, in names too. */
+/** Whether PostgreSQL's jsonb accepts a JSON value: it rejects NUL and lone surrogates, in names too. */
 export const storableJson = (value: unknown): boolean => {
   if (typeof value === "string") return storable(value)
   if (typeof value !== "object" || value === null) return true

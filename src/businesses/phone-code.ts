@@ -5,15 +5,15 @@ import { Duration, Schema } from "effect"
 import { randomInt } from "node:crypto"
 
 export const codeLifetime = Duration.minutes(10)
-/** Of all codes that went to one number: a business more is not five tries more. */
+/** Wrong tries per number, for all businesses together: another business doesn't give five more tries. */
 export const mostTries = 5
-/** Between two codes of one business. */
+/** The minimum time between two codes of one business. */
 export const pause = Duration.minutes(1)
 
 /** Six decimal digits. */
 export const newCode = () => String(randomInt(1_000_000)).padStart(6, "0")
 
-/** What is stored of a code; bound to its business. */
+/** The stored hash of a code, bound to its business. */
 export const codeHash = (businessId: string, code: string) => digestOf(`${businessId}\n${code}`)
 
 export const PhoneCode = Input({
@@ -40,7 +40,7 @@ export class SmsUnavailable extends Schema.TaggedError<SmsUnavailable>()("SmsUna
   }
 }
 
-/** The code is wrong, too old, was tried too often, or there is none. */
+/** The code is wrong or expired, had too many wrong tries, or was never sent. */
 export class CodeRefused
   extends Schema.TaggedError<CodeRefused>()("CodeRefused", { reason: Schema.String }, failsWith(422))
 {

@@ -2,11 +2,11 @@ import { type ReadyConfig } from "#src/format/ReadyConfig.ts"
 import { contactOf } from "./business-columns.ts"
 import { type Source } from "./ReadyConfigsRepo.ts"
 
-/** Custom fields are for questions that nothing else answers: they are there when such questions are to be. */
+/** Custom fields answer the questions that the flag `faq` turns on. */
 const factsOf = ({ customFields, featureFlags }: Source) =>
   featureFlags.faq && Object.keys(customFields).length > 0 ? { customFields } : {}
 
-/** A business's configuration (contract: ReadyConfig), from what is stored of it. Gaps are `""`, coordinates null. */
+/** Builds a business's configuration (contract: ReadyConfig). Missing texts are `""`, missing coordinates null. */
 export const readyConfigOf = (
   source: Source & { readonly serverId: string },
   integrations: Readonly<Record<string, unknown>> | undefined

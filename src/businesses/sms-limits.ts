@@ -1,12 +1,12 @@
 import { failsWith } from "#src/shared/Failure.ts"
 import { Duration, Schema } from "effect"
 
-/** A message costs money, and its receiver may be somebody else than who asked for it: so many in 24 hours. */
+/** Messages in 24 hours. Each costs money, and the receiver may not be the person who asked for it. */
 export const mostADay = { number: 3, account: 10 } as const
 
 /**
- * Tries in all, those that the gateway refused too, for each message that may go out: a refusal is not the sender's
- * fault, and a gateway that refuses what it sends after all must not be a way around the limit.
+ * Tries per allowed message, including those that the gateway refused. A refusal is not the sender's fault, so it doesn't
+ * use up the limit; but a gateway that sends what it reports as refused must not be a way around it.
  */
 export const triesPerMessage = 2
 
@@ -16,7 +16,7 @@ export const day = Duration.toMillis("24 hours")
 export const Limited = Schema.Literal("number", "account", "platform")
 export type Limited = typeof Limited.Type
 
-const said: Readonly<Record<Limited, (most: number) => string>> = {
+const texts: Readonly<Record<Limited, (most: number) => string>> = {
   number: (most) => `${most} codes a day go to one telephone number`,
   account: (most) => `An account can have ${most} codes sent a day`,
   platform: () => "The platform has sent as many text messages as it may in a day"
@@ -27,21 +27,21 @@ const inWords = (seconds: number) => {
   return seconds < 2 * 3600 ? `${Math.ceil(seconds / 60)} minutes` : `${Math.ceil(seconds / 3600)} hours`
 }
 
-/** One of the limits of a day is reached (429). */
+/** A daily limit is reached (429). */
 export class SmsLimitReached extends Schema.TaggedError<SmsLimitReached>()("SmsLimitReached", {
   limit: Limited,
   allowed: Schema.Int,
   retryAfter: Schema.Int
 }, failsWith(429)) {
   override get message() {
-    return `${said[this.limit](this.allowed)}; ask for another in ${inWords(this.retryAfter)}`
+    return `${texts[this.limit](this.allowed)}; ask for another in ${inWords(this.retryAfter)}`
   }
   get details() {
     return { limit: this.limit, allowed: this.allowed }
   }
 }
 
-/** The operator sends messages to certain countries only (409). */
+/** The operator allows messages only to certain countries (409). */
 export class SmsCountryRefused extends Schema.TaggedError<SmsCountryRefused>()("SmsCountryRefused", {
   countries: Schema.Array(Schema.String)
 }, failsWith(409)) {

@@ -3,22 +3,22 @@ import { Duration } from "effect"
 import { type BusinessRow } from "./Business.ts"
 import { samePhone } from "./phone-number.ts"
 
-/** The age an account has when its businesses may be verified. */
-export const fullAge = Duration.days(30)
+/** The age that an account needs before its businesses can be `business_verified`. */
+export const requiredAge = Duration.days(30)
 
-/** What a level goes by. */
+/** The facts that decide the level. */
 export type Evidence = Pick<
   BusinessRow,
   "phone" | "verifiedPhone" | "phoneVerifiedAt" | "premiumGrantedAt" | "accountCreatedAt"
 >
 
 /**
- * The level that the evidence is enough for (docs/businesses.md). Each has the one before as a condition: a confirmed
- * number that is still the one given, an owner's account of 30 days, the operator's word after a review.
+ * The highest level that the evidence supports (docs/businesses.md). Each level requires the one before: a confirmed
+ * number that is still the current one, an owner's account of 30 days, the operator's approval after a review.
  */
 export const levelOf = (evidence: Evidence, now: Date): VerificationLevel => {
   const { accountCreatedAt, phone, phoneVerifiedAt, premiumGrantedAt, verifiedPhone } = evidence
   if (phoneVerifiedAt === null || phone === "" || !samePhone(verifiedPhone, phone)) return "unverified"
-  if (now.getTime() - accountCreatedAt.getTime() < Duration.toMillis(fullAge)) return "phone_verified"
+  if (now.getTime() - accountCreatedAt.getTime() < Duration.toMillis(requiredAge)) return "phone_verified"
   return premiumGrantedAt === null ? "business_verified" : "premium_verified"
 }
