@@ -43,7 +43,7 @@ export class Catalogs extends Effect.Service<Catalogs>()("businesses/Catalogs", 
       Effect.map(businesses.changing(id, (row) => change(row.id)), ({ result }) => result)
 
     /** The id and the place of a new row. */
-    const admit = Effect.fn("Catalogs.admit")(function*(table: Table, businessId: string, sortOrder: number | undefined) {
+    const admit = Effect.fn("Catalogs.admit")(function*(table: Table, businessId: string, sortOrder?: number) {
       const { count, end } = yield* repo.place(table, businessId)
       if (count >= limits[table].limit) return yield* new CatalogFull(limits[table])
       const id = newUlid()

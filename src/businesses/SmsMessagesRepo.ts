@@ -42,8 +42,8 @@ export class SmsMessagesRepo extends Effect.Service<SmsMessagesRepo>()("business
 
     return {
       /**
-       * Records a message, unless a limit is reached: then returns that limit and since when. Claims are serialised until
-       * the end of their transaction, so that two never take the same place.
+       * Records a message, unless a limit is reached: then returns that limit and since when. Claims are serialised
+       * until the end of their transaction, so that two never take the same place.
        */
       claim: (message: Message, scopes: ReadonlyArray<Scope>) =>
         Effect.gen(function*() {

@@ -42,8 +42,8 @@ export class Standing extends Effect.Service<Standing>()("businesses/Standing", 
     const followAccount = (accountId: string) => Effect.flatMap(repo.idsOfAccount(accountId), settleEach)
 
     /**
-     * Records the result of a manual review: granted, a `business_verified` business becomes `premium_verified`; else it
-     * loses that level. Returns the new level.
+     * Records the result of a manual review: granted, a `business_verified` business becomes `premium_verified`; else
+     * it loses that level. Returns the new level.
      */
     const setPremium = Effect.fn("Standing.setPremium")(function*(id: string, granted: boolean) {
       yield* repo.lock(id)

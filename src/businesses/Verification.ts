@@ -84,8 +84,8 @@ export class Verification extends Effect.Service<Verification>()("businesses/Ver
     })
 
     /**
-     * Sends a code by SMS. The code is stored and counted against the day's limits before the message goes out; when the
-     * gateway refuses it, both are undone. A message with an unknown outcome counts.
+     * Sends a code by SMS. The code is stored and counted against the day's limits before the message goes out; when
+     * the gateway refuses it, both are undone. A message with an unknown outcome counts.
      */
     const sendCode = Effect.fn("Verification.sendCode")(function*(id: string) {
       const { result } = yield* businesses.changing(id, prepare)

@@ -5,8 +5,8 @@ import { Duration, Schema } from "effect"
 export const mostADay = { number: 3, account: 10 } as const
 
 /**
- * Tries per allowed message, including those that the gateway refused. A refusal is not the sender's fault, so it doesn't
- * use up the limit; but a gateway that sends what it reports as refused must not be a way around it.
+ * Tries per allowed message, including those that the gateway refused. A refusal is not the sender's fault, so it
+ * doesn't use up the limit; but a gateway that sends what it reports as refused must not be a way around it.
  */
 export const triesPerMessage = 2
 

@@ -19,10 +19,10 @@ import { randomBytes } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
-/** The demo could not be set up; the platform itself runs on. */
+/** The demo could not be set up. The platform keeps running. */
 export class DemoError extends Data.TaggedError("DemoError")<{ readonly message: string }> {}
 
-/** What was made, so that the next start shows it again. The password is for this installation's demo account only. */
+/** What the demo created, so that the next start reuses it. The password is only for this installation's demo account. */
 const Record = Schema.parseJson(Schema.Struct({
   email: Schema.String,
   password: Schema.String,
@@ -43,16 +43,16 @@ const writeRecord = (home: string, record: Record) =>
 
 const say = (message: string) => Effect.log(`Demo: ${message}`)
 
-/** A session of the demo account; opens the account when there is none yet. */
+/** Logs in to the demo account; signs it up when there is none yet. */
 const enter = Effect.fn("Demo.enter")(function*(home: string) {
   const accounts = yield* Accounts
-  const known = yield* readRecord(home)
-  const record = Option.getOrElse(known, (): Record => ({
+  const saved = yield* readRecord(home)
+  const record = Option.getOrElse(saved, (): Record => ({
     email: "demo@berth.localhost",
     password: randomBytes(12).toString("base64url"),
     serverId: null
   }))
-  if (Option.isNone(known)) {
+  if (Option.isNone(saved)) {
     yield* writeRecord(home, record)
     yield* say(`opening the account ${record.email}`)
   }
@@ -66,7 +66,7 @@ const enter = Effect.fn("Demo.enter")(function*(home: string) {
   return { record, actor }
 })
 
-/** Follows a deployment, a line a stage, and fails with what it failed with. */
+/** Follows a deployment, logs one line per stage, and fails with its error. */
 const follow = Effect.fn("Demo.follow")(function*(started: Deployment) {
   const deployments = yield* Deployments
   const ended = yield* deployments.follow(
@@ -79,11 +79,11 @@ const follow = Effect.fn("Demo.follow")(function*(started: Deployment) {
 const example = (name: string) => readFileSync(join(packageRoot(), "examples/restaurant", name), "utf8")
 const profile = Schema.decodeSync(Schema.parseJson(Profile))
 
-/** From a CSV file to a server that knows the menu: what `berth publish menu.csv` does. */
+/** Does what `berth publish menu.csv` does: from a CSV file to a server that knows the menu. */
 const publish = Effect.fn("Demo.publish")(function*() {
   const projects = yield* Projects
-  const { data: [known] } = yield* projects.list({ limit: 1 })
-  const project = known ?? (yield* projects.create({ name: "Demo" }))
+  const { data: [newest] } = yield* projects.list({ limit: 1 })
+  const project = newest ?? (yield* projects.create({ name: "Demo" }))
   const input = {
     filename: "menu.csv",
     content: example("menu.csv"),
@@ -101,7 +101,7 @@ const publish = Effect.fn("Demo.publish")(function*() {
   return yield* (yield* Servers).get(serverId)
 })
 
-/** The server of the record; the one of the newest business when the program ended before it was recorded. */
+/** The recorded server; the newest business's when the process ended before it wrote the record. */
 const existing = Effect.fn("Demo.existing")(function*(record: Record) {
   const { data: [newest] } = yield* (yield* Businesses).list({ limit: 1 })
   const id = record.serverId ?? newest?.serverId ?? undefined
@@ -113,8 +113,8 @@ const deploy = Effect.fn("Demo.deploy")(function*(server: Server) {
   yield* follow(yield* (yield* Deployments).deploy(server.id, { imageUri }))
 })
 
-/** What ran before is on its way up again: whoever follows the invitation at once must not find it closed. */
-const awake = Effect.fn("Demo.awake")(function*(server: Server, { id }: Deployment) {
+/** Waits until a server that ran before is healthy again, so that the printed URL works at once. */
+const awaitRestart = Effect.fn("Demo.awake")(function*(server: Server, { id }: Deployment) {
   if (server.status !== "running") return
   yield* awaitHealthy({ ...server, machine: id, port: 0 }).pipe(
     Effect.retry(Schedule.spaced("100 millis")),
@@ -128,7 +128,7 @@ const finish = Effect.fn("Demo.finish")(function*(actor: Actor, server: Server) 
   return { email: actor.email, url, token: accessToken }
 })
 
-/** Whether a demo belongs here: development only, in a home that has had nothing but a demo. */
+/** Whether to show a demo: only in development, and only in a home that is empty or has had just the demo. */
 export const demoWanted = Effect.fn("Demo.wanted")(function*() {
   const { home, production } = yield* CurrentSettings
   if (production) return false
@@ -136,8 +136,8 @@ export const demoWanted = Effect.fn("Demo.wanted")(function*() {
 })
 
 /**
- * From a CSV file to a restaurant's menu behind a token: account, business, server, deployment, listing. Cut off anywhere, the
- * next start goes on with what is there.
+ * Sets up a restaurant's MCP server from a CSV file: account, business, server, deployment, listing. If it is
+ * interrupted, the next start continues from what exists.
  */
 export const demo = Effect.fn("Demo")(function*() {
   const { home } = yield* CurrentSettings
@@ -147,11 +147,11 @@ export const demo = Effect.fn("Demo")(function*() {
     const server = Option.isSome(found) ? found.value : yield* publish()
     if (record.serverId !== server.id) yield* writeRecord(home, { ...record, serverId: server.id })
     const { data } = yield* (yield* Deployments).list(server.id, { limit: 100 })
-    const serves = data.find(({ active }) => active)
+    const activeDeployment = data.find(({ active }) => active)
     const open = data.find(({ status }) => status === "pending" || status === "building")
     if (open !== undefined) yield* follow(open)
-    else if (serves === undefined) yield* deploy(server)
-    else yield* awake(server, serves)
+    else if (activeDeployment === undefined) yield* deploy(server)
+    else yield* awaitRestart(server, activeDeployment)
     return yield* finish(actor, server)
   }).pipe(Effect.provideService(CurrentActor, actor))
 }, Effect.provideService(CallerAddress, "local"))

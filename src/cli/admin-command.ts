@@ -14,7 +14,7 @@ import { fail, orSay } from "./fail.ts"
 import { jobsCommand } from "./jobs-command.ts"
 import { onDatabase } from "./on-database.ts"
 
-/** What seals, and the check that it may. */
+/** The service that seals secrets, and the check of its keys. */
 const sealing = Layer.provideMerge(SecretKeys.Default, Secrets.Default)
 
 const rewrap = Command.make("rewrap", {}, () =>
@@ -29,9 +29,9 @@ const rotateKeys = Command.make("rotate-keys", {}, () =>
   Effect.gen(function*() {
     yield* (yield* SecretKeys).checkBeside
     const kid = yield* (yield* SigningKeys).rotate
-    yield* Console.log(`${kid} signs access tokens in two minutes; what was signed before is good for its whole life`)
+    yield* Console.log(`${kid} signs access tokens in two minutes; tokens signed before stay valid until they expire`)
   }).pipe(Effect.provide(onDatabase(Layer.provideMerge(SigningKeysLive, sealing))), orSay)).pipe(
-    Command.withDescription("Make the next key that signs access tokens; the one before verifies for an hour on")
+    Command.withDescription("Make the next key that signs access tokens; the one before verifies for another hour")
   )
 
 const operators = onDatabase(
@@ -60,10 +60,10 @@ const verify = Command.make(
   ({ email, undo }) =>
     Effect.gen(function*() {
       const found = yield* (yield* Operators).setVerified(email, !undo)
-      const said = `${email} is ${undo ? "not " : ""}verified: servers whose access is a list ${
+      const message = `${email} is ${undo ? "not " : ""}verified: servers whose access is a list ${
         undo ? "refuse it" : "let it in where it is listed"
       }`
-      yield* found ? Console.log(said) : fail(`There is no account ${email}`)
+      yield* found ? Console.log(message) : fail(`There is no account ${email}`)
     }).pipe(Effect.provide(operators), orSay)
 ).pipe(Command.withDescription("Record that an e-mail address belongs to the account that has it"))
 
@@ -80,13 +80,13 @@ const premium = Command.make(
   "premium",
   {
     business: Args.text({ name: "business-id" }),
-    word: Args.choice([["grant", true], ["refuse", false]] as const, { name: "grant|refuse" })
+    granted: Args.choice([["grant", true], ["refuse", false]] as const, { name: "grant|refuse" })
   },
-  ({ business, word }) =>
+  ({ business, granted }) =>
     Effect.gen(function*() {
-      const level = yield* (yield* Operators).setPremium(business, word)
+      const level = yield* (yield* Operators).setPremium(business, granted)
       yield* Console.log(`${business} is ${level}`)
-      if (word && level !== "premium_verified") {
+      if (granted && level !== "premium_verified") {
         yield* Console.log("It becomes premium_verified as soon as it meets the conditions of business_verified")
       }
     }).pipe(
@@ -96,7 +96,7 @@ const premium = Command.make(
     )
 ).pipe(Command.withDescription("Grant a business premium_verified after a review, or take it away"))
 
-/** `berth admin …`: the operator's commands, on the database that the settings name, beside a running service. */
+/** `berth admin …`: the operator's commands. They use the settings' database, also while the service runs. */
 export const adminCommand = Command.make("admin").pipe(
   Command.withDescription("Operate an installation (needs its settings and database)"),
   Command.withSubcommands([

@@ -3,7 +3,7 @@ import { Machines } from "#src/machines/Machines.ts"
 import { Cause, Console, Effect } from "effect"
 import { demo, demoWanted } from "./Demo.ts"
 
-/** How the command is called where the program was started from a checkout. */
+/** How to call the command in a checkout. */
 const command = "npx berth"
 
 const show = ({ email, token, url }: Effect.Effect.Success<ReturnType<typeof demo>>) =>
@@ -20,7 +20,7 @@ Read the menu through the gateway, in another terminal:
   ${command} call ${url} browse_catalog --token ${token}
 `)
 
-/** What whoever started the platform wants to know first; in an empty development home, with a demo. */
+/** Logs the driver and the URLs at start; in an empty development home it sets up the demo. */
 export const announce = Effect.fn("cli.announce")(function*(options: { readonly demo: boolean }) {
   const { baseUrl } = yield* CurrentSettings
   const { driver, guarantees } = yield* Machines

@@ -2,7 +2,7 @@ import { Args, Command, Options } from "@effect/cli"
 import { Console, Effect, Layer } from "effect"
 import { orSay } from "./fail.ts"
 
-/** Loaded when a command runs: to show its help takes no platform. */
+/** Loaded when a command runs, because its help doesn't need the platform. */
 const database = Layer.unwrapEffect(
   Effect.map(Effect.promise(() => import("#src/Platform.ts")), ({ BackupLive }) => BackupLive)
 )
@@ -13,8 +13,8 @@ const images = Options.boolean("images").pipe(
   Options.withDescription("Save the stored images too; without them they are pulled again after a restore")
 )
 
-/** How far it is, for people: the result goes to standard output. */
-const tell = (message: string) => void process.stderr.write(`${message}\n`)
+/** Progress goes to standard error; the result goes to standard output. */
+const onProgress = (message: string) => void process.stderr.write(`${message}\n`)
 
 const keys = (keyIds: ReadonlyArray<string>) =>
   keyIds.length === 1 ? `the key ${keyIds[0]}` : `the keys ${keyIds.join(", ")}`
@@ -22,7 +22,7 @@ const keys = (keyIds: ReadonlyArray<string>) =>
 export const backupCommand = Command.make("backup", { file, images }, ({ file, images }) =>
   Effect.gen(function*() {
     const { backup } = yield* Effect.promise(() => import("#src/operations/backup/Backup.ts"))
-    const { keyIds, rows } = yield* backup({ file, images, tell })
+    const { keyIds, rows } = yield* backup({ file, images, tell: onProgress })
     yield* Console.log(`Saved ${rows} rows to ${file}`)
     if (keyIds.length > 0) yield* Console.log(`Keep the secret key apart from it: a restore needs ${keys(keyIds)}`)
   }).pipe(Effect.provide(database), orSay)).pipe(
@@ -32,7 +32,7 @@ export const backupCommand = Command.make("backup", { file, images }, ({ file, i
 export const restoreCommand = Command.make("restore", { file }, ({ file }) =>
   Effect.gen(function*() {
     const { restore } = yield* Effect.promise(() => import("#src/operations/backup/Restore.ts"))
-    const { createdAt, keyIds, rows } = yield* restore({ file, tell })
+    const { createdAt, keyIds, rows } = yield* restore({ file, tell: onProgress })
     yield* Console.log(`Restored ${rows} rows, as they were at ${createdAt}`)
     if (keyIds.length > 0) {
       yield* Console.log(

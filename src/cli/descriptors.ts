@@ -2,10 +2,10 @@ import { SettingError } from "#src/config/Settings.ts"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 
-/** As many as each machine may open (src/machines/sandbox/limits.ts): nobody can be given more than we have. */
+/** As many as a machine may open (src/machines/sandbox/limits.ts): a process can't give a child a higher limit. */
 const needed = 4096
 
-/** How many files this process may open; undefined where the system does not tell. Node has raised it as far as it may. */
+/** The limit on open files of this process; undefined without /proc. Node has already raised it to the hard limit. */
 const limit = () => {
   try {
     const [, soft = ""] = /^Max open files\s+(\S+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? []
@@ -15,7 +15,7 @@ const limit = () => {
   }
 }
 
-/** Fails with what to set where too few files may be open: what fails for want of them would say anything else. */
+/** Fails early with what to set: later errors from too few descriptors don't name the cause. */
 export const enoughDescriptors = Effect.suspend(() => {
   const allowed = limit()
   return allowed === undefined || allowed >= needed ? Effect.void : new SettingError({

@@ -9,15 +9,16 @@ export const fail = (message: string) =>
     })
   )
 
-/** Failures whose message is the sentence that an operator needs: it names what to set or do. */
-const told = ["SettingError", "DatabaseError", "ListenError", "SecretError", "LeaseError", "BackupError"] as const
+/** Failures whose message tells the operator what to set or do. */
+const forOperators = ["SettingError", "DatabaseError", "ListenError", "SecretError", "LeaseError", "BackupError"] as const
 
-/** Says what an operator can mend in one sentence, without the stack that a failed program would show. */
+/** Prints an error that the operator can fix as one sentence, without a stack trace. */
 export const orSay = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.catchIf(
     effect,
-    (error): error is Extract<E, { readonly _tag: typeof told[number]; readonly message: string }> =>
-      told.some((tag) => Predicate.isTagged(error, tag)),
-    // Ctrl-C reaches the programs that we run too, and maybe before us: what they then fail with is no failure.
+    (error): error is Extract<E, { readonly _tag: typeof forOperators[number]; readonly message: string }> =>
+      forOperators.some((tag) => Predicate.isTagged(error, tag)),
+    // Ctrl-C reaches our child processes too, maybe before us. The pause lets our own signal interrupt this first, so
+    // that their end is not reported as a failure.
     ({ message }) => Effect.zipRight(Effect.sleep("50 millis"), fail(message))
   )

@@ -24,15 +24,15 @@ const row = (job: JobRecord) => [
   failureOf(job)
 ]
 
-/** A job a line, as people read it. */
+/** A table for people, one job per line. */
 export const jobTable = (jobs: ReadonlyArray<JobRecord>) =>
   jobs.length === 0
-    ? "No job was begun yet"
+    ? "No job has run yet"
     : table(["JOB", "HOST", "EVERY", "LAST RUN", "TOOK", "LAST FAILURE"], jobs.map(row))
 
 export const jobsCommand = Command.make("jobs", {}, () =>
   Effect.gen(function*() {
     yield* Console.log(jobTable(yield* (yield* JobList).all))
   }).pipe(Effect.provide(onDatabase(JobListLive)), orSay)).pipe(
-    Command.withDescription("List the periodic work: when each job ran last, how long it took, and how it failed")
+    Command.withDescription("List the periodic jobs: when each ran last, how long it took, and how it failed")
   )

@@ -6,13 +6,13 @@ interface LineSink {
 }
 
 /**
- * Lines to a stream that may break: its disk full, its reader gone. What can't be written is dropped and counted, and told
- * in front of the first line that can be.
+ * Writes lines to a stream that may fail, because its disk is full or its reader has exited. Lines that can't be
+ * written are dropped and counted; a note with that count precedes the next line that can be written.
  */
 const lineSink = (stream: NodeJS.WritableStream): LineSink => {
   let dropped = 0
   let reason = ""
-  // An "error" that nobody listens to would end the process.
+  // An "error" event without a listener would end the process.
   stream.on("error", () => undefined)
   const note = () => {
     const lines = dropped === 1 ? "One line" : `${dropped} lines`
@@ -20,18 +20,18 @@ const lineSink = (stream: NodeJS.WritableStream): LineSink => {
   }
   return {
     write: (line) => {
-      const told = dropped
-      stream.write(`${told > 0 ? `\n${note()}` : ""}${line}\n`, (error) => {
+      const reported = dropped
+      stream.write(`${reported > 0 ? `\n${note()}` : ""}${line}\n`, (error) => {
         if (error) {
           dropped++
           reason = "code" in error ? String(error.code) : error.message
-        } else dropped -= told
+        } else dropped -= reported
       })
     }
   }
 }
 
-/** The console of this process so that what it prints can't end it; one that prints elsewhere (a test's) as it is. */
+/** A process console whose write errors can't end the process. Other consoles, such as a test's, stay as they are. */
 export const unbreakable = (base: Console.Console): Console.Console => {
   if (base.unsafe !== globalThis.console) return base
   const out = lineSink(process.stdout)

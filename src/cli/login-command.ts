@@ -4,7 +4,7 @@ import { HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platf
 import { Config, Console, Data, Effect, Option, Redacted, Schema } from "effect"
 import { fail } from "./fail.ts"
 
-class NobodyToAsk extends Data.TaggedError("NobodyToAsk")<{ readonly message: string }> {}
+class NoTerminal extends Data.TaggedError("NoTerminal")<{ readonly message: string }> {}
 
 const Answer = Schema.Struct({
   data: Schema.optional(Schema.Struct({ token: Schema.String, expiresAt: Schema.String })),
@@ -16,18 +16,18 @@ const Answer = Schema.Struct({
   }))
 })
 
-/** The message, or all that is wrong with what was sent, a line each. */
-const refusal = ({ error }: typeof Answer.Type) => {
+/** The error's issues, one per line, or its message. */
+const errorText = ({ error }: typeof Answer.Type) => {
   const issues = error?.details?.issues ?? []
   if (error === undefined) return "The installation did not answer as expected"
   return issues.length === 0 ? error.message : issues.map(({ message, path }) => `${path}: ${message}`).join("\n")
 }
 
-/** A question needs somebody to answer it. */
+/** Prompts, and fails without a terminal. */
 const ask = <A>(prompt: Prompt.Prompt<A>, instead: string) =>
   Effect.if(process.stdin.isTTY === true, {
     onTrue: () => prompt,
-    onFalse: () => new NobodyToAsk({ message: `There is no terminal to ask in: give ${instead}` })
+    onFalse: () => new NoTerminal({ message: `There is no terminal to ask in: give ${instead}` })
   })
 
 export const installationUrl = Options.text("url").pipe(
@@ -70,12 +70,12 @@ export const loginCommand = Command.make(
       const answer = yield* HttpClient.execute(request).pipe(
         Effect.flatMap(HttpClientResponse.schemaBodyJson(Answer))
       )
-      if (answer.data === undefined) return yield* fail(refusal(answer))
+      if (answer.data === undefined) return yield* fail(errorText(answer))
       const file = yield* saveToken(url, answer.data.token)
       yield* Console.log(`Logged in until ${answer.data.expiresAt.slice(0, 10)}; the session is kept in ${file}`)
     }).pipe(
       Effect.catchTags({
-        NobodyToAsk: ({ message }) => fail(message),
+        NoTerminal: ({ message }) => fail(message),
         SettingError: ({ message }) => fail(message),
         RequestError: () => fail(`Nothing answers at ${url}; is berth running there? (--url says where)`),
         ResponseError: () => fail(`${url} does not answer like a Berth installation`),

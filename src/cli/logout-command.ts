@@ -18,8 +18,8 @@ export const logoutCommand = Command.make("logout", { url: installationUrl }, ({
       Effect.scoped,
       Effect.matchEffect({
         onSuccess: () => Console.log(`Logged out of ${url}`),
-        // The session is of no use to anybody without its token; at the installation it ends by itself.
-        onFailure: () => Console.log(`Forgot the session for ${url}, which could not be told: it does not answer`)
+        // Without its token nobody can use the session; at the installation it expires.
+        onFailure: () => Console.log(`Forgot the session for ${url}, but could not end it there: it does not answer`)
       })
     )
   })).pipe(Command.withDescription("End the session of berth login"))

@@ -1,8 +1,8 @@
 import { Effect, Layer } from "effect"
 
 /**
- * Gives a command the database and the settings that it needs, and what stands on them. Loaded when the command runs: to
- * show its help takes no platform.
+ * Provides a command with the database, its settings, and the services built on them. Loaded when the command runs,
+ * because its help doesn't need the platform.
  */
 export const onDatabase = Layer.provide(
   Layer.unwrapEffect(

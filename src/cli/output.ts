@@ -2,18 +2,18 @@ import { Config, Console, Effect, Option } from "effect"
 import { stripVTControlCharacters } from "node:util"
 import { unbreakable } from "./log-output.ts"
 
-/** What the library tells of each option, and the name of the option tells already. */
+/** Text that the library prints for each option and that only repeats the option's name. */
 const noise =
   /^ *(A true or false value|A user-defined piece of text( that is confidential)?|This setting is optional|This option (can be set|may be repeated).*)\.$\n\n?/gm
 
-/** The usage line names the whole command, as it is typed: `$ plan` becomes `berth admin plan`. */
+/** Makes the usage line show the full command: `$ plan` becomes `berth admin plan`. */
 const usage = (argv: ReadonlyArray<string>) => (line: string, rest: string) => {
   const word = /^\S+/.exec(rest)?.[0] ?? ""
   const at = argv.indexOf(word)
   return word === "berth" || at < 0 ? line.replace("$ ", "") : ["berth", ...argv.slice(0, at), rest].join(" ")
 }
 
-/** The help that the library prints, without its repetitions; anything else as it is. */
+/** Removes the repetitions from the library's help; leaves other text as it is. */
 const tidyHelp = (text: string, argv: ReadonlyArray<string>) => {
   const plain = stripVTControlCharacters(text)
   if (!/^USAGE$/m.test(plain)) return text
@@ -22,18 +22,18 @@ const tidyHelp = (text: string, argv: ReadonlyArray<string>) => {
 }
 
 /**
- * Prints through the console there is: help tidied, and colours only in terminals whose user did not refuse them
+ * Tidies help that goes to the current console, and prints colours only in terminals without `NO_COLOR` set
  * (no-color.org).
  */
 export const withTidyOutput = (argv: ReadonlyArray<string>) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
-    const refused = Option.isSome(yield* Effect.option(Config.nonEmptyString("NO_COLOR")))
+    const noColor = Option.isSome(yield* Effect.option(Config.nonEmptyString("NO_COLOR")))
     const console = yield* Effect.map(Console.consoleWith(Effect.succeed), unbreakable)
     const tidy = (stream: NodeJS.WriteStream, print: Console.Console["log"]): Console.Console["log"] => (...values) =>
       print(...values.map((value) => {
         if (typeof value !== "string") return value
         const text = tidyHelp(value, argv)
-        return stream.isTTY === true && !refused ? text : stripVTControlCharacters(text)
+        return stream.isTTY === true && !noColor ? text : stripVTControlCharacters(text)
       }))
     const log = tidy(process.stdout, console.log)
     return yield* Effect.withConsole(effect, { ...console, log, error: tidy(process.stderr, console.error) })

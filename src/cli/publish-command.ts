@@ -30,7 +30,7 @@ const hidden = Options.boolean("hidden").pipe(Options.withDescription("Leave the
 
 const answer = Schema.decodeUnknown(Publication.pick("businessId", "mcpUrl", "importedItems", "warnings", "deployment"))
 
-const given = <A>(field: string, value: Option.Option<A>) =>
+const optionalField = <A>(field: string, value: Option.Option<A>) =>
   Option.match(value, { onNone: () => ({}), onSome: (value) => ({ [field]: value }) })
 
 /** `berth publish menu.csv`: from a file to a live MCP server and a listing, on the installation of `berth login`. */
@@ -53,9 +53,9 @@ export const publishCommand = Command.make(
           filename: basename(file),
           content: textOf(bytes),
           visible: !hidden,
-          ...given("name", name),
-          ...given("templateType", template),
-          ...given("projectId", project)
+          ...optionalField("name", name),
+          ...optionalField("templateType", template),
+          ...optionalField("projectId", project)
         },
         onProgress: (message) => process.stderr.write(`${printable(message)}\n`)
       })

@@ -25,18 +25,18 @@ const berth = Command.make("berth").pipe(
 
 const commandLine = Command.run(berth, { name: "berth", version })
 
-/** The command line; `argv` as Node gives it. What it does not understand is said in a sentence, with exit code 1. */
+/** Runs the command line; `argv` as Node gives it. An invalid one ends with one sentence and exit code 1. */
 export const run = (argv: ReadonlyArray<string>) => {
   const words = argv.slice(2)
-  const understood = words.length > 0 ? argv : [...argv, "--help"]
-  return commandLine(understood).pipe(
+  const withDefault = words.length > 0 ? argv : [...argv, "--help"]
+  return commandLine(withDefault).pipe(
     Effect.catchIf(ValidationError.isValidationError, () => {
       const command = words[0] !== undefined && /^[a-z]+$/.test(words[0]) ? words[0] : ""
-      return fail(`See ${known.has(command) ? `berth ${command}` : "berth"} --help`)
+      return fail(`See ${commands.has(command) ? `berth ${command}` : "berth"} --help`)
     }),
     Effect.provide(CliConfig.layer({ showBuiltIns: false })),
     withTidyOutput(words)
   )
 }
 
-const known = new Set(["serve", "login", "logout", "tools", "call", "publish", "admin"])
+const commands = new Set(["serve", "login", "logout", "tools", "call", "publish", "admin"])

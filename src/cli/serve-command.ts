@@ -8,10 +8,10 @@ const noDemo = Options.boolean("no-demo").pipe(
   Options.withDescription("Leave out the sample restaurant that is deployed in an empty home")
 )
 
-/** `berth serve`: the platform, until it is told to stop (SIGINT, SIGTERM). */
+/** `berth serve`: runs the platform until SIGINT or SIGTERM. */
 export const serveCommand = Command.make("serve", { noDemo }, ({ noDemo }) =>
   Effect.scoped(Effect.gen(function*() {
-    // Loaded for this command alone: a client's commands start without it.
+    // Imported only for this command, so that client commands start without loading it.
     const { PlatformLive, UsableSettingsLive } = yield* Effect.promise(() => import("#src/Platform.ts"))
     const { announce } = yield* Effect.promise(() => import("./announce.ts"))
     const { HostLease } = yield* Effect.promise(() => import("#src/hosts/HostLease.ts"))
@@ -30,7 +30,7 @@ export const serveCommand = Command.make("serve", { noDemo }, ({ noDemo }) =>
           Effect.zipRight(
             Effect.logError(error.message),
             Effect.sync(() => {
-              // It has failed, also when a signal comes while it ends.
+              // The process has failed, even if a signal arrives during the shutdown.
               process.exitCode = 1
               beginEnd()
             })

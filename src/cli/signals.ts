@@ -1,6 +1,6 @@
-/** A terminal and npm both hand on a Ctrl-C: its repetition within this time is the same one. */
+/** Milliseconds. The terminal and npm both forward a Ctrl-C, so a repetition within this time is the same one. */
 const echo = 1_000
-/** What a hurried end may take. */
+/** Time limit of a hurried shutdown. */
 const hurriedMillis = 3_000
 
 let first: number | undefined
@@ -8,27 +8,27 @@ let count = 0
 let limitMillis = 10_000
 let hurry = () => {}
 
-/** The last resort: whatever still holds the process up does so no longer. What it leaves the next start takes up. */
+/** The last resort: exits although something is still running. The next start cleans up what is left. */
 const endAfter = (milliseconds: number) =>
   setTimeout(() => {
     process.stderr.write(`Not everything had ended after ${milliseconds / 1000} seconds; leaving it\n`)
     process.exit(1)
   }, milliseconds).unref()
 
-/** How long the process takes for its end, and what is done when it shall end at once. */
+/** Sets the time limit of the shutdown, and what to do when it must hurry. */
 export const endWithin = (seconds: number, onHurry: () => void) => {
   limitMillis = seconds * 1000
   hurry = onHurry
 }
 
-/** The process is to end, for a reason of its own. */
+/** Starts the time limit of the shutdown, without a signal too. */
 export const beginEnd = () => {
   if (first !== undefined) return
   first = performance.now()
   endAfter(limitMillis)
 }
 
-/** A signal that asks for the end: the first begins it, a second (later) or a third hurries it. */
+/** Counts a stop signal: the first begins the shutdown, a second (after `echo`) or a third hurries it. */
 export const noteSignal = () => {
   count++
   if (first === undefined) return beginEnd()

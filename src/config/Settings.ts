@@ -17,7 +17,7 @@ export interface Settings {
   readonly mcpDomain: string
   /** Whether `MCP_DOMAIN` was set: decides which public form `SVC_MCP_PUBLIC_URL` takes. */
   readonly mcpDomainExplicit: boolean
-  /** Absolute path below which the embedded database, images, machines and the made key live. */
+  /** Absolute path of the folder for the embedded database, images, machines and the generated key. */
   readonly home: string
   /** Bytes that stay free on the disk of `home`; 0 reserves none. */
   readonly diskReserve: number
@@ -30,28 +30,28 @@ export interface Settings {
   /** Number of proxies in front whose `X-Forwarded-For` entries count; 0 is none. */
   readonly trustProxy: number
   readonly allowedOrigins: ReadonlyArray<string>
-  /** `host` or `host:port` names that the guarded client may reach although they are private. */
+  /** Allow-list of private `host` or `host:port` names that the guarded HTTP client may reach. */
   readonly allowedPrivateHosts: ReadonlyArray<string>
-  /** The image of the ready server, where it was pushed to; made below the home without it, in development. */
+  /** Registry reference of the ready server's image; without it, in development, it is built below the home. */
   readonly readyImage: Option.Option<string>
-  /** Twilio-shaped: user, password and `From` in the URL. Codes go to the log without it. */
+  /** URL of a gateway with Twilio's interface, with user, password and `From`. Without it codes go to the log. */
   readonly smsUrl: Option.Option<Redacted.Redacted>
-  /** Text messages of the whole installation in 24 hours. */
+  /** How many text messages the whole installation may send in 24 hours. */
   readonly smsDailyLimit: number
-  /** Calling codes (`+1`) of the numbers that messages go to; empty is all. */
+  /** Allow-list of calling codes (`+1`) for messages; empty allows all. */
   readonly smsCountries: ReadonlyArray<string>
   readonly logLevel: LogLevel.LogLevel
   /** Whether each request has a line in the log. */
   readonly accessLog: boolean
   /** Where traces and metrics go, by OTLP over HTTP, no trailing slash. */
   readonly otlpEndpoint: Option.Option<string>
-  /** How long requests, machines and the database together have for an orderly end. */
+  /** Time limit of a graceful shutdown: requests, machines and database together. */
   readonly shutdownSeconds: number
 }
 
 export class CurrentSettings extends Context.Tag("berth/Settings")<CurrentSettings, Settings>() {}
 
-/** One after the other: the first that is wrong is told. */
+/** Reads sequentially and fails with the first invalid setting. */
 const read = Effect.gen(function*() {
   // A misspelt "production" must not start with the defaults of development.
   const environment = yield* settingOr("NODE_ENV", oneOf("production", "development", "test"), "development")

@@ -3,7 +3,7 @@ import { accessSync, constants, mkdirSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import { SettingError } from "./Settings.ts"
 
-/** Below a file there is none: some versions of Node throw there, others don't. */
+/** A path below a file is not a directory: some versions of Node throw for it (ENOTDIR), others don't. */
 const isDirectory = (path: string) => {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
@@ -13,10 +13,10 @@ const isDirectory = (path: string) => {
   }
 }
 
-/** One folder at a time: Node's recursive way never ends where the system says that a new folder is not there (/proc). */
+/** Not Node's recursive mkdir: it never ends where a folder just created is reported as missing (/proc). */
 const makeFolder = (path: string, mode?: number) => {
   if (isDirectory(path)) return
-  // Up from there, so that the first that can't be made is the one told.
+  // Parents first, so that the error names the topmost folder that can't be created.
   if (dirname(path) !== path) makeFolder(dirname(path), mode)
   try {
     mkdirSync(path, { mode })
@@ -33,7 +33,7 @@ const reasonOf = (error: unknown) => {
   return `${path} can't be made (${code ?? String(error)})`
 }
 
-/** Makes the folder that a setting names, unless it is there; fails when it can't be made or written to. */
+/** Creates the folder that a setting names if needed; fails when it can't be created or written to. */
 export const usableFolder = (setting: string, folder: string, mode?: number) =>
   Effect.try({
     try: () => {

@@ -1,43 +1,43 @@
 import { Config, Data, Effect, LogLevel, Option, Redacted } from "effect"
 import { parseSecretKey } from "./secret-key.ts"
 
-/** A setting is missing or wrong. The message is one sentence that names it; the start stops with it. */
+/** A setting is missing or invalid. The message is one sentence that names it, and the start fails with it. */
 export class SettingError extends Data.TaggedError("SettingError")<{ readonly message: string }> {}
 
 interface Kind<A> {
   /** Completes "PORT must be …". */
   readonly expected: string
-  /** Undefined for what is not of the kind. */
+  /** Undefined for invalid text. */
   readonly parse: (text: string) => A | undefined
   /** The value must not be printed. */
   readonly secret?: boolean
 }
 
-const wrong = (name: string, { expected, secret }: Kind<unknown>, text: string) => {
+const invalid = (name: string, { expected, secret }: Kind<unknown>, text: string) => {
   const value = secret === true ? "" : `, but is ${JSON.stringify(text)}`
   return new SettingError({ message: `${name} must be ${expected}${text.trim() === "" ? ", but is empty" : value}` })
 }
 
-/** A setting, or nothing where it is not set. An empty one is a mistake (a variable unset), not a wish for the default. */
+/** Reads an optional setting. An empty value is an error, because it comes from a variable that was not filled in. */
 export const setting = <A>(name: string, kind: Kind<A>): Effect.Effect<Option.Option<A>, SettingError> =>
   Effect.gen(function*() {
     const text = (yield* Config.string(name)).trim()
     const value = text === "" ? undefined : kind.parse(text)
-    return value === undefined ? yield* wrong(name, kind, text) : Option.some(value)
+    return value === undefined ? yield* invalid(name, kind, text) : Option.some(value)
   }).pipe(Effect.catchTag("ConfigError", () => Effect.succeedNone))
 
-/** The same with a default. */
+/** Reads a setting with a default. */
 export const settingOr = <A, const B>(name: string, kind: Kind<A>, fallback: B): Effect.Effect<A | B, SettingError> =>
   Effect.map(setting(name, kind), Option.getOrElse(() => fallback))
 
-/** Items separated by commas, none by default; the first that is wrong is the one told. */
+/** Reads items separated by commas, none by default; fails with the first invalid item. */
 export const settings = (name: string, kind: Kind<string>): Effect.Effect<ReadonlyArray<string>, SettingError> =>
   Config.string(name).pipe(
     Effect.orElseSucceed(() => ""),
     Effect.map((text) => text.split(",").map((item) => item.trim()).filter((item) => item !== "")),
     Effect.flatMap(Effect.forEach((item) => {
       const value = kind.parse(item)
-      return value === undefined ? wrong(name, kind, item) : Effect.succeed(value)
+      return value === undefined ? invalid(name, kind, item) : Effect.succeed(value)
     }))
   )
 
@@ -49,10 +49,10 @@ const isHostName = (text: string) =>
 
 const isHost = (text: string) => isHostName(text) || URL.canParse(`http://${text}`) && /^\[[\da-f:.]+\]$/i.test(text)
 
-/** The host, and the port behind it when there is one. */
-const withPort = (text: string, fits: (host: string) => boolean) => {
+/** A host with an optional port. */
+const withPort = (text: string, isValid: (host: string) => boolean) => {
   const [, host = "", port] = /^(.*?)(?::(\d+))?$/.exec(text) ?? []
-  return fits(host) && (port === undefined || isPort(port)) ? text.toLowerCase() : undefined
+  return isValid(host) && (port === undefined || isPort(port)) ? text.toLowerCase() : undefined
 }
 
 const urlOf = (text: string) => {
@@ -77,9 +77,9 @@ export const oneOf = <const A extends string>(...words: ReadonlyArray<A>): Kind<
 })
 
 /** A value that is never printed. */
-const secret = (expected: string, fits: (text: string) => boolean): Kind<Redacted.Redacted> => ({
+const secret = (expected: string, isValid: (text: string) => boolean): Kind<Redacted.Redacted> => ({
   expected,
-  parse: (text) => fits(text) ? Redacted.make(text) : undefined,
+  parse: (text) => isValid(text) ? Redacted.make(text) : undefined,
   secret: true
 })
 

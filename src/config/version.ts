@@ -1,4 +1,4 @@
 import manifest from "../../package.json" with { type: "json" }
 
-/** The program's version, as `/v1/health`, the OpenAPI document and the MCP servers tell it. */
+/** The program's version, shown by `/v1/health`, the OpenAPI document and the MCP servers. */
 export const { version } = manifest

@@ -3,12 +3,12 @@ import { isBlank } from "./blank.ts"
 import { issuesOf } from "./issues.ts"
 import { isCalendarDate, isWeekday } from "./opening-day.ts"
 
-/** Any object. Schema's own `Unknown` names itself in JSON Schema, and a document may hold a name once. */
+/** Any object. Schema's own `Unknown` gets an `$id` in JSON Schema, which a document may contain only once. */
 export const AnyObject = Schema.Record({ key: Schema.String, value: Schema.Unknown }).annotations({
   jsonSchema: { type: "object" }
 })
 
-/** A gap is written `""` by the platform; missing and null read the same. */
+/** The platform writes `""` for a missing text; a missing field and null are read as that. */
 const text = Schema.optionalWith(Schema.String, { nullable: true, default: () => "" })
 const flag = Schema.optionalWith(Schema.Boolean, { nullable: true, default: () => false })
 
@@ -106,7 +106,7 @@ export const ReadyConfig = Schema.Struct({
     name: NotBlank,
     description: text,
     category: text,
-    /** Beyond the contract, and there only with the flag `faq`: what the owner wants said, by subject. */
+    /** Not in the contract, and present only with the flag `faq`: the owner's facts by subject. */
     customFields: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.String }), { exact: true })
   }),
   contact: Schema.Struct({
@@ -120,7 +120,7 @@ export const ReadyConfig = Schema.Struct({
   /** Absent before the first catalog sync. */
   catalog: Schema.optionalWith(Catalog, { nullable: true }),
   featureFlags: FeatureFlags,
-  /** Credentials for calendar, CRM and webhooks: never to leave the process that reads them. */
+  /** Credentials for calendar, CRM and webhooks: they must never leave the process that reads them. */
   integrations: Schema.optionalWith(AnyObject, { nullable: true }),
   analytics: Schema.optionalWith(Analytics, { nullable: true })
 })
@@ -128,7 +128,7 @@ export type ReadyConfig = typeof ReadyConfig.Type
 
 export const decodeReadyConfig = Schema.decodeUnknownEither(ReadyConfig)
 
-/** `hours.monday: must be "closed" or …`: the first thing wrong, on one line, without the value that is. */
+/** `hours.monday: must be "closed" or …`: the first issue on one line, without the invalid value. */
 export const describeIssue = (error: ParseResult.ParseError): string => {
   const [issue] = issuesOf(error)
   if (issue === undefined) return "is not a ReadyConfig"

@@ -1,5 +1,5 @@
 /**
- * Whether nothing of a text can be seen: white space, control characters, and what Unicode gives no shape of its own
- * (zero-width spaces, soft hyphens, fillers; UAX #44, Default_Ignorable_Code_Point), the Braille blank too.
+ * Whether a text has no visible character: only white space, control characters, characters that Unicode says to render
+ * as nothing (zero-width spaces, soft hyphens, fillers; UAX #44, Default_Ignorable_Code_Point), and the Braille blank.
  */
 export const isBlank = (text: string) => !/[^\s\p{Cc}\p{DI}\u2800]/u.test(text)

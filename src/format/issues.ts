@@ -1,6 +1,6 @@
 import { Either, Option, ParseResult, Predicate, SchemaAST as AST } from "effect"
 
-/** Where a value broke its schema: `path` in dotted form, empty for the whole. `message` goes on from the name. */
+/** Where a value breaks its schema: `path` is dotted, empty for the root. `message` follows the path in a sentence. */
 export interface Issue {
   readonly path: string
   readonly message: string
@@ -18,7 +18,7 @@ const jsonSchemaOf = (ast: AST.AST) =>
 
 const unrefined = (ast: AST.AST): AST.AST => AST.isRefinement(ast) ? unrefined(ast.from) : ast
 
-/** All that a chain of refinements says in JSON Schema. */
+/** The merged JSON Schema annotations of a chain of refinements. */
 const rules = (ast: AST.AST): Readonly<Record<string, unknown>> =>
   AST.isRefinement(ast) ? { ...rules(ast.from), ...jsonSchemaOf(ast) } : {}
 
@@ -29,8 +29,8 @@ const range = ({ exclusiveMinimum, maximum, minimum, type }: Readonly<Record<str
   return maximum === undefined ? "" : ` of at most ${maximum}`
 }
 
-/** What each type is called, to go after "must be"; undefined for what no caller is to know of. */
-const called = (ast: AST.AST): string | undefined => {
+/** The name of a type, to follow "must be"; undefined for types that are internal. */
+const nameOf = (ast: AST.AST): string | undefined => {
   switch (ast._tag) {
     case "StringKeyword":
     case "TemplateLiteral":
@@ -49,15 +49,16 @@ const called = (ast: AST.AST): string | undefined => {
     case "Union":
       return anyOf(ast.types)
     case "Refinement": {
-      const base = called(unrefined(ast))
-      const said = rules(ast)
-      return base === "a number" ? `${said["type"] === "integer" ? "an integer" : base}${range(said)}` : base
+      const base = nameOf(unrefined(ast))
+      const merged = rules(ast)
+      return base === "a number" ? `${merged["type"] === "integer" ? "an integer" : base}${range(merged)}` : base
     }
     case "Transformation":
-      // A number in a query is text on the way to a number; a struct's defaults are no matter of the caller's.
-      return called(AST.isTypeLiteral(ast.from) ? ast.from : ast.to)
+      // A number in a query is text decoded to a number, so its name is the target's. A struct with defaults has the
+      // name of its source, because its defaults don't concern the caller.
+      return nameOf(AST.isTypeLiteral(ast.from) ? ast.from : ast.to)
     case "Suspend":
-      return called(ast.f())
+      return nameOf(ast.f())
     default:
       return undefined
   }
@@ -65,19 +66,19 @@ const called = (ast: AST.AST): string | undefined => {
 
 const anyOf = (types: ReadonlyArray<AST.AST>) => {
   const isChoice = (ast: AST.AST) => AST.isLiteral(ast) && ast.literal !== null
-  const choices = types.filter(isChoice).flatMap((ast) => called(ast) ?? [])
-  const others = types.filter((ast) => !isChoice(ast)).flatMap((ast) => called(ast) ?? [])
+  const choices = types.filter(isChoice).flatMap((ast) => nameOf(ast) ?? [])
+  const others = types.filter((ast) => !isChoice(ast)).flatMap((ast) => nameOf(ast) ?? [])
   const listed = choices.length > 1 ? [`one of ${choices.join(", ")}`] : choices
   return [...listed, ...others].join(", or ") || undefined
 }
 
 const mustBe = (ast: AST.AST) => {
-  const name = called(ast)
+  const name = nameOf(ast)
   return name === undefined ? notValid : `must be ${name}`
 }
 
-/** What each refinement asks for, by what it says in JSON Schema; those with words of their own are not asked. */
-const asks: ReadonlyArray<readonly [rule: string, message: (value: unknown) => string]> = [
+/** The message of each refinement by its JSON Schema keyword; for refinements without a message annotation. */
+const ruleMessages: ReadonlyArray<readonly [rule: string, message: (value: unknown) => string]> = [
   ["minLength", (least) => least === 1 ? "must not be empty" : `must be at least ${least} characters`],
   ["maxLength", (most) => `must be at most ${most} characters`],
   ["minItems", (least) => `must have at least ${least} ${least === 1 ? "item" : "items"}`],
@@ -86,35 +87,38 @@ const asks: ReadonlyArray<readonly [rule: string, message: (value: unknown) => s
   ["pattern", () => "is not in the right form"]
 ]
 
-const unmet = (ast: AST.Refinement, whole: AST.AST) => {
+const unmet = (ast: AST.Refinement, outermost: AST.AST) => {
   const own = jsonSchemaOf(ast)
-  const asked = asks.find(([rule]) => own[rule] !== undefined)
-  if (asked !== undefined) return asked[1](own[asked[0]])
-  return called(unrefined(ast)) === "a number" ? mustBe(whole) : notValid
+  const match = ruleMessages.find(([rule]) => own[rule] !== undefined)
+  if (match !== undefined) {
+    const [rule, message] = match
+    return message(own[rule])
+  }
+  return nameOf(unrefined(ast)) === "a number" ? mustBe(outermost) : notValid
 }
 
-/** The words that a schema has of its own. */
+/** The message annotation of a schema. */
 const annotated = (issue: ParseResult.ParseIssue): string | undefined => {
   if (!("ast" in issue)) return undefined
-  const said = Option.map(AST.getMessageAnnotation(issue.ast as AST.AST), (message) => message(issue))
-  return Option.getOrUndefined(Option.filter(said, Predicate.isString))
+  const message = Option.map(AST.getMessageAnnotation(issue.ast as AST.AST), (annotation) => annotation(issue))
+  return Option.getOrUndefined(Option.filter(message, Predicate.isString))
 }
 
 const single = (message: string): ReadonlyArray<Fault> => [{ path: [], message }]
 
-/** What the members of a union say of one value, in one sentence: what it may be, unless one has words of its own. */
-const together = (union: AST.Union, faults: ReadonlyArray<Fault>): ReadonlyArray<Fault> => {
+/** Merges the faults of a union's members: a member's own message if there is one, else what the value may be. */
+const mergedFaults = (union: AST.Union, faults: ReadonlyArray<Fault>): ReadonlyArray<Fault> => {
   const deeper = faults.filter(({ path }) => path.length > 0)
   if (deeper.length > 0) return deeper
-  const usual = new Set(union.types.map(mustBe))
-  return single(faults.find(({ message }) => !usual.has(message))?.message ?? mustBe(union))
+  const generated = new Set(union.types.map(mustBe))
+  return single(faults.find(({ message }) => !generated.has(message))?.message ?? mustBe(union))
 }
 
-/** `whole` is the outermost of the refinements around the value, which says all that it must be. */
-const faultsOf = (issue: ParseResult.ParseIssue, whole?: AST.AST): ReadonlyArray<Fault> => {
+/** `outermost` is the outermost refinement around the value: its annotations have all rules. */
+const faultsOf = (issue: ParseResult.ParseIssue, outermost?: AST.AST): ReadonlyArray<Fault> => {
   switch (issue._tag) {
     case "Type":
-      return single(annotated(issue) ?? issue.message ?? mustBe(whole ?? issue.ast))
+      return single(annotated(issue) ?? issue.message ?? mustBe(outermost ?? issue.ast))
     case "Missing":
       return single("is required")
     case "Unexpected":
@@ -125,31 +129,31 @@ const faultsOf = (issue: ParseResult.ParseIssue, whole?: AST.AST): ReadonlyArray
       return faultsOf(issue.issue).map(({ message, path }) => ({ path: [issue.path, path].flat(2), message }))
     case "Composite": {
       const parts = [issue.issues].flat() as ReadonlyArray<ParseResult.ParseIssue>
-      if (!AST.isUnion(issue.ast)) return parts.flatMap((part) => faultsOf(part, whole))
-      const said = annotated(issue)
-      return said === undefined ? together(issue.ast, parts.flatMap((part) => faultsOf(part))) : single(said)
+      if (!AST.isUnion(issue.ast)) return parts.flatMap((part) => faultsOf(part, outermost))
+      const message = annotated(issue)
+      return message === undefined ? mergedFaults(issue.ast, parts.flatMap((part) => faultsOf(part))) : single(message)
     }
     case "Refinement": {
-      if (issue.kind === "From") return faultsOf(issue.issue, whole ?? issue.ast)
-      const said = annotated(issue)
-      if (said !== undefined) return single(said)
+      if (issue.kind === "From") return faultsOf(issue.issue, outermost ?? issue.ast)
+      const message = annotated(issue)
+      if (message !== undefined) return single(message)
       const inner = issue.issue
       return inner._tag === "Type"
-        ? single(inner.message ?? unmet(issue.ast, whole ?? issue.ast))
+        ? single(inner.message ?? unmet(issue.ast, outermost ?? issue.ast))
         : faultsOf(inner)
     }
     case "Transformation":
       return issue.kind === "Transformation"
-        ? single(annotated(issue) ?? mustBe(whole ?? issue.ast))
-        : faultsOf(issue.issue, whole)
+        ? single(annotated(issue) ?? mustBe(outermost ?? issue.ast))
+        : faultsOf(issue.issue, outermost)
   }
 }
 
-/** What was sent is in a path; not all of it is shown when it is long. */
+/** A path contains text that the caller sent, so it is truncated. */
 const brief = (text: string) => text.length <= 300 ? text : `${text.slice(0, 299).toWellFormed()}…`
 const mostIssues = 100
 
-/** One issue a path, the first that was found, and the first hundred. */
+/** The first issue of each path, at most a hundred. */
 export const issuesFrom = (faults: ReadonlyArray<Fault>): ReadonlyArray<Issue> => {
   const byPath = new Map<string, string>()
   for (const { message, path } of faults) {
@@ -163,8 +167,8 @@ export const issuesFrom = (faults: ReadonlyArray<Fault>): ReadonlyArray<Issue> =
 export const issuesOf = ({ issue }: ParseResult.ParseError) => issuesFrom(faultsOf(issue))
 
 /**
- * A decoding fallback that fails with the same faults in words for callers. HttpApi shows what a schema says of itself,
- * so the words have to be in the schema's failure already.
+ * A decoding fallback that fails with the same faults, worded for callers. HttpApi shows the schema's own failure, so
+ * the wording has to be in that failure already.
  */
 export const inWords = (issue: ParseResult.ParseIssue): Either.Either<never, ParseResult.ParseIssue> => {
   const anything = AST.unknownKeyword

@@ -3,10 +3,10 @@ export type Weekday = (typeof weekdays)[number]
 
 const dayMs = 86_400_000
 
-/** Weekday names are taken in any case. */
+/** Accepts weekday names in any case. */
 export const isWeekday = (key: string): boolean => weekdays.some((day) => day === key.toLowerCase())
 
-/** The keys of hours that name a day which a key before them names, in another case. */
+/** The keys of hours that repeat the day of an earlier key, in another case. */
 export const repeatedDays = (hours: Readonly<Record<string, unknown>>): ReadonlyArray<string> => {
   const days = Object.keys(hours).map((key) => key.toLowerCase())
   return Object.keys(hours).filter((_, at) => days.indexOf(days[at] ?? "") < at)

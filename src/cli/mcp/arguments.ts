@@ -1,12 +1,12 @@
 import { Either } from "effect"
 import { didYouMean } from "./nearest.ts"
 
-/** A JSON Schema node as it comes from a stranger's server: nothing about it is certain. */
+/** A JSON Schema node from an untrusted server: it may have any shape. */
 type Node = Readonly<Record<string, unknown>>
 
 const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Follows `#/…` references inside the document, a few steps at most since they may go round. */
+/** Follows `#/…` references inside the document, a few steps at most because they may be circular. */
 const resolve = (root: Node, value: unknown, steps = 8): Node => {
   if (!isNode(value)) return {}
   const { $ref } = value
@@ -36,7 +36,7 @@ const json = (text: string): unknown => {
   }
 }
 
-/** Text from a command line as the schema wants it; the reason when it cannot be. */
+/** Converts text from a command line to a type of the schema. Left: the types it would have to be. */
 const coerce = (types: ReadonlySet<string>, text: string): Either.Either<unknown, string> => {
   const value = json(text.trim())
   if (types.has("number") && typeof value === "number") return Either.right(value)
@@ -51,8 +51,8 @@ const coerce = (types: ReadonlySet<string>, text: string): Either.Either<unknown
 }
 
 /**
- * `k=v` pairs by the tool's input schema, over the fields of `base`. A repeated key of a list gathers its values. Left:
- * one sentence that names the pair.
+ * Parses `k=v` pairs by the tool's input schema; they override the fields of `base`. Repeating a key of array type
+ * appends to the list. Left: one sentence that names the pair.
  */
 export const parseArguments = (
   schema: unknown,
@@ -62,7 +62,7 @@ export const parseArguments = (
   const root = isNode(schema) ? schema : {}
   const properties = isNode(root.properties) ? root.properties : {}
   const values = new Map(Object.entries(base))
-  const gathered = new Set<string>()
+  const seenKeys = new Set<string>()
   for (const pair of pairs) {
     const at = pair.indexOf("=")
     if (at < 1) return Either.left(`--arg takes name=value, not "${pair}".`)
@@ -79,9 +79,9 @@ export const parseArguments = (
     const list = types.has("array") && !types.has("string") && !Array.isArray(json(text))
     const value = coerce(list ? typesOf(root, property.items) : types, text)
     if (Either.isLeft(value)) return Either.left(`The argument "${key}" must be ${value.left}, not "${text}".`)
-    const earlier = gathered.has(key) ? values.get(key) : undefined
+    const earlier = seenKeys.has(key) ? values.get(key) : undefined
     values.set(key, list ? [...(Array.isArray(earlier) ? earlier : []), value.right] : value.right)
-    gathered.add(key)
+    seenKeys.add(key)
   }
   return Either.right(Object.fromEntries(values))
 }

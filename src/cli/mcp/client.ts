@@ -17,19 +17,19 @@ const causeCode = (error: unknown): string => {
   return typeof code === "string" ? code : cause instanceof Error ? cause.message : "unknown"
 }
 
-/** Notes how the requests that matter end: on Streamable HTTP a GET is an optional stream in the background. */
+/** Records how requests end, but not the GET of Streamable HTTP, which is an optional background stream. */
 const watchedFetch =
   (exchange: Exchange, matters: (method: string) => boolean) =>
   async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
     const url = new URL(input)
-    const noted = matters(init.method ?? "GET")
-    if (noted) exchange.code = exchange.status = undefined
+    const recorded = matters(init.method ?? "GET")
+    if (recorded) exchange.code = exchange.status = undefined
     try {
       const response = await (isLoopbackName(url) ? fetchLoopback(url, init) : fetch(url, init))
-      if (noted && !response.ok) exchange.status = response.status
+      if (recorded && !response.ok) exchange.status = response.status
       return response
     } catch (error) {
-      if (noted && init.signal?.aborted !== true) exchange.code = causeCode(error)
+      if (recorded && init.signal?.aborted !== true) exchange.code = causeCode(error)
       throw error
     }
   }
@@ -67,7 +67,7 @@ const parseUrl = (text: string): Effect.Effect<URL, McpClientError> =>
     ? Effect.succeed(new URL(text))
     : new McpClientError({ message: `"${text}" is not the URL of an MCP server, such as http://localhost:8787/mcp.` })
 
-/** Connects, runs `use`, disconnects. Streamable HTTP first; HTTP+SSE for `…/sse` and for servers that know only it. */
+/** Connects, runs `use`, disconnects. Streamable HTTP first; HTTP+SSE for `…/sse` and servers that support only it. */
 export const withClient = <A>(
   address: McpServerAddress,
   use: (client: Client, signal: AbortSignal) => Promise<A>

@@ -17,10 +17,10 @@ const token = Options.redacted("token").pipe(
 
 const raw = Options.boolean("raw").pipe(Options.withDescription("Print the server's answer as JSON"))
 
-/** The token given, or the session kept for the platform that the URL belongs to. */
-const tokenFor = (url: string, given: Option.Option<Redacted.Redacted>) =>
-  Option.isSome(given)
-    ? Effect.succeed(given.value)
+/** The `--token`, or the saved session of the platform that the URL belongs to. */
+const tokenFor = (url: string, token: Option.Option<Redacted.Redacted>) =>
+  Option.isSome(token)
+    ? Effect.succeed(token.value)
     : Effect.map(savedToken(url), (saved) => Option.getOrUndefined(Option.map(saved, Redacted.make)))
 
 const field = Options.text("field").pipe(
@@ -37,7 +37,7 @@ const fieldOf = (result: CallToolResult, name: string) => {
 
 const print = (value: unknown) => Console.log(JSON.stringify(value, null, 2))
 
-/** One sentence on standard error and exit code 1, without the stack that a failed program would show. */
+/** Prints an error as one sentence on standard error, without a stack trace; exit code 1. */
 const orSay = <R>(effect: Effect.Effect<void, McpClientError, R>) =>
   Effect.catchTag(effect, "McpClientError", ({ message }) =>
     Effect.zipRight(

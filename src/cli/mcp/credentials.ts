@@ -3,7 +3,7 @@ import { FileSystem, Path } from "@effect/platform"
 import { Config, Effect, Option, Schema } from "effect"
 import { homedir } from "node:os"
 
-/** Sessions by the origin of the installation they are for. */
+/** Session tokens by the origin of their installation. */
 const Credentials = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.String }))
 
 const location = Effect.gen(function*() {
@@ -12,7 +12,7 @@ const location = Effect.gen(function*() {
   return path.join(Option.getOrElse(base, () => path.join(homedir(), ".config")), "berth", "credentials.json")
 })
 
-/** Makes the folder of the sessions, unless it is there: to be known before one is opened. */
+/** Creates the folder for credentials if needed. Run before a log-in, so that it fails before a session is opened. */
 export const credentialsFolder = Effect.gen(function*() {
   const path = yield* Path.Path
   yield* usableFolder("XDG_CONFIG_HOME", path.dirname(yield* location), 0o700)
@@ -28,18 +28,18 @@ const write = Effect.fn("cli.writeCredentials")(function*(credentials: Readonly<
   const file = yield* location
   const text = yield* Schema.encode(Credentials)(credentials)
   yield* credentialsFolder
-  // Written aside and renamed: a crash leaves the old file or the new one, and the mode holds from the start.
+  // Written aside and renamed: a crash leaves the old file or the new one, and no moment has a wrong mode.
   yield* files.writeFileString(`${file}.new`, text, { mode: 0o600 })
   yield* files.rename(`${file}.new`, file)
   return file
 })
 
-/** Keeps a session token in the user's configuration folder, readable by the user alone; tells the file. */
+/** Saves a session token in the user's configuration folder, readable only by the user; returns the file's path. */
 export const saveToken = Effect.fn("cli.saveToken")(function*(url: string, token: string) {
   return yield* write({ ...(yield* readAll), [new URL(url).origin]: token })
 })
 
-/** Takes the session kept for an installation out of the file, and tells it. */
+/** Removes the session token of an installation from the file, and returns it. */
 export const dropToken = Effect.fn("cli.dropToken")(function*(url: string) {
   const { [new URL(url).origin]: token, ...others } = yield* readAll
   if (token !== undefined) yield* write(others)

@@ -2,10 +2,10 @@ import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamable
 import { ErrorCode, McpError } from "@modelcontextprotocol/sdk/types.js"
 import { Data } from "effect"
 
-/** An MCP server could not be reached or refused. The message is a sentence and a hint, for a person at a terminal. */
+/** An MCP server could not be reached, or refused the call. The message is a sentence and a hint for the terminal. */
 export class McpClientError extends Data.TaggedError("McpClientError")<{ readonly message: string }> {}
 
-/** What the last HTTP exchange came to: the SDK's own errors tell the two transports' failures in different ways. */
+/** The outcome of the last HTTP exchange, because the SDK reports failures differently for each transport. */
 export interface Exchange {
   status?: number | undefined
   code?: string | undefined
@@ -35,7 +35,7 @@ const networkMessage = (code: string, url: string): string => {
   return `The connection to ${host} failed (${code}). Check the address and try again.`
 }
 
-/** A sentence for whatever a call with the SDK came to. */
+/** Turns any error of a call with the SDK into a sentence. */
 export const describeFailure = (error: unknown, exchange: Exchange, url: string, token: boolean): McpClientError => {
   if (error instanceof McpClientError) return error
   const say = (message: string) => new McpClientError({ message })

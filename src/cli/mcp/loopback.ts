@@ -3,7 +3,7 @@ import { request as requestHttps } from "node:https"
 import type { LookupFunction } from "node:net"
 import { Readable } from "node:stream"
 
-/** `*.localhost` is the loopback address (RFC 6761 § 6.3), which Node's resolver on many machines does not know. */
+/** `*.localhost` is the loopback address (RFC 6761 § 6.3), but Node's resolver on many machines doesn't resolve it. */
 export const isLoopbackName = ({ hostname }: URL) => hostname.endsWith(".localhost")
 
 const loopback: LookupFunction = (_name, { all }, answer) => {
@@ -16,8 +16,8 @@ const loopback: LookupFunction = (_name, { all }, answer) => {
 const bodiless = new Set([204, 205, 304])
 
 /**
- * As much of `fetch` as the SDK's transports use, for such a name. `fetch` itself can neither be told an address nor
- * send a Host other than the one it connects to, and the name in Host is what finds the server.
+ * The part of `fetch` that the SDK's transports use, for loopback names. `fetch` itself can't be given an address and
+ * can't send a Host that differs from what it connects to, and the gateway finds the server by Host.
  */
 export const fetchLoopback = (url: URL, { body, headers, method = "GET", signal }: RequestInit): Promise<Response> =>
   new Promise((resolve, reject) => {
@@ -35,7 +35,7 @@ export const fetchLoopback = (url: URL, { body, headers, method = "GET", signal 
       }
       const status = incoming.statusCode ?? 502
       if (bodiless.has(status)) incoming.resume()
-      // Node's and the DOM's streams have types of their own for the same thing.
+      // Node's and the DOM's types for the same stream differ.
       const content = bodiless.has(status) ? null : Readable.toWeb(incoming) as ReadableStream<Uint8Array>
       resolve(new Response(content, { status, headers: received }))
     })

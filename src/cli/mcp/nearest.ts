@@ -12,14 +12,14 @@ const distance = (a: string, b: string): number => {
   return row[b.length] ?? 0
 }
 
-/** The name meant by a mistyped one; undefined when none is close. */
+/** The name closest to a mistyped one; undefined when none is close. */
 export const nearest = (typed: string, names: ReadonlyArray<string>): string | undefined => {
-  const wanted = typed.toLowerCase().slice(0, 100)
-  const ranked = names.map((name) => ({ name, cost: distance(wanted, name.toLowerCase()) }))
+  const query = typed.toLowerCase().slice(0, 100)
+  const ranked = names.map((name) => ({ name, cost: distance(query, name.toLowerCase()) }))
     .toSorted((a, b) => a.cost - b.cost)
   const [best] = ranked
-  const part = names.find((name) => wanted.length >= 3 && name.toLowerCase().includes(wanted))
-  return best !== undefined && best.cost <= Math.max(2, wanted.length / 3) ? best.name : part
+  const part = names.find((name) => query.length >= 3 && name.toLowerCase().includes(query))
+  return best !== undefined && best.cost <= Math.max(2, query.length / 3) ? best.name : part
 }
 
 export const didYouMean = (typed: string, names: ReadonlyArray<string>): string => {

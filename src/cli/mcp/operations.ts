@@ -6,7 +6,7 @@ import { type McpServerAddress, withClient } from "./client.ts"
 import { McpClientError } from "./failure.ts"
 import { didYouMean } from "./nearest.ts"
 
-/** A server may page its list; one that never ends is cut off. */
+/** A server may page its list; this bounds one that never ends. */
 const maxPages = 100
 
 const allTools = async (client: Client, signal: AbortSignal): Promise<ReadonlyArray<Tool>> => {
@@ -21,35 +21,35 @@ const allTools = async (client: Client, signal: AbortSignal): Promise<ReadonlyAr
   return tools
 }
 
-/** Every tool of the MCP server, as it describes them. */
+/** All tools of the MCP server. */
 export const listTools = (address: McpServerAddress): Effect.Effect<ReadonlyArray<Tool>, McpClientError> =>
   withClient(address, allTools)
 
 export interface CallOptions extends McpServerAddress {
   readonly tool: string
-  /** `name=value`, read by the tool's input schema; they win over the fields of `arguments`. */
+  /** `name=value`, parsed by the tool's input schema; they override the fields of `arguments`. */
   readonly args: ReadonlyArray<string>
   readonly arguments?: Readonly<Record<string, unknown>>
-  /** Told what a long call is doing, as the server reports it. */
+  /** Called with the progress messages of the server. */
   readonly onProgress?: (message: string) => void
 }
 
-/** Calls one tool. A result with `isError` is a result: the tool ran and refused. */
+/** Calls one tool. A result with `isError` succeeds here: the tool ran and reported an error. */
 export const callTool = (options: CallOptions): Effect.Effect<CallToolResult, McpClientError> =>
   withClient(options, async (client, signal) => {
     const tools = await allTools(client, signal)
     const names = tools.map(({ name }) => name)
     const tool = tools.find(({ name }) => name === options.tool)
     if (tool === undefined) {
-      const known = names.length === 0 ? "It has none." : `Its tools: ${names.slice(0, 40).join(", ")}.`
+      const list = names.length === 0 ? "It has none." : `Its tools: ${names.slice(0, 40).join(", ")}.`
       const hint = didYouMean(options.tool, names)
-      throw new McpClientError({ message: `The server has no tool "${options.tool}".${hint} ${known}` })
+      throw new McpClientError({ message: `The server has no tool "${options.tool}".${hint} ${list}` })
     }
     const args = parseArguments(tool.inputSchema, options.args, options.arguments)
     if (Either.isLeft(args)) throw new McpClientError({ message: args.left })
     const result = await client.callTool({ name: tool.name, arguments: args.right }, CallToolResultSchema, {
       signal,
-      // A deployment can pull a large image; what it is doing is told meanwhile.
+      // 30 minutes: a deployment can pull a large image, and reports its progress meanwhile.
       timeout: 1_800_000,
       resetTimeoutOnProgress: true,
       onprogress: ({ message, progress, total }) =>

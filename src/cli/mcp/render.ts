@@ -1,12 +1,12 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js"
 
-/** Text of a stranger's server must not drive the terminal: control characters but tab and newline are dropped. */
+/** Removes control characters but tab and newline: text of an untrusted server must not control the terminal. */
 export const printable = (text: string): string =>
   text.replace(/[\p{Cc}\u2028\u2029]/gu, (c) => "\t\n".includes(c) ? c : "")
 
 const oneLine = (text: string) => printable(text).replace(/\s+/g, " ").trim()
 
-const cut = (text: string, width: number) => text.length <= width ? text : `${text.slice(0, width - 1)}…`
+const truncate = (text: string, width: number) => text.length <= width ? text : `${text.slice(0, width - 1)}…`
 
 /** Columns as wide as their widest cell, two spaces apart. */
 export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
@@ -18,13 +18,13 @@ export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyA
 
 const firstSentence = (text: string) => /^.*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text
 
-/** A tool a line: name, arguments (optional ones in brackets), the first sentence of what it is for. */
+/** One tool per line: name, arguments (optional ones in brackets), the first sentence of its description. */
 export const renderTools = (tools: ReadonlyArray<Tool>): string => {
   const rows = tools.map(({ description, inputSchema, name, title }) => {
     const required = new Set(inputSchema.required ?? [])
     const names = Object.keys(inputSchema.properties ?? {}).map((key) => required.has(key) ? key : `[${key}]`)
     const about = firstSentence(oneLine(description ?? title ?? ""))
-    return [oneLine(name), cut(oneLine(names.join(" ")), 60), cut(about, 100)]
+    return [oneLine(name), truncate(oneLine(names.join(" ")), 60), truncate(about, 100)]
   })
   return tools.length === 0 ? "The server has no tools." : table(["TOOL", "ARGUMENTS", "WHAT IT DOES"], rows)
 }
@@ -34,7 +34,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 const isScalar = (value: unknown) => typeof value !== "object" || value === null
 
-/** Lists of words and small objects without lists of objects in them fit in a cell. */
+/** Lists of scalars, and objects without lists of objects in them, fit in a cell. */
 const isCell = (value: unknown): boolean =>
   isScalar(value) ||
   (Array.isArray(value) ? value.every(isScalar) : isRecord(value) && Object.values(value).every(isCell))
@@ -50,12 +50,12 @@ const cell = (value: unknown): string =>
 
 const rowsOf = (rows: ReadonlyArray<Record<string, unknown>>): string => {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))]
-  return table(columns.map(oneLine), rows.map((row) => columns.map((column) => cut(cell(row[column]), 64))))
+  return table(columns.map(oneLine), rows.map((row) => columns.map((column) => truncate(cell(row[column]), 64))))
 }
 
 const indent = (text: string) => text.split("\n").map((line) => line === "" ? line : `  ${line}`).join("\n")
 
-/** JSON for reading: lists of flat objects as tables, the rest as indented `name: value` lines. */
+/** JSON for people: lists of flat objects as tables, the rest as indented `name: value` lines. */
 export const outline = (value: unknown, depth = 12): string => {
   if (isScalar(value) || depth === 0) return isScalar(value) ? cell(value) : printable(JSON.stringify(value))
   if (Array.isArray(value)) {
@@ -73,7 +73,7 @@ export const outline = (value: unknown, depth = 12): string => {
   }).join("\n")
 }
 
-const parsed = (text: string): unknown => {
+const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
@@ -81,10 +81,10 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** What a person reads: the structured content when the text is only its copy, else the content blocks. */
+/** A result for people: the structured content when the text only repeats it, else the content blocks. */
 export const renderResult = (result: CallToolResult): string => {
   const { content, structuredContent } = result
-  const copy = content.every((block) => block.type === "text" && isRecord(parsed(block.text)))
+  const copy = content.every((block) => block.type === "text" && isRecord(parseJson(block.text)))
   if (structuredContent !== undefined && copy) return outline(structuredContent)
   const blocks = content.map((block) => {
     if (block.type === "text") return printable(block.text)
