@@ -8,14 +8,14 @@ import { type Stage } from "./transitions.ts"
 
 const Failed = Schema.Union(StageFailed, Gone)
 
-/** The pipeline of one deployment. Its id is the key: started twice it still runs once. */
+/** The pipeline of one deployment. The deployment's id is the idempotency key: started twice, it runs once. */
 export const DeployWorkflow = Workflow.make({
   name: "Deploy",
   payload: { deploymentId: DeploymentId, serverId: Schema.String },
   idempotencyKey: ({ deploymentId }) => deploymentId
 })
 
-/** Requests in flight at the old machine when the swap came. */
+/** Time for requests that are in flight at the old machine during the swap. */
 const drainTime = "2 seconds"
 
 const registration = DeployWorkflow.toLayer(({ deploymentId: id, serverId }) =>
@@ -52,7 +52,7 @@ const registration = DeployWorkflow.toLayer(({ deploymentId: id, serverId }) =>
       yield* activity("swapping", Schema.Void, pipeline.swap(id, serverId, generation))
     })
 
-    /** After the swap nothing touches the new machine: only the old ones go. */
+    /** After the swap the new machine stays untouched; only the old ones are removed. */
     const afterwards = Effect.gen(function*() {
       yield* step("draining", Schema.Void, () => Effect.sleep(drainTime))
       yield* activity("retiring", Schema.Void, pipeline.retire(id, serverId))

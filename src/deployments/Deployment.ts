@@ -10,13 +10,13 @@ export const DeploymentId = Id("DeploymentId", "Deployment id, dep_ and a ULID")
 export type DeploymentId = typeof DeploymentId.Type
 
 export const DeploymentStatus = Schema.Literal(...statuses).annotations({
-  description: "rolled_back: a rollback took its place. One that a later deploy replaced stays running, inactive"
+  description: "rolled_back: a rollback replaced it. One that a later deploy replaced stays running, inactive"
 })
 
 /** Vulnerabilities found, by severity: the contract's `trivyScanResult`. */
 const ScanCounts = Schema.Struct({ critical: Schema.Int, high: Schema.Int, medium: Schema.Int })
 
-/** Contract: Platform resources, a deployment. `type`, `active` and `imageDigest` are beside it. */
+/** Contract: Platform resources, a deployment. `type`, `active` and `imageDigest` are additions to it. */
 export const Deployment = Schema.Struct({
   id: DeploymentId,
   serverId: ServerId,
@@ -103,7 +103,7 @@ export class VersionNotFound
   }
 }
 
-/** The version exists and can't be gone back to (409). */
+/** The version exists, but can't be rolled back to (409). */
 export class VersionNotKept extends Schema.TaggedError<VersionNotKept>()(
   "VersionNotKept",
   { version: Schema.Number, reason: Schema.String },
@@ -114,7 +114,7 @@ export class VersionNotKept extends Schema.TaggedError<VersionNotKept>()(
   }
 }
 
-/** Start, stop or restart of a server that nothing was deployed to (409). */
+/** Start, stop or restart of a server without a deployment (409). */
 export class NotDeployed extends Schema.TaggedError<NotDeployed>()("NotDeployed", {}, failsWith(409, "NOT_DEPLOYED")) {
   override get message() {
     return "Nothing is deployed to this server yet"

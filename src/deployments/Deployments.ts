@@ -54,7 +54,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       return view(row)
     }, writes)
 
-    /** The digest that a rollback to the version runs; the plan's and the server's retention decide. */
+    /** The digest for a rollback to the version; fails when the plan's or the server's retention no longer keeps it. */
     const digestOf = Effect.fn("Deployments.digestOf")(function*(server: ServerRow, target: DeploymentRow) {
       const { version } = target
       const { plan } = yield* CurrentActor
@@ -88,10 +88,10 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     )
 
     const visible = Effect.fn("Deployments.visible")(function*(id: string) {
-      const found = isId("dep", id) ? yield* repo.find(id) : Option.none()
-      if (Option.isNone(found)) return yield* new DeploymentNotFound()
-      yield* Effect.mapError(servers.visible(found.value.serverId), () => new DeploymentNotFound())
-      return found.value
+      const row = isId("dep", id) ? yield* repo.find(id) : Option.none()
+      if (Option.isNone(row)) return yield* new DeploymentNotFound()
+      yield* Effect.mapError(servers.visible(row.value.serverId), () => new DeploymentNotFound())
+      return row.value
     })
 
     const get = Effect.fn("Deployments.get")(function*(serverId: string, id: string) {
@@ -99,7 +99,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       return row.serverId === serverId ? view(row) : yield* new DeploymentNotFound()
     }, reads)
 
-    /** The record each time it may have changed, until it has settled. Fails when the server is deleted meanwhile. */
+    /** The record at each change until it has settled. Fails when the server is deleted meanwhile. */
     const changes = (id: string) =>
       watch.ticks(id).pipe(
         Stream.mapEffect(() => repo.find(id)),
@@ -118,7 +118,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       })
     }, either)
 
-    /** `{ stage, message, step, total }` at each stage until the end; works for any deployment, also a resumed one. */
+    /** `{ stage, message, step, total }` at each stage until the end; also for a deployment resumed after a restart. */
     const progress = (id: string) =>
       Stream.unwrap(Effect.as(either(visible(id)), changes(id))).pipe(
         Stream.map((row) => ({
@@ -128,7 +128,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
         }))
       )
 
-    /** Waits for the end of a deployment, and tells each step on the way. */
+    /** Waits for the end of a deployment and reports each step. */
     const follow = (id: string, report: Report) =>
       progress(id).pipe(
         Stream.runForEach(({ message, step, total }) => report({ message, step, total })),

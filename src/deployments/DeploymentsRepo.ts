@@ -20,7 +20,7 @@ const Version = Schema.Struct({ version: Schema.Int, ran: Schema.Boolean, active
 const OwnerRow = Schema.Struct({ ...ServerRow.fields, accountId: Schema.String, plan: PlanName })
 const maxInteger = 2_147_483_647
 
-/** Records of deployments, as their callers and the pipeline read and write them. */
+/** Rows of deployments, for callers and for the pipeline. */
 export class DeploymentsRepo extends Effect.Service<DeploymentsRepo>()("deployments/DeploymentsRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
@@ -48,12 +48,12 @@ export class DeploymentsRepo extends Effect.Service<DeploymentsRepo>()("deployme
     })
 
     return {
-      /** The server with its account and plan, whoever asks. */
+      /** The server with its account and plan. Doesn't authorize. */
       server: maybe(OwnerRow)((id: string) =>
         sql`SELECT s.*, p.account_id, u.plan FROM servers s JOIN projects p ON p.id = s.project_id
             JOIN users u ON u.id = p.account_id WHERE s.id = ${id}`
       ),
-      /** Allocates the next version. The server's row stays locked until the end, so two at once take turns. */
+      /** Allocates the next version. The server's row stays locked until commit, which serialises concurrent calls. */
       begin: (row: typeof NewDeployment.Type) =>
         sql.withTransaction(begin(row)).pipe(
           onUnique("deployments_in_flight", () => new DeploymentInProgress()),
@@ -72,7 +72,7 @@ export class DeploymentsRepo extends Effect.Service<DeploymentsRepo>()("deployme
       versions: many(Version)((serverId: string) =>
         sql`SELECT version, active, deployed_at IS NOT NULL AS ran FROM deployments WHERE server_id = ${serverId}`
       ),
-      /** The record in its new stage; none when it is gone, or has ended meanwhile. */
+      /** Sets the stage and returns the record; none when it was deleted or has ended meanwhile. */
       enter: maybe(DeploymentRow)((id: string, stage: Stage) =>
         sql`UPDATE deployments SET stage = ${stage}, status = CASE WHEN status = 'rolled_back' THEN status ELSE ${
           rules[stage].status

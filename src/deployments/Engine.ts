@@ -9,12 +9,12 @@ import {
 } from "@effect/cluster"
 import { FiberRef, Layer, LogLevel } from "effect"
 
-/** Alone in its cluster, it warns of that all the time that it takes to close. Errors are still told. */
+/** The only runner of a cluster logs warnings about that during its whole shutdown. Errors are still logged. */
 const sharding = Layer.locally(Sharding.layer, FiberRef.currentMinimumLogLevel, LogLevel.Error)
 
 /**
- * The durable workflow engine, in the platform's own database; it makes its tables itself. Put together by hand
- * because the ready-made layer reads the process's environment (`HOST` and `PORT` among it).
+ * The durable workflow engine, in the platform's own database; it creates its tables itself. Composed by hand because
+ * the library's layer reads the process environment (such as `HOST` and `PORT`).
  */
 export const EngineLive = ClusterWorkflowEngine.layer.pipe(
   Layer.provide(sharding),
@@ -24,8 +24,8 @@ export const EngineLive = ClusterWorkflowEngine.layer.pipe(
   Layer.provide(ShardingConfig.layer({
     shardsPerGroup: 32,
     entityTerminationTimeout: "1 second",
-    // One host serves at a time (src/hosts): what another held is free with its lease. A lock of a session would stay with
-    // a process that stands still, or whose network is cut, for as long as PostgreSQL takes that session for alive.
+    // One host serves at a time (src/hosts), so another host's shards are free once its lease is. A session's advisory
+    // lock would stay with a frozen or disconnected process until PostgreSQL notices that its session is dead.
     shardLockDisableAdvisory: true
   }))
 )

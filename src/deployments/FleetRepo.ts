@@ -11,7 +11,7 @@ const MachineRow = Schema.Struct({
   stage: Stage,
   active: Schema.Boolean,
   followed: Schema.Boolean,
-  /** Stage of the deployment that serves: while it drains, the machine it replaced is not for others to take. */
+  /** Stage of the active deployment: while it drains, only its pipeline may remove the machine that it replaced. */
   activeStage: Schema.NullOr(Stage)
 })
 
@@ -19,12 +19,12 @@ const Serving = Schema.Struct({
   id: Schema.String,
   serverId: Schema.String,
   serverStatus: ServerStatus,
-  /** Whether nothing was deployed since, also nothing that failed. */
+  /** Whether it is the newest deployment, failed ones included. */
   latest: Schema.Boolean
 })
 const Open = Schema.Struct({ id: DeploymentId, serverId: Schema.String, stage: Stage })
 
-/** What should run, and what may not: the records that machines are held against. */
+/** Reads the desired state that machines are reconciled with. */
 export class FleetRepo extends Effect.Service<FleetRepo>()("deployments/FleetRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
@@ -38,7 +38,7 @@ export class FleetRepo extends Effect.Service<FleetRepo>()("deployments/FleetRep
 
     return {
       machines: (ids: ReadonlyArray<string>) => ids.length === 0 ? Effect.succeed([]) : machines(ids),
-      /** Deployments that serve, of servers in any status. */
+      /** Active deployments, of servers in any status. */
       serving: many(Serving)(() =>
         sql`SELECT d.id, d.server_id, s.status AS server_status, NOT EXISTS (
               SELECT 1 FROM deployments n WHERE n.server_id = d.server_id AND n.version > d.version) AS latest
@@ -51,7 +51,7 @@ export class FleetRepo extends Effect.Service<FleetRepo>()("deployments/FleetRep
       servingOf: maybe(DeploymentRow)((serverId: string) =>
         sql`SELECT * FROM deployments WHERE server_id = ${serverId} AND active`
       ),
-      /** Deployments whose pipeline has not come to its end. */
+      /** Deployments whose pipeline has not ended. */
       open: many(Open)(() => sql`SELECT id, server_id, stage FROM deployments WHERE ${sql.in("stage", openStages)}`)()
     } as const
   })

@@ -4,7 +4,7 @@ import { complaint, exited, timedOut } from "./health.ts"
 import { lastWords } from "./last-words.ts"
 import { probe } from "./probe.ts"
 
-/** The machine did not become healthy; the message says how it showed. */
+/** The machine did not become healthy; the message describes the last probe or the exit. */
 export class Unhealthy extends Data.TaggedError("Unhealthy")<{ readonly message: string }> {}
 
 export interface HealthRule {
@@ -14,10 +14,11 @@ export interface HealthRule {
   readonly healthTimeoutSeconds: number
 }
 
+/** Milliseconds between probes, and for one probe. */
 const pause = 200
 const patience = 5_000
 
-/** Asks until the answer is 200 with JSON, the time is over, or the machine has exited. Milliseconds it took. */
+/** Probes until the answer is 200 with JSON, the time is up, or the machine has exited. Returns the milliseconds. */
 export const awaitHealthy = Effect.fn("awaitHealthy")(
   function*({ healthPath, healthTimeoutSeconds, machine, port }: HealthRule) {
     const machines = yield* Machines
@@ -32,9 +33,9 @@ export const awaitHealthy = Effect.fn("awaitHealthy")(
         const words = yield* lastWords(machines, machine)
         return yield* new Unhealthy({ message: exited(healthPath, state.exitCode, words) })
       }
-      const left = deadline - (yield* Clock.currentTimeMillis)
-      const seen = yield* probe(state.address, port, healthPath, Math.max(100, Math.min(patience, left)))
-      const problem = complaint(seen, port)
+      const remaining = deadline - (yield* Clock.currentTimeMillis)
+      const result = yield* probe(state.address, port, healthPath, Math.max(100, Math.min(patience, remaining)))
+      const problem = complaint(result, port)
       const now = yield* Clock.currentTimeMillis
       if (problem === undefined) return now - start
       if (now + pause >= deadline) {

@@ -10,7 +10,7 @@ import { type DeploymentRow } from "./Deployment.ts"
 import { neededVersions } from "./retention-rule.ts"
 import { RetentionRepo } from "./RetentionRepo.ts"
 
-/** The account's images take more than its plan allows; the message is for the deployment's record. */
+/** The account's images are larger than its plan allows; the message goes into the deployment's record. */
 export class ImageQuotaReached extends Data.TaggedError("ImageQuotaReached")<{ readonly message: string }> {}
 
 interface Owner {
@@ -18,16 +18,16 @@ interface Owner {
   readonly plan: PlanName
 }
 
-interface Kept {
-  /** Bytes of the account's images, the one that is deployed left out. */
+interface StoredImages {
+  /** Bytes of the account's images without the one being deployed. */
   readonly others: number
-  /** Whether the account has the image for another version already: then it costs nothing more. */
-  readonly had: boolean
+  /** Whether another version of the account already uses the image: then it costs nothing more. */
+  readonly shared: boolean
 }
 
 /**
- * What an account's images may take of the disk: those that run or can be rolled back to, and those that are on their way,
- * each once. Layers count as soon as they are to be stored, files when they are unpacked.
+ * Limits the disk space of an account's images: those that run, can be rolled back to, or are being deployed, each
+ * counted once. Layers count before they are stored, files when they are unpacked.
  */
 export class ImageQuota extends Effect.Service<ImageQuota>()("deployments/ImageQuota", {
   effect: Effect.gen(function*() {
@@ -36,17 +36,17 @@ export class ImageQuota extends Effect.Service<ImageQuota>()("deployments/ImageQ
     const images = yield* Images
     const sql = yield* SqlClient.SqlClient
 
-    const keptBy = Effect.fn("ImageQuota.keptBy")(
+    const storedBy = Effect.fn("ImageQuota.keptBy")(
       function*({ accountId }: Owner, record: DeploymentRow, digest: string) {
         const versions = neededVersions(yield* repo.versionsOf(accountId)).filter(({ id }) => id !== record.id)
         const sizes = new Map(versions.map(({ imageBytes, imageDigest }) => [imageDigest, imageBytes]))
-        const had = versions.some(({ imageDigest, inFlight }) => imageDigest === digest && !inFlight)
+        const shared = versions.some(({ imageDigest, inFlight }) => imageDigest === digest && !inFlight)
         sizes.delete(digest)
-        return { others: [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0), had } satisfies Kept
+        return { others: [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0), shared } satisfies StoredImages
       }
     )
 
-    const reached = ({ plan }: Owner, { others }: Kept, what: string) =>
+    const quotaError = ({ plan }: Owner, { others }: StoredImages, what: string) =>
       new ImageQuotaReached({
         message:
           `the image ${what}, and the ${plan} plan allows ${inBytes(plans[plan].quotas.imageBytes ?? 0)} of images, ` +
@@ -54,31 +54,31 @@ export class ImageQuota extends Effect.Service<ImageQuota>()("deployments/ImageQ
           "change the plan"
       })
 
-    /** One after the other for each account: two deployments at once can't both take what is left. */
-    const counted = (
+    /** Serialised for each account, so that two concurrent deployments can't both use the remaining space. */
+    const admitBytes = (
       owner: Owner,
       record: DeploymentRow,
       digest: string,
       write: (digest: string) => Effect.Effect<number>,
-      says: (bytes: number) => string
+      describe: (bytes: number) => string
     ) =>
       Effect.gen(function*() {
         yield* quotas.lock(owner.accountId)
         const bytes = yield* write(digest)
-        const kept = yield* keptBy(owner, record, digest)
+        const stored = yield* storedBy(owner, record, digest)
         const allowed = plans[owner.plan].quotas.imageBytes
-        if (kept.had || allowed === null || kept.others + bytes <= allowed) return undefined
-        return reached(owner, kept, says(bytes))
-      }).pipe(transactionally(sql), Effect.flatMap((refusal) => refusal ?? Effect.void))
+        if (stored.shared || allowed === null || stored.others + bytes <= allowed) return undefined
+        return quotaError(owner, stored, describe(bytes))
+      }).pipe(transactionally(sql), Effect.flatMap((error) => error ?? Effect.void))
 
     return {
-      /** Before the image is copied: there must be room for its layers, at the least. */
+      /** Call before the image is copied: checks that there is room at least for its layers. */
       admit: (owner: Owner, record: DeploymentRow, digest: string, layerBytes: number) =>
-        counted(owner, record, digest, repo.putImage(layerBytes), (bytes) => `has ${inBytes(bytes)}`),
+        admitBytes(owner, record, digest, repo.putImage(layerBytes), (bytes) => `has ${inBytes(bytes)}`),
 
       /**
-       * Unpacks: refused as soon as the image is larger than what is left, and once more at its end, when others may have
-       * taken that. `unpack` gets the most bytes that it may come to.
+       * Unpacks: refused as soon as the image is larger than the remaining space, and checked again at the end, because
+       * other deployments may have used that space meanwhile. `unpack` gets the maximum of bytes.
        */
       unpacked: Effect.fn("ImageQuota.unpacked")(function*<E>(
         owner: Owner,
@@ -86,19 +86,19 @@ export class ImageQuota extends Effect.Service<ImageQuota>()("deployments/ImageQ
         digest: string,
         unpack: (most: number) => Effect.Effect<{ readonly bytes: number | undefined }, E | ImageError>
       ) {
-        const kept = yield* keptBy(owner, record, digest)
+        const stored = yield* storedBy(owner, record, digest)
         const { layerBytes, unpackedBytes } = yield* repo.image(digest)
         const allowed = plans[owner.plan].quotas.imageBytes
-        const most = kept.had || allowed === null ? Infinity : Math.max(0, allowed - kept.others - layerBytes)
+        const most = stored.shared || allowed === null ? Infinity : Math.max(0, allowed - stored.others - layerBytes)
         const { bytes } = yield* unpack(most).pipe(
           Effect.mapError((error) =>
             error instanceof ImageError && error.reason === "over_budget"
-              ? reached(owner, kept, `unpacks to more than ${inBytes(most)}`)
+              ? quotaError(owner, stored, `unpacks to more than ${inBytes(most)}`)
               : error
           )
         )
         const size = bytes ?? unpackedBytes ?? (yield* images.measure(digest))
-        yield* counted(owner, record, digest, repo.setUnpacked(size), (all) => `comes to ${inBytes(all)}`)
+        yield* admitBytes(owner, record, digest, repo.setUnpacked(size), (all) => `comes to ${inBytes(all)}`)
       })
     } as const
   })

@@ -3,20 +3,20 @@ import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { openStages } from "./transitions.ts"
 
-/** The workflow engine's own tables, for what it does not do itself. It must have been built before. */
+/** Maintains the workflow engine's own tables where the engine doesn't. Build the engine first: it creates them. */
 export class JournalRepo extends Effect.Service<JournalRepo>()("deployments/JournalRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
     return {
       /**
-       * Has the engine look again at what it took from its tables and did not answer. It does so itself only after
-       * ten minutes, when a connection broke just after the taking. What it is at work on, it passes over.
+       * Makes the engine read an unprocessed message again. When a connection breaks just after a read, the engine does
+       * that itself only after ten minutes. It ignores messages that it is working on.
        */
       deliverAgain: (executionId: string) =>
         run(sql`UPDATE cluster_messages SET last_read = NULL
           WHERE entity_type = 'Workflow/Deploy' AND entity_id = ${executionId} AND NOT processed`),
-      /** The workflow engine keeps each step it took; a day after a pipeline ended nobody asks for them. */
+      /** Deletes the engine's journal of pipelines that ended a day ago: the engine itself keeps it for ever. */
       forget: patiently(sql)(Effect.asVoid(sql`
         WITH done AS (
           SELECT m.entity_id FROM cluster_messages m JOIN cluster_replies r ON r.request_id = m.id AND r.kind = 0

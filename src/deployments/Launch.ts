@@ -11,7 +11,7 @@ import { type DeploymentRow } from "./Deployment.ts"
 import { machineEnvironment } from "./machine-environment.ts"
 import { MachineOutput } from "./MachineOutput.ts"
 
-/** Makes the machine of a deployment, and takes it away. A machine is named after its deployment. */
+/** Creates and destroys the machine of a deployment. A machine has the id of its deployment as its name. */
 export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
   effect: Effect.gen(function*() {
     const settings = yield* CurrentSettings
@@ -25,20 +25,20 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
     const pull = (imageUri: string, digest: string) => Effect.flatMap(images.pinned(imageUri, digest), images.mirror)
 
     /**
-     * Has the image of a deployment in the store: from where it came, by its digest, or made again when it was made here.
-     * A home that is new, after a restore, has none.
+     * Ensures that the store has a deployment's image: pulls it by digest, or builds it again if it was built here. After
+     * a restore into a new home the store is empty.
      */
     const fetch = Effect.fn("Launch.fetch")(function*({ imageUri }: DeploymentRow, digest: string) {
       if (yield* images.has(digest)) return
       yield* pull(imageUri, digest).pipe(
         Effect.catchIf(
           () => readyImage.isMade(imageUri),
-          () => Effect.flatMap(readyImage.reference, (made) => pull(made, digest))
+          () => Effect.flatMap(readyImage.reference, (reference) => pull(reference, digest))
         )
       )
     })
 
-    /** The image can be gone from the store: its collection does not see what happens between two stages. */
+    /** The image may be missing: the collection of unused images can remove it between two stages. */
     const unpack = (record: DeploymentRow, digest: string, resolved: ResolvedImage | null, most = Infinity) =>
       images.unpack(digest, most).pipe(
         Effect.catchIf(
@@ -51,7 +51,7 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
         )
       )
 
-    /** The machine, not started; one that exists already is taken as it is. */
+    /** Creates the machine without starting it. Idempotent: an existing one is used as it is. */
     const provision = Effect.fn("Launch.provision")(function*(
       server: ServerRow,
       record: DeploymentRow,
@@ -60,7 +60,7 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
     ) {
       const { id, port } = record
       const { config, rootfs } = yield* unpack(record, digest, resolved)
-      // A machine that is made anew under its name writes its output from the start.
+      // A new machine of this name starts its output at position 0.
       if ((yield* machines.inspect(id)) === undefined) yield* output.forget(id)
       const customer = yield* environment.reveal(server.id)
       const ofBusiness = Option.map(yield* configs.ofServer(server.id), (value) => JSON.stringify(value))
@@ -87,7 +87,7 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
       return yield* machines.start(machine)
     })
 
-    /** SIGTERM and, by default, ten seconds of patience; what it wrote until then is kept. */
+    /** SIGTERM with a grace period of ten seconds by default; stores what it wrote until then. */
     const stop = Effect.fn("Launch.stop")(function*(machine: string, graceSeconds?: number) {
       yield* machines.stop(machine, graceSeconds)
       yield* output.caughtUp(machine)

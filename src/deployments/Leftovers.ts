@@ -5,7 +5,7 @@ import { FleetRepo } from "./FleetRepo.ts"
 import { Launch } from "./Launch.ts"
 import { isLeftover } from "./leftover-rule.ts"
 
-/** Destroys machines that serve nobody and never will. */
+/** Destroys machines that don't serve and never will. */
 export class Leftovers extends Effect.Service<Leftovers>()("deployments/Leftovers", {
   effect: Effect.gen(function*() {
     const machines = yield* Machines
@@ -19,23 +19,23 @@ export class Leftovers extends Effect.Service<Leftovers>()("deployments/Leftover
         (error) => Effect.logWarning(`${name} can't be destroyed yet`, error)
       )
 
-    /** Machines are listed before their records are read: a record is there before its machine is. */
-    const leftover = Effect.fnUntraced(function*(owner: string | undefined, sparing: boolean) {
+    /** Lists machines before it reads their records, because a record is always written before its machine exists. */
+    const leftover = Effect.fnUntraced(function*(owner: string | undefined, spareDraining: boolean) {
       const names = (yield* machines.list(owner)).map(({ name }) => name)
       const records = new Map((yield* repo.machines(names)).map((record) => [record.id, record]))
       return names.filter((name) => {
         const record = records.get(name)
         const drains = record?.activeStage === "swapping" || record?.activeStage === "draining"
-        return isLeftover(record) && !(sparing && drains)
+        return isLeftover(record) && !(spareDraining && drains)
       })
     })
 
     return {
-      /** Of one server, by the pipeline that has drained them. */
+      /** For one server, called by its pipeline after draining. */
       ofServer: Effect.fn("Leftovers.ofServer")(function*(serverId: string) {
         yield* Effect.forEach(yield* leftover(serverId, false), destroy(), { concurrency: 4, discard: true })
       }),
-      /** Of all servers, without patience, but for machines that a pipeline is draining. */
+      /** For all servers, without a grace period; skips machines that a pipeline is draining. */
       ofAll: Effect.fn("Leftovers.ofAll")(function*() {
         const names = yield* leftover(undefined, true)
         yield* Effect.forEach(names, destroy(0), { concurrency: 4, discard: true })

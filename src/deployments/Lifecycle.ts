@@ -14,7 +14,7 @@ import { ServerLocks } from "./ServerLocks.ts"
 
 const writes = withPolicy(anyScope("servers:write"))
 
-/** Stops and starts what is deployed. 409 while nothing is, and while a deployment is under way. */
+/** Stops, starts and restarts deployed servers. 409 without a deployment, and while one is in progress. */
 export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycle", {
   effect: Effect.gen(function*() {
     const machines = yield* Machines
@@ -30,8 +30,8 @@ export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycl
     const overtaken = (serverId: string) =>
       Effect.flatMap(
         fleet.server(serverId),
-        (found): Effect.Effect<never, DeploymentInProgress | ServerNotFound> =>
-          Option.isNone(found) ? new ServerNotFound() : new DeploymentInProgress()
+        (server): Effect.Effect<never, DeploymentInProgress | ServerNotFound> =>
+          Option.isNone(server) ? new ServerNotFound() : new DeploymentInProgress()
       )
 
     const happened = (server: ServerRow, event: "started" | "startFailed" | "stopped") =>
@@ -58,7 +58,7 @@ export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycl
       )
     })
 
-    /** Runs on when the caller hangs up. Whether it came up is the status of the server that is returned. */
+    /** The returned server's status says whether it started. */
     const up = (server: ServerRow, deployment: DeploymentRow) =>
       bringUp(server, deployment).pipe(
         Effect.zipRight(log(server, "Started by request")),
@@ -75,7 +75,7 @@ export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycl
     const down = (server: ServerRow, deployment: DeploymentRow) =>
       launch.stop(deployment.id).pipe(
         Effect.zipRight(log(server, "Stopped by request")),
-        // What could not be stopped now, the reconciler stops: the status says what is wanted.
+        // The status records the desired state, so the reconciler stops the machine later.
         Effect.catchAll(({ message }) => log(server, `The machine could not be stopped yet: ${message}`, "error"))
       )
 
@@ -90,6 +90,7 @@ export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycl
           const server = yield* fleet.server(id)
           return Option.isNone(server) ? yield* new ServerNotFound() : yield* act(server.value, deployment)
         })
+        // A daemon, so that the work continues when the caller disconnects.
         return yield* Effect.forkDaemon(locks.withLock(id)(work)).pipe(Effect.flatMap(Fiber.join))
       }, writes)
 

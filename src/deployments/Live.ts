@@ -37,7 +37,7 @@ const base = Layer.mergeAll(
   Watch.Default
 )
 
-/** Everything of deployments. Needs the database, settings, machines, images, and the services of servers. */
+/** All services of deployments. Needs the database, settings, machines, images, and the services of servers. */
 export const DeploymentsLive = Layer.mergeAll(
   Deployments.Default,
   Lifecycle.Default,
@@ -55,10 +55,10 @@ export const DeploymentsLive = Layer.mergeAll(
   Layer.provideMerge(base)
 )
 
-/** The doors are not held longer for machines that are slow to come up. */
+/** How long the HTTP and MCP listeners wait at start for machines to become healthy. */
 const patience = "15 seconds"
 
-/** The periodic work of one process. When it ends, the machines are stopped, to be started by the next process. */
+/** The periodic jobs of one process. At its shutdown the machines are stopped; the next process starts them again. */
 export const DeploymentJobsLive = Layer.scopedDiscard(Effect.gen(function*() {
   const jobs = yield* Jobs
   const { whileHeld } = yield* HostLease
@@ -74,13 +74,13 @@ export const DeploymentJobsLive = Layer.scopedDiscard(Effect.gen(function*() {
     Effect.catchAllCause((cause) => Effect.logWarning("Starting what served before failed", cause)),
     Effect.forkScoped
   )
-  // Broken off, a start would count as a crash: it goes on, and only the wait for it ends.
+  // Only the wait times out. Interrupting a start would count as a crash.
   const inTime = yield* Effect.timeoutOption(Fiber.join(back), patience)
   if (Option.isNone(inTime)) {
-    yield* Effect.logWarning(`Not all machines answered within ${patience}; they are awaited no longer`)
+    yield* Effect.logWarning(`Not all machines answered within ${patience}; starting without waiting for them`)
   }
   const supervise = Effect.zipRight(Fiber.await(back), reconciler.supervise())
-  // Only while this host may judge: with its lease gone, what runs here and what is stored are two things.
+  // Only while this host holds the lease: without it, another host may have changed the stored state.
   yield* jobs.every("Looking after machines", "2 seconds", whileHeld(supervise))
   yield* jobs.every("Sweeping machines and pipelines", "30 seconds", whileHeld(reconciler.sweep()))
   yield* jobs.every("Metering machines", "10 seconds", whileHeld(metering.tick()))

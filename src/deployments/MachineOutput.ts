@@ -6,7 +6,7 @@ import { OutputRepo } from "./OutputRepo.ts"
 import { admit, fullCap } from "./rate-cap.ts"
 
 const batch = { lines: 500, wait: "200 millis" } as const
-/** Longer than a batch waits, and a driver needs to notice new output. */
+/** Milliseconds without new lines: more than a batch waits, and than a driver needs to notice new output. */
 const quiet = 800
 const patience = 3_000
 
@@ -16,8 +16,8 @@ const note = (dropped: number): LogLine => ({
 })
 
 /**
- * Takes what machines write over into their servers' logs. The position moves on in the transaction that stores the
- * lines: a restart neither loses nor repeats any.
+ * Copies the output of machines into their servers' logs. The position advances in the transaction that stores the
+ * lines, so a restart neither loses nor repeats any.
  */
 export class MachineOutput extends Effect.Service<MachineOutput>()("deployments/MachineOutput", {
   scoped: Effect.gen(function*() {
@@ -30,15 +30,15 @@ export class MachineOutput extends Effect.Service<MachineOutput>()("deployments/
     const exists = (machine: string) =>
       Effect.match(machines.inspect(machine), { onFailure: () => true, onSuccess: (state) => state !== undefined })
 
-    const take = Effect.fnUntraced(function*(machine: string, serverId: string) {
+    const copy = Effect.fnUntraced(function*(machine: string, serverId: string) {
       let cap = fullCap(yield* Clock.currentTimeMillis)
-      let told = 0
+      let noticedAt = 0
 
       const store = Effect.fnUntraced(function*(chunk: Chunk.Chunk<MachineLine>) {
         const now = yield* Clock.currentTimeMillis
         const read = Chunk.toReadonlyArray(chunk)
         const { admitted, cap: next } = admit(cap, now, read)
-        const due = next.dropped > 0 && now - told >= 1_000
+        const due = next.dropped > 0 && now - noticedAt >= 1_000
         const lines: ReadonlyArray<LogLine> = [
           ...admitted.map((line) => ({ level: levelOf(line), message: line.text })),
           ...(due ? [note(next.dropped)] : [])
@@ -49,26 +49,26 @@ export class MachineOutput extends Effect.Service<MachineOutput>()("deployments/
           yield* repo.advance(machine, serverId, end.offset, logs.append(serverId, lines))
         } else yield* logs.append(serverId, lines)
         cap = due ? { ...next, dropped: 0 } : next
-        if (due) told = now
+        if (due) noticedAt = now
       })
 
       const lines = machines.output(machine, yield* repo.position(machine)).pipe(
         Stream.groupedWithin(batch.lines, batch.wait),
         Stream.mapEffect(store)
       )
-      // What was dropped last is told also when nothing follows.
+      // Reports dropped lines also when no further line follows.
       const reminders = Stream.tick("1 second").pipe(
         Stream.mapEffect(() => cap.dropped > 0 ? store(Chunk.empty()) : Effect.void)
       )
       yield* Stream.runDrain(Stream.merge(lines, reminders, { haltStrategy: "left" }))
     })
 
-    /** Until the machine is destroyed. Whatever breaks is tried again from the position that was stored. */
+    /** Runs until the machine is destroyed. After any error it retries from the stored position. */
     const follow = (machine: string, serverId: string) =>
       FiberMap.run(
         followers,
         machine,
-        take(machine, serverId).pipe(
+        copy(machine, serverId).pipe(
           Effect.tapErrorCause((cause) =>
             Effect.whenEffect(Effect.logWarning(`The output of ${machine} can't be read`, cause), exists(machine))
           ),
@@ -80,7 +80,7 @@ export class MachineOutput extends Effect.Service<MachineOutput>()("deployments/
         { onlyIfMissing: true }
       ).pipe(Effect.asVoid)
 
-    /** Waits until what the machine wrote so far is in the log, for three seconds at most. */
+    /** Waits until the machine's output so far is in the log, for three seconds at most. */
     const caughtUp = Effect.fn("MachineOutput.caughtUp")(function*(machine: string) {
       const start = yield* Clock.currentTimeMillis
       while (yield* FiberMap.has(followers, machine)) {
@@ -90,7 +90,7 @@ export class MachineOutput extends Effect.Service<MachineOutput>()("deployments/
       }
     })
 
-    /** The position stays: whoever follows next goes on from there. */
+    /** Keeps the position, so that the next follower continues from there. */
     const unfollow = (machine: string) => FiberMap.remove(followers, machine)
 
     const forget = Effect.fn("MachineOutput.forget")(function*(machine: string) {

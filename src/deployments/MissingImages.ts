@@ -18,10 +18,10 @@ import { pauseBefore } from "./missing-image-rule.ts"
 import { ServerLocks } from "./ServerLocks.ts"
 import { isSettled } from "./transitions.ts"
 
-/** The deployment that was to take the lost one's place failed; the message is its own. */
+/** The deployment that should replace the lost one failed; the message is that deployment's. */
 class NotReplaced extends Data.TaggedError("NotReplaced")<{ readonly message: string }> {}
 
-/** Pulls at once: a restored installation may have hundreds to do. */
+/** Limits concurrent pulls: a restored installation may need hundreds. */
 const pullsAtOnce = 4
 
 interface Failed {
@@ -34,9 +34,9 @@ interface Failed {
 const isGone = (error: { readonly _tag: string }) => error instanceof ImageError && error.reason === "not_found"
 
 /**
- * Servers whose image is not on this host, though they should run: the database was restored into an empty home, or
- * another host has taken over. Each image is pulled again by its digest, apart from the watch over all machines, which
- * does not wait for it.
+ * Recovers servers that should run but whose image is not on this host: the database was restored into an empty home,
+ * or this host has taken over from another. It pulls each image again by its digest, in the background, so that the
+ * supervision of all machines doesn't wait.
  */
 export class MissingImages extends Effect.Service<MissingImages>()("deployments/MissingImages", {
   scoped: Effect.gen(function*() {
@@ -50,14 +50,14 @@ export class MissingImages extends Effect.Service<MissingImages>()("deployments/
     const launch = yield* Launch
     const locks = yield* ServerLocks
     const begin = yield* makeBegin
-    const turns = yield* Effect.makeSemaphore(pullsAtOnce)
+    const pullSlots = yield* Effect.makeSemaphore(pullsAtOnce)
     const pulls = yield* FiberMap.make<string>()
     const failures = new Map<string, Failed>()
 
     const log = (serverId: string, level: LogLevel, message: string) => logs.append(serverId, [{ level, message }])
 
-    /** The server and its deployment, while this is what should run. */
-    const wanted = Effect.fnUntraced(function*(id: string, serverId: string) {
+    /** The server and its active deployment; undefined if they should not run (any longer). */
+    const desired = Effect.fnUntraced(function*(id: string, serverId: string) {
       const server = Option.getOrUndefined(yield* repo.server(serverId))
       const deployment = Option.getOrUndefined(yield* fleet.servingOf(serverId))
       if (server === undefined || deployment?.id !== id || server.status === "stopped") return undefined
@@ -66,13 +66,13 @@ export class MissingImages extends Effect.Service<MissingImages>()("deployments/
 
     const happened = (id: string, serverId: string, event: "imageMissing" | "imageUnavailable" | "broughtBack") =>
       locks.withLock(serverId)(Effect.gen(function*() {
-        const found = yield* wanted(id, serverId)
-        if (found !== undefined) yield* states.happened(serverId, found.server.generation, event)
-        return found
+        const target = yield* desired(id, serverId)
+        if (target !== undefined) yield* states.happened(serverId, target.server.generation, event)
+        return target
       }))
 
-    /** A ready server knows what it serves from its business, so that another version of it is as good. */
-    const deployMade = Effect.fn("MissingImages.deployMade")(function*({ imageDigest, serverId }: DeploymentRow) {
+    /** Deploys the current ready server instead: it gets all its data from the business, so any version will do. */
+    const redeployReady = Effect.fn("MissingImages.deployMade")(function*({ imageDigest, serverId }: DeploymentRow) {
       const imageUri = yield* readyImage.reference
       yield* log(
         serverId,
@@ -98,16 +98,16 @@ export class MissingImages extends Effect.Service<MissingImages>()("deployments/
     })
 
     const start = Effect.fn("MissingImages.start")(function*(id: string, serverId: string) {
-      const found = yield* locks.withLock(serverId)(Effect.gen(function*() {
-        const found = yield* wanted(id, serverId)
-        if (found === undefined) return undefined
-        const { deployment, digest, server } = found
+      const target = yield* locks.withLock(serverId)(Effect.gen(function*() {
+        const target = yield* desired(id, serverId)
+        if (target === undefined) return undefined
+        const { deployment, digest, server } = target
         if ((yield* machines.inspect(id)) === undefined) yield* launch.provision(server, deployment, digest, null)
         yield* launch.start(serverId, id)
-        return found
+        return target
       }))
-      if (found === undefined) return
-      yield* awaitHealthy({ ...found.server, machine: id, port: found.deployment.port })
+      if (target === undefined) return
+      yield* awaitHealthy({ ...target.server, machine: id, port: target.deployment.port })
       yield* happened(id, serverId, "broughtBack")
       yield* log(serverId, "info", "The server is back")
     }, Effect.provideService(Machines, machines))
@@ -120,7 +120,7 @@ export class MissingImages extends Effect.Service<MissingImages>()("deployments/
       const reason = orDiskFull(error.message)
       const before = failures.get(id)
       const times = (before?.times ?? 0) + 1
-      // Each attempt at a replacement is a version of the server: one is enough, until the platform starts again.
+      // Each attempt to replace it creates a version of the server, so there is only one per start of the platform.
       const pause = error._tag === "NotReplaced" ? Infinity : pauseBefore(times)
       failures.set(id, { times, reason, notBefore: (yield* Clock.currentTimeMillis) + pause })
       if (before?.reason !== reason) yield* log(serverId, "error", `The server can't be brought back: ${reason}`)
@@ -129,10 +129,10 @@ export class MissingImages extends Effect.Service<MissingImages>()("deployments/
 
     const bringBack = Effect.fn("MissingImages.bringBack")(
       function*(id: string, serverId: string) {
-        // What failed before stays in error until it succeeds.
-        const found = failures.has(id) ? yield* wanted(id, serverId) : yield* happened(id, serverId, "imageMissing")
-        if (found === undefined) return
-        const { deployment, digest } = found
+        // A server that failed before stays in error until it succeeds.
+        const target = failures.has(id) ? yield* desired(id, serverId) : yield* happened(id, serverId, "imageMissing")
+        if (target === undefined) return
+        const { deployment, digest } = target
         if (!failures.has(id)) {
           yield* log(
             serverId,
@@ -140,11 +140,11 @@ export class MissingImages extends Effect.Service<MissingImages>()("deployments/
             `The image ${digest} is not on this host: getting it again from ${deployment.imageUri}`
           )
         }
-        yield* turns.withPermits(1)(launch.fetch(deployment, digest)).pipe(
+        yield* pullSlots.withPermits(1)(launch.fetch(deployment, digest)).pipe(
           Effect.zipRight(start(id, serverId)),
           Effect.catchIf(
             (error) => isGone(error) && readyImage.isMade(deployment.imageUri),
-            () => deployMade(deployment)
+            () => redeployReady(deployment)
           )
         )
       },
@@ -158,13 +158,13 @@ export class MissingImages extends Effect.Service<MissingImages>()("deployments/
 
     return {
       /**
-       * Whether the deployment's machine is missing for want of its image: then it is seen to here, and not to be started
-       * by others.
+       * Recovers the deployment in the background if its image is missing; returns whether it does. The caller must not
+       * start the machine then.
        */
-      seesTo: Effect.fn("MissingImages.seesTo")(function*(id: string, serverId: string) {
+      recovers: Effect.fn("MissingImages.seesTo")(function*(id: string, serverId: string) {
         if (yield* FiberMap.has(pulls, serverId)) return true
-        const found = yield* wanted(id, serverId)
-        if (found === undefined || (yield* images.has(found.digest))) return false
+        const target = yield* desired(id, serverId)
+        if (target === undefined || (yield* images.has(target.digest))) return false
         const due = failures.get(id)?.notBefore ?? 0
         if ((yield* Clock.currentTimeMillis) >= due) yield* FiberMap.run(pulls, serverId, bringBack(id, serverId))
         return true

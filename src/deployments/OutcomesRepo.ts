@@ -6,7 +6,7 @@ import { Effect, Option } from "effect"
 import { DeploymentRow } from "./Deployment.ts"
 import { mayHaveMachine, rules, sourcesOf } from "./transitions.ts"
 
-/** The two ends of a pipeline, each one transaction under the server's row lock. */
+/** The two outcomes of a pipeline, swap and failure, each in one transaction under the server's row lock. */
 export class OutcomesRepo extends Effect.Service<OutcomesRepo>()("deployments/OutcomesRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
@@ -17,17 +17,17 @@ export class OutcomesRepo extends Effect.Service<OutcomesRepo>()("deployments/Ou
       sql`SELECT * FROM deployments WHERE id = ${id} FOR UPDATE`
     )
 
-    const both = Effect.fnUntraced(function*(id: string, serverId: string) {
+    const lockBoth = Effect.fnUntraced(function*(id: string, serverId: string) {
       const server = yield* lockServer(serverId)
       const deployment = yield* lockDeployment(id)
       return Option.all({ server, deployment })
     })
 
-    /** The server's generation is compared, so that nobody's later decision is undone. */
+    /** Compares the server's generation (compare-and-set), so that a later change is not undone. */
     const swap = Effect.fnUntraced(function*(id: string, serverId: string, generation: number) {
-      const found = yield* both(id, serverId)
-      if (Option.isNone(found)) return "gone" as const
-      const { deployment, server } = found.value
+      const rows = yield* lockBoth(id, serverId)
+      if (Option.isNone(rows)) return "gone" as const
+      const { deployment, server } = rows.value
       if (deployment.active || deployment.status === "rolled_back") return "swapped" as const
       if (!sourcesOf("swapping").includes(deployment.stage)) return "gone" as const
       if (server.generation !== generation) return "overtaken" as const
@@ -41,13 +41,14 @@ export class OutcomesRepo extends Effect.Service<OutcomesRepo>()("deployments/Ou
     })
 
     /**
-     * Where nothing serves, the server is in error. Where something does, it keeps its status, unless the customer
-     * switched auto-rollback off: then a deployment that got as far as a machine leaves it, and the server in error.
+     * Without an active deployment the server goes into error. With one it keeps its status, unless the customer has
+     * switched auto-rollback off: then a deployment that already has a machine keeps it, and the server goes into
+     * error.
      */
     const fail = Effect.fnUntraced(function*(id: string, serverId: string, message: string) {
-      const found = yield* both(id, serverId)
-      if (Option.isNone(found)) return Option.none()
-      const { deployment, server } = found.value
+      const rows = yield* lockBoth(id, serverId)
+      if (Option.isNone(rows)) return Option.none()
+      const { deployment, server } = rows.value
       if (!sourcesOf("failed").includes(deployment.stage)) return Option.none()
       if (deployment.status === "failed") return Option.some(deployment)
       const kept = mayHaveMachine(deployment.stage) && !server.rollbackOnHealthCheckFailure
@@ -59,7 +60,7 @@ export class OutcomesRepo extends Effect.Service<OutcomesRepo>()("deployments/Ou
 
     return {
       swap: (id: string, serverId: string, generation: number) => transactionally(sql)(swap(id, serverId, generation)),
-      /** The failed record; none when it is gone or has ended another way. */
+      /** The failed record; none when it was deleted or has ended another way. */
       fail: (id: string, serverId: string, message: string) => transactionally(sql)(fail(id, serverId, message))
     } as const
   })

@@ -2,7 +2,7 @@ import { maybe, run, transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"
 
-/** How far each machine's output was taken over into its server's log. */
+/** The position up to which each machine's output is in its server's log. */
 export class OutputRepo extends Effect.Service<OutputRepo>()("deployments/OutputRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
@@ -11,7 +11,7 @@ export class OutputRepo extends Effect.Service<OutputRepo>()("deployments/Output
     ) => sql`SELECT position FROM machine_output_positions WHERE machine = ${machine}`)
     return {
       position: (machine: string) => Effect.map(read(machine), Option.getOrElse(() => 0)),
-      /** Moves on together with what `lines` writes. A server that is gone has no position. */
+      /** Advances in the same transaction as `lines` writes. Stores nothing for a deleted server. */
       advance: <R>(machine: string, serverId: string, position: number, lines: Effect.Effect<void, never, R>) =>
         transactionally(sql)(Effect.zipRight(
           sql`INSERT INTO machine_output_positions (machine, server_id, position)

@@ -21,7 +21,7 @@ import { throughOutage } from "./through-outage.ts"
 import { type Stage as StageName } from "./transitions.ts"
 import { Watch } from "./Watch.ts"
 
-/** A stage could not be done; `cause` says why, for the owner of the server. */
+/** A stage failed; `cause` says why, for the owner of the server. */
 export class StageFailed extends Schema.TaggedError<StageFailed>()("StageFailed", {
   stage: Stage,
   cause: Schema.String
@@ -31,18 +31,18 @@ export class StageFailed extends Schema.TaggedError<StageFailed>()("StageFailed"
   }
 }
 
-/** The deployment was deleted with its server, or was ended by another. */
+/** The deployment was deleted with its server, or was ended elsewhere. */
 export class Gone extends Schema.TaggedError<Gone>()("Gone", {}) {}
 
-/** What `resolving` found out, handed from stage to stage. A rollback runs what is stored: nothing to resolve. */
+/** The result of `resolving`, for later stages. `resolved` is null for a rollback, which uses the stored image. */
 export const Source = Schema.Struct({ digest: Schema.String, resolved: Schema.NullOr(ResolvedImage) })
 export type Source = typeof Source.Type
 
-const unsaid = "an internal error of the platform"
+const internalError = "an internal error of the platform"
 
 const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`
 
-/** What each stage does. Every one of them can be done again: a pipeline that was cut off repeats its last stage. */
+/** The work of each stage. Stages are idempotent, because an interrupted pipeline repeats its last one. */
 export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline", {
   effect: Effect.gen(function*() {
     const repo = yield* DeploymentsRepo
@@ -58,16 +58,16 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
     const logs = yield* ServerLogs
     const watch = yield* Watch
 
-    /** Machines that this process started: they are started once, and what they ended with is what is told. */
+    /** Machines that this process has started: not started again, so that the health check reports their exit. */
     const started = new Set<string>()
 
     const log = ({ serverId, version }: DeploymentRow, message: string, level: LogLevel = "info") =>
       logs.append(serverId, [{ level, message: `Deployment ${version}: ${message}` }])
 
-    const orGone = <A>(found: Effect.Effect<Option.Option<A>>): Effect.Effect<A, Gone> =>
-      Effect.flatMap(found, Option.match({ onNone: () => new Gone(), onSome: (value) => Effect.succeed(value) }))
+    const orGone = <A>(read: Effect.Effect<Option.Option<A>>): Effect.Effect<A, Gone> =>
+      Effect.flatMap(read, Option.match({ onNone: () => new Gone(), onSome: (value) => Effect.succeed(value) }))
 
-    /** Writes the intent; the record tells whether there is still anything to do it for. */
+    /** Writes the stage before its work; fails with `Gone` when the deployment no longer exists or has ended. */
     const enter = Effect.fn("Pipeline.enter")(function*(id: string, stage: StageName) {
       const record = yield* orGone(repo.enter(id, stage))
       yield* watch.changed(id)
@@ -94,7 +94,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
         record.type === "rollback" ? "not scanned again" : "not scanned for vulnerabilities: no scanner is set up"
       )
 
-    /** A line every ten seconds at most: a large image on a slow line is seen to move. */
+    /** Logs at most every ten seconds, to show that a large image on a slow line makes progress. */
     const reporter = Effect.fnUntraced(function*(record: DeploymentRow) {
       let last = yield* Clock.currentTimeMillis
       return ({ bytes, totalBytes }: MirrorProgress) =>
@@ -115,10 +115,10 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
       yield* images.mirror(resolved, yield* reporter(record))
     })
 
-    /** The generation is read here: whatever becomes of the server afterwards, the swap will notice. */
+    /** Returns the server's generation, with which the swap detects any later change of the server. */
     const create = Effect.fn("Pipeline.create")(function*(record: DeploymentRow, { digest, resolved }: Source) {
       const server = yield* serverOf(record)
-      // A rollback adds nothing: its image is kept already.
+      // A rollback adds nothing to the quota: its image is stored already.
       if (record.type === "deploy") {
         yield* quota.unpacked(server, record, digest, (most) => launch.unpack(record, digest, resolved, most))
       }
@@ -135,7 +135,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
 
     const check = Effect.fn("Pipeline.check")(function*(record: DeploymentRow) {
       const server = yield* serverOf(record)
-      // After a restart of the platform the machine may have ended with it; one that runs is left as it is.
+      // The machine may have stopped together with the platform. Starting one that runs changes nothing.
       if (!started.has(record.id)) yield* launch.start(record.serverId, record.id)
       yield* log(record, `waiting for ${server.healthPath} (${server.healthTimeoutSeconds} s at most)`)
       const took = yield* Effect.provideService(
@@ -157,7 +157,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
       yield* Effect.flatMap(orGone(repo.find(id)), (record) => log(record, "running; requests go to the new machine"))
     }, throughOutage())
 
-    /** Takes away the machine of a deployment that will never serve. Never one that does, or may yet. */
+    /** Destroys the machine of a deployment that has failed; never one that serves or may still serve. */
     const discard = Effect.fn("Pipeline.discard")(
       function*(id: string) {
         started.delete(id)
@@ -170,7 +170,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
       throughOutage()
     )
 
-    /** The last step: what the new machine replaced goes. */
+    /** The last step: destroys the machines that the new one replaced. */
     const retire = Effect.fn("Pipeline.retire")(
       function*(id: string, serverId: string) {
         started.delete(id)
@@ -200,10 +200,10 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
             failedOfFullDisk(cause) ? diskFull : cause
           )
         ),
-        // Whatever could not be stored, the deployment comes to its end.
+        // If the database rejects the message, record the failure with a plain one, so that the deployment ends.
         Effect.catchSomeCause((cause) =>
           isRefused(cause)
-            ? Option.some(record(id, serverId, `${/^\w+/.exec(message)?.[0] ?? "failed"}: ${unsaid}`))
+            ? Option.some(record(id, serverId, `${/^\w+/.exec(message)?.[0] ?? "failed"}: ${internalError}`))
             : Option.none()
         )
       )
@@ -211,7 +211,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
       yield* discard(id)
     })
 
-    /** Runs a stage: the intent, the work, and one sentence for whatever went wrong. */
+    /** Runs a stage: writes it, does its work, and turns any error into one sentence. */
     const stage = <A, E extends { readonly message: string }>(
       id: string,
       name: StageName,
@@ -230,7 +230,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
             ? new StageFailed({ stage: name, cause: diskFull })
             : Effect.zipRight(
               Effect.logError(`Deployment ${id} met a defect in ${name}`, Cause.die(defect)),
-              new StageFailed({ stage: name, cause: unsaid })
+              new StageFailed({ stage: name, cause: internalError })
             )
         )
       )

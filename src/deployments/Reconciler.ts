@@ -25,7 +25,7 @@ import { isSettled } from "./transitions.ts"
 
 type Serving = Effect.Effect.Success<FleetRepo["serving"]>[number]
 
-/** Brings what runs in line with what is recorded: after a crash, a restart, or the death of a machine. */
+/** Reconciles what runs with what is recorded, after a crash, a restart, or the end of a machine. */
 export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconciler", {
   effect: Effect.gen(function*() {
     const machines = yield* Machines
@@ -54,7 +54,7 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
         ? "ended"
         : `exited with code ${state.exitCode}`
 
-    /** Runs with the server's lock held: what was decided is still so, or is dropped. */
+    /** Runs under the server's lock, and checks again that the machine should run. */
     const revive = Effect.fn("Reconciler.revive")(function*(id: string, serverId: string, attempt: number) {
       const server = Option.getOrUndefined(yield* repo.server(serverId))
       const deployment = Option.getOrUndefined(yield* fleet.servingOf(serverId))
@@ -85,10 +85,10 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
       yield* states.happened(serverId, server.value.generation, "crashed")
     })
 
-    const mind = Effect.fn("Reconciler.mind")(function*({ id, serverId }: Serving, state: MachineState | undefined) {
+    const check = Effect.fn("Reconciler.mind")(function*({ id, serverId }: Serving, state: MachineState | undefined) {
       const now = yield* Clock.currentTimeMillis
       if (state?.status === "running") return watched.set(id, seenRunning(watched.get(id), now))
-      if (state === undefined && (yield* missingImages.seesTo(id, serverId))) return
+      if (state === undefined && (yield* missingImages.recovers(id, serverId))) return
       const before = watched.get(id)
       const [after, decision] = seenDown(before, now)
       watched.set(id, after)
@@ -104,33 +104,33 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
         Effect.catchAll((error) =>
           Effect.gen(function*() {
             const reason = orDiskFull(error.message)
-            // The platform's own trouble: no crash of the machine, and tried again until there is room.
+            // A full disk is the platform's fault: it doesn't count as a crash, and is retried until there is room.
             if (reason === diskFull) watched.set(id, waitingForRoom(yield* Clock.currentTimeMillis))
             yield* log(serverId, "error", `The machine can't be started: ${reason}`)
           })
         )
       ))
 
-    /** Looks after the machines of what serves: started when down, and no longer when they keep crashing. */
+    /** Supervises the machines of active deployments: starts those that are down, unless they keep crashing. */
     const supervise = Effect.fn("Reconciler.supervise")(function*() {
-      const serving = yield* fleet.serving
+      const active = yield* fleet.serving
       const states = new Map((yield* machines.list()).map((state) => [state.name, state]))
       yield* Metric.set(running, [...states.values()].filter(({ status }) => status === "running").length)
-      const ids = new Set(serving.map(({ id }) => id))
+      const ids = new Set(active.map(({ id }) => id))
       for (const id of watched.keys()) if (!ids.has(id)) watched.delete(id)
       if (yield* stopping.isOn) return
       for (const { name, owner } of states.values()) yield* output.follow(name, owner)
-      yield* Effect.forEach(serving, (one) => {
-        const state = states.get(one.id)
-        return one.serverStatus === "stopped" ? rest(one, state) : mind(one, state)
+      yield* Effect.forEach(active, (serving) => {
+        const state = states.get(serving.id)
+        return serving.serverStatus === "stopped" ? ensureStopped(serving, state) : check(serving, state)
       }, { concurrency: 4, discard: true })
     })
 
-    /** Starts what served before, and waits until each answers, or shows that it will not. */
+    /** Starts what served before, and waits until each machine is healthy or has failed. */
     const bringBack = Effect.fn("Reconciler.bringBack")(function*() {
       yield* supervise()
       const served = (yield* fleet.serving).filter(({ serverStatus }) => serverStatus === "running")
-      const answers = Effect.fnUntraced(
+      const waitFor = Effect.fnUntraced(
         function*({ id, serverId }: Serving) {
           const server = Option.getOrUndefined(yield* repo.server(serverId))
           const deployment = Option.getOrUndefined(yield* fleet.servingOf(serverId))
@@ -140,19 +140,19 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
         Effect.provideService(Machines, machines),
         Effect.ignore
       )
-      yield* Effect.forEach(served, answers, { concurrency: 16, discard: true })
+      yield* Effect.forEach(served, waitFor, { concurrency: 16, discard: true })
     })
 
-    /** A stop that the platform did not live to finish. */
-    const rest = (one: Serving, state: MachineState | undefined) => {
-      watched.delete(one.id)
+    /** Completes a stop that the platform's own end interrupted. */
+    const ensureStopped = ({ id, serverId }: Serving, state: MachineState | undefined) => {
+      watched.delete(id)
       return state?.status !== "running" ? Effect.void : Effect.gen(function*() {
-        const server = yield* repo.server(one.serverId)
-        if (Option.isSome(server) && server.value.status === "stopped") yield* machines.stop(one.id)
-      }).pipe(locks.withLock(one.serverId), Effect.catchAll((error) => Effect.logWarning(error)))
+        const server = yield* repo.server(serverId)
+        if (Option.isSome(server) && server.value.status === "stopped") yield* machines.stop(id)
+      }).pipe(locks.withLock(serverId), Effect.catchAll((error) => Effect.logWarning(error)))
     }
 
-    /** Starting a pipeline twice is starting it once; one that came to an end without a settled record was lost. */
+    /** Starts open pipelines, which is idempotent; fails those whose workflow ended without settling the record. */
     const drive = Effect.fn("Reconciler.drive")(function*() {
       for (const { id, serverId } of yield* fleet.open) {
         const payload = { deploymentId: id, serverId }
@@ -171,8 +171,8 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
     }, Effect.provideService(WorkflowEngine.WorkflowEngine, engine))
 
     /**
-     * In error for its crashes alone, and up again: the platform was restarted, or what it needs has come back. Or on its
-     * way back when the platform ended.
+     * Marks a server as recovered once its machine is healthy again: it was in error only because of crashes, or was
+     * being brought back when the platform ended.
      */
     const recover = Effect.fn("Reconciler.recover")(
       function*({ id, serverId }: Serving) {
@@ -197,7 +197,7 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
       if (destroyed.length > 0) yield* Effect.logInfo(`Destroyed machines that served nobody: ${destroyed.join(", ")}`)
     })
 
-    /** For the end of the process: what ran is started again with the next one. */
+    /** For the shutdown of the process. The next process starts the same machines again. */
     const stopAll = Effect.fn("Reconciler.stopAll")(function*() {
       yield* stopping.begin
       const running = (yield* machines.list()).filter(({ status }) => status === "running")

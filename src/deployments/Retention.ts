@@ -6,7 +6,7 @@ import { JournalRepo } from "./JournalRepo.ts"
 import { neededVersions } from "./retention-rule.ts"
 import { RetentionRepo } from "./RetentionRepo.ts"
 
-/** Frees what no version needs any more: images, and the engine's journal of pipelines that ended. */
+/** Deletes what no version needs any longer: images, and the engine's journal of pipelines that ended. */
 export class Retention extends Effect.Service<Retention>()("deployments/Retention", {
   effect: Effect.gen(function*() {
     const images = yield* Images
@@ -15,10 +15,10 @@ export class Retention extends Effect.Service<Retention>()("deployments/Retentio
     const repo = yield* RetentionRepo
     const journal = yield* JournalRepo
 
-    /** Digests that run, may be run by a rollback, are on their way, or that a machine stands on. */
+    /** Digests that run, can be rolled back to, are being deployed, or that an existing machine uses. */
     const digests = Effect.gen(function*() {
-      const standing = (yield* machines.list()).map(({ name }) => name)
-      const needed = neededVersions(yield* repo.versions(standing), new Set(standing))
+      const machineNames = (yield* machines.list()).map(({ name }) => name)
+      const needed = neededVersions(yield* repo.versions(machineNames), new Set(machineNames))
       return new Set(needed.map(({ imageDigest }) => imageDigest))
     })
 
@@ -36,7 +36,7 @@ export class Retention extends Effect.Service<Retention>()("deployments/Retentio
     return {
       collect,
       removeImages,
-      /** Waits until images may have become unneeded. */
+      /** Waits until images may have become unused. */
       asked: cleanup.requested
     } as const
   })

@@ -1,9 +1,9 @@
 import { Cause, Effect, FiberSet, Layer, Ref, Schedule } from "effect"
 
 /**
- * The process is about to end. What a durable pipeline does runs through here: when the process stops it is broken
- * off without an outcome, as a crash would, and done again after the next start. Without this a machine that is
- * stopped with the platform would count as one that crashed.
+ * Whether the process is shutting down. Durable pipelines run their work through here: a shutdown interrupts it without
+ * an outcome, as a crash would, and it is repeated after the next start. Without this a machine that stops together
+ * with the platform would count as crashed.
  */
 export class Stopping extends Effect.Service<Stopping>()("deployments/Stopping", {
   scoped: Effect.gen(function*() {
@@ -12,22 +12,22 @@ export class Stopping extends Effect.Service<Stopping>()("deployments/Stopping",
     const run = yield* FiberSet.runtime(fibers)()
     const begin = Effect.zipRight(Ref.set(stopping, true), FiberSet.clear(fibers))
 
-    /** The engine delivers what was interrupted again until it is closed itself: not without a pause. */
-    const brokenOff = Effect.zipRight(Effect.sleep("100 millis"), Effect.interrupt)
+    /** Pauses, because until it is closed the engine delivers interrupted work again at once. */
+    const interrupted = Effect.zipRight(Effect.sleep("100 millis"), Effect.interrupt)
 
     /**
-     * Runs in a fiber of its own, where interruption works: the engine runs activities uninterruptibly, and a time
-     * limit there would wait for what it limits.
+     * Runs in a separate, interruptible fiber: the engine runs activities uninterruptibly, where even a timeout would
+     * wait for the effect that it limits.
      */
     const guarded = <A, E>(effect: Effect.Effect<A, E>) =>
       Effect.gen(function*() {
-        if (yield* stopping) return yield* brokenOff
+        if (yield* stopping) return yield* interrupted
         const exit = yield* run(effect).await
-        return (yield* stopping) ? yield* brokenOff : yield* exit
+        return (yield* stopping) ? yield* interrupted : yield* exit
       })
 
     return {
-      /** From now on nothing that is guarded comes to an end. */
+      /** From now on no guarded effect completes. */
       begin,
       isOn: Ref.get(stopping),
       guarded
@@ -35,12 +35,12 @@ export class Stopping extends Effect.Service<Stopping>()("deployments/Stopping",
   })
 }) {}
 
-/** An activity's policy for interruptions: the interruption stands. By default they become defects, and are recorded. */
+/** An activity's policy that keeps interruptions. By default they become defects, which the engine records. */
 export const staysInterrupted = Schedule.recurWhileEffect((cause: Cause.Cause<unknown>) =>
   Cause.isInterrupted(cause) ? Effect.interrupt : Effect.succeed(false)
 )
 
-/** Begins the stop before what it is provided to is closed. */
+/** Begins stopping before the layer that it is provided to is closed. */
 export const StopsFirst = Layer.scopedDiscard(
   Effect.flatMap(Stopping, (stopping) => Effect.addFinalizer(() => stopping.begin))
 )

@@ -1,8 +1,8 @@
 import { Effect, PubSub, Stream } from "effect"
 
 /**
- * Wakes those who wait for a deployment. A hint, not the truth: who wakes reads the record, and looks now and then
- * without a hint, for the pipeline may run in another process.
+ * Wakes fibers that wait for a deployment. It is only a hint: they then read the record. They also poll, because the
+ * pipeline may run in another process.
  */
 export class Watch extends Effect.Service<Watch>()("deployments/Watch", {
   effect: Effect.gen(function*() {

@@ -4,8 +4,8 @@ import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { DeployWorkflow } from "./DeployWorkflow.ts"
 
 /**
- * How a deployment begins: recorded, and started. The pipeline belongs to nobody's request. Should the process end in
- * between, the reconciler starts what was recorded.
+ * Begins a deployment: records it, then starts its pipeline, which is independent of the request. If the process ends
+ * in between, the reconciler starts it.
  */
 export const makeBegin = Effect.gen(function*() {
   const repo = yield* DeploymentsRepo

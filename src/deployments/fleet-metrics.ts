@@ -5,7 +5,7 @@ const outcomes = Metric.counter("berth.deployments", {
   incremental: true
 })
 
-/** Deployments that now serve. */
+/** Deployments that started to serve. */
 export const deployed = Metric.tagged(outcomes, "outcome", "running")
 /** Deployments that failed, whatever the cause. */
 export const failed = Metric.tagged(outcomes, "outcome", "failed")

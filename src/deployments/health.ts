@@ -1,4 +1,4 @@
-/** What one probe of the health path saw. */
+/** The result of one probe of the health path. */
 export type Probe =
   | { readonly _tag: "NotListening"; readonly why: string }
   | { readonly _tag: "Silent" }
@@ -13,7 +13,7 @@ const isJson = (text: string) => {
   }
 }
 
-/** Healthy is status 200 with a JSON body (contract: Hosted servers). Undefined when it is. */
+/** Why a probe is not healthy; undefined when it is: status 200 with a JSON body (contract: Hosted servers). */
 export const complaint = (probe: Probe, port: number): string | undefined => {
   switch (probe._tag) {
     case "NotListening":
@@ -30,7 +30,7 @@ export const timedOut = (path: string, seconds: number, last: string) => `${path
 
 const longestWords = 300
 
-/** `words` is the line of its output that tells best why; empty when there was none. */
+/** `words` is the line of its output that best explains the exit; empty when there is none. */
 export const exited = (path: string, exitCode: number | null, words: string) => {
   const what = exitCode === null
     ? `the machine ended before ${path} answered, and its exit code was lost`

@@ -2,13 +2,13 @@ import { type MachineLine, type Machines } from "#src/machines/Machines.ts"
 import { Effect, Stream } from "effect"
 import { levelOf } from "./output-level.ts"
 
-/** Newer lines tell more, failures more than other lines on stderr, and those more than anything on stdout. */
+/** Errors rank above other lines on stderr, and those above stdout. Of equal rank, the newest line is best. */
 const weight = (line: MachineLine) => levelOf(line) === "error" ? 2 : line.stream === "stderr" ? 1 : 0
 
-/** A stack's lines say where, not what. */
-const isTelling = (text: string) => text.trim() !== "" && !/^\s+at |^Node\.js v/.test(text)
+/** Skips the lines of a stack trace: they say where, not what. */
+const isInformative = (text: string) => text.trim() !== "" && !/^\s+at |^Node\.js v/.test(text)
 
-/** What runc says comes in logfmt, led by what it was about. */
+/** runc logs in logfmt; this extracts its message without the prefix. */
 const plain = (text: string) => {
   const [, quoted] = /\blevel=error msg=("(?:[^"\\]|\\.)*")/.exec(text) ?? []
   if (quoted === undefined) return text.trim()
@@ -20,17 +20,17 @@ const plain = (text: string) => {
 }
 
 const best = (lines: Iterable<MachineLine>): string => {
-  let found: MachineLine | undefined
+  let top: MachineLine | undefined
   for (const line of lines) {
-    if (isTelling(line.text) && (found === undefined || weight(line) >= weight(found))) found = line
+    if (isInformative(line.text) && (top === undefined || weight(line) >= weight(top))) top = line
   }
-  return found === undefined || weight(found) === 0 ? "" : plain(found.text)
+  return top === undefined || weight(top) === 0 ? "" : plain(top.text)
 }
 
-/** Why a machine that has exited says it did: the line of its output that tells best; empty when none does. */
+/** The line of output that best explains why a machine exited; empty when there is none. */
 export const lastWords = (machines: typeof Machines.Service, machine: string): Effect.Effect<string> =>
   machines.output(machine, 0).pipe(
-    // All that it wrote is there; what follows an output waits for more.
+    // All its output is there already, but the stream would wait for more.
     Stream.interruptAfter("500 millis"),
     Stream.runCollect,
     Effect.map(best),

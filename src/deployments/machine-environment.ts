@@ -3,7 +3,7 @@ import { readyConfigName, reservedNames, valueBytes } from "#src/servers/Environ
 
 export interface PlatformValues {
   readonly port: number
-  /** Null never stops when idle: the variable is left out. */
+  /** Null means never stop when idle: the variable is left out. */
   readonly autoStopSeconds: number | null
   readonly healthPath: string
   readonly healthTimeoutSeconds: number
@@ -28,7 +28,7 @@ const platformEnvironment = (values: PlatformValues): Readonly<Record<string, st
 const readyConfigFile = "ready-config.json"
 const readyConfigFileName = `${readyConfigName}_FILE`
 
-/** A ready configuration that no variable can hold goes into a file, whose path a variable tells. */
+/** A ready configuration that is too long for a variable goes into a file, and a variable has the file's path. */
 const readyConfig = (text: string | undefined): Required<Pick<MachineSpec, "env" | "files">> =>
   text === undefined
     ? { env: {}, files: [] }
@@ -40,9 +40,9 @@ const readyConfig = (text: string | undefined): Required<Pick<MachineSpec, "env"
     }
 
 /**
- * What a machine is told: variables, and files for what is too long for one. A customer's value of a reserved name is
- * ignored, also when the platform sets none; so is its ready configuration when a business is linked to the server, whose
- * own is `ofBusiness`.
+ * The environment of a machine: variables, and files for values that are too long for one. Customer values with a
+ * reserved name are ignored, even where the platform sets none; so is the customer's ready configuration when a
+ * business is linked to the server: `ofBusiness` is that business's.
  */
 export const machineEnvironment = (
   customer: Readonly<Record<string, string>>,

@@ -6,7 +6,7 @@ import { type Probe } from "./health.ts"
 
 const largest = 65_536
 
-/** A relay takes the connection and drops it when nothing listens behind it; that is a refusal to us. */
+/** A relay accepts the connection and drops it when nothing listens behind it: that counts as refused, too. */
 const reason = (error: NodeJS.ErrnoException) => {
   switch (error.code) {
     case "ECONNREFUSED":
@@ -20,8 +20,8 @@ const reason = (error: NodeJS.ErrnoException) => {
 }
 
 /**
- * One GET over a connection of its own, by the Host that requests through the gateway have. Never fails: what went
- * wrong is what it saw.
+ * One GET over a new connection, with the same Host as requests through the gateway. Never fails: an error is part of
+ * the result.
  */
 export const probe = (
   address: MachineAddress,
@@ -41,9 +41,9 @@ export const probe = (
       silent = true
       outgoing.destroy()
     }, timeoutMs)
-    const done = (seen: Probe) => {
+    const done = (result: Probe) => {
       clearTimeout(timer)
-      resume(Effect.succeed(seen))
+      resume(Effect.succeed(result))
       outgoing.destroy()
     }
     const failed = (error: NodeJS.ErrnoException) =>
@@ -54,7 +54,7 @@ export const probe = (
       response.setEncoding("utf8")
       response.on("data", (chunk: string) => {
         body += chunk
-        // What goes on without end is not the small JSON document that is asked for.
+        // Bounds an endless body, which is not the expected small JSON document.
         if (body.length > largest) done({ _tag: "Answered", status: response.statusCode ?? 0, body: "" })
       })
       response.on("error", failed)

@@ -1,4 +1,4 @@
-/** What a machine may write to the log: a burst, then so much a second. A line costs one, a long one more. */
+/** A token bucket for the lines of a machine: a burst, then this many per second. Each 512 characters cost one more. */
 export const burst = 2_000
 export const perSecond = 200
 const unit = 512
@@ -7,7 +7,7 @@ export interface Cap {
   readonly tokens: number
   /** Unix milliseconds of the last refill. */
   readonly at: number
-  /** Lines dropped since it was last told. */
+  /** Lines dropped since the last note about it. */
   readonly dropped: number
 }
 
@@ -19,7 +19,7 @@ const refill = (cap: Cap, now: number): Cap => ({
   at: Math.max(now, cap.at)
 })
 
-/** The lines that fit, in order, and the cap after them. */
+/** The admitted lines, in order, and the cap after them. */
 export const admit = <A extends { readonly text: string }>(cap: Cap, now: number, lines: ReadonlyArray<A>) => {
   const { at, ...start } = refill(cap, now)
   let { dropped, tokens } = start

@@ -1,12 +1,12 @@
-/** Of one deployment's machine, since this process watches it. Times in Unix milliseconds. */
+/** The restart state of one deployment's machine, since this process watches it. Times are Unix milliseconds. */
 export interface Watched {
-  /** Ends without a minute of peace between them. */
+  /** Crashes without a minute of running between them. */
   readonly crashes: number
   /** When it may be started again. */
   readonly notBefore: number
   /** When it was last seen to start. */
   readonly startedAt: number
-  /** No more attempts: until it is seen to run, because somebody started it. */
+  /** No more attempts until it runs again because somebody started it. */
   readonly givenUp: boolean
 }
 
@@ -23,18 +23,18 @@ const pauseAfter = (crashes: number) => Math.min(longestPause, 1_000 * 2 ** (cra
 
 const fresh = (now: number): Watched => ({ crashes: 0, notBefore: 0, startedAt: now, givenUp: false })
 
-/** A machine that the platform has no room to start: it is tried again after the longest pause, and nothing is counted. */
+/** The platform has no disk space to start the machine: retried after the longest pause, without counting a crash. */
 export const waitingForRoom = (now: number): Watched => ({ ...fresh(now), notBefore: now + longestPause })
 
-/** A machine that runs. A minute of peace clears what was before. */
+/** The machine runs. After a minute of running its crashes are cleared. */
 export const seenRunning = (watched: Watched | undefined, now: number): Watched => {
   if (watched === undefined || watched.givenUp) return fresh(now)
   return now - watched.startedAt >= settledAfter ? { ...watched, crashes: 0 } : watched
 }
 
 /**
- * A machine that should run and does not. The first time that this process sees it, it ended with the platform, and is
- * started without counting against it.
+ * The machine should run and doesn't. When this process sees it for the first time, it stopped with the platform, and
+ * is started without counting a crash.
  */
 export const seenDown = (watched: Watched | undefined, now: number): readonly [Watched, Decision] => {
   if (watched === undefined) {

@@ -8,16 +8,16 @@ export interface Version {
   readonly active: boolean
 }
 
-/** Versions that can be rolled back to, with the one that serves: the newest `count` others that ever served. */
+/** Versions to keep: the active one, and for rollbacks the newest `count` others that ever served. */
 export const keptVersions = (versions: ReadonlyArray<Version>, count: number): ReadonlySet<number> => {
   const ran = versions.filter((version) => version.ran).sort((a, b) => b.version - a.version)
   const others = ran.filter((version) => !version.active).slice(0, count)
   return new Set([...others, ...ran.filter((version) => version.active)].map(({ version }) => version))
 }
 
-/** A version of a server, as the rule has to know it. */
+/** The fields of a server's version that the rule needs. */
 export interface KeptVersion extends Version {
-  /** Of its deployment: its machine has the same name. */
+  /** The deployment's id, which is also the machine's name. */
   readonly id: string
   readonly serverId: string
   readonly inFlight: boolean
@@ -27,22 +27,22 @@ export interface KeptVersion extends Version {
 }
 
 /**
- * The versions whose images are needed: those that run or can be rolled back to, are on their way, or have a machine, which
- * stands on its image: `standing` has the names of those that are there.
+ * The versions whose images are needed: those that run, can be rolled back to, are being deployed, or have an existing
+ * machine, which uses its image. `machines` has the names of those machines.
  */
 export const neededVersions = <V extends KeptVersion>(
   versions: ReadonlyArray<V>,
-  standing: ReadonlySet<string> = new Set()
+  machines: ReadonlySet<string> = new Set()
 ) =>
   Object.values(Array.groupBy(versions, ({ serverId }) => serverId)).flatMap((ofServer) => {
     const [first] = ofServer
     const kept = keptVersions(ofServer, keptCount(plans[first.plan], first))
     return ofServer.filter(({ id, inFlight, keptForLogs, version }) =>
-      inFlight || keptForLogs || kept.has(version) || standing.has(id)
+      inFlight || keptForLogs || kept.has(version) || machines.has(id)
     )
   })
 
-/** What the server asks for, unless its account's plan keeps fewer. */
+/** The server's own retention count, limited by its account's plan. */
 export const keptCount = (
   plan: { readonly deploymentsKept: number },
   server: { readonly deploymentRetentionCount: number }

@@ -1,3 +1,3 @@
-/** For a restore: a pipeline that was under way starts from its beginning, for what it had done was another host's. */
+/** For a restore: unfinished pipelines start from the beginning, because their work so far is on another host. */
 export const startPipelinesOver =
   "UPDATE deployments SET status = 'pending', stage = 'pending' WHERE status IN ('pending', 'building')"

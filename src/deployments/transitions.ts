@@ -3,8 +3,8 @@ export const statuses = ["pending", "building", "running", "failed", "rolled_bac
 export type DeploymentStatus = typeof statuses[number]
 
 /**
- * Where a pipeline is. The intent comes first: a stage is written before its side effects, so that whoever goes on
- * after a crash knows what may exist already.
+ * Where a pipeline is. A stage is written before its side effects, so that after a crash the resumed pipeline knows
+ * what may exist already.
  */
 export const stages = [
   "pending",
@@ -25,15 +25,15 @@ export type Stage = typeof stages[number]
 interface StageRule {
   /** The status that callers see in this stage. */
   readonly status: DeploymentStatus
-  /** What is being done, for people. */
+  /** The progress message for people. */
   readonly doing: string
   /** Stages that may follow. A stage may always be entered again: that is how a pipeline resumes. */
   readonly next: ReadonlyArray<Stage>
 }
 
 /**
- * The whole machine. `swapping` is the point of no return: it is reached in the transaction that makes the deployment
- * the one that serves, and from there on nothing can fail it. `kept` is `failed` with its machine left for its logs.
+ * The state machine. `swapping` is the point of no return: it is entered in the transaction that makes the deployment
+ * active, and from then on the deployment can't fail. `kept` is `failed` with its machine kept for its logs.
  */
 export const rules: Readonly<Record<Stage, StageRule>> = {
   pending: { status: "pending", doing: "Waiting to begin", next: ["resolving", "failed"] },
@@ -50,14 +50,14 @@ export const rules: Readonly<Record<Stage, StageRule>> = {
   kept: { status: "failed", doing: "The deployment failed; its machine is kept for its logs", next: ["failed"] }
 }
 
-/** Stages from which `stage` may be entered, itself included. */
+/** Stages from which `stage` may be entered, including itself. */
 export const sourcesOf = (stage: Stage): ReadonlyArray<Stage> =>
   stages.filter((from) => from === stage || rules[from].next.includes(stage))
 
-/** Stages in which a pipeline still has something to do. */
+/** Stages in which a pipeline still has work to do. */
 export const openStages: ReadonlyArray<Stage> = stages.filter((stage) => !["retired", "failed", "kept"].includes(stage))
 
-/** A deployment has ended for its caller once it serves or has failed; draining goes on without them. */
+/** For the caller a deployment has ended once it serves or has failed; draining continues in the background. */
 export const isSettled = (status: DeploymentStatus) => status !== "pending" && status !== "building"
 
 /** Stages in which a machine may exist although the deployment does not serve yet. */
@@ -65,7 +65,7 @@ export const mayHaveMachine = (stage: Stage) => ["creating", "starting", "checki
 
 const steps: ReadonlyArray<Stage> = stages.slice(1, 8)
 
-/** How far a pipeline is, for progress notifications: `step` of `total`; a settled one is at the end. */
+/** Progress of a pipeline: `step` of `total`; a settled one is at the end. */
 export const stepOf = (stage: Stage) => {
   const at = steps.indexOf(stage)
   return { step: at >= 0 ? at + 1 : stage === "pending" ? 0 : steps.length, total: steps.length }

@@ -68,6 +68,6 @@ describe("berth admin jobs", () => {
 
 describe("berth admin jobs, before anything was served", () => {
   it("says so", () => {
-    expect(jobTable([])).toBe("No job was begun yet")
+    expect(jobTable([])).toBe("No job has run yet")
   })
 })
