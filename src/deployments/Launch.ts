@@ -25,8 +25,8 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
     const pull = (imageUri: string, digest: string) => Effect.flatMap(images.pinned(imageUri, digest), images.mirror)
 
     /**
-     * Ensures that the store has a deployment's image: pulls it by digest, or builds it again if it was built here. After
-     * a restore into a new home the store is empty.
+     * Ensures that the store has a deployment's image: pulls it by digest, or builds it again if it was built here.
+     * After a restore into a new home the store is empty.
      */
     const fetch = Effect.fn("Launch.fetch")(function*({ imageUri }: DeploymentRow, digest: string) {
       if (yield* images.has(digest)) return

@@ -1,34 +1,34 @@
 import { Data, Schema } from "effect"
 
-/** Tells one process from every other, so far as that can be told: numbers are reused, by boots and containers too. */
+/** Identifies a process as far as possible: process numbers are reused, also after a boot and in other containers. */
 export const ProcessIdentity = Schema.Struct({
   hostName: Schema.String,
   pid: Schema.Int,
-  /** When the process began, in ticks since the boot; empty where the system does not tell. */
+  /** When the process started, in ticks since boot; empty where the system doesn't provide it. */
   processStart: Schema.String,
   bootId: Schema.String,
-  /** Process numbers mean the same only to processes of one namespace. */
+  /** Process numbers are comparable only within one PID namespace. */
   pidNamespace: Schema.String
 })
 export type ProcessIdentity = typeof ProcessIdentity.Type
 
-/** A process that serves the installation, as the others see it. */
+/** A row of hosts: a process that serves the installation. */
 export const Host = Schema.Struct({
   ...ProcessIdentity.fields,
-  /** Of the home: kept over restarts. */
+  /** Identifies the home: the same after a restart. */
   id: Schema.String,
-  /** Of one process's hold of the lease. */
+  /** Identifies one process's tenure of the lease. */
   session: Schema.String,
-  /** The keys that it can open stored secrets with, the one that it seals with first. */
+  /** Ids of the keys that can open stored secrets; the first is the one that seals. */
   keyIds: Schema.Array(Schema.String),
   startedAt: Schema.DateFromSelf,
   leaseUntil: Schema.DateFromSelf,
-  /** Whether the lease runs, by the clock of the database. */
+  /** Whether the lease has not expired, by the database's clock. */
   isLive: Schema.Boolean
 })
 export type Host = typeof Host.Type
 
-/** Another host serves the installation. The message names it, and says what to do. */
+/** Another host serves the installation. The message names that host and says what to do. */
 export class LeaseError extends Data.TaggedError("LeaseError")<{ readonly message: string }> {}
 
 const second = (time: Date) => `${time.toISOString().slice(0, 19)}Z`

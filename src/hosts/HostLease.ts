@@ -7,19 +7,20 @@ import { describeHost, type Host, LeaseError } from "./Host.ts"
 import { HostsRepo } from "./HostsRepo.ts"
 import { isProvablyGone, thisProcess } from "./this-process.ts"
 
-/** Seconds. A reference, so that a test need not wait as long. */
+/** Seconds. A reference, so that tests can use shorter times. */
 export class LeaseTimes extends Context.Reference<LeaseTimes>()("hosts/LeaseTimes", {
   defaultValue: () => ({ lease: 30, renewEvery: 5 })
 }) {}
 
-const refusal = (host: Host) =>
+const heldBy = (host: Host) =>
   new LeaseError({
     message: `Another berth serves this installation: ${describeHost(host)}. Stop it, or wait until its lease has ended`
   })
 
 /**
- * Machines run on one host, so one host serves an installation at a time: the one that holds the lease. It is refused
- * while another's runs, renewed as long as the process lives, and given back at its end. See docs/decisions/host-lease.md.
+ * Machines run on one host, so only the host that holds the lease serves an installation. A process can't take the
+ * lease before another's has expired, renews it while it runs, and releases it at shutdown. See
+ * docs/decisions/host-lease.md.
  */
 export class HostLease extends Effect.Service<HostLease>()("hosts/HostLease", {
   scoped: Effect.gen(function*() {
@@ -31,22 +32,22 @@ export class HostLease extends Effect.Service<HostLease>()("hosts/HostLease", {
     const lost = yield* Deferred.make<never, LeaseError>()
 
     let confirmedAt = performance.now()
-    /** With a second to spare: whoever comes next looks at the database's clock. */
+    /** A margin of a second, because the next host goes by the database's clock. */
     const isFresh = () => performance.now() - confirmedAt < (lease - 1) * 1000
 
-    const judge = Effect.fnUntraced(function*(others: ReadonlyArray<Host>) {
+    const checkOthers = Effect.fnUntraced(function*(others: ReadonlyArray<Host>) {
       for (const other of others) {
-        if (other.isLive && !isProvablyGone(other, own.id, own)) return yield* refusal(other)
+        if (other.isLive && !isProvablyGone(other, own.id, own)) return yield* heldBy(other)
         if (other.id !== own.id) yield* Effect.logInfo(`Taking over from ${describeHost(other)}`)
       }
     })
 
-    const giveBack = repo.release(own.session).pipe(
-      Effect.catchAllCause((cause) => Effect.logWarning("The lease was not given back; it ends by itself", cause)),
+    const release = repo.release(own.session).pipe(
+      Effect.catchAllCause((cause) => Effect.logWarning("The lease was not released; it will expire", cause)),
       Effect.disconnect,
       Effect.timeoutOption("1 second")
     )
-    yield* Effect.acquireRelease(repo.take(own, lease, judge), () => giveBack)
+    yield* Effect.acquireRelease(repo.take(own, lease, checkOthers), () => release)
 
     const overtaken = Effect.gen(function*() {
       const [other] = yield* repo.live
@@ -58,9 +59,9 @@ export class HostLease extends Effect.Service<HostLease>()("hosts/HostLease", {
     })
 
     const renew = Effect.gen(function*() {
-      // The time of the question: an answer that was long on its way must not pass for a fresh one.
-      const asked = performance.now()
-      if (yield* repo.renew(own.session, lease)) confirmedAt = asked
+      // The time before the query, so that a delayed answer doesn't count as fresh.
+      const requestedAt = performance.now()
+      if (yield* repo.renew(own.session, lease)) confirmedAt = requestedAt
       else yield* overtaken
     }).pipe(Effect.disconnect, Effect.timeout(`${renewEvery} seconds`))
 
@@ -74,11 +75,11 @@ export class HostLease extends Effect.Service<HostLease>()("hosts/HostLease", {
 
     return {
       id: own.id,
-      /** Fails when another host has taken over: never otherwise. */
+      /** Fails when another host has taken over, and never completes otherwise. */
       lost: Deferred.await(lost),
       /**
-       * Runs what decides about machines, unless the lease may be another's by now: after the database was away, or the
-       * process stood still, it is asked for first.
+       * Runs work that decides about machines only while the lease is certainly held. After an outage of the database
+       * or a pause of the process it renews the lease first.
        */
       whileHeld: <A, E, R>(work: Effect.Effect<A, E, R>) =>
         Effect.gen(function*() {
@@ -90,5 +91,5 @@ export class HostLease extends Effect.Service<HostLease>()("hosts/HostLease", {
   })
 }) {}
 
-/** Held from the moment it is built. Needs the database, the settings and what seals. */
+/** Takes the lease when it is built. Needs the database, the settings and `Secrets`. */
 export const HostLeaseLive = Layer.provide(HostLease.Default, HostsRepo.Default)

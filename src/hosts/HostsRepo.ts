@@ -3,7 +3,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { Host, type LeaseError } from "./Host.ts"
 
-/** Any number will do, as long as every version of the program uses the same. */
+/** An arbitrary advisory lock id; all versions of the program must use the same. */
 const lock = 0x62657204
 
 type NewHost = Omit<Host, "startedAt" | "leaseUntil" | "isLive">
@@ -13,7 +13,7 @@ export class HostsRepo extends Effect.Service<HostsRepo>()("hosts/HostsRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
-    // The clock of the moment, and not of the transaction's beginning: it may have waited.
+    // clock_timestamp() and not now(): the transaction may have waited for the lock since it began.
     const all = many(Host)(() => sql`SELECT *, lease_until > clock_timestamp() AS is_live FROM hosts FOR UPDATE`)
     const until = (seconds: number) => sql`clock_timestamp() + make_interval(secs => ${seconds})`
 
@@ -32,21 +32,21 @@ export class HostsRepo extends Effect.Service<HostsRepo>()("hosts/HostsRepo", {
       )
 
     return {
-      /** Hosts whose lease runs. */
+      /** Hosts whose lease has not expired. */
       live: many(Host)(() => sql`SELECT *, true AS is_live FROM hosts WHERE lease_until > clock_timestamp()`)(),
       /**
-       * Puts the host in the place of all others, unless `judge` refuses that. One at a time; the others' rows are locked
-       * until the end, so that none of them renews its lease meanwhile.
+       * Replaces all other hosts, unless `check` fails. Serialised; the others' rows stay locked until commit, so that
+       * none of them renews its lease meanwhile.
        */
-      take: (host: NewHost, seconds: number, judge: (others: ReadonlyArray<Host>) => Effect.Effect<void, LeaseError>) =>
+      take: (host: NewHost, seconds: number, check: (others: ReadonlyArray<Host>) => Effect.Effect<void, LeaseError>) =>
         sql`SELECT pg_advisory_xact_lock(${lock})`.pipe(
           Effect.zipRight(all()),
-          Effect.flatMap(judge),
+          Effect.flatMap(check),
           Effect.zipRight(replace(host, seconds)),
           transactionally(sql),
           Effect.asVoid
         ),
-      /** False when the lease is another's by now. One that ran out, and that nobody took, goes on. */
+      /** False when another host has taken the lease. An expired lease that nobody took can be renewed. */
       renew: (session: string, seconds: number) =>
         anyRow(sql`UPDATE hosts SET lease_until = ${until(seconds)} WHERE session = ${session} RETURNING id`),
       release: (session: string) => run(sql`DELETE FROM hosts WHERE session = ${session}`)

@@ -17,8 +17,8 @@ export const thisProcess = (): ProcessIdentity => {
 }
 
 /**
- * Whether a process of the same home has certainly ended. Only who sees the same processes can tell: the same boot, the
- * same namespace. A home on a shared disk, or of another container, is not judged.
+ * Whether a process of the same home has certainly ended. That can be known only within the same boot and PID
+ * namespace, so the answer is false for a home on a shared disk or in another container.
  */
 export const isProvablyGone = (host: Host, ownId: string, own: ProcessIdentity) =>
   host.id === ownId && own.bootId !== "" && host.bootId === own.bootId && host.pidNamespace === own.pidNamespace &&

@@ -1,13 +1,13 @@
 import { Effect, Queue } from "effect"
 
 /**
- * Where it is said that images may have become unneeded: a deployment failed, a server is gone. Whoever says so does not
- * wait; many words that come at once are one (Retention.ts acts on them).
+ * Requests the removal of unused images after a deployment failed or a server was deleted. A request doesn't wait, and
+ * concurrent requests are merged into one. Retention.ts does the work.
  */
 export class ImageCleanup extends Effect.Service<ImageCleanup>()("images/ImageCleanup", {
   effect: Effect.map(Queue.sliding<void>(1), (requests) => ({
     request: Effect.asVoid(Queue.offer(requests, undefined)),
-    /** Waits until somebody has said so since the last time. */
+    /** Waits for a request since the last call. */
     requested: Queue.take(requests)
   }))
 }) {}

@@ -4,8 +4,9 @@ import { Schema } from "effect"
 
 /**
  * Why an image cannot be used. `invalid_reference`: the address is malformed; `not_allowed`: the address may not be
- * used here (a private host, `oci:` in production); `invalid_image`: the registry or layout holds something that is
- * not an image; `over_budget`: it unpacks to more than the caller allows; `hostile_layer`: a layer tries to leave its root; `storage`: this machine's disk failed.
+ * used here (a private host, `oci:` in production); `invalid_image`: the registry or layout has something that is not
+ * an image; `over_budget`: it unpacks to more than the caller allows; `hostile_layer`: a layer tries to leave its root;
+ * `storage`: this machine's disk failed.
  */
 export class ImageError extends Schema.TaggedError<ImageError>()("ImageError", {
   reason: Schema.Literal(
@@ -28,11 +29,11 @@ export class ImageError extends Schema.TaggedError<ImageError>()("ImageError", {
 
 export type ImageErrorReason = ImageError["reason"]
 
-/** The message may quote what a registry, a layout or a layer holds. */
+/** Makes the message safe to print: it may quote text of a registry, a layout or a layer. */
 export const imageError = (reason: ImageErrorReason, message: string) =>
   new ImageError({ reason, message: quotable(message) })
 
-/** An ImageError as it is, anything else as a failure of this machine's disk. */
+/** Keeps an ImageError; turns any other error into a failure of this machine's disk. */
 export const storageError = (doing: string) => (cause: unknown): ImageError =>
   cause instanceof ImageError
     ? cause

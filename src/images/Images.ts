@@ -19,7 +19,7 @@ import { makeRootfs } from "./Rootfs.ts"
 import type { Source } from "./Source.ts"
 import { makeStore } from "./Store.ts"
 
-/** An image pinned to the bytes of its platform's manifest; what `imageUri` points at later changes nothing. */
+/** An image pinned to the manifest of its platform; it stays the same if `imageUri` later points to another image. */
 export const ResolvedImage = Schema.Struct({
   imageUri: Schema.String,
   /** Digest of the manifest for this machine's platform, never of an index. */
@@ -30,13 +30,16 @@ export const ResolvedImage = Schema.Struct({
 })
 export type ResolvedImage = typeof ResolvedImage.Type
 
-/** How far a mirroring is: bytes that were already stored count as done. */
+/** Progress of a pull: bytes that were already stored count as done. */
 export interface MirrorProgress {
   readonly bytes: number
   readonly totalBytes: number
 }
 
-/** An unpacked image: `bytes` that it came to, unless it was there already. Paths below `rootfs` are the image's: never follow its symbolic links from outside of it. */
+/**
+ * An unpacked image. `bytes` is its unpacked size, undefined if it was unpacked already. Never follow symbolic links
+ * below `rootfs` from outside of it: they are the image's.
+ */
 export interface UnpackedImage {
   readonly rootfs: string
   readonly config: ImageConfig
@@ -54,7 +57,7 @@ const imageConfig = ({ config }: ConfigFile): ImageConfig => ({
   user: config?.User ?? ""
 })
 
-/** Config and layers, each digest once. */
+/** Config and layers, without duplicate digests. */
 const blobsOf = ({ manifest }: ImageManifest): ReadonlyArray<Descriptor> => [
   ...new Map([manifest.config, ...manifest.layers].map((blob) => [blob.digest, blob])).values()
 ]
@@ -65,8 +68,8 @@ const checkDigest = (digest: string) =>
     : imageError("invalid_reference", "An image's digest is sha256: and 64 hex digits")
 
 /**
- * The images that machines run: found in a registry (or, outside production, in an OCI layout on disk), mirrored by
- * digest into `{home}/images`, unpacked into `{home}/rootfs`. Once mirrored, an image needs its registry no more.
+ * The images that machines run: resolved in a registry (or, outside production, in an OCI layout on disk), mirrored by
+ * digest into `{home}/images`, unpacked into `{home}/rootfs`. A mirrored image no longer needs its registry.
  */
 export class Images extends Effect.Service<Images>()("images/Images", {
   effect: Effect.gen(function*() {
@@ -92,31 +95,31 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       return yield* readManifest({ bytes, digest, mediaType: mediaTypes.manifest }, limits)
     })
 
-    /** Manifests never change: what an image is made of need be read once. */
+    /** The digests that an image consists of. Cached, because manifests are immutable. */
     const closures = new Map<string, ReadonlyArray<string>>()
     const closure = Effect.fnUntraced(function*(digest: string) {
-      const known = closures.get(digest)
-      if (known !== undefined) return known
-      const found = yield* Effect.option(stored(digest))
-      if (Option.isNone(found)) return [digest]
-      const all = [digest, ...blobsOf(found.value).map((blob) => blob.digest)]
+      const cached = closures.get(digest)
+      if (cached !== undefined) return cached
+      const image = yield* Effect.option(stored(digest))
+      if (Option.isNone(image)) return [digest]
+      const all = [digest, ...blobsOf(image.value).map((blob) => blob.digest)]
       closures.set(digest, all)
       return all
     })
 
-    /** A collection that is under way leaves the image alone: whoever asked for it is about to use it. */
+    /** Makes a running collection keep the image, because the caller is about to use it. */
     const touch = (digest: string) => Effect.scoped(Effect.flatMap(closure(digest), pins.pin))
 
-    /** Whether the image is here whole, ready to unpack without its registry. */
+    /** Whether the store has the complete image, ready to unpack without its registry. */
     const has = Effect.fn("Images.has")(function*(digest: string) {
       yield* checkDigest(digest)
       yield* touch(digest)
       const image = yield* stored(digest)
       const present = yield* Effect.forEach(blobsOf(image), store.has)
-      return present.every((there) => there)
+      return present.every((isPresent) => isPresent)
     }, Effect.catchAll(() => Effect.succeed(false)))
 
-    /** Finds what the address means now, for this machine's architecture. Stores nothing. */
+    /** Resolves the address to the current image for this machine's architecture. Stores nothing. */
     const resolve = Effect.fn("Images.resolve")(function*(imageUri: string) {
       const source = yield* sourceOf(imageUri)
       const { digest, mediaType, totalSize } = yield* findImage(source, architectureOf(arch), limits)
@@ -124,11 +127,11 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       return { imageUri, digest, mediaType, totalSize } satisfies ResolvedImage
     })
 
-    /** The image of a digest that is known, at the address it came from: whatever else that address names by now. */
+    /** The image of a known digest at the address it came from, even if that address now names another image. */
     const pinned = Effect.fn("Images.pinned")(function*(imageUri: string, digest: string) {
       yield* checkDigest(digest)
       const source = yield* sourceOf(imageUri)
-      // Like what is stored, a manifest on disk need not name its type.
+      // As in the store, a manifest on disk need not name its type.
       const root = Effect.map(
         source.manifest(digest),
         (document) => ({ ...document, mediaType: document.mediaType ?? mediaTypes.manifest })
@@ -163,7 +166,7 @@ export class Images extends Effect.Service<Images>()("images/Images", {
           )
         ), { concurrency: pullsAtOnce, discard: true })
       yield* report
-      // The manifest comes last: where it is, the rest is.
+      // The manifest comes last: if it is stored, the rest is too.
       yield* store.put(
         { digest: image.digest, size: image.bytes.length },
         Effect.sync(() => Readable.from([image.bytes]))
@@ -171,7 +174,7 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       return image
     })
 
-    /** Copies the image into the local store, each byte verified. What is there already is not pulled again. */
+    /** Copies the image into the local store and verifies every byte. Stored blobs are not pulled again. */
     const mirror = Effect.fn("Images.mirror")(function*(
       resolved: ResolvedImage,
       onProgress: (progress: MirrorProgress) => Effect.Effect<void> = () => Effect.void
@@ -193,8 +196,8 @@ export class Images extends Effect.Service<Images>()("images/Images", {
     }, Effect.scoped)
 
     /**
-     * The image's files and how to start it, out of the store alone. Unpacked once, then reused; refused when it comes to
-     * more than `most` bytes.
+     * The image's files and how to start it, from the local store only. Unpacked once, then reused; fails when it
+     * unpacks to more than `most` bytes.
      */
     const unpack = Effect.fn("Images.unpack")(function*(digest: string, most = Infinity) {
       yield* checkDigest(digest)
@@ -207,8 +210,8 @@ export class Images extends Effect.Service<Images>()("images/Images", {
     }, Effect.scoped)
 
     /**
-     * Removes every stored and unpacked image but those that `keeping` finds, one collection after the other. What comes
-     * into use after that was found out stays too: an image that is resolved, looked for, mirrored or unpacked here.
+     * Removes every stored and unpacked image except those that `keeping` returns. Collections are serialised. Images
+     * that come into use while `keeping` runs or later stay too: those resolved, looked up, mirrored or unpacked here.
      */
     const collect = Effect.fn("Images.collect")(
       function*<E, R>(keeping: Effect.Effect<ReadonlySet<string>, E, R>) {

@@ -12,12 +12,12 @@ const decodeIndex = decodeDocument(Index, "The layout's index.json")
 const refName = "org.opencontainers.image.ref.name"
 
 const select = (index: Index, name: string, tag: string | undefined) => {
-  const fitting = index.manifests.filter(({ annotations }) => tag === undefined || annotations?.[refName] === tag)
-  const [first, ...others] = fitting
+  const matches = index.manifests.filter(({ annotations }) => tag === undefined || annotations?.[refName] === tag)
+  const [first, ...others] = matches
   if (first === undefined) return imageError("not_found", `${name} does not exist: the layout has no such image`)
   return others.length === 0 || tag !== undefined
     ? Effect.succeed(first)
-    : imageError("invalid_reference", `${name} holds ${fitting.length} images: name one by its tag`)
+    : imageError("invalid_reference", `${name} holds ${matches.length} images: name one by its tag`)
 }
 
 /** An image in an OCI layout directory (image-spec, image-layout.md). */
@@ -28,10 +28,10 @@ export const layoutSource = (limits: Limits, reference: LayoutReference): Source
 
   const missing = (path: string): ImageError => imageError("not_found", `${name} does not exist: ${path} is not there`)
 
-  /** The size of a regular file: a fifo or a device below the layout would otherwise be waited on. */
+  /** The size of a regular file. Rejects others, because reading a fifo or a device could block. */
   const sizeOf = (path: string) =>
     Effect.tryPromise({ try: () => lstat(path), catch: () => missing(path) }).pipe(
-      Effect.flatMap((found) => found.isFile() ? Effect.succeed(found.size) : missing(path))
+      Effect.flatMap((stats) => stats.isFile() ? Effect.succeed(stats.size) : missing(path))
     )
 
   const read = Effect.fnUntraced(function*(path: string) {

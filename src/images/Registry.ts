@@ -18,7 +18,7 @@ const decodeToken = decodeDocument(
 
 /**
  * An image in a registry, by the OCI distribution specification (pull): anonymous or with the token that the registry
- * asks for. A registry on the operator's list of private hosts may speak plain http.
+ * requires. A registry on the operator's allow-list of private hosts may use plain http.
  */
 export const registrySource = (http: GuardedHttp, limits: Limits, reference: RegistryReference) =>
   Effect.gen(function*() {
@@ -56,16 +56,16 @@ export const registrySource = (http: GuardedHttp, limits: Limits, reference: Reg
       const answer = yield* exchange({ url, totalMs: limits.documentMs })
       if (answer.status !== 200) return yield* statusError(answer.status === 404 ? 401 : answer.status, name)
       const { access_token, token: value = access_token } = yield* decodeToken(yield* readAll(answer))
-      // It goes into a header: a token that is no token68 (RFC 6750 §2.1) is not repeated.
+      // The token goes into a header, so only token68 (RFC 6750 §2.1) is accepted.
       if (value === undefined || !/^[A-Za-z0-9._~+/=-]{1,16384}$/.test(value)) {
         return yield* imageError("unauthorized", `${reference.registry} gave no usable token for ${name}`)
       }
       yield* Ref.set(token, value)
     }, Effect.scoped)
 
-    /** Several pulls may find the same token run out: the first one fetches the next, the others wait for it. */
+    /** When several pulls find the token expired, the first fetches a new one and the others wait for it. */
     const refresh = (response: GuardedResponse<Readable>, used: string | undefined) =>
-      Effect.flatMap(Ref.get(token), (now) => now === used ? fetchToken(response) : Effect.void).pipe(
+      Effect.flatMap(Ref.get(token), (current) => current === used ? fetchToken(response) : Effect.void).pipe(
         mutex.withPermits(1)
       )
 
@@ -76,7 +76,7 @@ export const registrySource = (http: GuardedHttp, limits: Limits, reference: Reg
           : { ...request, headers: { ...request.headers, authorization: `Bearer ${value}` } }
       )
 
-    /** Once more with a fresh token when the first answer is 401: none was sent yet, or it has run out. */
+    /** Retries once with a new token when the first answer is 401: no token was sent, or it has expired. */
     const call = Effect.fnUntraced(function*(request: GuardedRequest, what: string) {
       const used = yield* Ref.get(token)
       const first = yield* authorized(request, used)
@@ -98,22 +98,22 @@ export const registrySource = (http: GuardedHttp, limits: Limits, reference: Reg
     })
     const origin = yield* findOrigin
 
-    const document = (wanted: string) =>
+    const document = (target: string) =>
       Effect.gen(function*() {
-        const what = wanted === reference.digest || wanted === reference.tag ? name : `${name} (${wanted})`
+        const what = target === reference.digest || target === reference.tag ? name : `${name} (${target})`
         const response = yield* call({
-          url: at(origin, `manifests/${wanted}`),
+          url: at(origin, `manifests/${target}`),
           headers: { accept: acceptedTypes },
           maxBytes: limits.document,
           totalMs: limits.documentMs
         }, what)
         const bytes = yield* readAll(response)
         const digest = digestOf(bytes)
-        const promised = wanted.startsWith("sha256:") ? wanted : response.headers["docker-content-digest"]
-        if (typeof promised === "string" && promised.startsWith("sha256:") && promised !== digest) {
+        const expected = target.startsWith("sha256:") ? target : response.headers["docker-content-digest"]
+        if (typeof expected === "string" && expected.startsWith("sha256:") && expected !== digest) {
           return yield* imageError(
             "digest_mismatch",
-            `The manifest of ${what} has the digest ${digest}, not ${promised}`
+            `The manifest of ${what} has the digest ${digest}, not ${expected}`
           )
         }
         return { bytes, digest, mediaType: response.headers["content-type"] } satisfies SourceDocument
@@ -122,7 +122,7 @@ export const registrySource = (http: GuardedHttp, limits: Limits, reference: Reg
     const blob = Effect.fnUntraced(function*(descriptor: Descriptor) {
       const response = yield* call({
         url: at(origin, `blobs/${descriptor.digest}`),
-        // One byte more than promised is enough to know that the promise is broken.
+        // One byte more than announced is enough to detect a blob that is too large.
         maxBytes: descriptor.size + 1,
         totalMs: limits.blobMs,
         idleMs: 30_000
@@ -137,5 +137,5 @@ export const registrySource = (http: GuardedHttp, limits: Limits, reference: Reg
     } satisfies Source
   })
 
-/** Whether trying again may help: what the network broke, not what the registry decided. */
+/** Whether a retry may help: for errors of the network, not for answers of the registry. */
 export const isTransient = (error: ImageError): boolean => error.reason === "unreachable"

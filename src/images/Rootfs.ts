@@ -34,12 +34,12 @@ const bytesBelow = async (directory: string): Promise<number> => {
   return bytes
 }
 
-/** The unpacked images, a directory each, named by the hex digits of the manifest's digest. */
+/** The unpacked images, one directory each, named by the hex digits of the manifest's digest. */
 export const makeRootfs = (directory: string, store: Store, limits: Limits) => {
   const lock = keyedMutex()
   const path = (digest: string) => join(directory, digest.slice("sha256:".length))
   const exists = (target: string) =>
-    Effect.promise(() => stat(target).then((found) => found.isDirectory(), () => false))
+    Effect.promise(() => stat(target).then((stats) => stats.isDirectory(), () => false))
 
   const discard = (name: string) =>
     Effect.promise(() => rm(join(directory, name), { recursive: true, force: true }).catch(() => {})).pipe(
@@ -60,15 +60,15 @@ export const makeRootfs = (directory: string, store: Store, limits: Limits) => {
       discard
     )
 
-  /** A layer that unpacks to something else was damaged on disk, or never was right: only the former is removed. */
+  /** A layer that doesn't match is either damaged on disk, then it is removed, or was wrong from the start. */
   const recheck = (layers: ReadonlyArray<Layer>) => (error: ImageError) =>
     error.reason === "digest_mismatch" || error.reason === "invalid_image"
       ? Effect.ignore(Effect.forEach(layers, ({ digest }) => Effect.ignore(store.recheck(digest)), { discard: true }))
       : Effect.void
 
   /**
-   * The directory of the image's files, made when absent, of `most` bytes at most. It appears whole or not at all. With
-   * it come the bytes that were unpacked, unless it was there.
+   * The directory of the image's files, created atomically if absent, with `most` bytes at most. `bytes` is the
+   * unpacked size, undefined if the directory existed.
    */
   const ensure = (digest: string, manifest: Manifest, config: ConfigFile, most: number) =>
     Effect.gen(function*() {

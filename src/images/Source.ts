@@ -3,7 +3,7 @@ import type { Readable } from "node:stream"
 import type { ImageError } from "./ImageError.ts"
 import type { Descriptor } from "./manifest.ts"
 
-/** Bytes of a manifest as served; nothing about them is verified yet. */
+/** Bytes of a manifest as served, not verified yet. */
 export interface SourceDocument {
   readonly bytes: Buffer
   readonly mediaType: string | undefined
@@ -16,6 +16,6 @@ export interface Source {
   readonly root: Effect.Effect<SourceDocument, ImageError>
   /** The manifest of this digest, verified. */
   readonly manifest: (digest: string) => Effect.Effect<SourceDocument, ImageError>
-  /** A blob's bytes as they come. Whoever reads them verifies them. */
+  /** A blob's bytes, not verified: the reader must do that. */
   readonly blob: (descriptor: Descriptor) => Effect.Effect<Readable, ImageError, Scope.Scope>
 }

@@ -9,13 +9,13 @@ import { abortable } from "./abortable.ts"
 import { type ImageError, imageError, storageError } from "./ImageError.ts"
 import { decodeDocument, type Descriptor, digestOf, Index } from "./manifest.ts"
 import { releaseTemporary, temporaryName } from "./temporary.ts"
-import { brokenStream, verifying, type Wanted } from "./verify.ts"
+import { brokenStream, verifying, type ExpectedBlob } from "./verify.ts"
 
 const decodeIndex = decodeDocument(Index, "The local index of images")
 
 /**
- * The local OCI layout (image-spec, image-layout.md). A blob is there when its file is: files appear by rename after
- * every byte was verified and synced, so half a file never counts, whatever crashed.
+ * The local OCI layout (image-spec, image-layout.md). A blob exists when its file does: files appear by rename after
+ * every byte was verified and synced, so a crash never leaves a partial blob.
  */
 export const makeStore = (directory: string) => {
   const blobs = join(directory, "blobs", "sha256")
@@ -34,9 +34,9 @@ export const makeStore = (directory: string) => {
 
   /** The blob's size on disk, or undefined. */
   const size = (digest: string) =>
-    Effect.promise(() => stat(path(digest)).then((found) => found.isFile() ? found.size : undefined, () => undefined))
+    Effect.promise(() => stat(path(digest)).then((stats) => stats.isFile() ? stats.size : undefined, () => undefined))
 
-  const has = (wanted: Wanted) => Effect.map(size(wanted.digest), (found) => found === wanted.size)
+  const has = (blob: ExpectedBlob) => Effect.map(size(blob.digest), (actual) => actual === blob.size)
 
   const withTemporary = <A, E, R>(use: (file: string) => Effect.Effect<A, E, R>) =>
     Effect.acquireUseRelease(
@@ -48,31 +48,31 @@ export const makeStore = (directory: string) => {
         )
     )
 
-  /** Stores what `source` yields if it is what `wanted` says, else stores nothing. Present blobs are not read again. */
+  /** Stores the bytes of `source` if they match `blob`, else stores nothing. Doesn't read a stored blob again. */
   const put = <R>(
-    wanted: Wanted,
+    blob: ExpectedBlob,
     source: Effect.Effect<Readable, ImageError, R>,
     onBytes?: (count: number) => void
   ): Effect.Effect<void, ImageError, Exclude<R, Scope.Scope>> =>
     withTemporary((temporary) =>
       Effect.scoped(Effect.flatMap(source, (bytes) =>
         abortable(async (signal) => {
-          // Opened here: a stream that opens its file by itself may do so after a failure had it removed.
+          // Opened here, because a stream opens its file later, maybe after a failure has removed it.
           const file = (await open(temporary, "wx", 0o600)).createWriteStream({ flush: true })
-          await pipeline(bytes, verifying(wanted, onBytes), file, { signal })
-          await rename(temporary, path(wanted.digest))
+          await pipeline(bytes, verifying(blob, onBytes), file, { signal })
+          await rename(temporary, path(blob.digest))
         }, (cause) => brokenStream(bytes.errored ?? cause))))
     ).pipe(
-      (write) => Effect.flatMap(has(wanted), (present) => present ? Effect.void : write),
-      lock(wanted.digest)
+      (write) => Effect.flatMap(has(blob), (present) => present ? Effect.void : write),
+      lock(blob.digest)
     )
 
-  /** A small document, verified as it is read. */
+  /** Reads and verifies a small document. */
   const read = (digest: string, maxBytes: number) =>
     Effect.gen(function*() {
-      const found = yield* size(digest)
-      if (found === undefined) return yield* imageError("not_found", `${digest} is not in the image store`)
-      if (found > maxBytes) return yield* imageError("too_large", `${digest} is larger than ${maxBytes} bytes`)
+      const stored = yield* size(digest)
+      if (stored === undefined) return yield* imageError("not_found", `${digest} is not in the image store`)
+      if (stored > maxBytes) return yield* imageError("too_large", `${digest} is larger than ${maxBytes} bytes`)
       const bytes = yield* Effect.tryPromise({
         try: () => readFile(path(digest)),
         catch: storageError("Reading an image")
@@ -87,17 +87,17 @@ export const makeStore = (directory: string) => {
 
   const discard = (digest: string) => Effect.promise(() => rm(path(digest), { force: true }).catch(() => {}))
 
-  /** Whether the stored bytes still are what their name says; a damaged blob is removed. */
+  /** Verifies the stored bytes against their digest; removes a damaged blob. */
   const recheck = (digest: string) =>
-    Effect.flatMap(size(digest), (found) =>
+    Effect.flatMap(size(digest), (stored) =>
       abortable(async (signal) => {
         const sink = new Transform({ transform: (_chunk, _encoding, done) => done() })
-        await pipeline(createReadStream(path(digest)), verifying({ digest, size: found ?? 0 }), sink.resume(), {
+        await pipeline(createReadStream(path(digest)), verifying({ digest, size: stored ?? 0 }), sink.resume(), {
           signal
         })
       }, brokenStream)).pipe(Effect.tapError(() => discard(digest)))
 
-  /** Rewrites index.json, which lists the images for other tools; the store itself goes by its blobs. */
+  /** Rewrites index.json, which lists the images for other tools; the store itself uses only its blobs. */
   const updateIndex = (change: (manifests: ReadonlyArray<Descriptor>) => ReadonlyArray<Descriptor>) =>
     withTemporary((temporary) =>
       Effect.tryPromise({

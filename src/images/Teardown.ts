@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { ImageCleanup } from "./ImageCleanup.ts"
 
 /**
- * Destroys what servers that are gone still hold. Called after their rows were deleted: when it is cut off or fails,
- * the reaper finds machines without a row and goes on. Their images go by themselves then.
+ * Destroys the machines of deleted servers. Call it after their rows were deleted: if it is interrupted or fails, the
+ * reaper destroys machines without a row. It also requests the removal of unused images.
  */
 export class Teardown extends Effect.Service<Teardown>()("machines/Teardown", {
   effect: Effect.gen(function*() {

@@ -4,7 +4,7 @@ import { chmod, link, lstat, mkdir, open, readdir, rm, symlink } from "node:fs/p
 import { join } from "node:path"
 import { entryPath, hostile, pathParts, shown } from "./entry-path.ts"
 
-/** The part of a tar header that a root file system is made of. */
+/** The fields of a tar header that are used for a root file system. */
 export interface TreeEntry {
   readonly name: string
   readonly type: "file" | "directory" | "symlink" | "link"
@@ -20,20 +20,20 @@ const orThrow = <A, E>(either: Either.Either<A, E>): A => {
   return either.right
 }
 
-// Setuid and setgid would act on the host, where these files also lie; sticky is harmless and /tmp wants it.
+// Without setuid and setgid, which would also work on the host. The sticky bit is harmless, and /tmp needs it.
 const permissions = (mode: number) => mode & 0o1777
 
 /**
- * A root file system under construction. Nothing is ever reached through a symbolic link: each parent of a path is
- * looked at before it is used, so an entry stays below `root` whatever the entries before it made.
+ * A root file system under construction. It never follows a symbolic link: each parent of a path is checked before it
+ * is used, so an entry stays below `root` whatever earlier entries created.
  */
 export class Tree {
   readonly #root: string
-  /** Directories known to be real; forgotten as a whole when one is removed. */
+  /** Paths known to be real directories; cleared when any directory is removed. */
   readonly #real = new Set<string>()
-  /** What the present layer made, which its own whiteouts do not hide. */
-  readonly #made = new Set<string>()
-  /** Directories that the present layer has emptied of lower content; asking again costs nothing. */
+  /** Paths that the current layer created: its own whiteouts don't hide them. */
+  readonly #created = new Set<string>()
+  /** Directories whose lower content the current layer has already hidden. */
   readonly #emptied = new Set<string>()
 
   constructor(root: string) {
@@ -41,7 +41,7 @@ export class Tree {
   }
 
   nextLayer(): void {
-    this.#made.clear()
+    this.#created.clear()
     this.#emptied.clear()
   }
 
@@ -67,17 +67,17 @@ export class Tree {
       if (entry.type === "symlink") await this.#symlink(path, entry)
       else await this.#file(path, entry, content)
     }
-    this.#made.add(parts.join("/"))
+    this.#created.add(parts.join("/"))
   }
 
   async #file(path: string, entry: TreeEntry, content: AsyncIterable<unknown>): Promise<void> {
-    // "wx" is O_EXCL: it fails on anything that is there, a dangling link included.
+    // "wx" is O_EXCL: it fails if anything exists there, including a dangling link.
     const file = await open(path, "wx", 0o600)
     try {
-      // On a file handle, each writeFile goes on where the last one ended.
+      // On a file handle, each writeFile continues where the last one ended.
       for await (const chunk of content) if (chunk instanceof Uint8Array) await file.writeFile(chunk)
       await file.chmod(permissions(entry.mode))
-      // Kept because interpreters compare it with that of their compiled files.
+      // Interpreters compare the time with that of their compiled files.
       await file.utimes(entry.mtime, entry.mtime)
     } finally {
       await file.close()
@@ -93,8 +93,8 @@ export class Tree {
 
   async #link(parts: Parts, entry: TreeEntry): Promise<void> {
     const target = orThrow(pathParts(entry.linkname))
-    const found = await this.#look(target)
-    if (found === undefined || !(found.isFile() || found.isSymbolicLink())) {
+    const stats = await this.#look(target)
+    if (stats === undefined || !(stats.isFile() || stats.isSymbolicLink())) {
       throw hostile(`${shown(entry.name)} is a hard link to ${shown(entry.linkname)}, which is not a file of the image`)
     }
     if (target.join("/") === parts.join("/")) return
@@ -104,10 +104,10 @@ export class Tree {
   }
 
   async #directory(parts: Parts, entry: TreeEntry): Promise<void> {
-    const found = await this.#stat(parts)
-    if (found !== undefined && !found.isDirectory()) await this.#clear(parts)
-    if (found === undefined || !found.isDirectory()) await mkdir(this.#at(parts), { mode: 0o700 })
-    // The owner keeps all rights, or an ordinary user could neither fill nor remove the directory.
+    const stats = await this.#stat(parts)
+    if (stats !== undefined && !stats.isDirectory()) await this.#clear(parts)
+    if (stats === undefined || !stats.isDirectory()) await mkdir(this.#at(parts), { mode: 0o700 })
+    // The owner keeps all rights: without them an ordinary user could neither fill nor remove the directory.
     await chmod(this.#at(parts), permissions(entry.mode) | 0o700)
     this.#real.add(parts.join("/"))
   }
@@ -116,54 +116,54 @@ export class Tree {
     for (let depth = 1; depth <= parts.length; depth++) {
       const part = parts.slice(0, depth)
       const key = part.join("/")
-      this.#made.add(key)
+      this.#created.add(key)
       if (this.#real.has(key)) continue
-      const found = await this.#stat(part)
-      if (found === undefined) await mkdir(this.#at(part), { mode: 0o755 })
-      else this.#mustBeDirectory(found, key)
+      const stats = await this.#stat(part)
+      if (stats === undefined) await mkdir(this.#at(part), { mode: 0o755 })
+      else this.#mustBeDirectory(stats, key)
       this.#real.add(key)
     }
   }
 
-  /** What is at a path, undefined when it or a parent is missing. A link among its parents is refused. */
+  /** The stats of a path, undefined when it or a parent is missing. Fails when a parent is a link. */
   async #look(parts: Parts): Promise<Stats | undefined> {
     for (let depth = 1; depth < parts.length; depth++) {
       const key = parts.slice(0, depth).join("/")
       if (this.#real.has(key)) continue
-      const found = await this.#stat(parts.slice(0, depth))
-      if (found === undefined) return undefined
-      this.#mustBeDirectory(found, key)
+      const stats = await this.#stat(parts.slice(0, depth))
+      if (stats === undefined) return undefined
+      this.#mustBeDirectory(stats, key)
       this.#real.add(key)
     }
     return this.#stat(parts)
   }
 
-  #mustBeDirectory(found: Stats, path: string): void {
-    if (found.isSymbolicLink()) throw hostile(`a path goes through the symbolic link ${shown(path)}`)
-    if (!found.isDirectory()) throw hostile(`a path goes through ${shown(path)}, which is not a directory`)
+  #mustBeDirectory(stats: Stats, path: string): void {
+    if (stats.isSymbolicLink()) throw hostile(`a path goes through the symbolic link ${shown(path)}`)
+    if (!stats.isDirectory()) throw hostile(`a path goes through ${shown(path)}, which is not a directory`)
   }
 
   async #hide(parts: Parts): Promise<void> {
-    const found = await this.#look(parts)
-    if (found === undefined) return
-    if (!this.#made.has(parts.join("/"))) return this.#clear(parts)
-    if (found.isDirectory()) await this.#hideChildren(parts)
+    const stats = await this.#look(parts)
+    if (stats === undefined) return
+    if (!this.#created.has(parts.join("/"))) return this.#clear(parts)
+    if (stats.isDirectory()) await this.#hideChildren(parts)
   }
 
   async #hideChildren(parts: Parts): Promise<void> {
-    const found = await this.#look(parts)
-    if (found === undefined) return
+    const stats = await this.#look(parts)
+    if (stats === undefined) return
     const key = parts.join("/")
-    this.#mustBeDirectory(found, key)
+    this.#mustBeDirectory(stats, key)
     if (this.#emptied.has(key)) return
     this.#emptied.add(key)
     for (const child of await readdir(this.#at(parts))) await this.#hide([...parts, child])
   }
 
   async #clear(parts: Parts): Promise<void> {
-    const found = await this.#stat(parts)
-    if (found === undefined) return
-    if (found.isDirectory()) this.#real.clear()
+    const stats = await this.#stat(parts)
+    if (stats === undefined) return
+    if (stats.isDirectory()) this.#real.clear()
     await rm(this.#at(parts), { recursive: true, force: true })
   }
 

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 
 /**
- * Runs asynchronous file work that stops at its signal. Unlike `Effect.tryPromise`, an interruption waits until the
- * work has really stopped, so that what cleans up after it finds nothing still being written.
+ * Runs asynchronous file work that stops at its signal. Unlike with `Effect.tryPromise`, an interruption waits until
+ * the work has really stopped, so that nothing is still written during the cleanup.
  */
 export const abortable = <A, E>(
   run: (signal: AbortSignal) => Promise<A>,

@@ -1,4 +1,4 @@
-/** Where and for what a registry wants a token. */
+/** Where to get a token for a registry, and for which service and scope. */
 export interface BearerChallenge {
   readonly realm: string
   readonly service: string | undefined
@@ -9,21 +9,21 @@ const parameter = /([a-zA-Z_]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g
 
 /**
  * The Bearer challenge of a `WWW-Authenticate` header (RFC 6750 §3, distribution "token" specification); undefined when
- * the header offers none with a realm.
+ * the header has none with a realm.
  */
 export const bearerChallenge = (header: string | undefined): BearerChallenge | undefined => {
   const start = header === undefined ? -1 : header.slice(0, 4096).search(/(?:^|,\s*)bearer\s/i)
   if (header === undefined || start < 0) return undefined
-  const found = new Map<string, string>()
+  const parameters = new Map<string, string>()
   for (const [, name = "", quoted, plain] of header.slice(start, 4096).matchAll(parameter)) {
     const key = name.toLowerCase()
-    if (!found.has(key)) found.set(key, quoted === undefined ? plain ?? "" : quoted.replace(/\\(.)/g, "$1"))
+    if (!parameters.has(key)) parameters.set(key, quoted === undefined ? plain ?? "" : quoted.replace(/\\(.)/g, "$1"))
   }
-  const realm = found.get("realm")
-  return realm === undefined ? undefined : { realm, service: found.get("service"), scope: found.get("scope") }
+  const realm = parameters.get("realm")
+  return realm === undefined ? undefined : { realm, service: parameters.get("service"), scope: parameters.get("scope") }
 }
 
-/** The token endpoint's address for a challenge, or undefined when the realm is no URL. */
+/** The token endpoint's URL for a challenge; undefined when the realm is not a URL. */
 export const tokenUrl = (challenge: BearerChallenge, defaultScope: string): string | undefined => {
   if (!URL.canParse(challenge.realm)) return undefined
   const url = new URL(challenge.realm)

@@ -7,7 +7,7 @@ import type { Rootfs } from "./Rootfs.ts"
 import type { Store } from "./Store.ts"
 import { isAbandoned, releaseTemporary, temporaryName } from "./temporary.ts"
 
-/** What a collection freed. */
+/** Counts of what a collection removed. */
 export interface Collected {
   readonly blobs: number
   readonly bytes: number
@@ -17,8 +17,8 @@ export interface Collected {
 const list = (directory: string) => readdir(directory).catch(() => [])
 
 /**
- * Looking whether a file is in use and unlinking it happen in one step of the event loop: in between, a pull could
- * find the blob present and count on it.
+ * The check whether a blob is needed and its unlink are synchronous: between them a pull could find the blob present
+ * and rely on it.
  */
 const removeBlobs = async (store: Store, needed: (digest: string) => boolean) => {
   let blobs = 0
@@ -35,7 +35,7 @@ const removeBlobs = async (store: Store, needed: (digest: string) => boolean) =>
 
 const removeRootfs = async (rootfs: Rootfs, needed: (digest: string) => boolean) => {
   const doomed: Array<string> = []
-  // All at once, as what is needed was found out just now; to remove their files takes its time.
+  // Renames all of them first, while the set of needed images is still current: removing their files is slow.
   for (const name of await list(rootfs.directory)) {
     if (name.startsWith(".") ? !isAbandoned(name) : needed(`sha256:${name}`)) continue
     const temporary = temporaryName()
@@ -49,7 +49,7 @@ const removeRootfs = async (rootfs: Rootfs, needed: (digest: string) => boolean)
   return doomed.length
 }
 
-/** Removes every blob and unpacked image that is not needed, and what crashes left half-made. */
+/** Removes all blobs and unpacked images that are not needed, and incomplete files left by crashes. */
 export const collectGarbage = (
   store: Store,
   rootfs: Rootfs,
@@ -57,7 +57,7 @@ export const collectGarbage = (
 ): Effect.Effect<Collected, ImageError> =>
   Effect.gen(function*() {
     const failed = storageError("Removing unused images")
-    // The index first: it never lists what is gone.
+    // The index first, so that it never lists a removed image.
     yield* store.updateIndex((manifests) => manifests.filter(({ digest }) => needed.blob(digest)))
     const unpacked = yield* Effect.tryPromise({ try: () => removeRootfs(rootfs, needed.rootfs), catch: failed })
     const freed = yield* Effect.tryPromise({ try: () => removeBlobs(store, needed.blob), catch: failed })

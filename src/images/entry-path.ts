@@ -8,7 +8,7 @@ const maxDepth = 256
 const whiteout = ".wh."
 const opaque = ".wh..wh..opq"
 
-/** What a layer's entry is about: a place in the root file system, or a removal from the layers below. */
+/** What a layer's entry does: it sets a path of the root file system, or removes one of the layers below. */
 export type EntryPath =
   | { readonly _tag: "Place"; readonly parts: ReadonlyArray<string> }
   | { readonly _tag: "Whiteout"; readonly parts: ReadonlyArray<string> }
@@ -21,7 +21,7 @@ export const hostile = (why: string): ImageError => imageError("hostile_layer", 
 
 export const shown = (path: string): string => JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path)
 
-/** The components of a name inside an archive. Never empty, `.`, `..` or absolute: such a name is refused. */
+/** Splits a name of an archive into its components. Refuses absolute names, `..`, NUL and names that are too long. */
 export const pathParts = (name: string): Either.Either<ReadonlyArray<string>, ImageError> => {
   if (name.startsWith("/")) return Either.left(hostile(`the path ${shown(name)} is absolute`))
   if (name.includes("\0")) return Either.left(hostile(`the path ${shown(name)} holds a NUL`))

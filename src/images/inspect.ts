@@ -27,7 +27,7 @@ export interface ImageManifest {
   readonly totalSize: number
 }
 
-/** The manifest inside a document, held to what this platform can run and is willing to store. */
+/** The manifest in a document, checked against what this platform can run and its limits for storage. */
 export const readManifest = (document: SourceDocument, limits: Limits) =>
   Effect.gen(function*() {
     const decoded = yield* decodeManifestDocument(document.bytes, document.mediaType)
@@ -37,9 +37,10 @@ export const readManifest = (document: SourceDocument, limits: Limits) =>
     if (!configTypes.has(config.mediaType)) {
       return yield* imageError("unsupported", `${JSON.stringify(config.mediaType)} is not a container image`)
     }
-    const odd = layers.find((layer) => !canUnpack(layer.mediaType))
-    if (odd !== undefined) {
-      return yield* imageError("unsupported", `Layers of type ${JSON.stringify(odd.mediaType)} are not supported`)
+    const unsupported = layers.find((layer) => !canUnpack(layer.mediaType))
+    if (unsupported !== undefined) {
+      const { mediaType } = unsupported
+      return yield* imageError("unsupported", `Layers of type ${JSON.stringify(mediaType)} are not supported`)
     }
     if (layers.length > limits.layers) {
       return yield* imageError("too_large", `The image has ${layers.length} layers, more than ${limits.layers}`)
@@ -62,7 +63,7 @@ const readVerified = (descriptor: Descriptor, open: ReturnType<Source["blob"]>) 
       return Buffer.concat(chunks)
     }, (cause) => brokenStream(body.errored ?? cause))))
 
-/** Finds the image of a source for Linux on `architecture`: through an index if there is one, checked by its config. */
+/** Finds the image of a source for Linux on `architecture`: via its index if there is one, and checks the config. */
 export const findImage = (source: Source, architecture: string, limits: Limits) =>
   Effect.gen(function*() {
     const root = yield* source.root

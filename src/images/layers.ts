@@ -31,17 +31,17 @@ const decompressor = (mediaType: string): Transform => {
   const compression = compressionOf(mediaType)
   if (compression === "gzip") return zlib.createGunzip()
   if (compression === "none") return new PassThrough()
-  const made: unknown = typeof zstd === "function" ? Reflect.apply(zstd, zlib, []) : undefined
-  if (made instanceof Transform) return made
+  const stream: unknown = typeof zstd === "function" ? Reflect.apply(zstd, zlib, []) : undefined
+  if (stream instanceof Transform) return stream
   throw imageError("unsupported", `Layers of type ${JSON.stringify(mediaType)} are not supported`)
 }
 
-/** What the layers of one image may still cost. */
+/** The remaining budget of the layers of one image. */
 interface Budget {
   bytes: number
   entries: number
-  /** The bytes it began with, and what it means that they are spent. */
-  readonly whole: number
+  /** The bytes at the start, and the error's reason when they are used up. */
+  readonly total: number
   readonly reason: "too_large" | "over_budget"
 }
 
@@ -50,7 +50,7 @@ const metered = (budget: Budget, onChunk: (chunk: Buffer) => void) =>
     transform(chunk: Buffer, _encoding, done) {
       budget.bytes -= chunk.length
       if (budget.bytes < 0) {
-        return done(imageError(budget.reason, `The image unpacks to more than ${budget.whole} bytes`))
+        return done(imageError(budget.reason, `The image unpacks to more than ${budget.total} bytes`))
       }
       onChunk(chunk)
       done(null, chunk)
@@ -68,10 +68,10 @@ const kinds: Readonly<Record<string, TreeEntry["type"] | "skipped">> = {
   "fifo": "skipped"
 }
 
-/** Extended attributes far beyond any real archive only serve to slow the reader down. */
+/** Far more than any real archive has: more extended attributes would only slow the reader down. */
 const maxAttributes = 1000
 
-/** The year 9999; file systems take no more than a few centuries further. */
+/** The year 9999; file systems support only a few centuries more. */
 const maxTime = 253_402_300_799_000
 
 const attributesOf = (header: Header): ReadonlyArray<string> =>
@@ -86,25 +86,25 @@ const treeEntry = (header: Header): TreeEntry | undefined => {
   }
   if (type === "skipped") return undefined
   const { mode, mtime, name } = header
-  // Old archives mark a directory by its slash alone.
+  // Old archives mark a directory only by a trailing slash.
   const isDirectory = type === "directory" || type === "file" && name.endsWith("/")
-  // A time field may hold anything up to 95 bits; one that is no date counts as none.
-  const readable = Math.abs(mtime.getTime()) <= maxTime ? mtime : new Date(0)
-  return { name, type: isDirectory ? "directory" : type, mode, mtime: readable, linkname: header.linkname ?? "" }
+  // A time field may have up to 95 bits; an invalid date becomes 1970.
+  const modified = Math.abs(mtime.getTime()) <= maxTime ? mtime : new Date(0)
+  return { name, type: isDirectory ? "directory" : type, mode, mtime: modified, linkname: header.linkname ?? "" }
 }
 
 const applyEntries = async (entries: Extract, tree: Tree, budget: Budget, limits: Limits) => {
   for await (const entry of entries) {
     if (--budget.entries < 0) throw imageError("too_large", `The image has more than ${limits.entries} files`)
-    const wanted = treeEntry(entry.header)
-    if (wanted !== undefined) await tree.apply(wanted, entry)
+    const fields = treeEntry(entry.header)
+    if (fields !== undefined) await tree.apply(fields, entry)
     entry.resume()
   }
 }
 
 const brokenLayer = (layer: Layer, cause: unknown): unknown => {
   if (cause instanceof ImageError || !(cause instanceof Error)) return cause
-  // A system call's error is this machine's; the rest comes from the archive's or the compression's reader.
+  // An error of a system call is a fault of this machine; others come from reading the archive or its compression.
   if ("syscall" in cause || cause.name === "AbortError") return cause
   return imageError("invalid_image", `Layer ${layer.digest} is not a readable archive: ${cause.message}`)
 }
@@ -121,7 +121,7 @@ const applyLayer = async (layer: Layer, tree: Tree, budget: Budget, limits: Limi
   )
   tree.nextLayer()
   const [read, applied] = await Promise.allSettled([reading, applyEntries(entries, tree, budget, limits)])
-  // When the tree refuses an entry the pipeline only sees its stream close, so the tree's word comes first.
+  // When the tree refuses an entry, the pipeline only sees its stream close, so the tree's error comes first.
   const failures = [applied, read].flatMap((result) => result.status === "rejected" ? [result.reason] : [])
   if (signal.aborted) throw signal.reason
   if (failures.length > 0) {
@@ -134,8 +134,8 @@ const applyLayer = async (layer: Layer, tree: Tree, budget: Budget, limits: Limi
 }
 
 /**
- * Unpacks the layers in order into `root`, an empty directory, as long as they come to no more than `most` bytes; how many
- * they came to. Throws ImageError, or a file system's error.
+ * Unpacks the layers in order into `root`, an empty directory, up to `most` bytes. Returns the unpacked size. Throws
+ * ImageError or a file system error.
  */
 export const applyLayers = async (
   root: string,
@@ -144,10 +144,10 @@ export const applyLayers = async (
   most: number,
   signal: AbortSignal
 ): Promise<number> => {
-  const whole = Math.min(limits.unpacked, most)
+  const total = Math.min(limits.unpacked, most)
   const reason = most < limits.unpacked ? "over_budget" : "too_large"
-  const budget: Budget = { bytes: whole, entries: limits.entries, whole, reason }
+  const budget: Budget = { bytes: total, entries: limits.entries, total, reason }
   const tree = new Tree(root)
   for (const layer of layers) await applyLayer(layer, tree, budget, limits, signal)
-  return whole - budget.bytes
+  return total - budget.bytes
 }

@@ -16,7 +16,7 @@ import { architectureOf } from "./platform.ts"
 import { makeStore } from "./Store.ts"
 import { releaseTemporary, temporaryName } from "./temporary.ts"
 
-/** Something in an image, at a path without a leading slash. Modes default to 0755 for directories, else 0644. */
+/** An entry of an image, at a path without a leading slash. Modes default to 0755 for directories, else 0644. */
 export type LayoutEntry =
   | { readonly type: "file"; readonly path: string; readonly content: string | Uint8Array; readonly mode?: number }
   | { readonly type: "copy"; readonly path: string; readonly from: string; readonly mode?: number }
@@ -27,15 +27,15 @@ export interface LayoutImage {
   /** Lowest first. */
   readonly layers: ReadonlyArray<ReadonlyArray<LayoutEntry>>
   readonly config: ImageConfig
-  /** By the name that image platforms use (`amd64`); default this machine's. */
+  /** As image platforms name it (`amd64`); default this machine's. */
   readonly architecture?: string
-  /** Default `latest`. An image that the layout has under this tag is replaced. */
+  /** Default `latest`. Replaces the layout's image with this tag. */
   readonly tag?: string
 }
 
 const entryInto = (archive: Pack, entry: LayoutEntry, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
-    // The same input gives the same bytes: no owner, no time of its own.
+    // No owner and a fixed time, so that the same input gives the same bytes.
     const header = { name: entry.path, mtime: new Date(0), uid: 0, gid: 0 }
     const done = (failure?: Error | null) => failure ? reject(failure) : resolve()
     if (entry.type === "directory") archive.entry({ ...header, type: "directory", mode: entry.mode ?? 0o755 }, done)
@@ -70,14 +70,14 @@ const writeLayer = async (blobs: string, entries: ReadonlyArray<LayoutEntry>, si
   let size = 0
   const name = temporaryName()
   const file = join(blobs, name)
-  // Opened here: a stream that opens its file by itself may do so after a failure had it removed.
+  // Opened here, because a stream opens its file later, maybe after a failure has removed it.
   const sink = (await open(file, "wx")).createWriteStream({ flush: true })
   const archive = pack()
   try {
     const written = pipeline(
       Readable.from(archive),
       tap((chunk) => plain.update(chunk)),
-      // Half the time of the usual level, for a tenth more bytes.
+      // Half the time of the default level, for 10 % more bytes.
       createGzip({ level: 1 }),
       tap((chunk) => {
         size += chunk.length
@@ -108,7 +108,7 @@ const json = (mediaType: string, value: unknown) => {
   return { bytes, descriptor: { mediaType, digest: digestOf(bytes), size: bytes.length } satisfies Descriptor }
 }
 
-/** Writes an image into the OCI layout at `directory`, made when absent, and answers with its manifest's descriptor. */
+/** Writes an image into the OCI layout at `directory`, created if absent, and returns its manifest's descriptor. */
 export const writeLayout = Effect.fn("writeLayout")(function*(directory: string, image: LayoutImage) {
   const store = makeStore(directory)
   yield* store.prepare

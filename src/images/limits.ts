@@ -2,7 +2,7 @@ import { Context } from "effect"
 
 const GiB = 1024 ** 3
 
-/** Bounds on what one image may cost this machine. A reference, so that a test can lower them. */
+/** Limits for one image. A reference, so that a test can lower them. */
 export class ImageLimits extends Context.Reference<ImageLimits>()("images/ImageLimits", {
   defaultValue: () => ({
     /** Bytes of one manifest, index or config. The distribution specification asks registries to take 4 MiB. */

@@ -81,14 +81,14 @@ const layerTypes = new Map<string, "none" | "gzip" | "zstd">([
 /** How a layer is compressed; undefined for a media type that is not a layer kept in the registry. */
 export const compressionOf = (mediaType: string) => layerTypes.get(mediaType)
 
-/** JSON of an expected shape, out of bytes that someone else made. */
+/** Decodes JSON of an expected shape from untrusted bytes. */
 export const decodeDocument = <A, I>(schema: Schema.Schema<A, I>, what: string) => {
   const decode = Schema.decodeUnknownEither(Schema.parseJson(schema))
   return (bytes: Uint8Array): Either.Either<A, ImageError> =>
     Either.mapLeft(
       decode(Buffer.from(bytes).toString("utf8")),
       ({ message }) => {
-        // The last line of a tree of reasons is the reason.
+        // The last line of Schema's error tree is the actual reason.
         const reason = message.trim().split("\n").at(-1)?.replace(/^[^\w"]+/, "").slice(0, 160)
         return imageError("invalid_image", `${what} is malformed: ${reason}`)
       }
@@ -111,8 +111,8 @@ export type Document =
   | { readonly _tag: "Index"; readonly mediaType: string; readonly index: Index }
 
 /**
- * A manifest or an index, by its own `mediaType`, else by the one it was served with. A document that could be read as
- * both is refused: two readers of the same digest must not see two images (CVE-2021-41190).
+ * Decodes a manifest or an index, by its own `mediaType`, else by the one it was served with. Refuses a document that
+ * could be read as both: two readers of the same digest must not see different images (CVE-2021-41190).
  */
 export const decodeManifestDocument = (bytes: Uint8Array, servedAs: string | undefined) =>
   Effect.gen(function*() {

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 
-/** Counts who uses what, so that a collection can leave it alone. */
+/** Reference counts of digests in use, which a collection must keep. */
 export const makePins = () => {
   const pins = new Map<string, number>()
   const watchers = new Set<Set<string>>()
@@ -14,7 +14,7 @@ export const makePins = () => {
       }
     })
   return {
-    /** The keys that are in use now, and all that come into use, however briefly, until the scope closes. */
+    /** The keys in use now, and all that come into use, even briefly, until the scope closes. */
     watch: Effect.acquireRelease(
       Effect.sync((): ReadonlySet<string> => {
         const seen = new Set(pins.keys())
@@ -23,7 +23,7 @@ export const makePins = () => {
       }),
       (seen) => Effect.sync(() => watchers.delete(seen as Set<string>))
     ),
-    /** Holds the keys until the scope closes. */
+    /** Marks the keys as in use until the scope closes. */
     pin: (keys: ReadonlyArray<string>) => Effect.acquireRelease(change(keys, 1), () => change(keys, -1))
   }
 }

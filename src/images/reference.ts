@@ -1,7 +1,7 @@
 import { Either } from "effect"
 import { type ImageError, imageError } from "./ImageError.ts"
 
-/** An image in a registry. `digest` wins over `tag`; one of them is always there. */
+/** An image in a registry. `digest` takes precedence over `tag`; at least one of them is set. */
 export interface RegistryReference {
   readonly _tag: "Registry"
   /** Host and port of the registry's API, lower case. */
@@ -11,7 +11,7 @@ export interface RegistryReference {
   readonly digest?: string
 }
 
-/** An image in an OCI layout directory. Without a tag the layout must hold exactly one image. */
+/** An image in an OCI layout directory. Without a tag the layout must contain exactly one image. */
 export interface LayoutReference {
   readonly _tag: "Layout"
   readonly path: string
@@ -32,7 +32,7 @@ const maxName = 255
 
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff]/
 
-const wrong = (why: string) => Either.left(imageError("invalid_reference", `The image address is not valid: ${why}`))
+const invalid = (why: string) => Either.left(imageError("invalid_reference", `The image address is not valid: ${why}`))
 
 const isHost = (component: string) =>
   component.includes(".") || component.includes(":") || component.toLowerCase() === "localhost"
@@ -42,11 +42,11 @@ const splitOnce = (text: string, at: number): [string, string | undefined] =>
 
 const parseHost = (text: string) => {
   const host = text.toLowerCase()
-  const found = hostPattern.exec(host)
-  return found === null || Number(found[1] ?? 1) > 65_535 ? undefined : host
+  const match = hostPattern.exec(host)
+  return match === null || Number(match[1] ?? 1) > 65_535 ? undefined : host
 }
 
-/** Docker Hub's API lives under another name than its images, and its official images under `library/`. */
+/** Docker Hub's API has another host name than its images, and its official images are below `library/`. */
 const onDockerHub = (repository: string) => ({
   registry: "registry-1.docker.io",
   repository: repository.includes("/") ? repository : `library/${repository}`
@@ -57,12 +57,12 @@ const parseName = (name: string): Either.Either<{ registry: string; repository: 
   const [first = "", ...rest] = components
   const named = rest.length > 0 && isHost(first)
   const host = named ? parseHost(first) : "docker.io"
-  if (host === undefined) return wrong("the registry is not a host name with an optional port")
+  if (host === undefined) return invalid("the registry is not a host name with an optional port")
   const path = named ? rest : components
   if (path.some((component) => !componentPattern.test(component))) {
-    return wrong("a repository name is made of lower-case letters, digits, and single . _ - between them")
+    return invalid("a repository name is made of lower-case letters, digits, and single . _ - between them")
   }
-  if (name.length > maxName) return wrong(`the name is longer than ${maxName} characters`)
+  if (name.length > maxName) return invalid(`the name is longer than ${maxName} characters`)
   const repository = path.join("/")
   return Either.right(
     host === "docker.io" || host === "index.docker.io" ? onDockerHub(repository) : { registry: host, repository }
@@ -70,12 +70,12 @@ const parseName = (name: string): Either.Either<{ registry: string; repository: 
 }
 
 const parseRegistry = (text: string): Either.Either<ImageReference, ImageError> => {
-  if (/\s/.test(text)) return wrong("it holds a space")
+  if (/\s/.test(text)) return invalid("it holds a space")
   const [tagged, digest] = splitOnce(text, text.indexOf("@"))
   const colon = tagged.lastIndexOf(":")
   const [name, tag] = splitOnce(tagged, colon > tagged.lastIndexOf("/") ? colon : -1)
-  if (digest !== undefined && !digestPattern.test(digest)) return wrong("the digest is not sha256: and 64 hex digits")
-  if (tag !== undefined && !tagPattern.test(tag)) return wrong("the tag is not 1-128 letters, digits, . _ or -")
+  if (digest !== undefined && !digestPattern.test(digest)) return invalid("the digest is not sha256: and 64 hex digits")
+  if (tag !== undefined && !tagPattern.test(tag)) return invalid("the tag is not 1-128 letters, digits, . _ or -")
   return Either.map(parseName(name), (where): ImageReference => ({
     _tag: "Registry",
     ...where,
@@ -88,19 +88,19 @@ const parseLayout = (text: string): Either.Either<ImageReference, ImageError> =>
   const colon = text.lastIndexOf(":")
   const hasTag = colon > text.lastIndexOf("/") && tagPattern.test(text.slice(colon + 1))
   const [path, tag] = splitOnce(text, hasTag ? colon : -1)
-  if (path === "" || path.startsWith("-") || path !== path.trim()) return wrong("oci: needs the path of a directory")
+  if (path === "" || path.startsWith("-") || path !== path.trim()) return invalid("oci: needs the path of a directory")
   return Either.right({ _tag: "Layout", path, ...(tag === undefined ? {} : { tag }) })
 }
 
 /**
- * Reads `registry/name:tag`, `name@sha256:…`, both, or `oci:PATH[:tag]`. Strict: what the grammar does not allow is
- * refused, never mended.
+ * Parses `registry/name:tag`, `name@sha256:…`, both, or `oci:PATH[:tag]`. Strict: it refuses what the grammar doesn't
+ * allow, and never corrects it.
  */
 export const parseReference = (text: string): Either.Either<ImageReference, ImageError> => {
-  if (text === "") return wrong("it is empty")
-  if (text.length > maxLength) return wrong(`it is longer than ${maxLength} characters`)
-  if (unprintable.test(text)) return wrong("it holds a control character")
-  if (text.startsWith("-")) return wrong("it starts with a -")
+  if (text === "") return invalid("it is empty")
+  if (text.length > maxLength) return invalid(`it is longer than ${maxLength} characters`)
+  if (unprintable.test(text)) return invalid("it holds a control character")
+  if (text.startsWith("-")) return invalid("it starts with a -")
   return text.startsWith("oci:") ? parseLayout(text.slice(4)) : parseRegistry(text)
 }
 

@@ -19,12 +19,12 @@ const digestOfFile = async (path: string) => {
 }
 
 /**
- * Every whole blob of a home's image store. One that is collected meanwhile is left out, or still read: it was open. So
- * is one that was damaged on the disk.
+ * All complete blobs of a home's image store. Leaves out damaged ones, and those removed before they were opened; an
+ * open one can still be read.
  */
 export async function* storedBlobs(home: string) {
   const store = storeIn(home)
-  for (const name of await readdir(store.blobs).then((found) => found, missing) ?? []) {
+  for (const name of await readdir(store.blobs).then((names) => names, missing) ?? []) {
     const digest = `sha256:${name}`
     const path = store.path(digest)
     if (!/^[0-9a-f]{64}$/.test(name) || await digestOfFile(path).catch(missing) !== digest) continue
@@ -35,10 +35,10 @@ export async function* storedBlobs(home: string) {
   }
 }
 
-/** The list of those images, as other tools read it; undefined when there is none. */
+/** The index of those images for other tools; undefined when there is none. */
 export const storedIndex = (home: string) => readFile(join(home, "images", "index.json"), "utf8").catch(missing)
 
-/** Puts blobs, each verified, and their list into a home's image store. */
+/** Writes blobs, each verified, and their index into a home's image store. */
 export const storing = (home: string) => {
   const store = storeIn(home)
   return {

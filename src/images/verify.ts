@@ -3,29 +3,29 @@ import { createHash } from "node:crypto"
 import { Transform } from "node:stream"
 import { fromGuard, ImageError, imageError, storageError } from "./ImageError.ts"
 
-/** What a blob's descriptor promises. */
-export interface Wanted {
+/** The digest and size of a blob's descriptor. */
+export interface ExpectedBlob {
   readonly digest: string
   readonly size: number
 }
 
-/** Passes bytes on while they keep the promise of size and digest; the last one is held to it too. */
-export const verifying = (wanted: Wanted, onBytes: (count: number) => void = () => {}): Transform => {
+/** Passes bytes on while their size matches the descriptor; fails at the end when size or digest differ. */
+export const verifying = (expected: ExpectedBlob, onBytes: (count: number) => void = () => {}): Transform => {
   const hash = createHash("sha256")
   let size = 0
-  const broken = (what: string) => imageError("digest_mismatch", `Blob ${wanted.digest} ${what}`)
+  const mismatch = (what: string) => imageError("digest_mismatch", `Blob ${expected.digest} ${what}`)
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       size += chunk.length
-      if (size > wanted.size) return done(broken(`has more than the ${wanted.size} bytes it was announced with`))
+      if (size > expected.size) return done(mismatch(`has more than the ${expected.size} bytes it was announced with`))
       hash.update(chunk)
       onBytes(chunk.length)
       done(null, chunk)
     },
     flush(done) {
-      if (size < wanted.size) return done(broken(`was cut short: ${size} of ${wanted.size} bytes`))
+      if (size < expected.size) return done(mismatch(`was cut short: ${size} of ${expected.size} bytes`))
       const actual = `sha256:${hash.digest("hex")}`
-      done(actual === wanted.digest ? null : broken(`has the digest ${actual}`))
+      done(actual === expected.digest ? null : mismatch(`has the digest ${actual}`))
     }
   })
 }
@@ -34,7 +34,7 @@ export const verifying = (wanted: Wanted, onBytes: (count: number) => void = () 
 export const brokenStream = (cause: unknown): ImageError => {
   if (cause instanceof ImageError) return cause
   if (cause instanceof GuardedHttpError) return fromGuard(cause)
-  // File errors name their system call's path; what has none comes from the network.
+  // Errors of file system calls have a path; others come from the network.
   return cause instanceof Error && "path" in cause
     ? storageError("Storing an image")(cause)
     : imageError("unreachable", `The connection broke while an image was pulled: ${String(cause)}`)
