@@ -20,6 +20,6 @@ export class ImportedCatalog extends Effect.Service<ImportedCatalog>()("business
       yield* repo.insertImportedCategories(businessId, importId, categories.map((name) => ({ id: newUlid(), name })))
       yield* repo.insertImportedItems(businessId, importId, items.map((item) => ({ id: newUlid(), ...item })))
     }),
-    takeBack: Effect.fn("ImportedCatalog.takeBack")((importId: string) => repo.removeImported(importId))
+    remove: Effect.fn("ImportedCatalog.takeBack")((importId: string) => repo.removeImported(importId))
   }))
 }) {}

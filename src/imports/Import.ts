@@ -3,26 +3,26 @@ import { Id } from "#src/shared/ids.ts"
 import { optional, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
 
-/** A preview's id is the id of the import that a confirm makes of it. */
+/** A confirmed preview becomes the import with the same id. */
 export const ImportId = Id("ImportId", "Import id, a ULID; the preview's")
 
 export const SourceFormat = Schema.Literal("ezforge_json", "csv")
 export type SourceFormat = typeof SourceFormat.Type
 
-/** Contract: Import; the number of previews is ours. */
+/** Contract: Import; `previews` is our addition. */
 export const limits = {
   fileBytes: 10 * 1024 * 1024,
   items: 1000,
   customFields: 20,
   lifetime: "1 hour",
-  /** Of one business, at a time. */
+  /** Unconfirmed ones of one business. */
   previews: 20
 } as const
 
 /** Contract: Import, warnings. */
 export const Warning = Schema.Struct({
   type: Schema.Literal("field_skipped", "value_coerced", "limit_truncated", "format_error"),
-  message: Schema.String.annotations({ description: "Can be read alone: it names the place, and the item" }),
+  message: Schema.String.annotations({ description: "A full sentence that names the place and the item" }),
   context: optional(Schema.String.annotations({ description: "`row 3, column price`, or `catalog_items[1].price`" }))
 })
 export type Warning = typeof Warning.Type
@@ -41,11 +41,11 @@ const Summary = Schema.Struct({
   warnings_total: Schema.Int.annotations({ description: "Of which `warnings` has the first 1,000" }),
   categories_to_create: Schema.Array(Schema.String),
   existing_names: Schema.Array(Schema.String).annotations({
-    description: "Names of items in the file that the catalog has already; a confirm adds them once more"
+    description: "Names of items in the file that the catalog has already; a confirm adds them a second time"
   })
 })
 
-/** Contract: Import, preview; `encoding` and what follows is beside it. */
+/** Contract: Import, preview; `encoding` and the fields after it are additions to the contract. */
 export const Preview = Schema.Struct({
   preview_id: ImportId,
   source_format: SourceFormat,
@@ -68,7 +68,7 @@ export const Reverted = Schema.Struct({
   restored_profile: Schema.Boolean
 })
 
-/** A file as it was sent. */
+/** A file as uploaded. */
 export interface Upload {
   readonly filename: string
   readonly bytes: Uint8Array
@@ -90,7 +90,7 @@ export class UnsupportedFormat
   }
 }
 
-/** Each is good for its hour: none is thrown away for another (429). */
+/** A new preview never evicts another before its hour is over (429). */
 export class TooManyPreviews extends Schema.TaggedError<TooManyPreviews>()("TooManyPreviews", {
   retryAfter: Schema.Int
 }, failsWith(429, "LIMIT_EXCEEDED")) {

@@ -12,7 +12,7 @@ import { type AuditRow, ImportsRepo } from "./ImportsRepo.ts"
 import { categoriesOf, type Plan } from "./plan.ts"
 import { Previews } from "./Previews.ts"
 
-/** Imports of a business's catalog and profile: shown first, confirmed once, reverted while nothing builds on them. */
+/** Imports of a business's catalog and profile: previewed, confirmed once, and revertible until their rows change. */
 export class Imports extends Effect.Service<Imports>()("imports/Imports", {
   effect: Effect.gen(function*() {
     const repo = yield* ImportsRepo
@@ -21,11 +21,11 @@ export class Imports extends Effect.Service<Imports>()("imports/Imports", {
     const { admitted, discard, preview, receive, sweep } = yield* Previews
 
     const addCatalog = Effect.fn("Imports.addCatalog")(function*(businessId: string, importId: string, plan: Plan) {
-      const named = categoriesOf(plan)
-      const known = yield* repo.existingCategories(businessId, named)
-      const missing = named.filter((name) => !known.has(name))
+      const categories = categoriesOf(plan)
+      const existing = yield* repo.existingCategories(businessId, categories)
+      const missing = categories.filter((name) => !existing.has(name))
       const sizes = yield* repo.sizes(businessId)
-      // The preview fitted; the catalog has grown since.
+      // Checked again: the catalog may have grown since the preview.
       if (sizes.items + plan.items.length > mostItems) {
         return yield* new CatalogFull({ what: "items", limit: mostItems })
       }
@@ -36,13 +36,13 @@ export class Imports extends Effect.Service<Imports>()("imports/Imports", {
       return missing.length
     })
 
-    /** Contract: Import, confirm 1 to 4; in one transaction with the business locked. */
+    /** Contract: Import, confirm 1 to 4. Runs in one transaction with the business locked. */
     const write = (previewId: string) =>
       Effect.fn("Imports.write")(function*(row: BusinessRow) {
         const { accountId } = yield* CurrentActor
-        const taken = yield* repo.takePreview(row.id, previewId)
-        if (Option.isNone(taken)) return yield* new PreviewNotFound()
-        const { expiresAt, id, plan, sourceFormat, warningsCount } = taken.value
+        const stored = yield* repo.takePreview(row.id, previewId)
+        if (Option.isNone(stored)) return yield* new PreviewNotFound()
+        const { expiresAt, id, plan, sourceFormat, warningsCount } = stored.value
         const at = yield* now
         if (expiresAt <= at) return yield* new PreviewExpired()
         const { business: after, items } = plan
@@ -70,14 +70,14 @@ export class Imports extends Effect.Service<Imports>()("imports/Imports", {
       return (yield* businesses.changing(businessId, write(previewId))).result
     }, withPolicy(sessionOnly))
 
-    /** What was built on an import since, in words. */
-    const builtUpon = Effect.fn("Imports.builtUpon")(function*(row: BusinessRow, made: AuditRow) {
-      if (made.revertedAt !== null) return "it was reverted already"
-      const { categories, items, usedByOthers } = yield* repo.remains(made.id)
-      if (items !== made.createdItems) return "items of it were changed or deleted since"
-      if (categories !== made.createdCategories) return "categories of it were changed or deleted since"
+    /** Why an import can't be reverted: what was changed since. Undefined when it can. */
+    const builtUpon = Effect.fn("Imports.builtUpon")(function*(row: BusinessRow, audit: AuditRow) {
+      if (audit.revertedAt !== null) return "it was reverted already"
+      const { categories, items, usedByOthers } = yield* repo.remains(audit.id)
+      if (items !== audit.createdItems) return "items of it were changed or deleted since"
+      if (categories !== audit.createdCategories) return "categories of it were changed or deleted since"
       if (usedByOthers) return "its categories have other items now"
-      const changed = Object.entries(made.after ?? {}).some(([column, value]) =>
+      const changed = Object.entries(audit.after ?? {}).some(([column, value]) =>
         !isDeepStrictEqual(row[column as keyof BusinessRow], value)
       )
       return changed ? "the profile was changed since" : undefined
@@ -85,22 +85,22 @@ export class Imports extends Effect.Service<Imports>()("imports/Imports", {
 
     const undo = (importId: string) =>
       Effect.fn("Imports.undo")(function*(row: BusinessRow) {
-        const found = yield* repo.findAudit(row.id, importId)
-        if (Option.isNone(found)) return yield* new ImportNotFound()
-        const made = found.value
-        const reason = yield* builtUpon(row, made)
+        const stored = yield* repo.findAudit(row.id, importId)
+        if (Option.isNone(stored)) return yield* new ImportNotFound()
+        const audit = stored.value
+        const reason = yield* builtUpon(row, audit)
         if (reason !== undefined) return yield* new ImportBuiltUpon({ reason })
-        yield* catalog.takeBack(made.id)
-        yield* repo.markReverted(made.id, yield* now)
-        yield* businesses.write(row.id, made.before ?? {})
+        yield* catalog.remove(audit.id)
+        yield* repo.markReverted(audit.id, yield* now)
+        yield* businesses.write(row.id, audit.before ?? {})
         return {
-          removed_items: made.createdItems,
-          removed_categories: made.createdCategories,
-          restored_profile: made.before !== null
+          removed_items: audit.createdItems,
+          removed_categories: audit.createdCategories,
+          restored_profile: audit.before !== null
         }
       })
 
-    /** Undoes one import that nothing was built upon. Its id is the preview's. */
+    /** Reverts one import whose rows and profile fields are unchanged. Its id is the preview's. */
     const revert = Effect.fn("Imports.revert")(
       (businessId: string, importId: string) =>
         Effect.map(businesses.changing(businessId, undo(importId)), ({ result }) => result),

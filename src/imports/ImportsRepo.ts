@@ -21,12 +21,12 @@ export interface NewPreview {
   readonly sourceFormat: SourceFormat
   readonly warningsCount: number
   readonly expiresAt: Date
-  /** As JSON. */
+  /** JSON text. */
   readonly plan: string
   readonly bytes: number
 }
 
-/** Columns of the business as they were or became. */
+/** Columns of the business before or after the import. */
 const Profile = Schema.Record({ key: Schema.String, value: Schema.Unknown })
 
 const AuditRow = Schema.Struct({
@@ -57,25 +57,25 @@ export class ImportsRepo extends Effect.Service<ImportsRepo>()("imports/ImportsR
       sql`SELECT * FROM import_audit WHERE id = ${id} AND business_id = ${businessId}`
     )
     const existing = (table: "catalog_items" | "catalog_categories") => {
-      const names = many(Name)((businessId: string, among: ReadonlyArray<string>) =>
+      const find = many(Name)((businessId: string, names: ReadonlyArray<string>) =>
         sql`SELECT DISTINCT name FROM ${sql(table)} WHERE business_id = ${businessId}
-            AND name = ANY(${among}::text[])`
+            AND name = ANY(${names}::text[])`
       )
-      return (businessId: string, among: ReadonlyArray<string>) =>
-        Effect.map(names(businessId, among), (found) => new Set(found))
+      return (businessId: string, names: ReadonlyArray<string>) =>
+        Effect.map(find(businessId, names), (rows) => new Set(rows))
     }
     const ofAccount = (accountId: string) =>
       sql`business_id IN (SELECT b.id FROM businesses b JOIN projects p ON p.id = b.project_id
         WHERE p.account_id = ${accountId})`
-    const ofOwn = <A>(id: string, find: Effect.Effect<Option.Option<A>>) =>
+    const ifUlid = <A>(id: string, find: Effect.Effect<Option.Option<A>>) =>
       isUlid(id) ? find : Effect.succeed(Option.none())
 
     return {
-      /** What the account's previews take, those that have expired and are there still among them. */
+      /** Bytes of the account's previews, including expired ones that are still stored. */
       previewBytes: one(Bytes)((accountId: string) =>
         sql`SELECT coalesce(sum(bytes), 0)::float8 AS bytes FROM import_previews WHERE ${ofAccount(accountId)}`
       ),
-      /** Of previews that have expired only this need be known. */
+      /** Empties expired previews. Their rows stay for a while, so that a confirm can say that they have expired. */
       emptyExpired: (accountId: string, at: Date) =>
         run(sql`UPDATE import_previews SET plan = '{"business":null,"items":[]}', bytes = 0
           WHERE expires_at <= ${at} AND bytes > 0 AND ${ofAccount(accountId)}`),
@@ -90,11 +90,11 @@ export class ImportsRepo extends Effect.Service<ImportsRepo>()("imports/ImportsR
           onForeignKey("import_previews_business_id_fkey", () => new BusinessNotFound()),
           run
         ),
-      /** Takes the preview away, for a confirm: who comes second finds none. */
-      takePreview: (businessId: string, id: string) => ofOwn(id, take(businessId, id)),
+      /** Deletes and returns the preview, so that only one of two concurrent confirms gets it. */
+      takePreview: (businessId: string, id: string) => ifUlid(id, take(businessId, id)),
       sweep: (expiredBefore: Date) => run(sql`DELETE FROM import_previews WHERE expires_at < ${expiredBefore}`),
 
-      /** Which of these names the catalog has. */
+      /** Those of the names that the catalog has. */
       existingItems: existing("catalog_items"),
       existingCategories: existing("catalog_categories"),
       sizes: one(Sizes)((businessId: string) =>
@@ -110,14 +110,14 @@ export class ImportsRepo extends Effect.Service<ImportsRepo>()("imports/ImportsR
             after: after === null ? null : pg.json(after)
           })
         }`),
-      findAudit: (businessId: string, id: string) => ofOwn(id, audit(businessId, id)),
-      /** What is left of an import as it was made. */
+      findAudit: (businessId: string, id: string) => ifUlid(id, audit(businessId, id)),
+      /** Counts an import's rows that are unchanged, and checks whether other items use its categories. */
       remains: one(Remains)((id: string) =>
-        sql`WITH made AS (SELECT * FROM catalog_categories WHERE import_id = ${id})
+        sql`WITH imported AS (SELECT * FROM catalog_categories WHERE import_id = ${id})
             SELECT
               (SELECT count(*)::int FROM catalog_items WHERE import_id = ${id} AND updated_at = created_at) AS items,
-              (SELECT count(*)::int FROM made WHERE updated_at = created_at) AS categories,
-              EXISTS (SELECT FROM catalog_items i JOIN made ON made.id = i.category_id
+              (SELECT count(*)::int FROM imported WHERE updated_at = created_at) AS categories,
+              EXISTS (SELECT FROM catalog_items i JOIN imported ON imported.id = i.category_id
                 WHERE i.import_id IS DISTINCT FROM ${id}) AS used_by_others`
       ),
       markReverted: (id: string, at: Date) => run(sql`UPDATE import_audit SET reverted_at = ${at} WHERE id = ${id}`)

@@ -28,14 +28,14 @@ import {
 import { ImportsRepo, type NewPreview } from "./ImportsRepo.ts"
 import { categoriesOf, type Fault, type Plan, type Reading } from "./plan.ts"
 import { parserFor, read } from "./read.ts"
-import { fitted } from "./room.ts"
+import { fitToLimits } from "./room.ts"
 
 const lifetime = Duration.toMillis(limits.lifetime)
 const secondsUntil = (then: Date, at: Date) => Math.max(1, Math.ceil((then.getTime() - at.getTime()) / 1000))
 
 const invalid = ({ message, path }: Fault) => Invalid.field(path, message)
 
-/** The file's words, read in turns with other work, by few at a time. */
+/** Parses the file cooperatively, yielding to other work. */
 const reading = Effect.fn("Imports.reading")(function*(upload: Upload) {
   const parse = parserFor(upload.filename)
   if (parse === undefined) return yield* new UnsupportedFormat()
@@ -43,7 +43,7 @@ const reading = Effect.fn("Imports.reading")(function*(upload: Upload) {
   return yield* Effect.mapError(Effect.flatten(cooperatively(() => read(upload, parse))), invalid)
 })
 
-/** What files would do to a business's catalog and profile, kept until it is confirmed, discarded or an hour old. */
+/** Previews of imports: what a file would change, kept until it is confirmed, discarded or an hour old. */
 export class Previews extends Effect.Service<Previews>()("imports/Previews", {
   effect: Effect.gen(function*() {
     const repo = yield* ImportsRepo
@@ -54,7 +54,7 @@ export class Previews extends Effect.Service<Previews>()("imports/Previews", {
     const sql = yield* SqlClient.SqlClient
     const parsers = yield* Effect.makeSemaphore(2)
 
-    /** Contract: Import, 429 by business and address. The counters being away stops nobody. */
+    /** Contract: Import, 429 by business and address. Fails open when the counters are unavailable. */
     const admitted = Effect.fn("Imports.admitted")(function*(businessId: string) {
       const row = yield* businesses.visible(businessId)
       const rule = {
@@ -66,31 +66,31 @@ export class Previews extends Effect.Service<Previews>()("imports/Previews", {
       return allowed ? row : yield* new TooManyImports({ retryAfter: retryAfterSeconds })
     })
 
-    /** What the catalog has room for, and which of its names there are already. */
+    /** Truncates the plan to the catalog's limits, and finds the names that the catalog has already. */
     const fit = Effect.fn("Imports.fit")(function*(businessId: string, { plan, rows, warningsTotal }: Reading) {
       const sizes = yield* repo.sizes(businessId)
-      const known = yield* repo.existingCategories(businessId, categoriesOf(plan))
-      const room = fitted(plan, { ...sizes, known })
-      if (plan.items.length > 0 && room.plan.items.length === 0 && plan.business === null) {
+      const existingCategories = yield* repo.existingCategories(businessId, categoriesOf(plan))
+      const fitting = fitToLimits(plan, { ...sizes, existingCategories })
+      if (plan.items.length > 0 && fitting.plan.items.length === 0 && plan.business === null) {
         return yield* Invalid.field(
           "file",
           `can't be imported: ${new CatalogFull({ what: "items", limit: mostItems }).message}`
         )
       }
-      const names = [...new Set(room.plan.items.map(({ name }) => name))]
+      const names = [...new Set(fitting.plan.items.map(({ name }) => name))]
       const existing = yield* repo.existingItems(businessId, names)
       const summary = {
         rows_total: rows,
-        importable: room.plan.items.length,
-        skipped: rows - room.plan.items.length,
-        warnings_total: warningsTotal + room.warnings.length,
-        categories_to_create: room.created,
+        importable: fitting.plan.items.length,
+        skipped: rows - fitting.plan.items.length,
+        warnings_total: warningsTotal + fitting.warnings.length,
+        categories_to_create: fitting.created,
         existing_names: names.filter((name) => existing.has(name))
       }
-      return { ...room, summary }
+      return { ...fitting, summary }
     })
 
-    /** Keeps what a confirm would write, for its hour; of two at once for the last place, one is refused. */
+    /** Stores the plan for an hour. Serialised by the account's lock: of two for the last place, one is refused. */
     const keep = Effect.fn("Imports.keep")(
       function*(row: Pick<NewPreview, "businessId" | "sourceFormat" | "warningsCount">, plan: Plan) {
         const { accountId } = yield* CurrentActor
@@ -114,44 +114,44 @@ export class Previews extends Effect.Service<Previews>()("imports/Previews", {
       transactionally(sql)
     )
 
-    /** The same as `preview` with a file that is taken in only once it is known whose it is. */
+    /** The same as `preview`, but reads the file only after the caller was authorized. */
     const receive = Effect.fn("Imports.receive")(
       function*<E, R>(businessId: string, file: Effect.Effect<Upload, E, R>) {
         const { id: business } = yield* admitted(businessId)
         yield* disk.check
-        const found = yield* parsers.withPermits(1)(reading(yield* file))
-        const { plan, summary, warnings } = yield* fit(business, found)
+        const result = yield* parsers.withPermits(1)(reading(yield* file))
+        const { plan, summary, warnings } = yield* fit(business, result)
         const { expiresAt, id } = yield* keep({
           businessId: business,
-          sourceFormat: found.format,
+          sourceFormat: result.format,
           warningsCount: summary.warnings_total
         }, plan)
         return {
           preview_id: id,
-          source_format: found.format,
+          source_format: result.format,
           record_count: plan.items.length,
-          field_mappings: found.mappings,
-          warnings: [...warnings, ...found.warnings],
+          field_mappings: result.mappings,
+          warnings: [...warnings, ...result.warnings],
           expires_at: expiresAt,
-          encoding: found.encoding,
-          delimiter: found.delimiter,
-          unmapped_columns: found.unmapped,
+          encoding: result.encoding,
+          delimiter: result.delimiter,
+          unmapped_columns: result.unmapped,
           summary
         } satisfies Preview
       },
       withPolicy(sessionOnly)
     )
 
-    /** Reads a file and keeps what a confirm would write for an hour. */
+    /** Parses a file and stores for an hour what a confirm would write. */
     const preview = (businessId: string, upload: Upload) => receive(businessId, Effect.succeed(upload))
 
-    /** Drops a preview before its hour is over. */
+    /** Deletes a preview before it expires. */
     const discard = Effect.fn("Imports.discard")(function*(businessId: string, previewId: string) {
       const { id } = yield* businesses.visible(businessId)
       if (Option.isNone(yield* repo.takePreview(id, previewId))) return yield* new PreviewNotFound()
     }, withPolicy(sessionOnly))
 
-    /** Drops previews an hour after they expired: until then a confirm is told that they are. */
+    /** Deletes previews an hour after they expired; until then a confirm fails with `PreviewExpired`. */
     const sweep = Effect.flatMap(Clock.currentTimeMillis, (millis) => repo.sweep(new Date(millis - lifetime))).pipe(
       Effect.withSpan("Imports.sweep")
     )

@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 
-/** How long the process does nothing else, in milliseconds. */
+/** Milliseconds of work before it yields. */
 const turn = 5
 
-/** Runs long work of pure computation in turns, between which others are served: it yields where it can be left. */
+/** Runs a long computation in turns, so that the event loop stays free; the generator yields where it may pause. */
 export const cooperatively = <A>(begin: () => Generator<void, A>) =>
   Effect.async<A>((resume) => {
     const work = begin()

@@ -2,7 +2,7 @@ import { CsvError, parse } from "csv-parse/sync"
 
 export type Delimiter = "," | ";" | "\t"
 
-/** A row by its number in a spreadsheet, the first being 1; broken when its cells can't be told apart. */
+/** A row with its number in a spreadsheet, from 1; broken when its cells can't be separated. */
 export type Row = WholeRow | { readonly number: number; readonly broken: string }
 
 interface WholeRow {
@@ -10,19 +10,19 @@ interface WholeRow {
   readonly cells: ReadonlyArray<string>
 }
 
-/** Parsed at once, and the longest that a row may be: an open quote swallows no more. */
+/** Bytes parsed at once, and the maximum of a row, so that an unterminated quote takes no more. */
 const pieceBytes = 64 * 1024
 const pieceRows = 250
-/** After so many rows that are broken, the rest is not looked at: each costs a piece. */
+/** After this many broken rows the rest is not parsed, because each costs the parsing of a piece. */
 const mostBroken = 100
 
 interface Piece {
   readonly rows: ReadonlyArray<ReadonlyArray<string>>
-  /** Where the last whole row ends. */
+  /** Where the last complete row ends. */
   readonly end: number
 }
 
-/** The whole rows of a piece, at most so many; the last is kept only when nothing comes after the piece. */
+/** The complete rows of a piece, at most `most`; the last row counts only when the piece is the last. */
 const parsePiece = (utf8: Buffer, from: number, delimiter: Delimiter, most: number): Piece => {
   const isLast = from + pieceBytes >= utf8.length
   const rows: Array<ReadonlyArray<string>> = []
@@ -60,19 +60,19 @@ const nextLine = (bytes: Buffer, from: number) => {
   return inner < 0 || from + inner + 2 === end ? end : from + inner + 1
 }
 
-/** Rows, and where in the file the next one begins. */
+/** Rows, and the offset of the next one in the file. */
 export interface Rows {
   readonly rows: ReadonlyArray<Row>
   readonly end: number
 }
 
-/** The first few rows, by which a delimiter is judged. */
+/** The first few rows, to choose the delimiter. */
 export const firstRows = (utf8: Buffer, delimiter: Delimiter): ReadonlyArray<WholeRow> =>
   parsePiece(utf8, 0, delimiter, 20).rows.map((cells, at) => ({ number: at + 1, cells }))
 
 /**
- * The rows of a CSV file (RFC 4180, and what is found of it), some at a time; between them others may be served. A row
- * with a quote that does not end costs itself and no other: reading goes on at the next line.
+ * The rows of a CSV file (RFC 4180 and its variants in practice), in batches between which the caller can yield. Only
+ * the row with an unterminated quote is lost: parsing continues at the next line.
  */
 export function* csvRows(utf8: Buffer, delimiter: Delimiter): Generator<Rows, void> {
   let at = 0
@@ -94,7 +94,7 @@ export function* csvRows(utf8: Buffer, delimiter: Delimiter): Generator<Rows, vo
 
 const quote = 0x22
 
-/** How many rows with something in them come from here on, without reading them: a quote opens or ends a cell. */
+/** Counts the rows from here on that aren't blank, without parsing them: a quote begins or ends a cell. */
 export function* countRows(utf8: Buffer, from: number): Generator<void, number> {
   let rows = 0
   let quoted = false

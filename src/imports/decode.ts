@@ -14,17 +14,17 @@ const startsWith = (bytes: Buffer, ...mark: ReadonlyArray<number>) => mark.every
 const encodingOf = (bytes: Buffer): readonly [Encoding, markLength: number] => {
   if (startsWith(bytes, 0xff, 0xfe)) return ["utf-16le", 2]
   if (startsWith(bytes, 0xfe, 0xff)) return ["utf-16be", 2]
-  // Without a mark, half of the first letters' bytes tell: a file of text has no NUL.
+  // Without a mark, NUL in every second byte of the first letters shows UTF-16: other text has no NUL.
   if (bytes.length >= 4 && bytes[1] === 0 && bytes[3] === 0 && bytes[0] !== 0 && bytes[2] !== 0) return ["utf-16le", 0]
   if (bytes.length >= 4 && bytes[0] === 0 && bytes[2] === 0 && bytes[1] !== 0 && bytes[3] !== 0) return ["utf-16be", 0]
   if (isUtf8(bytes)) return ["utf-8", startsWith(bytes, 0xef, 0xbb, 0xbf) ? 3 : 0]
-  // Every byte means something in it (WHATWG Encoding §9), so it comes last.
+  // The last choice, because any byte is valid in it (WHATWG Encoding §9).
   return ["windows-1252", 0]
 }
 
 const pieceBytes = 64 * 1024
 
-/** Finds out a file's encoding: by its mark, as UTF-8 when it is that, else what old spreadsheets write. */
+/** Decodes a file by its byte order mark, as UTF-8 if valid, else as windows-1252, which old spreadsheets write. */
 export function* decode(file: Uint8Array): Generator<void, Decoded> {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength)
   const [encoding, markLength] = encodingOf(bytes)

@@ -3,15 +3,15 @@ import { excerpt } from "./cleaning.ts"
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** What names a preview tells, at most. */
+/** Maximum of unmapped names in a preview. */
 export const mostUnmapped = 100
 
 export const isFields = (value: unknown): value is Fields => Predicate.isRecord(value)
 
-/** A field of the file's, and none that every object has. */
+/** An own field of the object, none of its prototype. */
 export const own = (fields: Fields, name: string): unknown => Object.hasOwn(fields, name) ? fields[name] : undefined
 
-/** Names of fields that nothing is made of, each once. */
+/** Collects the names of fields that are not imported, without duplicates. */
 export class Unmapped {
   readonly names: Array<string> = []
 

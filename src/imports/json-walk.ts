@@ -1,15 +1,15 @@
-/** What is found in the root object of a JSON text: where the value of each field is, and each element of one list. */
+/** Callbacks for the root object of a JSON text: the span of each field's value, and of each element of one list. */
 export interface Visitor {
-  /** A field begins; what this returns is the fault of having it. */
+  /** A field begins. A returned message makes the text invalid. */
   readonly begin: (key: string) => string | undefined
   readonly member: (key: string, start: number, end: number) => void
   readonly element: (start: number, end: number) => void
 }
 
-/** As deep as bodies may nest. */
+/** The same limit as for JSON bodies. */
 const maxDepth = 100
 const pauseEvery = 32 * 1024
-/** In bytes gone over: what is done with an element takes longer than to go over it. */
+/** In bytes of the text: processing an element takes longer than scanning it. */
 const elementCost = 256
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
@@ -20,7 +20,7 @@ const isHex = (byte: number | undefined) =>
   isDigit(byte) || byte !== undefined && ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66)
 const escapes = new Set([...Buffer.from("\"\\/bfnrt")])
 
-/** Where the string that begins at `start` ends (RFC 8259 §7); -1 when it is none. */
+/** The end of the string that begins at `start` (RFC 8259 §7); -1 when it is invalid. */
 const stringEnd = (json: Buffer, start: number) => {
   let at = start + 1
   for (; at < json.length; at++) {
@@ -76,8 +76,8 @@ const scalarEnd = (json: Buffer, start: number) => {
 type Expected = "value" | "value or end" | "key" | "key or end" | "colon" | "comma or end" | "nothing"
 
 /**
- * Goes once over a JSON text (RFC 8259) without building what it says, and stops to let others be served: a file of
- * megabytes may nest, repeat and grow as its sender likes. Returns what is wrong with it, `undefined` when nothing is.
+ * Scans a JSON text (RFC 8259) once without building its values, and yields to other work: an untrusted file of
+ * megabytes may have any nesting and any number of fields. Returns what is invalid, `undefined` when nothing is.
  */
 export function* walkJson(json: Buffer, list: string, visit: Visitor): Generator<void, string | undefined> {
   const open: Array<number> = []
@@ -88,7 +88,7 @@ export function* walkJson(json: Buffer, list: string, visit: Visitor): Generator
   let pauseAt = pauseEvery
   const invalid = (at: number) => `is not valid JSON (at byte ${at})`
 
-  /** A value ended: it is shown to the visitor. Returns what comes next. */
+  /** Passes a completed value to the visitor. Returns what is expected next. */
   const ended = (end: number): Expected => {
     if (open[0] === openBrace && open.length === 1) visit.member(key, memberStart, end)
     else if (open[0] === openBrace && open[1] === openBracket && open.length === 2 && key === list) {
@@ -142,8 +142,8 @@ export function* walkJson(json: Buffer, list: string, visit: Visitor): Generator
         if (end < 0) return invalid(at)
         if (open.length === 1) {
           key = end - at > 1000 ? "…" : JSON.parse(json.toString("utf8", at, end)) as string
-          const wrong = visit.begin(key)
-          if (wrong !== undefined) return wrong
+          const problem = visit.begin(key)
+          if (problem !== undefined) return problem
         }
         at = end
         expected = "colon"

@@ -6,40 +6,40 @@ import { Draft, type Fault, fault, type ItemField, itemFields, mostRows, type Ra
 import { priceOfText } from "./price.ts"
 
 const delimiters = [",", ";", "\t"] as const
-/** Rows that are looked at, blank ones among them. */
+/** Maximum of rows to parse, including blank ones. */
 const mostLines = 5 * mostRows
-/** What of its columns a preview tells. */
+/** Maximum of unmapped columns in a preview. */
 const mostColumns = 100
 
 interface Header {
   readonly delimiter: Delimiter
   readonly row: number
   readonly width: number
-  /** The place of each field's column; of several by one name, the first. */
+  /** The index of each field's column; of several with one name, the first. */
   readonly columns: ReadonlyMap<ItemField, number>
   readonly names: ReadonlyArray<string>
 }
 
 const isBlank = (cells: ReadonlyArray<string>) => cells.every((cell) => cell.trim() === "")
 
-/** `Item Type`, ` ITEM-TYPE ` and `item_type` are one. */
+/** `Item Type`, ` ITEM-TYPE ` and `item_type` are the same. */
 const fieldOf = (name: string): ItemField | undefined => {
   const plain = name.trim().toLowerCase().replace(/[\s-]+/g, "_")
   return itemFields.find((field) => field === plain)
 }
 
 const headerOf = (utf8: Buffer, delimiter: Delimiter): Header | undefined => {
-  const found = firstRows(utf8, delimiter).find(({ cells }) => !isBlank(cells) && !/^sep=/i.test(cells[0] ?? ""))
-  if (found === undefined) return undefined
+  const header = firstRows(utf8, delimiter).find(({ cells }) => !isBlank(cells) && !/^sep=/i.test(cells[0] ?? ""))
+  if (header === undefined) return undefined
   const columns = new Map<ItemField, number>()
-  for (const [at, name] of found.cells.entries()) {
+  for (const [at, name] of header.cells.entries()) {
     const field = fieldOf(name)
     if (field !== undefined && !columns.has(field)) columns.set(field, at)
   }
-  return { delimiter, row: found.number, width: found.cells.length, columns, names: found.cells }
+  return { delimiter, row: header.number, width: header.cells.length, columns, names: header.cells }
 }
 
-/** The header as the delimiter splits it that gives the most known columns, then the most columns. */
+/** Chooses the delimiter whose header has the most known columns, then the most columns. */
 function* bestHeader(utf8: Buffer): Generator<void, Header | undefined> {
   const headers: Array<Header> = []
   for (const delimiter of delimiters) {
@@ -50,7 +50,7 @@ function* bestHeader(utf8: Buffer): Generator<void, Header | undefined> {
   return headers.toSorted((a, b) => b.columns.size - a.columns.size || b.width - a.width)[0]
 }
 
-/** Spreadsheets write the words of an enum as people do: `Starting at`. */
+/** Normalises an enum value, which people write as `Starting at`. */
 const word = (cell: string | undefined) => cell?.trim().toLowerCase().replace(/[\s-]+/g, "_")
 
 const itemOf = (cells: ReadonlyArray<string>, { columns, delimiter }: Header): RawItem => {
@@ -73,8 +73,8 @@ const itemOf = (cells: ReadonlyArray<string>, { columns, delimiter }: Header): R
 
 const plainName = (name: string) => excerpt(name) === "" ? undefined : excerpt(name)
 
-/** The columns by their names, those that nothing is made of apart. */
-const tellColumns = (draft: Draft, header: Header) => {
+/** Adds the mapped columns to the draft; returns the names of the others. */
+const mapColumns = (draft: Draft, header: Header) => {
   const places = new Set(header.columns.values())
   for (const [field, at] of header.columns) draft.map(plainName(header.names[at] ?? "") ?? field, field)
   for (const [at, name] of header.names.entries()) {
@@ -116,7 +116,7 @@ export function* parseCsv({ encoding, utf8 }: Decoded): Generator<void, Either.E
     return fault("file", `has no column "name"; its columns are ${names}`)
   }
   const draft = new Draft()
-  const unmapped = tellColumns(draft, header)
+  const unmapped = mapColumns(draft, header)
   for (const { end, rows } of csvRows(utf8, header.delimiter)) {
     for (const row of rows) addRow(draft, header, row)
     yield

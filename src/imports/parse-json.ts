@@ -6,7 +6,7 @@ import { planBusiness } from "./plan-business.ts"
 import { Draft, type Fault, fault, itemFields, type PlannedBusiness, type Reading } from "./plan.ts"
 import { priceOfNumber } from "./price.ts"
 
-/** Larger than any item that is one, and small enough to be parsed at once. */
+/** Larger than any real item, and small enough to be parsed at once. */
 const mostItemBytes = 64 * 1024
 const mostBusinessBytes = 256 * 1024
 
@@ -45,38 +45,38 @@ const rootFields = ["version", "business", "catalog_items"]
 export function* parseJson({ encoding, utf8 }: Decoded): Generator<void, Either.Either<Reading, Fault>> {
   const draft = new Draft()
   const unmapped = new Unmapped()
-  const found = new Map<string, Span>()
+  const spans = new Map<string, Span>()
   const begun = new Set<string>()
   const parsed = ({ end, start }: Span): unknown => JSON.parse(utf8.toString("utf8", start, end))
 
-  const wrong = yield* walkJson(utf8, "catalog_items", {
+  const problem = yield* walkJson(utf8, "catalog_items", {
     begin: (key) => {
       if (begun.has(key) && rootFields.includes(key)) return `has ${key} twice`
       if (begun.size < mostUnmapped) begun.add(key)
       return undefined
     },
-    member: (key, start, end) => void (rootFields.includes(key) && found.set(key, { start, end })),
+    member: (key, start, end) => void (rootFields.includes(key) && spans.set(key, { start, end })),
     element: (start, end) => {
       if (draft.isFull) return draft.count()
       if (end - start <= mostItemBytes) return addItem(draft, unmapped, parsed({ start, end }))
       draft.warn("format_error", `catalog_items[${draft.rows++}]`, "is larger than 64 KiB; skipped")
     }
   })
-  if (wrong !== undefined) return fault("file", wrong)
+  if (problem !== undefined) return fault("file", problem)
   if (!/^\s*\{/.test(utf8.toString("utf8", 0, 100))) return fault("file", "must be a JSON object")
   unmapped.add(Object.fromEntries([...begun].map((key) => [key, 0])), rootFields, "")
 
-  const version = found.get("version")
+  const version = spans.get("version")
   if (version === undefined || version.end - version.start > 100 || parsed(version) !== "1.0") {
     return fault("version", "must be \"1.0\"")
   }
-  const span = found.get("business")
+  const span = spans.get("business")
   if (span !== undefined && span.end - span.start > mostBusinessBytes) {
     return fault("business", "is larger than 256 KiB")
   }
   const business = span === undefined ? undefined : parsed(span)
   if (!isFields(business)) return fault("business", span === undefined ? "is missing" : "must be an object")
-  const list = found.get("catalog_items")
+  const list = spans.get("catalog_items")
   if (list !== undefined && utf8[list.start] !== 0x5b) {
     draft.warn("format_error", "catalog_items", "is not a list; skipped")
   }

@@ -6,12 +6,12 @@ import { limits } from "./Import.ts"
 import { type Fields, own, type Unmapped } from "./json-fields.ts"
 import { type Draft, type Fault, fault, type PlannedBusiness } from "./plan.ts"
 
-const known = ["name", "description", "vertical", "website", "phone", "location", "custom_fields"]
+const knownFields = ["name", "description", "vertical", "website", "phone", "location", "custom_fields"]
 const places = ["city", "state", "zip"] as const
 
 const isTemplateType = Schema.is(TemplateType)
 
-/** A field without which there is no business. */
+/** A required field. */
 const required = (value: unknown, path: string, most: number, clean: typeof cleanLine) => {
   if (value === undefined || value === null) return fault(path, "is missing")
   if (typeof value !== "string") return fault(path, "must be a string")
@@ -44,7 +44,7 @@ const locationOf = (draft: Draft, unmapped: Unmapped, value: unknown) => {
   }))
 }
 
-/** Text, numbers and truth values; as text, which a profile's own fields are. */
+/** Accepts text, numbers and booleans; converts them to text, because custom fields are text. */
 const customValue = (draft: Draft, value: unknown, where: string) =>
   draft.prose(typeof value === "number" || typeof value === "boolean" ? String(value) : value, where)
 
@@ -54,13 +54,13 @@ const customFieldsOf = (draft: Draft, value: unknown) => {
     draft.warn("field_skipped", "business.custom_fields", "is not an object; skipped")
     return undefined
   }
-  const given = Object.entries(value)
-  if (given.length > limits.customFields) {
+  const entries = Object.entries(value)
+  if (entries.length > limits.customFields) {
     const message = `has more than ${limits.customFields} fields; those after were dropped`
     draft.warn("limit_truncated", "business.custom_fields", message)
   }
   return Object.fromEntries(
-    given.slice(0, limits.customFields).flatMap(([key, value]) => {
+    entries.slice(0, limits.customFields).flatMap(([key, value]) => {
       const { text: name } = cleanLine(key)
       const where = `business.custom_fields.${name.slice(0, 100)}`
       if (name === "" || name === "__proto__" || tooLong(name, longest.name)) {
@@ -73,16 +73,16 @@ const customFieldsOf = (draft: Draft, value: unknown) => {
   )
 }
 
-/** What a vertical is as a template type, when it is one: `Home services` is. */
+/** The template type that a vertical names, if it does: `Home services` does. */
 const templateOf = (vertical: string | undefined) => {
   const word = vertical?.toLowerCase().replace(/[\s-]+/g, "_")
   return isTemplateType(word) ? { templateType: word } : {}
 }
 
-const given = <K extends string, V>(name: K, value: V | undefined) =>
+const optionalColumn = <K extends string, V>(name: K, value: V | undefined) =>
   (value === undefined ? {} : { [name]: value }) as Partial<Record<K, V>>
 
-/** What the file's business changes of the one it is imported into. */
+/** The columns that the file's business sets in the target business. */
 export const planBusiness = (
   fields: Fields,
   draft: Draft,
@@ -93,7 +93,7 @@ export const planBusiness = (
     description: required(own(fields, "description"), "business.description", longest.prose, cleanProse)
   })
   if (Either.isLeft(names)) return Either.left(names.left)
-  unmapped.add(fields, known, "business.")
+  unmapped.add(fields, knownFields, "business.")
   const vertical = draft.line(own(fields, "vertical"), "business.vertical")
   const website = websiteOf(draft, own(fields, "website"))
   const phone = draft.line(own(fields, "phone"), "business.phone", longest.short)
@@ -107,11 +107,11 @@ export const planBusiness = (
   if (customFields !== undefined) draft.map("business.custom_fields", "business.customFields")
   return Either.right({
     ...names.right,
-    ...given("industry", vertical),
+    ...optionalColumn("industry", vertical),
     ...templateOf(vertical),
-    ...given("website", website),
-    ...given("phone", phone),
+    ...optionalColumn("website", website),
+    ...optionalColumn("phone", phone),
     ...location,
-    ...given("customFields", customFields)
+    ...optionalColumn("customFields", customFields)
   })
 }

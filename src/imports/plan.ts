@@ -8,7 +8,7 @@ import { type Price } from "./price.ts"
 const itemTypes = ["menu_item", "service", "product", "consultation"] as const
 const priceTypes = ["fixed", "starting_at", "hourly", "free_estimate"] as const
 
-/** An item as a confirm writes it. */
+/** An item as a confirm will write it. */
 const PlannedItem = Schema.Struct({
   name: Schema.String,
   description: Schema.String,
@@ -18,7 +18,7 @@ const PlannedItem = Schema.Struct({
   category: Schema.NullOr(Schema.String)
 })
 
-/** The columns of the business that a JSON import sets: those that the file gives. */
+/** The columns of the business that a JSON import sets, as far as the file has them. */
 const PlannedBusiness = Schema.Struct({
   name: Schema.String,
   description: Schema.String,
@@ -33,11 +33,11 @@ const PlannedBusiness = Schema.Struct({
 })
 export type PlannedBusiness = typeof PlannedBusiness.Type
 
-/** What is stored until the confirm. */
+/** What a preview stores for the confirm. */
 export const Plan = Schema.Struct({ business: Schema.NullOr(PlannedBusiness), items: Schema.Array(PlannedItem) })
 export type Plan = typeof Plan.Type
 
-/** A file, read: the plan and what its owner is told of it. */
+/** A parsed file: the plan, and what the preview reports about it. */
 export interface Reading {
   readonly format: SourceFormat
   readonly encoding: Preview["encoding"]
@@ -50,7 +50,7 @@ export interface Reading {
   readonly rows: number
 }
 
-/** The whole file can't be used: where, and why. */
+/** Why the whole file can't be used, and where. */
 export interface Fault {
   readonly path: string
   readonly message: string
@@ -58,34 +58,34 @@ export interface Fault {
 
 export const fault = (path: string, message: string): Either.Either<never, Fault> => Either.left({ path, message })
 
-/** Where something is in the file, by its field. */
+/** Describes a place in the file, by field. */
 export type Where = (field?: ItemField) => string
 
 export const itemFields = ["name", "description", "price", "price_type", "item_type", "category"] as const
 export type ItemField = typeof itemFields[number]
 
-/** One item's fields, as text but for the price, which each format reads by its own rules. */
+/** One item's fields, unvalidated except for the price, which each format parses by its own rules. */
 export interface RawItem {
   readonly text: Readonly<Partial<Record<Exclude<ItemField, "price">, unknown>>>
   readonly price: Price | null
 }
 
 const mostWarnings = 1000
-/** Rows or items that are looked at in search of importable ones; what comes after is only counted. */
+/** Maximum of rows or items to check for importable ones; those after are only counted. */
 export const mostRows = 20 * limits.items
 
-/** Collects what a file gives, as it is read. */
+/** Collects items, warnings and mappings while a file is parsed. */
 export class Draft {
   readonly items: Array<typeof PlannedItem.Type> = []
   readonly warnings: Array<Warning> = []
   warningsTotal = 0
   rows = 0
   #uncounted = 0
-  /** The item that is being planned. */
+  /** The name of the current item. */
   #item = ""
   readonly #mappings = new Map<string, FieldMapping>()
 
-  /** `why` goes on from the place and the item's name, which the message has too. */
+  /** The message is the place, the item's name, then `why`. */
   warn(type: Warning["type"], context: string, why: string, item = this.#item) {
     this.warningsTotal++
     if (this.warnings.length >= mostWarnings) return
@@ -93,10 +93,10 @@ export class Draft {
     this.warnings.push({ type, message: `${context}${name === "" ? "" : ` ("${name}")`} ${why}`, context })
   }
 
-  /** A field of the file and what it becomes, with the first value that is there. */
+  /** Maps a field of the file to its target, with the first value as the sample. */
   map(source: string, target: string, sample?: unknown) {
-    const known = this.#mappings.get(source)
-    if (known?.sample_value !== undefined) return
+    const existing = this.#mappings.get(source)
+    if (existing?.sample_value !== undefined) return
     const text = typeof sample === "string" || typeof sample === "number" ? excerpt(String(sample)) : ""
     const mapping = { source_field: source, target_field: target }
     this.#mappings.set(source, text === "" ? mapping : { ...mapping, sample_value: text })
@@ -106,27 +106,27 @@ export class Draft {
     return [...this.#mappings.values()]
   }
 
-  /** Whether another row need only be counted. */
+  /** Whether further rows are only counted. */
   get isFull() {
     return this.items.length >= limits.items || this.rows >= mostRows
   }
 
-  /** Entries that are beyond the limits. */
+  /** Counts entries beyond the limits. */
   count(entries = 1) {
     this.#uncounted += entries
     this.rows += entries
   }
 
-  /** Tells once of what was only counted. */
-  finish(whole: string) {
+  /** Adds one warning for all entries that were only counted. */
+  finish(context: string) {
     if (this.#uncounted === 0) return
     const why = this.items.length >= limits.items
       ? `has more than ${limits.items} items; those after were dropped`
-      : "has more entries than are looked at; the rest was left out"
-    this.warn("limit_truncated", whole, why)
+      : "has more entries than the limit; the rest was left out"
+    this.warn("limit_truncated", context, why)
   }
 
-  /** One line, cleaned; undefined when it is not there or of no use, which is told. */
+  /** One cleaned line; undefined when it is missing, or unusable, then with a warning. */
   line(value: unknown, where: string, most: number = longest.name): string | undefined {
     return this.#text(value, where, most, cleanLine)
   }
@@ -152,13 +152,13 @@ export class Draft {
 
   #choice<const Choice extends string>(value: unknown, where: string, choices: ReadonlyArray<Choice>, usual: Choice) {
     if (value === undefined || value === null || value === "") return usual
-    const found = choices.find((choice) => choice === value)
-    if (found !== undefined) return found
+    const match = choices.find((choice) => choice === value)
+    if (match !== undefined) return match
     this.warn("value_coerced", where, `is not one of ${choices.join(", ")}; ${usual} was used`)
     return usual
   }
 
-  /** Plans an item, or tells why it is skipped. */
+  /** Adds an item to the plan, or a warning why it is skipped. */
   add({ price, text }: RawItem, where: Where) {
     this.rows++
     const { changed, text: name } = typeof text.name === "string" ? cleanLine(text.name) : { changed: false, text: "" }

@@ -1,16 +1,16 @@
 import { Either } from "effect"
 
-/** US cents, or why there is none. */
+/** US cents, or why the price is invalid. */
 export type Price = Either.Either<number, string>
 
-/** What a column of type integer holds. */
+/** The maximum of a column of type integer. */
 const mostCents = 2_147_483_647
 
 const tooLarge = Either.left(`is more than ${mostCents / 100} dollars`)
 const notNumber = Either.left("is not a price in dollars")
 const negative = Either.left("is negative")
 
-/** From the decimal digits, so that no binary fraction comes between; the third digit rounds half up. */
+/** Computed from the decimal digits, to avoid binary fractions; the third digit rounds half up. */
 const centsOf = (whole: string, fraction: string): Price => {
   const dollars = whole.replace(/^0+/, "")
   if (dollars.length > 8) return tooLarge
@@ -19,7 +19,7 @@ const centsOf = (whole: string, fraction: string): Price => {
   return cents > mostCents ? tooLarge : Either.right(cents)
 }
 
-/** A JSON price: a number of dollars. What its shortest decimal form says is what was meant (ECMA-262 §6.1.6.1.20). */
+/** A JSON price: a number of dollars, taken as its shortest decimal form (ECMA-262 §6.1.6.1.20). */
 export const priceOfNumber = (value: unknown): Price => {
   if (typeof value !== "number" || Number.isNaN(value)) return Either.left("is not a number of dollars")
   if (value < 0) return negative
@@ -35,21 +35,21 @@ const grouped = /^(\d{1,3}(?:,\d{3})+)(?:\.(\d*))?$/
 const spaced = /^(\d{1,3}(?: \d{3})+)(?:\.(\d{1,2}))?$/
 const commaDecimal = /^(\d+|\d{1,3}(?: \d{3})+),(\d{1,2})$/
 const pointGrouped = /^(\d{1,3}(?:\.\d{3})+),(\d{1,2})$/
-/** One group of three after one mark: thousands to some, three decimals to others. */
+/** One group of three after one mark: thousands in some locales, three decimals in others. */
 const ambiguous = /^\d{1,3}[.,]\d{3}$/
 
 /**
- * A price in a cell: `8.99`, `$1,234.50`, `1 234.50`. Where a semicolon separates the cells, a comma may separate the
- * cents (`8,99`, `1.234,50`), and what could then be either is not guessed at.
+ * Parses a price of a cell: `8.99`, `$1,234.50`, `1 234.50`. Where a semicolon separates the cells, a comma may
+ * separate the cents (`8,99`, `1.234,50`); a price that is then ambiguous is an error.
  */
 export const priceOfText = (text: string, delimiter: string): Price => {
   const bare = text.replace(/[\u00a0\u202f]/g, " ").trim().replace(currency, "").trim()
   if (/^-|^\(.*\)$/.test(bare) && /\d/.test(bare)) return negative
   const european = delimiter === ";"
   if (european && ambiguous.test(bare)) return Either.left("can be read in two ways; write the cents with two digits")
-  const found = plain.exec(bare) ?? grouped.exec(bare) ?? spaced.exec(bare) ??
+  const match = plain.exec(bare) ?? grouped.exec(bare) ?? spaced.exec(bare) ??
     (european ? commaDecimal.exec(bare) ?? pointGrouped.exec(bare) : null)
-  if (found === null) return notNumber
-  const [, whole = "", fraction = "", onlyFraction = ""] = found
+  if (match === null) return notNumber
+  const [, whole = "", fraction = "", onlyFraction = ""] = match
   return centsOf(whole.replace(/[., ]/g, ""), fraction === "" ? onlyFraction : fraction)
 }

@@ -7,7 +7,7 @@ import { type Fault, fault, type Reading } from "./plan.ts"
 
 const parsers = { ".csv": parseCsv, ".json": parseJson } as const
 
-/** The parser for a file, by the end of its name. */
+/** The parser for a file, by its extension. */
 export const parserFor = (filename: string) => {
   const extension = /\.(?:csv|json)$/i.exec(filename.trim())?.[0].toLowerCase()
   return extension === ".csv" || extension === ".json" ? parsers[extension] : undefined
@@ -15,7 +15,7 @@ export const parserFor = (filename: string) => {
 
 type Parser = NonNullable<ReturnType<typeof parserFor>>
 
-/** What an upload comes to, or why it comes to nothing. */
+/** Decodes and parses an upload; fails with the fault that makes it unusable. */
 export function* read({ bytes }: Upload, parse: Parser): Generator<void, Either.Either<Reading, Fault>> {
   if (bytes.length === 0) return fault("file", "is empty")
   const decoded = yield* decode(bytes)

@@ -2,39 +2,42 @@ import { mostCategories, mostItems } from "#src/businesses/Catalog.ts"
 import { type Warning } from "./Import.ts"
 import { categoriesOf, type Plan } from "./plan.ts"
 
-/** A catalog as it is before an import. */
+/** A catalog before an import. */
 export interface CatalogSize {
   readonly items: number
   readonly categories: number
-  /** Of the categories that the import names, those that it has. */
-  readonly known: ReadonlySet<string>
+  /** The import's categories that the catalog has already. */
+  readonly existingCategories: ReadonlySet<string>
 }
 
 const truncated = (message: string): Warning => ({ type: "limit_truncated", message, context: "catalog" })
 
 /**
- * What of a plan there is room for, in the file's order, and what is dropped: a preview promises no more than a confirm
- * will do. Items whose category has no room are imported without one.
+ * Truncates a plan to the catalog's limits, in the file's order, so that a preview promises no more than a confirm
+ * will do. Items whose category doesn't fit are imported without one.
  */
-export const fitted = (plan: Plan, { categories, items, known }: CatalogSize) => {
-  const taken = plan.items.slice(0, Math.max(0, mostItems - items))
-  const wanted = categoriesOf({ ...plan, items: taken })
-  const missing = wanted.filter((name) => !known.has(name))
+export const fitToLimits = (plan: Plan, { categories, existingCategories, items }: CatalogSize) => {
+  const fitting = plan.items.slice(0, Math.max(0, mostItems - items))
+  const named = categoriesOf({ ...plan, items: fitting })
+  const missing = named.filter((name) => !existingCategories.has(name))
   const created = missing.slice(0, Math.max(0, mostCategories - categories))
-  const kept = new Set([...known, ...created])
-  const dropped = { items: plan.items.length - taken.length, categories: missing.length - created.length }
+  const available = new Set([...existingCategories, ...created])
+  const dropped = { items: plan.items.length - fitting.length, categories: missing.length - created.length }
   return {
     plan: {
       ...plan,
       items: dropped.categories === 0
-        ? taken
-        : taken.map((item) => item.category === null || kept.has(item.category) ? item : { ...item, category: null })
+        ? fitting
+        : fitting.map((item) =>
+          item.category === null || available.has(item.category) ? item : { ...item, category: null }
+        )
     } satisfies Plan,
     created,
     warnings: [
       ...(dropped.items === 0 ? [] : [
         truncated(
-          `catalog holds ${mostItems} items at most: the first ${taken.length} of the file fit, ${dropped.items} were dropped`
+          `catalog holds ${mostItems} items at most: the first ${fitting.length} of the file fit, ` +
+            `${dropped.items} were dropped`
         )
       ]),
       ...(dropped.categories === 0 ? [] : [

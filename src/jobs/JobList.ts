@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { JobsRepo } from "./JobsRepo.ts"
 
-/** How all jobs of an installation fare, of every host. */
+/** The state of all jobs of an installation, on every host. */
 export class JobList extends Effect.Service<JobList>()("jobs/JobList", {
   effect: Effect.map(JobsRepo, ({ all }) => ({ all }))
 }) {}

@@ -8,19 +8,19 @@ import { JobsRepo } from "./JobsRepo.ts"
 import { failureOf, makeRecords } from "./records.ts"
 
 interface JobOptions {
-  /** How long after the start its first run may begin; at once by default. */
+  /** Delay of the first run; none by default. */
   readonly after?: Duration.DurationInput
 }
 
-/** A job works in the background, until the scope closes. */
+/** The job runs in the background until the scope closes. */
 type Begun<R> = Effect.Effect<void, never, R | Scope.Scope>
 
-/** Where the database can't tell whose turn it is, it is asked again after this time at the latest. */
-const askAgainAfter = Duration.minutes(1)
+/** Maximum pause before a retry when the database can't be reached to claim a run. */
+const retryAfter = Duration.minutes(1)
 
 /**
- * All work that repeats itself. What a run fails with is told in the log and recorded (`berth admin jobs`), and the next
- * run comes in its time. See docs/decisions/jobs.md.
+ * All periodic work. A run's failure is logged and recorded (`berth admin jobs`), and the next run comes as planned.
+ * See docs/decisions/jobs.md.
  */
 export class Jobs extends Effect.Service<Jobs>()("jobs/Jobs", {
   scoped: Effect.gen(function*() {
@@ -54,7 +54,7 @@ export class Jobs extends Effect.Service<Jobs>()("jobs/Jobs", {
         return Effect.forkScoped(after === undefined ? loop : Effect.delay(loop, after))
       })
 
-    /** Each host runs it by itself, with that pause between two runs. */
+    /** Each host runs it, with this pause between two runs. */
     const every = <E, R>(
       name: string,
       interval: Duration.DurationInput,
@@ -65,7 +65,7 @@ export class Jobs extends Effect.Service<Jobs>()("jobs/Jobs", {
       return begin(job, Effect.repeat(run(job, work), Schedule.spaced(interval)), options)
     }
 
-    /** Each host runs it by itself, when `asked` comes to an end. */
+    /** Each host runs it, each time that `asked` completes. */
     const whenAsked = <E, R, R2>(
       name: string,
       asked: Effect.Effect<unknown, never, R2>,
@@ -76,8 +76,8 @@ export class Jobs extends Effect.Service<Jobs>()("jobs/Jobs", {
     }
 
     /**
-     * One host of all runs it, with that pause between two runs: whoever is first to take it when it is due. A host that
-     * dies in a run leaves the next one to the others.
+     * One host of all runs it, with this pause between two runs: the first to claim it when it is due. When a host dies
+     * during a run, another takes the next one.
      */
     const once = <E, R>(
       name: string,
@@ -91,18 +91,18 @@ export class Jobs extends Effect.Service<Jobs>()("jobs/Jobs", {
         const { due, waitMillis } = next ?? (yield* repo.due(name))
         next = undefined
         yield* Effect.sleep(Math.min(waitMillis, job.intervalMillis))
-        const taken = yield* repo.take(job, due)
-        if (Option.isNone(taken)) return
+        const claimed = yield* repo.claim(job, due)
+        if (Option.isNone(claimed)) return
         yield* run(job, work)
-        // The pause begins at the end of a run.
-        const again = yield* repo.take(job, taken.value)
-        if (Option.isSome(again)) next = { due: again.value, waitMillis: job.intervalMillis }
+        // Claims the next run now, so that the pause begins at the end of this one.
+        const renewed = yield* repo.claim(job, claimed.value)
+        if (Option.isSome(renewed)) next = { due: renewed.value, waitMillis: job.intervalMillis }
       })
-      const patient = Effect.catchAllCause(turn, (cause) =>
+      const retrying = Effect.catchAllCause(turn, (cause) =>
         Effect.flatMap(now, (at) => failed(job, at, 0, cause)).pipe(
-          Effect.zipRight(Effect.sleep(Duration.min(interval, askAgainAfter)))
+          Effect.zipRight(Effect.sleep(Duration.min(interval, retryAfter)))
         ))
-      return begin(job, Effect.forever(patient), options)
+      return begin(job, Effect.forever(retrying), options)
     }
 
     return { every, once, whenAsked } as const

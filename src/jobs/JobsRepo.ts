@@ -3,11 +3,11 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"
 import { type Job, JobRecord } from "./Job.ts"
 
-/** As text, which has all its digits: it is compared. */
+/** `due` is text, because it is compared and a Date would lose digits. */
 const Due = Schema.Struct({ due: Schema.NullOr(Schema.String), waitMillis: Schema.Number })
-const notTaken: typeof Due.Type = { due: null, waitMillis: 0 }
+const unclaimed: typeof Due.Type = { due: null, waitMillis: 0 }
 
-/** When jobs ran, and who runs those that run once. Due times are the database's: the clocks of hosts may differ. */
+/** Records of jobs, and claims of those that one host runs. Due times are the database's: hosts' clocks may differ. */
 export class JobsRepo extends Effect.Service<JobsRepo>()("jobs/JobsRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
@@ -17,7 +17,7 @@ export class JobsRepo extends Effect.Service<JobsRepo>()("jobs/JobsRepo", {
               coalesce(greatest(0, extract(epoch FROM due_at - clock_timestamp())) * 1000, 0)::float8 AS wait_millis
             FROM jobs WHERE name = ${name} AND host = ''`
     )
-    const take = maybe(Schema.Struct({ due: Schema.String }).pipe(Schema.pluck("due")))((
+    const claim = maybe(Schema.Struct({ due: Schema.String }).pipe(Schema.pluck("due")))((
       name: string,
       intervalMillis: number,
       due: string | null
@@ -29,7 +29,7 @@ export class JobsRepo extends Effect.Service<JobsRepo>()("jobs/JobsRepo", {
             RETURNING due_at::text AS due`
     )
 
-    // Another host may have run the same job since: the later run is the last one.
+    // Another host may have run the same job since, so only a later run replaces the stored one.
     const record = (records: ReadonlyArray<JobRecord>) =>
       sql`INSERT INTO jobs AS j (name, host, interval_millis, last_run_at, took_millis, failed_at, failure)
           SELECT r.* FROM jsonb_to_recordset(${JSON.stringify(records.map(columnsOf))}::jsonb)
@@ -44,12 +44,12 @@ export class JobsRepo extends Effect.Service<JobsRepo>()("jobs/JobsRepo", {
               THEN excluded.failure ELSE j.failure END`
 
     return {
-      /** When the job that runs once is due, and how long until then: at once where nobody took it yet. */
-      due: (name: string) => Effect.map(due(name), Option.getOrElse(() => notTaken)),
-      /** Takes a run: when the next is due, none where another took it since `due` was read. */
-      take: ({ intervalMillis, name }: Job, due: string | null) => take(name, intervalMillis ?? 0, due),
+      /** When the job is due, and the milliseconds until then; 0 when no host has claimed it yet. */
+      due: (name: string) => Effect.map(due(name), Option.getOrElse(() => unclaimed)),
+      /** Claims a run by compare-and-set on `due`. Returns when the next is due; none when another host was faster. */
+      claim: ({ intervalMillis, name }: Job, due: string | null) => claim(name, intervalMillis ?? 0, due),
       record: (records: ReadonlyArray<JobRecord>) => run(record(records)),
-      /** Forgets what no host has run or begun to run for a month. */
+      /** Deletes jobs that no host has run for a month. */
       forget: run(sql`DELETE FROM jobs WHERE written_at < now() - interval '30 days'`),
       all: many(JobRecord)(() => sql`SELECT * FROM jobs ORDER BY name, host`)()
     } as const

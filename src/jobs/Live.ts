@@ -5,5 +5,5 @@ import { JobsRepo } from "./JobsRepo.ts"
 
 export const JobsLive = Layer.provide(Jobs.Default, JobsRepo.Default)
 
-/** Needs the database alone: for commands of the operator. */
+/** Needs only the database: for the operator's commands. */
 export const JobListLive = Layer.provide(JobList.Default, JobsRepo.Default)

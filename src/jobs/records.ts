@@ -6,18 +6,18 @@ import { Cause, Clock, Effect, Schedule } from "effect"
 import { type Job, type JobRecord } from "./Job.ts"
 import { type JobsRepo } from "./JobsRepo.ts"
 
-/** A run that came to its end. */
+/** A completed run. */
 export interface Run {
   readonly beganAt: Date
   readonly tookMillis: number
-  /** Undefined when it went well. */
+  /** Undefined when it succeeded. */
   readonly failure: string | undefined
 }
 
-interface Kept {
+interface Entry {
   record: JobRecord
   failing: boolean
-  /** Not to wait for its turn: the job is new, has run for the first time, has begun to fail, or has recovered. */
+  /** Written at once: the job is new, has run for the first time, has begun to fail, or has recovered. */
   isNews: boolean
   isWritten: boolean
   /** Unix milliseconds. */
@@ -27,38 +27,38 @@ interface Kept {
 const writeEvery = 60_000
 const longest = 300
 
-/** Why a run failed, in one line. */
+/** The reason of a failed run, in one line. */
 export const failureOf = (cause: Cause.Cause<unknown>) => {
   const [line = ""] = (outageIn(cause) ?? messageOf(Cause.squash(cause))).split("\n")
   return quotable(redact(line), longest)
 }
 
 /**
- * How the jobs of this process fare, kept in memory and written in the background: at once when a job begins to fail or
- * recovers, else once a minute. While the database is away nobody waits, and the newest is written when it is back.
+ * The state of this process's jobs, kept in memory and written in the background: at once when a job begins to fail or
+ * recovers, else once a minute. An outage of the database blocks no job; the newest state is written after it.
  */
 export const makeRecords = Effect.fnUntraced(function*(repo: Pick<JobsRepo, "record" | "forget">) {
-  const kept = new Map<string, Kept>()
+  const entries = new Map<string, Entry>()
 
-  const isDue = ({ isNews, isWritten, writtenAt }: Kept, now: number) =>
+  const isDue = ({ isNews, isWritten, writtenAt }: Entry, now: number) =>
     !isWritten && (isNews || now - writtenAt >= writeEvery)
 
   const write = Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
-    const due = [...kept.values()].filter((one) => isDue(one, now))
+    const due = [...entries.values()].filter((entry) => isDue(entry, now))
     if (due.length === 0) return
     const written = due.map(({ record }) => record)
     yield* repo.record(written)
-    due.forEach((one, at) => {
-      one.writtenAt = now
-      one.isWritten = one.record === written[at]
-      one.isNews = one.isNews && !one.isWritten
+    due.forEach((entry, at) => {
+      entry.writtenAt = now
+      entry.isWritten = entry.record === written[at]
+      entry.isNews = entry.isNews && !entry.isWritten
     })
     yield* repo.forget
   })
 
   yield* write.pipe(
-    // The end of the process does not wait for a database that says nothing.
+    // The shutdown doesn't wait for a database that doesn't answer.
     Effect.disconnect,
     Effect.timeout("5 seconds"),
     Effect.catchAllCause((cause) => Effect.logDebug("When jobs ran could not be written; trying again", cause)),
@@ -68,32 +68,32 @@ export const makeRecords = Effect.fnUntraced(function*(repo: Pick<JobsRepo, "rec
 
   const keyOf = ({ host, name }: Job) => `${host} ${name}`
 
-  const known = (job: Job): Kept => {
+  const entryOf = (job: Job): Entry => {
     const key = keyOf(job)
-    const found = kept.get(key)
-    if (found !== undefined) return found
+    const existing = entries.get(key)
+    if (existing !== undefined) return existing
     const record: JobRecord = { ...job, lastRunAt: null, tookMillis: null, failedAt: null, failure: null }
     const fresh = { record, failing: false, isNews: true, isWritten: false, writtenAt: 0 }
-    kept.set(key, fresh)
+    entries.set(key, fresh)
     return fresh
   }
 
   return {
-    /** Has the job listed, before it has run. */
-    add: (job: Job) => void known(job),
+    /** Lists the job before it has run. */
+    add: (job: Job) => void entryOf(job),
     ended: (job: Job, { beganAt, failure, tookMillis }: Run) => {
-      const one = known(job)
+      const entry = entryOf(job)
       const failing = failure !== undefined
-      const isFirst = one.record.lastRunAt === null
-      one.record = {
-        ...one.record,
+      const isFirst = entry.record.lastRunAt === null
+      entry.record = {
+        ...entry.record,
         lastRunAt: beganAt,
         tookMillis,
         ...(failing ? { failedAt: beganAt, failure } : {})
       }
-      one.isNews = one.isNews || isFirst || failing !== one.failing
-      one.failing = failing
-      one.isWritten = false
+      entry.isNews = entry.isNews || isFirst || failing !== entry.failing
+      entry.failing = failing
+      entry.isWritten = false
     }
   }
 })

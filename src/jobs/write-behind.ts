@@ -2,21 +2,21 @@ import { Array, type Duration, Effect } from "effect"
 import { Jobs } from "./Jobs.ts"
 
 interface CountersOptions<Row, Name, Written, E> {
-  /** What is counted, for the log. */
+  /** What the rows count, for the log. */
   readonly what: string
   readonly names: ReadonlyArray<Name>
-  /** So many rows wait at most; what comes beyond is dropped, and the log says how much. */
+  /** Maximum of waiting rows; counts beyond are dropped, and their number is logged. */
   readonly capacity: number
-  /** Rows in one write. */
+  /** Rows per write. */
   readonly batch: number
   readonly write: (rows: ReadonlyArray<Row>) => Effect.Effect<Written, E>
-  /** Hears of what was written at the very moment from which it is no longer counted here. */
+  /** Called synchronously with the removal of written counts from memory. */
   readonly written?: (result: Written) => void
 }
 
 /**
- * Counts in memory that are to be added up in the database, in rows of it. What is being written counts on until it is
- * there, so that a write that fails loses nothing, and nobody who reads sees a count fall.
+ * Counts in memory, by row, until they are added to the database. Counts stay in memory until their write has
+ * succeeded, so that a failed write loses nothing and a reader never sees a count fall.
  */
 export const makeCounters = <Row extends Record<Name, number>, Name extends string, Written, E>(
   { batch, capacity, names, what, write, written }: CountersOptions<Row, Name, Written, E>
@@ -49,27 +49,27 @@ export const makeCounters = <Row extends Record<Name, number>, Name extends stri
       })
     }))
 
-  const tellDropped = Effect.suspend(() => {
+  const logDropped = Effect.suspend(() => {
     const lost = dropped
     dropped = 0
     return lost === 0 ? Effect.void : Effect.logWarning(`${lost} ${what} were dropped: too many wait to be written`)
   })
 
   return {
-    /** `make` is the id's row, with nothing counted. */
+    /** `make` returns the id's row with all counts 0. */
     add,
-    /** What is not yet in the database; undefined when that is nothing. */
+    /** The counts that are not in the database yet; undefined when there are none. */
     get: (id: string): Readonly<Row> | undefined => rows.get(id),
-    /** How many rows wait. */
+    /** The number of waiting rows. */
     size: () => rows.size,
-    /** Writes what is there. One at a time. */
+    /** Writes all waiting rows. Serialised. */
     flush: single.withPermits(1)(
       Effect.suspend(() => Effect.forEach(Array.chunksOf(rows, batch), writeSome, { discard: true }))
-    ).pipe(Effect.ensuring(tellDropped))
+    ).pipe(Effect.ensuring(logDropped))
   } as const
 }
 
-/** The same, written by a job of that name, and at the end of the scope: a crash loses what an interval brought. */
+/** The same, flushed by a job of that name and at the end of the scope. A crash loses the counts of one interval. */
 export const writeBehind = Effect.fnUntraced(
   function*<Row extends Record<Name, number>, Name extends string, Written, E>(
     job: string,
@@ -82,7 +82,7 @@ export const writeBehind = Effect.fnUntraced(
       counters.flush,
       (cause) => Effect.logWarning(`${job} failed and is tried again`, cause)
     )
-    // The process must come to its end without the database, too.
+    // The shutdown must complete without the database, too.
     yield* Effect.addFinalizer(() => Effect.timeoutOption(Effect.disconnect(flush), "5 seconds"))
     yield* jobs.every(job, interval, counters.flush)
     return { ...counters, flush }
