@@ -33,7 +33,7 @@ export class Standing extends Effect.Service<Standing>()("businesses/Standing", 
       ), { discard: true })
 
     /** Raises the level of businesses whose owner's account has reached `requiredAge`. */
-    const comeOfAge = Effect.gen(function*() {
+    const raiseLevels = Effect.gen(function*() {
       const before = new Date((yield* now).getTime() - Duration.toMillis(requiredAge))
       yield* settleEach(yield* repo.idsOfAge(before))
     }).pipe(Effect.withSpan("Standing.comeOfAge"))
@@ -54,6 +54,6 @@ export class Standing extends Effect.Service<Standing>()("businesses/Standing", 
       return (yield* settle(id)).verificationLevel
     }, transactionally(sql))
 
-    return { settle, comeOfAge, followAccount, setPremium, reviews: repo.reviews } as const
+    return { settle, raiseLevels, followAccount, setPremium, reviews: repo.reviews } as const
   })
 }) {}

@@ -22,13 +22,13 @@ const keyOf = (text: string): Key => {
   return { band: Number(band), rank: Number(rank), id }
 }
 
-/** A cursor goes with all that was asked for, the limit excepted. */
+/** A cursor is valid only for the same query; the limit may differ. */
 const listName = (filters: Filters) => {
-  const asked = JSON.stringify(Object.entries(filters).sort(([a], [b]) => a < b ? -1 : 1))
-  return `directory ${createHash("sha256").update(asked).digest("base64url").slice(0, 16)}`
+  const query = JSON.stringify(Object.entries(filters).sort(([a], [b]) => a < b ? -1 : 1))
+  return `directory ${createHash("sha256").update(query).digest("base64url").slice(0, 16)}`
 }
 
-/** The public directory: listings that are shown, found by what they are, where they are and what they are called. */
+/** The public directory: active listings, searchable by category, place and name. */
 export class Directory extends Effect.Service<Directory>()("directory/Directory", {
   effect: Effect.gen(function*() {
     const repo = yield* DirectoryRepo
@@ -66,10 +66,10 @@ export class Directory extends Effect.Service<Directory>()("directory/Directory"
     })
 
     const get = Effect.fn("Directory.get")(function*(id: string) {
-      const found = isUlid(id) ? yield* listings.find(id) : Option.none()
-      if (Option.isNone(found)) return yield* new ListingNotFound()
+      const row = isUlid(id) ? yield* listings.find(id) : Option.none()
+      if (Option.isNone(row)) return yield* new ListingNotFound()
       yield* events.record("view", [id])
-      const { serverSlug, verificationTier, ...listing } = found.value
+      const { serverSlug, verificationTier, ...listing } = row.value
       return {
         ...listing,
         verificationLevel: levelOfTier(verificationTier),

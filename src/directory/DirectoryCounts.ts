@@ -2,7 +2,7 @@ import { dieOnSql, many, patiently } from "#src/shared/sql.ts"
 import { SqlClient, type Statement } from "@effect/sql"
 import { Effect, Schema } from "effect"
 
-/** What is counted beforehand. */
+/** The filters for which listings are counted in advance. */
 export interface Counted {
   readonly category: string | undefined
   readonly kind: string | undefined
@@ -12,10 +12,10 @@ export interface Counted {
 const OfTier = Schema.Struct({ tier: Schema.Int, n: Schema.Int })
 const Total = Schema.Struct({ total: Schema.Int })
 
-/** The total that each row of a statement carries. */
+/** Decodes the total of a statement. */
 export const decodeTotal = Schema.decodeUnknown(Schema.Tuple(Total))
 
-/** Runs a statement that brings a total, and nothing else. */
+/** Runs a statement that returns one row with a total. */
 export const totalOf = (counting: Statement.Statement<unknown>) =>
   counting.pipe(
     Effect.flatMap(decodeTotal),
@@ -27,12 +27,12 @@ const mostFolded = 50_000
 
 type CountTable = "directory_counts" | "directory_place_counts" | "directory_word_counts"
 
-/** How many listings are alike, known without looking at them (migration 0005). */
+/** Counts of listings by their properties, kept in tables so that the listings need not be scanned (migration 0005). */
 export class DirectoryCounts extends Effect.Service<DirectoryCounts>()("directory/DirectoryCounts", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
-    /** The statement that counts everywhere, or in the states that a condition on `state` lets through. */
+    /** The statement that counts in all places, or in the states that match a condition on `state`. */
     const sumOf = ({ category = "", kind, tier }: Counted, states = sql`state IS NULL`) =>
       sql`SELECT coalesce(sum(n), 0)::int AS total FROM directory_counts WHERE ${
         sql.and([
@@ -48,10 +48,10 @@ export class DirectoryCounts extends Effect.Service<DirectoryCounts>()("director
             WHERE category = '' AND state IS NULL GROUP BY tier`
     )
     const [cached, forget] = yield* Effect.cachedInvalidateWithTTL(ofTiers(), "1 minute")
-    // A failure is not worth remembering.
+    // A failure must not be cached.
     const sizes = Effect.tapErrorCause(cached, () => forget)
 
-    // Each adds changes to the rows that they change, and tells how many there were.
+    // Each folds a batch of changes into the rows of their counts, and returns how many there were.
     const foldKinds = sql`WITH changes AS (SELECT ctid FROM directory_counts WHERE folded IS NULL LIMIT ${mostFolded}),
           gone AS (DELETE FROM directory_counts WHERE ctid = ANY(ARRAY(SELECT ctid FROM changes)) RETURNING *),
           added AS (
@@ -78,16 +78,16 @@ export class DirectoryCounts extends Effect.Service<DirectoryCounts>()("director
       foldBy("directory_place_counts", ["label_id", "place_id", "tier"]),
       foldBy("directory_word_counts", ["word"])
     ]
-    const dropNone = (table: CountTable) => patiently(sql)(sql`DELETE FROM ${sql(table)} WHERE n = 0`)
+    const deleteZeros = (table: CountTable) => patiently(sql)(sql`DELETE FROM ${sql(table)} WHERE n = 0`)
 
-    /** Takes the changes that came since last time, a part at a time, so that nobody waits long for the rows. */
+    /** Folds the changes since the last call, in batches, so that row locks are short. */
     const fold = Effect.zipRight(
       Effect.forEach(
         folds,
-        (some) => Effect.repeat(patiently(sql)(totalOf(some)), { until: (count) => count < mostFolded }),
+        (statement) => Effect.repeat(patiently(sql)(totalOf(statement)), { until: (count) => count < mostFolded }),
         { discard: true }
       ),
-      Effect.forEach(["directory_counts", "directory_place_counts", "directory_word_counts"] as const, dropNone, {
+      Effect.forEach(["directory_counts", "directory_place_counts", "directory_word_counts"] as const, deleteZeros, {
         discard: true
       })
     )
@@ -95,7 +95,7 @@ export class DirectoryCounts extends Effect.Service<DirectoryCounts>()("director
     return {
       sumOf,
       counted: (by: Counted) => totalOf(sumOf(by)),
-      /** About how many are of a tier or above. */
+      /** Approximate number of listings of a tier or above; cached for a minute. */
       among: (tier = 0) =>
         Effect.map(sizes, (rows) => rows.reduce((sum, row) => row.tier >= tier ? sum + row.n : sum, 0)),
       fold

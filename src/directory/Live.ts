@@ -6,7 +6,7 @@ import { PublicListingsRepo } from "./PublicListingsRepo.ts"
 import { ServerMetadataReads } from "./ServerMetadata.ts"
 import { Subregistry } from "./Subregistry.ts"
 
-/** What the public reads. */
+/** The services of the public, unauthenticated reads. */
 export const DirectoryLive = Layer.mergeAll(Directory.Default, ServerMetadataReads.Default, Subregistry.Default).pipe(
   Layer.provide([Layer.provideMerge(DirectoryRepo.Default, DirectoryCounts.Default), PublicListingsRepo.Default])
 )

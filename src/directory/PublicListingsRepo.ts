@@ -10,11 +10,11 @@ const Detail = Schema.Struct({
   serverSlug: Schema.NullOr(Schema.String)
 })
 
-/** A listing with its linked server: what server metadata and the registry tell. */
+/** A listing with its linked server, for server metadata and the registry. */
 const Served = Schema.Struct({
   ...Detail.fields,
   serverSlug: Schema.String,
-  /** Version of the deployment that serves; null before the first. */
+  /** Version of the active deployment; null before the first. */
   version: Schema.NullOr(Schema.Int),
   updatedAt: Schema.DateFromSelf,
   profileCompleteness: Schema.Int,
@@ -25,16 +25,16 @@ export type Served = typeof Served.Type
 
 interface RegistryPage {
   readonly after: string | undefined
-  /** In lower case: part of the slug or of the listing's name. */
+  /** Part of the slug or of the listing's name, in lower case. */
   readonly part: string | undefined
-  /** In lower case: how the slug begins. */
+  /** Prefix of the slug, in lower case. */
   readonly begin: string | undefined
   readonly updatedSince: Date | undefined
   readonly version: number | undefined
   readonly count: number
 }
 
-/** One listing that is shown, and what belongs to it. */
+/** Reads active listings with their business and server. */
 export class PublicListingsRepo extends Effect.Service<PublicListingsRepo>()("directory/PublicListingsRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient

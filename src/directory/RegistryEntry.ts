@@ -33,7 +33,7 @@ export const RegistryPage = Schema.Struct({
   metadata: Schema.Struct({ count: Schema.Int, nextCursor: optional(Schema.String) })
 })
 
-/** RFC 3339, as the registry's document asks. */
+/** RFC 3339, as the registry's document requires. */
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
 
 const Since = Schema.String.pipe(
@@ -53,7 +53,7 @@ export const RegistryQuery = Query({
     Text(200).annotations({
       description:
         "Part of the name behind the slash, or of the title, in upper or lower case; with a slash, part of the " +
-        "whole name. The namespace alone is every server's, and is not searched"
+        "full name. The namespace alone is the same for all servers, and is not searched"
     })
   ),
   updated_since: optional(Since),
@@ -69,10 +69,10 @@ export class UnknownRegistryServer
   }
 }
 
-/** The registry takes at most 100 characters for either. */
-const cut = (text: string) => {
+/** The registry allows at most 100 characters for either. */
+const truncate = (text: string) => {
   const line = text.replace(/\s+/g, " ").trim()
   return characters(line) <= 100 ? line : `${[...line].slice(0, 99).join("").trimEnd()}…`
 }
-export const title = cut
-export const description = cut
+export const title = truncate
+export const description = truncate

@@ -10,7 +10,7 @@ import { PublicListingsRepo, type Served } from "./PublicListingsRepo.ts"
 /** Contract: `GET /.well-known/mcp-server-metadata`. */
 export const ServerMetadata = Schema.Struct({
   name: Schema.String,
-  version: Schema.String.annotations({ description: "Number of the deployment that serves, as a semantic version" }),
+  version: Schema.String.annotations({ description: "Number of the active deployment, as a semantic version" }),
   description: Schema.String,
   mcpServerUrl: Schema.String,
   vertical: Schema.NullOr(Schema.String),
@@ -36,9 +36,9 @@ export const ServerMetadata = Schema.Struct({
 }).annotations({ title: "ServerMetadata" })
 export type ServerMetadata = typeof ServerMetadata.Type
 
-const Subdomain = Text(255).annotations({ description: "The server's slug, or its whole host" })
+const Subdomain = Text(255).annotations({ description: "The server's slug, or its full host name" })
 export const metadataArguments = { subdomain: Subdomain }
-/** Without one the answer is in words of our own. */
+/** Optional here, so that the handler can answer with its own message. */
 export const MetadataQuery = Query({ subdomain: optional(Subdomain) })
 
 export class NoSuchServer extends Schema.TaggedError<NoSuchServer>()("NoSuchServer", {}, failsWith(404)) {
@@ -50,10 +50,10 @@ export class NoSuchServer extends Schema.TaggedError<NoSuchServer>()("NoSuchServ
 /** The revision of MCP that hosted servers speak. */
 const mcpSpecVersion = "2025-11-25"
 
-/** Deployments are numbered from 1; without one the server has nothing to offer yet. */
+/** Deployments are numbered from 1; 0 is a server without one. */
 export const versionOf = ({ version }: Pick<Served, "version">) => `${version ?? 0}.0.0`
 
-/** What agents are told of the server that speaks for a business. */
+/** Metadata for agents about the server of a business. */
 export class ServerMetadataReads extends Effect.Service<ServerMetadataReads>()("directory/ServerMetadata", {
   effect: Effect.gen(function*() {
     const repo = yield* PublicListingsRepo
@@ -92,8 +92,8 @@ export class ServerMetadataReads extends Effect.Service<ServerMetadataReads>()("
         return yield* new BadRequest({ reason: "subdomain: is required", issues })
       }
       const slug = slugOfSubdomain(settings, subdomain)
-      const found = slug === undefined ? Option.none() : yield* repo.ofServer(slug)
-      return Option.isNone(found) ? yield* new NoSuchServer() : view(found.value, yield* Clock.currentTimeMillis)
+      const row = slug === undefined ? Option.none() : yield* repo.ofServer(slug)
+      return Option.isNone(row) ? yield* new NoSuchServer() : view(row.value, yield* Clock.currentTimeMillis)
     })
 
     return { get } as const

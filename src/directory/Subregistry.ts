@@ -10,20 +10,20 @@ import { versionOf } from "./ServerMetadata.ts"
 
 const schema = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 
-/** The number of a deployment from its version; undefined when no server has such a one. */
+/** The number of a deployment from its version; undefined when the version can't exist. */
 const numberOf = (version: string) => {
   const [, number] = /^(\d{1,9})\.0\.0$/.exec(version) ?? []
   return number === undefined ? undefined : Number(number)
 }
 
-type Sought = { readonly part?: string; readonly begin?: string } | undefined
+type NameFilter = { readonly part?: string; readonly begin?: string } | undefined
 
 /**
- * What a search asks of a server. The registry searches names for a part, whatever its case; here all names have one
- * namespace, which would make a search for `mcp` or `com` find every server: so it counts only when the part reaches
- * over the slash. The business's name, an entry's title, is searched too. Undefined: no name has that part.
+ * The name filter of a search. The registry searches names for a part, whatever its case. Here all names have the same
+ * namespace, with which a search for `mcp` or `com` would find every server: so the namespace counts only when the part
+ * contains a slash. The business's name, an entry's title, is searched too. Undefined: no name has that part.
  */
-const sought = (namespace: string, search: string): Sought => {
+const nameFilter = (namespace: string, search: string): NameFilter => {
   const text = search.trim().toLowerCase()
   if (isBlank(text)) return {}
   const slash = text.indexOf("/")
@@ -31,7 +31,7 @@ const sought = (namespace: string, search: string): Sought => {
   return namespace.endsWith(text.slice(0, slash)) ? { begin: text.slice(slash + 1) } : undefined
 }
 
-/** The directory as an MCP registry: listings that are shown and have a server, by the server's name. */
+/** The directory as an MCP registry: active listings with a server, by the server's name. */
 export class Subregistry extends Effect.Service<Subregistry>()("directory/Subregistry", {
   effect: Effect.gen(function*() {
     const repo = yield* PublicListingsRepo
@@ -64,7 +64,7 @@ export class Subregistry extends Effect.Service<Subregistry>()("directory/Subreg
     const list = Effect.fn("Subregistry.list")(function*(query: RegistryQuery) {
       const { limit, updated_since: updatedSince, version } = query
       const number = version === undefined || version === "latest" ? undefined : numberOf(version)
-      const search = sought(namespace, query.search ?? "")
+      const search = nameFilter(namespace, query.search ?? "")
       const name = `registry ${JSON.stringify([search, updatedSince, number])}`
       const after = query.cursor === undefined ? undefined : yield* decodeCursor(name, query.cursor, isLabel)
       const noSuchVersion = version !== undefined && version !== "latest" && number === undefined
@@ -85,11 +85,11 @@ export class Subregistry extends Effect.Service<Subregistry>()("directory/Subreg
 
     const find = Effect.fn("Subregistry.find")(function*(name: string) {
       const slug = name.startsWith(`${namespace}/`) ? name.slice(namespace.length + 1) : ""
-      const found = isLabel(slug) ? yield* repo.ofServer(slug) : Option.none()
-      return Option.isNone(found) ? yield* new UnknownRegistryServer() : view(found.value)
+      const row = isLabel(slug) ? yield* repo.ofServer(slug) : Option.none()
+      return Option.isNone(row) ? yield* new UnknownRegistryServer() : view(row.value)
     })
 
-    /** Only the version that serves is offered. */
+    /** Only the active version is listed. */
     const versions = (name: string) => Effect.map(find(name), (entry) => ({ servers: [entry], metadata: { count: 1 } }))
 
     const version = Effect.fn("Subregistry.version")(function*(name: string, version: string) {

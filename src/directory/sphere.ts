@@ -17,14 +17,14 @@ export const distanceMiles = (a: Point, b: Point) => {
   return 2 * earthMiles * Math.asin(Math.min(1, Math.sqrt(h)))
 }
 
-/** The place on a sphere of radius 1. */
+/** The point on a unit sphere. */
 export const onSphere = ({ lat, lng }: Point) => ({
   x: Math.cos(radians(lat)) * Math.cos(radians(lng)),
   y: Math.cos(radians(lat)) * Math.sin(radians(lng)),
   z: Math.sin(radians(lat))
 })
 
-/** The square of the straight distance that two places of the sphere have at so many miles. */
+/** The squared chord of two points on the unit sphere, for a distance in miles on the earth. */
 export const chordSquared = (miles: number) => 4 * Math.sin(Math.min(Math.PI, miles / earthMiles) / 2) ** 2
 
 /** Squares of a quarter degree are numbered west to east, row by row from the south pole (migration 0005). */
@@ -34,14 +34,14 @@ const rows = 180 * perDegree
 
 const rowOf = (lat: number) => Math.floor((Math.min(90, Math.max(-90, lat)) + 90) * perDegree)
 
-/** How far east and west of its centre a circle reaches, in degrees; all the way around when a pole is within or near. */
+/** How far a circle reaches east and west of its centre, in degrees; 180 when a pole is within it or near. */
 const reach = ({ lat, miles }: Circle) => {
   const angle = miles / earthMiles
   const sine = Math.sin(angle) / Math.cos(radians(lat))
   return Math.abs(lat) + angle * 180 / Math.PI >= 89.999 || sine >= 1 ? 180 : Math.asin(sine) * 180 / Math.PI
 }
 
-/** The numbers of squares that together hold every place of the circle. */
+/** The numbers of the squares that together cover the circle. */
 export const cellsOf = (circle: Circle): ReadonlyArray<number> => {
   const { lat, lng, miles } = circle
   // A little more than the circle, so that rounding leaves nothing out.

@@ -15,7 +15,7 @@ export type ListingTier = typeof ListingTier.Type
 
 const ListingStatus = Schema.Literal("active", "pending")
 
-/** Contract: Directory and business endpoints, a listing, as lists show it. */
+/** Contract: Directory and business endpoints, a listing in a list. */
 const Listing = Schema.Struct({
   id: ListingId,
   businessId: Schema.String,
@@ -34,14 +34,14 @@ const Listing = Schema.Struct({
 }).annotations({ title: "Listing" })
 export type Listing = typeof Listing.Type
 
-/** A listing in a list of the directory: how far away it is where the list is of a circle. */
+/** A listing in a list of the directory, with its distance when the query has a circle. */
 export const ListedListing = Schema.Struct({
   ...Listing.fields,
-  distanceMiles: optional(Schema.Number).annotations({ description: "Only when lat, lng and radius_miles are asked" })
+  distanceMiles: optional(Schema.Number).annotations({ description: "Only when lat, lng and radius_miles are given" })
 }).annotations({ title: "ListedListing" })
 export type ListedListing = typeof ListedListing.Type
 
-/** Contract: what the detail read adds. */
+/** Contract: the listing with the fields that only the detail read has. */
 export const ListingDetail = Schema.Struct({
   ...Listing.fields,
   mcpServerUrl: Schema.String.annotations({
@@ -81,7 +81,7 @@ export const ListingRow = Schema.Struct({
 })
 export type ListingRow = typeof ListingRow.Type
 
-/** What a listing follows of its business. */
+/** The fields of a business that its listing is derived from. */
 export interface Listed {
   readonly id: string
   readonly name: string
@@ -100,7 +100,7 @@ export interface Listed {
   readonly plan: PlanName
 }
 
-/** The columns of a row that everybody may see. */
+/** The public columns of a row. */
 export const publicColumns = ListingRow.pick(
   "id",
   "businessId",
@@ -127,7 +127,7 @@ const Labels = List(Name).pipe(
 
 export const SetVisible = Input({ visible: Schema.Boolean })
 
-/** What is not given stays. `name` and `description` follow the business until they are set, and again when null. */
+/** Only given fields change. `name` and `description` are the business's until they are set, and again when null. */
 export const updateListingFields = {
   name: optional(Schema.NullOr(Name)),
   description: optional(Schema.NullOr(Prose(5000))),

@@ -14,12 +14,12 @@ import { ListingsRepo } from "./ListingsRepo.ts"
 import { listingTierOf, relevanceScore } from "./relevance.ts"
 import { levelOfTier, tierOf } from "./VerificationLevel.ts"
 
-type Own = Pick<ListingRow, "ownName" | "ownDescription" | "ownTier" | "healthScore">
+type Overrides = Pick<ListingRow, "ownName" | "ownDescription" | "ownTier" | "healthScore">
 
-const nothingOwn: Own = { ownName: null, ownDescription: null, ownTier: null, healthScore: 0 }
+const noOverrides: Overrides = { ownName: null, ownDescription: null, ownTier: null, healthScore: 0 }
 
-/** What a listing shows and is ranked by, from its business and what it has of its own. */
-const followed = (business: Listed, own: Own) => {
+/** Derives what a listing shows and is ranked by, from its business and its own overrides. */
+const derive = (business: Listed, own: Overrides) => {
   const scored = {
     verificationTier: tierOf(business.verificationLevel),
     tier: listingTierOf(business.plan, own.ownTier),
@@ -43,22 +43,22 @@ const followed = (business: Listed, own: Own) => {
 
 const view = (row: ListingRow): OwnListing => ({ ...row, verificationLevel: levelOfTier(row.verificationTier) })
 
-/** A business's listing in the directory: one each, hidden until its owner shows it. */
+/** The listing of a business in the directory: each has one, hidden until its owner shows it. */
 export class Listings extends Effect.Service<Listings>()("listings/Listings", {
   effect: Effect.gen(function*() {
     const repo = yield* ListingsRepo
 
     const create = (business: Listed) => {
       const id = ListingId.make(newUlid())
-      return Effect.as(repo.insert(id, business.id, followed(business, nothingOwn)), id)
+      return Effect.as(repo.insert(id, business.id, derive(business, noOverrides)), id)
     }
 
-    /** Writes what follows the business anew. Runs in the transaction that changed it, with the business locked. */
+    /** Updates the derived columns. Must run in the transaction that changed the business, with the business locked. */
     const follow = Effect.fn("Listings.follow")(function*(business: Listed) {
-      yield* repo.update(business.id, followed(business, yield* repo.ofBusiness(business.id)))
+      yield* repo.update(business.id, derive(business, yield* repo.ofBusiness(business.id)))
     })
 
-    /** Changes what a listing has of its own; `follow` comes after it. */
+    /** Changes the listing's overrides; the caller must call `follow` afterwards. */
     const change = (businessId: string, fields: Readonly<Record<string, unknown>>) => repo.update(businessId, fields)
 
     const ofBusiness = (businessId: string) => Effect.map(repo.ofBusiness(businessId), view)

@@ -3,8 +3,8 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { type Listed, ListingRow } from "./Listing.ts"
 
-/** What a listing takes over from its business, and the scores made of it. */
-type Followed =
+/** The columns that are derived from the business, with their scores. */
+type Derived =
   & Pick<
     ListingRow,
     | "name"
@@ -27,18 +27,18 @@ export class ListingsRepo extends Effect.Service<ListingsRepo>()("listings/Listi
     const sql = yield* SqlClient.SqlClient
 
     return {
-      insert: (id: string, businessId: string, followed: Followed) =>
-        run(sql`INSERT INTO listings ${sql.insert({ id, businessId, ...followed })}`),
-      /** Every business has one. */
+      insert: (id: string, businessId: string, derived: Derived) =>
+        run(sql`INSERT INTO listings ${sql.insert({ id, businessId, ...derived })}`),
+      /** Every business has a listing. */
       ofBusiness: one(ListingRow)((businessId: string) =>
         sql`SELECT * FROM listings WHERE business_id = ${businessId}`
       ),
-      /** Whose it is, whatever its status. */
+      /** The owner of a listing in any status. */
       ownerOf: maybe(Owner)((id: string) =>
         sql`SELECT l.business_id, p.account_id FROM listings l
             JOIN businesses b ON b.id = l.business_id JOIN projects p ON p.id = b.project_id WHERE l.id = ${id}`
       ),
-      /** None when it is gone meanwhile. `publishedAt` is that of the first time. */
+      /** None when it was deleted meanwhile. `publishedAt` keeps the first time. */
       show: maybe(ListingRow)((id: string, visible: boolean) =>
         visible
           ? sql`UPDATE listings SET status = 'active', published_at = coalesce(published_at, now()), updated_at = now()

@@ -12,7 +12,7 @@ const tierOfPlan: Readonly<Record<PlanName, ListingTier>> = {
 export const listingTierOf = (plan: PlanName, own: ListingTier | null): ListingTier => own ?? tierOfPlan[plan]
 
 /**
- * The written formula of `relevanceScore`, 0 to 1,100:
+ * The documented formula of `relevanceScore`, 0 to 1,100:
  * 200 × verification tier (0–3) + 100 × listing tier (0–2) + 2 × profile completeness (0–100) + health score (0–100).
  */
 export const relevanceScore = (listing: {

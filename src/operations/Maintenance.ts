@@ -12,10 +12,10 @@ import { patiently } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
 
-/** What need not be done before anybody is served. */
+/** For jobs that need not run at once after a start. */
 const later = { after: "1 minute" } as const
 
-/** Drops what has expired, raises what has come of age, and looks after the disk. */
+/** Deletes expired records, raises verification levels, and watches the disk. */
 export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   const accounts = yield* Accounts
   const clients = yield* OAuthClients
@@ -29,11 +29,11 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   const verification = yield* Verification
   const patient = patiently(yield* SqlClient.SqlClient)
   const sweeps = [accounts.sweep, clients.sweep, tokens.sweep, idempotency.sweep, verification.sweep]
-  const sweep = Effect.all(sweeps.map((one) => patient(one)), { discard: true })
+  const sweep = Effect.all(sweeps.map((each) => patient(each)), { discard: true })
   yield* jobs.once("Dropping expired previews", "1 hour", patient(imports.sweep), later)
   yield* jobs.every("Looking at the disk", "1 minute", disk.look)
   yield* jobs.once("Tidying the directory", "10 minutes", directory.tidy, later)
-  // An owner sees the level as it is (Businesses); everybody else no later than this.
-  yield* jobs.once("Raising verification levels", "30 seconds", standing.comeOfAge)
+  // Owners see the current level at once (Businesses); everybody else after this job.
+  yield* jobs.once("Raising verification levels", "30 seconds", standing.raiseLevels)
   yield* jobs.once("Dropping expired records", "10 minutes", sweep, later)
 }))

@@ -7,12 +7,12 @@ import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { SecretKeys } from "./SecretKeys.ts"
 
-/** Every column that holds sealed values. A test compares it with the schema's `sealed_` columns. */
+/** Every column with sealed values. A test compares the list with the schema's `sealed_` columns. */
 export const sealedColumns = [sealedIntegrations, sealedVariables, sealedResponses, sealedPrivateKeys] as const
 
 /**
- * Moves every sealed value to the current key (`berth admin rewrap`): after it, `SECRET_KEY_PREVIOUS` is not needed
- * any more. The running service must know the key. Cut off, it is run again.
+ * Moves every sealed value to the current key (`berth admin rewrap`). After it, `SECRET_KEY_PREVIOUS` is no longer
+ * needed. The running service must know the key. If it is interrupted, run it again.
  */
 export class Rewrap extends Effect.Service<Rewrap>()("operations/Rewrap", {
   effect: Effect.gen(function*() {
@@ -20,7 +20,7 @@ export class Rewrap extends Effect.Service<Rewrap>()("operations/Rewrap", {
     const secrets = yield* Secrets
     const keys = yield* SecretKeys
 
-    const moved = Effect.forEach(
+    const rewrapAll = Effect.forEach(
       sealedColumns,
       ({ rewrap, table }) => Effect.map(rewrap, (moved) => ({ table, moved }))
     ).pipe(
@@ -28,6 +28,6 @@ export class Rewrap extends Effect.Service<Rewrap>()("operations/Rewrap", {
       Effect.provideService(Secrets, secrets)
     )
 
-    return { all: keys.checkBeside.pipe(Effect.zipRight(moved), Effect.zipLeft(keys.forgetOthers)) }
+    return { all: keys.checkBeside.pipe(Effect.zipRight(rewrapAll), Effect.zipLeft(keys.forgetOthers)) }
   })
 }) {}

@@ -7,12 +7,12 @@ import { Effect, Schema } from "effect"
 const Row = Schema.Struct({ keyId: Schema.String, proof: Schema.NullOr(Schema.String) })
 const Sealing = Schema.Struct({ id: Schema.String, keyId: Schema.NullOr(Schema.String) })
 
-/** What a key's proof is sealed for. */
+/** The context that a key's proof is bound to. */
 const contextOf = (keyId: string) => `proof of the secret key ${keyId}`
 
 /**
- * Which keys stored secrets are sealed with, checked against those at hand: a wrong `SECRET_KEY` stops the start, rather
- * than fail whoever needs a secret.
+ * Records the keys that stored secrets are sealed with, and checks them against the configured ones: a wrong
+ * `SECRET_KEY` stops the start, instead of failing requests later.
  */
 export class SecretKeys extends Effect.Service<SecretKeys>()("operations/SecretKeys", {
   effect: Effect.gen(function*() {
@@ -25,29 +25,29 @@ export class SecretKeys extends Effect.Service<SecretKeys>()("operations/SecretK
       sql`SELECT id, key_ids[1] AS key_id FROM hosts WHERE lease_until > clock_timestamp()`
     )
 
-    const wrong = (keyId: string) =>
+    const wrongKey = (keyId: string) =>
       new SettingError({
         message: `Stored secrets are sealed with the key ${keyId}, but ${keySource} is the key ${current}: ` +
           `set SECRET_KEY to the key ${keyId}, or SECRET_KEY_PREVIOUS to it beside the new one`
       })
 
     const prove = Effect.fnUntraced(function*({ keyId, proof }: typeof Row.Type) {
-      if (!secrets.keyIds.includes(keyId)) return yield* wrong(keyId)
+      if (!secrets.keyIds.includes(keyId)) return yield* wrongKey(keyId)
       if (proof === null) return
-      yield* Effect.mapError(secrets.open(proof, contextOf(keyId)), () => wrong(keyId))
+      yield* Effect.mapError(secrets.open(proof, contextOf(keyId)), () => wrongKey(keyId))
     })
 
-    /** Fails unless everything that is stored can be opened; then notes the key that seals from now on. */
+    /** Fails unless all stored secrets can be opened; then records the key that seals from now on. */
     const check = Effect.gen(function*() {
-      const known = yield* rows()
-      yield* Effect.forEach(known, prove, { discard: true })
-      if (known.some(({ keyId, proof }) => keyId === current && proof !== null)) return
+      const keys = yield* rows()
+      yield* Effect.forEach(keys, prove, { discard: true })
+      if (keys.some(({ keyId, proof }) => keyId === current && proof !== null)) return
       const proof = yield* secrets.seal(current, contextOf(current))
       yield* sql`INSERT INTO secret_keys (key_id, proof) VALUES (${current}, ${proof})
         ON CONFLICT (key_id) DO UPDATE SET proof = excluded.proof`
     }).pipe(transactionally(sql), Effect.withSpan("SecretKeys.check"))
 
-    /** A command that seals, beside a service that could not open it, would break that service. */
+    /** For commands: one that seals with a key that the running service doesn't have would break that service. */
     const checkBeside = Effect.gen(function*() {
       yield* check
       const [serving] = yield* sealing()
@@ -58,7 +58,7 @@ export class SecretKeys extends Effect.Service<SecretKeys>()("operations/SecretK
       })
     }).pipe(Effect.withSpan("SecretKeys.checkBeside"))
 
-    /** After everything was moved to the current key. */
+    /** Call it after all secrets were moved to the current key. */
     const forgetOthers = run(sql`DELETE FROM secret_keys WHERE key_id <> ${current}`)
 
     return { check, checkBeside, forgetOthers } as const

@@ -2,21 +2,21 @@ import { inBytes } from "#src/shared/bytes.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { Schema } from "effect"
 
-/** Regions a server can be placed in. */
+/** Regions in which a server can run. */
 export const Region = Schema.Literal("ord", "iad", "lax", "ams", "syd")
 export type Region = typeof Region.Type
 
 export const PlanName = Schema.Literal("free", "developer", "pro", "enterprise")
 export type PlanName = typeof PlanName.Type
 
-/** What an account may have at a time, in numbers or in bytes. */
+/** Limits of what an account may have at the same time, as counts or bytes. */
 const Quota = Schema.Literal("servers", "projects", "businesses", "previewBytes", "imageBytes")
 export type Quota = typeof Quota.Type
 
 export interface PlanLimits {
   /**
-   * Null is no cap, here and below. `previewBytes`: of imports that are not confirmed yet. `imageBytes`: of images that
-   * run or may be rolled back to, their layers and what these unpack to.
+   * Null means no limit, here and below. `previewBytes`: imports that are not confirmed yet. `imageBytes`: layers and
+   * unpacked files of images that run or can be rolled back to.
    */
   readonly quotas: Readonly<Record<Quota, number | null>>
   readonly requestsPerMonth: number | null
@@ -34,8 +34,8 @@ const MB = 1e6
 const GB = 1e9
 
 /**
- * Contract: Platform limits. Of the quotas it has the servers; the others keep one account from filling the disk that
- * all share (docs/decisions/account-quotas.md).
+ * Contract: Platform limits. The quota of servers is the contract's; the others keep one account from filling the disk
+ * that all accounts share (docs/decisions/account-quotas.md).
  */
 export const plans: Readonly<Record<PlanName, PlanLimits>> = {
   free: {
@@ -85,7 +85,7 @@ const quotaWords: Readonly<Record<Quota, (allowed: number) => string>> = {
   imageBytes: (allowed) => `${inBytes(allowed)} of images`
 }
 
-/** The plan does not allow it (403 `PLAN_LIMIT_REACHED`); of a quota, how much is used and how much is allowed. */
+/** The plan does not allow it (403 `PLAN_LIMIT_REACHED`). For a quota it has how much is used and allowed. */
 export class PlanLimitReached extends Schema.TaggedError<PlanLimitReached>()("PlanLimitReached", {
   plan: PlanName,
   limit: Schema.Union(Quota, Schema.Literal("region", "autoStop")),

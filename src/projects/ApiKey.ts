@@ -8,7 +8,7 @@ import { ProjectId } from "./Project.ts"
 export const ApiKeyId = Id("ApiKeyId", "API key id, key_ and a ULID")
 const Environment = Schema.Literal("live", "test")
 
-/** Contract: Platform resources, API keys. `keyPrefix` is the key's beginning, enough to recognise it. */
+/** Contract: Platform resources, API keys. `keyPrefix` is the start of the key, enough to recognise it. */
 export const ApiKey = Schema.Struct({
   id: ApiKeyId,
   projectId: ProjectId,
@@ -20,7 +20,7 @@ export const ApiKey = Schema.Struct({
   lastUsedAt: Schema.NullOr(Timestamp),
   expiresAt: Schema.NullOr(Timestamp),
   grantId: Schema.NullOr(Schema.String).annotations({
-    description: "The grant of the OAuth client that made it, and with which it ends; null when its owner made it"
+    description: "The grant of the OAuth client that made it: revoking it ends the key; null when its owner made it"
   })
 }).annotations({ title: "ApiKey" })
 
@@ -31,7 +31,7 @@ export const ApiKeyRow = Schema.Struct({
   expiresAt: Schema.NullOr(Schema.DateFromSelf)
 })
 
-/** The answer to its creation, the only one that shows `key`. */
+/** The answer to the creation; no other shows `key`. */
 export const CreatedApiKey = Schema.Struct({ key: Schema.String, ...ApiKey.fields })
 
 export const ApiKeyInput = Input({

@@ -12,7 +12,7 @@ import { Projects } from "./Projects.ts"
 
 const prefixes = { live: "svc_live_", test: "svc_test_" } as const
 const keysPerProject = 100
-/** `lastUsedAt` is kept to the minute: a busy key does not write on every request. */
+/** `lastUsedAt` is accurate to a minute, so that a busy key doesn't write on every request. */
 const touchAfter = Duration.toMillis("1 minute")
 
 /** Platform API keys. Managed by sessions only. */
@@ -22,11 +22,11 @@ export class ApiKeys extends Effect.Service<ApiKeys>()("projects/ApiKeys", {
     const projects = yield* Projects
     const sql = yield* SqlClient.SqlClient
 
-    /** A client's key comes of what its user granted it, which may have been revoked since its token was checked. */
+    /** The grant that a client's key is bound to. It may have been revoked since the client's token was checked. */
     const origin = Effect.gen(function*() {
       const { credential } = yield* CurrentActor
       if (credential.kind !== "oauth") return { grantId: null, familyId: null } satisfies Origin
-      return yield* Option.match(yield* repo.standing(credential.familyId), {
+      return yield* Option.match(yield* repo.activeOrigin(credential.familyId), {
         onNone: () => new Unauthorized({ reason: "The grant of this client was revoked" }),
         onSome: Effect.succeed
       })
@@ -72,13 +72,13 @@ export class ApiKeys extends Effect.Service<ApiKeys>()("projects/ApiKeys", {
       if (Option.isNone(removed)) return yield* new ApiKeyNotFound()
     }, withPolicy(sessionOnly))
 
-    /** Who a platform key stands for; none when it is unknown, deleted or expired. A typo costs no query. */
+    /** The actor of a platform key; none when it is unknown, deleted or expired. A malformed key costs no query. */
     const authenticate = Effect.fn("ApiKeys.authenticate")(function*(key: string) {
       if (!isKey(Object.values(prefixes), key)) return Option.none<Actor>()
       const now = yield* Clock.currentTimeMillis
-      const found = yield* repo.holder(digestOf(key), new Date(now))
-      if (Option.isNone(found)) return Option.none<Actor>()
-      const { accountId, email, environment, id, lastUsedAt, plan, projectId, scopes } = found.value
+      const row = yield* repo.holder(digestOf(key), new Date(now))
+      if (Option.isNone(row)) return Option.none<Actor>()
+      const { accountId, email, environment, id, lastUsedAt, plan, projectId, scopes } = row.value
       if (lastUsedAt === null || now - lastUsedAt.getTime() > touchAfter) yield* repo.touch(id)
       const credential = { kind: "key" as const, id, projectId, environment, scopes: new Set(scopes) }
       return Option.some<Actor>({ accountId, email, plan, credential })
@@ -89,9 +89,9 @@ export class ApiKeys extends Effect.Service<ApiKeys>()("projects/ApiKeys", {
       list,
       remove,
       authenticate,
-      /** Ends the keys that a client made with a grant; in the transaction that revokes it, after that. */
+      /** Deletes the keys that a client made with a grant. Call it after the revocation, in the same transaction. */
       endWithGrant: repo.removeOfGrant,
-      /** Ends the keys that were made with tokens of a family; in the transaction that revokes it, after that. */
+      /** Deletes the keys that were made with a token family. Call it after the revocation, in the same transaction. */
       endWithFamily: repo.removeOfFamily
     } as const
   })

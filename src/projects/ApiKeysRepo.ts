@@ -12,7 +12,7 @@ const KeyHolder = Schema.Struct({
   email: Schema.String,
   plan: PlanName
 })
-/** What an OAuth client made a key with; null for a key of its owner's. */
+/** The grant and token family of the OAuth client that made a key; null for a key that its owner made. */
 const Origin = Schema.Struct({ grantId: Schema.NullOr(Schema.String), familyId: Schema.NullOr(Schema.String) })
 export type Origin = typeof Origin.Type
 const Insert = Schema.Struct({
@@ -32,7 +32,7 @@ export class ApiKeysRepo extends Effect.Service<ApiKeysRepo>()("projects/ApiKeys
     })
 
     return {
-      /** Locks the project's row, so that a count made in the same transaction holds until its end. */
+      /** Locks the project's row, so that a count in the same transaction stays true until its end. */
       lockProject: (projectId: string) => run(sql`SELECT id FROM projects WHERE id = ${projectId} FOR NO KEY UPDATE`),
       insert: (row: typeof Insert.Type) =>
         insert(row).pipe(onForeignKey("api_keys_project_id_fkey", () => new ProjectNotFound()), dieOnSql),
@@ -49,9 +49,9 @@ export class ApiKeysRepo extends Effect.Service<ApiKeysRepo>()("projects/ApiKeys
             WHERE k.key_hash = ${hash} AND (k.expires_at IS NULL OR k.expires_at > ${now})`
       ),
       touch: (id: string) => run(sql`UPDATE api_keys SET last_used_at = now() WHERE id = ${id}`),
-      /** What a client whose tokens are of this family makes keys with; none when it has been revoked. */
-      // Both rows stay as they are until the transaction ends: who revokes them waits, and then finds the key.
-      standing: maybe(Schema.Struct({ grantId: Schema.String, familyId: Schema.String }))((familyId: string) =>
+      /** The grant and token family for a new key; none when either was revoked. */
+      // FOR SHARE makes a concurrent revocation wait for the commit, so that it then finds and deletes the new key.
+      activeOrigin: maybe(Schema.Struct({ grantId: Schema.String, familyId: Schema.String }))((familyId: string) =>
         sql`SELECT g.id AS grant_id, f.id AS family_id
             FROM oauth_grants g JOIN token_families f ON f.grant_id = g.id
             WHERE f.id = ${familyId} AND f.revoked_at IS NULL AND g.revoked_at IS NULL FOR SHARE OF g, f`

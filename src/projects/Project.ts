@@ -15,7 +15,7 @@ export const Project = Schema.Struct({
   updatedAt: Timestamp
 }).annotations({ title: "Project" })
 
-/** What rows hold beside: the account, which is never shown. */
+/** A row of projects: with the account, which is never shown. */
 export const ProjectRow = Schema.Struct({
   ...Project.fields,
   accountId: Schema.String,

@@ -23,14 +23,14 @@ export class Projects extends Effect.Service<Projects>()("projects/Projects", {
     const teardown = yield* Teardown
     const sql = yield* SqlClient.SqlClient
 
-    /** The project when the caller may see it, whatever its scopes: other services ask before they act on its parts. */
+    /** The project if the caller may see it; doesn't check scopes. Other services call it first to authorize. */
     const visible = Effect.fn("Projects.visible")(function*(id: string) {
       const actor = yield* CurrentActor
-      const found = isId("prj", id) ? yield* repo.find(id) : Option.none()
-      if (Option.isNone(found) || found.value.accountId !== actor.accountId || !seesProject(actor, found.value.id)) {
+      const row = isId("prj", id) ? yield* repo.find(id) : Option.none()
+      if (Option.isNone(row) || row.value.accountId !== actor.accountId || !seesProject(actor, row.value.id)) {
         return yield* new ProjectNotFound()
       }
-      return found.value
+      return row.value
     })
 
     const create = Effect.fn("Projects.create")(

@@ -10,7 +10,7 @@ export class ProjectsRepo extends Effect.Service<ProjectsRepo>()("projects/Proje
     const insert = SqlSchema.findOne({
       Request: ProjectRow.pick("id", "accountId", "name", "slug"),
       Result: ProjectRow,
-      // A violation would end the transaction that the creation may be part of.
+      // ON CONFLICT, because a unique violation would abort the transaction that the creation may be part of.
       execute: (row) =>
         sql`INSERT INTO projects ${sql.insert(row)} ON CONFLICT (account_id, slug) DO NOTHING RETURNING *`
     })
@@ -23,10 +23,10 @@ export class ProjectsRepo extends Effect.Service<ProjectsRepo>()("projects/Proje
       rename: maybe(ProjectRow)((id: ProjectId, name: string) =>
         sql`UPDATE projects SET name = ${name}, updated_at = now() WHERE id = ${id} RETURNING *`
       ),
-      /** Deletes the project with all that belongs to it; the ids of the servers that went. */
+      /** Deletes the project with all that belongs to it; returns the ids of its servers. */
       delete: many(Schema.Struct({ id: Schema.String }).pipe(Schema.pluck("id")))((id: ProjectId) =>
-        sql`WITH gone AS (DELETE FROM projects WHERE id = ${id} RETURNING id)
-            SELECT s.id FROM servers s JOIN gone ON gone.id = s.project_id`
+        sql`WITH deleted AS (DELETE FROM projects WHERE id = ${id} RETURNING id)
+            SELECT s.id FROM servers s JOIN deleted ON deleted.id = s.project_id`
       ),
       page: many(ProjectRow)((accountId: string, only: string | undefined, after: string | undefined, count: number) =>
         sql`SELECT * FROM projects WHERE account_id = ${accountId}

@@ -249,7 +249,7 @@ describe("a restore", () => {
         yield* written(file, { format: 2 }, row)
         assert.match(
           yield* refusal(bringBack(to, file)),
-          /is of a newer form \(2\) than this version of berth reads \(1\)/
+          /has a newer format \(2\) than this version of berth reads \(1\)/
         )
         yield* written(file, { tables: [{ name: "users", columns: ["id", "shoe_size"] }] }, row)
         assert.match(
@@ -312,7 +312,7 @@ describe("the file of a backup", () => {
         const proxy = new DatabaseProxy()
         const databaseUrl = yield* Effect.promise(() => proxy.through(from.databaseUrl))
         const cut = save({ ...from, databaseUrl }, file, { tell: () => void proxy.cut() })
-        assert.match(yield* refusal(cut), /^The backup broke off, and nothing was left of it: /)
+        assert.match(yield* refusal(cut), /^The backup failed, and no file was left: /)
         assert.isTrue(first.equals(readFileSync(file)))
         // A killed one leaves its part; the next to this file takes it away, and leaves those that are at work.
         const dead = spawnSync("true").pid

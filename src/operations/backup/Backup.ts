@@ -9,14 +9,14 @@ import { BackupError, Contents, format, Head, imageName, names, partName } from 
 
 export interface BackupOptions {
   readonly file: string
-  /** Also the images that are stored here; else they are pulled again where the backup is restored. */
+  /** Whether to include the stored images. Without them they are pulled again after a restore. */
   readonly images: boolean
   readonly tell: (message: string) => void
 }
 
 const partBytes = 4 * 1024 ** 2
 
-/** The rows of a table, in parts that fit into memory. */
+/** Adds the rows of a table, in parts that fit into memory. */
 const addTable = async (archive: ArchiveWriter, { read }: Dump, table: Table) => {
   const hash = createHash("sha256")
   const rows = read(table)
@@ -51,7 +51,7 @@ const addImages = async (archive: ArchiveWriter, home: string) => {
   return images
 }
 
-const sentence = (file: string, error: unknown) => {
+const errorText = (file: string, error: unknown) => {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === "ENOSPC" || code === "EDQUOT") return `The backup can't be written: the disk of ${file} is full`
   if (code === "ENOENT" || code === "ENOTDIR") return `The backup can't be written: the folder of ${file} is not there`
@@ -59,10 +59,10 @@ const sentence = (file: string, error: unknown) => {
   if (code === "EACCES" || code === "EPERM" || code === "EROFS") {
     return `The backup can't be written: this user may not write ${file}`
   }
-  return `The backup broke off, and nothing was left of it: ${message}`
+  return `The backup failed, and no file was left: ${message}`
 }
 
-/** One moment of the installation, in one file. */
+/** Writes a consistent snapshot of the installation into one file. */
 export const backup = Effect.fn("backup")(function*({ file, images, tell }: BackupOptions) {
   const { home } = yield* CurrentSettings
   const dump = yield* (yield* DatabaseCopy).dump
@@ -86,7 +86,7 @@ export const backup = Effect.fn("backup")(function*({ file, images, tell }: Back
         }
         await archive.add(names.contents, Schema.encodeSync(Contents)(contents))
       }),
-    catch: (error) => new BackupError({ message: sentence(file, error) })
+    catch: (error) => new BackupError({ message: errorText(file, error) })
   })
   return { keyIds, rows: Object.values(contents.tables).reduce((sum, { rows }) => sum + rows, 0) }
 }, Effect.scoped)

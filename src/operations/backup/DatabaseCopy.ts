@@ -8,7 +8,7 @@ export interface Table {
 
 interface Sequence {
   readonly name: string
-  /** Null: it has given no number yet. */
+  /** Null until it has returned its first number. */
   readonly value: string | null
 }
 
@@ -17,35 +17,35 @@ interface DatabaseFailure {
   readonly message: string
 }
 
-/** One moment of the database, table by table. */
+/** A consistent snapshot of the database, table by table. */
 export interface Dump {
   readonly migration: number
   readonly keyIds: ReadonlyArray<string>
   readonly tables: ReadonlyArray<Table>
   readonly read: (table: Table) => Readable & { readonly rowCount: number }
-  /** To be asked after the rows were read. */
+  /** Call it after the rows were read. */
   readonly sequences: () => Promise<ReadonlyArray<Sequence>>
 }
 
-/** The rows of one table on their way in. */
+/** Writes the rows of one table. */
 export interface Rows {
   readonly write: (chunk: Uint8Array) => Promise<void>
-  /** How many they were. */
+  /** Returns the number of rows. */
   readonly end: () => Promise<number>
 }
 
 export interface Load {
   readonly migration: number
   readonly tables: ReadonlyArray<Table>
-  /** Hands over every row, one table after the other, and answers with the values of the sequences. */
+  /** Writes all rows, one table after the other, and returns the values of the sequences. */
   readonly feed: (open: (table: Table) => Rows) => Promise<ReadonlyArray<Sequence>>
-  /** Statements that put right what was in the middle of something. */
+  /** Statements to run after the load, for work that was in progress when the dump was made. */
   readonly afterwards: ReadonlyArray<string>
 }
 
-/** The rows of the whole database, out of it and into an empty one; what they are is no concern of who carries them. */
+/** Copies all rows out of the database and into an empty one, without interpreting them. */
 export class DatabaseCopy extends Context.Tag("operations/DatabaseCopy")<DatabaseCopy, {
   readonly dump: Effect.Effect<Dump, DatabaseFailure, Scope.Scope>
-  /** All of it or nothing. */
+  /** Atomic. */
   readonly load: (load: Load) => Effect.Effect<void, DatabaseFailure>
 }>() {}

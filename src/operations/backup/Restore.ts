@@ -15,7 +15,7 @@ export interface RestoreOptions {
 const failed = (error: unknown) =>
   error instanceof BackupError ? error : new BackupError({ message: `The restore failed: ${messageOf(error)}` })
 
-/** First, for they harm nobody when what follows fails: what is never used is collected. */
+/** Runs first, because it is harmless when a later step fails: unused images are collected. */
 const restoreImages = async ({ file, tell }: RestoreOptions, home: string, images: Checked["contents"]["images"]) => {
   const count = Object.keys(images).length
   if (count === 0) return
@@ -28,7 +28,7 @@ const restoreImages = async ({ file, tell }: RestoreOptions, home: string, image
   tell(`Images: ${count} files`)
 }
 
-/** Rows come table by table, each in parts; every table must have as many as when they were saved. */
+/** Rows come table by table, each in parts. Every table must have as many rows as the backup recorded. */
 const feedFrom = ({ file, tell }: RestoreOptions, { contents, head }: Checked): Load["feed"] => async (open) => {
   let current: { readonly name: string; readonly rows: Rows } | undefined
   const end = async () => {
@@ -56,8 +56,8 @@ const feedFrom = ({ file, tell }: RestoreOptions, { contents, head }: Checked): 
 }
 
 /**
- * Brings an installation back from a backup into an empty database. The file is read through before anything is written,
- * and the database gets all of it or nothing.
+ * Restores an installation from a backup into an empty database. The whole file is checked before anything is written,
+ * and the database load is atomic.
  */
 export const restore = Effect.fn("restore")(function*(options: RestoreOptions) {
   const { home } = yield* CurrentSettings

@@ -8,7 +8,7 @@ import { BackupError, Contents, format, Head, imageOf, names, tableOf } from "./
 
 type Chunks = AsyncIterable<Uint8Array>
 
-/** Documents of a backup are small; what is larger is none. */
+/** Maximum size of a backup's documents, which are much smaller in practice. */
 const mostBytes = 64 * 1024 ** 2
 
 const damaged = (file: string, why: string) => new BackupError({ message: `${file} is damaged or cut off: ${why}` })
@@ -25,11 +25,11 @@ async function* bytesOf(entry: AsyncIterable<unknown>): Chunks {
   for await (const chunk of entry) if (chunk instanceof Uint8Array) yield chunk
 }
 
-/** Goes through the entries in their order; each is read by `visit`, or passed over. */
+/** Calls `visit` for each entry in order; skips what `visit` doesn't read. */
 const eachEntry = async (file: string, visit: (name: string, chunks: Chunks) => Promise<void>) => {
   const entries = extract()
   const read = pipeline(createReadStream(file), createGunzip(), entries)
-  // Told below, by the one that fails first.
+  // Prevents an unhandled rejection; the error is thrown below.
   read.catch(() => undefined)
   try {
     for await (const entry of entries) {
@@ -56,21 +56,21 @@ const textOf = async (chunks: Chunks) => {
 const decoded = <A>(file: string, schema: Schema.Schema<A, string>, text: string) =>
   Either.getOrThrowWith(
     Schema.decodeEither(schema)(text),
-    () => damaged(file, "one of its documents is not what it should be")
+    () => damaged(file, "one of its documents is not valid")
   )
 
 const readHead = (file: string, name: string, text: string) => {
   if (name !== names.head) throw new BackupError({ message: `${file} is not a backup of berth` })
-  const { format: found } = decoded(file, Schema.parseJson(Schema.Struct({ format: Schema.Int })), text)
-  if (found !== format) {
+  const { format: actual } = decoded(file, Schema.parseJson(Schema.Struct({ format: Schema.Int })), text)
+  if (actual !== format) {
     throw new BackupError({
-      message: `${file} is of a newer form (${found}) than this version of berth reads (${format})`
+      message: `${file} has a newer format (${actual}) than this version of berth reads (${format})`
     })
   }
   return decoded(file, Head, text)
 }
 
-/** What is in a backup, after every byte of it was held against what its end says. */
+/** The head and contents of a backup whose bytes all match the checksums at its end. */
 export interface Checked {
   readonly head: Head
   readonly contents: Contents
@@ -80,7 +80,7 @@ export const checkArchive = async (file: string): Promise<Checked> => {
   let head: Head | undefined
   let contents: Contents | undefined
   const hashes = new Map<string, { readonly hash: ReturnType<typeof createHash>; bytes: number }>()
-  const summed = async (key: string, chunks: Chunks) => {
+  const addToSum = async (key: string, chunks: Chunks) => {
     const sum = hashes.get(key) ?? { hash: createHash("sha256"), bytes: 0 }
     hashes.set(key, sum)
     for await (const chunk of chunks) {
@@ -94,23 +94,23 @@ export const checkArchive = async (file: string): Promise<Checked> => {
       const key = tableOf(name) ?? imageOf(name)
       if (head === undefined) head = readHead(file, name, await textOf(chunks))
       else if (name === names.contents) contents = decoded(file, Contents, await textOf(chunks))
-      else if (key !== undefined) await summed(key, chunks)
+      else if (key !== undefined) await addToSum(key, chunks)
       else if (name !== names.imageIndex) throw new Error(`${JSON.stringify(name)} is not known`)
     })
     if (head === undefined || contents === undefined) throw new Error("its end is missing")
     const empty = createHash("sha256").digest("hex")
     const sums = new Map([...hashes].map(([key, { bytes, hash }]) => [key, { bytes, sha256: hash.digest("hex") }]))
     for (const [name, { bytes, sha256 }] of Object.entries(contents.tables)) {
-      const found = sums.get(name) ?? { bytes: 0, sha256: empty }
-      if (found.bytes !== bytes || found.sha256 !== sha256) {
-        throw new Error(`the rows of ${name} are not what they were`)
+      const actual = sums.get(name) ?? { bytes: 0, sha256: empty }
+      if (actual.bytes !== bytes || actual.sha256 !== sha256) {
+        throw new Error(`the rows of ${name} don't match their checksum`)
       }
       sums.delete(name)
     }
     for (const [digest, bytes] of Object.entries(contents.images)) {
-      const found = sums.get(digest)
-      if (found?.bytes !== bytes || `sha256:${found.sha256}` !== digest) {
-        throw new Error(`the image ${digest} is not what it was`)
+      const actual = sums.get(digest)
+      if (actual?.bytes !== bytes || `sha256:${actual.sha256}` !== digest) {
+        throw new Error(`the image ${digest} doesn't match its checksum`)
       }
       sums.delete(digest)
     }
@@ -122,7 +122,7 @@ export const checkArchive = async (file: string): Promise<Checked> => {
   }
 }
 
-/** Reads a checked backup once more: the rows of a table come in parts, one after the other. */
+/** Reads a checked backup a second time; the rows of a table come in consecutive parts. */
 export const readArchive = async (
   file: string,
   visit: {
@@ -144,5 +144,5 @@ export const readArchive = async (
   }
 }
 
-/** What comes of reading the file, and not of those it is read for. */
+/** Whether an error is from reading the file, and not from a callback. */
 const isOfFile = (code: unknown) => typeof code === "string" && /^(Z_|ENOENT|EACCES|EISDIR|EIO)/.test(code)

@@ -15,14 +15,14 @@ const isAlive = (pid: number) => {
   }
 }
 
-/** What a backup to this file left when it was killed. */
+/** Deletes what killed backups to this file left. */
 const dropAbandoned = async (file: string) => {
   const name = basename(file)
-  for (const found of await readdir(dirname(file))) {
-    const [, pid] = found.startsWith(`${name}.`)
-      ? /^(\d+)-[0-9a-f]+\.part$/.exec(found.slice(name.length + 1)) ?? []
+  for (const entry of await readdir(dirname(file))) {
+    const [, pid] = entry.startsWith(`${name}.`)
+      ? /^(\d+)-[0-9a-f]+\.part$/.exec(entry.slice(name.length + 1)) ?? []
       : []
-    if (pid !== undefined && !isAlive(Number(pid))) await rm(resolve(dirname(file), found), { force: true })
+    if (pid !== undefined && !isAlive(Number(pid))) await rm(resolve(dirname(file), entry), { force: true })
   }
 }
 
@@ -37,14 +37,14 @@ export interface ArchiveWriter {
 }
 
 /**
- * Writes a gzipped tar that is there whole or not at all: under another name first, readable by nobody else, and moved
- * into place when every byte is on the disk.
+ * Writes a gzipped tar atomically: under another name first, with mode 0600, and renamed when every byte is synced to
+ * the disk.
  */
 export const writeArchive = async (target: string, fill: (archive: ArchiveWriter) => Promise<void>): Promise<void> => {
   const file = resolve(target)
   await dropAbandoned(file)
   const part = `${file}.${process.pid}-${randomBytes(4).toString("hex")}.part`
-  // Opened here: a stream that opens its file by itself may do so after a failure had it removed.
+  // Opened here, because a stream opens its file later, maybe after a failure has removed it.
   const output = (await open(part, "wx", 0o600)).createWriteStream({ flush: true })
   const archive: Pack = pack()
   const add: ArchiveWriter["add"] = (name, content) =>
@@ -66,7 +66,7 @@ export const writeArchive = async (target: string, fill: (archive: ArchiveWriter
       output
     )
     const filled = fill({ add, addStream }).then(() => archive.finalize())
-    // Whichever breaks takes the other along: a disk that is full must not leave somebody waiting for room.
+    // When one side fails it destroys the other: a full disk must not leave the writer blocked by back-pressure.
     await Promise.all([
       written.catch((error: unknown) => {
         archive.destroy()

@@ -1,11 +1,11 @@
 import { Data, Schema } from "effect"
 
-/** A backup can't be made or restored. The message is the sentence that an operator needs. */
+/** A backup can't be made or restored. The message is one sentence for the operator. */
 export class BackupError extends Data.TaggedError("BackupError")<{ readonly message: string }> {}
 
 /**
- * A gzipped tar (docs/decisions/backup-format.md): the head, the rows of each table in parts, images, and at the end what
- * all of it must be. What has no end was cut off.
+ * A gzipped tar (docs/decisions/backup-format.md): the head, the rows of each table in parts, images, and at the end
+ * the checksums of all of it. A file without that end is truncated.
  */
 export const format = 1
 export const names = { head: "berth-backup.json", contents: "contents.json", imageIndex: "images/index.json" } as const
@@ -26,7 +26,7 @@ export const Head = Schema.parseJson(Schema.Struct({
   program: Schema.String,
   migration: Schema.Int,
   createdAt: Schema.String,
-  /** Ids of the secret keys without which its secrets can't be opened. */
+  /** Ids of the secret keys that are needed to open its secrets. */
   keyIds: Schema.Array(Schema.String),
   tables: Schema.Array(Table)
 }))
