@@ -6,7 +6,7 @@ import { Duration, Effect } from "effect"
 import { BusinessNotFound } from "./Business.ts"
 import { BusinessesRepo } from "./BusinessesRepo.ts"
 import { profileCompleteness } from "./completeness.ts"
-import { requiredAge, levelOf } from "./verification-level.ts"
+import { levelOf, requiredAge } from "./verification-level.ts"
 
 /** Derives from the stored business its verification level, and how it is listed and ranked. */
 export class Standing extends Effect.Service<Standing>()("businesses/Standing", {

@@ -10,7 +10,14 @@ export const fail = (message: string) =>
   )
 
 /** Failures whose message tells the operator what to set or do. */
-const forOperators = ["SettingError", "DatabaseError", "ListenError", "SecretError", "LeaseError", "BackupError"] as const
+const forOperators = [
+  "SettingError",
+  "DatabaseError",
+  "ListenError",
+  "SecretError",
+  "LeaseError",
+  "BackupError"
+] as const
 
 /** Prints an error that the operator can fix as one sentence, without a stack trace. */
 export const orSay = <A, E, R>(effect: Effect.Effect<A, E, R>) =>

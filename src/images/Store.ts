@@ -9,7 +9,7 @@ import { abortable } from "./abortable.ts"
 import { type ImageError, imageError, storageError } from "./ImageError.ts"
 import { decodeDocument, type Descriptor, digestOf, Index } from "./manifest.ts"
 import { releaseTemporary, temporaryName } from "./temporary.ts"
-import { brokenStream, verifying, type ExpectedBlob } from "./verify.ts"
+import { brokenStream, type ExpectedBlob, verifying } from "./verify.ts"
 
 const decodeIndex = decodeDocument(Index, "The local index of images")
 

@@ -17,9 +17,7 @@ const describe = (platform: Descriptor["platform"]) =>
 const wrongArchitecture = (architecture: string, available: ReadonlyArray<string>) =>
   imageError(
     "wrong_architecture",
-    `The image has no build for linux/${architecture}; it has ${
-      available.length === 0 ? "none" : available.join(", ")
-    }`
+    `The image has no build for linux/${architecture}; it has ${available.length === 0 ? "none" : available.join(", ")}`
   )
 
 /**

@@ -98,10 +98,13 @@ export class Jobs extends Effect.Service<Jobs>()("jobs/Jobs", {
         const renewed = yield* repo.claim(job, claimed.value)
         if (Option.isSome(renewed)) next = { due: renewed.value, waitMillis: job.intervalMillis }
       })
-      const retrying = Effect.catchAllCause(turn, (cause) =>
-        Effect.flatMap(now, (at) => failed(job, at, 0, cause)).pipe(
-          Effect.zipRight(Effect.sleep(Duration.min(interval, retryAfter)))
-        ))
+      const retrying = Effect.catchAllCause(
+        turn,
+        (cause) =>
+          Effect.flatMap(now, (at) => failed(job, at, 0, cause)).pipe(
+            Effect.zipRight(Effect.sleep(Duration.min(interval, retryAfter)))
+          )
+      )
       return begin(job, Effect.forever(retrying), options)
     }
 

@@ -1,4 +1,4 @@
-import { counted, failuresAt, mostFailures, type Tally, waitsUntil } from "#src/accounts/slowdown.ts"
+import { failuresAt, mostFailures, retryAt, type Tally, withFailure } from "#src/accounts/slowdown.ts"
 import { FastCheck } from "effect"
 import { describe, expect, it } from "vitest"
 
@@ -12,8 +12,8 @@ const passes = (gaps: ReadonlyArray<number>) => {
   return gaps.flatMap((gap) => {
     millis += gap
     const at = new Date(millis)
-    if (tally !== undefined && waitsUntil(tally, at) !== undefined) return []
-    tally = counted(tally, at)
+    if (tally !== undefined && retryAt(tally, at) !== undefined) return []
+    tally = withFailure(tally, at)
     return [millis]
   })
 }
@@ -28,7 +28,7 @@ describe("failed log-ins for one account", () => {
 
   it("are forgotten one by one: none is left after a day", () => {
     let tally: Tally | undefined
-    for (let at = 0; at < 500; at++) tally = counted(tally, new Date(at * minute))
+    for (let at = 0; at < 500; at++) tally = withFailure(tally, new Date(at * minute))
     expect(failuresAt(tally!, tally!.countedAt)).toBe(mostFailures)
     expect(failuresAt(tally!, new Date(tally!.countedAt.getTime() + day / 2))).toBeCloseTo(mostFailures / 2)
     expect(failuresAt(tally!, new Date(tally!.countedAt.getTime() + day))).toBe(0)
@@ -53,8 +53,8 @@ describe("failed log-ins for one account", () => {
       FastCheck.integer({ min: -day, max: day }),
       (tally, after) => {
         const at = new Date(tally.countedAt.getTime() + after)
-        const until = waitsUntil(tally, at)
-        if (until !== undefined) expect(waitsUntil(tally, until)).toBeUndefined()
+        const until = retryAt(tally, at)
+        if (until !== undefined) expect(retryAt(tally, until)).toBeUndefined()
         if (after >= minute) expect(until).toBeUndefined()
       }
     ))

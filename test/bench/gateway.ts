@@ -143,7 +143,7 @@ const jobs = Layer.provide(
     JobsRepo,
     JobsRepo.make({
       due: () => Effect.succeed({ due: null, waitMillis: 0 }),
-      take: () => Effect.succeedNone,
+      claim: () => Effect.succeedNone,
       record: () => Effect.void,
       forget: Effect.void,
       all: Effect.succeed([])
