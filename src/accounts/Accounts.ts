@@ -13,7 +13,7 @@ import { type LogIn, type SignUp, type UserRow, WrongCredentials } from "./User.
 export const sessionPrefix = "svc_sess_"
 const lifetime = Duration.toMillis("30 days")
 /** A session's expiry is extended at most once a day, so that most reads write nothing. */
-const slideAfter = Duration.toMillis("1 day")
+const extendAfter = Duration.toMillis("1 day")
 
 /** Users and their sessions. A user is an account: it owns projects and has a plan. */
 export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {
@@ -83,10 +83,10 @@ export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {
       const session = yield* repo.sessionByHash(digestOf(token), at)
       if (Option.isNone(session)) return Option.none<Actor>()
       const { email, id, plan, sessionId } = session.value
-      const fresh = new Date(at.getTime() + lifetime)
-      const slides = fresh.getTime() - session.value.expiresAt.getTime() > slideAfter
-      if (slides) yield* repo.extendSession(sessionId, fresh)
-      const expiresAt = slides ? fresh : session.value.expiresAt
+      const extended = new Date(at.getTime() + lifetime)
+      const extend = extended.getTime() - session.value.expiresAt.getTime() > extendAfter
+      if (extend) yield* repo.extendSession(sessionId, extended)
+      const expiresAt = extend ? extended : session.value.expiresAt
       return Option.some<Actor>({
         accountId: id,
         email,

@@ -33,7 +33,7 @@ export class AccountsRepo extends Effect.Service<AccountsRepo>()("accounts/Accou
       userByEmail: maybe(UserRow)((email: string) => sql`SELECT * FROM users WHERE email = ${email}`),
       userById: one(UserRow)((id: string) => sql`SELECT * FROM users WHERE id = ${id}`),
       userIfAny: maybe(UserRow)((id: string) => sql`SELECT * FROM users WHERE id = ${id}`),
-      /** The account's id; none when no account has the address. So does `setVerified`. */
+      /** Returns the account's id; none when no account has the address. The same for `setVerified`. */
       setPlan: maybe(Id)((email: string, plan: PlanName) =>
         sql`UPDATE users SET plan = ${plan} WHERE email = ${email} RETURNING id`
       ),

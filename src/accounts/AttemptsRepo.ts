@@ -1,7 +1,7 @@
 import { anyRow, maybe, one, run, transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"
-import { forgivenEvery, type Tally } from "./slowdown.ts"
+import { decayInterval, type Tally } from "./slowdown.ts"
 
 /** Hashes: of the caller's address with the e-mail address, and of the e-mail address alone. */
 export interface Origin {
@@ -61,7 +61,7 @@ export class AttemptsRepo extends Effect.Service<AttemptsRepo>()("accounts/Attem
           sql`DELETE FROM login_attempts WHERE attempted_at <= ${before.attempts}`.pipe(
             Effect.zipRight(sql`DELETE FROM known_logins WHERE succeeded_at <= ${before.known}`),
             Effect.zipRight(sql`DELETE FROM login_tallies
-              WHERE counted_at + make_interval(secs => failures * ${forgivenEvery / 1000}) <= ${at}`)
+              WHERE counted_at + make_interval(secs => failures * ${decayInterval / 1000}) <= ${at}`)
           )
         )
     } as const

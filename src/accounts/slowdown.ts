@@ -3,7 +3,7 @@ import { Duration } from "effect"
 /** How many failed log-ins for one e-mail address, from all addresses together, are allowed in a day. */
 export const mostFailures = 100
 /** Milliseconds in which the count falls by one. */
-export const forgivenEvery = Duration.toMillis("24 hours") / mostFailures
+export const decayInterval = Duration.toMillis("24 hours") / mostFailures
 /** Beyond `mostFailures`, one attempt is allowed in this time. */
 const pause = Duration.toMillis("1 minute")
 
@@ -15,7 +15,7 @@ export interface Tally {
 
 /** The decayed count at a time: it falls from `mostFailures` to 0 in a day. */
 export const failuresAt = ({ countedAt, failures }: Tally, at: Date) =>
-  Math.max(0, failures - Math.max(0, at.getTime() - countedAt.getTime()) / forgivenEvery)
+  Math.max(0, failures - Math.max(0, at.getTime() - countedAt.getTime()) / decayInterval)
 
 /** When the next attempt may be made; undefined when it may be made now. */
 export const retryAt = (tally: Tally, at: Date): Date | undefined => {

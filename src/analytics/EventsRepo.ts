@@ -31,9 +31,9 @@ export class EventsRepo extends Effect.Service<EventsRepo>()("analytics/EventsRe
         ON CONFLICT (business_id) DO UPDATE SET n = o.n + excluded.n`
 
     /** Deletes the events of deleted listings. */
-    const forget = sql`WITH gone AS (DELETE FROM directory_gone RETURNING *),
-          events AS (DELETE FROM listing_events WHERE listing_id IN (SELECT listing_id FROM gone))
-        DELETE FROM business_interactions WHERE business_id IN (SELECT business_id FROM gone)`
+    const forget = sql`WITH deleted AS (DELETE FROM directory_gone RETURNING *),
+          events AS (DELETE FROM listing_events WHERE listing_id IN (SELECT listing_id FROM deleted))
+        DELETE FROM business_interactions WHERE business_id IN (SELECT business_id FROM deleted)`
 
     return {
       forget: patiently(sql)(Effect.asVoid(forget)),

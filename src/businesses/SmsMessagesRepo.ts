@@ -1,11 +1,11 @@
 import { dieOnSql, one, run } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Schema } from "effect"
-import { day, type Limited, triesPerMessage } from "./sms-limits.ts"
+import { day, type LimitKind, triesPerMessage } from "./sms-limits.ts"
 
 /** A limit, and how many messages it allows: to a number, by an account, or in all. */
 export interface Scope {
-  readonly limit: Limited
+  readonly limit: LimitKind
   readonly allowed: number
 }
 
@@ -18,7 +18,7 @@ interface Message {
 /** Messages of the last day, each recorded before it is sent. */
 export class SmsMessagesRepo extends Effect.Service<SmsMessagesRepo>()("businesses/SmsMessagesRepo", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => {
-    const within = (limit: Limited, { accountId, phone, sentAt }: Message) => {
+    const within = (limit: LimitKind, { accountId, phone, sentAt }: Message) => {
       const since = sql`sent_at > ${new Date(sentAt.getTime() - day)}`
       if (limit === "platform") return since
       return limit === "number" ? sql`phone = ${phone} AND ${since}` : sql`account_id = ${accountId} AND ${since}`

@@ -13,10 +13,10 @@ export const triesPerMessage = 2
 export const day = Duration.toMillis("24 hours")
 
 /** Whose limit it is: the telephone number's, the account's, or the whole installation's. */
-export const Limited = Schema.Literal("number", "account", "platform")
-export type Limited = typeof Limited.Type
+export const LimitKind = Schema.Literal("number", "account", "platform")
+export type LimitKind = typeof LimitKind.Type
 
-const texts: Readonly<Record<Limited, (most: number) => string>> = {
+const texts: Readonly<Record<LimitKind, (most: number) => string>> = {
   number: (most) => `${most} codes a day go to one telephone number`,
   account: (most) => `An account can have ${most} codes sent a day`,
   platform: () => "The platform has sent as many text messages as it may in a day"
@@ -29,7 +29,7 @@ const inWords = (seconds: number) => {
 
 /** A daily limit is reached (429). */
 export class SmsLimitReached extends Schema.TaggedError<SmsLimitReached>()("SmsLimitReached", {
-  limit: Limited,
+  limit: LimitKind,
   allowed: Schema.Int,
   retryAfter: Schema.Int
 }, failsWith(429)) {

@@ -102,7 +102,7 @@ const publish = Effect.fn("Demo.publish")(function*() {
 })
 
 /** The recorded server; the newest business's when the process ended before it wrote the record. */
-const existing = Effect.fn("Demo.existing")(function*(record: Record) {
+const findServer = Effect.fn("Demo.existing")(function*(record: Record) {
   const { data: [newest] } = yield* (yield* Businesses).list({ limit: 1 })
   const id = record.serverId ?? newest?.serverId ?? undefined
   return id === undefined ? Option.none<Server>() : yield* Effect.option((yield* Servers).get(id))
@@ -129,7 +129,7 @@ const finish = Effect.fn("Demo.finish")(function*(actor: Actor, server: Server) 
 })
 
 /** Whether to show a demo: only in development, and only in a home that is empty or has had just the demo. */
-export const demoWanted = Effect.fn("Demo.wanted")(function*() {
+export const shouldShowDemo = Effect.fn("Demo.wanted")(function*() {
   const { home, production } = yield* CurrentSettings
   if (production) return false
   return Option.isSome(yield* readRecord(home)) || !(yield* (yield* Accounts).anybody)
@@ -143,8 +143,8 @@ export const demo = Effect.fn("Demo")(function*() {
   const { home } = yield* CurrentSettings
   const { actor, record } = yield* enter(home)
   return yield* Effect.gen(function*() {
-    const found = yield* existing(record)
-    const server = Option.isSome(found) ? found.value : yield* publish()
+    const existingServer = yield* findServer(record)
+    const server = Option.isSome(existingServer) ? existingServer.value : yield* publish()
     if (record.serverId !== server.id) yield* writeRecord(home, { ...record, serverId: server.id })
     const { data } = yield* (yield* Deployments).list(server.id, { limit: 100 })
     const activeDeployment = data.find(({ active }) => active)

@@ -27,7 +27,7 @@ const rewrap = Command.make("rewrap", {}, () =>
 
 const rotateKeys = Command.make("rotate-keys", {}, () =>
   Effect.gen(function*() {
-    yield* (yield* SecretKeys).checkBeside
+    yield* (yield* SecretKeys).checkAgainstService
     const kid = yield* (yield* SigningKeys).rotate
     yield* Console.log(`${kid} signs access tokens in two minutes; tokens signed before stay valid until they expire`)
   }).pipe(Effect.provide(onDatabase(Layer.provideMerge(SigningKeysLive, sealing))), orSay)).pipe(
@@ -46,8 +46,8 @@ const plan = Command.make(
   },
   ({ email, plan }) =>
     Effect.gen(function*() {
-      const found = yield* (yield* Operators).setPlan(email, plan)
-      yield* found ? Console.log(`${email} is on the ${plan} plan`) : fail(`There is no account ${email}`)
+      const exists = yield* (yield* Operators).setPlan(email, plan)
+      yield* exists ? Console.log(`${email} is on the ${plan} plan`) : fail(`There is no account ${email}`)
     }).pipe(Effect.provide(operators), orSay)
 ).pipe(Command.withDescription("Put an account on a plan: free, developer, pro or enterprise"))
 
@@ -59,11 +59,11 @@ const verify = Command.make(
   },
   ({ email, undo }) =>
     Effect.gen(function*() {
-      const found = yield* (yield* Operators).setVerified(email, !undo)
+      const exists = yield* (yield* Operators).setVerified(email, !undo)
       const message = `${email} is ${undo ? "not " : ""}verified: servers whose access is a list ${
         undo ? "refuse it" : "let it in where it is listed"
       }`
-      yield* found ? Console.log(message) : fail(`There is no account ${email}`)
+      yield* exists ? Console.log(message) : fail(`There is no account ${email}`)
     }).pipe(Effect.provide(operators), orSay)
 ).pipe(Command.withDescription("Record that an e-mail address belongs to the account that has it"))
 

@@ -1,7 +1,7 @@
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { Cause, Console, Effect } from "effect"
-import { demo, demoWanted } from "./Demo.ts"
+import { demo, shouldShowDemo } from "./Demo.ts"
 
 /** How to call the command in a checkout. */
 const command = "npx berth"
@@ -28,7 +28,7 @@ export const announce = Effect.fn("cli.announce")(function*(options: { readonly 
   yield* Effect.log(`Machines run in the ${driver.name} driver (${driver.tier}): ${enforces.join("; ")}`)
   if (lacks.length > 0) yield* Effect.logWarning(`Machines do not have here: ${lacks.join("; ")}`)
   yield* Effect.log(`Berth is ready: ${baseUrl} (API at ${baseUrl}/docs, MCP at ${baseUrl}/mcp)`)
-  if (!options.demo || !(yield* demoWanted())) return
+  if (!options.demo || !(yield* shouldShowDemo())) return
   yield* Effect.matchCauseEffect(demo(), {
     onSuccess: show,
     onFailure: (cause) => Effect.logError(`The demo stopped: ${Cause.pretty(cause)}`)

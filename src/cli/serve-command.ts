@@ -2,7 +2,7 @@ import { Command, Options } from "@effect/cli"
 import { Context, Effect, Layer } from "effect"
 import { enoughDescriptors } from "./descriptors.ts"
 import { orSay } from "./fail.ts"
-import { beginEnd, endWithin } from "./signals.ts"
+import { beginShutdown, limitShutdown } from "./signals.ts"
 
 const noDemo = Options.boolean("no-demo").pipe(
   Options.withDescription("Leave out the sample restaurant that is deployed in an empty home")
@@ -20,7 +20,7 @@ export const serveCommand = Command.make("serve", { noDemo }, ({ noDemo }) =>
     yield* enoughDescriptors
     const platform = yield* Layer.build(Layer.provideMerge(PlatformLive, UsableSettingsLive))
     const { hurry } = Context.get(platform, Shutdown)
-    endWithin(Context.get(platform, CurrentSettings).shutdownSeconds, () => Effect.runFork(hurry))
+    limitShutdown(Context.get(platform, CurrentSettings).shutdownSeconds, () => Effect.runFork(hurry))
     return yield* announce({ demo: !noDemo }).pipe(
       Effect.zipRight(Effect.never),
       Effect.onInterrupt(() => Effect.log("Stopping")),
@@ -32,7 +32,7 @@ export const serveCommand = Command.make("serve", { noDemo }, ({ noDemo }) =>
             Effect.sync(() => {
               // The process has failed, even if a signal arrives during the shutdown.
               process.exitCode = 1
-              beginEnd()
+              beginShutdown()
             })
           )
       )),

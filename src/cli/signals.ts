@@ -9,30 +9,30 @@ let limitMillis = 10_000
 let hurry = () => {}
 
 /** The last resort: exits although something is still running. The next start cleans up what is left. */
-const endAfter = (milliseconds: number) =>
+const exitAfter = (milliseconds: number) =>
   setTimeout(() => {
     process.stderr.write(`Not everything had ended after ${milliseconds / 1000} seconds; leaving it\n`)
     process.exit(1)
   }, milliseconds).unref()
 
 /** Sets the time limit of the shutdown, and what to do when it must hurry. */
-export const endWithin = (seconds: number, onHurry: () => void) => {
+export const limitShutdown = (seconds: number, onHurry: () => void) => {
   limitMillis = seconds * 1000
   hurry = onHurry
 }
 
 /** Starts the time limit of the shutdown, without a signal too. */
-export const beginEnd = () => {
+export const beginShutdown = () => {
   if (first !== undefined) return
   first = performance.now()
-  endAfter(limitMillis)
+  exitAfter(limitMillis)
 }
 
 /** Counts a stop signal: the first begins the shutdown, a second (after `echo`) or a third hurries it. */
 export const noteSignal = () => {
   count++
-  if (first === undefined) return beginEnd()
+  if (first === undefined) return beginShutdown()
   if (count < 3 && performance.now() - first < echo) return
   hurry()
-  endAfter(hurriedMillis)
+  exitAfter(hurriedMillis)
 }

@@ -42,7 +42,7 @@ const registration = DeployWorkflow.toLayer(({ deploymentId: id, serverId }) =>
       work: (record: DeploymentRow) => Effect.Effect<A, E>
     ) => activity(stage, success, pipeline.stage(id, stage, work))
 
-    const toTheSwap = Effect.gen(function*() {
+    const untilSwap = Effect.gen(function*() {
       const source = yield* step("resolving", Source, pipeline.resolve)
       yield* step("scanning", Schema.Void, pipeline.scan)
       yield* step("mirroring", Schema.Void, (record) => pipeline.mirror(record, source))
@@ -53,13 +53,13 @@ const registration = DeployWorkflow.toLayer(({ deploymentId: id, serverId }) =>
     })
 
     /** After the swap the new machine stays untouched; only the old ones are removed. */
-    const afterwards = Effect.gen(function*() {
+    const afterSwap = Effect.gen(function*() {
       yield* step("draining", Schema.Void, () => Effect.sleep(drainTime))
       yield* activity("retiring", Schema.Void, pipeline.retire(id, serverId))
     })
 
-    yield* toTheSwap.pipe(
-      Effect.zipRight(Effect.ignore(afterwards)),
+    yield* untilSwap.pipe(
+      Effect.zipRight(Effect.ignore(afterSwap)),
       Effect.catchTags({
         StageFailed: ({ message }) =>
           activity("failing", Schema.Void, throughOutage(60)(pipeline.fail(id, serverId, message))),

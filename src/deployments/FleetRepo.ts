@@ -10,7 +10,7 @@ const MachineRow = Schema.Struct({
   status: DeploymentStatus,
   stage: Stage,
   active: Schema.Boolean,
-  followed: Schema.Boolean,
+  superseded: Schema.Boolean,
   /** Stage of the active deployment: while it drains, only its pipeline may remove the machine that it replaced. */
   activeStage: Schema.NullOr(Stage)
 })
@@ -31,7 +31,8 @@ export class FleetRepo extends Effect.Service<FleetRepo>()("deployments/FleetRep
 
     const machines = many(MachineRow)((ids: ReadonlyArray<string>) =>
       sql`SELECT d.id, d.status, d.stage, d.active, a.stage AS active_stage,
-              EXISTS (SELECT 1 FROM deployments n WHERE n.server_id = d.server_id AND n.version > d.version) AS followed
+              EXISTS (SELECT 1 FROM deployments n WHERE n.server_id = d.server_id AND n.version > d.version)
+                AS superseded
             FROM deployments d LEFT JOIN deployments a ON a.server_id = d.server_id AND a.active
             WHERE ${sql.in("d.id", ids)}`
     )

@@ -85,6 +85,6 @@ export const DeploymentJobsLive = Layer.scopedDiscard(Effect.gen(function*() {
   yield* jobs.every("Sweeping machines and pipelines", "30 seconds", whileHeld(reconciler.sweep()))
   yield* jobs.every("Metering machines", "10 seconds", whileHeld(metering.tick()))
   yield* jobs.every("Collecting images and journals", "1 hour", whileHeld(retention.collect()))
-  yield* jobs.whenAsked("Removing images", retention.asked, whileHeld(retention.removeImages()))
+  yield* jobs.onRequest("Removing images", retention.requested, whileHeld(retention.removeImages()))
   yield* jobs.once("Trimming server logs", "10 minutes", whileHeld(logs.trim))
 }))

@@ -37,7 +37,7 @@ export class Retention extends Effect.Service<Retention>()("deployments/Retentio
       collect,
       removeImages,
       /** Waits until images may have become unused. */
-      asked: cleanup.requested
+      requested: cleanup.requested
     } as const
   })
 }) {}

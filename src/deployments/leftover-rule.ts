@@ -6,7 +6,7 @@ export interface MachineRecord {
   readonly stage: Stage
   readonly active: boolean
   /** Whether the server has a newer deployment. */
-  readonly followed: boolean
+  readonly superseded: boolean
 }
 
 /**
@@ -16,5 +16,5 @@ export interface MachineRecord {
 export const isLeftover = (record: MachineRecord | undefined): boolean => {
   if (record === undefined) return true
   if (record.active || !isSettled(record.status)) return false
-  return record.stage !== "kept" || record.followed
+  return record.stage !== "kept" || record.superseded
 }

@@ -21,14 +21,14 @@ const longestPause = 30_000
 
 const pauseAfter = (crashes: number) => Math.min(longestPause, 1_000 * 2 ** (crashes - 1))
 
-const fresh = (now: number): Watched => ({ crashes: 0, notBefore: 0, startedAt: now, givenUp: false })
+const initial = (now: number): Watched => ({ crashes: 0, notBefore: 0, startedAt: now, givenUp: false })
 
 /** The platform has no disk space to start the machine: retried after the longest pause, without counting a crash. */
-export const waitingForRoom = (now: number): Watched => ({ ...fresh(now), notBefore: now + longestPause })
+export const waitingForRoom = (now: number): Watched => ({ ...initial(now), notBefore: now + longestPause })
 
 /** The machine runs. After a minute of running its crashes are cleared. */
 export const seenRunning = (watched: Watched | undefined, now: number): Watched => {
-  if (watched === undefined || watched.givenUp) return fresh(now)
+  if (watched === undefined || watched.givenUp) return initial(now)
   return now - watched.startedAt >= settledAfter ? { ...watched, crashes: 0 } : watched
 }
 
@@ -38,7 +38,7 @@ export const seenRunning = (watched: Watched | undefined, now: number): Watched 
  */
 export const seenDown = (watched: Watched | undefined, now: number): readonly [Watched, Decision] => {
   if (watched === undefined) {
-    return [fresh(now), { _tag: "Start", attempt: 0 }]
+    return [initial(now), { _tag: "Start", attempt: 0 }]
   }
   if (watched.givenUp) return [watched, { _tag: "Wait" }]
   if (watched.notBefore > now) return [watched, { _tag: "Wait" }]

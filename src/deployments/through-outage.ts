@@ -5,7 +5,7 @@ import { Cause, Effect, Schedule } from "effect"
 const pauses = Schedule.exponential("250 millis").pipe(Schedule.union(Schedule.spaced("3 seconds")))
 
 /** A full disk is not retried: it stays full for longer than the retries last. */
-const mayPass = (cause: Cause.Cause<unknown>) =>
+const isRetryable = (cause: Cause.Cause<unknown>) =>
   Cause.isDie(cause) && !Cause.isInterrupted(cause) && !isRefused(cause) && !failedOfFullDisk(cause)
 
 /**
@@ -14,6 +14,6 @@ const mayPass = (cause: Cause.Cause<unknown>) =>
  */
 export const throughOutage = (times = 12) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.sandbox(effect).pipe(
-    Effect.retry({ schedule: pauses, times, while: mayPass }),
+    Effect.retry({ schedule: pauses, times, while: isRetryable }),
     Effect.unsandbox
   )

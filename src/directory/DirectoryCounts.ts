@@ -53,25 +53,25 @@ export class DirectoryCounts extends Effect.Service<DirectoryCounts>()("director
 
     // Each folds a batch of changes into the rows of their counts, and returns how many there were.
     const foldKinds = sql`WITH changes AS (SELECT ctid FROM directory_counts WHERE folded IS NULL LIMIT ${mostFolded}),
-          gone AS (DELETE FROM directory_counts WHERE ctid = ANY(ARRAY(SELECT ctid FROM changes)) RETURNING *),
+          deleted AS (DELETE FROM directory_counts WHERE ctid = ANY(ARRAY(SELECT ctid FROM changes)) RETURNING *),
           added AS (
             INSERT INTO directory_counts
               SELECT category, template_type, industry, tier, state, sum(n),
                 md5(concat_ws(chr(1), category, template_type, industry, tier, ' ' || state))::uuid AS folded
-              FROM gone GROUP BY category, template_type, industry, tier, state ORDER BY folded
+              FROM deleted GROUP BY category, template_type, industry, tier, state ORDER BY folded
             ON CONFLICT (folded) DO UPDATE SET n = directory_counts.n + excluded.n
           )
-          SELECT count(*)::int AS total FROM gone`
+          SELECT count(*)::int AS total FROM deleted`
     const foldBy = (table: CountTable, columns: ReadonlyArray<string>) => {
       const key = sql.join(", ", false)(columns.map((column) => sql`${sql(column)}`))
       return sql`WITH changes AS (SELECT ctid FROM ${sql(table)} WHERE NOT is_folded LIMIT ${mostFolded}),
-          gone AS (DELETE FROM ${sql(table)} WHERE ctid = ANY(ARRAY(SELECT ctid FROM changes)) RETURNING *),
+          deleted AS (DELETE FROM ${sql(table)} WHERE ctid = ANY(ARRAY(SELECT ctid FROM changes)) RETURNING *),
           added AS (
             INSERT INTO ${sql(table)} AS o (${key}, n, is_folded)
-              SELECT ${key}, sum(n), true FROM gone GROUP BY ${key} ORDER BY ${key}
+              SELECT ${key}, sum(n), true FROM deleted GROUP BY ${key} ORDER BY ${key}
             ON CONFLICT (${key}) WHERE is_folded DO UPDATE SET n = o.n + excluded.n
           )
-          SELECT count(*)::int AS total FROM gone`
+          SELECT count(*)::int AS total FROM deleted`
     }
     const folds = [
       foldKinds,

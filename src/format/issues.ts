@@ -87,7 +87,7 @@ const ruleMessages: ReadonlyArray<readonly [rule: string, message: (value: unkno
   ["pattern", () => "is not in the right form"]
 ]
 
-const unmet = (ast: AST.Refinement, outermost: AST.AST) => {
+const refinementMessage = (ast: AST.Refinement, outermost: AST.AST) => {
   const own = jsonSchemaOf(ast)
   const match = ruleMessages.find(([rule]) => own[rule] !== undefined)
   if (match !== undefined) {
@@ -108,8 +108,8 @@ const single = (message: string): ReadonlyArray<Fault> => [{ path: [], message }
 
 /** Merges the faults of a union's members: a member's own message if there is one, else what the value may be. */
 const mergedFaults = (union: AST.Union, faults: ReadonlyArray<Fault>): ReadonlyArray<Fault> => {
-  const deeper = faults.filter(({ path }) => path.length > 0)
-  if (deeper.length > 0) return deeper
+  const nested = faults.filter(({ path }) => path.length > 0)
+  if (nested.length > 0) return nested
   const generated = new Set(union.types.map(mustBe))
   return single(faults.find(({ message }) => !generated.has(message))?.message ?? mustBe(union))
 }
@@ -139,7 +139,7 @@ const faultsOf = (issue: ParseResult.ParseIssue, outermost?: AST.AST): ReadonlyA
       if (message !== undefined) return single(message)
       const inner = issue.issue
       return inner._tag === "Type"
-        ? single(inner.message ?? unmet(issue.ast, outermost ?? issue.ast))
+        ? single(inner.message ?? refinementMessage(issue.ast, outermost ?? issue.ast))
         : faultsOf(inner)
     }
     case "Transformation":

@@ -34,19 +34,19 @@ const removeBlobs = async (store: Store, needed: (digest: string) => boolean) =>
 }
 
 const removeRootfs = async (rootfs: Rootfs, needed: (digest: string) => boolean) => {
-  const doomed: Array<string> = []
+  const renamed: Array<string> = []
   // Renames all of them first, while the set of needed images is still current: removing their files is slow.
   for (const name of await list(rootfs.directory)) {
     if (name.startsWith(".") ? !isAbandoned(name) : needed(`sha256:${name}`)) continue
     const temporary = temporaryName()
     renameSync(join(rootfs.directory, name), join(rootfs.directory, temporary))
-    doomed.push(temporary)
+    renamed.push(temporary)
   }
-  for (const temporary of doomed) {
+  for (const temporary of renamed) {
     await rm(join(rootfs.directory, temporary), { recursive: true, force: true })
     releaseTemporary(temporary)
   }
-  return doomed.length
+  return renamed.length
 }
 
 /** Removes all blobs and unpacked images that are not needed, and incomplete files left by crashes. */

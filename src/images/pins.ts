@@ -7,7 +7,7 @@ export const makePins = () => {
   const change = (keys: ReadonlyArray<string>, by: number) =>
     Effect.sync(() => {
       for (const key of keys) {
-        for (const seen of watchers) seen.add(key)
+        for (const used of watchers) used.add(key)
         const count = (pins.get(key) ?? 0) + by
         if (count > 0) pins.set(key, count)
         else pins.delete(key)
@@ -17,11 +17,11 @@ export const makePins = () => {
     /** The keys in use now, and all that come into use, even briefly, until the scope closes. */
     watch: Effect.acquireRelease(
       Effect.sync((): ReadonlySet<string> => {
-        const seen = new Set(pins.keys())
-        watchers.add(seen)
-        return seen
+        const used = new Set(pins.keys())
+        watchers.add(used)
+        return used
       }),
-      (seen) => Effect.sync(() => watchers.delete(seen as Set<string>))
+      (used) => Effect.sync(() => watchers.delete(used as Set<string>))
     ),
     /** Marks the keys as in use until the scope closes. */
     pin: (keys: ReadonlyArray<string>) => Effect.acquireRelease(change(keys, 1), () => change(keys, -1))

@@ -39,7 +39,7 @@ export async function* storedBlobs(home: string) {
 export const storedIndex = (home: string) => readFile(join(home, "images", "index.json"), "utf8").catch(missing)
 
 /** Writes blobs, each verified, and their index into a home's image store. */
-export const storing = (home: string) => {
+export const storeWriter = (home: string) => {
   const store = storeIn(home)
   return {
     prepare: () => Effect.runPromise(store.prepare),

@@ -15,11 +15,11 @@ export const own = (fields: Fields, name: string): unknown => Object.hasOwn(fiel
 export class Unmapped {
   readonly names: Array<string> = []
 
-  add(fields: Fields, known: ReadonlyArray<string>, prefix: string) {
+  add(fields: Fields, knownNames: ReadonlyArray<string>, prefix: string) {
     for (const name of Object.keys(fields)) {
       if (this.names.length >= mostUnmapped) return
       const shown = `${prefix}${excerpt(name)}`
-      if (!known.includes(name) && !this.names.includes(shown)) this.names.push(shown)
+      if (!knownNames.includes(name) && !this.names.includes(shown)) this.names.push(shown)
     }
   }
 }

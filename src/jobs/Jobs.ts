@@ -65,14 +65,14 @@ export class Jobs extends Effect.Service<Jobs>()("jobs/Jobs", {
       return begin(job, Effect.repeat(run(job, work), Schedule.spaced(interval)), options)
     }
 
-    /** Each host runs it, each time that `asked` completes. */
-    const whenAsked = <E, R, R2>(
+    /** Each host runs it, each time that `requested` completes. */
+    const onRequest = <E, R, R2>(
       name: string,
-      asked: Effect.Effect<unknown, never, R2>,
+      requested: Effect.Effect<unknown, never, R2>,
       work: Effect.Effect<unknown, E, R>
     ) => {
       const job = { name, host, intervalMillis: null }
-      return begin(job, Effect.forever(Effect.zipRight(asked, run(job, work))))
+      return begin(job, Effect.forever(Effect.zipRight(requested, run(job, work))))
     }
 
     /**
@@ -108,6 +108,6 @@ export class Jobs extends Effect.Service<Jobs>()("jobs/Jobs", {
       return begin(job, Effect.forever(retrying), options)
     }
 
-    return { every, once, whenAsked } as const
+    return { every, once, onRequest } as const
   })
 }) {}

@@ -73,9 +73,9 @@ export const makeRecords = Effect.fnUntraced(function*(repo: Pick<JobsRepo, "rec
     const existing = entries.get(key)
     if (existing !== undefined) return existing
     const record: JobRecord = { ...job, lastRunAt: null, tookMillis: null, failedAt: null, failure: null }
-    const fresh = { record, failing: false, isNews: true, isWritten: false, writtenAt: 0 }
-    entries.set(key, fresh)
-    return fresh
+    const created = { record, failing: false, isNews: true, isWritten: false, writtenAt: 0 }
+    entries.set(key, created)
+    return created
   }
 
   return {

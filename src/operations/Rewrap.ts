@@ -28,6 +28,6 @@ export class Rewrap extends Effect.Service<Rewrap>()("operations/Rewrap", {
       Effect.provideService(Secrets, secrets)
     )
 
-    return { all: keys.checkBeside.pipe(Effect.zipRight(rewrapAll), Effect.zipLeft(keys.forgetOthers)) }
+    return { all: keys.checkAgainstService.pipe(Effect.zipRight(rewrapAll), Effect.zipLeft(keys.forgetOthers)) }
   })
 }) {}

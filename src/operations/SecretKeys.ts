@@ -48,7 +48,7 @@ export class SecretKeys extends Effect.Service<SecretKeys>()("operations/SecretK
     }).pipe(transactionally(sql), Effect.withSpan("SecretKeys.check"))
 
     /** For commands: one that seals with a key that the running service doesn't have would break that service. */
-    const checkBeside = Effect.gen(function*() {
+    const checkAgainstService = Effect.gen(function*() {
       yield* check
       const [serving] = yield* sealing()
       if (serving === undefined || serving.keyId === current) return
@@ -61,6 +61,6 @@ export class SecretKeys extends Effect.Service<SecretKeys>()("operations/SecretK
     /** Call it after all secrets were moved to the current key. */
     const forgetOthers = run(sql`DELETE FROM secret_keys WHERE key_id <> ${current}`)
 
-    return { check, checkBeside, forgetOthers } as const
+    return { check, checkAgainstService, forgetOthers } as const
   })
 }) {}

@@ -136,11 +136,11 @@ describe("leftovers", () => {
   it("never are a machine that serves, or one whose deployment is in flight", () => {
     property(
       [FastCheck.constantFrom(...stages), FastCheck.boolean(), FastCheck.boolean()],
-      (stage, active, followed) => {
+      (stage, active, superseded) => {
         const { status } = rules[stage]
-        const leftover = isLeftover({ stage, status, active, followed })
+        const leftover = isLeftover({ stage, status, active, superseded })
         if (active || status === "pending" || status === "building") assert.isFalse(leftover)
-        else if (stage === "kept") assert.strictEqual(leftover, followed)
+        else if (stage === "kept") assert.strictEqual(leftover, superseded)
         else assert.isTrue(leftover)
       }
     )

@@ -77,7 +77,7 @@ describe("a job", () => {
       const jobs = yield* host
       const asked = yield* Queue.unbounded<void>()
       let runs = 0
-      yield* jobs.whenAsked("Asked", Queue.take(asked), Effect.suspend(() => Effect.fail(`run ${++runs}`)))
+      yield* jobs.onRequest("Asked", Queue.take(asked), Effect.suspend(() => Effect.fail(`run ${++runs}`)))
       assert.strictEqual((yield* soon("Asked", () => true)).intervalMillis, null)
       assert.strictEqual(runs, 0)
       for (const run of [1, 2]) {

@@ -19,8 +19,8 @@ const withKeys = (variables: Readonly<Record<string, string>>) =>
   Layer.provideMerge(SecretKeys.Default, Layer.provide(Secrets.Default, settingsTest(variables)))
 const check = (variables: Readonly<Record<string, string>>) =>
   Effect.flatMap(SecretKeys, (keys) => keys.check).pipe(Effect.provide(withKeys(variables)))
-const checkBeside = (variables: Readonly<Record<string, string>>) =>
-  Effect.flatMap(SecretKeys, (keys) => keys.checkBeside).pipe(Effect.provide(withKeys(variables)))
+const checkAgainstService = (variables: Readonly<Record<string, string>>) =>
+  Effect.flatMap(SecretKeys, (keys) => keys.checkAgainstService).pipe(Effect.provide(withKeys(variables)))
 const idOf = (variables: Readonly<Record<string, string>>) =>
   Effect.map(Secrets, ({ keyId }) => keyId).pipe(Effect.provide(withKeys(variables)))
 
@@ -104,8 +104,8 @@ describe("a command that seals beside a service", () => {
     Effect.gen(function*() {
       yield* check(old)
       yield* serving(yield* idOf(old))
-      yield* checkBeside(old)
-      const { message } = yield* Effect.flip(checkBeside(rotated))
+      yield* checkAgainstService(old)
+      const { message } = yield* Effect.flip(checkAgainstService(rotated))
       assert.include(message, "restart it with this one first")
       assert.include(message, yield* idOf(old))
     }).pipe(Effect.provide(DatabaseTest)))

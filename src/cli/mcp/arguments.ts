@@ -68,13 +68,13 @@ export const parseArguments = (
     if (at < 1) return Either.left(`--arg takes name=value, not "${pair}".`)
     const key = pair.slice(0, at)
     const text = pair.slice(at + 1)
-    const known = Object.hasOwn(properties, key)
-    if (!known && root.additionalProperties === false) {
+    const isDeclared = Object.hasOwn(properties, key)
+    if (!isDeclared && root.additionalProperties === false) {
       const names = Object.keys(properties)
       const list = names.length === 0 ? "It takes none." : `It takes: ${names.join(", ")}.`
       return Either.left(`The tool has no argument "${key}".${didYouMean(key, names)} ${list}`)
     }
-    const property = known ? resolve(root, properties[key]) : {}
+    const property = isDeclared ? resolve(root, properties[key]) : {}
     const types = typesOf(root, property)
     const list = types.has("array") && !types.has("string") && !Array.isArray(json(text))
     const value = coerce(list ? typesOf(root, property.items) : types, text)

@@ -1,6 +1,6 @@
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { startPipelinesOver } from "#src/deployments/start-pipelines-over.ts"
-import { storing } from "#src/images/stored-files.ts"
+import { storeWriter } from "#src/images/stored-files.ts"
 import { messageOf } from "#src/shared/message-of.ts"
 import { Effect } from "effect"
 import { checkArchive, type Checked, readArchive } from "./archive-reader.ts"
@@ -19,7 +19,7 @@ const failed = (error: unknown) =>
 const restoreImages = async ({ file, tell }: RestoreOptions, home: string, images: Checked["contents"]["images"]) => {
   const count = Object.keys(images).length
   if (count === 0) return
-  const store = storing(home)
+  const store = storeWriter(home)
   await store.prepare()
   await readArchive(file, {
     image: (digest, chunks) => store.blob(digest, images[digest] ?? 0, chunks),

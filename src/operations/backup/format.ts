@@ -32,10 +32,10 @@ export const Head = Schema.parseJson(Schema.Struct({
 }))
 export type Head = typeof Head.Type
 
-const Summed = Schema.Struct({ bytes: Schema.Int, sha256: Schema.String })
+const Checksum = Schema.Struct({ bytes: Schema.Int, sha256: Schema.String })
 
 export const Contents = Schema.parseJson(Schema.Struct({
-  tables: Schema.Record({ key: Schema.String, value: Schema.Struct({ rows: Schema.Int, ...Summed.fields }) }),
+  tables: Schema.Record({ key: Schema.String, value: Schema.Struct({ rows: Schema.Int, ...Checksum.fields }) }),
   sequences: Schema.Array(Schema.Struct({ name: Schema.String, value: Schema.NullOr(Schema.String) })),
   /** By digest. */
   images: Schema.Record({ key: Schema.String, value: Schema.Int })
