@@ -20,13 +20,13 @@ import { TelemetryLive } from "#src/shared/telemetry.ts"
 import { Effect, Layer } from "effect"
 import { ServicesLive } from "./Services.ts"
 
-/** The settings of the environment, with a home that can be used. */
+/** The settings of the environment, with a home that is writable. */
 export const UsableSettingsLive: typeof SettingsLive = Layer.effect(
   CurrentSettings,
   Effect.tap(CurrentSettings, ({ home }) => usableFolder("BERTH_HOME", home))
 ).pipe(Layer.provide(SettingsLive))
 
-/** What must hold before anything is touched: this host alone serves, and every stored secret can be opened. */
+/** Preconditions of the start: only this host serves, and every stored secret can be opened. */
 const AdmissionLive = Layer.effectDiscard(Effect.flatMap(SecretKeys, ({ check }) => check)).pipe(
   Layer.provide(SecretKeys.Default),
   Layer.provideMerge(HostLeaseLive),
@@ -35,10 +35,10 @@ const AdmissionLive = Layer.effectDiscard(Effect.flatMap(SecretKeys, ({ check })
 
 const StopPatienceLive = Layer.effect(StopPatience, Effect.map(Shutdown, ({ over }) => over(shares.database)))
 
-/** The whole platform in one process, on a driver of machines: database, services, doors. */
+/** The whole platform in one process, on a driver of machines: database, services, HTTP and MCP. */
 export const platformOn = <E>(machines: Layer.Layer<Machines, E, CurrentSettings | Shutdown>) =>
   Layer.mergeAll(HttpLive, MaintenanceLive, PublicationJobsLive).pipe(
-    // Built before the doors and closed after them: machines stop when nobody is served any more.
+    // Built before the listeners and closed after them, so that machines stop when requests have ended.
     Layer.provide(DeploymentJobsLive),
     Layer.provideMerge(ServicesLive),
     Layer.provideMerge(machines),
@@ -49,16 +49,16 @@ export const platformOn = <E>(machines: Layer.Layer<Machines, E, CurrentSettings
     Layer.provideMerge(LoggingLive)
   )
 
-/** The same as its settings say. */
+/** The platform with the machine driver of the settings. */
 export const PlatformLive = platformOn(SandboxLive)
 
-/** The database and the settings, for commands that run beside a serving process. */
+/** The database and the settings, for commands that run while the service does. */
 export const SharedDatabaseLive = SqlSharedLive.pipe(
   Layer.provide(LoggingLive),
   Layer.provideMerge(UsableSettingsLive)
 )
 
-/** The database's rows as a whole; nothing is migrated beforehand. */
+/** Dump and load of the whole database, without a migration before. */
 export const DatabaseCopyLive = Layer.effect(
   DatabaseCopy,
   Effect.map(CurrentSettings, (settings) => {

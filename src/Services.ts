@@ -19,8 +19,8 @@ import { SharedLive } from "./shared/Live.ts"
 import { UsageLive } from "./usage/Live.ts"
 
 /**
- * The one place where services are wired: a room a line, each above those that it asks. Needs a database client, the
- * settings, and what runs machines.
+ * The only place where services are wired: one folder per line, each above those that it depends on. Needs a database
+ * client, the settings, and a driver of machines.
  */
 export const ServicesLive = PublishingLive.pipe(
   Layer.provideMerge(DeploymentsLive),
