@@ -26,7 +26,7 @@ export const announce = Effect.fn("cli.announce")(function*(options: { readonly 
   const { driver, guarantees } = yield* Machines
   const { enforces, lacks } = yield* guarantees
   yield* Effect.log(`Machines run in the ${driver.name} driver (${driver.tier}): ${enforces.join("; ")}`)
-  if (lacks.length > 0) yield* Effect.logWarning(`Machines do not have here: ${lacks.join("; ")}`)
+  if (lacks.length > 0) yield* Effect.logWarning(`Machines on this host lack: ${lacks.join("; ")}`)
   yield* Effect.log(`Berth is ready: ${baseUrl} (API at ${baseUrl}/docs, MCP at ${baseUrl}/mcp)`)
   if (!options.demo || !(yield* shouldShowDemo())) return
   yield* Effect.matchCauseEffect(demo(), {

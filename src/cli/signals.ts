@@ -11,7 +11,7 @@ let hurry = () => {}
 /** The last resort: exits although something is still running. The next start cleans up what is left. */
 const exitAfter = (milliseconds: number) =>
   setTimeout(() => {
-    process.stderr.write(`Not everything had ended after ${milliseconds / 1000} seconds; leaving it\n`)
+    process.stderr.write(`The shutdown did not finish within ${milliseconds / 1000} seconds; exiting anyway\n`)
     process.exit(1)
   }, milliseconds).unref()
 

@@ -71,7 +71,7 @@ export const DeploymentJobsLive = Layer.scopedDiscard(Effect.gen(function*() {
   )
   yield* Effect.catchAllCause(reconciler.sweep(), (cause) => Effect.logWarning("The first sweep failed", cause))
   const back = yield* reconciler.bringBack().pipe(
-    Effect.catchAllCause((cause) => Effect.logWarning("Starting what served before failed", cause)),
+    Effect.catchAllCause((cause) => Effect.logWarning("Starting the machines that served before failed", cause)),
     Effect.forkScoped
   )
   // Only the wait times out. Interrupting a start would count as a crash.

@@ -152,7 +152,7 @@ export class MissingImages extends Effect.Service<MissingImages>()("deployments/
         effect.pipe(
           Effect.zipRight(Effect.sync(() => failures.delete(id))),
           Effect.catchAll((error) => failed(id, serverId, error)),
-          Effect.catchAllCause((cause) => Effect.logWarning(`The image of ${id} could not be looked after`, cause))
+          Effect.catchAllCause((cause) => Effect.logWarning(`Recovering the image of ${id} failed`, cause))
         )
     )
 

@@ -194,7 +194,7 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
       )
       yield* Effect.forEach(broken, recover, { concurrency: 4, discard: true })
       const destroyed = yield* leftovers.ofAll()
-      if (destroyed.length > 0) yield* Effect.logInfo(`Destroyed machines that served nobody: ${destroyed.join(", ")}`)
+      if (destroyed.length > 0) yield* Effect.logInfo(`Destroyed unused machines: ${destroyed.join(", ")}`)
     })
 
     /** For the shutdown of the process. The next process starts the same machines again. */

@@ -61,7 +61,7 @@ export const makeRecords = Effect.fnUntraced(function*(repo: Pick<JobsRepo, "rec
     // The shutdown doesn't wait for a database that doesn't answer.
     Effect.disconnect,
     Effect.timeout("5 seconds"),
-    Effect.catchAllCause((cause) => Effect.logDebug("When jobs ran could not be written; trying again", cause)),
+    Effect.catchAllCause((cause) => Effect.logDebug("The records of jobs could not be written; trying again", cause)),
     Effect.repeat(Schedule.spaced("1 second")),
     Effect.forkScoped
   )
