@@ -1,7 +1,7 @@
 import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { version } from "#src/config/version.ts"
 import { CallerAddress } from "#src/shared/CallerAddress.ts"
-import { codeOf, describe, type Failure } from "#src/shared/Failure.ts"
+import { codeOf, describe, errorOf, type Failure } from "#src/shared/Failure.ts"
 import { describeOutage, reportOutage } from "#src/shared/outage.ts"
 import { type Report } from "#src/shared/progress.ts"
 import {
@@ -10,7 +10,7 @@ import {
   ErrorCode,
   ListToolsRequestSchema
 } from "@modelcontextprotocol/sdk/types.js"
-import { Cause, Effect, Option, Runtime } from "effect"
+import { Cause, Effect, Runtime } from "effect"
 import { accountTools } from "./accounts.ts"
 import { billingTools } from "./billing.ts"
 import { businessTools } from "./businesses.ts"
@@ -69,7 +69,7 @@ const failed = ({ lowerCaseCodes }: Tool) => ({ code, details, message }: Failur
 const unexpected: Failure = { status: 500, code: codeOf(500), message: "Something went wrong on our side" }
 
 const failureOf = (cause: Cause.Cause<unknown>) => {
-  const error = Option.getOrUndefined(Option.orElse(Cause.failureOption(cause), () => Cause.dieOption(cause)))
+  const error = errorOf(cause)
   const known = describeOutage(error) ?? describe(error)
   return known === undefined
     ? Effect.as(Effect.logError("A tool failed unexpectedly", cause), unexpected)

@@ -1,9 +1,9 @@
 import { type Traits } from "#http/traits/Traits.ts"
 import { issuesFrom } from "#src/format/issues.ts"
-import { BadRequest, codeOf, describe, type Failure, Invalid, sentence } from "#src/shared/Failure.ts"
+import { BadRequest, codeOf, describe, errorOf, type Failure, Invalid, sentence } from "#src/shared/Failure.ts"
 import { describeOutage, reportOutage } from "#src/shared/outage.ts"
 import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import { Cause, Effect, Option, Predicate } from "effect"
+import { type Cause, Effect, Predicate } from "effect"
 import { openHeaders } from "./cors.ts"
 import { NotJsonRpc } from "./json-rpc.ts"
 
@@ -64,10 +64,7 @@ const ofError = (request: HttpServerRequest.HttpServerRequest, error: unknown): 
  * nobody foresaw is a 500, whose cause goes to the log and not to the caller.
  */
 export const failureOf = (request: HttpServerRequest.HttpServerRequest, cause: Cause.Cause<unknown>) => {
-  const error = Option.getOrElse(
-    Option.orElse(Cause.failureOption(cause), () => Cause.dieOption(cause)),
-    () => undefined
-  )
+  const error = errorOf(cause)
   const known = ofError(request, error)
   return known !== undefined
     ? Effect.as(reportOutage(error), known)

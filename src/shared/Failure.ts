@@ -1,6 +1,6 @@
 import { type Issue, issuesOf } from "#src/format/issues.ts"
 import { HttpApiSchema } from "@effect/platform"
-import { Effect, ParseResult, Predicate, Schema } from "effect"
+import { Cause, Effect, Option, ParseResult, Predicate, Schema } from "effect"
 
 /** What both doors say of a failure: the HTTP status, and the envelope's `code`, `message` and `details`. */
 export interface Failure {
@@ -88,6 +88,17 @@ const codeAnnotation = (schema: Schema.Schema.Any): string | undefined => {
   const to = schema.ast._tag === "Transformation" ? schema.ast.to : schema.ast
   const found = to.annotations[FailureCode] ?? schema.ast.annotations[FailureCode]
   return typeof found === "string" ? found : undefined
+}
+
+/**
+ * The error that a cause is about. Data of our own that does not fit its schema (a row, as a rule) is a defect: what is
+ * wrong with it is not the caller's fault, and not for the caller.
+ */
+export const errorOf = (cause: Cause.Cause<unknown>): unknown => {
+  const error = Cause.failureOption(cause)
+  if (Option.isSome(error)) return error.value
+  const defect = Option.getOrUndefined(Cause.dieOption(cause))
+  return ParseResult.isParseError(defect) ? undefined : defect
 }
 
 /** The failure of a tagged error, read from its class; undefined for what is not meant for callers. */

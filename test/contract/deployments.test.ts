@@ -152,7 +152,7 @@ describeLong("deployments", () => {
     await free.delete(`/v1/projects/${own.id}`)
   })
 
-  row("deployments need deployments:read or deployments:write", async () => {
+  row("deployments need deployments:read to read and deployments:write to change", async () => {
     const server = await owner.server(project.id)
     const [reader, writer] = [
       await owner.holder(project.id, ["deployments:read"]),

@@ -86,7 +86,7 @@ export const rows = {
   "Platform authentication": [
     "platform endpoints take an API key or a session as Bearer",
     "servers and projects need servers:read to read and servers:write to change",
-    "deployments need deployments:read or deployments:write",
+    "deployments need deployments:read to read and deployments:write to change",
     "logs need logs:read or servers:read",
     "billing needs billing:read",
     "metrics need metrics:read",

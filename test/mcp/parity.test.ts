@@ -89,9 +89,9 @@ const ids = (name: string): Arguments =>
 describe("HTTP and MCP", () => {
   it("have an operation and a tool for the same things", async () => {
     const tools = (await client.listTools()).tools.map(({ name }) => name).sort()
-    expect([...operations.map(({ name }) => name)].sort())
+    expect([...operations.map(({ name }) => name)].sort(), "each operation has a line in test/mcp/twins.ts")
       .toEqual([...Object.keys(twins), ...Object.keys(withoutTool)].sort())
-    expect(tools).toEqual([...new Set(Object.values(twins))].sort())
+    expect(tools, "each tool has a line in test/mcp/twins.ts").toEqual([...new Set(Object.values(twins))].sort())
   })
 
   it("call their arguments by the same names", async () => {
