@@ -11,6 +11,7 @@ import { DirectoryCounts } from "#src/directory/DirectoryCounts.ts"
 import { DirectoryQuery, filtersOf } from "#src/directory/DirectoryQuery.ts"
 import { DirectoryRepo } from "#src/directory/DirectoryRepo.ts"
 import { search } from "#src/directory/search.ts"
+import { withTransformer } from "@effect/sql/Statement"
 import { Effect, Layer, Logger, LogLevel, ManagedRuntime, Redacted, Schema } from "effect"
 import { execFileSync } from "node:child_process"
 import { once } from "node:events"
@@ -97,21 +98,18 @@ const main = Effect.gen(function*() {
   /** The statements that a question comes to, as the driver is handed them. */
   const statementsOf = async (path: string) => {
     const seen: Array<Statement> = []
-    const real = pg.Client.prototype.query
-    const watching = function(this: pg.Client, ...args: ReadonlyArray<unknown>) {
-      const [text, values] = args
-      if (typeof text === "string") seen.push({ text, values: Array.isArray(values) ? values : [] })
-      return Reflect.apply(real, this, args) as unknown
-    }
-    pg.Client.prototype.query = watching as unknown as typeof real
-    try {
-      const query = Schema.decodeUnknownSync(DirectoryQuery)(Object.fromEntries(new URLSearchParams(path.slice(14))))
-      await runtime.runPromise(
-        Effect.flatMap(filtersOf(query), (filters) => search(repo, filters, { after: undefined, count: 21 }))
-      )
-    } finally {
-      pg.Client.prototype.query = real
-    }
+    const query = Schema.decodeUnknownSync(DirectoryQuery)(Object.fromEntries(new URLSearchParams(path.slice(14))))
+    const found = Effect.flatMap(
+      filtersOf(query),
+      (filters) => search(repo, filters, { after: undefined, count: 21 })
+    )
+    await runtime.runPromise(withTransformer(found, (statement) =>
+      Effect.sync(() => {
+        const [text, values] = statement.compile()
+        seen.push({ text, values })
+        return statement
+      })))
+    if (seen.length === 0) throw new Error(`no statement was seen for ${path}`)
     return seen
   }
 

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process"
-import { randomBytes } from "node:crypto"
+import { createHash } from "node:crypto"
 import { freePort } from "../../support/http.ts"
 
 /** The built program on a database, answering; `before` is what it is started by, such as `taskset -c 0`. */
@@ -18,7 +18,8 @@ export const startProgram = async (home: string, databaseUrl: string, before: Re
       LOG_LEVEL: "WARN",
       // Without the demo's machine.
       NODE_ENV: "production",
-      SECRET_KEY: randomBytes(32).toString("base64"),
+      // The same at each start: some databases are kept for the next run.
+      SECRET_KEY: createHash("sha256").update(home).digest("base64"),
       // Each request has an address of its own, or the rate limit would be what is measured.
       TRUST_PROXY: "1"
     },
