@@ -54,10 +54,10 @@ export class Directory extends Effect.Service<Directory>()("directory/Directory"
       const after = query.cursor === undefined
         ? undefined
         : keyOf(yield* decodeCursor(name, query.cursor, (text) => keyPattern.test(text)))
-      const { found, total } = yield* search(repo, filters, { after, count: query.limit + 1 })
-      const rows = found.slice(0, query.limit)
+      const { rows: page, total } = yield* search(repo, filters, { after, count: query.limit + 1 })
+      const rows = page.slice(0, query.limit)
       const last = rows.at(-1)
-      const hasMore = found.length > query.limit
+      const hasMore = page.length > query.limit
       if (filters.search !== undefined) yield* events.record("search_impression", rows.map(({ id }) => id))
       const cursor = hasMore && last !== undefined
         ? encodeCursor(name, keyText({ band: last.band, rank: -last.relevanceScore, id: last.id }))

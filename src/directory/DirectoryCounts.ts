@@ -3,7 +3,7 @@ import { SqlClient, type Statement } from "@effect/sql"
 import { Effect, Schema } from "effect"
 
 /** The filters for which listings are counted in advance. */
-export interface Counted {
+export interface CountKey {
   readonly category: string | undefined
   readonly kind: string | undefined
   readonly tier: number | undefined
@@ -23,7 +23,7 @@ export const totalOf = (counting: Statement.Statement<unknown>) =>
     dieOnSql
   )
 
-const mostFolded = 50_000
+const foldBatch = 50_000
 
 type CountTable = "directory_counts" | "directory_place_counts" | "directory_word_counts"
 
@@ -33,7 +33,7 @@ export class DirectoryCounts extends Effect.Service<DirectoryCounts>()("director
     const sql = yield* SqlClient.SqlClient
 
     /** The statement that counts in all places, or in the states that match a condition on `state`. */
-    const sumOf = ({ category = "", kind, tier }: Counted, states = sql`state IS NULL`) =>
+    const sumOf = ({ category = "", kind, tier }: CountKey, states = sql`state IS NULL`) =>
       sql`SELECT coalesce(sum(n), 0)::int AS total FROM directory_counts WHERE ${
         sql.and([
           sql`category = ${category}`,
@@ -52,7 +52,7 @@ export class DirectoryCounts extends Effect.Service<DirectoryCounts>()("director
     const sizes = Effect.tapErrorCause(cached, () => forget)
 
     // Each folds a batch of changes into the rows of their counts, and returns how many there were.
-    const foldKinds = sql`WITH changes AS (SELECT ctid FROM directory_counts WHERE folded IS NULL LIMIT ${mostFolded}),
+    const foldKinds = sql`WITH changes AS (SELECT ctid FROM directory_counts WHERE folded IS NULL LIMIT ${foldBatch}),
           deleted AS (DELETE FROM directory_counts WHERE ctid = ANY(ARRAY(SELECT ctid FROM changes)) RETURNING *),
           added AS (
             INSERT INTO directory_counts
@@ -64,7 +64,7 @@ export class DirectoryCounts extends Effect.Service<DirectoryCounts>()("director
           SELECT count(*)::int AS total FROM deleted`
     const foldBy = (table: CountTable, columns: ReadonlyArray<string>) => {
       const key = sql.join(", ", false)(columns.map((column) => sql`${sql(column)}`))
-      return sql`WITH changes AS (SELECT ctid FROM ${sql(table)} WHERE NOT is_folded LIMIT ${mostFolded}),
+      return sql`WITH changes AS (SELECT ctid FROM ${sql(table)} WHERE NOT is_folded LIMIT ${foldBatch}),
           deleted AS (DELETE FROM ${sql(table)} WHERE ctid = ANY(ARRAY(SELECT ctid FROM changes)) RETURNING *),
           added AS (
             INSERT INTO ${sql(table)} AS o (${key}, n, is_folded)
@@ -84,7 +84,7 @@ export class DirectoryCounts extends Effect.Service<DirectoryCounts>()("director
     const fold = Effect.zipRight(
       Effect.forEach(
         folds,
-        (statement) => Effect.repeat(patiently(sql)(totalOf(statement)), { until: (count) => count < mostFolded }),
+        (statement) => Effect.repeat(patiently(sql)(totalOf(statement)), { until: (count) => count < foldBatch }),
         { discard: true }
       ),
       Effect.forEach(["directory_counts", "directory_place_counts", "directory_word_counts"] as const, deleteZeros, {
@@ -94,9 +94,9 @@ export class DirectoryCounts extends Effect.Service<DirectoryCounts>()("director
 
     return {
       sumOf,
-      counted: (by: Counted) => totalOf(sumOf(by)),
+      counted: (by: CountKey) => totalOf(sumOf(by)),
       /** Approximate number of listings of a tier or above; cached for a minute. */
-      among: (tier = 0) =>
+      approximateCount: (tier = 0) =>
         Effect.map(sizes, (rows) => rows.reduce((sum, row) => row.tier >= tier ? sum + row.n : sum, 0)),
       fold
     } as const

@@ -2,11 +2,11 @@ import { publicColumns } from "#src/listings/Listing.ts"
 import { dieOnSql, many } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"
-import { type Counted, decodeTotal, DirectoryCounts, totalOf } from "./DirectoryCounts.ts"
-import { bandOf, Conditions, type Key, type Need, worstRank } from "./search-sql.ts"
-import { denseScripts, leastForTwoTypos, leastPrefix } from "./spelling.ts"
+import { type CountKey, decodeTotal, DirectoryCounts, totalOf } from "./DirectoryCounts.ts"
+import { bandOf, Conditions, type Key, type Predicate, worstRank } from "./search-sql.ts"
+import { denseScripts, minLengthForTwoTypos, minPrefixLength } from "./spelling.ts"
 
-/** A listing as the public sees it, and where it stands in the list. */
+/** A listing as the public sees it, and its band in the ranking. */
 export const FoundRow = Schema.Struct({
   ...publicColumns,
   latitude: Schema.NullOr(Schema.Number),
@@ -16,22 +16,22 @@ export const FoundRow = Schema.Struct({
 export type FoundRow = typeof FoundRow.Type
 
 const Candidate = Schema.Struct({ asked: Schema.String, word: Schema.NullOr(Schema.String), n: Schema.Int })
-/** Whole states, places elsewhere, and how many entries these have. */
+/** The states that match a location, the places in other states that do, and the number of entries of both. */
 const Located = Schema.Struct({
   states: Schema.Array(Schema.String),
   ids: Schema.String,
   inStates: Schema.Int,
   elsewhere: Schema.Int
 })
-/** What is to be counted of a location: in its states, and with a label (0: any) of a tier or above elsewhere. */
+/** What to count at a location: in its states by a key, and elsewhere by a label (0: any) at a tier or above. */
 export interface Counting {
-  readonly inStates: Counted
+  readonly inStates: CountKey
   readonly elsewhere: { readonly label: number; readonly tier: number } | undefined
 }
 const Label = Schema.Struct({ id: Schema.Int, label: Schema.String })
-const mostLabels = 10_000
+const maxCachedLabels = 10_000
 
-/** One page, best first, of all that matches. */
+/** One page in the order of the ranking; `after`: the last row of the page before. */
 export interface PageOptions {
   readonly after: Key | undefined
   readonly count: number
@@ -41,8 +41,8 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const counts = yield* DirectoryCounts
-    const { after, contains, driver, every, filter, inOrder } = Conditions(sql)
-    /** A part of a city's name; the shortest are looked up, and the others by their trigrams. */
+    const { after, contains, accessPath, every, filter, rankOrder } = Conditions(sql)
+    /** Matches a part of a city's name. One or two letters are too short for trigrams and have a column of their own. */
     const cityContains = (location: string) =>
       /^[ -~]{1,2}$/.test(location) ? sql`p.parts @> ARRAY[lower(${location})]` : contains(sql`p.city`, location)
     const located = (location: string, counting: Counting | undefined) => {
@@ -78,17 +78,17 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
 
     const decodePage = Effect.fnUntraced(function*(rows: ReadonlyArray<Record<string, unknown>>) {
       const [{ total }] = yield* decodeTotal(rows.slice(0, 1))
-      return { total, found: yield* decodeFound(rows.filter((row) => row["id"] !== null)) }
+      return { total, rows: yield* decodeFound(rows.filter((row) => row["id"] !== null)) }
     })
 
-    /** Goes through all that the driver finds: one statement for the page and for how many there are. */
-    const gathered = Effect.fnUntraced(
-      function*(by: Need, needs: ReadonlyArray<Need>, page: PageOptions) {
-        const others = needs.filter((need) => need !== by)
-        const band = bandOf(sql, needs)
+    /** Reads every row of the access path, filters them, and returns page and total in one statement. */
+    const indexScan = Effect.fnUntraced(
+      function*(by: Predicate, predicates: ReadonlyArray<Predicate>, page: PageOptions) {
+        const others = predicates.filter((predicate) => predicate !== by)
+        const band = bandOf(sql, predicates)
         return yield* decodePage(
           yield* sql`WITH matching AS MATERIALIZED (
-            SELECT e.listing_id, e.rank, ${band} AS band FROM (${driver(by, needs)} OFFSET 0) e
+            SELECT e.listing_id, e.rank, ${band} AS band FROM (${accessPath(by, predicates)} OFFSET 0) e
             WHERE ${every(others.map(filter))}
           ), page AS (
             SELECT * FROM matching m ${after(page.after)} ORDER BY band, rank, listing_id LIMIT ${page.count}
@@ -102,20 +102,22 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
     )
 
     /**
-     * Goes through the list from the best on, until the page is full: for what is found at every turn. How many there
-     * are is known, or counted beforehand.
+     * Reads the entries in the order of their rank until the page is full: for predicates that most entries satisfy. The
+     * total is known, or comes from the counts.
      */
-    const walked = Effect.fnUntraced(
-      function*(needs: ReadonlyArray<Need>, page: PageOptions, total: number | Counted) {
+    const rankScan = Effect.fnUntraced(
+      function*(predicates: ReadonlyArray<Predicate>, page: PageOptions, total: number | CountKey) {
         const start = [
-          ...needs.flatMap((need) => need._tag === "tier" ? [sql`e.rank <= ${worstRank(need.tier)}`] : []),
+          ...predicates.flatMap((predicate) =>
+            predicate._tag === "tier" ? [sql`e.rank <= ${worstRank(predicate.tier)}`] : []
+          ),
           ...(page.after === undefined ? [] : [sql`(e.rank, e.listing_id) > (${page.after.rank}, ${page.after.id})`])
         ]
         const all = typeof total === "number" ? sql`SELECT ${total}::int AS total` : counts.sumOf(total)
         return yield* decodePage(
           yield* sql`WITH page AS MATERIALIZED (
-            SELECT listing_id, rank FROM (${inOrder(needs, start)}) e
-            WHERE ${every(needs.map(filter))} ORDER BY rank, listing_id LIMIT ${page.count}
+            SELECT listing_id, rank FROM (${rankOrder(predicates, start)}) e
+            WHERE ${every(predicates.map(filter))} ORDER BY rank, listing_id LIMIT ${page.count}
           )
           SELECT t.total, 0 AS band, ${shown} FROM (${all}) t
           LEFT JOIN page p ON true LEFT JOIN listings l ON l.id = p.listing_id ORDER BY p.rank, p.listing_id`
@@ -124,19 +126,19 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
       dieOnSql
     )
 
-    const countOf = (by: Need, needs: ReadonlyArray<Need>) =>
-      totalOf(sql`SELECT count(*)::int AS total FROM (${driver(by, needs)}) e
-          WHERE ${every(needs.filter((need) => need !== by).map(filter))}`)
+    const countOf = (by: Predicate, predicates: ReadonlyArray<Predicate>) =>
+      totalOf(sql`SELECT count(*)::int AS total FROM (${accessPath(by, predicates)}) e
+          WHERE ${every(predicates.filter((predicate) => predicate !== by).map(filter))}`)
 
-    const known = new Map<string, number>()
-    /** The ids of labels; none when one of them is no listing's. They are remembered: they never change. */
+    const cachedIds = new Map<string, number>()
+    /** The ids of labels; none when a label has no listing. Cached: ids never change. */
     const labelIds = Effect.fnUntraced(function*(names: ReadonlyArray<string>) {
-      const ids = new Map(names.map((name) => [name, known.get(name)]))
-      const unknown = names.filter((name) => ids.get(name) === undefined)
-      const fresh = unknown.length === 0 ? [] : yield* labels(unknown)
-      if (known.size > mostLabels) known.clear()
+      const ids = new Map(names.map((name) => [name, cachedIds.get(name)]))
+      const missing = names.filter((name) => ids.get(name) === undefined)
+      const fresh = missing.length === 0 ? [] : yield* labels(missing)
+      if (cachedIds.size > maxCachedLabels) cachedIds.clear()
       for (const { id, label } of fresh) {
-        known.set(label, id)
+        cachedIds.set(label, id)
         ids.set(label, id)
       }
       return Option.all([...ids.values()].map(Option.fromNullable))
@@ -145,39 +147,39 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
     const Plan = Schema.Tuple(Schema.Struct({
       "QUERY PLAN": Schema.Tuple(Schema.Struct({ Plan: Schema.Struct({ "Plan Rows": Schema.Number }) }))
     }))
-    /** How many rows a driver will bring: words are counted, for the others the database has statistics. */
-    const estimate = (by: Need) =>
+    /** The number of rows of an access path: counted for words, estimated by PostgreSQL's statistics for the others. */
+    const cardinality = (by: Predicate) =>
       by._tag === "words"
         ? Effect.succeed(Math.min(...by.spellings.map(({ n }) => n)))
-        : sql`EXPLAIN (FORMAT JSON) ${driver(by, [])}`.withoutTransform.pipe(
+        : sql`EXPLAIN (FORMAT JSON) ${accessPath(by, [])}`.withoutTransform.pipe(
           Effect.flatMap(Schema.decodeUnknown(Plan)),
           Effect.map(([plan]) => plan["QUERY PLAN"][0].Plan["Plan Rows"]),
           dieOnSql
         )
 
     return {
-      /** Each word of the search with the words of the vocabulary that may stand for it. */
+      /** Each word of the search with the words of the vocabulary that may be a spelling of it. */
       candidates: many(Candidate)((search: string) =>
         sql`SELECT a.word AS asked, v.word,
               (SELECT coalesce(sum(c.n), 0)::int FROM directory_word_counts c WHERE c.word = v.word) AS n
             FROM unnest(directory_words(${search})) AS a(word) LEFT JOIN LATERAL (
               SELECT v.word FROM directory_vocabulary v WHERE v.keys && directory_word_keys(a.word)
               UNION SELECT v.word FROM directory_vocabulary v
-                WHERE (length(a.word) >= ${leastPrefix} OR a.word ~ ${denseScripts})
+                WHERE (length(a.word) >= ${minPrefixLength} OR a.word ~ ${denseScripts})
                   AND v.word ~>=~ a.word AND v.word ~<~ (a.word || chr(1114111))
               UNION SELECT v.word FROM directory_vocabulary v
-                WHERE length(a.word) >= ${leastForTwoTypos} AND v.word % a.word
+                WHERE length(a.word) >= ${minLengthForTwoTypos} AND v.word % a.word
             ) v ON true`
       ),
-      /** The states that fit, the places elsewhere whose city does, and what is counted of them. */
+      /** The states that match, the places in other states whose city matches, and their counts. */
       located,
       labelIds,
-      among: counts.among,
-      gathered,
-      walked,
+      approximateCount: counts.approximateCount,
+      indexScan,
+      rankScan,
       counted: counts.counted,
       countOf,
-      estimate
+      cardinality
     } as const
   })
 }) {}

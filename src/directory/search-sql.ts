@@ -3,21 +3,21 @@ import { type Circle } from "./DirectoryQuery.ts"
 import { type Spelling } from "./spelling.ts"
 import { cellsOf, chordSquared, onSphere } from "./sphere.ts"
 
-/** One condition of a search. It can also drive the search: find what fits without looking at the rest. */
-export type Need =
-  /** Places, and all of some states. The ids stay an array of PostgreSQL's, `{1,2}`: there may be thousands. */
+/** One condition of a search. Each can be the access path too: its index finds the rows that satisfy it. */
+export type Predicate =
+  /** Places and whole states. The ids stay a PostgreSQL array literal, `{1,2}`: there may be thousands. */
   | { readonly _tag: "places"; readonly ids: string; readonly states: ReadonlyArray<string> }
-  /** The places of a city, those of them only that fit the location too. */
+  /** The places of a city; with a location, only those that match it too. */
   | { readonly _tag: "city"; readonly city: string; readonly location: string | undefined }
   | { readonly _tag: "circle"; readonly circle: Circle }
   | { readonly _tag: "words"; readonly spellings: ReadonlyArray<Spelling> }
-  /** The whole name by trigrams, where a word is like none that is known. */
+  /** The whole name by trigrams, when a word of the search has no spelling in the vocabulary. */
   | { readonly _tag: "likeness"; readonly search: string }
-  /** All of these: a category, a template type or industry. */
+  /** A category, a template type or industry; an entry must have all of these labels. */
   | { readonly _tag: "labels"; readonly ids: ReadonlyArray<number> }
   | { readonly _tag: "tier"; readonly tier: number }
 
-/** Where a page ended. */
+/** The sort key of the last row of a page. */
 export interface Key {
   readonly band: number
   readonly rank: number
@@ -27,9 +27,9 @@ export interface Key {
 type Sql = SqlClient.SqlClient
 type Fragment = Statement.Fragment
 
-/** Columns that conditions look at: a driver hands on only those, so that an index alone can answer. */
-const columnsOf = (sql: Sql, needs: ReadonlyArray<Need>) => {
-  const has = (tag: Need["_tag"]) => needs.some((need) => need._tag === tag)
+/** The columns that predicates read: an access path selects no others, so that its index alone can answer. */
+const columnsOf = (sql: Sql, predicates: ReadonlyArray<Predicate>) => {
+  const has = (tag: Predicate["_tag"]) => predicates.some((predicate) => predicate._tag === tag)
   return [
     ...(has("places") ? [sql`, e.place_id, e.state`] : []),
     ...(has("city") ? [sql`, e.place_id`] : []),
@@ -41,19 +41,19 @@ const columnsOf = (sql: Sql, needs: ReadonlyArray<Need>) => {
 }
 
 /**
- * How well a name fits a search, 0 best. By words: the name is these words and no others; it has them; it has words
- * that begin with them; with typos. By likeness: tenths of trigram similarity that are missing.
+ * How well a name matches a search, 0 best. By words: the name is exactly these words, has all of them, has words that
+ * begin with them, has them with typos. By likeness: missing tenths of trigram similarity.
  */
-export const bandOf = (sql: Sql, needs: ReadonlyArray<Need>): Fragment => {
-  const need = needs.find(({ _tag }) => _tag === "words" || _tag === "likeness")
-  if (need?._tag === "likeness") return sql`e.band`
-  if (need?._tag !== "words") return sql`0`
-  const asked = need.spellings.map((spelling) => spelling.asked)
+export const bandOf = (sql: Sql, predicates: ReadonlyArray<Predicate>): Fragment => {
+  const predicate = predicates.find(({ _tag }) => _tag === "words" || _tag === "likeness")
+  if (predicate?._tag === "likeness") return sql`e.band`
+  if (predicate?._tag !== "words") return sql`0`
+  const asked = predicate.spellings.map((spelling) => spelling.asked)
   const exact = sql`e.words @> ${asked}::text[]`
   const within = (level: 1) =>
-    sql.and(need.spellings.map((spelling) => sql`e.words && ${spelling.levels[level]}::text[]`))
+    sql.and(predicate.spellings.map((spelling) => sql`e.words && ${spelling.levels[level]}::text[]`))
   const looser = (level: 0 | 1) =>
-    need.spellings.some(({ levels }) => levels[level].length < levels[level === 0 ? 1 : 2].length)
+    predicate.spellings.some(({ levels }) => levels[level].length < levels[level === 0 ? 1 : 2].length)
   return sql`CASE WHEN ${exact} THEN CASE WHEN e.word_count = ${asked.length} THEN 0 ELSE 1 END ${
     looser(0) && looser(1) ? sql`WHEN ${within(1)} THEN 2` : sql``
   } ELSE ${looser(1) ? sql`3` : sql`2`} END`
@@ -61,15 +61,15 @@ export const bandOf = (sql: Sql, needs: ReadonlyArray<Need>): Fragment => {
 
 export const noPlaces = "{}"
 
-/** A pattern of LIKE that finds the text anywhere. */
+/** A LIKE pattern that matches the text anywhere. */
 const anywhere = (text: string) => `%${text.replace(/[\\%_]/g, "\\$&")}%`
 
-/** A tier is worth 200 points (relevance.ts): nothing of the tier ranks below that. */
+/** A tier is worth 200 points (relevance.ts), so no entry of the tier ranks below that. */
 export const worstRank = (tier: number) => -200 * tier
 
-const fewWords = 30
+const maxArrayWords = 30
 
-/** The parts of the statements of a search. */
+/** The SQL fragments of a search. */
 export const Conditions = (sql: Sql) => {
   const every = (conditions: ReadonlyArray<Fragment>): Fragment =>
     conditions.length === 0 ? sql`true` : sql.and(conditions)
@@ -81,10 +81,10 @@ export const Conditions = (sql: Sql) => {
     }`
   }
 
-  /** What `location` fits: a part of a city or of a state; both are kept in lower case. */
+  /** A location matches a part of a city or state; the tables have both in lower case. */
   const contains = (column: Fragment, location: string): Fragment => sql`${column} LIKE lower(${anywhere(location)})`
 
-  const placesOf = ({ city, location }: Extract<Need, { readonly _tag: "city" }>) =>
+  const placesOf = ({ city, location }: Extract<Predicate, { readonly _tag: "city" }>) =>
     sql`ARRAY(SELECT p.id FROM directory_places p WHERE p.city = lower(${city}) ${
       location === undefined
         ? sql``
@@ -93,34 +93,34 @@ export const Conditions = (sql: Sql) => {
 
   const hasOneOf = (words: ReadonlyArray<string>) => sql`(e.words || '{}') && ${words}::text[]`
 
-  /** Forms that no index answers, where one could: which index is used is not left to a guess. */
-  const filter = (need: Need): Fragment => {
-    switch (need._tag) {
+  /** Written so that no index applies: the planner must use the access path that was chosen. */
+  const filter = (predicate: Predicate): Fragment => {
+    switch (predicate._tag) {
       case "places":
-        return sql`(e.place_id + 0 = ANY(${need.ids}::int[]) OR e.state || '' = ANY(${need.states}::text[]))`
+        return sql`(e.place_id + 0 = ANY(${predicate.ids}::int[]) OR e.state || '' = ANY(${predicate.states}::text[]))`
       case "city":
-        return sql`e.place_id + 0 = ANY(${placesOf(need)})`
+        return sql`e.place_id + 0 = ANY(${placesOf(predicate)})`
       case "circle":
-        return inCircle(need.circle)
+        return inCircle(predicate.circle)
       case "words":
-        return every(need.spellings.map(({ levels }) => hasOneOf(levels[2])))
+        return every(predicate.spellings.map(({ levels }) => hasOneOf(levels[2])))
       case "likeness":
         return sql`true`
       case "labels":
-        return sql`(e.labels || '{}') @> ${need.ids}::int[]`
+        return sql`(e.labels || '{}') @> ${predicate.ids}::int[]`
       case "tier":
-        return sql`e.tier >= ${need.tier}`
+        return sql`e.tier >= ${predicate.tier}`
     }
   }
 
   /**
-   * Entries with a spelling of each word, through the index. It is asked for a few words at once; the planner thinks that
-   * comparing a row with many costs no more than with one, and would compare them all: many are looked up one by one.
+   * Entries with a spelling of each word, through the GIN index. The planner underestimates an overlap with many words
+   * and would scan the table, so many spellings are looked up one by one.
    */
   const worded = (spellings: ReadonlyArray<Spelling>): Fragment => {
     const words = [...spellings].sort((a, b) => a.n - b.n).map(({ levels }) => levels[2])
-    const few = words.filter(({ length }) => length <= fewWords)
-    const many = words.filter(({ length }) => length > fewWords)
+    const few = words.filter(({ length }) => length <= maxArrayWords)
+    const many = words.filter(({ length }) => length > maxArrayWords)
     if (few.length > 0) return every([...few.map((some) => sql`e.words && ${some}::text[]`), ...many.map(hasOneOf)])
     const [first = [], ...others] = many
     const found = sql`SELECT x.ctid FROM unnest(${first}::text[]) AS w(word),
@@ -128,10 +128,10 @@ export const Conditions = (sql: Sql) => {
     return every([sql`e.ctid = ANY(ARRAY(${found}))`, ...others.map(hasOneOf)])
   }
 
-  /** The rows that one condition finds through its index. */
-  const driver = (by: Need, needs: ReadonlyArray<Need>): Fragment => {
-    // Only words are looked at again, for the band.
-    const others = needs.filter((need) => need !== by || need._tag === "words")
+  /** The rows that satisfy one predicate, through its index. */
+  const accessPath = (by: Predicate, predicates: ReadonlyArray<Predicate>): Fragment => {
+    // Words are read again for the band.
+    const others = predicates.filter((predicate) => predicate !== by || predicate._tag === "words")
     const columns = sql`e.listing_id, e.rank ${sql.join("", false)(columnsOf(sql, others))}`
     switch (by._tag) {
       case "places":
@@ -144,7 +144,7 @@ export const Conditions = (sql: Sql) => {
       case "city":
         return sql`SELECT ${columns} FROM directory_entries e WHERE e.place_id = ANY(${placesOf(by)})`
       case "circle":
-        // A wide circle has more squares than are worth naming.
+        // A wide circle covers too many cells to list.
         return by.circle.miles > 500
           ? sql`SELECT ${columns} FROM directory_entries e WHERE ${inCircle(by.circle)}`
           : sql`SELECT ${columns} FROM directory_entries e
@@ -164,15 +164,15 @@ export const Conditions = (sql: Sql) => {
   }
 
   /**
-   * All rows, best first. Of a limit that it can't know yet the planner expects a tenth of them, and so follows the
-   * index; without one it would sort.
+   * All rows by rank. For a LIMIT whose value it does not know the planner assumes a tenth of the rows and follows the
+   * index; without a LIMIT it would sort.
    */
-  const inOrder = (needs: ReadonlyArray<Need>, start: ReadonlyArray<Fragment>) =>
-    sql`SELECT e.listing_id, e.rank ${sql.join("", false)(columnsOf(sql, needs))} FROM directory_entries e
+  const rankOrder = (predicates: ReadonlyArray<Predicate>, start: ReadonlyArray<Fragment>) =>
+    sql`SELECT e.listing_id, e.rank ${sql.join("", false)(columnsOf(sql, predicates))} FROM directory_entries e
       WHERE ${every(start)} ORDER BY e.rank, e.listing_id LIMIT (SELECT 2147483647)`
 
   const after = (key: Key | undefined): Fragment =>
     key === undefined ? sql`` : sql`WHERE (m.band, m.rank, m.listing_id) > (${key.band}, ${key.rank}, ${key.id})`
 
-  return { every, contains, filter, driver, inOrder, after } as const
+  return { every, contains, filter, accessPath, rankOrder, after } as const
 }

@@ -1,135 +1,144 @@
 import { Array as Arr, Effect, Option, Order } from "effect"
 import { type Filters } from "./DirectoryQuery.ts"
 import { type DirectoryRepo, type FoundRow, type PageOptions } from "./DirectoryRepo.ts"
-import { type Need, noPlaces } from "./search-sql.ts"
+import { noPlaces, type Predicate } from "./search-sql.ts"
 import { spellingOf } from "./spelling.ts"
 
-export interface Found {
-  readonly found: ReadonlyArray<FoundRow>
+/** One page of the rows that match, and how many match in all. */
+export interface SearchResult {
+  readonly rows: ReadonlyArray<FoundRow>
   readonly total: number
 }
 
-type Places = Extract<Need, { readonly _tag: "places" }>
+type PlacesPredicate = Extract<Predicate, { readonly _tag: "places" }>
 
-type Labels = Extract<Need, { readonly _tag: "labels" }>
+type LabelsPredicate = Extract<Predicate, { readonly _tag: "labels" }>
 
-/** A location, how many are in its states, and how many fit it by their city alone; undefined: not counted. */
-type Placed = Places & { readonly inStates: number; readonly elsewhere: number | undefined }
+/**
+ * The places of a location, with two counts: of the listings in the states that match as a whole, and of those whose city
+ * alone matches (undefined: not counted).
+ */
+type CountedPlaces = PlacesPredicate & { readonly inStates: number; readonly elsewhere: number | undefined }
 
-const nothing: Found = { found: [], total: 0 }
+const empty: SearchResult = { rows: [], total: 0 }
 
-/** The search's words with what stands for each; by likeness of the whole where a word is like none. */
-const spelled = Effect.fnUntraced(function*(repo: DirectoryRepo, search: string) {
+/** Each word of the search with its spellings in the vocabulary; the whole name by trigrams if a word has none. */
+const wordsPredicate = Effect.fnUntraced(function*(repo: DirectoryRepo, search: string) {
   const byWord = Arr.groupBy(yield* repo.candidates(search), ({ asked }) => asked)
-  const spellings = Object.entries(byWord).map(([asked, rows]) =>
-    spellingOf(asked, rows.flatMap(({ n, word }) => word === null ? [] : [{ word, n }]))
+  const spellings = Object.entries(byWord).map(([word, rows]) =>
+    spellingOf(word, rows.flatMap(({ n, word }) => word === null ? [] : [{ word, n }]))
   )
-  const known = spellings.length > 0 && spellings.every(({ levels }) => levels[2].length > 0)
-  return (known ? { _tag: "words", spellings } : { _tag: "likeness", search }) satisfies Need
+  const allSpelled = spellings.length > 0 && spellings.every(({ levels }) => levels[2].length > 0)
+  return (allSpelled ? { _tag: "words", spellings } : { _tag: "likeness", search }) satisfies Predicate
 })
 
-/** Which condition finds the fewest, and about how many. */
-const fewest = Effect.fnUntraced(function*(repo: DirectoryRepo, drivers: Arr.NonEmptyReadonlyArray<Need>) {
-  const estimates = yield* Effect.forEach(
-    drivers,
-    (by) => Effect.map(repo.estimate(by), (rows) => ({ by, rows })),
-    { concurrency: "unbounded" }
-  )
-  return Arr.min(estimates, Order.mapInput(Order.number, ({ rows }: { readonly rows: number }) => rows))
-})
+/** The access path with the lowest cardinality, and that cardinality. */
+const mostSelective = Effect.fnUntraced(
+  function*(repo: DirectoryRepo, accessPaths: Arr.NonEmptyReadonlyArray<Predicate>) {
+    const cardinalities = yield* Effect.forEach(
+      accessPaths,
+      (accessPath) => Effect.map(repo.cardinality(accessPath), (rows) => ({ accessPath, rows })),
+      { concurrency: "unbounded" }
+    )
+    return Arr.min(cardinalities, Order.mapInput(Order.number, ({ rows }: { readonly rows: number }) => rows))
+  }
+)
 
 /** The labels of a category and a kind; none when no listing has one of them. */
-const labelled = Effect.fnUntraced(function*(repo: DirectoryRepo, { category, kind }: Filters) {
+const labelsPredicate = Effect.fnUntraced(function*(repo: DirectoryRepo, { category, kind }: Filters) {
   const names = [...(category === undefined ? [] : [`c:${category}`]), ...(kind === undefined ? [] : [`k:${kind}`])]
   const ids = yield* repo.labelIds(names)
-  return Option.map(ids, (ids): Labels | undefined => ids.length === 0 ? undefined : { _tag: "labels", ids })
+  return Option.map(ids, (ids): LabelsPredicate | undefined => ids.length === 0 ? undefined : { _tag: "labels", ids })
 })
 
-const countedOf = ({ category, kind, tier }: Filters) => ({ category, kind, tier })
+const countKeyOf = ({ category, kind, tier }: Filters) => ({ category, kind, tier })
 
-const tierOf = ({ tier }: Filters): ReadonlyArray<Need> => tier === undefined ? [] : [{ _tag: "tier", tier }]
+const tierPredicate = ({ tier }: Filters): ReadonlyArray<Predicate> =>
+  tier === undefined ? [] : [{ _tag: "tier", tier }]
 
-/** What it costs to look at an entry through an index alone, when fetching it costs 1. */
-const byIndex = 0.2
+/** Cost of reading an entry from an index alone, relative to fetching its row. */
+const indexOnlyCost = 0.2
 
-/** A walk that costs less is taken without asking what else there is. */
-const shortWalk = 2_000
+/** A rank scan below this cost is taken without asking for the cardinality of anything else. */
+const cheapScan = 2_000
 
-/** What is counted beforehand: by category, kind and tier, everywhere or in whole states; by one of them, at a place. */
-const searchCommon = Effect.fnUntraced(
+/** For filters whose total is counted in advance: category, kind and tier, anywhere or in states; one label at a place. */
+const searchCounted = Effect.fnUntraced(
   function*(
     repo: DirectoryRepo,
     filters: Filters,
-    labels: Labels | undefined,
-    placed: Placed | undefined,
+    labels: LabelsPredicate | undefined,
+    places: CountedPlaces | undefined,
     page: PageOptions
   ) {
     const { tier } = filters
-    const common = [...(labels === undefined ? [] : [labels]), ...tierOf(filters)]
-    if (placed === undefined && labels === undefined) return yield* repo.walked(common, page, countedOf(filters))
+    const common = [...(labels === undefined ? [] : [labels]), ...tierPredicate(filters)]
+    if (places === undefined && labels === undefined) return yield* repo.rankScan(common, page, countKeyOf(filters))
 
-    const inStates = placed?.inStates ?? (yield* repo.counted(countedOf(filters)))
-    const rest = placed === undefined || placed.ids === noPlaces ? undefined : { ...placed, states: [] }
-    const elsewhere = rest === undefined ? 0 : placed?.elsewhere
+    const inStates = places?.inStates ?? (yield* repo.counted(countKeyOf(filters)))
+    const cities = places === undefined || places.ids === noPlaces ? undefined : { ...places, states: [] }
+    const elsewhere = cities === undefined ? 0 : places?.elsewhere
     const total = elsewhere === undefined ? undefined : inStates + elsewhere
-    if (total === 0) return nothing
+    if (total === 0) return empty
 
-    const needs = placed === undefined ? common : [placed, ...common]
-    // To fill a page from the best on. A tier's entries are at the top; about half as many others are between them.
-    const among = yield* repo.among(tier)
-    const walk = byIndex * page.count * among * (tier === undefined ? 1 : 1.5) / Math.max(1, total ?? inStates)
-    const drivers = [...(placed === undefined ? [] : [placed]), ...(labels === undefined ? [] : [labels])]
-    if (walk > shortWalk && Arr.isNonEmptyReadonlyArray(drivers)) {
-      const { by, rows } = yield* fewest(repo, drivers)
-      if (rows * (by === placed && placed.states.length === 0 ? byIndex : 1) < walk) {
-        return yield* repo.gathered(by, needs, page)
-      }
+    const predicates = places === undefined ? common : [places, ...common]
+    // A rank scan reads from the top until the page is full. A tier's entries are at the top, with about half as many
+    // others between them.
+    const listings = yield* repo.approximateCount(tier)
+    const scanCost = indexOnlyCost * page.count * listings * (tier === undefined ? 1 : 1.5) /
+      Math.max(1, total ?? inStates)
+    const accessPaths = [...(places === undefined ? [] : [places]), ...(labels === undefined ? [] : [labels])]
+    if (scanCost > cheapScan && Arr.isNonEmptyReadonlyArray(accessPaths)) {
+      const { accessPath, rows } = yield* mostSelective(repo, accessPaths)
+      const rowCost = accessPath === places && places.states.length === 0 ? indexOnlyCost : 1
+      if (rows * rowCost < scanCost) return yield* repo.indexScan(accessPath, predicates, page)
     }
-    return yield* repo.walked(
-      needs,
+    return yield* repo.rankScan(
+      predicates,
       page,
-      total ?? (rest === undefined ? 0 : inStates + (yield* repo.countOf(rest, [rest, ...common])))
+      total ?? (cities === undefined ? 0 : inStates + (yield* repo.countOf(cities, [cities, ...common])))
     )
   }
 )
 
 /**
- * Finds a page and the exact total. The condition that finds the fewest goes first, the others look at what it found:
- * PostgreSQL would combine the indexes, at many times the cost. What is common is counted beforehand (migration 0005).
+ * Finds a page and the exact total. One predicate, the most selective, is the access path through its index; the others
+ * only filter its rows: PostgreSQL would combine the indexes, at many times the cost. Totals of common filters are counted
+ * in advance (migration 0005). See docs/decisions/directory-index.md.
  */
 export const search = Effect.fnUntraced(
   function*(repo: DirectoryRepo, filters: Filters, page: PageOptions) {
     const { circle, city, location, tier = 0 } = filters
-    const found = yield* labelled(repo, filters)
-    if (Option.isNone(found)) return nothing
-    const labels = found.value
-    const isCommon = filters.search === undefined && circle === undefined && city === undefined
-    const [label, other] = labels?.ids ?? [0]
-    const elsewhere = label !== undefined && other === undefined ? { label, tier } : undefined
-    const counting = isCommon ? { inStates: countedOf(filters), elsewhere } : undefined
+    const labelsOrNone = yield* labelsPredicate(repo, filters)
+    if (Option.isNone(labelsOrNone)) return empty
+    const labels = labelsOrNone.value
+    const isCounted = filters.search === undefined && circle === undefined && city === undefined
+    const [label, otherLabel] = labels?.ids ?? [0]
+    const elsewhere = label !== undefined && otherLabel === undefined ? { label, tier } : undefined
+    const counting = isCounted ? { inStates: countKeyOf(filters), elsewhere } : undefined
     const [located, words] = yield* Effect.all([
       location === undefined || city !== undefined ? Effect.succeed(undefined) : repo.located(location, counting),
-      filters.search === undefined ? Effect.succeed(undefined) : spelled(repo, filters.search)
+      filters.search === undefined ? Effect.succeed(undefined) : wordsPredicate(repo, filters.search)
     ], { concurrency: location === undefined ? 1 : 2 })
-    if (located?.ids === noPlaces && located.states.length === 0) return nothing
+    if (located?.ids === noPlaces && located.states.length === 0) return empty
 
-    const placed = located === undefined
+    const places = located === undefined
       ? undefined
       : { _tag: "places", ...located, elsewhere: elsewhere === undefined ? undefined : located.elsewhere } as const
-    if (isCommon) return yield* searchCommon(repo, filters, labels, placed, page)
-    const drivers: ReadonlyArray<Need> = [
+    if (isCounted) return yield* searchCounted(repo, filters, labels, places, page)
+    const accessPaths: ReadonlyArray<Predicate> = [
       ...(city === undefined ? [] : [{ _tag: "city", city, location } as const]),
-      ...(placed === undefined ? [] : [placed]),
+      ...(places === undefined ? [] : [places]),
       ...(circle === undefined ? [] : [{ _tag: "circle", circle } as const]),
       ...(words === undefined ? [] : [words])
     ]
-    const needs = [...drivers, ...(labels === undefined ? [] : [labels]), ...tierOf(filters)]
-    const [first] = drivers
-    // Likeness can't be asked of a row that something else found; a city has few enough.
-    const sure = words?._tag === "likeness" ? words : city !== undefined || drivers.length === 1 ? first : undefined
-    if (sure !== undefined) return yield* repo.gathered(sure, needs, page)
-    return Arr.isNonEmptyReadonlyArray(drivers)
-      ? yield* repo.gathered((yield* fewest(repo, drivers)).by, needs, page)
-      : nothing
+    const predicates = [...accessPaths, ...(labels === undefined ? [] : [labels]), ...tierPredicate(filters)]
+    const [first] = accessPaths
+    // Likeness can't filter the rows of another access path; a city has few enough rows.
+    const only = words?._tag === "likeness" ? words : city !== undefined || accessPaths.length === 1 ? first : undefined
+    if (only !== undefined) return yield* repo.indexScan(only, predicates, page)
+    return Arr.isNonEmptyReadonlyArray(accessPaths)
+      ? yield* repo.indexScan((yield* mostSelective(repo, accessPaths)).accessPath, predicates, page)
+      : empty
   }
 )

@@ -1,13 +1,13 @@
-/** How well a word of a name fits a word that was asked for: 0 is it, 1 begins with it, 2 one typo, 3 two typos. */
+/** How a word of a name matches a word of the search: 0 equal, 1 begins with it, 2 one typo, 3 two typos. */
 export type Fit = 0 | 1 | 2 | 3
 
-/** A prefix, and a word without one of its letters, is looked for from so many letters on. */
-export const leastPrefix = 3
-/** But one sign is enough in scripts where it is a syllable or a word: Hangul, kana, Han (a class of both JS and SQL). */
+/** The shortest prefix that is looked up. */
+export const minPrefixLength = 3
+/** Scripts where one sign is a syllable or a word (Hangul, kana, Han) have no minimum. A regex class of both JS and SQL. */
 export const denseScripts = "[\u1100-\u11ff\u2e80-\u9fff\ua960-\ud7ff\uf900-\ufaff\u{20000}-\u{3ffff}]"
 const dense = new RegExp(denseScripts, "u")
-const leastForOneTypo = 4
-export const leastForTwoTypos = 8
+const minLengthForOneTypo = 4
+export const minLengthForTwoTypos = 8
 
 /** Typos between two words: letters added, left out, changed, or swapped with the next (optimal string alignment). */
 export const typos = (a: string, b: string) => {
@@ -32,20 +32,20 @@ export const typos = (a: string, b: string) => {
 
 const size = (word: string) => [...word].length
 
-/** How a word of the vocabulary fits; undefined: not at all. */
+/** How a word of the vocabulary matches; undefined when it does not. */
 export const fitOf = (asked: string, word: string): Fit | undefined => {
   if (asked === word) return 0
   const [length, other] = [size(asked), size(word)]
-  if ((length >= leastPrefix || dense.test(asked)) && word.startsWith(asked)) return 1
-  if (Math.max(length, other) < leastForOneTypo || Math.abs(length - other) > 2) return undefined
+  if ((length >= minPrefixLength || dense.test(asked)) && word.startsWith(asked)) return 1
+  if (Math.max(length, other) < minLengthForOneTypo || Math.abs(length - other) > 2) return undefined
   const count = typos(asked, word)
   if (count <= 1) return 2
-  return count === 2 && Math.min(length, other) >= leastForTwoTypos ? 3 : undefined
+  return count === 2 && Math.min(length, other) >= minLengthForTwoTypos ? 3 : undefined
 }
 
 /**
- * The words that stand for one that was asked for, by how they fit; each level holds those of the better ones too. `n`:
- * how many listings have one of them, those with several counted again.
+ * The spellings of a word of the search, by level: equal, prefix, typos; each level includes the better ones. `n`: the sum
+ * of the listings of each spelling.
  */
 export interface Spelling {
   readonly asked: string
@@ -53,15 +53,15 @@ export interface Spelling {
   readonly levels: readonly [ReadonlyArray<string>, ReadonlyArray<string>, ReadonlyArray<string>]
 }
 
-const mostWords = 200
+const maxWords = 200
 
-/** A word of the vocabulary, and how many listings have it. */
+/** A word of the vocabulary, and the number of listings that have it. */
 export interface Candidate {
   readonly word: string
   readonly n: number
 }
 
-/** At most 200 words stand for one; the better ones first, and of those the more common. */
+/** The 200 best spellings: by fit, then by number of listings. */
 export const spellingOf = (asked: string, candidates: ReadonlyArray<Candidate>): Spelling => {
   const fitting = candidates
     .flatMap(({ n, word }) => {
@@ -69,7 +69,7 @@ export const spellingOf = (asked: string, candidates: ReadonlyArray<Candidate>):
       return fit === undefined ? [] : [{ word, fit, n }]
     })
     .sort((a, b) => a.fit - b.fit || b.n - a.n || (a.word < b.word ? -1 : 1))
-    .slice(0, mostWords)
+    .slice(0, maxWords)
   const upTo = (most: Fit) => fitting.filter(({ fit }) => fit <= most).map(({ word }) => word)
   return { asked, n: fitting.reduce((sum, { n }) => sum + n, 0), levels: [upTo(0), upTo(1), upTo(3)] }
 }
