@@ -31,7 +31,10 @@ export interface MachineSpec {
   readonly name: string
   /** The server the machine serves. */
   readonly owner: string
-  /** Absolute path of the unpacked image. Shared and never written to: the machine sees it read-only or through a copy-on-write layer. */
+  /**
+   * Absolute path of the unpacked image. Shared and never written to: the machine sees it read-only or through a
+   * copy-on-write layer.
+   */
   readonly rootfs: string
   readonly config: ImageConfig
   /** Set over the image's own environment. Nothing of the platform's environment is inherited. */
@@ -54,18 +57,18 @@ export interface MachineState {
   readonly owner: string
   readonly status: "created" | "running" | "exited"
   readonly address: MachineAddress
-  /** Known when `exited`; null when the process was lost (a crash of the host, a kill without a witness). */
+  /** Set when `exited`; null when nobody recorded it (the host crashed, or the keeper was killed too). */
   readonly exitCode: number | null
 }
 
 export interface MachineLine {
-  /** Position after this line in the machine's output; hand it back to go on from there. */
+  /** Position after this line in the machine's output; pass it to `output` to continue from there. */
   readonly offset: number
   readonly stream: "stdout" | "stderr"
   readonly text: string
 }
 
-/** A driver could not do what was asked; the message says what and why, for the server's log. */
+/** A driver operation failed; the message, for the server's log, says what failed and why. */
 export class MachineError extends Data.TaggedError("MachineError")<{
   readonly operation: string
   readonly machine: string
@@ -73,20 +76,20 @@ export class MachineError extends Data.TaggedError("MachineError")<{
 }> {}
 
 /**
- * Isolated processes, whatever runs them. Every operation can be repeated: a crash between intent and effect is
- * mended by calling it again.
+ * Isolated processes, whatever runs them. Every operation is idempotent: after a crash in the middle of one, the caller
+ * repeats it.
  */
 export class Machines extends Context.Tag("machines/Machines")<Machines, {
   /** What runs machines here, for the log and `/v1/health`. */
   readonly driver: { readonly name: string; readonly tier: string }
-  /** What it enforces, and what it would elsewhere but does not here. */
+  /** The guarantees that it enforces on this host, and those that it could enforce on others only. */
   readonly guarantees: Effect.Effect<{
     readonly enforces: ReadonlyArray<string>
     readonly lacks: ReadonlyArray<string>
   }>
   /**
-   * While the scope is open, what machines ask of `AUTH_URL` comes to servers made so, one for each machine. An `AUTH_URL`
-   * of https is asked through the proxy that holds its certificate.
+   * While the scope is open, each machine's requests to `AUTH_URL` go to a server of its own, made by `makeServer`.
+   * With an https `AUTH_URL` they go to the proxy that holds its certificate instead.
    */
   readonly serveAuth: (makeServer: (machine: string) => Server) => Effect.Effect<void, never, Scope.Scope>
   /** Prepares the machine without starting it. One that exists under the name is adopted. */

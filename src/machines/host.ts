@@ -1,11 +1,11 @@
 import { type MachineAddress } from "./Machines.ts"
 
 /**
- * The `Host` that a machine is addressed by: what it is to itself, so that a server which guards against DNS rebinding
- * knows its own name (docs/decisions/machine-host.md).
+ * The `Host` header of requests to a machine: its own local name, so that a server that guards against DNS rebinding
+ * accepts them (docs/decisions/machine-host.md).
  */
 export const machineHost = (port: number) => `localhost:${port}`
 
-/** Where a machine is reached, as `node:http` is told. */
+/** Connection options for `node:http`. */
 export const connectTo = (machine: MachineAddress) =>
   machine._tag === "Unix" ? { socketPath: machine.path } : { host: machine.host, port: machine.port }

@@ -1,4 +1,4 @@
-import { goneProgram } from "#src/machines/sandbox/programs.ts"
+import { missingProgram } from "#src/machines/sandbox/programs.ts"
 import { writeFileSync } from "node:fs"
 import { rename } from "node:fs/promises"
 import { join } from "node:path"
@@ -67,9 +67,9 @@ describeWhen(process.platform === "linux" ? undefined : "Linux only", "a sandbox
   it("is found by its name in the system's folders, or by its path", async () => {
     const bwrap = join(temporaryDirectory("m"), "bwrap")
     writeFileSync(bwrap, "")
-    expect(goneProgram({ name: "bubblewrap", programs: ["sh", bwrap] })).toBeUndefined()
+    expect(missingProgram({ name: "bubblewrap", programs: ["sh", bwrap] })).toBeUndefined()
     await rename(bwrap, `${bwrap}.away`)
-    expect(goneProgram({ name: "bubblewrap", programs: ["sh", bwrap] })).toMatch(/^bwrap, which the bubblewrap tier/)
-    expect(goneProgram({ name: "runc", programs: ["no-such-runc"] })).toMatch(/^no-such-runc, which the runc tier/)
+    expect(missingProgram({ name: "bubblewrap", programs: ["sh", bwrap] })).toMatch(/^bwrap, which the bubblewrap tier/)
+    expect(missingProgram({ name: "runc", programs: ["no-such-runc"] })).toMatch(/^no-such-runc, which the runc tier/)
   })
 })

@@ -4,7 +4,7 @@ import { keeperProgram } from "#src/machines/sandbox/launch.ts"
 import { limitsOf } from "#src/machines/sandbox/limits.ts"
 import { cleanLine, parseLines } from "#src/machines/sandbox/lines.ts"
 import { readPage } from "#src/machines/sandbox/output.ts"
-import { machineDir, openYard, socketPath } from "#src/machines/sandbox/paths.ts"
+import { machineDir, openMachinePaths, socketPath } from "#src/machines/sandbox/paths.ts"
 import { alive, identify } from "#src/machines/sandbox/processes.ts"
 import { CLONE_NEW_ANY, denied, seccompProgram } from "#src/machines/sandbox/seccomp.ts"
 import { resolveUser } from "#src/machines/sandbox/user.ts"
@@ -20,7 +20,7 @@ import { specOf } from "./support.ts"
 
 describe("names", () => {
   it("that are taken never leave their directory, and make a host name", () => {
-    const yard = openYard(temporaryDirectory("rules"))
+    const yard = openMachinePaths(temporaryDirectory("rules"))
     fc.assert(fc.property(fc.string({ maxLength: 120 }), (name) => {
       if (!goodName(name)) return
       expect(machineDir(yard, name)).toBe(`${yard.machines}/${name}`)
@@ -33,16 +33,16 @@ describe("names", () => {
 
   it("of sockets fit into sun_path however deep the home is, in a directory of our own", () => {
     const deep = join(temporaryDirectory("rules"), "d".repeat(100))
-    const yard = openYard(deep)
+    const yard = openMachinePaths(deep)
     expect(Buffer.byteLength(socketPath(yard, "x".repeat(100)))).toBeLessThan(108)
     expect(statSync(yard.sockets).mode & 0o777).toBe(0o700)
-    expect(openYard(deep).sockets).toBe(yard.sockets)
+    expect(openMachinePaths(deep).sockets).toBe(yard.sockets)
   })
 
   it("of directories that somebody planted are refused", () => {
     const home = temporaryDirectory("rules")
     symlinkSync("/tmp", join(home, "machines"))
-    expect(() => openYard(home)).toThrow("belongs to someone else")
+    expect(() => openMachinePaths(home)).toThrow("belongs to someone else")
   })
 })
 

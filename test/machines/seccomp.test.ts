@@ -72,7 +72,7 @@ describe.each(processors)("the seccomp filter for $name", ({ audit, clone, name,
     FastCheck.assert(
       FastCheck.property(upper, upper, FastCheck.nat(45), FastCheck.nat(21), (high, higher, family, protocol) => {
         const refused = deniedSockets.some((one) =>
-          one.family === family && (one.butProtocol === undefined || one.butProtocol !== protocol)
+          one.family === family && (one.exceptProtocol === undefined || one.exceptProtocol !== protocol)
         )
         const args = [high | BigInt(family), 1n, higher | BigInt(protocol)]
         return decide(filter, audit, socket, args) === (refused ? "EPERM" : "allow")

@@ -1,4 +1,4 @@
-import { openYard, socketPath } from "#src/machines/sandbox/paths.ts"
+import { openMachinePaths, socketPath } from "#src/machines/sandbox/paths.ts"
 import { buildReadyImage } from "#src/ready-image/build-image.ts"
 import { copyFileSync } from "node:fs"
 import { request } from "node:http"
@@ -58,7 +58,7 @@ describeLong("a ready server that is deployed", () => {
   /** Past the gateway, at the machine's own socket. */
   const direct = (headers: Record<string, string>) =>
     new Promise<number | undefined>((resolve, reject) => {
-      const socket = socketPath(openYard(home), deploymentId)
+      const socket = socketPath(openMachinePaths(home), deploymentId)
       request(
         { socketPath: socket, method: "POST", path: "/mcp", headers: { ...mcpHeaders, ...headers } },
         (response) =>

@@ -16,12 +16,12 @@ const checkName = (operation: string, name: string) =>
 const make = Effect.gen(function*() {
   const settings = yield* CurrentSettings
   const chosen = yield* chooseHost(settings.home, settings.sandboxTier, settings.production)
-  const auth = yield* openAuth(settings, chosen.yard)
+  const auth = yield* openAuth(settings, chosen.paths)
   const host = { ...chosen, auth: auth.way }
   const locked = keyedMutex()
-  const { yard } = host
+  const { paths } = host
   if (host.cgroups !== undefined) {
-    yield* Effect.addFinalizer(() => Effect.sync(() => removeEmptyParent(yard.cgroup)))
+    yield* Effect.addFinalizer(() => Effect.sync(() => removeEmptyParent(paths.cgroup)))
     yield* Effect.forkScoped(Effect.ignoreLogged(Effect.tryPromise(sweepGroups)))
   }
   return Machines.of({
@@ -46,11 +46,11 @@ const make = Effect.gen(function*() {
         : Effect.void
     ),
     inspect: Effect.fn("Sandbox.inspect")((name) =>
-      Effect.sync(() => goodName(name) ? lifecycle.stateOf(yard, name) : undefined)
+      Effect.sync(() => goodName(name) ? lifecycle.stateOf(paths, name) : undefined)
     ),
     list: Effect.fn("Sandbox.list")((owner) =>
       Effect.sync(() =>
-        recordNames(yard).flatMap((name) => lifecycle.stateOf(yard, name) ?? [])
+        recordNames(paths).flatMap((name) => lifecycle.stateOf(paths, name) ?? [])
           .filter((state) => owner === undefined || state.owner === owner)
       )
     ),

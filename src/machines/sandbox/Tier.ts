@@ -22,11 +22,11 @@ export interface Command {
   readonly argv: ReadonlyArray<string>
   /** Written into the machine's directory before the start: path below it → content. */
   readonly files: Readonly<Record<string, string | Uint8Array>>
-  /** Those of the files that the command reads at descriptors 3, 4, … */
+  /** The files that the command reads at descriptors 3, 4, … */
   readonly inputs: ReadonlyArray<string>
 }
 
-/** One way to put a process into a box. A tier only says how; what is around it is the same for all. */
+/** One way to isolate a process. Everything around it is the same for all tiers. */
 export interface Tier {
   readonly name: "runc" | "bubblewrap" | "util-linux"
   /** Whether keeper and machine run in a user namespace; runc needs the real root. */
@@ -41,8 +41,8 @@ export interface Tier {
 }
 
 /**
- * Parts of /proc that are the host's, whatever the namespace. Their files belong to the real root, whom a machine of
- * a platform run as root resembles to the kernel: file modes alone would let it write core_pattern.
+ * Parts of /proc that are the host's in every namespace. Their files belong to the real root, and to the kernel a
+ * machine of a platform run as root has that uid: file modes alone would let it write core_pattern.
  */
 export const procParts = {
   readOnly: ["bus", "fs", "irq", "sys", "sysrq-trigger"],

@@ -5,59 +5,60 @@ import { connect, isIP, isIPv4, type NetConnectOpts } from "node:net"
 import { networkInterfaces } from "node:os"
 import type { AuthReach } from "./guarantees.ts"
 
-const patienceMillis = 1_000
-/** How long a proxy that takes no connections of machines is not asked again. */
-const againMillis = 60_000
+const timeoutMillis = 1_000
+/** How long a negative result is kept before the proxy is probed again. */
+const reprobeMillis = 60_000
 
 const isOwn = (address: string) =>
   isIPv4(address) && (
     address.startsWith("127.") || Object.values(networkInterfaces()).flat().some((one) => one?.address === address)
   )
 
-const connects = (way: NetConnectOpts) =>
+const connects = (options: NetConnectOpts) =>
   new Promise<boolean>((resolve) => {
-    const socket = connect(way)
+    const socket = connect(options)
     const settle = (result: boolean) => {
       socket.destroy()
       resolve(result)
     }
-    socket.setTimeout(patienceMillis, () => settle(false))
+    socket.setTimeout(timeoutMillis, () => settle(false))
     socket.once("connect", () => settle(true)).once("error", () => settle(false))
   })
 
-/** Whether connections from machines' addresses get through; undefined when none does at all, from wherever. */
-const getThrough = async (way: { readonly host: string; readonly port: number }) =>
-  await connects({ ...way, localAddress: platformAddress }) ? true : await connects(way) ? false : undefined
+/** Whether it accepts connections from machines' addresses; undefined when it accepts none from any address. */
+const acceptsMachineAddresses = async (target: { readonly host: string; readonly port: number }) =>
+  await connects({ ...target, localAddress: platformAddress }) ? true : await connects(target) ? false : undefined
 
-/** The proxy in front of an `AUTH_URL` of https, and what we know of where it is. */
+/** The proxy in front of an https `AUTH_URL`. */
 export const authProxy = (authUrl: string) => {
   const { host: authority, hostname, pathname, port: named } = new URL(authUrl)
   const host = hostname.replace(/^\[|\]$/g, "")
   const port = Number(named) || 443
-  let asked: { readonly at: number; readonly answer: Promise<boolean | undefined> } | undefined
+  let lastProbe: { readonly at: number; readonly accepted: Promise<boolean | undefined> } | undefined
 
-  /** Its address when it is one of this host's: only there may a connection come from where we say. */
+  /** Its address if it is on this host: only then can a connection choose its (loopback) source address. */
   const ownAddress = (): Promise<string | undefined> =>
     lookup(host, { all: true, family: 4 }).then(
-      (found) => found.find(({ address }) => isOwn(address))?.address,
+      (addresses) => addresses.find(({ address })  => isOwn(address))?.address,
       () => undefined
     )
 
   /**
-   * Whether machines can be led to it from addresses of their own. Where a packet filter takes its port elsewhere (into a
-   * container), they can't. Once they could, it stays so: no machine shall bring about that it is not known as one.
+   * Whether machines can connect to it from their own addresses. They can't where a packet filter forwards its port
+   * (into a container). A positive result is final: otherwise a machine could cause a failure and hide that it is a
+   * machine.
    */
-  const takesMachines = async (own: string): Promise<boolean> => {
-    const known = await asked?.answer
-    if (known === true) return true
-    if (known === undefined || asked === undefined || Date.now() - asked.at > againMillis) {
-      asked = { at: Date.now(), answer: getThrough({ host: own, port }) }
+  const acceptsMachines = async (own: string): Promise<boolean> => {
+    const accepted = await lastProbe?.accepted
+    if (accepted === true) return true
+    if (accepted === undefined || lastProbe === undefined || Date.now() - lastProbe.at > reprobeMillis) {
+      lastProbe = { at: Date.now(), accepted: acceptsMachineAddresses({ host: own, port }) }
     }
-    return await asked.answer ?? true
+    return await lastProbe.accepted ?? true
   }
 
-  /** The status of a request that comes from where machines' come from. */
-  const tried = (own: string) =>
+  /** The status of a request sent from a source address like a machine's. */
+  const probeStatus = (own: string) =>
     new Promise<number | undefined>((resolve) => {
       const outgoing = request({
         host: own,
@@ -65,28 +66,28 @@ export const authProxy = (authUrl: string) => {
         localAddress: platformAddress,
         path: `${pathname.replace(/\/$/, "")}/v1/health`,
         headers: { host: authority },
-        // Nothing secret is sent: what counts is what we ourselves answer.
+        // The certificate does not matter: nothing secret is sent, and the status that counts is our own answer's.
         rejectUnauthorized: false,
         agent: false,
-        timeout: patienceMillis,
+        timeout: timeoutMillis,
         ...(isIP(host) === 0 ? { servername: host } : {})
-      }, (answer) => resolve(answer.resume().statusCode))
+      }, (response) => resolve(response.resume().statusCode))
       outgoing.on("timeout", () => outgoing.destroy()).on("error", () => resolve(undefined)).end()
     })
 
-  /** What machines reach, found out by asking as one of them for what they may not have. */
+  /** What machines can reach, tested by requesting, from a machine's address, what machines may not have. */
   const reach = async (): Promise<AuthReach> => {
     const own = await ownAddress()
     if (own === undefined) return { all: "its name does not lead to this host" }
-    if (!await takesMachines(own)) return { all: `its proxy takes no connections from ${platformAddress}` }
-    const status = await tried(own)
+    if (!await acceptsMachines(own)) return { all: `its proxy takes no connections from ${platformAddress}` }
+    const status = await probeStatus(own)
     if (status === 403) return "own"
     return status === undefined
       ? { all: "its proxy did not answer" }
       : { all: "its proxy does not tell where requests come from: X-Forwarded-For, TRUST_PROXY" }
   }
 
-  return { host, port, ownAddress, takesMachines, reach }
+  return { host, port, ownAddress, acceptsMachines, reach }
 }
 
 export type AuthProxy = ReturnType<typeof authProxy>

@@ -6,28 +6,28 @@ const maxConnections = 64
 const idleMillis = 60_000
 
 /**
- * Passes machines' connections on to an `AUTH_URL` of https and to nowhere else, byte by byte: TLS is between the machine
- * and the proxy in front of the authorization server. A proxy on this host sees each machine come from an address of its
- * own and tells the platform (`X-Forwarded-For`), which knows a machine's requests by it.
+ * Relays machines' connections, byte by byte, to an https `AUTH_URL` only: TLS is between the machine and the proxy in
+ * front of the authorization server. A proxy on this host sees a source address of its own for each machine and passes
+ * it on (`X-Forwarded-For`), so that the platform recognises a machine's requests.
  */
 export const tlsServers = (proxy: AuthProxy) => {
-  const taken = new Set<string>()
-  const wayFrom = async (source: string): Promise<NetConnectOpts> => {
+  const usedAddresses = new Set<string>()
+  const routeFrom = async (source: string): Promise<NetConnectOpts> => {
     const { host, port } = proxy
     const own = await proxy.ownAddress()
-    return own !== undefined && await proxy.takesMachines(own)
+    return own !== undefined && await proxy.acceptsMachines(own)
       ? { host: own, port, localAddress: source }
       : { host, port }
   }
   return (machine: string): Server => {
-    const source = machineAddress(machine, (address) => taken.has(address))
-    taken.add(source)
+    const source = machineAddress(machine, (address) => usedAddresses.has(address))
+    usedAddresses.add(source)
     const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => {
       client.on("error", () => client.destroy())
       client.setTimeout(idleMillis, () => client.destroy())
-      wayFrom(source).then((way) => {
+      routeFrom(source).then((route) => {
         if (client.destroyed) return
-        const outward = connect({ ...way, allowHalfOpen: true })
+        const outward = connect({ ...route, allowHalfOpen: true })
         outward.setTimeout(idleMillis, () => outward.destroy())
         outward.on("error", () => client.destroy())
         outward.on("connect", () => void client.pipe(outward).pipe(client))
@@ -36,7 +36,7 @@ export const tlsServers = (proxy: AuthProxy) => {
       })
     })
     server.maxConnections = maxConnections
-    server.once("close", () => taken.delete(source))
+    server.once("close", () => usedAddresses.delete(source))
     return server
   }
 }

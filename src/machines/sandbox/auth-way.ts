@@ -4,21 +4,21 @@ import { rmSync } from "node:fs"
 import { isIP, type Server, type Socket } from "node:net"
 import { SandboxError } from "./SandboxError.ts"
 
-/** The one address outside that machines reach, the authorization server's, and the sockets that lead there. */
+/** The route from machines to the authorization server, the only outside address that they reach. */
 export interface AuthWay {
-  /** The name that means loopback inside, where the keeper listens; empty when it does by itself. */
+  /** The host name to map to loopback inside, where the keeper listens; empty when it needs no mapping. */
   readonly name: string
   readonly port: number
-  /** Takes a machine's connections from now on, at the socket in the answer. */
+  /** Starts to accept a machine's connections; the result is the socket's path. */
   readonly open: (machine: string) => Effect.Effect<string, SandboxError>
   readonly close: (machine: string) => void
-  /** Connections are made to servers of this kind, one for each machine, until the scope closes. */
+  /** Hands each machine's connections to a server of its own, made by `makeServer`, until the scope closes. */
   readonly serve: (makeServer: (machine: string) => Server) => Effect.Effect<void, never, Scope.Scope>
 }
 
 const loopback = /^(localhost|127\.0\.0\.1|\[::1\])$/
 
-/** Where machines think `AUTH_URL` is; undefined for what can't be led through: an IP address that is not loopback's. */
+/** `AUTH_URL` as machines see it; undefined when it can't be routed: an IP address that is not loopback. */
 export const insideAddress = (authUrl: string): Pick<AuthWay, "name" | "port"> | undefined => {
   const { hostname, port, protocol } = new URL(authUrl)
   const isName = !hostname.startsWith("[") && isIP(hostname) === 0
@@ -26,7 +26,7 @@ export const insideAddress = (authUrl: string): Pick<AuthWay, "name" | "port"> |
   return { name: loopback.test(hostname) ? "" : hostname, port: Number(port) || (protocol === "https:" ? 443 : 80) }
 }
 
-/** A listening server that can be closed with everything on it. */
+/** A listening server that closes together with its connections. */
 const listen = (server: Server, path: string) =>
   Effect.async<{ readonly close: () => void }, SandboxError>((resume) => {
     const sockets = new Set<Socket>()
@@ -38,9 +38,9 @@ const listen = (server: Server, path: string) =>
       server.close()
       for (const socket of sockets) socket.destroy()
     }
-    // What a platform that was killed has left.
+    // A platform that was killed leaves its socket behind.
     rmSync(path, { force: true })
-    // It stays: running out of descriptors is an error of a listening server, too.
+    // Not `once`: a listening server emits an error also when descriptors run out.
     server.on("error", (error) => {
       resume(new SandboxError({ message: `its way to AUTH_URL can't be opened: ${messageOf(error)}` }))
     })
@@ -48,15 +48,15 @@ const listen = (server: Server, path: string) =>
   })
 
 /**
- * A socket for each machine: whatever comes out of it is that machine's, and can't be taken for another's. The path stays
- * the same, so that machines that outlive the platform find the next one; `machines` are those that may have.
+ * One socket for each machine, so that a connection proves which machine it comes from. The path is stable: machines
+ * that outlive the platform reach the next one through it. `machines` are those that may have outlived it.
  */
 export const makeAuthWay = (
   inside: Pick<AuthWay, "name" | "port">,
   pathOf: (machine: string) => string,
   machines: ReadonlyArray<string>
 ): AuthWay => {
-  const known = new Set(machines)
+  const registered = new Set(machines)
   const open = new Map<string, { readonly close: () => void }>()
   let makeServer: ((machine: string) => Server) | undefined
 
@@ -76,20 +76,20 @@ export const makeAuthWay = (
     ...inside,
     open: (machine) =>
       Effect.suspend(() => {
-        known.add(machine)
+        registered.add(machine)
         return Effect.as(listenFor(machine), pathOf(machine))
       }),
     close: (machine) => {
-      known.delete(machine)
+      registered.delete(machine)
       close(machine)
-      // A platform that was killed left it, if nobody listened there since.
+      // A killed platform may have left it, with no listener since.
       rmSync(pathOf(machine), { force: true })
     },
     serve: (make) =>
       Effect.acquireRelease(
         Effect.suspend(() => {
           makeServer = make
-          return Effect.forEach(known, (machine) =>
+          return Effect.forEach(registered, (machine) =>
             Effect.catchAll(listenFor(machine), ({ message }) =>
               Effect.logWarning(`${machine}: ${message}`)), {
             discard: true

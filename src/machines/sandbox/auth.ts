@@ -5,7 +5,7 @@ import { authProxy } from "./auth-proxy.ts"
 import { tlsServers } from "./auth-tls.ts"
 import { type AuthWay, insideAddress, makeAuthWay } from "./auth-way.ts"
 import type { AuthReach } from "./guarantees.ts"
-import { authSocketPath, type Yard } from "./paths.ts"
+import { authSocketPath, type MachinePaths } from "./paths.ts"
 import { recordNames } from "./store.ts"
 
 interface Auth {
@@ -15,22 +15,22 @@ interface Auth {
   readonly serve: typeof Machines.Service["serveAuth"]
 }
 
-/** The way from machines to `AUTH_URL` (docs/decisions/what-a-machine-reaches.md). */
-export const openAuth = ({ authUrl }: Settings, yard: Yard): Effect.Effect<Auth, never, Scope.Scope> =>
+/** The route from machines to `AUTH_URL` (docs/decisions/what-a-machine-reaches.md). */
+export const openAuth = ({ authUrl }: Settings, paths: MachinePaths): Effect.Effect<Auth, never, Scope.Scope> =>
   Effect.gen(function*() {
     const inside = insideAddress(authUrl)
     if (inside === undefined) {
       yield* Effect.logWarning("Machines can't reach AUTH_URL: it is an IP address, not a name")
       return { way: undefined, reach: Effect.succeed("none"), serve: () => Effect.void }
     }
-    const way = makeAuthWay(inside, (machine) => authSocketPath(yard, machine), recordNames(yard))
+    const way = makeAuthWay(inside, (machine) => authSocketPath(paths, machine), recordNames(paths))
     if (authUrl.startsWith("http:")) return { way, reach: Effect.succeed("own"), serve: way.serve }
     const proxy = authProxy(authUrl)
     yield* way.serve(tlsServers(proxy))
     const reach = Effect.timeoutTo(Effect.promise(proxy.reach), {
       duration: "3 seconds",
       onTimeout: (): AuthReach => ({ all: "what it would pass can't be found out in time" }),
-      onSuccess: (found) => found
+      onSuccess: (result) => result
     })
     return { way, reach: yield* Effect.cachedWithTTL(reach, "1 minute"), serve: () => Effect.void }
   })

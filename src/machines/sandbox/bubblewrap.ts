@@ -5,14 +5,14 @@ import { type Prepared, procParts, type Tier } from "./Tier.ts"
 
 const hasProc = (name: string) => existsSync(`/proc/${name}`)
 
-const words = (machine: Prepared, seccomp: boolean): ReadonlyArray<string> => [
+const bwrapArguments = (machine: Prepared, seccomp: boolean): ReadonlyArray<string> => [
   "--unshare-user",
   "--disable-userns",
   "--unshare-pid",
   "--unshare-ipc",
   "--unshare-uts",
   "--unshare-cgroup-try",
-  // The platform's own user under another number: files of the image are its own, and nobody else's.
+  // The platform's user, mapped to this uid: it owns the image's files, and no other file has an owner inside.
   "--uid",
   String(machine.user.uid),
   "--gid",
@@ -76,9 +76,9 @@ export const bubblewrap: Tier = {
     const filter = seccompProgram()
     return {
       argv: [...rlimits(machine), "bwrap", "--args", "3", "--", ...machine.argv],
-      // In a file, since the environment holds secrets and anyone may read a command line.
+      // In a file, since the environment holds secrets and every user can read a command line.
       files: {
-        "bwrap.args": words(machine, filter !== undefined).map((word) => `${word}\0`).join(""),
+        "bwrap.args": bwrapArguments(machine, filter !== undefined).map((word) => `${word}\0`).join(""),
         ...(filter === undefined ? {} : { "seccomp.bpf": filter })
       },
       inputs: filter === undefined ? ["bwrap.args"] : ["bwrap.args", "seccomp.bpf"]

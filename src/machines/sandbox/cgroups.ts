@@ -3,12 +3,12 @@ import { readdir, rmdir } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import type { Limits } from "./limits.ts"
 
-/** What bounds a machine as a whole on this host. Version 1 has a tree for each controller, version 2 one for all. */
+/** The cgroups that limit whole machines. Version 1 has a tree for each controller, version 2 one for all. */
 export type Cgroups =
   | { readonly version: 1; readonly memory: string; readonly pids: string; readonly cpu: string }
   | { readonly version: 2; readonly root: string }
 
-const mounted = () =>
+const cgroupMounts = () =>
   readFileSync("/proc/self/mountinfo", "utf8").split("\n").flatMap((line) => {
     // proc(5): fields after the " - " are type, source, super options; field 5 before it is the mount point.
     const [before = "", after = ""] = line.split(" - ")
@@ -21,7 +21,7 @@ const enable = (dir: string) => writeFileSync(join(dir, "cgroup.subtree_control"
 /** Undefined when one of the three controllers is missing here or we may not make groups. */
 export const findCgroups = (parent: string): Cgroups | undefined => {
   try {
-    const mounts = mounted()
+    const mounts = cgroupMounts()
     const of = (controller: string) => mounts.find((m) => m.type === "cgroup" && m.options.includes(controller))?.path
     const [memory, pids, cpu] = [of("memory"), of("pids"), of("cpu")]
     if (memory !== undefined && pids !== undefined && cpu !== undefined) {
@@ -39,7 +39,7 @@ export const findCgroups = (parent: string): Cgroups | undefined => {
   }
 }
 
-/** Makes the machine's groups with their limits; the result are the files through which a process joins. */
+/** Makes the machine's groups with their limits; the result is the files through which a process joins. */
 export const makeCgroup = (cgroups: Cgroups, path: string, limits: Limits): ReadonlyArray<string> => {
   const set = (dir: string, values: Readonly<Record<string, string | number>>) => {
     mkdirSync(dir, { recursive: true })
@@ -51,7 +51,7 @@ export const makeCgroup = (cgroups: Cgroups, path: string, limits: Limits): Read
     // The home's own group may have been swept away while it was empty.
     mkdirSync(dirname(dir), { recursive: true })
     enable(dirname(dir))
-    const joined = set(dir, {
+    const procsFiles = set(dir, {
       "memory.max": limits.memoryBytes,
       "memory.oom.group": 1,
       "pids.max": limits.pids,
@@ -60,10 +60,10 @@ export const makeCgroup = (cgroups: Cgroups, path: string, limits: Limits): Read
       "cpu.weight": Math.max(1, Math.round(limits.shares * 100 / 1024))
     })
     if (existsSync(join(dir, "memory.swap.max"))) set(dir, { "memory.swap.max": 0 })
-    return [joined]
+    return [procsFiles]
   }
   const memory = join(cgroups.memory, path)
-  const joined = [
+  const procsFiles = [
     set(memory, { "memory.limit_in_bytes": limits.memoryBytes }),
     set(join(cgroups.pids, path), { "pids.max": limits.pids }),
     set(join(cgroups.cpu, path), {
@@ -74,12 +74,12 @@ export const makeCgroup = (cgroups: Cgroups, path: string, limits: Limits): Read
   ]
   const swap = "memory.memsw.limit_in_bytes"
   if (existsSync(join(memory, swap))) set(memory, { [swap]: limits.memoryBytes })
-  return joined
+  return procsFiles
 }
 
-/** Takes the machine's groups out of every tree (runc makes one in each); false while something still lives there. */
+/** Removes the machine's groups from every tree (runc makes one in each); false while one still has processes. */
 export const removeCgroup = (path: string): boolean => {
-  const groups = mounted().map((mount) => join(mount.path, path)).filter((dir) => existsSync(dir))
+  const groups = cgroupMounts().map((mount) => join(mount.path, path)).filter((dir) => existsSync(dir))
   return groups.map((dir) => {
     try {
       for (const below of readdirSync(dir, { withFileTypes: true })) {
@@ -90,12 +90,12 @@ export const removeCgroup = (path: string): boolean => {
     } catch (error) {
       return (error as NodeJS.ErrnoException).code === "ENOENT"
     }
-  }).every((gone) => gone)
+  }).every((removed) => removed)
 }
 
-/** Takes a home's own group out of every tree, where nothing is left below it. */
+/** Removes a home's own group from every tree in which it is empty. */
 export const removeEmptyParent = (parent: string): void => {
-  for (const mount of mounted()) {
+  for (const mount of cgroupMounts()) {
     try {
       rmdirSync(join(mount.path, parent))
     } catch {
@@ -104,7 +104,7 @@ export const removeEmptyParent = (parent: string): void => {
   }
 }
 
-const LONG_UNUSED = 60 * 60_000
+const STALE_MILLIS = 60 * 60_000
 
 const directories = (path: string) =>
   readdir(path, { withFileTypes: true }).then(
@@ -113,17 +113,17 @@ const directories = (path: string) =>
   )
 
 /**
- * Takes out what homes have left that came to a sudden end, or are gone: groups without a process, an hour old. The
- * kernel refuses to remove one that is in use; a platform that has lost an empty one makes it again.
+ * Removes what crashed or deleted homes leave: groups without a process, at least an hour old. The kernel refuses to
+ * remove a group in use; a platform that loses an empty one makes it again.
  */
 export const sweepGroups = async (): Promise<void> => {
-  for (const { path } of mounted()) {
+  for (const { path } of cgroupMounts()) {
     for (const name of await directories(path)) {
       const parent = join(path, name)
       const age = /^berth-[0-9a-f]{12}$/.test(name)
         ? Date.now() - (statSync(parent, { throwIfNoEntry: false })?.mtimeMs ?? Infinity)
         : 0
-      if (age < LONG_UNUSED) continue
+      if (age < STALE_MILLIS) continue
       for (const machine of await directories(parent)) await rmdir(join(parent, machine)).catch(() => undefined)
       await rmdir(parent).catch(() => undefined)
     }

@@ -5,9 +5,9 @@ import { execFileSync } from "node:child_process"
 import { join } from "node:path"
 import { bubblewrap } from "./bubblewrap.ts"
 import { findCgroups } from "./cgroups.ts"
-import { type Walls, wallsIn } from "./guarantees.ts"
+import { type Isolation, isolationIn } from "./guarantees.ts"
 import type { Host } from "./lifecycle.ts"
-import { openYard, scratchDir, SEARCH_PATH, type Yard } from "./paths.ts"
+import { openMachinePaths, scratchDir, SEARCH_PATH, type MachinePaths } from "./paths.ts"
 import { runc } from "./runc.ts"
 import { sweep } from "./store.ts"
 import type { Tier } from "./Tier.ts"
@@ -16,7 +16,7 @@ import { trial } from "./trial.ts"
 import { utilLinux } from "./util-linux.ts"
 
 export interface ChosenHost extends Host {
-  readonly walls: Walls
+  readonly isolation: Isolation
 }
 
 const isRoot = () => process.getuid?.() === 0
@@ -31,64 +31,64 @@ const installed = (program: string, atLeast: readonly [number, number]) => {
   }
 }
 
-/** Why a tier is not even tried. */
-const missing: Readonly<Record<Tier["name"], () => string | undefined>> = {
+/** Why a tier is not even attempt. */
+const unavailability: Readonly<Record<Tier["name"], () => string | undefined>> = {
   runc: () =>
     !isRoot() ? "runc needs root" : installed("runc", [1, 0]) ? undefined : "runc 1.0 or newer is not installed",
   bubblewrap: () => installed("bwrap", [0, 8]) ? undefined : "bubblewrap 0.8 or newer is not installed",
   "util-linux": () => installed("unshare", [2, 36]) ? undefined : "util-linux 2.36 or newer is not installed"
 }
 
-const tryTier = (yard: Yard, tier: Tier, tools: string): Effect.Effect<ChosenHost, string> =>
+const tryTier = (paths: MachinePaths, tier: Tier, tools: string): Effect.Effect<ChosenHost, string> =>
   Effect.gen(function*() {
-    const absent = missing[tier.name]()
-    if (absent !== undefined) return yield* Effect.fail(absent)
-    const cgroups = isRoot() ? findCgroups(yard.cgroup) : undefined
-    const host: Host = { yard, tier, cgroups, overlay: true, auth: undefined }
+    const reason = unavailability[tier.name]()
+    if (reason !== undefined) return yield* Effect.fail(reason)
+    const cgroups = isRoot() ? findCgroups(paths.cgroup) : undefined
+    const host: Host = { paths, tier, cgroups, overlay: true, auth: undefined }
     const first = yield* Effect.either(trial(host, tools))
-    if (Either.isRight(first)) return { ...host, walls: wallsIn(first.right) }
-    const without = { ...host, overlay: false }
-    const second = yield* Effect.mapError(trial(without, tools), (said) => `${tier.name}: ${first.left}; ${said}`)
-    return { ...without, walls: wallsIn(second) }
+    if (Either.isRight(first)) return { ...host, isolation: isolationIn(first.right) }
+    const readOnly = { ...host, overlay: false }
+    const second = yield* Effect.mapError(trial(readOnly, tools), (reason) => `${tier.name}: ${first.left}; ${reason}`)
+    return { ...readOnly, isolation: isolationIn(second) }
   })
 
 const advice = "Run as root with runc installed, install bubblewrap (0.8 or newer), or allow unprivileged user " +
   "namespaces (Ubuntu 24.04: sysctl kernel.apparmor_restrict_unprivileged_userns=0); otherwise use Docker."
 
-/** Why production does not take a tier by itself, when the operator has not named it. */
-const weakness = ({ tier, walls }: ChosenHost) =>
-  walls.lacking.length === 0 ? undefined : `${tier.name} lacks ${walls.lacking.join(", ")}`
+/** Why production does not use a tier that the operator has not named. */
+const weakness = ({ isolation, tier }: ChosenHost) =>
+  isolation.lacking.length === 0 ? undefined : `${tier.name} lacks ${isolation.lacking.join(", ")}`
 
-const nothingRuns = (wanted: string, refusals: ReadonlyArray<string>) =>
-  new SettingError({ message: `SANDBOX_TIER ${wanted}: no machine can run here (${refusals.join("; ")}). ${advice}` })
+const noTierRuns = (requested: string, rejections: ReadonlyArray<string>) =>
+  new SettingError({ message: `SANDBOX_TIER ${requested}: no machine can run here (${rejections.join("; ")}). ${advice}` })
 
-const nothingHolds = (weak: ReadonlyArray<ChosenHost>, refusals: ReadonlyArray<string>) =>
+const noTierIsolates = (weak: ReadonlyArray<ChosenHost>, rejections: ReadonlyArray<string>) =>
   new SettingError({
     message: `NODE_ENV=production: no tier here isolates machines in full (${
-      [...weak.map(weakness), ...refusals].join("; ")
+      [...weak.map(weakness), ...rejections].join("; ")
     }). Make a stronger one work (${advice.replace(/\.$/, "")}), or accept what is lacking with SANDBOX_TIER=${
       weak[0]?.tier.name
     }`
   })
 
 /**
- * The strongest tier that works here, or the one that is wanted. With `strict` (production) a tier that lacks an
- * isolation guarantee has to be wanted by name.
+ * The strongest tier that works here, or the requested one. With `strict` (production) a tier that lacks an isolation
+ * guarantee is used only when requested by name.
  */
 export const chooseHost = (
   home: string,
-  wanted: Settings["sandboxTier"],
+  requested: Settings["sandboxTier"],
   strict = false
 ): Effect.Effect<ChosenHost, SettingError> =>
   Effect.gen(function*() {
     if (process.platform !== "linux") {
       return yield* new SettingError({ message: "COMPUTE_DRIVER sandbox works on Linux only: use Docker here." })
     }
-    const { tools, yard } = yield* Effect.try({
+    const { tools, paths } = yield* Effect.try({
       try: () => {
-        const yard = openYard(home)
-        sweep(yard)
-        return { yard, tools: gatherTools(join(yard.machines, ".tools"), scratchDir(yard)) }
+        const paths = openMachinePaths(home)
+        sweep(paths)
+        return { paths, tools: gatherTools(join(paths.machines, ".tools"), scratchDir(paths)) }
       },
       catch: (error) =>
         new SettingError({
@@ -97,14 +97,14 @@ export const chooseHost = (
           }`
         })
     })
-    const refusals: Array<string> = []
+    const rejections: Array<string> = []
     const weak: Array<ChosenHost> = []
     for (const tier of [runc, bubblewrap, utilLinux(tools)]) {
-      if (wanted !== "auto" && tier.name !== wanted) continue
-      const tried = yield* Effect.either(tryTier(yard, tier, tools))
-      if (Either.isLeft(tried)) refusals.push(tried.left)
-      else if (strict && wanted === "auto" && weakness(tried.right) !== undefined) weak.push(tried.right)
-      else return tried.right
+      if (requested !== "auto" && tier.name !== requested) continue
+      const attempt = yield* Effect.either(tryTier(paths, tier, tools))
+      if (Either.isLeft(attempt)) rejections.push(attempt.left)
+      else if (strict && requested === "auto" && weakness(attempt.right) !== undefined) weak.push(attempt.right)
+      else return attempt.right
     }
-    return yield* weak.length > 0 ? nothingHolds(weak, refusals) : nothingRuns(wanted, refusals)
+    return yield* weak.length > 0 ? noTierIsolates(weak, rejections) : noTierRuns(requested, rejections)
   })

@@ -4,23 +4,23 @@ import { seccompProgram } from "./seccomp.ts"
 /** Lines of /proc/self/status (proc(5)) as a machine sees them. */
 type Status = ReadonlyMap<string, string>
 
-interface Wall {
+interface Guarantee {
   readonly name: string
-  /** Whether a trial machine's status shows that the wall stands. */
-  readonly stands: (status: Status) => boolean
+  /** Whether a trial machine's status shows it. */
+  readonly isMet: (status: Status) => boolean
 }
 
 const capabilitySets = ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"]
 
 /**
- * What every tier must do around a machine beside the namespaces, without which none starts. In production a tier that
- * lacks one of them is taken only when it is named.
+ * What every tier should provide besides the namespaces, which no machine starts without. In production a tier that
+ * lacks one of these is used only when it is named.
  */
-const walls: ReadonlyArray<Wall> = [
-  { name: "no capabilities", stands: (status) => capabilitySets.every((set) => /^0+$/.test(status.get(set) ?? "")) },
-  { name: "no new privileges", stands: (status) => status.get("NoNewPrivs") === "1" },
-  // A platform that is filtered itself (in a container) hands its filter down: ours must be there, too.
-  { name: "seccomp", stands: (status) => seccompProgram() !== undefined && status.get("Seccomp") === "2" }
+const guarantees: ReadonlyArray<Guarantee> = [
+  { name: "no capabilities", isMet: (status) => capabilitySets.every((set) => /^0+$/.test(status.get(set) ?? "")) },
+  { name: "no new privileges", isMet: (status) => status.get("NoNewPrivs") === "1" },
+  // Machines inherit the filter of a platform in a container: the status alone does not show that we have one.
+  { name: "seccomp", isMet: (status) => seccompProgram() !== undefined && status.get("Seccomp") === "2" }
 ]
 
 const parse = (lines: ReadonlyArray<string>): Status =>
@@ -29,21 +29,21 @@ const parse = (lines: ReadonlyArray<string>): Status =>
     return [name, value.trim()] as const
   }))
 
-/** By name: those that a trial machine found around itself, and those it did not. */
-export interface Walls {
-  readonly standing: ReadonlyArray<string>
+/** Names of the guarantees that a trial machine had, and of those that it lacked. */
+export interface Isolation {
+  readonly met: ReadonlyArray<string>
   readonly lacking: ReadonlyArray<string>
 }
 
-export const wallsIn = (lines: ReadonlyArray<string>): Walls => {
+export const isolationIn = (lines: ReadonlyArray<string>): Isolation => {
   const status = parse(lines)
   return {
-    standing: walls.filter(({ stands }) => stands(status)).map(({ name }) => name),
-    lacking: walls.filter(({ stands }) => !stands(status)).map(({ name }) => name)
+    met: guarantees.filter(({ isMet }) => isMet(status)).map(({ name }) => name),
+    lacking: guarantees.filter(({ isMet }) => !isMet(status)).map(({ name }) => name)
   }
 }
 
-/** What of `AUTH_URL` a machine reaches: what it has a use for, all of it (for that reason), or nothing. */
+/** What a machine reaches of `AUTH_URL`: only the endpoints it needs, nothing, or everything (with the reason). */
 export type AuthReach = "own" | "none" | { readonly all: string }
 
 const network = (auth: AuthReach) =>
@@ -53,26 +53,26 @@ const network = (auth: AuthReach) =>
     ? "private network, no egress but to AUTH_URL: introspection, signing keys, metadata, its own configuration"
     : "private network, no egress but to AUTH_URL: all of it"
 
-/** What is told of a host, in `/v1/health` and at the start: what holds, and what other hosts have and this has not. */
+/** What `/v1/health` and the log report of this host: what it enforces, and what it lacks and other hosts have. */
 export const describe = (
-  { auth, cgroups, overlay, walls }: {
+  { auth, cgroups, isolation, overlay }: {
     readonly auth: AuthReach
     readonly cgroups: Cgroups | undefined
+    readonly isolation: Isolation
     readonly overlay: boolean
-    readonly walls: Walls
   }
 ) => ({
   enforces: [
     "own mounts, processes, IPC and host name",
     network(auth),
-    ...walls.standing,
+    ...isolation.met,
     overlay ? "copy-on-write root" : "read-only root",
     cgroups === undefined
       ? "memory and processes by rlimits and a watch"
       : `memory, CPU and process limits (cgroup v${cgroups.version})`
   ],
   lacks: [
-    ...walls.lacking,
+    ...isolation.lacking,
     ...(typeof auth === "string" ? [] : [`a filter on the way to AUTH_URL (${auth.all})`]),
     ...(cgroups === undefined ? ["a CPU limit (no cgroups can be made here)"] : [])
   ]

@@ -8,24 +8,24 @@ const walk = (rootfs: string, path: string) => {
   let at = rootfs
   for (const [depth, part] of parts.entries()) {
     at = join(at, part)
-    const found = lstatSync(at, { throwIfNoEntry: false })
-    if (found === undefined) return { parts, found }
-    if (depth === parts.length - 1) return { parts, found }
-    if (!found.isDirectory()) return undefined
+    const stats = lstatSync(at, { throwIfNoEntry: false })
+    if (stats === undefined) return { parts, stats }
+    if (depth === parts.length - 1) return { parts, stats }
+    if (!stats.isDirectory()) return undefined
   }
   return undefined
 }
 
-/** The path, relative, when nothing on the way to it is anything but a directory or absent; else empty. */
+/** The path made relative, if each part of it is a directory or absent; else empty. */
 export const plainDirectory = (rootfs: string, path: string): string => {
-  const seen = walk(rootfs, path)
-  return seen !== undefined && (seen.found === undefined || seen.found.isDirectory()) ? seen.parts.join("/") : ""
+  const entry = walk(rootfs, path)
+  return entry !== undefined && (entry.stats?.isDirectory() ?? true) ? entry.parts.join("/") : ""
 }
 
-/** A small text file of the image; empty when it is absent, reached by a link or too large to be honest. */
+/** A small text file of the image; empty when it is absent, reached through a link or suspiciously large. */
 export const readInside = (rootfs: string, path: string): string => {
-  const seen = walk(rootfs, path)
-  return seen?.found?.isFile() === true && seen.found.size <= 1_048_576
-    ? readFileSync(join(rootfs, ...seen.parts), "utf8")
+  const entry = walk(rootfs, path)
+  return entry?.stats?.isFile() === true && entry.stats.size <= 1_048_576
+    ? readFileSync(join(rootfs, ...entry.parts), "utf8")
     : ""
 }

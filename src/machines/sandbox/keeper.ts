@@ -5,7 +5,7 @@ import type * as Net from "node:net"
 import type * as Os from "node:os"
 import type { Readable } from "node:stream"
 
-/** What a machine's keeper is told, in a file whose path is its only argument. */
+/** A keeper's settings, in a file whose path is its only argument. */
 export interface KeeperPlan {
   /** The command that becomes the machine. */
   readonly argv: ReadonlyArray<string>
@@ -13,25 +13,25 @@ export interface KeeperPlan {
   readonly path: string
   /** Files the command reads at descriptor 3, 4, …: settings that must not be seen in a process list. */
   readonly inputs: ReadonlyArray<string>
-  /** How many first children below the command the machine's own process is. */
+  /** How many levels below the command the machine's own process is, following first children. */
   readonly depth: number
   /** Whether that process is PID 1 of its namespace, where the kernel drops signals nobody handles. */
   readonly isInit: boolean
-  /** Counts the starts; it marks the exit record as belonging to this one. */
+  /** Number of this start; the exit record repeats it, to show which start it belongs to. */
   readonly run: number
   readonly socket: string
   readonly port: number
-  /** The authorization server, the one address outside: a port of the machine's loopback, and who passes it on. */
+  /** The authorization server, the one address outside: a port of the machine's loopback, relayed to the socket. */
   readonly auth: { readonly port: number; readonly socket: string } | null
   /** Directory of the machine's output and of its exit record. */
   readonly dir: string
-  /** Bytes of resident memory after which the keeper kills; 0 where a cgroup sees to it. */
+  /** Resident bytes above which the keeper kills the machine; 0 where a cgroup enforces the limit. */
   readonly memoryBytes: number
 }
 
 /**
- * The process that stays with a machine: it starts it inside the namespaces it was itself started in, relays a Unix
- * socket to the machine's port, writes the output down and records how it ended. It outlives the platform, and the
+ * The process that supervises a machine: it starts it inside the namespaces it was itself started in, relays a Unix
+ * socket to the machine's port, stores its output and records how it ended. It outlives the platform, and the
  * machine cannot outlive it, since it is PID 1 of the namespace around the machine.
  *
  * It runs as a program of its own, made from this function's text: it may use nothing from outside its own body.
@@ -81,7 +81,7 @@ export function keeper(require: NodeJS.Require, closeDescriptors: typeof closeIn
     env: { PATH: plan.path }
   })
 
-  let taken = 0
+  let receivedBytes = 0
   const streams = [child.stdout, child.stderr]
   const capture = (stream: Readable | null, mark: string) => {
     let rest = Buffer.alloc(0)
@@ -92,20 +92,20 @@ export function keeper(require: NodeJS.Require, closeDescriptors: typeof closeIn
         const end = bytes.indexOf(10)
         let cut = end === -1 ? bytes.length : end
         if (end === -1 && cut < LINE) break
-        const whole = cut <= LINE
-        if (!whole) {
+        const fits = cut <= LINE
+        if (!fits) {
           cut = LINE
           // Not within a UTF-8 sequence: its later bytes are 10xxxxxx.
           for (let i = 0; i < 3 && ((bytes[cut] ?? 0) & 0xc0) === 0x80; i++) cut--
         }
         lines.push(Buffer.from(mark), bytes.subarray(0, cut), Buffer.from("\n"))
-        bytes = bytes.subarray(whole && end !== -1 ? cut + 1 : cut)
+        bytes = bytes.subarray(fits && end !== -1 ? cut + 1 : cut)
         if (bytes.length === 0) break
       }
       rest = Buffer.from(bytes)
       if (lines.length > 0) write(Buffer.concat(lines))
-      taken += chunk.length
-      if (taken > BYTES_PER_SECOND) { for (const each of streams) each?.pause() }
+      receivedBytes += chunk.length
+      if (receivedBytes > BYTES_PER_SECOND) { for (const each of streams) each?.pause() }
     })
     stream?.on("end", () => rest.length > 0 && write(Buffer.concat([Buffer.from(mark), rest, Buffer.from("\n")])))
     stream?.on("error", () => undefined)
@@ -113,8 +113,8 @@ export function keeper(require: NodeJS.Require, closeDescriptors: typeof closeIn
   capture(child.stdout as Readable | null, "1")
   capture(child.stderr as Readable | null, "2")
   const secondly = setInterval(() => {
-    if (taken > BYTES_PER_SECOND) { for (const each of streams) each?.resume() }
-    taken = 0
+    if (receivedBytes > BYTES_PER_SECOND) { for (const each of streams) each?.resume() }
+    receivedBytes = 0
   }, 1000)
 
   let ended = false
@@ -156,10 +156,10 @@ export function keeper(require: NodeJS.Require, closeDescriptors: typeof closeIn
     }
     return pid
   }
-  // A SIGTERM left at its default ends any process but an init: then do what the default means. Asked again and
-  // again, since Node catches the signal once to tidy its terminal and only then falls back to the default.
+  // SIGTERM at its default ends any process but an init: there we do what the default means. Checked repeatedly, since
+  // Node catches the signal once to reset its terminal and only then restores the default.
   let terminated = false
-  const isDeaf = (pid: number) => {
+  const ignoresTerm = (pid: number) => {
     const status = fs.readFileSync(`/proc/${pid}/status`, "latin1")
     const handled = ["SigCgt", "SigIgn"].map((set) => BigInt(`0x${new RegExp(`${set}:\\s*(\\w+)`).exec(status)?.[1]}`))
     return plan.isInit && handled.every((signals) => ((signals >> 14n) & 1n) === 0n)
@@ -172,16 +172,16 @@ export function keeper(require: NodeJS.Require, closeDescriptors: typeof closeIn
     } catch {
       return
     }
-    const insist = () => {
+    const killIfIgnored = () => {
       try {
-        if (!isDeaf(pid)) return void setTimeout(insist, 20)
+        if (!ignoresTerm(pid)) return void setTimeout(killIfIgnored, 20)
         terminated = true
         process.kill(pid, "SIGKILL")
       } catch {
         // It ended.
       }
     }
-    insist()
+    killIfIgnored()
   })
   for (const ignored of ["SIGINT", "SIGHUP", "SIGPIPE"] as const) process.on(ignored, () => undefined)
 
@@ -205,12 +205,12 @@ export function keeper(require: NodeJS.Require, closeDescriptors: typeof closeIn
   // Relay. A half-closed connection stays open the other way; pipe() holds back a faster side.
   type Socket = Net.Socket
   const done = (socket: Socket) => socket.readableEnded && socket.writableFinished
-  const connect = (client: Socket, to: Net.NetConnectOpts, otherwise?: Net.NetConnectOpts) => {
+  const connect = (client: Socket, to: Net.NetConnectOpts, fallback?: Net.NetConnectOpts) => {
     const server = net.connect({ ...to, allowHalfOpen: true })
-    const refused = () => otherwise === undefined ? client.destroy() : connect(client, otherwise)
-    server.once("error", refused)
+    const onError = () => fallback === undefined ? client.destroy() : connect(client, fallback)
+    server.once("error", onError)
     server.once("connect", () => {
-      server.off("error", refused)
+      server.off("error", onError)
       server.on("error", () => client.destroy())
       client.pipe(server)
       server.pipe(client)
@@ -231,7 +231,7 @@ export function keeper(require: NodeJS.Require, closeDescriptors: typeof closeIn
       connect(client, { path: auth!.socket })
     })
     outward.maxConnections = 64
-    // A port that the machine took first is the machine's.
+    // A port on which the machine already listens stays the machine's.
     outward.on("error", () => undefined)
     outward.listen(auth!.port, host)
   }
@@ -241,7 +241,7 @@ export function keeper(require: NodeJS.Require, closeDescriptors: typeof closeIn
   })
   relay.listen(plan.socket, () => {
     fs.writeSync(1, "ready\n")
-    // The number must stay taken: libuv never closes a socket that got one of the first three.
+    // Descriptor 1 must stay in use: libuv never closes a socket whose descriptor is below 3.
     fs.closeSync(1)
     fs.openSync("/dev/null", "w")
   })

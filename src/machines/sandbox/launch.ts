@@ -29,12 +29,12 @@ export interface Launch {
   readonly run: number
   readonly socket: string
   readonly port: number
-  /** The way to AUTH_URL, and the socket at which the platform takes it up. */
+  /** The route to AUTH_URL, and the platform's socket for it. */
   readonly auth: Pick<AuthWay, "name" | "port"> & { readonly socket: string } | undefined
   readonly cgroups: Cgroups | undefined
-  /** Whether the kernel lets us lay a writable layer over the image. */
+  /** Whether the kernel lets us mount a writable layer over the image. */
   readonly overlay: boolean
-  /** Keeps the process's identity on disk; the process waits until this is done. */
+  /** Stores the process's identity on disk; the process waits until this is done. */
   readonly record: (process: ProcessId) => void
 }
 
@@ -45,11 +45,11 @@ const writeFiles = (launch: Launch) => {
     mkdirSync(dirname(join(machine.dir, name)), { recursive: true, mode: 0o700 })
     writeAtomically(join(machine.dir, name), content)
   }
-  const doors = cgroups === undefined || machine.cgroup === undefined || tier.ownCgroup
+  const procsFiles = cgroups === undefined || machine.cgroup === undefined || tier.ownCgroup
     ? []
     : makeCgroup(cgroups, machine.cgroup, machine.limits)
   const plan: KeeperPlan = {
-    argv: ["/bin/sh", "-c", joinCgroups, "berth-machine", ...doors, "--", ...command.argv],
+    argv: ["/bin/sh", "-c", joinCgroups, "berth-machine", ...procsFiles, "--", ...command.argv],
     path: SEARCH_PATH,
     inputs: command.inputs.map((name) => join(machine.dir, name)),
     depth: tier.depth,
@@ -73,7 +73,7 @@ const command = ({ auth, machine, overlay, rootfs, tier }: Launch) => [
   ...["--mount", "--net", "--pid", "--fork", "--kill-child", "--"],
   ...["/bin/sh", "-c", prepareRoot, "berth-machine", machine.dir, rootfs, String(machine.limits.scratchBytes)],
   overlay ? (tier.userNamespace ? ",userxattr" : "") : "none",
-  // An unpacked image's files are the platform's own. In a user namespace that is whom the machine runs as, too.
+  // The platform owns an unpacked image's files. In a user namespace the machine runs as the platform's user, too.
   tier.userNamespace ? "0:0" : `${machine.user.uid}:${machine.user.gid}`,
   plainDirectory(rootfs, machine.workingDir),
   plainDirectory(rootfs, machine.user.home),
@@ -81,7 +81,7 @@ const command = ({ auth, machine, overlay, rootfs, tier }: Launch) => [
   ...[process.execPath, ...nodeFlags, join(machine.dir, "keeper.cjs"), join(machine.dir, "keeper.json")]
 ]
 
-const said = (path: string) => {
+const readLog = (path: string) => {
   try {
     return readFileSync(path, "utf8").trim()
   } catch {
@@ -89,24 +89,24 @@ const said = (path: string) => {
   }
 }
 
-/** Starts the keeper; done when it listens. The machine's own process is then starting. */
-export const launch = (what: Launch): Effect.Effect<void, SandboxError> =>
+/** Starts the keeper; completes when it listens, while the machine's own process is still starting. */
+export const launch = (options: Launch): Effect.Effect<void, SandboxError> =>
   Effect.async<void, SandboxError>((resume) => {
-    const { dir } = what.machine
+    const { dir } = options.machine
     const fail = (message: string) => resume(new SandboxError({ message }))
     try {
       for (const old of ["exit.json", "runc", "bundle"]) rmSync(join(dir, old), { recursive: true, force: true })
-      rmSync(what.socket, { force: true })
-      writeFiles(what)
+      rmSync(options.socket, { force: true })
+      writeFiles(options)
       const log = openSync(join(dir, "keeper.log"), "w", 0o600)
-      const child = spawn("/bin/sh", command(what), {
+      const child = spawn("/bin/sh", command(options), {
         cwd: dir,
         detached: true,
         env: { PATH: SEARCH_PATH },
         stdio: ["pipe", "pipe", log]
       })
       closeSync(log)
-      const patience = setTimeout(() => {
+      const readyTimeout = setTimeout(() => {
         child.kill("SIGKILL")
         fail(`it was not ready in ${READY_SECONDS} seconds`)
       }, READY_SECONDS * 1000)
@@ -115,16 +115,16 @@ export const launch = (what: Launch): Effect.Effect<void, SandboxError> =>
       child.stdout?.once("data", () => {
         child.stdout?.destroy()
         child.removeAllListeners("exit")
-        clearTimeout(patience)
-        // From here on it is on its own: it must not hold back our exit.
+        clearTimeout(readyTimeout)
+        // From here on it runs independently and must not delay our exit.
         child.unref()
         resume(Effect.void)
       })
-      child.once("close", () => clearTimeout(patience))
-      child.on("exit", () => fail(said(join(dir, "keeper.log")) || "it ended while starting"))
+      child.once("close", () => clearTimeout(readyTimeout))
+      child.on("exit", () => fail(readLog(join(dir, "keeper.log")) || "it ended while starting"))
       const self = child.pid === undefined ? undefined : identify(child.pid)
       if (self === undefined) return fail("the launcher could not be started")
-      what.record(self)
+      options.record(self)
       child.stdin?.end("go\n")
     } catch (error) {
       fail(messageOf(error))

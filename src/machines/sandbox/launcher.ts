@@ -3,13 +3,13 @@
  * in `$1`, `$2`, …, and is never read as shell text.
  */
 
-/** Waits until its process id is on disk. A platform that died before that closes the pipe, and nothing starts. */
+/** Waits until its process id is on disk. If the platform dies before that, the pipe closes and nothing starts. */
 export const waitForGo = `read -r go || exit 1
 exec "$@" </dev/null`
 
 /**
- * Runs as PID 1 of the keeper's namespaces: loopback up, the machine's root put together, then the keeper.
- * The mounts are seen in this namespace alone and go with it.
+ * Runs as PID 1 of the keeper's namespaces: loopback up, the machine's root assembled, then the keeper.
+ * The mounts exist in this namespace only and end with it.
  *
  * $1 machine directory, $2 unpacked image, $3 bytes of the machine's own layer, $4 how that layer is made
  * (overlay options, or "none"), $5 owner of the directories that follow, $6 working directory and $7 home (relative,
@@ -19,7 +19,7 @@ export const prepareRoot = `set -e
 cd "$1"; image=$2 size=$3 layer=$4 owner=$5 workdir=$6 home=$7 auth=$8; shift 8
 umask 022
 mount -t proc proc /proc
-# A new network namespace has its loopback down. Root may say so in sysfs, anybody with iproute2.
+# In a new network namespace loopback is down. Root can raise it through sysfs, other users with iproute2.
 up() { mount -t sysfs sysfs mnt && echo 0x1 >mnt/class/net/lo/flags; }
 up 2>/dev/null || ip link set lo up || ifconfig lo up || { echo "loopback cannot be brought up: install iproute2" >&2; exit 1; }
 umount mnt 2>/dev/null || :
@@ -44,7 +44,7 @@ else
 fi
 cd root
 for name in proc dev tmp .berth; do
-  # A link here would lead a mount out of the machine.
+  # A mount would follow a link here out of the machine.
   if [ -L $name ]; then rm $name; fi
   [ -d $name ] || mkdir $name
 done
@@ -67,7 +67,7 @@ cd ..
 [ "$layer" != none ] || mount -o remount,bind,ro,nosuid,nodev root
 exec "$@"`
 
-/** Puts itself into the cgroups whose files come before "--", then runs the rest. */
+/** Joins the cgroups whose files come before "--", then runs the rest. */
 export const joinCgroups = `while [ "$1" != -- ]; do echo 0 >"$1" || exit 125; shift; done
 shift
 exec "$@"`

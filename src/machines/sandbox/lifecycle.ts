@@ -8,9 +8,9 @@ import { type Cgroups, removeCgroup } from "./cgroups.ts"
 import { launch } from "./launch.ts"
 import { limitsOf } from "./limits.ts"
 import { followOutput } from "./output.ts"
-import { machineDir, socketPath, type Yard } from "./paths.ts"
+import { machineDir, socketPath, type MachinePaths } from "./paths.ts"
 import { alive, childOf, signal } from "./processes.ts"
-import { goneProgram } from "./programs.ts"
+import { missingProgram } from "./programs.ts"
 import { SandboxError } from "./SandboxError.ts"
 import * as store from "./store.ts"
 import type { Prepared, Tier } from "./Tier.ts"
@@ -18,7 +18,7 @@ import { resolveUser } from "./user.ts"
 import { environmentOf, goodName, hostnameOf, specProblem } from "./validate.ts"
 
 export interface Host {
-  readonly yard: Yard
+  readonly paths: MachinePaths
   readonly tier: Tier
   readonly cgroups: Cgroups | undefined
   readonly overlay: boolean
@@ -31,27 +31,27 @@ const KILLED = 137
 const failure = (operation: string, machine: string) => (error: unknown) =>
   new MachineError({ operation, machine, message: messageOf(error) })
 
-const addressOf = (yard: Yard, name: string): MachineAddress => ({ _tag: "Unix", path: socketPath(yard, name) })
+const addressOf = (paths: MachinePaths, name: string): MachineAddress => ({ _tag: "Unix", path: socketPath(paths, name) })
 
 /** A directory whose record cannot be read is still listed, with no owner, so that it can be destroyed. */
-export const stateOf = (yard: Yard, name: string): MachineState | undefined => {
-  const record = store.readRecord(yard, name)
+export const stateOf = (paths: MachinePaths, name: string): MachineState | undefined => {
+  const record = store.readRecord(paths, name)
   if (record === undefined) {
-    return lstatSync(machineDir(yard, name), { throwIfNoEntry: false }) === undefined
+    return lstatSync(machineDir(paths, name), { throwIfNoEntry: false }) === undefined
       ? undefined
-      : { name, owner: "", status: "exited", address: addressOf(yard, name), exitCode: null }
+      : { name, owner: "", status: "exited", address: addressOf(paths, name), exitCode: null }
   }
-  const base = { name, owner: record.spec.owner, address: addressOf(yard, name), exitCode: null }
+  const base = { name, owner: record.spec.owner, address: addressOf(paths, name), exitCode: null }
   if (record.process === null) return { ...base, status: "created" }
   if (alive(record.process)) return { ...base, status: "running" }
-  const exit = store.readExit(yard, name)
+  const exit = store.readExit(paths, name)
   return { ...base, status: "exited", exitCode: exit?.run === record.run ? exit.exitCode : null }
 }
 
 const prepare = (host: Host, spec: store.MachineRecord["spec"]): Prepared => {
   const user = resolveUser(spec.rootfs, spec.config.user)
   if (typeof user === "string") throw new Error(user)
-  const dir = machineDir(host.yard, spec.name)
+  const dir = machineDir(host.paths, spec.name)
   return {
     name: spec.name,
     hostname: hostnameOf(spec.name),
@@ -63,7 +63,7 @@ const prepare = (host: Host, spec: store.MachineRecord["spec"]): Prepared => {
     workingDir: spec.config.workingDir || "/",
     user,
     limits: limitsOf(spec),
-    cgroup: host.cgroups && `${host.yard.cgroup}/${spec.name}`
+    cgroup: host.cgroups && `${host.paths.cgroup}/${spec.name}`
   }
 }
 
@@ -75,26 +75,26 @@ export const provision = (host: Host, spec: MachineSpec) =>
       if (lstatSync(spec.rootfs, { throwIfNoEntry: false })?.isDirectory() !== true) {
         throw new Error(`${spec.rootfs} is not a directory`)
       }
-      const found = stateOf(host.yard, spec.name)
-      if (found !== undefined) return found
-      const { files = [], ...kept } = spec
-      prepare(host, kept)
-      store.createRecord(host.yard, { spec: kept, run: 0, process: null }, files)
+      const existing = stateOf(host.paths, spec.name)
+      if (existing !== undefined) return existing
+      const { files = [], ...stored } = spec
+      prepare(host, stored)
+      store.createRecord(host.paths, { spec: stored, run: 0, process: null }, files)
       return {
         name: spec.name,
         owner: spec.owner,
         status: "created",
-        address: addressOf(host.yard, spec.name),
+        address: addressOf(host.paths, spec.name),
         exitCode: null
       }
     },
     catch: failure("provision", spec.name)
   })
 
-const gone = (process: Parameters<typeof alive>[0], millis: number) =>
+const endsWithin = (process: Parameters<typeof alive>[0], millis: number) =>
   Effect.gen(function*() {
-    for (let left = millis; alive(process); left -= 10) {
-      if (left <= 0) return false
+    for (let remaining = millis; alive(process); remaining -= 10) {
+      if (remaining <= 0) return false
       yield* Effect.sleep(10)
     }
     return true
@@ -103,26 +103,26 @@ const gone = (process: Parameters<typeof alive>[0], millis: number) =>
 /** The keeper is PID 1 of the namespace around the machine: when it is killed, the kernel kills all within. */
 const kill = (host: Host, name: string) =>
   Effect.gen(function*() {
-    const record = store.readRecord(host.yard, name)
+    const record = store.readRecord(host.paths, name)
     if (record === undefined || record.process === null) return
     const { process } = record
-    const witnessed = alive(process)
+    const wasAlive = alive(process)
     for (let tries = 0; alive(process); tries++) {
       if (tries === 200) return yield* new SandboxError({ message: `process ${process.pid} cannot be killed` })
       signal(childOf(process) ?? process, "SIGKILL")
-      if (yield* gone(process, 50)) break
+      if (yield* endsWithin(process, 50)) break
     }
-    if (witnessed && store.readExit(host.yard, name)?.run !== record.run) {
-      store.writeExit(host.yard, name, record.run, KILLED)
+    if (wasAlive && store.readExit(host.paths, name)?.run !== record.run) {
+      store.writeExit(host.paths, name, record.run, KILLED)
     }
     yield* removeTraces(host, name)
   })
 
-/** What a killed keeper or runc could not tidy away itself. */
+/** Removes what a killed keeper or runc could not clean up itself. */
 const removeTraces = (host: Host, name: string) =>
   Effect.gen(function*() {
-    rmSync(socketPath(host.yard, name), { force: true })
-    for (let tries = 0; !removeCgroup(`${host.yard.cgroup}/${name}`); tries++) {
+    rmSync(socketPath(host.paths, name), { force: true })
+    for (let tries = 0; !removeCgroup(`${host.paths.cgroup}/${name}`); tries++) {
       if (tries === 100) return yield* new SandboxError({ message: "its cgroup is still in use" })
       yield* Effect.sleep(20)
     }
@@ -130,13 +130,13 @@ const removeTraces = (host: Host, name: string) =>
 
 export const start = (host: Host, name: string) =>
   Effect.gen(function*() {
-    const record = store.readRecord(host.yard, name)
+    const record = store.readRecord(host.paths, name)
     if (record === undefined) return yield* new SandboxError({ message: "it was not provisioned" })
     if (record.process !== null && alive(record.process)) return
-    const gone = goneProgram(host.tier)
-    if (gone !== undefined) {
-      yield* Effect.logError(`No machine can be started: ${gone}`)
-      return yield* new SandboxError({ message: gone })
+    const problem = missingProgram(host.tier)
+    if (problem !== undefined) {
+      yield* Effect.logError(`No machine can be started: ${problem}`)
+      return yield* new SandboxError({ message: problem })
     }
     yield* removeTraces(host, name)
     const run = record.run + 1
@@ -148,44 +148,44 @@ export const start = (host: Host, name: string) =>
       machine,
       run,
       rootfs: record.spec.rootfs,
-      socket: socketPath(host.yard, name),
+      socket: socketPath(host.paths, name),
       port: record.spec.port,
-      record: (process) => store.writeRecord(host.yard, { ...record, run, process })
+      record: (process) => store.writeRecord(host.paths, { ...record, run, process })
     })
   }).pipe(
     Effect.mapError(failure("start", name)),
     Effect.zipRight(Effect.suspend(() => {
-      const state = stateOf(host.yard, name)
+      const state = stateOf(host.paths, name)
       return state === undefined ? Effect.fail(failure("start", name)("it is gone")) : Effect.succeed(state)
     }))
   )
 
 export const stop = (host: Host, name: string, graceSeconds: number) =>
   Effect.gen(function*() {
-    const process = store.readRecord(host.yard, name)?.process
+    const process = store.readRecord(host.paths, name)?.process
     if (!process) return
     const inner = childOf(process)
     if (inner !== undefined && graceSeconds > 0) {
       signal(inner, "SIGTERM")
-      yield* gone(process, graceSeconds * 1000)
+      yield* endsWithin(process, graceSeconds * 1000)
     }
     yield* kill(host, name)
   }).pipe(Effect.mapError(failure("stop", name)))
 
-/** Kills before it waits for its turn: a stop's patience must not delay it. */
+/** Kills without the machine's lock: a stop's grace period must not delay it. */
 export const destroyNow = (host: Host, name: string) => kill(host, name).pipe(Effect.mapError(failure("destroy", name)))
 
 export const destroy = (host: Host, name: string) =>
   kill(host, name).pipe(
     Effect.zipRight(removeTraces(host, name)),
-    Effect.zipRight(Effect.try(() => store.removeRecord(host.yard, name))),
+    Effect.zipRight(Effect.try(() => store.removeRecord(host.paths, name))),
     Effect.zipRight(Effect.sync(() => host.auth?.close(name))),
     Effect.mapError(failure("destroy", name))
   )
 
 export const output = (host: Host, name: string, offset: number) =>
   Stream.suspend(() =>
-    goodName(name) && stateOf(host.yard, name) !== undefined
-      ? followOutput(machineDir(host.yard, name), Math.max(0, Math.trunc(offset) || 0))
+    goodName(name) && stateOf(host.paths, name) !== undefined
+      ? followOutput(machineDir(host.paths, name), Math.max(0, Math.trunc(offset) || 0))
       : Stream.fail(failure("output", name)("there is no such machine"))
   )

@@ -29,8 +29,8 @@ export const limitsOf = (spec: Pick<MachineSpec, "cpu" | "memoryMb">): Limits =>
 })
 
 /**
- * Per-process bound on writable private memory where no cgroup can hold the machine as a whole: it stops what grows faster
- * than the watch looks. Address space cannot be bounded, since V8 reserves gigabytes that it never touches. The margin is
- * for what counts as data without being used: thread stacks, and from Node 24 on half a gigabyte of V8's.
+ * Per-process bound on writable private memory where no cgroup can limit the machine as a whole: it stops growth
+ * between two polls of the keeper. Address space cannot be bounded, since V8 reserves gigabytes that it never touches.
+ * The margin is for what counts as data without being used: thread stacks, and from Node 24 on half a gigabyte of V8's.
  */
 export const dataLimit = (limits: Limits) => limits.memoryBytes + 1024 * MIB

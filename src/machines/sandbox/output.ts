@@ -4,7 +4,7 @@ import { closeSync, existsSync, openSync, readdirSync, readSync } from "node:fs"
 import { join } from "node:path"
 import { parseLines } from "./lines.ts"
 
-// More than the longest line a keeper writes, or reading would stand still.
+// More than the longest line a keeper writes, or reading would never advance.
 const CHUNK = 256 * 1024
 
 const readAt = (path: string, position: number): Uint8Array => {
@@ -17,8 +17,8 @@ const readAt = (path: string, position: number): Uint8Array => {
   }
 }
 
-/** Milliseconds between looks while nothing is written. */
-const SLOWEST = 250
+/** The longest poll interval, in milliseconds, while nothing is written. */
+const MAX_WAIT = 250
 
 export interface Page {
   readonly lines: ReadonlyArray<MachineLine>
@@ -27,7 +27,7 @@ export interface Page {
 
 /**
  * The next lines at or after `offset`. The keeper names each file by the offset of its first byte and keeps the
- * last few; an offset before them is moved up, and a line says how much is gone.
+ * last few; an offset before them moves up to the oldest, and a line says how much was lost.
  */
 export const readPage = (dir: string, offset: number): Page => {
   const starts = readdirSync(dir).filter((name) => /^out\.\d+$/.test(name)).sort()
@@ -61,6 +61,6 @@ export const followOutput = (dir: string, offset: number): Stream.Stream<Machine
           return Option.some([Chunk.fromIterable(page.value.lines), { at: page.value.next, wait: 50 }])
         }
         yield* Effect.sleep(wait)
-        wait = Math.min(SLOWEST, wait * 1.5)
+        wait = Math.min(MAX_WAIT, wait * 1.5)
       }
     }))

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs"
 
-/** A process that cannot be mistaken: pids are reused, and start times begin anew with each boot. */
+/** Identifies a process unambiguously: pids are reused, and start times begin anew with each boot. */
 export interface ProcessId {
   readonly pid: number
   /** Clock ticks after boot, field 22 of /proc/PID/stat (proc(5)). */
@@ -33,13 +33,13 @@ export const identify = (pid: number): ProcessId | undefined => {
   return stat && { pid, start: stat.start, boot: bootId() }
 }
 
-/** A zombie counts as gone: nothing of it runs, it only waits for a parent that may never ask. */
+/** A zombie counts as ended: it only waits for a parent that may never reap it. */
 export const alive = (process: ProcessId): boolean => {
   const stat = readStat(process.pid)
   return stat !== undefined && stat.start === process.start && !/[ZX]/.test(stat.state) && process.boot === bootId()
 }
 
-const listed = (pid: number): ReadonlyArray<number> => {
+const childPids = (pid: number): ReadonlyArray<number> => {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter((s) => s !== "").map(Number)
   } catch {
@@ -51,11 +51,11 @@ const listed = (pid: number): ReadonlyArray<number> => {
 
 export const childOf = (process: ProcessId): ProcessId | undefined => {
   if (!alive(process)) return undefined
-  const pid = listed(process.pid)[0]
+  const pid = childPids(process.pid)[0]
   return pid === undefined ? undefined : identify(pid)
 }
 
-/** Signals that very process, never one that got its number later. */
+/** Never signals another process that got the same pid later. */
 export const signal = (target: ProcessId, name: "SIGTERM" | "SIGKILL"): void => {
   if (!alive(target)) return
   try {

@@ -8,16 +8,16 @@ export const locate = (program: string): string | undefined =>
   (isAbsolute(program) ? [program] : SEARCH_PATH.split(":").map((dir) => join(dir, program)))
     .find((path) => existsSync(path))
 
-/** What every tier is started by: see the launcher. */
+/** Every tier starts machines with these (launcher.ts). */
 const launchers = ["/bin/sh", "unshare", "mount", process.execPath]
 
-/** Why no machine can be started any more: a program that was there when the tier was chosen is not. */
+/** A message when a program that existed when the tier was chosen is missing: no machine can start without it. */
 export const goneProgram = ({ name, programs }: Pick<Tier, "name" | "programs">): string | undefined => {
-  const gone = [...launchers, ...programs].find((program) => locate(program) === undefined)
-  return gone === undefined
+  const missing = [...launchers, ...programs].find((program) => locate(program) === undefined)
+  return missing === undefined
     ? undefined
     : `${
-      basename(gone)
+      basename(missing)
     }, which the ${name} tier needs, is gone from this host: the operator has to install it again, or ` +
       "restart the platform, which then takes the next tier that works"
 }

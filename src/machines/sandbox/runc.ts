@@ -3,34 +3,34 @@ import { type Prepared, procParts, type Tier } from "./Tier.ts"
 
 const architectures: Readonly<Record<string, string>> = { x64: "SCMP_ARCH_X86_64", arm64: "SCMP_ARCH_AARCH64" }
 
-/** Of an argument that the kernel takes for an int it looks at the lower half only, and libseccomp at all of it. */
+/** The kernel reads only the lower half of an int argument; libseccomp compares all of it unless masked. */
 const isInt = (index: number, valueTwo: number) => ({ index, value: 0xffffffff, valueTwo, op: "SCMP_CMP_MASKED_EQ" })
 
 const seccomp = () => {
   const own = architectures[process.arch]
   if (own === undefined) return undefined
-  const refuse = { action: "SCMP_ACT_ERRNO", errnoRet: 1 }
+  const deny = { action: "SCMP_ACT_ERRNO", errnoRet: 1 }
   return {
     defaultAction: "SCMP_ACT_ALLOW",
     // Calls by any other architecture's numbers kill the process.
     architectures: [own],
     syscalls: [
-      { ...refuse, names: Object.keys(denied) },
-      { ...refuse, names: ["clone3"], errnoRet: 38 },
-      // Masked: any namespace flag at all. Each comparison is its own rule, so that one is enough.
+      { ...deny, names: Object.keys(denied) },
+      { ...deny, names: ["clone3"], errnoRet: 38 },
+      // Masked: any namespace flag at all. One rule for each flag, so that one match is enough.
       ...Array.from({ length: 31 }, (_, bit) => 2 ** bit).filter((flag) => (CLONE_NEW_ANY & flag) !== 0).map((
         flag
       ) => ({
-        ...refuse,
+        ...deny,
         names: ["clone"],
         args: [{ index: 0, value: flag, valueTwo: flag, op: "SCMP_CMP_MASKED_EQ" }]
       })),
-      ...deniedSockets.map(({ butProtocol, family }) => ({
-        ...refuse,
+      ...deniedSockets.map(({ exceptProtocol, family }) => ({
+        ...deny,
         names: ["socket"],
         args: [
           isInt(0, family),
-          ...(butProtocol === undefined ? [] : [{ index: 2, value: butProtocol, op: "SCMP_CMP_NE" }])
+          ...(exceptProtocol === undefined ? [] : [{ index: 2, value: exceptProtocol, op: "SCMP_CMP_NE" }])
         ]
       }))
     ]

@@ -6,8 +6,9 @@ const SEGMENT = 56
 
 /**
  * A static program that closes what is open from descriptor 4 up, loads our seccomp filter, and runs its arguments: the
- * last step before a machine's own code where nothing else loads filters (docs/decisions/seccomp-by-a-program-of-ours.md).
- * Made here, since setpriv learnt to only in util-linux 2.40. Undefined for a processor whose code we don't have.
+ * last step before a machine's own code where nothing else loads filters
+ * (docs/decisions/seccomp-by-a-program-of-ours.md). Generated here, since setpriv loads filters only from util-linux
+ * 2.40 on. Undefined for other processors.
  */
 export const sealProgram = (machine: string = process.arch): Uint8Array | undefined => {
   const filter = seccompProgram(machine)

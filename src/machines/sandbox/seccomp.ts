@@ -1,6 +1,6 @@
 /** System calls by name → number on x86-64 and arm64 (kernel tables); undefined where the architecture lacks it. */
 export const denied: Readonly<Record<string, readonly [x64: number | undefined, arm64: number | undefined]>> = {
-  // Namespaces and mounts: the walls themselves.
+  // Namespaces and mounts: the isolation itself.
   unshare: [272, 97],
   setns: [308, 268],
   mount: [165, 40],
@@ -55,13 +55,13 @@ export const denied: Readonly<Record<string, readonly [x64: number | undefined, 
 
 export const CLONE_NEW_ANY = 0x7e020080
 /**
- * Sockets that reach past a network namespace (vsock) or deep into the kernel (alg); of netlink, all but the protocol of
- * addresses and routes, which C libraries ask.
+ * Sockets that reach past a network namespace (vsock) or deep into the kernel (alg); of netlink, all but the protocol
+ * of addresses and routes, which C libraries ask.
  */
-export const deniedSockets: ReadonlyArray<{ readonly family: number; readonly butProtocol?: number }> = [
+export const deniedSockets: ReadonlyArray<{ readonly family: number; readonly exceptProtocol?: number }> = [
   { family: 38 },
   { family: 40 },
-  { family: 16, butProtocol: 0 }
+  { family: 16, exceptProtocol: 0 }
 ]
 const EPERM = 1
 const ENOSYS = 38
@@ -83,7 +83,7 @@ const errno = (code: number) => 0x00050000 | code
 /**
  * The list as a classic BPF program over `struct seccomp_data` (seccomp(2)): number at 0, architecture at 4, the low
  * halves of the arguments at 16, 24, 32; the kernel does not look at the upper ones of what it takes for an int.
- * Undefined on an architecture whose numbers we do not know.
+ * Undefined on an architecture whose numbers are not listed here.
  */
 export const seccompProgram = (machine: string = process.arch): Uint8Array | undefined => {
   const table = machine === "x64" ? machines.x64 : machine === "arm64" ? machines.arm64 : undefined
@@ -94,7 +94,7 @@ export const seccompProgram = (machine: string = process.arch): Uint8Array | und
     [RETURN, 0, 0, KILL],
     [LOAD, 0, 0, 0]
   ]
-  // The x32 calling convention numbers the same calls anew, from this bit on.
+  // The x32 calling convention has other numbers for the same calls, all with this bit.
   if (machine === "x64") program.push([JGE, 0, 1, 0x40000000], [RETURN, 0, 0, KILL])
   for (const numbers of Object.values(denied)) {
     const number = numbers[table.index]
@@ -105,9 +105,9 @@ export const seccompProgram = (machine: string = process.arch): Uint8Array | und
   program.push([JEQ, 0, 4, table.clone], [LOAD, 0, 0, 16], [JSET, 0, 1, CLONE_NEW_ANY], [RETURN, 0, 0, errno(EPERM)])
   program.push([RETURN, 0, 0, ALLOW])
   program.push([JEQ, 1, 0, table.socket], [RETURN, 0, 0, ALLOW])
-  for (const { butProtocol, family } of deniedSockets) {
-    program.push([LOAD, 0, 0, 16], [JEQ, 0, butProtocol === undefined ? 1 : 3, family])
-    if (butProtocol !== undefined) program.push([LOAD, 0, 0, 32], [JEQ, 1, 0, butProtocol])
+  for (const { exceptProtocol, family } of deniedSockets) {
+    program.push([LOAD, 0, 0, 16], [JEQ, 0, exceptProtocol === undefined ? 1 : 3, family])
+    if (exceptProtocol !== undefined) program.push([LOAD, 0, 0, 32], [JEQ, 1, 0, exceptProtocol])
     program.push([RETURN, 0, 0, errno(EPERM)])
   }
   program.push([RETURN, 0, 0, ALLOW])

@@ -9,16 +9,16 @@ const programs = ["unshare", "setpriv", "umount", "env", "sh"]
 
 export const sealName = "seal"
 
-/** What lies in the tools directory, the libraries aside. */
+/** The files of the tools directory, without the libraries. */
 export const toolNames = () => ["ld", ...programs, ...(sealProgram() === undefined ? [] : [sealName])]
 
 const pathOf = (program: string) => {
-  const found = locate(program)
-  if (found === undefined) throw new Error(`${program} is not installed`)
-  return found
+  const path = locate(program)
+  if (path === undefined) throw new Error(`${program} is not installed`)
+  return path
 }
 
-/** The loader as `ld`: links to it do not survive the move. */
+/** Copies the loader as `ld`: links to it would break here. */
 const copyProgram = (program: string, into: string) => {
   const path = pathOf(program)
   copyFileSync(path, join(into, program))
@@ -30,7 +30,7 @@ const copyProgram = (program: string, into: string) => {
   copyFileSync(loader, join(into, "ld"))
 }
 
-/** At every start: the filter may be another than that of the version before. */
+/** Written at every start: the filter may differ from the previous version's. */
 const writeSeal = (into: string) => {
   const seal = sealProgram()
   if (seal === undefined) return

@@ -12,9 +12,9 @@ const id = (text: string | undefined) =>
 
 const table = (rootfs: string, file: string) => readInside(rootfs, file).split("\n").map((line) => line.split(":"))
 
-/** OCI image config `User`: `user`, `uid`, `user:group`, `uid:gid` and the mixtures; a message when there is none. */
-export const resolveUser = (rootfs: string, wanted: string): User | string => {
-  const [name = "", group] = wanted.split(":")
+/** OCI image config `User`: `user`, `uid`, `user:group`, `uid:gid` and mixtures; a message when it does not exist. */
+export const resolveUser = (rootfs: string, reference: string): User | string => {
+  const [name = "", group] = reference.split(":")
   const rows = table(rootfs, "etc/passwd")
   const row = rows.find((fields) => fields[0] === name && name !== "") ??
     rows.find((fields) => id(fields[2]) !== undefined && id(fields[2]) === (name === "" ? 0 : id(name)))

@@ -5,8 +5,8 @@ import { type Prepared, procParts, type Tier } from "./Tier.ts"
 import { sealName, toolNames } from "./tools.ts"
 
 /**
- * PID 1 of the machine until it becomes the machine's process. A chroot is no wall (whoever may chroot again walks
- * out): the root is changed by pivot_root and the old one unmounted, so that there is no outside left to reach.
+ * PID 1 of the machine until it becomes the machine's process. A chroot does not isolate (a process that may chroot
+ * again escapes): pivot_root changes the root and the old one is unmounted, so that nothing outside remains reachable.
  *
  * $1 root, $2 tools, $3 uid, $4 gid, $5 host name, $6 bytes of /tmp, $7 the program that loads the seccomp filter (or
  * empty, where the processor has none), $8 what runs `enter`, $9… its own parameters.
@@ -14,7 +14,7 @@ import { sealName, toolNames } from "./tools.ts"
 const become = `set -e
 cd "$1"; tools=$2 uid=$3 gid=$4 size=$6 seal=$7 enter=$8
 hostname "$5" 2>/dev/null || echo "$5" 2>/dev/null >/proc/sys/kernel/hostname || :
-# The one user namespace below is the last: kernel code behind further ones is a favourite way out.
+# Only the user namespace made below is allowed: the kernel code that further ones expose is often exploited.
 echo 1 >/proc/sys/user/max_user_namespaces
 shift 8
 ro=remount,bind,ro,nosuid,noexec
@@ -46,8 +46,8 @@ exec $run /.berth/unshare --user --map-user="$uid" --map-group="$gid" -- $run /.
   $seal $run /.berth/env -i /.berth/ld --library-path /.berth /.berth/sh -c "$enter" berth-machine "$@"`
 
 /**
- * The last step, with every privilege gone, so that an LD_PRELOAD among the variables moves nothing of ours. They come
- * by descriptor 3, since they hold secrets and anyone may read a command line.
+ * The last step, without any privilege, so that an LD_PRELOAD among the variables affects no program of ours. They come
+ * by descriptor 3, since they hold secrets and every user can read a command line.
  *
  * $1 working directory, $2… the command.
  */
@@ -67,14 +67,14 @@ const variables = (machine: Prepared) =>
   [...machine.env].filter(([name]) => isShellName(name))
     .map(([name, value]) => `export ${name}=${quoted(value)}\n`).join("")
 
-/** Names that a shell can't set are an image's: nobody else may choose them, and nothing secret is in an image. */
-const odd = (machine: Prepared) => {
+/** Variables whose names a shell can't set: they come from images only, and images hold no secrets. */
+const unexportable = (machine: Prepared) => {
   const words = [...machine.env].filter(([name]) => !isShellName(name)).map(([name, value]) => `${name}=${value}`)
   return words.length === 0 ? [] : ["/.berth/ld", "--library-path", "/.berth", "/.berth/env", ...words]
 }
 
-/** The parent of PID 1, there to pass its exit status on: `unshare --fork` makes a death by SIGKILL an exit of 1. */
-const standBy = `exec 9>&2 2>/dev/null
+/** The parent of PID 1, which passes its exit status on: `unshare --fork` reports a death by SIGKILL as exit 1. */
+const passExitStatus = `exec 9>&2 2>/dev/null
 "$@" 2>&9 9>&-`
 
 const command = (machine: Prepared, tools: string) => [
@@ -88,7 +88,7 @@ const command = (machine: Prepared, tools: string) => [
   "--",
   "sh",
   "-c",
-  standBy,
+  passExitStatus,
   "berth-machine",
   "sh",
   "-c",
@@ -103,7 +103,7 @@ const command = (machine: Prepared, tools: string) => [
   sealProgram() === undefined ? "" : `/.berth/${sealName}`,
   enter,
   machine.workingDir,
-  ...odd(machine),
+  ...unexportable(machine),
   ...machine.argv
 ]
 

@@ -20,14 +20,14 @@ const environmentProblem = (env: ReadonlyArray<readonly [string, string]>) => {
 const FILES_TOTAL = 8 * 1024 * 1024
 
 const filesProblem = (files: ReadonlyArray<MachineFile>) => {
-  const bad = files.find(({ name }) => !/^[a-z0-9][a-z0-9._-]{0,99}$/.test(name))
-  if (bad !== undefined) return `${JSON.stringify(bad.name)} is not a file name`
+  const invalid = files.find(({ name }) => !/^[a-z0-9][a-z0-9._-]{0,99}$/.test(name))
+  if (invalid !== undefined) return `${JSON.stringify(invalid.name)} is not a file name`
   if (new Set(files.map(({ name }) => name)).size < files.length) return "two files have the same name"
   const total = files.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0)
   return total > FILES_TOTAL ? "the files are over 8 MiB" : undefined
 }
 
-/** Why a machine cannot be made of this, or undefined. The values come from images and from users. */
+/** Why the spec is invalid, or undefined. The values come from images and from users. */
 export const specProblem = (spec: MachineSpec): string | undefined => {
   const argv = [...spec.config.entrypoint, ...spec.config.cmd]
   if (!goodName(spec.name)) return "the name is not 1–100 letters, digits, '_', '.' or '-'"
@@ -54,7 +54,7 @@ const imageEnvironment = (entries: ReadonlyArray<string>): ReadonlyArray<readonl
 
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/** The whole environment of the machine's process: nothing of ours, later sources over earlier ones. */
+/** The whole environment of the machine's process: nothing of the platform's; later entries override earlier ones. */
 export const environmentOf = (spec: Omit<MachineSpec, "files">, home: string): ReadonlyMap<string, string> =>
   new Map([
     ["PATH", PATH],
