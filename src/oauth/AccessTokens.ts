@@ -7,7 +7,7 @@ import { ClaimsCache } from "./claims-cache.ts"
 import { RevokedFamilies } from "./revoked-families.ts"
 import { SigningKeys } from "./SigningKeys.ts"
 
-/** RFC 9068 §2.2. `aud` is one string: a token is for one resource and no other. */
+/** RFC 9068 §2.2. `aud` is one string: a token is for exactly one resource. */
 export const AccessTokenClaims = Schema.Struct({
   iss: Schema.String,
   sub: Schema.String.pipe(Schema.minLength(1)),
@@ -17,14 +17,14 @@ export const AccessTokenClaims = Schema.Struct({
   iat: Schema.Int,
   exp: Schema.Int,
   jti: Schema.String,
-  /** Ours: the family of tokens it belongs to. An owner's test token belongs to none. */
+  /** Private claim: the token family. An owner's test token has none. */
   fam: Schema.optionalWith(Schema.String, { exact: true }),
-  /** Ours: the id of the hosted server it is for. A URL can come to be another server's; an id can't. */
+  /** Private claim: the id of the hosted server it is for. A URL may pass to another server; an id can't. */
   srv: Schema.optionalWith(Schema.String, { exact: true })
 })
 export type AccessTokenClaims = typeof AccessTokenClaims.Type
 
-/** The token is not one to accept. The reason is for the log; callers are told `invalid_token` and no more. */
+/** The token is rejected. The reason is for the log; callers see only `invalid_token`. */
 export class InvalidToken extends Data.TaggedError("InvalidToken")<{ readonly reason: string }> {}
 
 export interface MintRequest {
@@ -35,16 +35,16 @@ export interface MintRequest {
   /** Space-separated. */
   readonly scope: string
   readonly clientId: string
-  /** What the token is revoked with. */
+  /** The token family, with which the token is revoked. */
   readonly familyId?: string
-  /** The hosted server that the resource is; left out for our own door. */
+  /** The id of the hosted server that is the resource; left out for Berth's own MCP endpoint. */
   readonly serverId?: string
 }
 
-/** Access tokens live this long (contract: Hosted servers). */
+/** Lifetime of access tokens (contract: Hosted servers). */
 export const accessTokenSeconds = 15 * 60
 
-/** A revocation is remembered for longer: what was under way when it came may have minted one more. */
+/** Revocations are kept longer than a token lives: a request in flight at the time may mint one more token. */
 export const revocationSeconds = accessTokenSeconds + 60
 
 const invalid = (reason: string) => new InvalidToken({ reason })
@@ -56,7 +56,7 @@ export class AccessTokens extends Effect.Service<AccessTokens>()("oauth/AccessTo
   effect: Effect.gen(function*() {
     const keys = yield* SigningKeys
     const { authUrl } = yield* CurrentSettings
-    const verified = new ClaimsCache<AccessTokenClaims>(10_000)
+    const cachedClaims = new ClaimsCache<AccessTokenClaims>(10_000)
     const revoked = new RevokedFamilies(revocationSeconds * 1000)
 
     const mint = Effect.fn("AccessTokens.mint")(function*(request: MintRequest) {
@@ -64,12 +64,12 @@ export class AccessTokens extends Effect.Service<AccessTokens>()("oauth/AccessTo
       const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
       const expires = now + accessTokenSeconds
       const { accountId, audience, clientId, familyId, scope, serverId } = request
-      const ours = {
+      const privateClaims = {
         ...(familyId === undefined ? {} : { fam: familyId }),
         ...(serverId === undefined ? {} : { srv: serverId })
       }
       const token = yield* Effect.promise(() =>
-        new SignJWT({ client_id: clientId, scope, ...ours })
+        new SignJWT({ client_id: clientId, scope, ...privateClaims })
           .setProtectedHeader({ alg: "ES256", typ: "at+jwt", kid })
           .setIssuer(authUrl).setSubject(accountId).setAudience(audience)
           .setIssuedAt(now).setExpirationTime(expires).setJti(newUlid())
@@ -89,25 +89,24 @@ export class AccessTokens extends Effect.Service<AccessTokens>()("oauth/AccessTo
         catch: (error) => invalid(messageOf(error))
       })
       const claims = yield* Effect.mapError(decodeClaims(payload), (error) => invalid(error.message))
-      verified.put(token, claims, claims.exp * 1000)
+      cachedClaims.put(token, claims, claims.exp * 1000)
       return claims
     })
 
-    /** The claims of a token that was checked before and has not expired; costs a look into a map. */
-    const remembered = (token: string, now: number) => verified.get(token, now)
+    /** The claims of a token that was checked before and has not expired; costs one map lookup. */
+    const cached = (token: string, now: number) => cachedClaims.get(token, now)
 
     const isFor = ({ srv }: AccessTokenClaims, serverId: string | undefined) =>
       serverId === undefined || srv === serverId
 
     /**
-     * Checks everything: our signature, type, issuer, times, that the audience equals one of `audiences`, and that it
-     * was made for the hosted server `serverId`, if that is given. No leeway for clocks: the clock that minted is our
-     * own.
+     * Checks everything: our signature, type, issuer, times, that the audience is one of `audiences`, and, if
+     * `serverId` is given, that the token is for that hosted server. No leeway for clocks: our own clock set the times.
      */
     const verify = Effect.fn("AccessTokens.verify")(
       function*(token: string, audiences: ReadonlyArray<string>, serverId?: string) {
         const now = yield* Clock.currentTimeMillis
-        const claims = remembered(token, now) ?? (yield* check(token))
+        const claims = cached(token, now) ?? (yield* check(token))
         if (revoked.has(claims.fam)) return yield* invalid("it was revoked")
         if (!isFor(claims, serverId)) {
           return yield* invalid(`it is for the server ${claims.srv ?? "that it does not name"}`)
@@ -119,18 +118,18 @@ export class AccessTokens extends Effect.Service<AccessTokens>()("oauth/AccessTo
     return {
       mint,
       verify,
-      /** From now on no access token of the family is accepted in this process. */
+      /** This process no longer accepts access tokens of the family. */
       revokeFamily: (familyId: string) => Effect.map(Clock.currentTimeMillis, (now) => revoked.add(familyId, now)),
-      /** Checks everything but whom the token is for, and whether it was revoked. */
+      /** Checks everything but the audience and revocation. */
       read: Effect.fn("AccessTokens.read")(check),
-      /** `verify` without waiting, for a token it has seen already: none means that `verify` must be asked. */
+      /** Synchronous `verify` for a cached token; none means that the caller must use `verify`. */
       peek: (
         token: string,
         audiences: ReadonlyArray<string>,
         now: number,
         serverId?: string
       ): Option.Option<AccessTokenClaims> => {
-        const claims = remembered(token, now)
+        const claims = cached(token, now)
         return claims !== undefined && audiences.includes(claims.aud) && isFor(claims, serverId) &&
             !revoked.has(claims.fam)
           ? Option.some(claims)

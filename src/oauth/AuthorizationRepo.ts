@@ -2,7 +2,7 @@ import { dieOnSql, foreignKeyViolation, many, maybe, one } from "#src/shared/sql
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Predicate, Schema } from "effect"
 
-/** A hosted server as whoever asks for consent must know it. */
+/** What the consent page needs of a hosted server. */
 const TargetRow = Schema.Struct({
   serverId: Schema.String,
   name: Schema.String,
@@ -19,7 +19,7 @@ const Consent = Schema.Struct({ scopes: Schema.Array(Schema.String), redirectUri
 const GrantKey = Schema.Struct({
   userId: Schema.String,
   clientId: Schema.String,
-  /** A server is known by its id: its URL may have been another when access was granted. */
+  /** A server is matched by its id as well: its URL may have changed since access was granted. */
   resource: Schema.String,
   serverId: Schema.NullOr(Schema.String)
 })
@@ -53,7 +53,7 @@ export class AuthorizationRepo extends Effect.Service<AuthorizationRepo>()("oaut
     const grantsOf = ({ clientId, resource, serverId, userId }: typeof GrantKey.Type) =>
       sql`oauth_grants WHERE user_id = ${userId} AND client_id = ${clientId}
         AND (resource = ${resource} OR server_id = ${serverId})`
-    // What was granted before counts on, unless it was revoked, or the client has become another since.
+    // Earlier scopes stay granted, unless the grant was revoked or the client's redirects have changed.
     const approve = SqlSchema.findAll({
       Request: Approval,
       Result: Schema.Struct({ grantId: Schema.String }),
@@ -96,14 +96,14 @@ export class AuthorizationRepo extends Effect.Service<AuthorizationRepo>()("oaut
         sql`SELECT scopes, redirect_uris_hash FROM ${grantsOf(key)} AND revoked_at IS NULL
             ORDER BY updated_at DESC LIMIT 1`
       ),
-      /** Whether a consent of the user's to the client stands, for whichever resource, and to these redirects. */
+      /** Whether the user has an unrevoked consent to the client with these redirects, for any resource. */
       hasConsented: one(Schema.Struct({ trusted: Schema.Boolean }).pipe(Schema.pluck("trusted")))((
         { clientId, redirectUrisHash, userId }: Trust
       ) =>
         sql`SELECT EXISTS (SELECT FROM oauth_grants WHERE user_id = ${userId} AND client_id = ${clientId}
               AND redirect_uris_hash = ${redirectUrisHash} AND revoked_at IS NULL) AS trusted`
       ),
-      /** Records the consent and a code that came of it; false when the user or the server is no more. */
+      /** Records the consent and its code; false when the user or the server no longer exists. */
       approve: (approval: typeof Approval.Type) =>
         approve(approval).pipe(
           Effect.map((rows) => rows.length === 1),

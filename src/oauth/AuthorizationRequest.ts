@@ -4,7 +4,7 @@ import { Data } from "effect"
 import { type OAuthClient } from "./Client.ts"
 import { type OAuthErrorCode } from "./OAuthError.ts"
 
-/** What access is asked to. */
+/** The resource that access is requested to. */
 export type AuthorizationTarget =
   | ({
     readonly kind: "server"
@@ -15,7 +15,7 @@ export type AuthorizationTarget =
   } & ServerAccess)
   | { readonly kind: "platform"; readonly name: string }
 
-/** An authorization request in which everything but the user's decision is in order. */
+/** A valid authorization request, which lacks only the user's decision. */
 export interface AuthorizationRequest {
   readonly client: OAuthClient
   /** As the client sent it, a loopback's port included. */
@@ -28,13 +28,13 @@ export interface AuthorizationRequest {
   readonly scopes: ReadonlyArray<string>
   readonly state?: string
   readonly codeChallenge: string
-  /** Registered by the server's owner, and its redirect leads to a web page: it may be approved unasked. */
+  /** Registered by the server's owner, with a web redirect: may be approved without asking. */
   readonly trusted: boolean
 }
 
 /**
- * Nobody can be sent back: the client or its redirect is not known to be right (RFC 6749 §4.1.2.1). For a page of ours,
- * with status 400. `message` is a sentence for the user.
+ * No redirect is possible, since the client or its redirect URI is not valid (RFC 6749 §4.1.2.1). Shown on a page of
+ * ours with status 400. `message` is a sentence for the user.
  */
 export class PageError extends Data.TaggedError("PageError")<{
   readonly code: "client_id" | "client_unknown" | "client_metadata" | "redirect_uri"
@@ -42,8 +42,8 @@ export class PageError extends Data.TaggedError("PageError")<{
 }> {}
 
 /**
- * The client is told, at `redirectTo`, which carries `error`, `state` and `iss`: by a 303 where the visitor trusts the
- * client, else by a link that the visitor may follow. `description` is a sentence without its full stop.
+ * Reported to the client through `redirectTo`, which carries `error`, `state` and `iss`: by a 303 if the visitor trusts
+ * the client, else by a link that the visitor may follow. `description` is a sentence without its full stop.
  */
 export class RedirectError extends Data.TaggedError("RedirectError")<{
   readonly redirectTo: string

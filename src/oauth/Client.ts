@@ -3,7 +3,7 @@ import { Input, Text, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
 import { createHash } from "node:crypto"
 
-/** `metadata`: its id is the URL of its document; `dynamic`: it registered itself (RFC 7591) and we made the id. */
+/** `metadata`: its id is the URL of its document; `dynamic`: it registered itself (RFC 7591) and got an id from us. */
 export const ClientKind = Schema.Literal("metadata", "dynamic")
 
 export interface OAuthClient {
@@ -11,18 +11,18 @@ export interface OAuthClient {
   readonly kind: typeof ClientKind.Type
   readonly clientName: string
   readonly redirectUris: ReadonlyArray<string>
-  /** What it said it will ask for, space-separated; absent when it did not say. */
+  /** The scopes that it registered, space-separated; absent when it registered none. */
   readonly scope?: string
-  /** How it said that it gets its tokens (RFC 7591 §2). */
+  /** The grant types that it registered (RFC 7591 §2). */
   readonly grantTypes: ReadonlyArray<string>
-  /** When its document was last had from its host, or found unchanged; absent for a dynamic one. */
+  /** When its document was last fetched, or found unchanged; absent for a dynamic client. */
   readonly lastFetchedAt?: Date
   readonly registeredAt: Date
 }
 
 /**
- * What a consent was given to: 32 bytes that change when the client's redirects do, in whatever order they are listed,
- * or how it proves who it is (`none`, for all of ours).
+ * Identifies what a consent was given to: 32 bytes that change with the client's set of redirects or its authentication
+ * method (always `none` here), not with the order of the redirects.
  */
 export const consentHash = ({ clientId, redirectUris }: Pick<OAuthClient, "clientId" | "redirectUris">) =>
   createHash("sha256").update(JSON.stringify([clientId, "none", [...new Set(redirectUris)].sort()])).digest()
@@ -44,14 +44,14 @@ export const PreRegisteredClient = Schema.Struct({
 }).annotations({ title: "PreRegisteredClient" })
 export type PreRegisteredClient = typeof PreRegisteredClient.Type
 
-/** No client has the id: it is no URL, and nobody registered it, or so long ago that it was dropped unused (404). */
+/** No client has the id: it is not a URL, and it was never registered, or was removed as unused (404). */
 export class ClientUnknown extends Schema.TaggedError<ClientUnknown>()("ClientUnknown", {}, failsWith(404)) {
   override get message() {
     return "No client has this client_id"
   }
 }
 
-/** The id is a URL that can't be one, or its document could not be had or is not valid (422). */
+/** The id is a URL that can't be a client id, or its document can't be fetched or is invalid (422). */
 export class ClientMetadataError extends Schema.TaggedError<ClientMetadataError>()("ClientMetadataError", {
   clientId: Schema.String,
   reason: Schema.String
@@ -64,7 +64,7 @@ export class ClientMetadataError extends Schema.TaggedError<ClientMetadataError>
   }
 }
 
-/** A server has its share of pre-registered clients already (409). */
+/** The server has the maximum of pre-registered clients (409). */
 export class TooManyClients extends Schema.TaggedError<TooManyClients>()("TooManyClients", {}, failsWith(409)) {
   override get message() {
     return "A server has at most 100 pre-registered clients"

@@ -22,12 +22,12 @@ import {
 } from "./Client.ts"
 import { type ClientRow, ClientsRepo } from "./ClientsRepo.ts"
 
-/** Ids of dynamic clients begin so, and thus never like a URL. */
+/** Prefix of dynamic clients' ids, which no URL starts with. */
 const dynamicPrefix = "client_"
 const registrationsPerHour = 60
 const clientsPerServer = 100
-const unusedFor = Duration.toMillis("30 days")
-const unusedAtMost = 20_000
+const unusedLifetime = Duration.toMillis("30 days")
+const maxUnused = 20_000
 
 const isDynamicId = (text: string) =>
   text.startsWith(dynamicPrefix) && ulidPattern.test(text.slice(dynamicPrefix.length))
@@ -44,14 +44,14 @@ const view = ({ clientId, clientName, document, kind, lastFetchedAt, redirectUri
     registeredAt
   }) satisfies OAuthClient
 
-/** The row as it is after its host was asked. A document that says nothing of caches is good for a day. */
-const rowOf = (clientId: string, known: ClientRow | undefined, fetched: Fetched): ClientRow => {
+/** The row after a fetch. A document without caching headers stays fresh for a day. */
+const rowOf = (clientId: string, stored: ClientRow | undefined, fetched: Fetched): ClientRow => {
   const at = new Date(fetched.at)
   const until = (lifetime: number) => new Date(fetched.at + lifetime)
-  if (fetched._tag === "NotModified" && known !== undefined) {
-    // What a 304 leaves out stays as it was (RFC 9111 §4.3.4).
-    const before = (known.freshUntil?.getTime() ?? 0) - (known.lastFetchedAt?.getTime() ?? 0)
-    return { ...known, freshUntil: until(fetched.lifetime ?? Math.max(0, before)), lastFetchedAt: at }
+  if (fetched._tag === "NotModified" && stored !== undefined) {
+    // A 304 without caching headers keeps the previous lifetime (RFC 9111 §4.3.4).
+    const before = (stored.freshUntil?.getTime() ?? 0) - (stored.lastFetchedAt?.getTime() ?? 0)
+    return { ...stored, freshUntil: until(fetched.lifetime ?? Math.max(0, before)), lastFetchedAt: at }
   }
   if (fetched._tag === "NotModified") throw new Error("a 304 without a document of ours")
   const { document, etag, lifetime = longestLifetime } = fetched
@@ -69,11 +69,11 @@ const rowOf = (clientId: string, known: ClientRow | undefined, fetched: Fetched)
     etag,
     freshUntil: until(lifetime),
     lastFetchedAt: at,
-    registeredAt: known?.registeredAt ?? at
+    registeredAt: stored?.registeredAt ?? at
   }
 }
 
-/** Who asks users for access: clients known by their metadata document, and those that registered themselves. */
+/** Clients that ask users for access: by metadata document, or by dynamic registration. */
 export class OAuthClients extends Effect.Service<OAuthClients>()("oauth/OAuthClients", {
   scoped: Effect.gen(function*() {
     const repo = yield* ClientsRepo
@@ -82,65 +82,65 @@ export class OAuthClients extends Effect.Service<OAuthClients>()("oauth/OAuthCli
     const limits = yield* RateLimit
     const { allowedPrivateHosts } = yield* CurrentSettings
     const scope = yield* Effect.scope
-    const asking = new Map<string, Deferred.Deferred<OAuthClient, ClientMetadataError>>()
+    const inFlight = new Map<string, Deferred.Deferred<OAuthClient, ClientMetadataError>>()
 
-    const ask = Effect.fn("OAuthClients.ask")(function*(clientId: string) {
-      const known = Option.getOrUndefined(yield* repo.find(clientId))
-      const fetched = yield* fetchMetadata(http, clientId, known?.etag ?? null)
-      return view(yield* repo.save(rowOf(clientId, known, fetched)))
+    const fetchAndSave = Effect.fn("OAuthClients.ask")(function*(clientId: string) {
+      const stored = Option.getOrUndefined(yield* repo.find(clientId))
+      const fetched = yield* fetchMetadata(http, clientId, stored?.etag ?? null)
+      return view(yield* repo.save(rowOf(clientId, stored, fetched)))
     })
 
     /**
-     * Asks a client's host for its document, once for all who wait for it; that one of them leaves disturbs no other.
-     * A failure is told to those who waited and not remembered (CIMD §4.3).
+     * Fetches a client's document, once for all concurrent callers; an interrupted caller does not affect the others. A
+     * failure reaches the waiting callers and is not cached (CIMD §4.3).
      */
-    const refreshed = (clientId: string) =>
+    const refresh = (clientId: string) =>
       Effect.uninterruptibleMask((restore) => {
-        const found = asking.get(clientId)
-        if (found !== undefined) return restore(Deferred.await(found))
-        const answer = Deferred.unsafeMake<OAuthClient, ClientMetadataError>(FiberId.none)
-        asking.set(clientId, answer)
-        return Effect.interruptible(ask(clientId)).pipe(
+        const pending = inFlight.get(clientId)
+        if (pending !== undefined) return restore(Deferred.await(pending))
+        const result = Deferred.unsafeMake<OAuthClient, ClientMetadataError>(FiberId.none)
+        inFlight.set(clientId, result)
+        return Effect.interruptible(fetchAndSave(clientId)).pipe(
           Effect.onExit((exit) =>
-            Effect.zipRight(Effect.sync(() => asking.delete(clientId)), Deferred.done(answer, exit))
+            Effect.zipRight(Effect.sync(() => inFlight.delete(clientId)), Deferred.done(result, exit))
           ),
           Effect.forkIn(scope),
-          Effect.zipRight(restore(Deferred.await(answer)))
+          Effect.zipRight(restore(Deferred.await(result)))
         )
       })
 
-    const byDocument = Effect.fn("OAuthClients.byDocument")(function*(clientId: string, trusting: boolean) {
+    const byDocument = Effect.fn("OAuthClients.byDocument")(function*(clientId: string, useCached: boolean) {
       const problem = clientIdUrlProblem(clientId, allowedPrivateHosts)
       if (problem !== undefined) return yield* new ClientMetadataError({ clientId, reason: `its URL ${problem}` })
-      // Whoever comes while its host is asked waits for that answer.
-      if (!trusting || asking.has(clientId)) return yield* refreshed(clientId)
-      const known = Option.getOrUndefined(yield* repo.find(clientId))
+      // While a fetch is in flight, every caller waits for its result.
+      if (!useCached || inFlight.has(clientId)) return yield* refresh(clientId)
+      const stored = Option.getOrUndefined(yield* repo.find(clientId))
       const now = yield* Clock.currentTimeMillis
-      return known !== undefined && now < (known.freshUntil?.getTime() ?? 0) ? view(known) : yield* refreshed(clientId)
+      return stored !== undefined && now < (stored.freshUntil?.getTime() ?? 0) ? view(stored) : yield* refresh(clientId)
     })
 
-    /** A client that was seen before, as it was then: asks nobody. For what was authorized already. */
+    /** A stored client, without fetching anything. For what is already authorized. */
     const find = Effect.fn("OAuthClients.find")(function*(clientId: string) {
-      const possible = isDynamicId(clientId) || isClientIdUrl(clientId) && clientId.length <= 2048
-      return possible ? Option.map(yield* repo.find(clientId), view) : Option.none<OAuthClient>()
+      const wellFormed = isDynamicId(clientId) || isClientIdUrl(clientId) && clientId.length <= 2048
+      return wellFormed ? Option.map(yield* repo.find(clientId), view) : Option.none<OAuthClient>()
     })
 
-    /** The client of an authorization request. A metadata document is fetched unless the last answer is still fresh. */
+    /** The client of an authorization request. Fetches its metadata document unless the stored one is fresh. */
     const resolve = Effect.fn("OAuthClients.resolve")(function*(clientId: string) {
       if (isClientIdUrl(clientId)) return yield* byDocument(clientId, true)
       const found = yield* find(clientId)
       return Option.isSome(found) ? found.value : yield* new ClientUnknown()
     })
 
-    /** Registers a client by its document for one of the caller's servers, which then trusts it. Always asks its host. */
+    /** Registers a client by its document for one of the caller's servers, which then trusts it. Always fetches. */
     const preRegister = Effect.fn("OAuthClients.preRegister")(
       function*(serverId: string, { clientMetadataUrl }: typeof PreRegistration.Type) {
         const server = yield* servers.visible(serverId)
         const client = yield* byDocument(clientMetadataUrl, false)
         const { clientId, clientName, redirectUris } = client
-        const linked = yield* repo.link({ serverId: server.id, clientId, most: clientsPerServer })
+        const linked = yield* repo.link({ serverId: server.id, clientId, limit: clientsPerServer })
         if (Option.isNone(linked)) {
-          // Deleted meanwhile, it is not found.
+          // If the server was deleted meanwhile, this fails with not found.
           yield* servers.visible(serverId)
           return yield* new TooManyClients()
         }
@@ -161,8 +161,8 @@ export class OAuthClients extends Effect.Service<OAuthClients>()("oauth/OAuthCli
     })
 
     /**
-     * Dynamic registration (RFC 7591 §3.1): anybody may, so many times an hour from an address. Gives what the 201
-     * carries.
+     * Dynamic registration (RFC 7591 §3.1), open to anybody, with a rate limit for each address. Returns the body of
+     * the 201.
      */
     const register = Effect.fn("OAuthClients.register")(function*(input: unknown) {
       const request = yield* checkRegistration(input)
@@ -197,10 +197,10 @@ export class OAuthClients extends Effect.Service<OAuthClients>()("oauth/OAuthCli
     /** Whether the server's owner registered the client for it. */
     const isTrustedFor = (serverId: string, clientId: string) => repo.isLinked(serverId, clientId)
 
-    /** Drops clients that nobody approved and no server knows: after 30 days, or when there are too many. */
+    /** Deletes clients without a grant or a server: after 30 days, or when there are too many. */
     const sweep = Effect.flatMap(
       Clock.currentTimeMillis,
-      (now) => repo.sweep({ before: new Date(now - unusedFor), most: unusedAtMost })
+      (now) => repo.sweep({ before: new Date(now - unusedLifetime), limit: maxUnused })
     )
 
     return { resolve, find, register, preRegister, isTrustedFor, sweep } as const

@@ -4,8 +4,8 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Option, Predicate, Schema } from "effect"
 import { ClientKind } from "./Client.ts"
 
-/** What was registered besides the columns: how the client said that it gets its tokens. */
-const Registered = Schema.Struct({
+/** The registered metadata that has no column of its own. */
+const RegisteredMetadata = Schema.Struct({
   grant_types: Schema.Array(Schema.String),
   response_types: Schema.Array(Schema.String),
   token_endpoint_auth_method: Schema.Literal("none")
@@ -17,7 +17,7 @@ export const ClientRow = Schema.Struct({
   clientName: Schema.String,
   redirectUris: Schema.Array(Schema.String),
   scope: Schema.NullOr(Schema.String),
-  document: Registered,
+  document: RegisteredMetadata,
   etag: Schema.NullOr(Schema.String),
   freshUntil: Schema.NullOr(Schema.DateFromSelf),
   lastFetchedAt: Schema.NullOr(Schema.DateFromSelf),
@@ -25,7 +25,7 @@ export const ClientRow = Schema.Struct({
 })
 export type ClientRow = typeof ClientRow.Type
 
-const Link = Schema.Struct({ serverId: Schema.String, clientId: Schema.String, most: Schema.Int })
+const Link = Schema.Struct({ serverId: Schema.String, clientId: Schema.String, limit: Schema.Int })
 const Linked = Schema.Struct({ registeredAt: Schema.DateFromSelf })
 
 export class ClientsRepo extends Effect.Service<ClientsRepo>()("oauth/ClientsRepo", {
@@ -43,15 +43,15 @@ export class ClientsRepo extends Effect.Service<ClientsRepo>()("oauth/ClientsRep
               etag = excluded.etag, fresh_until = excluded.fresh_until, last_fetched_at = excluded.last_fetched_at
             RETURNING *`
     })
-    // Registered again it keeps its first time; a full server takes no new one.
+    // A repeated registration keeps its first time; a server at its limit takes no new client.
     const link = SqlSchema.findOne({
       Request: Link,
       Result: Linked,
-      execute: ({ clientId, most, serverId }) =>
+      execute: ({ clientId, limit, serverId }) =>
         sql`INSERT INTO server_clients (server_id, client_id, registered_at)
             SELECT ${serverId}, ${clientId}, now()
             WHERE (SELECT count(*) FROM server_clients
-                   WHERE server_id = ${serverId} AND client_id <> ${clientId}) < ${most}
+                   WHERE server_id = ${serverId} AND client_id <> ${clientId}) < ${limit}
             ON CONFLICT (server_id, client_id) DO UPDATE SET client_id = excluded.client_id
             RETURNING registered_at`
     })
@@ -60,7 +60,7 @@ export class ClientsRepo extends Effect.Service<ClientsRepo>()("oauth/ClientsRep
       find: maybe(ClientRow)((clientId: string) => sql`SELECT * FROM oauth_clients WHERE client_id = ${clientId}`),
       /** Creates, or replaces all but the kind and the time of registration. */
       save: (row: ClientRow) => dieOnSql(save(row)),
-      /** Makes a client one of the server's own; none when the server has `most` others, or is no more. */
+      /** Registers a client for a server; none when the server has `limit` others, or no longer exists. */
       link: (request: typeof Link.Type) =>
         link(request).pipe(
           Effect.catchIf(
@@ -71,15 +71,15 @@ export class ClientsRepo extends Effect.Service<ClientsRepo>()("oauth/ClientsRep
         ),
       isLinked: (serverId: string, clientId: string) =>
         anyRow(sql`SELECT registered_at FROM server_clients WHERE server_id = ${serverId} AND client_id = ${clientId}`),
-      /** Clients that nobody approved are kept until they are older than `before`, and the newest `most` of them. */
-      sweep: ({ before, most }: { readonly before: Date; readonly most: number }) =>
+      /** Deletes clients without a grant or a server that are older than `before`, or not among the newest `limit`. */
+      sweep: ({ before, limit }: { readonly before: Date; readonly limit: number }) =>
         run(sql`WITH unused AS (
               SELECT client_id, greatest(registered_at, last_fetched_at) AS seen_at FROM oauth_clients c
               WHERE NOT EXISTS (SELECT FROM oauth_grants g WHERE g.client_id = c.client_id)
                 AND NOT EXISTS (SELECT FROM server_clients s WHERE s.client_id = c.client_id))
             DELETE FROM oauth_clients WHERE client_id IN (
               SELECT client_id FROM unused WHERE seen_at < ${before}
-              UNION ALL (SELECT client_id FROM unused ORDER BY seen_at DESC OFFSET ${most}))`)
+              UNION ALL (SELECT client_id FROM unused ORDER BY seen_at DESC OFFSET ${limit}))`)
     } as const
   })
 }) {}

@@ -5,13 +5,13 @@ import { Schema } from "effect"
 
 export const GrantId = Id("GrantId", "Grant id, gra_ and a ULID")
 
-/** What a user allowed a client. */
+/** The access that a user granted to a client. */
 export const Grant = Schema.Struct({
   id: GrantId,
   clientId: Schema.String.annotations({ description: "The URL of its metadata document, or the id it was given" }),
   clientName: Schema.NullOr(Schema.String).annotations({ description: "As the client calls itself" }),
-  resource: Schema.String.annotations({ description: "What the access is to: a server's URL, or our own MCP door" }),
-  serverId: Schema.NullOr(Schema.String).annotations({ description: "Null for our own MCP door" }),
+  resource: Schema.String.annotations({ description: "What the access is to: a server's URL, or Berth's own MCP endpoint" }),
+  serverId: Schema.NullOr(Schema.String).annotations({ description: "Null for Berth's own MCP endpoint" }),
   serverName: Schema.NullOr(Schema.String),
   scopes: Schema.Array(Schema.String),
   createdAt: Timestamp,

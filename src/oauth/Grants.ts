@@ -13,14 +13,14 @@ import { type GrantRow, GrantsRepo } from "./GrantsRepo.ts"
 
 const isGrantId = (text: string) => isId("gra", text)
 
-/** What the caller allowed which OAuth clients, and its end. */
+/** The caller's grants to OAuth clients, and their revocation. */
 export class Grants extends Effect.Service<Grants>()("oauth/Grants", {
   effect: Effect.gen(function*() {
     const repo = yield* GrantsRepo
     const settings = yield* CurrentSettings
 
-    /** A server's address is that of today, whichever its user was asked about. */
-    const shown = ({ slug, ...grant }: GrantRow): Omit<GrantRow, "slug"> =>
+    /** Shows a server's current URL, which may differ from the one that was approved. */
+    const view = ({ slug, ...grant }: GrantRow): Omit<GrantRow, "slug"> =>
       slug === null ? grant : { ...grant, resource: publicUrl(settings, slug) }
     const apiKeys = yield* ApiKeys
     const sql = yield* SqlClient.SqlClient
@@ -31,15 +31,15 @@ export class Grants extends Effect.Service<Grants>()("oauth/Grants", {
         list: `grants ${accountId}`,
         request,
         isKey: isGrantId,
-        read: (after, count) => Effect.map(repo.page(accountId, after, count), Array.map(shown)),
+        read: (after, count) => Effect.map(repo.page(accountId, after, count), Array.map(view)),
         keyOf: (grant) => grant.id,
         total: repo.total(accountId)
       })
     }, withPolicy(sessionOnly))
 
     /**
-     * Everything that came of it ends at once: codes, tokens, and the API keys that the client made. The client must ask
-     * again.
+     * Also revokes at once all that came of the grant: codes, tokens, and the API keys that the client made. The client
+     * must ask again.
      */
     const revoke = Effect.fn("Grants.revoke")(
       function*(grantId: string) {

@@ -29,9 +29,9 @@ export class GrantsRepo extends Effect.Service<GrantsRepo>()("oauth/GrantsRepo",
       total: one(Count)((userId: string) =>
         sql`SELECT count(*)::int AS count FROM oauth_grants WHERE user_id = ${userId} AND revoked_at IS NULL`
       ),
-      /** Revokes a grant of the user's with every token that came of it; false when there is no such. */
+      /** Revokes a user's grant with all its tokens; false when there is no such grant. */
       revoke: (id: string, userId: string) =>
-        // A code that was not used yet belongs to a family, too.
+        // Revoking the families revokes unused codes, too.
         anyRow(
           sql`WITH revoked AS (
               UPDATE oauth_grants SET revoked_at = now()

@@ -5,11 +5,11 @@ import { digestOf } from "#src/shared/tokens.ts"
 import { Effect, Option } from "effect"
 import { AccessTokens } from "./AccessTokens.ts"
 import { IntrospectionRepo, type Machine } from "./IntrospectionRepo.ts"
-import { refused } from "./OAuthError.ts"
+import { oauthError } from "./OAuthError.ts"
 
 export type { Machine } from "./IntrospectionRepo.ts"
 
-/** RFC 7662 §2.2. Of a token that is not active nothing more is told. */
+/** RFC 7662 §2.2. Nothing more is disclosed of an inactive token. */
 export type IntrospectionResponse = { readonly active: false } | {
   readonly active: true
   readonly token_type: "Bearer"
@@ -25,7 +25,7 @@ export type IntrospectionResponse = { readonly active: false } | {
 
 const inactive: IntrospectionResponse = { active: false }
 
-/** Hosted servers ask about the tokens they are sent (RFC 7662); refresh tokens are none of their business. */
+/** Token introspection for hosted servers (RFC 7662): access tokens only, no refresh tokens. */
 export class Introspection extends Effect.Service<Introspection>()("oauth/Introspection", {
   effect: Effect.gen(function*() {
     const repo = yield* IntrospectionRepo
@@ -37,18 +37,18 @@ export class Introspection extends Effect.Service<Introspection>()("oauth/Intros
       repo.machine(digestOf(replayToken))
     )
 
-    /** What a token is, asked by a server: active when it is an access token for that server, and still stands. */
+    /** Active: an access token for the asking server, whose user exists and whose family is not revoked. */
     const introspect = Effect.fn("Introspection.introspect")(function*(machine: Machine, form: URLSearchParams) {
       if (duplicated(form) !== undefined) {
-        return yield* refused("invalid_request", "a parameter is there more than once")
+        return yield* oauthError("invalid_request", "a parameter is there more than once")
       }
       const token = parameter(form, "token")
-      if (token === undefined) return yield* refused("invalid_request", "token is required")
+      if (token === undefined) return yield* oauthError("invalid_request", "token is required")
       if (machine.authMode === "byoa") return inactive
       const audiences = [publicUrl(settings, machine.slug)]
-      const found = Option.getOrUndefined(yield* Effect.option(accessTokens.verify(token, audiences, machine.serverId)))
-      if (found === undefined || !(yield* repo.stands(found.sub, found.fam))) return inactive
-      const { fam: _fam, srv: _srv, ...claims } = found
+      const all = Option.getOrUndefined(yield* Effect.option(accessTokens.verify(token, audiences, machine.serverId)))
+      if (all === undefined || !(yield* repo.isActive(all.sub, all.fam))) return inactive
+      const { fam: _fam, srv: _srv, ...claims } = all
       return { active: true, token_type: "Bearer", ...claims } satisfies IntrospectionResponse
     })
 

@@ -3,7 +3,7 @@ import { maybe } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"
 
-/** A hosted server as the one who asks. */
+/** The hosted server that sends an introspection request. */
 const Machine = Schema.Struct({
   serverId: Schema.String,
   slug: Schema.String,
@@ -17,14 +17,14 @@ export class IntrospectionRepo extends Effect.Service<IntrospectionRepo>()("oaut
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
-    const standing = maybe(Schema.Struct({ stands: Schema.Boolean }).pipe(Schema.pluck("stands")))((
+    const active = maybe(Schema.Struct({ active: Schema.Boolean }).pipe(Schema.pluck("active")))((
       userId: string,
       familyId: string | null
     ) =>
       sql`SELECT ${familyId}::text IS NULL OR EXISTS (
               SELECT FROM token_families f JOIN oauth_grants g ON g.id = f.grant_id
               WHERE f.id = ${familyId} AND f.revoked_at IS NULL AND g.revoked_at IS NULL
-            ) AS stands FROM users WHERE id = ${userId}`
+            ) AS active FROM users WHERE id = ${userId}`
     )
 
     return {
@@ -34,9 +34,9 @@ export class IntrospectionRepo extends Effect.Service<IntrospectionRepo>()("oaut
             FROM servers s JOIN projects p ON p.id = s.project_id JOIN users u ON u.id = p.account_id
             WHERE sha256(decode(s.replay_token, 'escape')) = ${hash} AND s.replay_token <> ''`
       ),
-      /** Whether a token's user is still there and the family it belongs to not revoked. */
-      stands: (userId: string, familyId: string | undefined) =>
-        Effect.map(standing(userId, familyId ?? null), Option.contains(true))
+      /** Whether a token's user exists and its family and grant are not revoked. */
+      isActive: (userId: string, familyId: string | undefined) =>
+        Effect.map(active(userId, familyId ?? null), Option.contains(true))
     } as const
   })
 }) {}

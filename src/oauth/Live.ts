@@ -17,7 +17,7 @@ import { TestTokens } from "./TestTokens.ts"
 import { Tokens } from "./Tokens.ts"
 import { TokensRepo } from "./TokensRepo.ts"
 
-/** The authorization server. Its revocations are heard from the start on. */
+/** The authorization server. It listens for revocations from the start. */
 export const OAuthLive = Layer.mergeAll(
   Authorization.Default,
   Grants.Default,

@@ -5,14 +5,14 @@ import { grantedScopes, platformResources } from "#src/oauth/scopes/platform-res
 import { Effect, Option } from "effect"
 import { AccessTokens, InvalidToken } from "./AccessTokens.ts"
 
-/** Access tokens of our own authorization server as credentials of our own MCP door. */
+/** Access tokens of our own authorization server as credentials for our own MCP endpoint. */
 export class PlatformTokens extends Effect.Service<PlatformTokens>()("oauth/PlatformTokens", {
   effect: Effect.gen(function*() {
     const tokens = yield* AccessTokens
     const accounts = yield* Accounts
     const audiences = Object.values(platformResources(yield* CurrentSettings))
 
-    /** Who an access token for our MCP door stands for; none when it is no good there or its user is gone. */
+    /** The user of an access token for our MCP endpoint; none when the token is invalid there or the user is gone. */
     const authenticate = Effect.fn("PlatformTokens.authenticate")(
       function*(token: string) {
         const { client_id, fam, scope, sub } = yield* tokens.verify(token, audiences)

@@ -4,7 +4,7 @@ import { digestOf } from "#src/shared/tokens.ts"
 import { Effect, Option } from "effect"
 import { AccessTokens } from "./AccessTokens.ts"
 import { OAuthClients } from "./Clients.ts"
-import { refused } from "./OAuthError.ts"
+import { oauthError } from "./OAuthError.ts"
 import { TokensRepo } from "./TokensRepo.ts"
 
 /** Token revocation by the client that holds the token (RFC 7009). */
@@ -14,7 +14,7 @@ export class Revocation extends Effect.Service<Revocation>()("oauth/Revocation",
     const clients = yield* OAuthClients
     const accessTokens = yield* AccessTokens
 
-    /** Whose the token is and what it belongs to; the hint is not needed to tell its kind. */
+    /** The token's client and family; its kind is clear without `token_type_hint`. */
     const ownerOf = Effect.fn("Revocation.ownerOf")(function*(token: string) {
       const refresh = yield* repo.refresh(digestOf(token))
       if (Option.isSome(refresh)) return { clientId: refresh.value.clientId, familyId: refresh.value.familyId }
@@ -26,24 +26,24 @@ export class Revocation extends Effect.Service<Revocation>()("oauth/Revocation",
     })
 
     /**
-     * Revokes a token and all that came of the same authorization: of an access token too, which could not be called
-     * back alone. A token that is none of ours, or no more, is no error (§2.2); one of another client's is (§2.1).
+     * Revokes a token with its whole family, for an access token too, since one can't be revoked alone. An unknown or
+     * expired token is not an error (§2.2); another client's token is (§2.1).
      */
     const revoke = Effect.fn("Revocation.revoke")(function*(form: URLSearchParams) {
       if (duplicated(form) !== undefined) {
-        return yield* refused("invalid_request", "a parameter is there more than once")
+        return yield* oauthError("invalid_request", "a parameter is there more than once")
       }
       if (provesItself(form)) {
-        return yield* refused("invalid_client", "clients here have no secret: send client_id alone")
+        return yield* oauthError("invalid_client", "clients here have no secret: send client_id alone")
       }
       const clientId = parameter(form, "client_id")
-      if (clientId === undefined) return yield* refused("invalid_request", "client_id is required")
+      if (clientId === undefined) return yield* oauthError("invalid_request", "client_id is required")
       const token = parameter(form, "token")
-      if (token === undefined) return yield* refused("invalid_request", "token is required")
+      if (token === undefined) return yield* oauthError("invalid_request", "token is required")
       const owner = yield* ownerOf(token)
       if (owner?.clientId !== clientId) {
-        if (Option.isNone(yield* clients.find(clientId))) return yield* refused("invalid_client", "no such client")
-        return owner === undefined ? undefined : yield* refused("invalid_grant", "the token is another client's")
+        if (Option.isNone(yield* clients.find(clientId))) return yield* oauthError("invalid_client", "no such client")
+        return owner === undefined ? undefined : yield* oauthError("invalid_grant", "the token is another client's")
       }
       if (owner.familyId !== undefined) yield* repo.revokeFamily(owner.familyId)
     })

@@ -9,24 +9,24 @@ export const sealedPrivateKeys = sealedColumn("signing_keys", "sealed_private_jw
 /** What a sealed private key is bound to. */
 const contextOf = (kid: string) => `signing key ${kid}`
 
-/** A rotation elsewhere is noticed by then; a token with an unknown key asks at most once a second. */
+/** How soon a rotation by another process is noticed; an unknown key id causes at most one read a second. */
 const refreshAfter = Duration.toMillis("1 minute")
-const askAgainAfter = Duration.toMillis("1 second")
+const rereadAfter = Duration.toMillis("1 second")
 
-/** A next key is published that long before it signs: who keeps our keys for a minute (jwks) knows it by then. */
+/** A new key is published this long before it signs, so that caches of our JWKS (one minute) have it by then. */
 const publishedAheadSeconds = 120
 
-const imported = (jwk: object) =>
+const importKey = (jwk: object) =>
   Effect.map(Effect.promise(() => importJWK({ ...jwk, alg: "ES256" })), (key) => key as CryptoKey)
 
-const generated = Effect.promise(async () => {
+const generateKey = Effect.promise(async () => {
   const { privateKey, publicKey } = await generateKeyPair("ES256", { extractable: true })
   const jwk = await exportJWK(publicKey)
   const kid = await calculateJwkThumbprint(jwk)
   return { kid, publicJwk: { ...jwk, kid, alg: "ES256", use: "sig" }, privateJwk: await exportJWK(privateKey) }
 })
 
-interface Known {
+interface KeySet {
   readonly readAt: number
   readonly signing: { readonly kid: string; readonly key: CryptoKey }
   readonly verifying: ReadonlyMap<string, CryptoKey>
@@ -34,18 +34,18 @@ interface Known {
 }
 
 /**
- * The ES256 keys that sign access tokens. The first is made when one is first needed; the oldest that is not retired
- * signs, and a retired one goes on verifying for an hour, so that keys overlap at both ends.
+ * The ES256 keys that sign access tokens. The first is made when one is first needed. The oldest that is not retired
+ * signs; a retired one still verifies for an hour, so that keys overlap at both ends.
  */
 export class SigningKeys extends Effect.Service<SigningKeys>()("oauth/SigningKeys", {
   effect: Effect.gen(function*() {
     const repo = yield* SigningKeysRepo
     const secrets = yield* Secrets
-    const single = yield* Effect.makeSemaphore(1)
-    let known: Known | undefined
+    const readLock = yield* Effect.makeSemaphore(1)
+    let cached: KeySet | undefined
 
     const make = Effect.gen(function*() {
-      const { kid, privateJwk, publicJwk } = yield* generated
+      const { kid, privateJwk, publicJwk } = yield* generateKey
       const sealedPrivateJwk = yield* secrets.seal(Redacted.make(JSON.stringify(privateJwk)), contextOf(kid))
       yield* repo.insert({ kid, publicJwk: Schema.decodeUnknownSync(PublicJwk)(publicJwk), sealedPrivateJwk })
       yield* Effect.logInfo(`Made the key ${kid} that signs access tokens`)
@@ -55,54 +55,54 @@ export class SigningKeys extends Effect.Service<SigningKeys>()("oauth/SigningKey
     /** Rows come newest first. */
     const active = (rows: ReadonlyArray<SigningKeyRow>) => rows.findLast((row) => !row.retired)
 
-    /** Two processes that start together make one key: the second finds the first one's under the lock. */
-    const rowsWithOne = Effect.gen(function*() {
-      const rows = yield* repo.known
+    /** Two processes that start together make one key: under the lock the second one finds the first one's. */
+    const rowsWithActive = Effect.gen(function*() {
+      const rows = yield* repo.usable
       if (active(rows) !== undefined) return rows
-      yield* repo.alone(
-        Effect.flatMap(repo.known, (now) => active(now) === undefined ? Effect.asVoid(make) : Effect.void)
+      yield* repo.exclusively(
+        Effect.flatMap(repo.usable, (current) => active(current) === undefined ? Effect.asVoid(make) : Effect.void)
       )
-      return yield* repo.known
+      return yield* repo.usable
     })
 
     const read = Effect.gen(function*() {
-      const rows = yield* rowsWithOne
+      const rows = yield* rowsWithActive
       const signing = active(rows)!
       const text = yield* Effect.orDie(secrets.open(signing.sealedPrivateJwk, contextOf(signing.kid)))
       const verifying = yield* Effect.forEach(
         rows,
-        ({ kid, publicJwk }) => Effect.map(imported(publicJwk), (key) => [kid, key] as const)
+        ({ kid, publicJwk }) => Effect.map(importKey(publicJwk), (key) => [kid, key] as const)
       )
       return {
         readAt: yield* Clock.currentTimeMillis,
-        signing: { kid: signing.kid, key: yield* imported(JSON.parse(text)) },
+        signing: { kid: signing.kid, key: yield* importKey(JSON.parse(text)) },
         verifying: new Map(verifying),
         jwks: { keys: rows.map((row) => row.publicJwk) }
-      } satisfies Known
+      } satisfies KeySet
     })
 
     const noOlderThan = (age: number) =>
-      single.withPermits(1)(Effect.gen(function*() {
+      readLock.withPermits(1)(Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
-        if (known !== undefined && now - known.readAt < age) return known
-        // While the database is away, the keys that are known go on serving.
-        const stale = known
-        return known = yield* stale === undefined ? read : Effect.catchAllDefect(read, () => Effect.succeed(stale))
+        if (cached !== undefined && now - cached.readAt < age) return cached
+        // While the database is unavailable, the cached keys stay in use.
+        const stale = cached
+        return cached = yield* stale === undefined ? read : Effect.catchAllDefect(read, () => Effect.succeed(stale))
       }))
 
     const fresh = noOlderThan(refreshAfter)
 
-    /** The key that a token names, or undefined when we have none such. */
+    /** The key that a token names, or undefined when there is none. */
     const verifyingKey = Effect.fnUntraced(function*(kid: string) {
       const key = (yield* fresh).verifying.get(kid)
-      return key ?? (yield* noOlderThan(askAgainAfter)).verifying.get(kid)
+      return key ?? (yield* noOlderThan(rereadAfter)).verifying.get(kid)
     })
 
     /**
-     * Makes the next key. It is published at once and signs in two minutes, when those before it retire; what they
-     * signed goes on being accepted for an hour. Answers with the next key's id.
+     * Makes the next key. It is published at once and signs after two minutes, when the older ones retire; their
+     * signatures are accepted for another hour. Returns the next key's id.
      */
-    const rotate = repo.alone(Effect.tap(make, (kid) => repo.retireOthers(kid, publishedAheadSeconds))).pipe(
+    const rotate = repo.exclusively(Effect.tap(make, (kid) => repo.retireOthers(kid, publishedAheadSeconds))).pipe(
       Effect.withSpan("SigningKeys.rotate")
     )
 
@@ -111,11 +111,11 @@ export class SigningKeys extends Effect.Service<SigningKeys>()("oauth/SigningKey
       /** The key that signs now. */
       signing: Effect.map(fresh, ({ signing }) => signing),
       verifyingKey,
-      /** The public keys as `{ keys }` (RFC 7517 §5): one at least. */
+      /** The public keys as `{ keys }` (RFC 7517 §5), at least one. */
       jwks: Effect.map(fresh, ({ jwks }) => jwks)
     } as const
   })
 }) {}
 
-/** With its table. Needs the database and what seals. */
+/** With its repository. Needs the database and `Secrets`. */
 export const SigningKeysLive = Layer.provide(SigningKeys.Default, SigningKeysRepo.Default)

@@ -19,12 +19,12 @@ const SigningKeyRow = Schema.Struct({
   kid: Schema.String,
   publicJwk: PublicJwk,
   sealedPrivateJwk: Schema.String,
-  /** By the database's clock: it signs no more. */
+  /** By the database's clock; it no longer signs. */
   retired: Schema.Boolean
 })
 export type SigningKeyRow = typeof SigningKeyRow.Type
 
-/** Any number will do, as long as every version of the program uses the same. */
+/** An arbitrary number, which every version of the program must share. */
 const lock = 0x62657204
 
 export class SigningKeysRepo extends Effect.Service<SigningKeysRepo>()("oauth/SigningKeysRepo", {
@@ -34,21 +34,21 @@ export class SigningKeysRepo extends Effect.Service<SigningKeysRepo>()("oauth/Si
 
     return {
       /** Newest first. */
-      // What a retired key signed has expired within the hour (tokens live 15 minutes): it need not be known any more.
-      known: many(SigningKeyRow)(() =>
+      // A key is dropped an hour after retiring: by then its tokens (15 minutes) have expired.
+      usable: many(SigningKeyRow)(() =>
         sql`SELECT kid, public_jwk, sealed_private_jwk, coalesce(retired_at <= now(), false) AS retired FROM signing_keys
             WHERE retired_at IS NULL OR retired_at > now() - interval '1 hour' ORDER BY created_at DESC, kid`
       )(),
       insert: ({ kid, publicJwk, sealedPrivateJwk }: Omit<SigningKeyRow, "retired">) =>
         run(sql`INSERT INTO signing_keys ${sql.insert({ kid, publicJwk: pg.json(publicJwk), sealedPrivateJwk })}`),
-      /** Every key but this one goes out of use after so many seconds; one that does so sooner stays as it is. */
+      /** Retires every key but this one after so many seconds; one that retires sooner stays as it is. */
       retireOthers: (kid: string, seconds: number) =>
         run(
           sql`UPDATE signing_keys SET retired_at = least(retired_at, now() + ${seconds} * interval '1 second')
               WHERE kid <> ${kid}`
         ),
-      /** Runs in one transaction that no other process's can overlap. */
-      alone: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      /** Runs in a transaction under a lock that all processes share. */
+      exclusively: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
         transactionally(sql)(Effect.zipRight(sql`SELECT pg_advisory_xact_lock(${lock})`, effect))
     } as const
   })

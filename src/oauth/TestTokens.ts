@@ -14,7 +14,7 @@ export const TestToken = Schema.Struct({
   expiresAt: Timestamp.annotations({ description: "15 minutes from now" })
 }).annotations({ title: "TestToken" })
 
-/** A server in byoa mode takes the tokens of its own authorization server only (409). */
+/** A server in byoa mode accepts only tokens of its own authorization server (409). */
 export class TokensIssuedElsewhere extends Schema.TaggedError<TokensIssuedElsewhere>()("TokensIssuedElsewhere", {
   issuer: Schema.String
 }, failsWith(409)) {
@@ -23,7 +23,7 @@ export class TokensIssuedElsewhere extends Schema.TaggedError<TokensIssuedElsewh
   }
 }
 
-/** The `client_id` of tokens that an owner made without any client (RFC 9068 asks for one). */
+/** The `client_id` of tokens made by an owner, without a client (RFC 9068 requires one). */
 const clientId = "berth-test-token"
 
 /** Tokens that the owner of a server makes to try it: 15 minutes, every MCP scope, for the server's public URL. */
@@ -46,7 +46,7 @@ export class TestTokens extends Effect.Service<TestTokens>()("oauth/TestTokens",
         scope: allMcpScopes,
         clientId,
         serverId: server.id,
-        // What a client made ends with what it was granted.
+        // A token made by a client is revoked with that client's grant.
         ...(credential.kind === "oauth" ? { familyId: credential.familyId } : {})
       })
       return { accessToken: token, expiresAt }

@@ -2,20 +2,20 @@ import { anyRow, many, maybe, run } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 
-/** What a code and a refresh token alike stand for, and whether it still holds. */
-const Held = Schema.Struct({
+/** The columns that codes and refresh tokens share: the grant, its user and its server. */
+const TokenRow = Schema.Struct({
   familyId: Schema.String,
   clientId: Schema.String,
   resource: Schema.String,
   scopes: Schema.Array(Schema.String),
   /** Of the token or code itself. */
   expiresAt: Schema.DateFromSelf,
-  /** Whether its family was revoked, or the grant it came of. */
+  /** Whether its family or its grant was revoked. */
   revoked: Schema.Boolean,
   userId: Schema.String,
   email: Schema.String,
   emailVerified: Schema.Boolean,
-  /** The server that the resource is, as it is now; null for our own MCP door. */
+  /** The server that is the resource, as it is now; null for Berth's own MCP endpoint. */
   server: Schema.NullOr(Schema.Struct({
     id: Schema.String,
     slug: Schema.String,
@@ -25,10 +25,10 @@ const Held = Schema.Struct({
     ownerId: Schema.String
   }))
 })
-export type Held = typeof Held.Type
+export type TokenRow = typeof TokenRow.Type
 
 const CodeRow = Schema.Struct({
-  ...Held.fields,
+  ...TokenRow.fields,
   redirectUri: Schema.String,
   codeChallenge: Schema.String,
   usedAt: Schema.NullOr(Schema.DateFromSelf)
@@ -36,7 +36,7 @@ const CodeRow = Schema.Struct({
 export type CodeRow = typeof CodeRow.Type
 
 const RefreshRow = Schema.Struct({
-  ...Held.fields,
+  ...TokenRow.fields,
   rotatedAt: Schema.NullOr(Schema.DateFromSelf),
   successorSalt: Schema.NullOr(Schema.Uint8ArrayFromSelf),
   successorUsed: Schema.Boolean
@@ -46,7 +46,7 @@ export type RefreshRow = typeof RefreshRow.Type
 interface Redemption {
   readonly codeHash: Uint8Array
   readonly now: Date
-  /** Null: no refresh token comes of it. */
+  /** Null: no refresh token is issued. */
   readonly refresh: { readonly tokenHash: Uint8Array; readonly expiresAt: Date } | null
 }
 interface Rotation {
@@ -57,33 +57,33 @@ interface Rotation {
   readonly expiresAt: Date
 }
 
-/** Each change is one statement that only one of several callers can make: no lock is held while anything waits. */
+/** Each change is one atomic statement that succeeds for only one of several callers; no lock is held across calls. */
 export class TokensRepo extends Effect.Service<TokensRepo>()("oauth/TokensRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
-    const held = sql`t.family_id, t.client_id, t.resource, t.scopes, t.expires_at,
+    const grantColumns = sql`t.family_id, t.client_id, t.resource, t.scopes, t.expires_at,
       (f.revoked_at IS NOT NULL OR g.revoked_at IS NOT NULL) AS revoked, g.user_id, u.email,
       u.email_verified_at IS NOT NULL AS email_verified,
       CASE WHEN s.id IS NULL THEN NULL ELSE json_build_object('id', s.id, 'slug', s.slug, 'authMode', s.auth_mode,
         'access', s.access, 'allowedEmails', s.allowed_emails, 'ownerId', p.account_id) END AS server`
-    const origin = sql`JOIN token_families f ON f.id = t.family_id JOIN oauth_grants g ON g.id = f.grant_id
+    const grantJoins = sql`JOIN token_families f ON f.id = t.family_id JOIN oauth_grants g ON g.id = f.grant_id
       JOIN users u ON u.id = g.user_id
       LEFT JOIN servers s ON s.id = g.server_id LEFT JOIN projects p ON p.id = s.project_id`
 
     return {
       code: maybe(CodeRow)((hash: Uint8Array) =>
-        sql`SELECT ${held}, t.redirect_uri, t.code_challenge, t.used_at FROM authorization_codes t ${origin}
+        sql`SELECT ${grantColumns}, t.redirect_uri, t.code_challenge, t.used_at FROM authorization_codes t ${grantJoins}
             WHERE t.code_hash = ${hash}`
       ),
       refresh: maybe(RefreshRow)((hash: Uint8Array) =>
-        sql`SELECT ${held}, t.rotated_at, t.successor_salt, (t.rotated_at IS NOT NULL AND EXISTS (
+        sql`SELECT ${grantColumns}, t.rotated_at, t.successor_salt, (t.rotated_at IS NOT NULL AND EXISTS (
               SELECT FROM refresh_tokens n
               WHERE n.family_id = t.family_id AND n.generation > t.generation AND n.rotated_at IS NOT NULL
             )) AS successor_used
-            FROM refresh_tokens t ${origin} WHERE t.token_hash = ${hash}`
+            FROM refresh_tokens t ${grantJoins} WHERE t.token_hash = ${hash}`
       ),
-      /** Uses a code up, and starts its refresh tokens; false when somebody else did, or it is gone. */
+      /** Marks a code as used and stores its first refresh token; false when it was already used or is gone. */
       redeem: ({ codeHash, now, refresh }: Redemption) => {
         const used = sql`UPDATE authorization_codes SET used_at = ${now}
           WHERE code_hash = ${codeHash} AND used_at IS NULL RETURNING family_id, client_id, resource, scopes`
@@ -94,7 +94,7 @@ export class TokensRepo extends Effect.Service<TokensRepo>()("oauth/TokensRepo",
             FROM used RETURNING family_id`
         )
       },
-      /** Puts the successor in the place of a refresh token; false when somebody else did, or it is gone. */
+      /** Replaces a refresh token by its successor; false when another caller did so first, or it is gone. */
       rotate: ({ expiresAt, now, salt, successorHash, tokenHash }: Rotation) =>
         anyRow(
           sql`WITH rotated AS (
@@ -108,12 +108,12 @@ export class TokensRepo extends Effect.Service<TokensRepo>()("oauth/TokensRepo",
         ),
       revokeFamily: (familyId: string) =>
         run(sql`UPDATE token_families SET revoked_at = now() WHERE id = ${familyId} AND revoked_at IS NULL`),
-      /** The families that were revoked in the last seconds. */
+      /** The families revoked in the last `seconds`. */
       revokedWithin: many(Schema.Struct({ id: Schema.String }).pipe(Schema.pluck("id")))((seconds: number) =>
         sql`SELECT id FROM token_families WHERE revoked_at > now() - make_interval(secs => ${seconds})
             ORDER BY revoked_at`
       ),
-      /** Drops refresh tokens that have expired, codes that did before `codesBefore`, and families without either. */
+      /** Deletes expired refresh tokens, codes that expired before `codesBefore`, and families without either. */
       sweep: (now: Date, codesBefore: Date) =>
         run(sql`DELETE FROM authorization_codes WHERE expires_at < ${codesBefore}`.pipe(
           Effect.zipRight(sql`DELETE FROM refresh_tokens WHERE expires_at < ${now}`),

@@ -5,7 +5,7 @@ interface Entry<Claims> {
   readonly expiresAt: number
 }
 
-/** Claims of tokens that were verified, until they expire; the least recently used make room. Times are Unix ms. */
+/** LRU cache of verified tokens' claims, until they expire. Times are in Unix milliseconds. */
 export class ClaimsCache<Claims> {
   readonly #entries: LRUCache<string, Entry<Claims>>
 

@@ -1,30 +1,30 @@
 import { type IncomingHttpHeaders } from "node:http"
 
-/** A metadata document is asked for again after a day at most. */
+/** A metadata document is fetched again after a day at most. */
 export const longestLifetime = 24 * 60 * 60 * 1000
 
 export interface Freshness {
-  /** For how long the answer may be used without asking, in milliseconds; undefined when it does not say. */
+  /** How long the response is fresh, in milliseconds; undefined when it does not say. */
   readonly lifetime: number | undefined
-  /** Whether its validator may be kept. */
+  /** Whether its validator may be stored. */
   readonly stored: boolean
 }
 
 const clamp = (seconds: number) => Math.min(longestLifetime, Math.max(0, seconds * 1000))
 
 const directivesOf = (header: string) => {
-  const found = new Map<string, string>()
+  const directives = new Map<string, string>()
   for (const [, name, quoted, plain] of header.matchAll(/([\w-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,"]*)))?/g)) {
-    // Of two, the one that comes first counts, as caches do (RFC 9111 §4.2.1).
-    if (!found.has(name!.toLowerCase())) found.set(name!.toLowerCase(), quoted ?? plain ?? "")
+    // Of duplicate directives the first counts (RFC 9111 §4.2.1).
+    if (!directives.has(name!.toLowerCase())) directives.set(name!.toLowerCase(), quoted ?? plain ?? "")
   }
-  return found
+  return directives
 }
 
-/** RFC 9111 §1.2.2. What can't be read counts as stale (§4.2.1). */
+/** RFC 9111 §1.2.2. An invalid value counts as stale (§4.2.1). */
 const secondsOf = (text: string) => /^\d+$/.test(text) ? Number(text) : 0
 
-/** How long an answer stays fresh (RFC 9111 §4.2), we being a cache that many users share. `now` is in Unix ms. */
+/** How long a response stays fresh in a shared cache (RFC 9111 §4.2). `now` is in Unix milliseconds. */
 export const freshnessOf = (headers: IncomingHttpHeaders, now: number): Freshness => {
   const directives = directivesOf(headers["cache-control"] ?? "")
   const age = secondsOf(headers.age ?? "0")

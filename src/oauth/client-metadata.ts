@@ -4,11 +4,11 @@ import { Clock, Effect, Either } from "effect"
 import { freshnessOf } from "./client-metadata-lifetime.ts"
 import { ClientMetadataError } from "./Client.ts"
 
-/** CIMD §6.6: documents are small, and so is the time that an authorization waits for one. */
+/** CIMD §6.6: documents are small, and an authorization waits only a short time for one. */
 const maxBytes = 5 * 1024
 const totalMs = 5000
 
-/** What came of asking. Times in milliseconds; `lifetime` is undefined when the answer does not tell it. */
+/** The result of a fetch. Times in milliseconds; `lifetime` is undefined when the response does not give one. */
 export type Fetched =
   | {
     readonly _tag: "Document"
@@ -22,7 +22,7 @@ export type Fetched =
 const isJson = (contentType: string | undefined) =>
   /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType ?? "")
 
-/** RFC 9110 §8.8.3; one that is not well-formed is none. */
+/** RFC 9110 §8.8.3; a malformed one is ignored. */
 const etagOf = (text: string | undefined) =>
   text !== undefined && text.length <= 512 && /^(W\/)?"[\x21\x23-\x7e]*"$/.test(text) ? text : null
 
@@ -35,7 +35,7 @@ const utf8 = (bytes: Buffer) => {
 }
 
 const read = (clientId: string, { body, headers }: GuardedResponse<Buffer>): Either.Either<ClientDocument, string> => {
-  // We asked for no compression; refusing it is what keeps the limit one of what the bytes unfold to.
+  // We asked for no compression. Rejecting it makes the size limit apply to the decompressed size, too.
   if ((headers["content-encoding"] ?? "identity") !== "identity") return Either.left("it is compressed")
   if (!isJson(headers["content-type"])) return Either.left("its Content-Type is not JSON")
   const text = utf8(body)
@@ -43,8 +43,8 @@ const read = (clientId: string, { body, headers }: GuardedResponse<Buffer>): Eit
 }
 
 /**
- * Asks for the document at a client id, once, following no redirect, and checks it. `etag` is that of the document we
- * hold: only then may the answer be that it did not change.
+ * Fetches the document at a client id, once and without following redirects, and checks it. `etag` is that of the
+ * stored document: only with it may the response be 304.
  */
 export const fetchMetadata = Effect.fn("oauth.fetchMetadata")(
   function*(http: GuardedHttp, clientId: string, etag: string | null) {

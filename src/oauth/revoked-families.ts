@@ -1,4 +1,4 @@
-/** Families of tokens that were revoked, for as long as an access token of theirs could still be in use. */
+/** Revoked token families, kept as long as an access token of theirs may still be valid. */
 export class RevokedFamilies {
   readonly #until = new Map<string, number>()
   readonly #lifetime: number
@@ -12,7 +12,7 @@ export class RevokedFamilies {
   add(familyId: string, now: number) {
     this.#until.delete(familyId)
     this.#until.set(familyId, now + this.#lifetime)
-    // A Map keeps the order of insertion, which is that of the ends.
+    // A Map keeps the order of insertion, which is the order of expiry here.
     for (const [id, until] of this.#until) {
       if (until > now) return
       this.#until.delete(id)

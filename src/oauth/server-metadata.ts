@@ -2,7 +2,7 @@ import { type Settings } from "#src/config/Settings.ts"
 import { platformScopes } from "#src/oauth/scopes/platform-resource.ts"
 import { mcpScopes, offlineAccess } from "#src/oauth/scopes/scopes.ts"
 
-/** Where everything is, below the issuer. */
+/** Paths of the endpoints, below the issuer. */
 export const oauthPaths = {
   authorize: "/api/v1/oauth/authorize",
   token: "/api/v1/oauth/token",
@@ -12,7 +12,7 @@ export const oauthPaths = {
   jwks: "/api/v1/oauth/jwks"
 } as const
 
-/** The authorization server's metadata (RFC 8414 §2; RFC 9207 §3; RFC 7009, 7662, 7591 and 7636 by it). */
+/** The authorization server's metadata (RFC 8414 §2; RFC 9207 §3; RFC 7009, 7662, 7591 and 7636). */
 export const serverMetadata = ({ authUrl, baseUrl }: Pick<Settings, "authUrl" | "baseUrl">) => ({
   issuer: authUrl,
   authorization_endpoint: authUrl + oauthPaths.authorize,
@@ -35,14 +35,14 @@ export const serverMetadata = ({ authUrl, baseUrl }: Pick<Settings, "authUrl" | 
 })
 
 /**
- * The same below OpenID Connect's name, with what its readers insist on (Discovery §3). There are no id tokens: a
- * client that asks for one gets none.
+ * The same as an OpenID Connect document, with the fields that its clients require (Discovery §3). There are no id
+ * tokens: a client that asks for one gets none.
  */
 export const openidMetadata = (settings: Pick<Settings, "authUrl" | "baseUrl">) => ({
   ...serverMetadata(settings),
   subject_types_supported: ["public"],
   id_token_signing_alg_values_supported: ["ES256"],
-  // Left out it would mean true.
+  // The default would be true.
   request_uri_parameter_supported: false
 })
 

@@ -1,5 +1,5 @@
 import { CurrentSettings } from "#src/config/Settings.ts"
-import { answerTo } from "#src/oauth/authorization-response.ts"
+import { redirectWith } from "#src/oauth/authorization-response.ts"
 import { admission } from "#src/oauth/checks/access.ts"
 import { duplicated } from "#src/oauth/checks/duplicates.ts"
 import { resourceNamer } from "#src/oauth/checks/resource.ts"
@@ -74,7 +74,7 @@ describe("the answer in a redirect", () => {
       "http://localhost:1/?iss=x"
     )
     fc.assert(fc.property(redirects, fc.string({ unit: "grapheme" }), (redirect, state) => {
-      const url = new URL(answerTo(redirect, "https://i.example", state, { code: "c" }))
+      const url = new URL(redirectWith(redirect, "https://i.example", state, { code: "c" }))
       expect(["code", "state", "iss"].map((name) => url.searchParams.getAll(name))).toEqual([["c"], [state], [
         "https://i.example"
       ]])

@@ -2,7 +2,7 @@ import { openHeaders, preflight } from "#http/answers/cors.ts"
 import { CurrentCaller } from "#http/callers/caller.ts"
 import { rawRoutes } from "#http/traits/RawRoutes.ts"
 import { Introspection } from "#src/oauth/Introspection.ts"
-import { type OAuthError, refused } from "#src/oauth/OAuthError.ts"
+import { oauthError, type OAuthError } from "#src/oauth/OAuthError.ts"
 import { Revocation } from "#src/oauth/Revocation.ts"
 import { oauthPaths } from "#src/oauth/server-metadata.ts"
 import { Tokens } from "#src/oauth/Tokens.ts"
@@ -27,7 +27,7 @@ const publicClient = (
     const { headers } = yield* HttpServerRequest.HttpServerRequest
     const sent = headers["authorization"]
     if (sent !== undefined) {
-      const reason = refused("invalid_client", "clients here have no secret: send client_id in the body alone")
+      const reason = oauthError("invalid_client", "clients here have no secret: send client_id in the body alone")
       return refusal(reason, { "www-authenticate": `${tried(sent)} realm="oauth"` })
     }
     return yield* Effect.catchAll(Effect.flatMap(form, run), (error) => Effect.succeed(refusal(error)))
@@ -42,7 +42,7 @@ const done = HttpServerResponse.empty({ status: 200, headers: { ...openHeaders, 
 const revoke = Effect.map(Revocation, (revocation) => publicClient((form) => Effect.as(revocation.revoke(form), done)))
 
 const notAMachine = refusal(
-  refused("invalid_token", "send the server's PLATFORM_MCP_REPLAY_TOKEN as Authorization: Bearer"),
+  oauthError("invalid_token", "send the server's PLATFORM_MCP_REPLAY_TOKEN as Authorization: Bearer"),
   { "www-authenticate": "Bearer error=\"invalid_token\"" }
 )
 const introspect = Effect.map(Introspection, (introspection) =>

@@ -1,4 +1,4 @@
-/** Who may use a server, as its row tells. */
+/** The columns of a server's row that say who may use it. */
 export interface ServerAccess {
   readonly access: "public" | "owner" | "list"
   readonly allowedEmails: ReadonlyArray<string>
@@ -10,13 +10,13 @@ export interface ServerUser {
   readonly accountId: string
   /** In lower case, as accounts keep it. */
   readonly email: string
-  /** Whether it is known that the address is this user's: anybody can sign up with anybody's. */
+  /** Whether the address is proven to be this user's: anybody can sign up with another's. */
   readonly emailVerified: boolean
 }
 
 /**
  * `public`: any user. `owner`: the owner. `list`: the owner and those whose e-mail address is listed and verified.
- * Everybody whose address is not verified is told so, listed or not: a list is not to be read by signing up.
+ * An unverified address is `unverified` whether listed or not, so that signing up does not reveal the list.
  */
 export const admission = (
   { access, allowedEmails, ownerId }: ServerAccess,

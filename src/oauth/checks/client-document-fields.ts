@@ -4,8 +4,8 @@ import { Schema } from "effect"
 import { redirectProblem } from "./redirect-uri.ts"
 
 /**
- * A name that is shown to whoever is asked for consent: no control characters, and none that turn the direction of
- * writing or hide in it (Unicode UAX #9), which could make a page say another name.
+ * A name shown on the consent page: no control characters, and none that change the direction of text or are invisible
+ * (Unicode UAX #9), which could disguise the name.
  */
 export const ClientName = Text(255).pipe(
   Schema.filter((name) => !isBlank(name) || "must not be blank"),
@@ -15,9 +15,9 @@ export const ClientName = Text(255).pipe(
   )
 )
 
-/** A client has a few; together they stay far below what a row should hold. */
-const most = 32
-const mostCharacters = 8192
+/** More than real clients need, and small enough for a row. */
+const maxUris = 32
+const maxTotalCharacters = 8192
 
 const RedirectUri = Schema.String.pipe(
   Schema.filter((uri) => {
@@ -28,11 +28,11 @@ const RedirectUri = Schema.String.pipe(
 
 const RedirectUris = Schema.Array(RedirectUri).pipe(
   Schema.minItems(1, { message: () => "must have at least one" }),
-  Schema.maxItems(most, { message: () => `must be at most ${most}` }),
-  Schema.filter((uris) => uris.join("").length <= mostCharacters || "are too long together")
+  Schema.maxItems(maxUris, { message: () => `must be at most ${maxUris}` }),
+  Schema.filter((uris) => uris.join("").length <= maxTotalCharacters || "are too long together")
 )
 
-/** RFC 6749 §3.3. An empty one says nothing. */
+/** RFC 6749 §3.3. An empty one counts as absent. */
 const ScopeText = Text(2048).pipe(
   Schema.pattern(/^(?:[\x21\x23-\x5b\x5d-\x7e]+(?: +[\x21\x23-\x5b\x5d-\x7e]+)*)?$/, {
     message: () => "must be a list of scopes with spaces between"
@@ -41,7 +41,7 @@ const ScopeText = Text(2048).pipe(
 
 const Names = Schema.Array(Text(100)).pipe(Schema.maxItems(50))
 
-/** What a metadata document and a registration have in common (RFC 7591 §2); null is taken for absent. */
+/** Fields that metadata documents and registrations share (RFC 7591 §2); null counts as absent. */
 export const commonFields = {
   redirect_uris: RedirectUris,
   grant_types: Schema.optionalWith(

@@ -4,8 +4,8 @@ import { Either, Predicate, Schema } from "effect"
 import { ClientName, commonFields } from "./client-document-fields.ts"
 
 /**
- * A client's metadata document as far as we read it. A document is made for many
- * authorization servers: fields unknown to us are ignored, `logo_uri` and the like are never used.
+ * The fields that we read of a client's metadata document. A document is made for many authorization servers: unknown
+ * fields are ignored, `logo_uri` and the like are never used.
  */
 const Document = Schema.Struct({
   client_id: Schema.String,
@@ -20,10 +20,10 @@ export type ClientDocument = typeof Document.Type
 
 const decode = Schema.decodeUnknownEither(Document)
 
-/** The document is public: whatever it says of a secret, everybody knows (CIMD §4.1). */
+/** Not allowed: the document is public, so it can't hold a secret (CIMD §4.1). */
 const secrets = ["client_secret", "client_secret_expires_at"]
 
-/** The document when it is a valid one for the URL it was fetched from; else why not, in a sentence. */
+/** The document if it is valid for the URL it was fetched from; else a sentence that says why not. */
 export const checkDocument = (clientId: string, text: string): Either.Either<ClientDocument, string> => {
   let json: unknown
   try {
@@ -36,7 +36,7 @@ export const checkDocument = (clientId: string, text: string): Either.Either<Cli
   if (secret !== undefined) return Either.left(`${secret}: a public document has no secret`)
   return Either.flatMap(
     Either.mapLeft(decode(json), (error) => sentence(issuesOf(error))),
-    // Simple string comparison (RFC 3986 §6.2.1), so that no document speaks for another's URL.
+    // Simple string comparison (RFC 3986 §6.2.1), so that no document is valid for another URL.
     (document) =>
       document.client_id === clientId
         ? Either.right(document)

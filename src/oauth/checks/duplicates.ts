@@ -1,4 +1,4 @@
-/** The first parameter that is there more than once (RFC 6749 §3.1, §3.2). Repeating `resource` is RFC 8707's to judge. */
+/** The first repeated parameter (RFC 6749 §3.1, §3.2). `resource` may be repeated (RFC 8707). */
 export const duplicated = (params: URLSearchParams): string | undefined => {
   const seen = new Set<string>()
   for (const name of params.keys()) {

@@ -10,14 +10,14 @@ export class RegistrationError extends Data.TaggedError("RegistrationError")<{
 }> {}
 
 /**
- * Clients of ours have no secret. `client_secret_basic` is what leaving the method out means (§2), so asking for it says
- * no more than silence: both get `none`, which §2 lets a server put in its place. Keys of the client's own we can't do.
+ * Clients have no secret here. `client_secret_basic` is the default of the method (§2), so a client may name it without
+ * needing it: it gets `none` instead, as §2 allows. Methods with a client's own keys are not supported.
  */
 const AuthMethod = Schema.Literal("none", "client_secret_basic", "client_secret_post").annotations({
   message: () => "only none is supported"
 })
 
-/** Metadata that a server does not understand it must ignore (§2), a `software_statement` included (§3.1.1). */
+/** A server must ignore metadata that it does not understand (§2), a `software_statement` included (§3.1.1). */
 const Registration = Schema.Struct({
   client_name: Schema.optionalWith(ClientName, { nullable: true }),
   ...commonFields,
@@ -28,7 +28,7 @@ const Registration = Schema.Struct({
   Schema.filter(({ jwks, jwks_uri }) => jwks === undefined || jwks_uri === undefined || "jwks and jwks_uri: not both")
 )
 
-/** What is registered of the request. */
+/** The parts of the request that are stored. */
 export interface RegistrationRequest {
   readonly clientName: string
   readonly redirectUris: ReadonlyArray<string>
@@ -39,19 +39,19 @@ export interface RegistrationRequest {
 const grantTypes = ["authorization_code", "refresh_token"]
 const decode = Schema.decodeUnknownEither(Registration)
 
-/** RFC 6749 §5.2: printable ASCII without quotes and backslashes. What was sent may be in the sentence. */
+/** RFC 6749 §5.2: printable ASCII without quotes and backslashes. The sentence may quote the request. */
 const plain = (text: string) => text.replaceAll("\"", "'").replace(/[^\x20-\x5b\x5d-\x7e]/gu, "?")
 
-const refused = (issues: ReturnType<typeof issuesOf>) =>
+const registrationError = (issues: ReturnType<typeof issuesOf>) =>
   new RegistrationError({
     error: issues[0]?.path.startsWith("redirect_uris") === true ? "invalid_redirect_uri" : "invalid_client_metadata",
     description: plain(sentence(issues))
   })
 
-/** A registration request (RFC 7591 §2) with what is left out filled in. */
+/** A registration request (RFC 7591 §2) with defaults filled in. */
 export const checkRegistration = (input: unknown): Either.Either<RegistrationRequest, RegistrationError> =>
   Either.mapBoth(decode(input), {
-    onLeft: (error) => refused(issuesOf(error)),
+    onLeft: (error) => registrationError(issuesOf(error)),
     onRight: (metadata) => ({
       clientName: metadata.client_name ?? "Unnamed client",
       redirectUris: [...new Set(metadata.redirect_uris)],

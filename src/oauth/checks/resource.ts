@@ -3,30 +3,31 @@ import { platformResources } from "#src/oauth/scopes/platform-resource.ts"
 import { publicUrl, resourceUrls } from "#src/servers/addresses.ts"
 import { locator } from "#src/servers/locate.ts"
 
-/** What a resource names, and its canonical form: of a server's two URLs the one that is the audience of its tokens. */
+/** A parsed `resource` and its canonical form: of a server's two URLs the one that is the audience of its tokens. */
 export type NamedResource =
   | { readonly kind: "server"; readonly slug: string; readonly resource: string }
   | { readonly kind: "platform"; readonly resource: string }
 
 const absolute = /^https?:\/\/[^/?#@\\\s]+(\/[^?#\\\s]*)?$/i
 
-/** Clients that know only the endpoint they were given name that; what a token is for is the server. */
+/** Clients that know only a server's MCP endpoint send that; the token is for the server. */
 const endpoints = ["", "/mcp", "/sse"]
 
 /**
- * Reads `resource` (RFC 8707 §2): a hosted server by one of its two URLs, or our own MCP door. Undefined for anything
- * else, and for what only a parser's mending would turn into one of them (dot segments, backslashes, user names).
+ * Reads `resource` (RFC 8707 §2): a hosted server by one of its two URLs, or our own MCP endpoint. Undefined for
+ * anything else, and for texts that only a parser's repairs turn into one of them (dot segments, backslashes, user
+ * names).
  */
 export const resourceNamer = (settings: Settings) => {
   const locate = locator(settings)
-  const doors = new Set(Object.values(platformResources(settings)))
+  const ownResources = new Set(Object.values(platformResources(settings)))
   return (text: string): NamedResource | undefined => {
     const path = absolute.exec(text)
     if (path === null || !URL.canParse(text)) return undefined
     const url = new URL(text)
     if (url.pathname !== (path[1] ?? "/")) return undefined
     const canonical = url.origin + url.pathname.replace(/\/$/, "")
-    if (doors.has(canonical)) return { kind: "platform", resource: canonical }
+    if (ownResources.has(canonical)) return { kind: "platform", resource: canonical }
     const target = locate(url.host, url.pathname)
     if (target?.slug === undefined || target.kind !== "proxy") return undefined
     const { form, slug } = target

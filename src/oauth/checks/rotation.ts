@@ -1,16 +1,16 @@
-/** For so long a refresh token that was used may come again: clients ask twice, from two addresses, or lose an answer. */
+/** How long a rotated refresh token may be reused: clients send it twice, from two processes, or lose a response. */
 export const graceMillis = 60_000
 
 export interface Rotating {
   readonly expiresAt: Date
   readonly rotatedAt: Date | null
-  /** Whether the token that took its place was exchanged in its turn: its holder has it for certain, then. */
+  /** Whether a later token of the family was rotated, which proves that the client received the successor. */
   readonly successorUsed: boolean
 }
 
 /**
- * What to do with a refresh token: `rotate` it; `repeat` its successor; take it for stolen (`replay`, RFC 9700
- * §4.14.2); or refuse it as `expired`. `now` is in Unix milliseconds.
+ * What to do with a refresh token: `rotate` it; `repeat` its successor; treat it as stolen (`replay`, RFC 9700
+ * §4.14.2); or reject it as `expired`. `now` is in Unix milliseconds.
  */
 export const rotationOf = (
   { expiresAt, rotatedAt, successorUsed }: Rotating,

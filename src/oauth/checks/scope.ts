@@ -7,8 +7,8 @@ const scopeForm = /^[\x21\x23-\x5b\x5d-\x7e]+( +[\x21\x23-\x5b\x5d-\x7e]+)*$/
 const namesOf = (text: string) => [...new Set(text.split(" ").filter((name) => name !== ""))]
 
 /**
- * The scopes that a request asks of a resource that has `offered`, in that order. Scopes unknown there are left out,
- * as RFC 6749 §3.3 allows: clients ask for all they ever want. Left is why the request is refused.
+ * The requested scopes that the resource offers, in the order of `offered`. Unknown scopes are ignored, as RFC 6749
+ * §3.3 allows: clients send every scope they may ever need. Left is the reason for a rejection.
  */
 export const requestedScopes = (
   text: string | undefined,
@@ -21,16 +21,16 @@ export const requestedScopes = (
   const known = offered.filter((name) => names.includes(name))
   const offline = names.includes(offlineAccess) ? [offlineAccess] : []
   if (known.length > 0) return Either.right([...known, ...offline])
-  // A request for refresh tokens alone says nothing of what for.
+  // A request for `offline_access` alone does not say which access.
   return names.length === offline.length
     ? Either.right([...fallback, ...offline])
     : Either.left("none of the scopes is one of this resource")
 }
 
 /**
- * The same, and `offline_access` for a client that registered the `refresh_token` grant, whether it asked or not: many
- * ask for exactly the scopes that a 401 names, which `offline_access` is never among (docs/decisions/refresh-tokens.md).
- * It is then shown to the user, and granted, like any other.
+ * Adds `offline_access` for a client that registered the `refresh_token` grant, even if it did not ask: many clients
+ * request exactly the scopes of a 401, which never include it (docs/decisions/refresh-tokens.md). It is then shown to
+ * the user, and granted, like any other.
  */
 export const withRefreshing = (
   scopes: ReadonlyArray<string>,
@@ -38,7 +38,7 @@ export const withRefreshing = (
 ): ReadonlyArray<string> =>
   grantTypes.includes("refresh_token") && !scopes.includes(offlineAccess) ? [...scopes, offlineAccess] : scopes
 
-/** The scopes of a refreshed token: those of before, or fewer of them (RFC 6749 §6). Left is the first that is not. */
+/** The scopes of a refreshed token: the granted ones, or fewer (RFC 6749 §6). Left is the reason for a rejection. */
 export const narrowedScopes = (
   text: string | undefined,
   granted: ReadonlyArray<string>

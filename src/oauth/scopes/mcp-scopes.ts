@@ -1,23 +1,23 @@
 import { type McpScope, mcpScopes } from "./scopes.ts"
 
-/** What of MCP a message wants to do, in terms of scopes (docs/security.md, "Scopes"). */
+/** The scopes that an MCP message needs (docs/security.md, "Scopes"). */
 export type Need =
   /** Any one of these is enough; the first is the one to ask for. */
   | { readonly _tag: "OneOf"; readonly scopes: ReadonlyArray<McpScope> }
   /** `mcp:execute`; for a tool that is marked state-changing `mcp:write` is enough. */
   | { readonly _tag: "Tool"; readonly name: string }
-  /** What we can't tell may list, read and call: it takes all that a token can allow. */
+  /** An unknown message may list, read and call: it needs every scope. */
   | { readonly _tag: "Everything" }
 
 const oneOf = (...scopes: ReadonlyArray<McpScope>): Need => ({ _tag: "OneOf", scopes })
 export const everything: Need = { _tag: "Everything" }
-/** Belongs to every conversation. */
+/** For messages that every conversation needs. */
 export const anyScope = oneOf(...mcpScopes)
 const read = oneOf("mcp:read")
 
 /**
- * Methods of the revisions up to 2026-07-28. What a task was started for was allowed when it was started; fetching its
- * result is not asked again.
+ * Methods of the revisions up to 2026-07-28. A task's scopes are checked when it starts, and not again when its result
+ * is fetched.
  */
 const methods: ReadonlyMap<string, Need> = new Map([
   ...["initialize", "ping", "server/discover", "logging/setLevel", "tasks/get", "tasks/result"]
@@ -43,19 +43,19 @@ const needOf = (message: unknown): Need => {
   return methods.get(method) ?? (method.startsWith("notifications/") ? anyScope : everything)
 }
 
-/** What a JSON-RPC body needs: one message, or a batch of them (2025-03-26), each of which counts. */
+/** What a JSON-RPC body needs: one message, or each message of a batch (2025-03-26). */
 export const needsOf = (body: unknown): ReadonlyArray<Need> => {
   if (!Array.isArray(body)) return [needOf(body)]
   return body.length === 0 ? [everything] : body.map(needOf)
 }
 
-/** Where hosted servers speak MCP (docs/images.md); a closing slash makes no other address. */
+/** Where hosted servers speak MCP (docs/images.md), with or without a closing slash. */
 const endpoint = /^\/(mcp|message|sse)\/?(?:\?|$)/
 
 /**
- * What of MCP a request can be, by its HTTP method and address (MCP, Transports): a message, or what belongs to the
- * conversation without one, which is the stream of a GET and the end of a session. Undefined is everything else: the
- * same JSON, or the same `Accept`, may do anything there.
+ * The part of MCP that a request is, by its HTTP method and path (MCP, Transports): a message, or `conversation`, which
+ * is the stream of a GET or the end of a session. Undefined for everything else: at other paths the same JSON, or the
+ * same `Accept`, may do anything.
  */
 export const partOfMcp = (
   method: string,
@@ -69,13 +69,13 @@ export const partOfMcp = (
   return opensStream || (method === "DELETE" && name === "mcp") ? "conversation" : undefined
 }
 
-/** The scopes of ours in a `scope` claim. */
+/** The MCP scopes in a `scope` claim. */
 export const mcpScopesIn = (scope: string): ReadonlySet<McpScope> => {
   const words = new Set(scope.split(" "))
   return new Set(mcpScopes.filter((one) => words.has(one)))
 }
 
-/** Whether a token may do anything, so that nobody needs to look at what it is used for. */
+/** Whether a token allows everything, so that messages need no inspection. */
 export const allowsEverything = (scope: string) => {
   const padded = ` ${scope} `
   return padded.includes(" mcp:read ") && padded.includes(" mcp:execute ")
@@ -96,7 +96,7 @@ const missingFor = (
   }
 }
 
-/** The scopes that are missing for all of it, none when it may pass. `changes`: tools marked state-changing. */
+/** The scopes that are missing, empty when the request may pass. `changes`: tools marked state-changing. */
 export const missingScopes = (
   needs: ReadonlyArray<Need>,
   granted: ReadonlySet<McpScope>,

@@ -3,29 +3,29 @@ import { type Settings } from "#src/config/Settings.ts"
 import { Schema } from "effect"
 import { offlineAccess } from "./scopes.ts"
 
-/** The addresses of our own MCP door that a client can be pointed at. */
+/** The paths of our own MCP endpoint, by transport. */
 export const doors = ["mcp", "sse"] as const
 export type Door = typeof doors[number]
 
 /**
- * The resources that our own MCP door is, by address: clients compare the resource with the URL they were given
- * (RFC 9728 §3.3), so the older transport's address is one too. A token for either is good at the door.
+ * The resource URLs of our own MCP endpoint: clients compare the resource with the URL they were given (RFC 9728 §3.3),
+ * so the older transport's URL is a resource, too. A token for either is valid at both.
  */
 export const platformResources = ({ baseUrl }: Pick<Settings, "baseUrl">): Readonly<Record<Door, string>> => ({
   mcp: `${baseUrl}/mcp`,
   sse: `${baseUrl}/sse`
 })
 
-/** What a client can be granted there: the scopes of platform keys, and `account`. */
+/** The scopes that a client can be granted there: those of platform keys, and `account`. */
 export const platformScopes: ReadonlyArray<GrantedScope> = [...Scope.literals, accountScope]
 
 const isPlatformScope = Schema.is(Schema.Literal(...Scope.literals, accountScope))
 
-/** The scopes of a `scope` claim that count on the platform. */
+/** The platform scopes in a `scope` claim. */
 export const grantedScopes = (scope: string): ReadonlySet<GrantedScope> =>
   new Set(scope.split(" ").filter(isPlatformScope))
 
-/** The protected-resource document of the door (RFC 9728 §2). */
+/** The protected-resource document of our MCP endpoint (RFC 9728 §2). */
 export const platformResourceMetadata = (settings: Pick<Settings, "authUrl" | "baseUrl">, door: Door) => ({
   resource: platformResources(settings)[door],
   authorization_servers: [settings.authUrl],
