@@ -136,13 +136,13 @@ export const makeGateway = Effect.gen(function*() {
       closing: () => draining,
       onBytes: (count) => metering.addBytes(route.accountId, count),
       relocate: async () => {
-        routes.doubt(route.slug)
+        routes.expire(route.slug)
         const now = (await routes.find(route.slug).catch(() => undefined))?.machine
         return JSON.stringify(now) === JSON.stringify(machine) ? undefined : now
       },
       onFailure: (error, sent) => {
         logMachine(`The machine of ${route.slug} did not answer`, error)
-        routes.doubt(route.slug)
+        routes.expire(route.slug)
         const message = sent ? connectionLost : "The server can't be reached; try again shortly"
         respond(req, res, failure(502, "BAD_GATEWAY", message, draining ? { Connection: "close" } : {}))
       },
@@ -187,7 +187,7 @@ export const makeGateway = Effect.gen(function*() {
 
     const limit = plans[route.plan].requestsPerMonth
     if (limit !== null) {
-      if (metering.used(route.accountId) === undefined) await metering.learn(route.accountId)
+      if (metering.used(route.accountId) === undefined) await metering.load(route.accountId)
       if ((metering.used(route.accountId) ?? 0) >= limit) return respond(req, res, monthSpent(limit, Date.now()))
     }
     if (res.destroyed) return

@@ -32,7 +32,7 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
       if (yield* images.has(digest)) return
       yield* pull(imageUri, digest).pipe(
         Effect.catchIf(
-          () => readyImage.isMade(imageUri),
+          () => readyImage.isLocalBuild(imageUri),
           () => Effect.flatMap(readyImage.reference, (reference) => pull(reference, digest))
         )
       )

@@ -36,7 +36,7 @@ export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycl
 
     const happened = (server: ServerRow, event: "started" | "startFailed" | "stopped") =>
       Effect.flatMap(
-        states.happened(server.id, server.generation, event),
+        states.apply(server.id, server.generation, event),
         Option.match({ onNone: () => overtaken(server.id), onSome: (row) => Effect.succeed(servers.view(row)) })
       )
 

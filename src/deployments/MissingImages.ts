@@ -67,7 +67,7 @@ export class MissingImages extends Effect.Service<MissingImages>()("deployments/
     const happened = (id: string, serverId: string, event: "imageMissing" | "imageUnavailable" | "broughtBack") =>
       locks.withLock(serverId)(Effect.gen(function*() {
         const target = yield* desired(id, serverId)
-        if (target !== undefined) yield* states.happened(serverId, target.server.generation, event)
+        if (target !== undefined) yield* states.apply(serverId, target.server.generation, event)
         return target
       }))
 
@@ -143,7 +143,7 @@ export class MissingImages extends Effect.Service<MissingImages>()("deployments/
         yield* pullSlots.withPermits(1)(launch.fetch(deployment, digest)).pipe(
           Effect.zipRight(start(id, serverId)),
           Effect.catchIf(
-            (error) => isGone(error) && readyImage.isMade(deployment.imageUri),
+            (error) => isGone(error) && readyImage.isLocalBuild(deployment.imageUri),
             () => redeployReady(deployment)
           )
         )

@@ -82,7 +82,7 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
         "error",
         `The machine ended ${attempts} times in a row and is not started again; fix it and deploy, or restart the server`
       )
-      yield* states.happened(serverId, server.value.generation, "crashed")
+      yield* states.apply(serverId, server.value.generation, "crashed")
     })
 
     const check = Effect.fn("Reconciler.mind")(function*({ id, serverId }: Serving, state: MachineState | undefined) {
@@ -180,7 +180,7 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
         const deployment = Option.getOrUndefined(yield* fleet.servingOf(serverId))
         if (server === undefined || !mayHappen("recovered", server.status) || deployment?.id !== id) return
         yield* awaitHealthy({ ...server, machine: id, port: deployment.port, healthTimeoutSeconds: 1 })
-        yield* states.happened(serverId, server.generation, "recovered")
+        yield* states.apply(serverId, server.generation, "recovered")
         yield* log(serverId, "info", "The machine is healthy again")
       },
       (effect, { serverId }) =>

@@ -5,13 +5,13 @@ import { Publishing } from "./Publishing.ts"
 
 export const PublishingLive = Layer.provide(Publishing.Default, PublicationsRepo.Default)
 
-/** Publications that were cut off go on: at the start, and later those that another instance left. */
+/** Resumes interrupted publications: at the start, and every minute those of an instance that ended. */
 export const PublicationJobsLive = Layer.scopedDiscard(Effect.gen(function*() {
-  const { carryOn } = yield* Publishing
+  const { resume } = yield* Publishing
   const jobs = yield* Jobs
   yield* Effect.catchAllCause(
-    carryOn,
+    resume,
     (cause) => Effect.logWarning("Unfinished publications could not be looked for; trying again", cause)
   )
-  yield* jobs.once("Carrying on with publications", "1 minute", carryOn, { after: "1 minute" })
+  yield* jobs.once("Carrying on with publications", "1 minute", resume, { after: "1 minute" })
 }))

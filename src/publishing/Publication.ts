@@ -7,12 +7,12 @@ import { failsWith } from "#src/shared/Failure.ts"
 import { Input, Name, optional, Text } from "#src/shared/text.ts"
 import { Schema } from "effect"
 
-/** A tool's arguments and a JSON body are at most 1 MiB; a bigger file takes the two steps of an import. */
-const mostCharacters = 900_000
+/** A tool's arguments and a JSON body are at most 1 MiB; a bigger file needs the two steps of an import. */
+const maxCharacters = 900_000
 
 export const publishFields = {
   filename: Name.annotations({ description: "menu.csv or business.json: the extension decides how it is read" }),
-  content: Text(mostCharacters).annotations({ description: "The file's text" }),
+  content: Text(maxCharacters).annotations({ description: "The file's text" }),
   name: optional(Name).annotations({ description: "The business's name; a JSON file has it already" }),
   templateType: optional(TemplateType),
   profile: optional(Profile),
@@ -25,7 +25,7 @@ export const publishFields = {
 }
 export const Publish = Input(publishFields)
 
-/** What one call has made, and where agents find it. */
+/** What one call created, and where agents find it. */
 export const Publication = Schema.Struct({
   businessId: BusinessId,
   business: Business,
@@ -38,7 +38,7 @@ export const Publication = Schema.Struct({
 }).annotations({ title: "Publication" })
 export type Publication = typeof Publication.Type
 
-/** Somebody deleted what was being published. */
+/** The business or its server was deleted during the publication. */
 export class PublicationCutOff extends Schema.TaggedError<PublicationCutOff>()("PublicationCutOff", {
   businessId: Schema.String,
   serverId: Schema.String
@@ -46,7 +46,7 @@ export class PublicationCutOff extends Schema.TaggedError<PublicationCutOff>()("
   override get message() {
     return "The business or its server was changed by somebody else while it was being published"
   }
-  /** What there may be of it. */
+  /** Ids of what may still exist. */
   get details() {
     return { businessId: this.businessId, serverId: this.serverId }
   }

@@ -5,7 +5,7 @@ import { many, maybe, run } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"
 
-/** What a publication has still to do. `visible` is null once somebody else has shown or hidden the listing. */
+/** A publication in progress. `visible` is null once somebody else has shown or hidden the listing. */
 const Unfinished = Schema.Struct({
   listingId: Schema.String,
   businessId: Schema.String,
@@ -15,18 +15,18 @@ const Unfinished = Schema.Struct({
 })
 export type Unfinished = typeof Unfinished.Type
 
-const Left = Schema.Struct({
+const OwnedPublication = Schema.Struct({
   ...Unfinished.fields,
   name: Schema.String,
   accountId: AccountId,
   email: Schema.String,
   plan: PlanName
 })
-export type Left = typeof Left.Type
+export type OwnedPublication = typeof OwnedPublication.Type
 
 const Id = Schema.Struct({ id: Schema.String })
 
-/** Publications that have not come to their end. */
+/** Unfinished publications. */
 export class PublicationsRepo extends Effect.Service<PublicationsRepo>()("publishing/PublicationsRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
@@ -36,16 +36,16 @@ export class PublicationsRepo extends Effect.Service<PublicationsRepo>()("publis
       sql`DELETE FROM publications WHERE listing_id = ${listingId} RETURNING visible`
     )
 
-    const take = Effect.fnUntraced(function*(listingId: string) {
-      // The listing first: whoever shows or hides it locks in this order too.
+    const end = Effect.fnUntraced(function*(listingId: string) {
+      // The listing first: the same lock order as in showing and hiding it.
       if (Option.isNone(yield* lockListing(listingId))) return yield* new ListingNotFound()
       return Option.getOrNull(yield* remove(listingId))
     })
 
     return {
       insert: ({ businessId: _, ...row }: Unfinished) => run(sql`INSERT INTO publications ${sql.insert(row)}`),
-      /** The oldest first, each with who owns it. */
-      left: many(Left)(() =>
+      /** Oldest first, each with the account that owns it now. */
+      unfinished: many(OwnedPublication)(() =>
         sql`SELECT w.listing_id, w.server_id, w.image_uri, w.visible, b.id AS business_id, b.name, p.account_id,
               u.email, u.plan
             FROM publications w JOIN listings l ON l.id = w.listing_id JOIN businesses b ON b.id = l.business_id
@@ -54,10 +54,10 @@ export class PublicationsRepo extends Effect.Service<PublicationsRepo>()("publis
       firstDeployment: maybe(Id.pipe(Schema.pluck("id")))((serverId: string) =>
         sql`SELECT id FROM deployments WHERE server_id = ${serverId} ORDER BY version LIMIT 1`
       ),
-      /** Ends a publication, in a transaction: whether its listing is to be shown, null when that is not its to say. */
-      take,
+      /** Ends a publication, in a transaction: whether to show its listing, null when somebody else decided that. */
+      end,
       drop: (listingId: string) => run(remove(listingId)),
-      /** After a day nobody waits for it any more. */
+      /** Drops publications after a day, when nobody waits for them any more. */
       dropOld: run(sql`DELETE FROM publications WHERE created_at < now() - interval '1 day'`)
     } as const
   })

@@ -16,17 +16,17 @@ import { transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Fiber, Schema } from "effect"
 import { type Publication, PublicationCutOff, type Publish } from "./Publication.ts"
-import { type Left, PublicationsRepo, type Unfinished } from "./PublicationsRepo.ts"
+import { type OwnedPublication, PublicationsRepo, type Unfinished } from "./PublicationsRepo.ts"
 
 type Publish = typeof Publish.Type
 
-const Named = Schema.parseJson(Schema.Struct({ business: Schema.Struct({ name: Schema.NonEmptyTrimmedString }) }))
+const NamedFile = Schema.parseJson(Schema.Struct({ business: Schema.Struct({ name: Schema.NonEmptyTrimmedString }) }))
 const serverOf = Schema.decodeSync(CreateServer)
-/** Steps before the deployment's own, and all of them with the one after. */
+/** Steps before those of the deployment, and the total with the one after it. */
 const before = 2
 const total = before + stepOf("pending").total + 1
 
-/** What can't be: all that a publication works on is its own, and locked. */
+/** Impossible errors: a publication works only on rows that it created in the same transaction. */
 const impossible = {
   BadRequest: Effect.die,
   BusinessNotFound: Effect.die,
@@ -38,13 +38,13 @@ const impossible = {
   TooManyPreviews: Effect.die
 }
 
-const byOthers = (businessId: string, serverId: string) => {
+const concurrentChanges = (businessId: string, serverId: string) => {
   const cutOff = () => new PublicationCutOff({ businessId, serverId })
   return { DeploymentNotFound: cutOff, ListingNotFound: cutOff, ServerNotFound: cutOff }
 }
 
-/** Whoever could publish may have it carried on: as the account that owns it by now. */
-const asOwner = ({ accountId, email, plan }: Left) =>
+/** Acts as the account that owns the publication now: it needs no further permission to be resumed. */
+const asOwner = ({ accountId, email, plan }: OwnedPublication) =>
   Effect.provideService(CurrentActor, {
     accountId,
     email,
@@ -52,18 +52,18 @@ const asOwner = ({ accountId, email, plan }: Left) =>
     credential: { kind: "session", id: "publication", expiresAt: new Date(8.64e15) }
   })
 
-/** A name that was given, or the one in a JSON file. What is wrong with such a file the import tells better. */
+/** The `name` argument, or the name in a JSON file. The import reports errors in such a file better than we could. */
 const nameOf = ({ content, filename, name }: Publish) => {
   if (name !== undefined) return Effect.succeed(name)
   return /\.csv$/i.test(filename)
     ? Invalid.field("name", "is required with a CSV file, which has no name of the business")
-    : Schema.decode(Named)(content).pipe(
+    : Schema.decode(NamedFile)(content).pipe(
       Effect.map(({ business }) => business.name),
       Effect.orElseSucceed(() => "Business")
     )
 }
 
-/** From a file to a listing that agents find and a server that answers them, in one call. */
+/** Publishes a file in one call: a business, a running server, and a listing that agents find. */
 export class Publishing extends Effect.Service<Publishing>()("publishing/Publishing", {
   effect: Effect.gen(function*() {
     const businesses = yield* Businesses
@@ -83,7 +83,7 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
       return newest ?? (yield* projects.create({ name: "My project" }))
     })
 
-    /** All of it or nothing: a file that can't be imported, or a plan that is full, leaves no trace. */
+    /** Creates all or nothing: a file that can't be imported, or a plan at its limit, leaves no trace. */
     const make = Effect.fn("Publishing.make")(
       function*(input: Publish, imageUri: string) {
         const project = yield* projectFor(input.projectId)
@@ -113,8 +113,8 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
       transactionally(sql)
     )
 
-    /** The server's first deployment, begun unless there is one: two that carry on at once follow the same. */
-    const deployed = Effect.fn("Publishing.deployed")(function*({ imageUri, serverId }: Unfinished) {
+    /** The server's first deployment, started unless there is one: concurrent runs follow the same deployment. */
+    const ensureDeployment = Effect.fn("Publishing.deployed")(function*({ imageUri, serverId }: Unfinished) {
       const first = repo.firstDeployment(serverId)
       const begin = Effect.map(deployments.deploy(serverId, { imageUri }), ({ id }) => id)
       return yield* Effect.flatten(first).pipe(
@@ -123,54 +123,54 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
       )
     })
 
-    /** The end, once: a listing that was shown or hidden by somebody meanwhile stays as they left it. */
+    /** Ends the publication, once: a listing that somebody showed or hid meanwhile stays as it is. */
     const conclude = Effect.fn("Publishing.conclude")(function*(
       { businessId, listingId }: Unfinished,
       runs: boolean
     ) {
-      const visible = yield* repo.take(listingId)
+      const visible = yield* repo.end(listingId)
       return visible === null
         ? yield* listings.ofBusiness(businessId)
         : yield* listings.setVisible(listingId, { visible: visible && runs })
     }, transactionally(sql))
 
-    /** What this process works at: nothing that its own sweep should take up. */
-    const atWork = new Set<string>()
+    /** Publications that run in this process, which `resume` must skip. */
+    const inProgress = new Set<string>()
 
     const run = Effect.fn("Publishing.run")(
-      function*(unfinished: Unfinished, tell: Report) {
+      function*(unfinished: Unfinished, report: Report) {
         const deployment = yield* deployments.follow(
-          yield* deployed(unfinished),
-          ({ message, step }) => tell({ message, step: before + step, total })
+          yield* ensureDeployment(unfinished),
+          ({ message, step }) => report({ message, step: before + step, total })
         )
         const message = unfinished.visible === true ? "Showing the listing" : "Leaving the listing hidden"
-        yield* tell({ step: total, total, message })
+        yield* report({ step: total, total, message })
         return { deployment, listing: yield* conclude(unfinished, deployment.status === "running") }
       },
       (effect, { businessId, listingId, serverId }) =>
         Effect.acquireUseRelease(
-          Effect.sync(() => atWork.add(listingId)),
+          Effect.sync(() => inProgress.add(listingId)),
           () =>
-            Effect.catchTags(effect, byOthers(businessId, serverId)).pipe(
+            Effect.catchTags(effect, concurrentChanges(businessId, serverId)).pipe(
               Effect.tapErrorTag("PublicationCutOff", () => repo.drop(listingId))
             ),
-          () => Effect.sync(() => atWork.delete(listingId))
+          () => Effect.sync(() => inProgress.delete(listingId))
         )
     )
 
     /**
-     * Imports the file into a new business, gives it a server, deploys the ready image there, and shows the listing
-     * once it runs. A deployment that fails is told in `deployment`, and the listing stays hidden; whoever hangs up
-     * stops nothing.
+     * Imports the file into a new business, creates its server, deploys the ready image there, and shows the listing
+     * once it runs. A failed deployment is reported in `deployment`, and the listing stays hidden. The publication goes
+     * on when the caller disconnects.
      */
-    const publish = Effect.fn("Publishing.publish")(function*(input: Publish, tell: Report) {
+    const publish = Effect.fn("Publishing.publish")(function*(input: Publish, report: Report) {
       yield* disk.check
-      yield* tell({ step: 0, total, message: "Finding the ready server's image" })
+      yield* report({ step: 0, total, message: "Finding the ready server's image" })
       const imageUri = yield* readyImage.reference
-      yield* tell({ step: 1, total, message: `Importing ${input.filename}` })
+      yield* report({ step: 1, total, message: `Importing ${input.filename}` })
       const { business, importedItems, server, unfinished, warnings } = yield* make(input, imageUri)
-      yield* tell({ step: before, total, message: `Made ${business.name} with ${importedItems} items` })
-      const rest = yield* Fiber.join(yield* Effect.forkDaemon(run(unfinished, tell)))
+      yield* report({ step: before, total, message: `Made ${business.name} with ${importedItems} items` })
+      const rest = yield* Fiber.join(yield* Effect.forkDaemon(run(unfinished, report)))
       return {
         ...rest,
         businessId: business.id,
@@ -182,33 +182,33 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
       } satisfies Publication
     }, withPolicy(sessionOnly))
 
-    const finish = (left: Left) =>
+    const finish = (publication: OwnedPublication) =>
       Effect.zipRight(
-        Effect.logInfo(`Carrying on with the publication of ${left.name}`),
-        run(left, () => Effect.void)
+        Effect.logInfo(`Carrying on with the publication of ${publication.name}`),
+        run(publication, () => Effect.void)
       ).pipe(
-        asOwner(left),
+        asOwner(publication),
         Effect.catchTag(
           "PublicationCutOff",
-          ({ message }) => Effect.logWarning(`The publication of ${left.name} is given up. ${message}`)
+          ({ message }) => Effect.logWarning(`The publication of ${publication.name} is given up. ${message}`)
         ),
         Effect.catchAllCause((cause) =>
-          Effect.logWarning(`The publication of ${left.name} could not be carried on; trying again`, cause)
+          Effect.logWarning(`The publication of ${publication.name} could not be carried on; trying again`, cause)
         )
       )
 
     /**
-     * Carries on with what ended before its time: with this program, or another on the same database. When it returns
-     * all of that is being deployed; the rest is done in the scope's background.
+     * Resumes publications that were interrupted when this program, or another on the same database, ended. When it
+     * returns, all of them are being deployed; the rest runs in the background of the scope.
      */
-    const carryOn = Effect.gen(function*() {
+    const resume = Effect.gen(function*() {
       yield* repo.dropOld
-      const left = (yield* repo.left).filter(({ listingId }) => !atWork.has(listingId))
-      // What fails here fails again, and is told, in the background.
-      yield* Effect.forEach(left, (one) => Effect.exit(asOwner(one)(deployed(one))), { discard: true })
-      yield* Effect.forkScoped(Effect.forEach(left, finish, { concurrency: "unbounded", discard: true }))
+      const unfinished = (yield* repo.unfinished).filter(({ listingId }) => !inProgress.has(listingId))
+      // A failure here happens again in the background, where it is logged.
+      yield* Effect.forEach(unfinished, (one) => Effect.exit(asOwner(one)(ensureDeployment(one))), { discard: true })
+      yield* Effect.forkScoped(Effect.forEach(unfinished, finish, { concurrency: "unbounded", discard: true }))
     }).pipe(Effect.withSpan("Publishing.carryOn"))
 
-    return { publish, carryOn } as const
+    return { publish, resume } as const
   })
 }) {}

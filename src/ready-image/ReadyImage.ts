@@ -17,23 +17,23 @@ export class NoReadyImage
 
 const folder = "ready-image"
 
-/** The image that serves businesses: `READY_IMAGE`, else one made below the home, in development only. */
+/** The image that serves businesses: `READY_IMAGE`, or in development one built below the home. */
 export class ReadyImage extends Effect.Service<ReadyImage>()("ready-server/ReadyImage", {
   effect: Effect.gen(function*() {
     const { home, production, readyImage } = yield* CurrentSettings
-    const oneAtATime = (yield* Effect.makeSemaphore(1)).withPermits(1)
-    const made = oneAtATime(Effect.tryPromise({
+    const exclusively = (yield* Effect.makeSemaphore(1)).withPermits(1)
+    const built = exclusively(Effect.tryPromise({
       try: () => buildReadyImage(join(home, folder)),
       catch: (error) => new NoReadyImage({ reason: orDiskFull(messageOf(error)) })
     }))
-    const set = new NoReadyImage({ reason: "the operator sets READY_IMAGE to where npm run image:ready was pushed" })
-    /** An image reference to deploy; made on first use (2 or 3 seconds). */
+    const notConfigured = new NoReadyImage({ reason: "the operator sets READY_IMAGE to where npm run image:ready was pushed" })
+    /** An image reference to deploy; built on first use (2 or 3 seconds). */
     const reference = Option.match(readyImage, {
-      onNone: () => production ? set : Effect.map(made, ({ path }) => `oci:${path}`),
+      onNone: () => production ? notConfigured : Effect.map(built, ({ path }) => `oci:${path}`),
       onSome: (uri) => Effect.succeed(uri)
     })
-    /** Whether an address is one that `reference` gave, here or in another home: its image can be made again. */
-    const isMade = (imageUri: string) => imageUri.startsWith("oci:") && basename(imageUri) === folder
-    return { reference, isMade } as const
+    /** Whether a reference is a locally built one, of this home or another: its image can be built again. */
+    const isLocalBuild = (imageUri: string) => imageUri.startsWith("oci:") && basename(imageUri) === folder
+    return { reference, isLocalBuild } as const
   })
 }) {}

@@ -12,23 +12,23 @@ export interface ReadyImage {
   readonly path: string
   /** Digest of the image manifest. */
   readonly digest: string
-  /** False when an image of the same content was there already. */
+  /** False when an image with the same content already existed. */
   readonly built: boolean
 }
 
-/** Beside this code when it runs from dist/, else in the project's dist/. */
+/** Next to this code when it runs from dist/, else in the project's dist/. */
 const bundledServer = (): string => {
-  const places = ["ready-server.js", "../../dist/ready-server.js"].map((place) =>
+  const candidates = ["ready-server.js", "../../dist/ready-server.js"].map((place) =>
     fileURLToPath(new URL(place, import.meta.url))
   )
-  const found = places.find((place) => existsSync(place))
+  const found = candidates.find((place) => existsSync(place))
   if (found === undefined) throw new Error("dist/ready-server.js is not there: run npm run build first")
   return found
 }
 
 const Descriptor = Schema.Struct({ digest: Schema.String, size: Schema.Number })
 const Manifest = Schema.parseJson(Schema.Struct({ config: Descriptor, layers: Schema.Array(Descriptor) }))
-/** Beside the layout: what the image in it was made of. */
+/** Stored with the layout: what its image was built from. */
 const Record = Schema.parseJson(Schema.Struct({ inputs: Schema.String, digest: Schema.String }))
 const recordFile = "berth-inputs.json"
 
@@ -40,7 +40,7 @@ const partsOf = async (layout: string, digest: string) => {
   return [config, ...layers]
 }
 
-/** The digest of the image made of these inputs, when the layout has it whole. */
+/** The digest of the image built from these inputs, if the layout holds it completely. */
 const present = async (layout: string, inputs: string): Promise<string | undefined> => {
   try {
     await stat(join(layout, "index.json"))
@@ -53,7 +53,7 @@ const present = async (layout: string, inputs: string): Promise<string | undefin
   }
 }
 
-/** An image is 40 MB: the one that was replaced goes. */
+/** Removes the blobs of replaced images: an image is 40 MB. */
 const keepOnly = async (layout: string, digest: string) => {
   const kept = new Set([digest, ...(await partsOf(layout, digest)).map((part) => part.digest)])
   for (const name of await readdir(blobs(layout))) {
@@ -61,7 +61,7 @@ const keepOnly = async (layout: string, digest: string) => {
   }
 }
 
-/** The server by its content; Node and its libraries, 100 MB, by size and time of change. */
+/** The server by its content; Node and its libraries (100 MB) by size and modification time. */
 const fingerprint = async (server: string, files: ReadonlyArray<ImageFile>): Promise<string> => {
   const hash = createHash("sha256").update(`1 ${process.arch} ${process.version}\n`).update(await readFile(server))
   for (const { path, source } of files) {
@@ -74,8 +74,8 @@ const fingerprint = async (server: string, files: ReadonlyArray<ImageFile>): Pro
 const users = "root:x:0:0:root:/:/sbin/nologin\nnobody:x:65534:65534:nobody:/:/sbin/nologin\n"
 
 /**
- * Makes the OCI image of the ready server from scratch, without Docker: the Node that runs this, its libraries, and
- * the one bundled file. Takes two or three seconds; nothing when the content has not changed.
+ * Builds the OCI image of the ready server from scratch, without Docker: the Node that runs this, its libraries, and
+ * the one bundled file. Takes two or three seconds; does nothing when the inputs have not changed.
  *
  * @param outDir where the image layout goes; made when absent
  */
@@ -97,7 +97,7 @@ export const buildReadyImage = async (
     { type: "file", path: "etc/passwd", content: users },
     { type: "file", path: "etc/group", content: "root:x:0:\nnogroup:x:65534:\n" },
     { type: "directory", path: "tmp", mode: 0o1777 },
-    // Mount points: a driver that shows the image read-only cannot make them.
+    // Mount points: a driver that mounts the image read-only cannot make them.
     ...["dev", "proc", "sys"].map((path) => ({ type: "directory", path }) as const)
   ]
   const app: ReadonlyArray<LayoutEntry> = [

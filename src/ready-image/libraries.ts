@@ -5,14 +5,14 @@ import { promisify } from "node:util"
 
 const run = promisify(execFile)
 
-/** A file of the image and where its bytes come from. */
+/** A file of the image and its source on the host. */
 export interface ImageFile {
   readonly path: string
   readonly source: string
 }
 
-/** Where ld.so looks without being told; a library from anywhere else needs `LD_LIBRARY_PATH`. */
-const searched = /^\/(usr\/)?lib(64|32)?(\/[a-z0-9_]+-linux-[a-z0-9]+)?$/
+/** Directories that ld.so searches by default; libraries elsewhere need `LD_LIBRARY_PATH`. */
+const searchedByDefault = /^\/(usr\/)?lib(64|32)?(\/[a-z0-9_]+-linux-[a-z0-9]+)?$/
 
 /** The lines of ldd that name a file: `libm.so.6 => /lib/…/libm.so.6 (0x…)`, `/lib64/ld-linux-x86-64.so.2 (0x…)`. */
 export const parseLdd = (output: string): ReadonlyArray<string> => {
@@ -32,8 +32,8 @@ const ldd = async (binary: string): Promise<ReadonlyArray<string>> => {
   }
 }
 
-/** Distributions may build Node with parts of it outside the binary (Debian: below /usr/share/nodejs). */
-const outside = async (): Promise<ReadonlyArray<ImageFile>> => {
+/** Distributions may build Node with parts outside the binary (Debian: below /usr/share/nodejs). */
+const externalBuiltins = async (): Promise<ReadonlyArray<ImageFile>> => {
   const embedded = (process.config.variables as { readonly node_builtin_shareable_builtins?: ReadonlyArray<string> })
     .node_builtin_shareable_builtins ?? []
   const parts = ["acorn", "cjs-module-lexer", "minimatch", "undici"].filter((name) =>
@@ -49,8 +49,8 @@ const outside = async (): Promise<ReadonlyArray<ImageFile>> => {
 }
 
 /**
- * The running Node and every library it is linked with, each at the path the loader opens it by. Symbolic links of the
- * host (`/lib` to `/usr/lib`, `libstdc++.so.6` to its version) become plain files: nothing is left to dangle.
+ * The running Node and every library it is linked with, each at the path at which the loader opens it. Symbolic links
+ * of the host (`/lib` to `/usr/lib`, `libstdc++.so.6` to its version) become plain files, so that none dangles.
  */
 export const nodeFiles = async (): Promise<{
   readonly node: string
@@ -59,8 +59,8 @@ export const nodeFiles = async (): Promise<{
 }> => {
   const binary = await realpath(process.execPath)
   const libraries = await ldd(binary)
-  const elsewhere = [
-    ...new Set(libraries.map((path) => dirname(path)).filter((directory) => !searched.test(directory)))
+  const otherDirectories = [
+    ...new Set(libraries.map((path) => dirname(path)).filter((directory) => !searchedByDefault.test(directory)))
   ]
   const node = "/usr/local/bin/node"
   return {
@@ -68,8 +68,8 @@ export const nodeFiles = async (): Promise<{
     files: [
       { path: node, source: binary },
       ...await Promise.all(libraries.map(async (path) => ({ path, source: await realpath(path) }))),
-      ...await outside()
+      ...await externalBuiltins()
     ],
-    libraryPath: elsewhere.length === 0 ? undefined : elsewhere.join(":")
+    libraryPath: otherDirectories.length === 0 ? undefined : otherDirectories.join(":")
   }
 }

@@ -4,26 +4,27 @@ import { randomUUID } from "node:crypto"
 import type { ServerResponse } from "node:http"
 
 const keepAliveMs = 15_000
-/** Answers waiting for a client that does not read; above this it is cut off. */
-const maxWaiting = 8_000_000
+/** Bytes buffered for a client that does not read; above this it is disconnected. */
+const maxBufferedBytes = 8_000_000
 
 /**
  * The HTTP+SSE transport of MCP 2024-11-05. The SDK's own announces an absolute `/message`, which loses the path prefix
- * when a gateway serves this machine below one (`/s/{slug}/sse`); a relative reference resolves right in both forms.
+ * when a gateway serves this machine below one (`/s/{slug}/sse`); a relative reference resolves correctly in both
+ * forms.
  */
 export class SseTransport implements Transport {
   readonly sessionId: string = randomUUID()
-  /** Who opened it, and alone may post to it. */
-  readonly holder: string
+  /** The caller that opened it, the only one that may post to it. */
+  readonly caller: string
   onclose?: () => void
   onerror?: (error: Error) => void
   onmessage?: (message: JSONRPCMessage) => void
   readonly #response: ServerResponse
   #timer: NodeJS.Timeout | undefined
 
-  constructor(response: ServerResponse, holder: string) {
+  constructor(response: ServerResponse, caller: string) {
     this.#response = response
-    this.holder = holder
+    this.caller = caller
   }
 
   async start(): Promise<void> {
@@ -40,7 +41,7 @@ export class SseTransport implements Transport {
     })
   }
 
-  /** Hands a posted message to the server; false when it is not JSON-RPC. */
+  /** Passes a posted message to the server; false when it is not JSON-RPC. */
   receive(body: unknown): boolean {
     const message = JSONRPCMessageSchema.safeParse(body)
     if (message.success) this.onmessage?.(message.data)
@@ -54,7 +55,7 @@ export class SseTransport implements Transport {
   #write(text: string): void {
     if (this.#response.writableEnded || this.#response.destroyed) return
     this.#response.write(text)
-    if (this.#response.writableLength > maxWaiting) this.#response.destroy()
+    if (this.#response.writableLength > maxBufferedBytes) this.#response.destroy()
   }
 
   async close(): Promise<void> {

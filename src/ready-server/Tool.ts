@@ -8,20 +8,20 @@ export interface Tool {
 }
 
 /** `Schema.Int` carries a name, which would become a `$ref`. */
-export const Whole = Schema.Number.pipe(Schema.int())
+export const Integer = Schema.Number.pipe(Schema.int())
 
-/** What a caller sent, for a message that tells it: as much as names it. */
+/** Shortens a caller's text, to quote it in a message. */
 export const brief = (text: string) => text.length <= 100 ? text : `${text.slice(0, 99).toWellFormed()}…`
 
-const refused = (message: string): CallToolResult => ({ isError: true, content: [{ type: "text", text: message }] })
+const errorResult = (message: string): CallToolResult => ({ isError: true, content: [{ type: "text", text: message }] })
 
-/** The first three things wrong, each with its argument; never the value that was sent. */
+/** The first three errors, each with its argument; never the value that was sent. */
 const describe = (error: ParseResult.ParseError): string =>
   issuesOf(error).slice(0, 3).map(({ message, path }) =>
     path === "" ? `they ${message}` : `"${brief(path)}" ${message}`
   ).join("; ").slice(0, 400)
 
-/** No `$schema`: some clients' validators refuse to load a dialect by name. No fields: what is sent is not looked at. */
+/** No `$schema`: some clients' validators refuse to load a dialect by name. Without fields any input is accepted. */
 const objectSchema = (schema: Schema.Schema.AnyNoContext): ToolListing["inputSchema"] => {
   const { $defs, properties, required, type } = JSONSchema.make(schema) as Partial<JSONSchema.JsonSchema7Object> & {
     readonly $defs?: Record<string, object>
@@ -38,9 +38,9 @@ const objectSchema = (schema: Schema.Schema.AnyNoContext): ToolListing["inputSch
 }
 
 /**
- * A read-only tool: arguments are checked against its schema, and a refusal (`Left`) is a sentence that says how to do
- * better. Results are given as structured content and, for clients without it, as the same JSON in a text block
- * (MCP 2025-11-25, Tools § Structured Content).
+ * A read-only tool: arguments are checked against its schema, and an error (`Left`) is a sentence that says how to
+ * correct the call. Results are structured content and, for clients without it, the same JSON in a text block (MCP
+ * 2025-11-25, Tools § Structured Content).
  */
 export const readTool = <I, IE, O extends Record<string, unknown>>(options: {
   readonly name: string
@@ -68,10 +68,10 @@ export const readTool = <I, IE, O extends Record<string, unknown>>(options: {
     },
     call: (args) =>
       Either.match(decode(args ?? {}), {
-        onLeft: (error) => refused(`The arguments are not right: ${describe(error)}.`),
+        onLeft: (error) => errorResult(`The arguments are not right: ${describe(error)}.`),
         onRight: (input) =>
           Either.match(options.run(input), {
-            onLeft: refused,
+            onLeft: errorResult,
             onRight: (output) => ({
               content: [{ type: "text", text: JSON.stringify(output) }],
               structuredContent: output

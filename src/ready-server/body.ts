@@ -6,10 +6,10 @@ export type Body =
   | { readonly _tag: "Json"; readonly value: unknown }
   | { readonly _tag: "NotJson" }
   | { readonly _tag: "TooLarge" }
-  /** The client hung up: there is nobody to answer. */
+  /** The client disconnected: no response is possible. */
   | { readonly _tag: "Gone" }
 
-/** Reads a JSON body, holding no more than the limit in memory. */
+/** Reads a JSON body, with no more than the limit in memory. */
 export const readJson = (request: IncomingMessage): Promise<Body> =>
   new Promise((resolve) => {
     if (Number(request.headers["content-length"] ?? 0) > maxBodyBytes) return resolve({ _tag: "TooLarge" })

@@ -1,22 +1,22 @@
 import { weekdays } from "#src/format/opening-day.ts"
 import type { ReadyConfig } from "#src/format/ReadyConfig.ts"
 import { Either, Schema } from "effect"
-import { allHours, formatLocal, horizonDays, localClock, momentOf, openingAt } from "./hours.ts"
-import { readTool, type Tool, Whole } from "./Tool.ts"
+import { allHours, formatLocal, horizonDays, localClock, parseMoment, openingAt } from "./hours.ts"
+import { readTool, type Tool, Integer } from "./Tool.ts"
 
-const stated = (text: string): string | null => text.trim() === "" ? null : text
-const Stated = Schema.NullOr(Schema.String)
+const textOrNull = (text: string): string | null => text.trim() === "" ? null : text
+const TextOrNull = Schema.NullOr(Schema.String)
 
 const Business = Schema.Struct({
   name: Schema.String,
-  description: Stated,
-  category: Stated,
+  description: TextOrNull,
+  category: TextOrNull,
   templateType: Schema.String,
   contact: Schema.Struct({
-    phone: Stated,
-    email: Stated,
-    website: Stated,
-    address: Schema.Struct({ line1: Stated, city: Stated, state: Stated, zip: Stated, country: Stated }),
+    phone: TextOrNull,
+    email: TextOrNull,
+    website: TextOrNull,
+    address: Schema.Struct({ line1: TextOrNull, city: TextOrNull, state: TextOrNull, zip: TextOrNull, country: TextOrNull }),
     coordinates: Schema.NullOr(Schema.Struct({ lat: Schema.Number, lng: Schema.Number }))
   }),
   featureFlags: Schema.Struct({
@@ -26,10 +26,10 @@ const Business = Schema.Struct({
     faq: Schema.Boolean,
     menuBrowsing: Schema.Boolean
   }),
-  catalogItemCount: Schema.NullOr(Whole).annotations({ description: "Null: no catalog has been published yet." })
+  catalogItemCount: Schema.NullOr(Integer).annotations({ description: "Null: no catalog has been published yet." })
 })
 
-/** Picks each field by name: what a configuration holds beyond these (integrations above all) is never served. */
+/** Picks each field by name: other parts of a configuration (above all integrations) are never served. */
 const getBusiness = ({ business, catalog, contact, featureFlags, templateType }: ReadyConfig): Tool =>
   readTool({
     name: "get_business",
@@ -42,19 +42,19 @@ const getBusiness = ({ business, catalog, contact, featureFlags, templateType }:
     run: () =>
       Either.right({
         name: business.name,
-        description: stated(business.description),
-        category: stated(business.category),
+        description: textOrNull(business.description),
+        category: textOrNull(business.category),
         templateType,
         contact: {
-          phone: stated(contact.phone),
-          email: stated(contact.email),
-          website: stated(contact.website),
+          phone: textOrNull(contact.phone),
+          email: textOrNull(contact.email),
+          website: textOrNull(contact.website),
           address: {
-            line1: stated(contact.address.line1),
-            city: stated(contact.address.city),
-            state: stated(contact.address.state),
-            zip: stated(contact.address.zip),
-            country: stated(contact.address.country)
+            line1: textOrNull(contact.address.line1),
+            city: textOrNull(contact.address.city),
+            state: textOrNull(contact.address.state),
+            zip: textOrNull(contact.address.zip),
+            country: textOrNull(contact.address.country)
           },
           coordinates: contact.coordinates
         },
@@ -65,8 +65,8 @@ const getBusiness = ({ business, catalog, contact, featureFlags, templateType }:
 
 const line = {
   status: Schema.Literal("open", "closed", "not stated"),
-  open: Stated,
-  close: Stated,
+  open: TextOrNull,
+  close: TextOrNull,
   closesNextDay: Schema.Boolean
 }
 
@@ -77,8 +77,8 @@ const HoursAnswer = Schema.Struct({
   at: Schema.NullOr(Schema.Struct({
     localTime: Schema.String,
     isOpen: Schema.NullOr(Schema.Boolean).annotations({ description: "Null: the hours of that day are not stated." }),
-    opensNext: Stated.annotations({ description: "Local time of the next opening; while open, the one after." }),
-    closesNext: Stated.annotations({ description: "Local time at which the current or next opening ends." })
+    opensNext: TextOrNull.annotations({ description: "Local time of the next opening; while open, the one after." }),
+    closesNext: TextOrNull.annotations({ description: "Local time at which the current or next opening ends." })
   })).annotations({ description: "The answer for the time asked about; null when none was given." })
 })
 
@@ -101,7 +101,7 @@ const getHours = ({ business, hours }: ReadyConfig): Tool =>
     run: ({ at }) => {
       const all = { clock: localClock, ...allHours(hours) }
       if (at === undefined) return Either.right({ ...all, at: null })
-      return Either.map(momentOf(at), (moment) => {
+      return Either.map(parseMoment(at), (moment) => {
         const { closesNext, isOpen, opensNext } = openingAt(hours, moment)
         const local = (time: number | null) => time === null ? null : formatLocal(time)
         return {

@@ -2,7 +2,7 @@ import { PriceType, type ReadyConfig } from "#src/format/ReadyConfig.ts"
 import { Either, Schema } from "effect"
 import { browse, findCategory, type ServedCatalog, type ServedItem } from "./catalog.ts"
 import { makeSearch } from "./search.ts"
-import { brief, readTool, type Tool, Whole } from "./Tool.ts"
+import { brief, readTool, type Tool, Integer } from "./Tool.ts"
 
 const Item = Schema.Struct({
   id: Schema.String,
@@ -12,12 +12,12 @@ const Item = Schema.Struct({
   description: Schema.String,
   categoryName: Schema.NullOr(Schema.String),
   categoryId: Schema.NullOr(Schema.String),
-  priceCents: Schema.NullOr(Whole).annotations({ description: "US cents; null when no price is stated." }),
+  priceCents: Schema.NullOr(Integer).annotations({ description: "US cents; null when no price is stated." }),
   priceType: PriceType,
   metadata: Schema.Record({ key: Schema.String, value: Schema.Unknown })
 })
 
-/** An item's fields by name, so that nothing but these is served; what a person looks for comes first. */
+/** Picks an item's fields by name, so that no others are served; those that people look for come first. */
 const itemOf = (item: ServedItem): typeof Item.Type => ({
   id: item.id,
   name: item.name,
@@ -35,7 +35,7 @@ const Category = Schema.optional(Schema.String.annotations({ description: "A cat
 
 const limit = (max: number, byDefault: number) =>
   Schema.optionalWith(
-    Whole.pipe(Schema.between(1, max)).annotations({
+    Integer.pipe(Schema.between(1, max)).annotations({
       description: `How many items at most, 1 to ${max}; ${byDefault} when left out.`
     }),
     { default: () => byDefault }
@@ -62,10 +62,10 @@ export const catalogTools = (config: ReadyConfig, catalog: ServedCatalog): Reado
         categories: Schema.Array(Schema.Struct({
           id: Schema.NullOr(Schema.String),
           name: Schema.String,
-          itemCount: Whole,
+          itemCount: Integer,
           items: Schema.Array(Item)
         })),
-        total: Whole.annotations({ description: "Items in the whole list, over all pages." }),
+        total: Integer.annotations({ description: "Items in the whole list, over all pages." }),
         nextCursor: Schema.NullOr(Schema.String)
       }),
       run: (input) =>
@@ -91,15 +91,15 @@ export const catalogTools = (config: ReadyConfig, catalog: ServedCatalog): Reado
         limit: limit(50, 10)
       }),
       output: Schema.Struct({
-        items: Schema.Array(Schema.Struct({ ...Item.fields, matchedWords: Whole })),
-        count: Whole
+        items: Schema.Array(Schema.Struct({ ...Item.fields, matchedWords: Integer })),
+        count: Integer
       }),
       run: ({ category, limit, query }) => {
-        const within = category === undefined ? undefined : findCategory(catalog, category)
-        if (category !== undefined && within === undefined) {
+        const inCategory = category === undefined ? undefined : findCategory(catalog, category)
+        if (category !== undefined && inCategory === undefined) {
           return Either.left(`There is no category "${brief(category)}". browse_catalog lists them.`)
         }
-        const items = search(query, (item) => within === undefined || within.items.includes(item), limit)
+        const items = search(query, (item) => inCategory === undefined || inCategory.items.includes(item), limit)
           .map(({ item, matched }) => ({ ...itemOf(item), matchedWords: matched }))
         return Either.right({ items, count: items.length })
       }

@@ -9,7 +9,7 @@ export interface ServedItem extends CatalogItem {
 }
 
 export interface ServedCategory {
-  /** Null gathers the items that name no category, or one that does not exist. */
+  /** Null: the group of items without a category, or with one that does not exist. */
   readonly id: string | null
   readonly name: string
   readonly items: ReadonlyArray<ServedItem>
@@ -46,13 +46,13 @@ export const serveCatalog = (config: ReadyConfig): ServedCatalog => {
 }
 
 /** By id, else by name in any case. */
-export const findCategory = (catalog: ServedCatalog, wanted: string): ServedCategory | undefined => {
-  const name = wanted.trim().toLowerCase()
-  return catalog.categories.find(({ id }) => id === wanted) ??
+export const findCategory = (catalog: ServedCatalog, idOrName: string): ServedCategory | undefined => {
+  const name = idOrName.trim().toLowerCase()
+  return catalog.categories.find(({ id }) => id === idOrName) ??
     catalog.categories.find((category) => category.name.trim().toLowerCase() === name)
 }
 
-/** A cursor names its filter and the last item handed out, so that a redeployed catalog cannot silently skip items. */
+/** A cursor holds its filter and the last item returned, so that a redeployed catalog cannot silently skip items. */
 const encodeCursor = (filter: string, last: string) => Buffer.from(JSON.stringify([filter, last])).toString("base64url")
 
 const decodeCursor = (cursor: string, filter: string): string | undefined => {
@@ -77,8 +77,8 @@ export const browse = (
   options: { readonly category?: string | undefined; readonly limit: number; readonly cursor?: string | undefined }
 ): Either.Either<BrowsePage, string> => {
   const { category, cursor, limit } = options
-  const one = category === undefined ? undefined : findCategory(catalog, category)
-  if (category !== undefined && one === undefined) {
+  const selected = category === undefined ? undefined : findCategory(catalog, category)
+  if (category !== undefined && selected === undefined) {
     const names = catalog.categories.map(({ name }) => name).join(", ")
     return Either.left(
       `There is no category "${brief(category ?? "")}". ${
@@ -86,9 +86,9 @@ export const browse = (
       }`
     )
   }
-  const groups = one === undefined ? catalog.categories : [one]
+  const groups = selected === undefined ? catalog.categories : [selected]
   const rows = groups.flatMap((group) => group.items.map((item) => ({ group, item })))
-  const filter = one === undefined ? "" : `${one.id ?? ""}/${one.name}`
+  const filter = selected === undefined ? "" : `${selected.id ?? ""}/${selected.name}`
   const last = cursor === undefined ? undefined : decodeCursor(cursor, filter)
   const before = rows.findIndex(({ item }) => item.id === last)
   if (cursor !== undefined && (last === undefined || before < 0)) {
@@ -97,7 +97,7 @@ export const browse = (
   const page = rows.slice(before + 1, before + 1 + limit)
   const end = page.at(-1)
   const more = before + 1 + page.length < rows.length
-  // Empty categories show on the first page, where their names still tell what the business has.
+  // Empty categories are on the first page: their names still say what the business has.
   const shown = groups.filter((group) =>
     page.some((row) => row.group === group) || (cursor === undefined && group.items.length === 0)
   )

@@ -1,12 +1,12 @@
 import type { ReadyConfig } from "#src/format/ReadyConfig.ts"
 import { allHours } from "./hours.ts"
 
-export interface Answered {
+export interface FaqEntry {
   readonly question: string
   readonly answer: string
 }
 
-const joined = (parts: ReadonlyArray<string>, by: string) => parts.filter((part) => part.trim() !== "").join(by)
+const joinNonBlank = (parts: ReadonlyArray<string>, by: string) => parts.filter((part) => part.trim() !== "").join(by)
 
 const hoursText = ({ hours }: ReadyConfig): string => {
   const { dates, week } = allHours(hours)
@@ -17,18 +17,18 @@ const hoursText = ({ hours }: ReadyConfig): string => {
   return [...week.flatMap((day) => line(day.day, day)), ...dates.flatMap((day) => line(day.date, day))].join("; ")
 }
 
-/** What the configuration states, as questions with answers; a question without one is not there. */
-export const faqOf = (config: ReadyConfig): ReadonlyArray<Answered> => {
+/** The configuration as questions with answers; questions without an answer are left out. */
+export const faqOf = (config: ReadyConfig): ReadonlyArray<FaqEntry> => {
   const { business, contact } = config
   const { address } = contact
   const standard: ReadonlyArray<readonly [question: string, answer: string]> = [
-    [`What is ${business.name}?`, joined([business.category, business.description], ". ")],
+    [`What is ${business.name}?`, joinNonBlank([business.category, business.description], ". ")],
     [
       "Where is it?",
-      joined([address.line1, address.city, joined([address.state, address.zip], " "), address.country], ", ")
+      joinNonBlank([address.line1, address.city, joinNonBlank([address.state, address.zip], " "), address.country], ", ")
     ],
     ["When is it open?", hoursText(config)],
-    ["How can it be reached?", joined([contact.phone, contact.email, contact.website], ", ")]
+    ["How can it be reached?", joinNonBlank([contact.phone, contact.email, contact.website], ", ")]
   ]
   return [...Object.entries(business.customFields ?? {}), ...standard]
     .filter(([question, answer]) => question.trim() !== "" && answer.trim() !== "")
@@ -38,12 +38,12 @@ export const faqOf = (config: ReadyConfig): ReadonlyArray<Answered> => {
 const wordsOf = (text: string) =>
   text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().split(/[^\p{L}\p{N}]+/u).filter((word) => word.length > 2)
 
-/** Those that have one of the words, or the beginning of one; all when there is none to look for. */
-export const matching = (entries: ReadonlyArray<Answered>, about = ""): ReadonlyArray<Answered> => {
-  const wanted = wordsOf(about)
-  if (wanted.length === 0) return entries
+/** Entries that contain one of the words, or a word with the same beginning; all when `about` has no words. */
+export const filterFaq = (entries: ReadonlyArray<FaqEntry>, about = ""): ReadonlyArray<FaqEntry> => {
+  const queryWords = wordsOf(about)
+  if (queryWords.length === 0) return entries
   return entries.filter(({ answer, question }) => {
     const words = wordsOf(`${question} ${answer}`)
-    return wanted.some((word) => words.some((own) => own.startsWith(word) || (own.length > 3 && word.startsWith(own))))
+    return queryWords.some((word) => words.some((own) => own.startsWith(word) || (own.length > 3 && word.startsWith(own))))
   })
 }

@@ -1,25 +1,25 @@
 import type { ReadyConfig } from "#src/format/ReadyConfig.ts"
 import { Either, Schema } from "effect"
 import type { ServedCatalog } from "./catalog.ts"
-import { faqOf, matching } from "./faq.ts"
-import { formatLocal, localClock, type LocalMinute, momentOf, openingAt } from "./hours.ts"
+import { faqOf, filterFaq } from "./faq.ts"
+import { formatLocal, localClock, type LocalMinute, parseMoment, openingAt } from "./hours.ts"
 import { menuText } from "./menu-text.ts"
-import { brief, readTool, type Tool, Whole } from "./Tool.ts"
+import { brief, readTool, type Tool, Integer } from "./Tool.ts"
 
-const Stated = Schema.NullOr(Schema.String)
-const stated = (text: string): string | null => text.trim() === "" ? null : text
+const TextOrNull = Schema.NullOr(Schema.String)
+const textOrNull = (text: string): string | null => text.trim() === "" ? null : text
 
-/** How a person gets through to the business. */
-const Reach = Schema.Struct({ phone: Stated, email: Stated, website: Stated })
-const reachOf = ({ contact }: ReadyConfig): typeof Reach.Type => ({
-  phone: stated(contact.phone),
-  email: stated(contact.email),
-  website: stated(contact.website)
+/** How a customer contacts the business. */
+const ContactDetails = Schema.Struct({ phone: TextOrNull, email: TextOrNull, website: TextOrNull })
+const contactDetails = ({ contact }: ReadyConfig): typeof ContactDetails.Type => ({
+  phone: textOrNull(contact.phone),
+  email: textOrNull(contact.email),
+  website: textOrNull(contact.website)
 })
 
-const unreachable = (reach: typeof Reach.Type) => Object.values(reach).every((way) => way === null)
+const unreachable = (reach: typeof ContactDetails.Type) => Object.values(reach).every((way) => way === null)
 
-const note = (what: string, reach: typeof Reach.Type) =>
+const note = (what: string, reach: typeof ContactDetails.Type) =>
   `${what} ${
     unreachable(reach) ? "The business states no way to reach it." : "The customer does that in one of these ways."
   }`
@@ -29,7 +29,7 @@ const ItemId = Schema.optional(
   Schema.String.annotations({ description: "Id of the catalog item that it is about, from search_catalog." })
 )
 
-const offered = (catalog: ServedCatalog, id: string | undefined): Either.Either<typeof Offered.Type | null, string> => {
+const findOffered = (catalog: ServedCatalog, id: string | undefined): Either.Either<typeof Offered.Type | null, string> => {
   if (id === undefined) return Either.right(null)
   const item = catalog.items.get(id)
   return item === undefined
@@ -63,7 +63,7 @@ const bookingOptions = (config: ReadyConfig, catalog: ServedCatalog): Tool =>
     output: Schema.Struct({
       booked: Schema.Boolean,
       note: Schema.String,
-      contact: Reach,
+      contact: ContactDetails,
       item: Schema.NullOr(Offered),
       at: Schema.NullOr(Schema.Struct({
         clock: Schema.String,
@@ -71,14 +71,14 @@ const bookingOptions = (config: ReadyConfig, catalog: ServedCatalog): Tool =>
         isOpen: Schema.NullOr(Schema.Boolean).annotations({
           description: "Null: the hours of that day are not stated."
         }),
-        opensNext: Stated
+        opensNext: TextOrNull
       }))
     }),
     run: ({ at, itemId }) =>
       Either.gen(function*() {
-        const moment = at === undefined ? null : yield* momentOf(at)
-        const item = yield* offered(catalog, itemId)
-        const contact = reachOf(config)
+        const moment = at === undefined ? null : yield* parseMoment(at)
+        const item = yield* findOffered(catalog, itemId)
+        const contact = contactDetails(config)
         return {
           booked: false,
           note: note("No appointment was made.", contact),
@@ -89,7 +89,7 @@ const bookingOptions = (config: ReadyConfig, catalog: ServedCatalog): Tool =>
       })
   })
 
-const mostOffered = 50
+const maxOffered = 50
 
 const quoteOptions = (config: ReadyConfig, catalog: ServedCatalog): Tool =>
   readTool({
@@ -101,20 +101,20 @@ const quoteOptions = (config: ReadyConfig, catalog: ServedCatalog): Tool =>
     output: Schema.Struct({
       requested: Schema.Boolean,
       note: Schema.String,
-      contact: Reach,
+      contact: ContactDetails,
       item: Schema.NullOr(Offered),
-      pricedOnRequest: Schema.Array(Offered).annotations({ description: `The first ${mostOffered}.` })
+      pricedOnRequest: Schema.Array(Offered).annotations({ description: `The first ${maxOffered}.` })
     }),
     run: ({ itemId }) => {
-      const contact = reachOf(config)
-      return Either.map(offered(catalog, itemId), (item) => ({
+      const contact = contactDetails(config)
+      return Either.map(findOffered(catalog, itemId), (item) => ({
         requested: false,
         note: note("No quote was requested.", contact),
         contact,
         item,
         pricedOnRequest: [...catalog.items.values()]
           .filter(({ priceCents, priceType }) => priceType === "free_estimate" || priceCents === null)
-          .slice(0, mostOffered)
+          .slice(0, maxOffered)
           .map(({ id, name, price }) => ({ id, name, price }))
       }))
     }
@@ -127,9 +127,9 @@ const orderLink = (config: ReadyConfig): Tool =>
     description: `Where a customer orders from ${config.business.name} online. It orders nothing. Never tell a ` +
       "customer that an order was placed.",
     input: Schema.Struct({}),
-    output: Schema.Struct({ ordered: Schema.Boolean, note: Schema.String, link: Stated, contact: Reach }),
+    output: Schema.Struct({ ordered: Schema.Boolean, note: Schema.String, link: TextOrNull, contact: ContactDetails }),
     run: () => {
-      const contact = reachOf(config)
+      const contact = contactDetails(config)
       return Either.right({
         ordered: false,
         note: note("Nothing was ordered.", contact),
@@ -153,9 +153,9 @@ const faq = (config: ReadyConfig): Tool => {
     }),
     output: Schema.Struct({
       questions: Schema.Array(Schema.Struct({ question: Schema.String, answer: Schema.String })),
-      total: Whole.annotations({ description: "How many there are without \"about\"." })
+      total: Integer.annotations({ description: "How many there are without \"about\"." })
     }),
-    run: ({ about }) => Either.right({ questions: matching(entries, about), total: entries.length })
+    run: ({ about }) => Either.right({ questions: filterFaq(entries, about), total: entries.length })
   })
 }
 
@@ -169,13 +169,13 @@ const menu = (config: ReadyConfig, catalog: ServedCatalog): Tool =>
     input: Schema.Struct({}),
     output: Schema.Struct({
       text: Schema.String,
-      itemCount: Whole,
-      omitted: Whole.annotations({ description: "Items beyond what one text holds." })
+      itemCount: Integer,
+      omitted: Integer.annotations({ description: "Items beyond what one text holds." })
     }),
     run: () => Either.right(menuText(catalog))
   })
 
-/** What a business has switched on, and nothing of it when it has not (ReadyConfig: featureFlags). */
+/** The tools of the features that a business has switched on (ReadyConfig: featureFlags). */
 export const flagTools = (config: ReadyConfig, catalog: ServedCatalog): ReadonlyArray<Tool> => {
   const { featureFlags: flags } = config
   return [

@@ -1,97 +1,97 @@
 import { decodeReadyConfig, describeIssue } from "#src/format/ReadyConfig.ts"
 import { Either, Option, Predicate } from "effect"
-import { served, type ServedConfig } from "./served-config.ts"
+import { withoutCredentials, type ServedConfig } from "./served-config.ts"
 
-/** Resolves when the configuration is of now, or nearly, or can't be had: a request waits no longer than a second. */
+/** Resolves when the configuration is fresh or can't be fetched; a request waits at most a second. */
 export type Follow = () => Promise<void>
 
-export interface Following {
+export interface ConfigFollower {
   readonly current: () => ServedConfig
   readonly follow: Follow
 }
 
 export interface FollowingOptions {
-  /** What the server was deployed with. */
+  /** The configuration of the deployment. */
   readonly initial: ServedConfig
-  /** `OAUTH_BASE_URL`: the one address outside that a machine reaches. */
+  /** `OAUTH_BASE_URL`: the only outside address that a machine reaches. */
   readonly baseUrl: string
-  /** `PLATFORM_MCP_REPLAY_TOKEN`: who asks, and so whose configuration is meant. */
+  /** `PLATFORM_MCP_REPLAY_TOKEN`: identifies the server whose configuration is fetched. */
   readonly credential: string
   readonly fetch?: typeof globalThis.fetch
   readonly now?: () => number
-  readonly complain?: (message: string) => void
+  readonly warn?: (message: string) => void
 }
 
-/** An answer is of this age at most, which with the wait below stays under ten seconds. */
+/** The configuration is fetched again after this; with the wait below it is never older than ten seconds. */
 const freshMs = 5_000
-const patienceMs = 1_000
+const maxWaitMs = 1_000
 const timeoutMs = 10_000
 
 export const noFollow: Follow = () => Promise.resolve()
 
-export const notFollowing = (initial: ServedConfig): Following => ({ current: () => initial, follow: noFollow })
+export const notFollowing = (initial: ServedConfig): ConfigFollower => ({ current: () => initial, follow: noFollow })
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref())
 
 /**
- * Keeps to the business's configuration while it changes: a request that finds it old asks the platform first, with the
- * tag of what is known (RFC 9110 §13.1.2). Nobody asks while nobody is served. Where there is no answer, or none that is
- * a configuration, what is known stands.
+ * Keeps the business's configuration up to date: a request that finds it stale first fetches it from the platform, with
+ * the tag of the current one (RFC 9110 §13.1.2). Without requests nothing is fetched. After a failed fetch, or an
+ * invalid configuration, the current one stays in use.
  */
-export const following = (options: FollowingOptions): Following => {
+export const following = (options: FollowingOptions): ConfigFollower => {
   const { baseUrl, credential, fetch = globalThis.fetch, initial, now = Date.now } = options
-  const complain = options.complain ?? ((message) => void process.stderr.write(`${message}\n`))
+  const warn = options.warn ?? ((message) => void process.stderr.write(`${message}\n`))
   let config = initial
   let tag: string | undefined
-  let askedAt = -Infinity
-  let asking: Promise<void> | undefined
-  let complained = ""
+  let fetchedAt = -Infinity
+  let inFlight: Promise<void> | undefined
+  let lastWarning = ""
 
-  const complainOnce = (message: string) => {
-    if (message !== complained) complain(`Warning: the configuration is not followed: ${message}`)
-    complained = message
+  const warnOnce = (message: string) => {
+    if (message !== lastWarning) warn(`Warning: the configuration is not followed: ${message}`)
+    lastWarning = message
   }
 
-  const take = (body: unknown, etag: string | null) => {
+  const apply = (body: unknown, etag: string | null) => {
     const decoded = decodeReadyConfig(Predicate.hasProperty(body, "data") ? body.data : undefined)
     Either.match(decoded, {
-      onLeft: (error) => complainOnce(describeIssue(error)),
+      onLeft: (error) => warnOnce(describeIssue(error)),
       onRight: (next) => {
-        config = served(next)
+        config = withoutCredentials(next)
         tag = etag ?? undefined
-        complained = ""
+        lastWarning = ""
       }
     })
   }
 
-  const ask = async () => {
+  const fetchConfig = async () => {
     try {
       const response = await fetch(`${baseUrl}/api/v1/ready/self/config`, {
         headers: { authorization: `Bearer ${credential}`, ...(tag === undefined ? {} : { "if-none-match": tag }) },
         redirect: "error",
         signal: AbortSignal.timeout(timeoutMs)
       })
-      if (response.status === 200) return take(await response.json(), response.headers.get("etag"))
+      if (response.status === 200) return apply(await response.json(), response.headers.get("etag"))
       await response.body?.cancel()
-      // 404: no business is linked, and what the server was deployed with counts.
-      if (response.status !== 304 && response.status !== 404) complainOnce(`the platform answered ${response.status}`)
+      // 404: no business is linked, so the configuration of the deployment stays.
+      if (response.status !== 304 && response.status !== 404) warnOnce(`the platform answered ${response.status}`)
     } catch (error) {
-      complainOnce(
+      warnOnce(
         Option.getOrElse(Option.liftPredicate(error, Predicate.isError), () => new Error("no answer")).message
       )
     }
   }
 
   const follow = async () => {
-    if (asking === undefined && now() - askedAt >= freshMs) {
-      askedAt = now()
-      asking = ask().finally(() => {
-        asking = undefined
+    if (inFlight === undefined && now() - fetchedAt >= freshMs) {
+      fetchedAt = now()
+      inFlight = fetchConfig().finally(() => {
+        inFlight = undefined
       })
     }
-    // Counted from the question: who comes later does not wait for what is late already.
-    const left = askedAt + patienceMs - now()
-    if (asking !== undefined && left > 0) await Promise.race([asking, pause(left)])
+    // Counted from the start of the fetch: a later request does not wait for one that is already late.
+    const remaining = fetchedAt + maxWaitMs - now()
+    if (inFlight !== undefined && remaining > 0) await Promise.race([inFlight, pause(remaining)])
   }
 
   return { current: () => config, follow }

@@ -9,15 +9,15 @@ export interface Refusal {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Why a request is not served; undefined: it is. */
+/** Why a request is rejected; undefined: it is served. */
 export type Check = (headers: IncomingHttpHeaders) => Promise<Refusal | undefined>
 
 export interface GatewayCheckOptions {
   /** `PLATFORM_MCP_REPLAY_TOKEN`; the platform's gateway sends it with each request as `X-Berth-Gateway-Token`. */
   readonly replayToken: string
-  /** `OAUTH_BASE_URL`, whose tokens are asked about. */
+  /** `OAUTH_BASE_URL`, whose tokens are introspected. */
   readonly issuer: string | undefined
-  /** `SVC_MCP_PUBLIC_URL`: where clients are told to get a token. */
+  /** `SVC_MCP_PUBLIC_URL`: for the hint in a 401 that says where to get a token. */
   readonly publicUrl: string | undefined
   readonly introspect: Introspect
 }
@@ -51,9 +51,9 @@ const revoked = (publicUrl: string | undefined): Refusal => ({
 
 /**
  * What a hosted server can check by itself (docs/security.md): that the request passed the gateway, and that the
- * token is still good at the authorization server. The gateway has checked signature, audience, time and scopes; a
- * token of another issuer (byoa mode) is for the customer's own server to verify. When the authorization server can't
- * be asked, the gateway's word stands.
+ * authorization server still reports the token as active. The gateway has checked signature, audience, time and scopes;
+ * a token of another issuer (byoa mode) is for the customer's own server to verify. When introspection fails, the
+ * gateway's checks are enough.
  */
 export const gatewayCheck = ({ introspect, issuer, publicUrl, replayToken }: GatewayCheckOptions): Check => {
   const expected = digest(replayToken)
@@ -66,5 +66,5 @@ export const gatewayCheck = ({ introspect, issuer, publicUrl, replayToken }: Gat
   }
 }
 
-/** Outside the platform there is no gateway to insist on. */
+/** For use outside the platform, without a gateway. */
 export const noCheck: Check = () => Promise.resolve(undefined)

@@ -6,20 +6,20 @@ import { brief } from "./Tool.ts"
 /** Minutes since 1970-01-01T00:00 on the business's own clock: a ReadyConfig names no time zone. */
 export type LocalMinute = number
 
-/** What every answer about times says of them. */
+/** Part of every answer about times. */
 export const localClock = "Times are on the business's own clock, where it is; its time zone is not stated"
 
 const perDay = 1440
-/** How far ahead the next opening or closing is looked for. */
+/** How many days ahead the next opening or closing is searched. */
 export const horizonDays = 800
 
-/** Reads `2025-06-01T19:30`, with seconds allowed. Undefined when it is no such time. */
+/** Reads `2025-06-01T19:30`, with optional seconds. Undefined when it is not a valid time. */
 export const parseAt = (text: string): LocalMinute | undefined => {
   const match = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}):(\d{2})(:\d{2}([.,]\d+)?)?$/.exec(text.trim())
   if (match === null) return undefined
   const [, date = "", hours = "", minutes = "", seconds = ":00"] = match
   const day = dayNumber(date)
-  // The year bounds keep every date within the horizon writable as YYYY-MM-DD.
+  // With these bounds every date within the horizon can be written as YYYY-MM-DD.
   if (
     day === undefined || date < "1970" || date > "9990" || +hours > 23 || +minutes > 59 || +seconds.slice(1, 3) > 60
   ) {
@@ -31,11 +31,11 @@ export const parseAt = (text: string): LocalMinute | undefined => {
 const offset = /([Zz]|[+-]\d{2}(:?\d{2})?)$/
 
 /**
- * The time that a caller asks about, or a sentence that says how to write it. One with `Z` or an offset is an instant,
- * which can't be put on the business's clock without its time zone: to pass over the offset would answer for another
- * time than was meant.
+ * The time that a caller sent, or a sentence that says how to write it. A time with `Z` or an offset is rejected: it
+ * can't be converted to the business's clock without its time zone, and ignoring the offset would answer for the wrong
+ * time.
  */
-export const momentOf = (text: string): Either.Either<LocalMinute, string> => {
+export const parseMoment = (text: string): Either.Either<LocalMinute, string> => {
   const moment = parseAt(text)
   if (moment !== undefined) return Either.right(moment)
   const how = "Write \"at\" as YYYY-MM-DDTHH:MM in the business's local time, for example 2026-03-14T19:30"
@@ -60,7 +60,7 @@ export interface Span {
 
 const minuteOfDay = (clock: string) => +clock.slice(0, 2) * 60 + +clock.slice(3)
 
-/** Weekday keys in any case become one table; a date key overrides its weekday. Undefined: nothing is stated. */
+/** Finds the hours of a day: a date key overrides its weekday, in any case. Undefined: nothing is stated. */
 const lookup = (hours: Hours): (day: number) => DayHours | undefined => {
   const table = new Map(Object.entries(hours).map(([key, value]) => [key.toLowerCase(), value]))
   return (day) => table.get(dateOf(day)) ?? table.get(weekdayOf(day))
@@ -74,12 +74,12 @@ const spanOf = (day: number, entry: DayHours | undefined): Span | undefined => {
   return { start: day * perDay + open, end: day * perDay + (close <= open ? close + perDay : close) }
 }
 
-/** Spans from the day before `at` to the horizon, those that touch or overlap made one. */
+/** Spans from the day before `at` to the horizon; those that touch or overlap are merged. */
 const spansAround = (hours: Hours, at: LocalMinute): Array<Span> => {
   const of = lookup(hours)
   const today = Math.floor(at / perDay)
   const merged: Array<Span> = []
-  // Yesterday's span may reach into today; an older one cannot, as none lasts more than 24 hours.
+  // Yesterday's span may reach into today; an older one cannot, since none lasts more than 24 hours.
   for (let day = today - 1; day <= today + horizonDays; day++) {
     const span = spanOf(day, of(day))
     const last = merged.at(-1)
@@ -92,11 +92,11 @@ const spansAround = (hours: Hours, at: LocalMinute): Array<Span> => {
 }
 
 export interface Opening {
-  /** Null when the hours don't say: the day is not stated and no earlier day's opening reaches into it. */
+  /** Null when unknown: the day's hours are not stated and no earlier opening reaches into it. */
   readonly isOpen: boolean | null
-  /** Next change to open; while open, the opening after the one under way. Null: none within the horizon. */
+  /** Next opening; while open, the one after the current. Null: none within the horizon. */
   readonly opensNext: LocalMinute | null
-  /** Next change to closed. Null: it never opens, or does not close, within the horizon. */
+  /** Next closing. Null: it never opens, or does not close, within the horizon. */
   readonly closesNext: LocalMinute | null
 }
 
@@ -104,7 +104,7 @@ export const openingAt = (hours: Hours, at: LocalMinute): Opening => {
   const spans = spansAround(hours, at)
   const current = spans.find((span) => span.start <= at && at < span.end)
   const next = spans.find((span) => span.start > at)
-  // An opening that runs to the end of what was looked at has no known close.
+  // The end of a span that reaches the horizon is unknown.
   const closes = current ?? next
   const edge = (Math.floor(at / perDay) + horizonDays) * perDay
   return {
@@ -128,7 +128,7 @@ const dayLine = (entry: DayHours | undefined): DayLine =>
 
 const monday: ReadonlyArray<Weekday> = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
-/** The whole of the hours: Monday to Sunday, then the dates in order. */
+/** All hours: Monday to Sunday, then the dates in order. */
 export const allHours = (hours: Hours) => {
   const table = new Map(Object.entries(hours).map(([key, value]) => [key.toLowerCase(), value]))
   return {

@@ -4,10 +4,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type Body, readJson } from "./body.ts"
 import { type Follow, noFollow } from "./follow.ts"
 import { type Check, noCheck } from "./gateway-check.ts"
-import { holderOf } from "./holder.ts"
+import { callerOf } from "./holder.ts"
 import { SseTransport } from "./SseTransport.ts"
 
-/** Open SSE sessions at once; each holds a socket and a timer. */
+/** SSE sessions open at once; each holds a socket and a timer. */
 const maxSessions = 1000
 
 const json = (response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) => {
@@ -20,8 +20,8 @@ const problem = (response: ServerResponse, status: number, code: string, message
 const rpcError = (response: ServerResponse, status: number, code: number, message: string) =>
   json(response, status, { jsonrpc: "2.0", error: { code, message }, id: null })
 
-/** Answers for a body that cannot be used (JSON-RPC 2.0 § 5.1 codes); otherwise its value. */
-const usable = (response: ServerResponse, body: Body): body is Extract<Body, { readonly _tag: "Json" }> => {
+/** Whether the body is usable; if not, responds with an error (JSON-RPC 2.0 § 5.1 codes). */
+const isUsable = (response: ServerResponse, body: Body): body is Extract<Body, { readonly _tag: "Json" }> => {
   if (body._tag === "NotJson") rpcError(response, 400, -32700, "Parse error: the body is not JSON")
   if (body._tag === "TooLarge") rpcError(response, 413, -32600, "The body is larger than 1 MB")
   return body._tag === "Json"
@@ -29,7 +29,7 @@ const usable = (response: ServerResponse, body: Body): body is Extract<Body, { r
 
 const streamable = async (makeServer: () => McpServer, request: IncomingMessage, response: ServerResponse) => {
   const body = await readJson(request)
-  if (!usable(response, body)) return
+  if (!isUsable(response, body)) return
   const server = makeServer()
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   await server.connect(transport)
@@ -48,22 +48,22 @@ type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) =>
 
 export interface HttpServer {
   readonly server: Server
-  /** Event streams have no end of their own: a stop must end them. */
+  /** Event streams do not end by themselves: shutdown must end them. */
   readonly endStreams: () => void
 }
 
 export interface HttpServerOptions {
-  /** The business's. */
+  /** The business's name. */
   readonly name: () => string
   readonly makeServer: () => McpServer
   readonly check?: Check
-  /** Awaited before a request is answered: the configuration is of now, or nearly. */
+  /** Awaited before a request is answered, so that the configuration is fresh. */
   readonly follow?: Follow
 }
 
 /**
  * The business over HTTP: `/mcp` (stateless Streamable HTTP), `/sse` with `/message` (legacy), `/healthz`. All but the
- * last are for requests that pass the check.
+ * last require that the request passes the check.
  */
 export const makeHttpServer = (
   { check = noCheck, follow = noFollow, makeServer, name }: HttpServerOptions
@@ -74,7 +74,7 @@ export const makeHttpServer = (
     if (sessions.size >= maxSessions) {
       return problem(response, 503, "busy", "Too many open sessions; try again later", { "retry-after": "10" })
     }
-    const transport = new SseTransport(response, holderOf(request.headers))
+    const transport = new SseTransport(response, callerOf(request.headers))
     sessions.set(transport.sessionId, transport)
     response.on("close", () => sessions.delete(transport.sessionId))
     await makeServer().connect(transport)
@@ -82,12 +82,12 @@ export const makeHttpServer = (
 
   const message = async (url: URL, request: IncomingMessage, response: ServerResponse) => {
     const session = sessions.get(url.searchParams.get("sessionId") ?? "")
-    // Its id opens it to nobody else: another's session is as one that never was (MCP, session hijacking).
-    if (session === undefined || session.holder !== holderOf(request.headers)) {
+    // The id alone gives no access: another caller's session counts as unknown (MCP, session hijacking).
+    if (session === undefined || session.caller !== callerOf(request.headers)) {
       return problem(response, 404, "not_found", "No such session; open a new one at /sse")
     }
     const body = await readJson(request)
-    if (!usable(response, body)) return
+    if (!isUsable(response, body)) return
     if (!session.receive(body.value)) return rpcError(response, 400, -32600, "The body is not a JSON-RPC message")
     response.writeHead(202).end("Accepted")
   }
@@ -95,7 +95,7 @@ export const makeHttpServer = (
   const healthz: Handler = (_, response) => json(response, 200, { status: "ok", business: name() })
   const routes: Record<string, Record<string, Handler>> = {
     "/healthz": { GET: healthz, HEAD: healthz },
-    // A stateless server has nothing to say on a GET stream and no session to end (2025-11-25, Transports).
+    // A stateless server has no messages for a GET stream and no session to end (2025-11-25, Transports).
     "/mcp": { POST: (request, response) => streamable(makeServer, request, response) },
     "/sse": { GET: openSse },
     "/message": { POST: (request, response, url) => message(url, request, response) }
@@ -103,8 +103,8 @@ export const makeHttpServer = (
 
   const route = async (request: IncomingMessage, response: ServerResponse) => {
     const target = request.url ?? "/"
-    const whole = target.startsWith("/") ? `http://localhost${target}` : target
-    const url = URL.canParse(whole) ? new URL(whole) : undefined
+    const absolute = target.startsWith("/") ? `http://localhost${target}` : target
+    const url = URL.canParse(absolute) ? new URL(absolute) : undefined
     const path = url === undefined ? undefined : routes[url.pathname]
     if (url === undefined || path === undefined) {
       return problem(response, 404, "not_found", "Not found. MCP is served at /mcp, and at /sse for older clients.")

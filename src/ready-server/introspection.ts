@@ -7,18 +7,18 @@ export type Introspect = (token: string) => Promise<TokenState>
 export interface IntrospectionOptions {
   /** `OAUTH_BASE_URL`. */
   readonly issuer: string
-  /** `PLATFORM_MCP_REPLAY_TOKEN`: who asks. */
+  /** `PLATFORM_MCP_REPLAY_TOKEN`: authenticates this server. */
   readonly credential: string
   readonly fetch?: typeof globalThis.fetch
   readonly now?: () => number
 }
 
 const timeoutMs = 1_000
-/** A revocation is noticed by then. */
-const rememberMs = 30_000
+/** How long an answer is cached: a revocation is noticed this late at most. */
+const cacheMs = 30_000
 const capacity = 1_000
 
-/** Who says to have issued a token; read, not verified. */
+/** The `iss` claim of a token; decoded, not verified. */
 export const issuerOf = (token: string): string | undefined => {
   try {
     return decodeJwt(token).iss
@@ -27,13 +27,13 @@ export const issuerOf = (token: string): string | undefined => {
   }
 }
 
-/** Asks whether a token is active (RFC 7662), once for a while; not at all for a while when nobody answered. */
+/** Token introspection (RFC 7662) with a cache, and a pause after a request that failed. */
 export const introspection = (options: IntrospectionOptions): Introspect => {
   const { credential, fetch = globalThis.fetch, issuer, now = Date.now } = options
-  const known = new Map<string, { readonly state: Promise<TokenState>; readonly until: number }>()
-  let silentUntil = 0
+  const cache = new Map<string, { readonly state: Promise<TokenState>; readonly until: number }>()
+  let pausedUntil = 0
 
-  const ask = async (token: string): Promise<TokenState> => {
+  const introspect = async (token: string): Promise<TokenState> => {
     try {
       const response = await fetch(`${issuer}/api/v1/oauth/introspect`, {
         method: "POST",
@@ -47,20 +47,20 @@ export const introspection = (options: IntrospectionOptions): Introspect => {
       if (typeof active !== "boolean") throw new Error("an answer without active")
       return active ? "active" : "inactive"
     } catch {
-      silentUntil = now() + rememberMs
+      pausedUntil = now() + cacheMs
       return "unknown"
     }
   }
 
   return (token) => {
-    const entry = known.get(token)
+    const entry = cache.get(token)
     if (entry !== undefined && now() < entry.until) return entry.state
-    if (now() < silentUntil) return Promise.resolve("unknown")
-    const state = ask(token)
-    known.delete(token)
-    known.set(token, { state, until: now() + rememberMs })
-    const [oldest] = known.keys()
-    if (known.size > capacity && oldest !== undefined) known.delete(oldest)
+    if (now() < pausedUntil) return Promise.resolve("unknown")
+    const state = introspect(token)
+    cache.delete(token)
+    cache.set(token, { state, until: now() + cacheMs })
+    const [oldest] = cache.keys()
+    if (cache.size > capacity && oldest !== undefined) cache.delete(oldest)
     return state
   }
 }

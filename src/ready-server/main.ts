@@ -1,30 +1,30 @@
 import { decodeReadyConfig, describeIssue } from "#src/format/ReadyConfig.ts"
 import { Either } from "effect"
 import { readFileSync } from "node:fs"
-import { type Following, following, notFollowing } from "./follow.ts"
+import { type ConfigFollower, following, notFollowing } from "./follow.ts"
 import { type Check, gatewayCheck, noCheck } from "./gateway-check.ts"
 import { makeHttpServer } from "./http.ts"
 import { introspection } from "./introspection.ts"
 import { makeServers } from "./mcp.ts"
-import { served, type ServedConfig } from "./served-config.ts"
+import { withoutCredentials, type ServedConfig } from "./served-config.ts"
 
-// A program of its own, in an image of its own: it reads its variables itself, src/config/Settings.ts is the platform's.
+// A separate program in its own image: it reads its variables itself; src/config/Settings.ts is the platform's.
 
-const refuse = (message: string): never => {
+const fail = (message: string): never => {
   process.stderr.write(`Error: ${message}\n`)
   process.exit(1)
 }
 
-const given = (text: string | undefined): text is string => text !== undefined && text.trim() !== ""
+const isSet = (text: string | undefined): text is string => text !== undefined && text.trim() !== ""
 
-/** A configuration too long for a variable comes in a file. The name of what it was read from, for messages. */
+/** A configuration too long for a variable comes in a file. The result names its source, for messages. */
 const configText = ({ SVC_READY_CONFIG: text, SVC_READY_CONFIG_FILE: path }: NodeJS.ProcessEnv) => {
-  if (given(text)) return ["SVC_READY_CONFIG", text] as const
-  if (!given(path)) return refuse("SVC_READY_CONFIG is not set: give it a ReadyConfig")
+  if (isSet(text)) return ["SVC_READY_CONFIG", text] as const
+  if (!isSet(path)) return fail("SVC_READY_CONFIG is not set: give it a ReadyConfig")
   try {
     return ["SVC_READY_CONFIG_FILE", readFileSync(path, "utf8")] as const
   } catch (error) {
-    return refuse(`SVC_READY_CONFIG_FILE can't be read: ${error instanceof Error ? error.message : String(error)}`)
+    return fail(`SVC_READY_CONFIG_FILE can't be read: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 
@@ -34,17 +34,17 @@ const readConfig = (env: NodeJS.ProcessEnv): ServedConfig => {
   try {
     json = JSON.parse(text)
   } catch {
-    return refuse(`${name} is not JSON`)
+    return fail(`${name} is not JSON`)
   }
   const config = decodeReadyConfig(json)
-  if (Either.isLeft(config)) return refuse(`${name} is wrong: ${describeIssue(config.left)}`)
-  return served(config.right)
+  if (Either.isLeft(config)) return fail(`${name} is wrong: ${describeIssue(config.left)}`)
+  return withoutCredentials(config.right)
 }
 
 const readPort = (text = "8080"): number =>
-  /^\d{1,5}$/.test(text) && +text <= 65_535 ? +text : refuse("PORT is not a port number")
+  /^\d{1,5}$/.test(text) && +text <= 65_535 ? +text : fail("PORT is not a port number")
 
-/** On the platform these are set; elsewhere there is no gateway to insist on. */
+/** The platform sets these; elsewhere there is no gateway, and no check. */
 const readCheck = (
   { OAUTH_BASE_URL: issuer, PLATFORM_MCP_REPLAY_TOKEN: token, SVC_MCP_PUBLIC_URL: publicUrl }: NodeJS.ProcessEnv
 ): Check => {
@@ -55,14 +55,14 @@ const readCheck = (
   return gatewayCheck({ replayToken: token, issuer, publicUrl, introspect })
 }
 
-/** Only the platform knows of changes. */
-const readFollowing = (
+/** Only a server on the platform can learn of changes. */
+const makeFollower = (
   initial: ServedConfig,
   { OAUTH_BASE_URL: baseUrl, PLATFORM_MCP_REPLAY_TOKEN: credential }: NodeJS.ProcessEnv
-): Following =>
-  given(baseUrl) && given(credential) ? following({ initial, baseUrl, credential }) : notFollowing(initial)
+): ConfigFollower =>
+  isSet(baseUrl) && isSet(credential) ? following({ initial, baseUrl, credential }) : notFollowing(initial)
 
-const { current, follow } = readFollowing(readConfig(process.env), process.env)
+const { current, follow } = makeFollower(readConfig(process.env), process.env)
 const port = readPort(process.env.PORT)
 const check = readCheck(process.env)
 delete process.env.SVC_READY_CONFIG
@@ -74,7 +74,7 @@ const { endStreams, server } = makeHttpServer({
   check,
   follow
 })
-server.on("error", (error) => refuse(`Cannot listen on PORT ${port}: ${error.message}`))
+server.on("error", (error) => fail(`Cannot listen on PORT ${port}: ${error.message}`))
 server.listen(port, () => {
   const address = server.address()
   process.stdout.write(
@@ -82,7 +82,7 @@ server.listen(port, () => {
   )
 })
 
-/** Requests under way get 5 seconds. */
+/** Requests in flight get 5 seconds. */
 const stop = () => {
   endStreams()
   server.close(() => process.exit(0))

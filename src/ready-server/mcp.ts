@@ -23,18 +23,18 @@ const toolsOf = (config: ReadyConfig): Tools => {
 }
 
 /**
- * Makes one MCP server a connection (SSE) or request (Streamable HTTP); tools and schemas are built once for each
- * configuration, and those of the current one answer, on connections that were there before it too.
+ * Makes one MCP server for each connection (SSE) or request (Streamable HTTP). Tools and schemas are built once for
+ * each configuration; older connections use those of the current one, too.
  */
 export const makeServers = (current: () => ReadyConfig): () => Server => {
-  const made = new WeakMap<ReadyConfig, Tools>()
+  const cache = new WeakMap<ReadyConfig, Tools>()
   const tools = (): Tools => {
     const config = current()
-    const known = made.get(config) ?? toolsOf(config)
-    made.set(config, known)
-    return known
+    const currentTools = cache.get(config) ?? toolsOf(config)
+    cache.set(config, currentTools)
+    return currentTools
   }
-  // A Server makes a validator of its own when it is given none, which costs more than the rest of it.
+  // Without this each Server makes a validator of its own, which costs more than the rest of it.
   const jsonSchemaValidator = new AjvJsonSchemaValidator()
 
   return () => {

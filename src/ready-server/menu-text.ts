@@ -1,14 +1,14 @@
 import type { ServedCatalog } from "./catalog.ts"
 
-/** A text of more is none to read out, and fills an agent's context. */
-const most = 300
+/** A longer text can't be read out, and fills an agent's context. */
+const maxItems = 300
 
-/** What can be had at present, a line an item below its category. */
+/** The available items, one line each, below their category. */
 export const menuText = ({ categories }: ServedCatalog) => {
   const rows = categories.flatMap(({ items, name }) =>
     items.filter(({ isAvailable }) => isAvailable).map((item) => ({ category: name, item }))
   )
-  const shown = rows.slice(0, most)
+  const shown = rows.slice(0, maxItems)
   const lines = shown.flatMap(({ category, item }, at) => [
     ...(shown[at - 1]?.category === category ? [] : [`${at === 0 ? "" : "\n"}${category}`]),
     `- ${item.name}: ${item.price}${item.description.trim() === "" ? "" : ` (${item.description.trim()})`}`

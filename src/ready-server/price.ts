@@ -1,6 +1,6 @@
 import type { CatalogItem } from "#src/format/ReadyConfig.ts"
 
-/** Prices of a catalog are US cents; the contract knows no other currency. */
+/** Prices of a catalog are US cents; the contract has no other currency. */
 const dollars = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD" })
 
 /** `$8.99`, `from $8.99`, `$45.00 per hour`, `free estimate`, or `price on request` when none is stated. */

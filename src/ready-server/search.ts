@@ -1,18 +1,18 @@
 import MiniSearch from "minisearch"
 import type { ServedCatalog, ServedItem } from "./catalog.ts"
 
-/** Case and accents do not count: `jalapeno` finds `Jalapeño`. */
+/** Case and accents are ignored: `jalapeno` finds `Jalapeño`. */
 const normalize = (term: string) => term.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase()
 
-/** Words this short say nothing about an item and would match half a menu. */
-const skipped = new Set(["a", "an", "and", "for", "in", "of", "on", "or", "the", "to", "with", "without"])
+/** Stop words: they would match half a menu. */
+const stopWords = new Set(["a", "an", "and", "for", "in", "of", "on", "or", "the", "to", "with", "without"])
 
 const processTerm = (term: string) => {
   const word = normalize(term)
-  return word === "" || skipped.has(word) ? null : word
+  return word === "" || stopWords.has(word) ? null : word
 }
 
-/** One typing error from four letters on, two from eight on: shorter words turn into other words. */
+/** Edit distance: 1 from four letters on, 2 from eight on; shorter words would match other words. */
 const typos = (term: string) => term.length >= 8 ? 2 : term.length >= 4 ? 1 : false
 
 export interface Hit {
@@ -20,14 +20,14 @@ export interface Hit {
   readonly matched: number
 }
 
-/** Items that hold any of the words; more of the words first, then name before category before description. */
+/** Items with any of the words; those with more words first, then name before category before description. */
 export const makeSearch = (
   catalog: ServedCatalog
 ): (query: string, keep: (item: ServedItem) => boolean, limit: number) => ReadonlyArray<Hit> => {
   let index: MiniSearch<ServedItem> | undefined
-  // Built at the first search: a large catalog must not delay the first /healthz.
+  // Built at the first search: a large catalog must not delay /healthz.
   const build = () => {
-    const made = new MiniSearch<ServedItem>({
+    const next = new MiniSearch<ServedItem>({
       fields: ["name", "categoryName", "description"],
       processTerm,
       searchOptions: {
@@ -37,8 +37,8 @@ export const makeSearch = (
         weights: { prefix: 0.6, fuzzy: 0.4 }
       }
     })
-    made.addAll([...catalog.items.values()])
-    return made
+    next.addAll([...catalog.items.values()])
+    return next
   }
   return (query, keep, limit) => {
     index ??= build()

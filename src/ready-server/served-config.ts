@@ -1,7 +1,7 @@
 import type { ReadyConfig } from "#src/format/ReadyConfig.ts"
 import { Struct } from "effect"
 
-/** What the server works with: the credentials in a configuration are forgotten before the first request is taken. */
+/** The configuration in use: its credentials are dropped before the first request. */
 export type ServedConfig = Omit<ReadyConfig, "integrations">
 
-export const served = (config: ReadyConfig): ServedConfig => Struct.omit(config, "integrations")
+export const withoutCredentials = (config: ReadyConfig): ServedConfig => Struct.omit(config, "integrations")

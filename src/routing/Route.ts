@@ -4,7 +4,7 @@ import { ByoaConfig } from "#src/servers/ByoaConfig.ts"
 import { type Form } from "#src/servers/locate.ts"
 import { Schema } from "effect"
 
-/** What the gateway needs to know of a server, as the database has it. */
+/** What the gateway needs of a server, as stored. */
 export const RouteRow = Schema.Struct({
   serverId: Schema.String,
   slug: Schema.String,
@@ -14,9 +14,9 @@ export const RouteRow = Schema.Struct({
   byoaConfig: Schema.NullOr(ByoaConfig),
   status: Schema.String,
   activeDeploymentId: Schema.NullOr(Schema.String),
-  /** Where the active deployment's machine listens inside. */
+  /** The port on which the active deployment's machine listens inside. */
   port: Schema.NullOr(Schema.Int),
-  /** What tells the machine that a request passed the gateway. */
+  /** Proves to the machine that a request passed the gateway. */
   replayToken: Schema.String
 })
 export type RouteRow = typeof RouteRow.Type
@@ -24,10 +24,10 @@ export type RouteRow = typeof RouteRow.Type
 export interface Route extends RouteRow {
   /** The two resource URLs of the server. */
   readonly resources: Readonly<Record<Form, string>>
-  /** What its tokens are for, at whichever of the two they come: its canonical URL alone. */
+  /** The audience of its tokens, for requests to either URL: its canonical URL alone. */
   readonly audiences: readonly [string]
-  /** The `Host` that its machine is sent. */
+  /** The `Host` header sent to its machine. */
   readonly host: string
-  /** Where its machine is reached; undefined when none runs. */
+  /** Address of its machine; undefined when none runs. */
   readonly machine: MachineAddress | undefined
 }

@@ -8,15 +8,16 @@ import { FreshCache } from "./fresh-cache.ts"
 import { type Route, type RouteRow } from "./Route.ts"
 import { RoutesRepo } from "./RoutesRepo.ts"
 
-/** Changes of a server's row are told at once; these bounds are for what no row tells (a plan, a dead machine). */
-const lifetimes = { running: 30_000, idle: 1_000, absent: 5_000, deaf: 1_000 } as const
+/** Cache lifetimes in ms. Changes of a server's row arrive at once; these bound others (a plan, a dead machine). */
+const lifetimes = { running: 30_000, idle: 1_000, absent: 5_000, unnotified: 1_000 } as const
 
-/** A database that is away, or hangs, costs one request a second every so often; the others don't wait for it. */
-const fallback = { patience: 1_000, lifetime: 5_000 } as const
+/** While the database is down or hangs, one request in five seconds waits for it, for a second; the others don't. */
+const fallback = { timeout: 1_000, lifetime: 5_000 } as const
 
 /**
- * Finds a server and its machine by slug. Kept in memory, dropped when `server_changed` names the slug, and doubted as
- * a whole when the connection that listens breaks. While the database is away what runs is served as last known.
+ * Finds a server and its machine by slug. Cached in memory, evicted when `server_changed` names the slug, and expired
+ * as a whole when the listening connection breaks. While the database is down, running servers are served from the
+ * cache.
  */
 export class Routes extends Effect.Service<Routes>()("gateway/Routes", {
   scoped: Effect.gen(function*() {
@@ -24,7 +25,7 @@ export class Routes extends Effect.Service<Routes>()("gateway/Routes", {
     const machines = yield* Machines
     const settings = yield* CurrentSettings
     const run = Runtime.runPromise(yield* Effect.runtime())
-    let hears = false
+    let listening = false
 
     const machineOf = (row: RouteRow) =>
       row.activeDeploymentId === null ? Effect.succeed(undefined) : machines.inspect(row.activeDeploymentId).pipe(
@@ -35,17 +36,17 @@ export class Routes extends Effect.Service<Routes>()("gateway/Routes", {
       )
 
     const load = Effect.fn("Routes.load")(function*(slug: string) {
-      const found = yield* repo.find(slug)
-      if (Option.isNone(found)) return undefined
+      const row = yield* repo.find(slug)
+      if (Option.isNone(row)) return undefined
       const resources = resourceUrls(settings, slug)
       const audiences = [publicUrl(settings, slug)] as const
-      const { port } = found.value
+      const { port } = row.value
       const host = port === null ? "localhost" : machineHost(port)
-      return { ...found.value, resources, audiences, host, machine: yield* machineOf(found.value) } satisfies Route
+      return { ...row.value, resources, audiences, host, machine: yield* machineOf(row.value) } satisfies Route
     })
 
     const lifetime = (route: Route | undefined) => {
-      if (!hears) return lifetimes.deaf
+      if (!listening) return lifetimes.unnotified
       return route === undefined ? lifetimes.absent : route.machine === undefined ? lifetimes.idle : lifetimes.running
     }
     const cache = new FreshCache<Route>({
@@ -60,23 +61,23 @@ export class Routes extends Effect.Service<Routes>()("gateway/Routes", {
     yield* listenForChanges("server_changed", {
       onChange: (payload) => cache.drop(payload.slice(payload.indexOf(" ") + 1)),
       onConnected: () => {
-        cache.doubt()
-        hears = true
+        cache.expire()
+        listening = true
       },
       onLost: () => {
-        if (!hears) return
-        hears = false
-        cache.doubt()
+        if (!listening) return
+        listening = false
+        cache.expire()
       }
     })
 
     return {
-      /** The route when it is in memory, else undefined: ask `find`. */
+      /** The cached route, else undefined: then use `find`. */
       peek: (slug: string) => cache.peek(slug),
-      /** Undefined: nobody has the slug. Rejects when the database can't be asked. */
+      /** Undefined: no server has the slug. Rejects when the database fails. */
       find: (slug: string) => cache.get(slug),
-      /** What is known of the slug may be wrong: its machine does not answer. */
-      doubt: (slug: string) => cache.doubt(slug)
+      /** For a machine that does not answer: the cached route may be wrong. */
+      expire: (slug: string) => cache.expire(slug)
     } as const
   })
 }) {}

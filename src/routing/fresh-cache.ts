@@ -1,30 +1,30 @@
 import { LRUCache } from "lru-cache"
 
 export interface FreshCacheOptions<A> {
-  /** Undefined: there is nothing under the key. */
+  /** Undefined: the key has no value. */
   readonly load: (key: string) => Promise<A | undefined>
-  /** How long what was loaded may be used, in milliseconds. */
+  /** How long a loaded value may be used, in milliseconds. */
   readonly lifetime: (value: A | undefined) => number
   readonly capacity: number
-  /** Absent keys are counted apart, so that guessing names pushes nothing real out. */
+  /** Absent keys have their own capacity, so that guessed names evict no real entry. */
   readonly absentCapacity: number
   /** Unix milliseconds. */
   readonly now: () => number
-  /** When loading fails, or takes longer than `patience`, the last known value is used for `lifetime` more; both in ms. */
-  readonly fallback: { readonly patience: number; readonly lifetime: number }
+  /** When loading fails, or takes longer than `timeout`, the last value is used for `lifetime` more; both in ms. */
+  readonly fallback: { readonly timeout: number; readonly lifetime: number }
 }
 
-/** What is loaded, or the last known value when that fails or takes too long. */
-const orLast = <A>(loading: Promise<A>, last: A, patience: number): Promise<A> =>
+/** The loaded value, or the last one when loading fails or takes too long. */
+const orLast = <A>(loading: Promise<A>, last: A, timeout: number): Promise<A> =>
   new Promise((resolve) => {
-    const timer = setTimeout(resolve, patience, last)
+    const timer = setTimeout(resolve, timeout, last)
     loading.then(resolve, () => resolve(last)).finally(() => clearTimeout(timer))
   })
 
 /**
- * Values by key: loaded once for all who wait, used until their time is over or somebody drops them; after their time
- * only while nothing newer can be had. What was being loaded when it was dropped is handed to those who already
- * waited, and not kept: it may be from before the change.
+ * Values by key, loaded once for all concurrent callers, used until they expire or are dropped; after that only while
+ * loading fails. A value that is being loaded while its key is dropped goes to the callers that already wait, and is
+ * not cached: it may be older than the change.
  */
 export class FreshCache<A> {
   readonly #present: LRUCache<string, { readonly value: A; readonly until: number }>
@@ -38,7 +38,7 @@ export class FreshCache<A> {
     this.#absent = new LRUCache({ max: options.absentCapacity })
   }
 
-  /** Only what is there and known. */
+  /** Only a present, fresh value; loads nothing. */
   peek(key: string): A | undefined {
     const entry = this.#present.peek(key)
     return entry !== undefined && this.#options.now() < entry.until ? entry.value : undefined
@@ -50,12 +50,12 @@ export class FreshCache<A> {
     const waiting = this.#loading.get(key)
     if (waiting !== undefined) return waiting
     const { fallback, lifetime, load } = this.#options
-    const asked = load(key).then((value) => ({ value, lifetime: lifetime(value) }))
+    const loaded = load(key).then((value) => ({ value, lifetime: lifetime(value) }))
     const last = this.#present.get(key)
-    const known = last === undefined
-      ? asked
-      : orLast(asked, { value: last.value, lifetime: fallback.lifetime }, fallback.patience)
-    const loading: Promise<A | undefined> = known.then(({ lifetime, value }) => {
+    const result = last === undefined
+      ? loaded
+      : orLast(loaded, { value: last.value, lifetime: fallback.lifetime }, fallback.timeout)
+    const loading: Promise<A | undefined> = result.then(({ lifetime, value }) => {
       if (this.#loading.get(key) === loading) this.#keep(key, value, lifetime)
       return value
     }).finally(() => {
@@ -65,13 +65,13 @@ export class FreshCache<A> {
     return loading
   }
 
-  /** It changed: what was known is wrong. */
+  /** The value changed: evicts it. */
   drop(key: string) {
     for (const map of [this.#present, this.#absent, this.#loading]) map.delete(key)
   }
 
-  /** It, or everything, may have changed: what was known is used only when nothing newer can be had. */
-  doubt(key?: string) {
+  /** The value, or every value, may have changed: it is used only when loading fails. */
+  expire(key?: string) {
     for (const name of key === undefined ? [...this.#present.keys()] : [key]) {
       const entry = this.#present.get(name)
       if (entry !== undefined) this.#present.set(name, { ...entry, until: 0 })
@@ -82,7 +82,7 @@ export class FreshCache<A> {
     }
   }
 
-  /** Keys that are held, present and absent ones. */
+  /** Numbers of cached keys. */
   get sizes() {
     return { present: this.#present.size, absent: this.#absent.size }
   }

@@ -9,8 +9,8 @@ const Endpoint = Text(2048).pipe(
 )
 
 /**
- * The customer's own authorization server (contract: Update server body, byoa). The URLs are published as they were
- * given, to the letter; nothing of ours ever fetches them.
+ * The customer's own authorization server (contract: Update server body, byoa). The URLs are published exactly as sent;
+ * the platform never fetches them.
  */
 export const ByoaConfig = Input({
   issuer: Endpoint,
@@ -24,7 +24,7 @@ const Email = Text(254).pipe(
   Schema.pattern(/^[^\s@]+@[^\s@]+$/, { message: () => "must be an e-mail address" })
 )
 
-/** `PUT /v1/servers/:serverId/auth`. `byoaConfig` is required for byoa and refused otherwise. */
+/** `PUT /v1/servers/:serverId/auth`. `byoaConfig` is required for byoa and rejected otherwise. */
 export const authFields = {
   authMode: Schema.Literal("service_managed", "byoa"),
   byoaConfig: optional(ByoaConfig),
@@ -45,7 +45,7 @@ const problem = (text: string, development: boolean) => {
   return url.hash === "" ? undefined : "must not have a fragment"
 }
 
-/** The rules that span fields or depend on where we run: https, or http on loopback in development. */
+/** The rules that span fields or depend on the environment: https, or http on loopback in development. */
 export const checkAuth = (input: typeof ConfigureAuth.Type, development: boolean) => {
   if (input.authMode === "service_managed") {
     return input.byoaConfig === undefined ? Effect.void : Invalid.field("byoaConfig", "only for authMode byoa")

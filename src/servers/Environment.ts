@@ -9,7 +9,7 @@ import { Effect } from "effect"
 import { EnvironmentRepo } from "./EnvironmentRepo.ts"
 import {
   EnvironmentVariable,
-  isTooMuch,
+  exceedsTotal,
   isVariableName,
   lengthProblem,
   type NamedVariable,
@@ -23,10 +23,10 @@ const { id: VariableId } = EnvironmentVariable.fields
 
 export const sealedVariables = sealedColumn("environment_variables", "sealed_value")
 
-/** What a sealed value is bound to: it opens for this server and name only. */
+/** The context that a sealed value is bound to: it opens for this server and name only. */
 const contextOf = (serverId: string, name: string) => `env ${serverId} ${name}`
 
-/** Of what was sealed (`v1.{key id}.{wrapped data key}.{box}`): base64 is a third longer, the rest is 98 bytes of it. */
+/** Plain size of a sealed value (`v1.{key id}.{wrapped data key}.{box}`): base64 adds a third, the rest is 98 bytes. */
 const bytesOf = (sealed: string) => Math.floor(sealed.length * 3 / 4) - 98
 
 /** A server's environment variables: sealed at rest, names only on reads, in effect from the next deployment. */
@@ -37,7 +37,7 @@ export class Environment extends Effect.Service<Environment>()("servers/Environm
     const secrets = yield* Secrets
     const sql = yield* SqlClient.SqlClient
 
-    /** Creates or replaces; `created` tells which. */
+    /** Creates or replaces; `created` says which. */
     const set = Effect.fn("Environment.set")(
       function*(id: string, { name, value }: typeof NamedVariable.Type) {
         const server = yield* servers.visible(id)
@@ -48,7 +48,7 @@ export class Environment extends Effect.Service<Environment>()("servers/Environm
         const sizes = new Map((yield* repo.sealed(server.id)).map((row) => [row.name, bytesOf(row.sealedValue)]))
         const created = !sizes.has(name)
         if (created && sizes.size >= variablesPerServer) return yield* new TooManyVariables({ what: "number" })
-        if (isTooMuch(sizes.set(name, bytesOf(sealedValue)))) return yield* new TooManyVariables({ what: "size" })
+        if (exceedsTotal(sizes.set(name, bytesOf(sealedValue)))) return yield* new TooManyVariables({ what: "size" })
         const variable = yield* repo.upsert({
           id: VariableId.make(newId("env")),
           serverId: server.id,
@@ -72,7 +72,7 @@ export class Environment extends Effect.Service<Environment>()("servers/Environm
       if (!removed) return yield* new VariableNotFound()
     }, withPolicy(anyScope("servers:write")))
 
-    /** The values in clear, for a deployment only; a failure tells that the key that sealed them is not known. */
+    /** The values in clear, for a deployment only; fails when the key that sealed them is missing. */
     const reveal = Effect.fn("Environment.reveal")(function*(serverId: string) {
       const rows = yield* repo.sealed(serverId)
       const entries = yield* Effect.forEach(

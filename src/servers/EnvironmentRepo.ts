@@ -24,7 +24,7 @@ export class EnvironmentRepo extends Effect.Service<EnvironmentRepo>()("servers/
     })
 
     return {
-      /** Locks the server's row: the count of its variables holds until the transaction ends. */
+      /** Locks the server's row, so that the count of its variables holds until the transaction ends. */
       lockServer: (id: string) => run(sql`SELECT id FROM servers WHERE id = ${id} FOR NO KEY UPDATE`),
       upsert: (row: typeof Upsert.Type) =>
         upsert(row).pipe(

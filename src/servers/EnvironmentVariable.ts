@@ -30,13 +30,13 @@ const VariableName = Schema.String.pipe(
   Schema.maxLength(255, { message: () => "must be at most 255 characters" })
 )
 
-/** The one variable that may be longer than the kernel allows: it reaches its machine in a file then. */
+/** The one variable that may exceed the kernel's limit: it then reaches its machine in a file. */
 export const readyConfigName = "SVC_READY_CONFIG"
 
-/** UTF-8 bytes of a value: the kernel takes 128 KiB for one string of the environment (execve(2)). */
+/** UTF-8 bytes of a value: the kernel allows 128 KiB for one string of the environment (execve(2)). */
 export const valueBytes = 96 * 1024
 const readyConfigBytes = 1024 * 1024
-/** Of all values but the ready configuration: the kernel takes 2 MiB, of which an image's own need some. */
+/** For all values but the ready configuration: the kernel allows 2 MiB, of which an image's own need some. */
 const totalBytes = 768 * 1024
 
 const VariableValue = Text(readyConfigBytes).annotations({
@@ -51,8 +51,8 @@ export const lengthProblem = (name: string, value: string): string | undefined =
     : `must be at most ${isConfig ? "1 MiB" : `96 KiB (${readyConfigName} alone may be 1 MiB)`}`
 }
 
-/** Whether variables, by their values' lengths in bytes, are more than a process can be given. */
-export const isTooMuch = (variables: Iterable<readonly [name: string, bytes: number]>): boolean => {
+/** Whether variables, by their values' lengths in bytes, exceed what a process can get. */
+export const exceedsTotal = (variables: Iterable<readonly [name: string, bytes: number]>): boolean => {
   let sum = 0
   for (const [name, bytes] of variables) sum += name === readyConfigName ? 0 : bytes
   return sum > totalBytes
@@ -62,7 +62,7 @@ export const variableFields = { name: VariableName, value: VariableValue }
 export const NamedVariable = Input(variableFields)
 export const VariableUpdate = Input({ value: VariableValue })
 
-/** What the platform sets at deploy time; a customer's value is stored and ignored (contract: Platform resources). */
+/** Set by the platform at deploy time; a customer's value is stored and ignored (contract: Platform resources). */
 export const reservedNames: ReadonlySet<string> = new Set([
   "PORT",
   "AUTO_STOP_SECONDS",

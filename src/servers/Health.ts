@@ -2,8 +2,8 @@ import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 
 /**
- * Whether the database answers, in less than two seconds whatever it does: a question that hangs is left to itself, for
- * to call it off takes the database too. One that comes back is seen at the next call.
+ * Whether the database answers, within two seconds in any case: a query that hangs is abandoned, since cancelling it
+ * needs the database, too. A recovered database shows at the next call.
  */
 export class Health extends Effect.Service<Health>()("servers/Health", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => ({

@@ -34,7 +34,7 @@ const Slug = Schema.String.pipe(
   })
 )
 
-/** Contract: Platform resources, a server. Its address, and who protects it and how, are beside that. */
+/** Contract: Platform resources, a server. The address and authorization fields are additions. */
 export const Server = Schema.Struct({
   id: ServerId,
   projectId: ProjectId,
@@ -101,7 +101,7 @@ export const updateFields = {
   healthPath: optional(HealthPath),
   healthTimeoutSeconds: optional(HealthTimeoutSeconds)
 }
-/** At least one field is required; the service refuses an empty change. */
+/** At least one field is required; the service rejects an empty change. */
 export const UpdateServer = Input(updateFields)
 
 export class ServerNotFound extends Schema.TaggedError<ServerNotFound>()("ServerNotFound", {}, failsWith(404)) {

@@ -29,15 +29,15 @@ const filters = {
   search: optional(Text(1000)),
   before: optional(Schema.String)
 }
-const most = 200
-const usual = 50
+const maxEntries = 200
+const defaultEntries = 50
 
 /** `GET /v1/servers/:serverId/logs` (contract: Logs query). */
 export const LogQuery = Query({
   ...filters,
-  limit: Schema.optionalWith(QueryLimit(most), { exact: true, default: () => usual })
+  limit: Schema.optionalWith(QueryLimit(maxEntries), { exact: true, default: () => defaultEntries })
 })
-export const logArguments = { ...filters, limit: LimitArgument(most, usual) }
+export const logArguments = { ...filters, limit: LimitArgument(maxEntries, defaultEntries) }
 export interface LogRequest {
   readonly level?: LogLevel
   readonly search?: string

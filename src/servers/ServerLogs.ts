@@ -16,13 +16,13 @@ export interface LogLine {
 }
 
 const keptPerServer = 10_000
-const followEvery = "500 millis"
+const pollInterval = "500 millis"
 const followBatch = 200
 const { id: LogEntryId } = LogEntry.fields
 
-const longest = 16_384
+const maxMessageLength = 16_384
 
-/** What happened to a server: its deployments' stages and its machines' own output, newest first. */
+/** A server's log: its deployments' stages and its machines' own output, newest first. */
 export class ServerLogs extends Effect.Service<ServerLogs>()("servers/ServerLogs", {
   effect: Effect.gen(function*() {
     const repo = yield* ServerLogsRepo
@@ -42,8 +42,7 @@ export class ServerLogs extends Effect.Service<ServerLogs>()("servers/ServerLogs
     }, withPolicy(anyScope("logs:read", "servers:read")))
 
     /**
-     * The entries that come from now on, or since an entry that was seen before, as they are written. Ends when the
-     * server is deleted.
+     * New entries as they are written, from now on or from `lastSeen` on. Ends when the server is deleted.
      */
     const follow = Effect.fn("ServerLogs.follow")(
       function*(id: string, { level, search }: Pick<LogRequest, "level" | "search">, lastSeen: string | undefined) {
@@ -56,7 +55,7 @@ export class ServerLogs extends Effect.Service<ServerLogs>()("servers/ServerLogs
           last = rows.at(-1)?.id ?? last
           return rows
         })
-        return Stream.repeatEffect(Effect.delay(next, followEvery)).pipe(
+        return Stream.repeatEffect(Effect.delay(next, pollInterval)).pipe(
           Stream.flattenIterables,
           Stream.catchTag("ServerNotFound", () => Stream.empty),
           Stream.provideService(CurrentActor, actor)
@@ -65,7 +64,7 @@ export class ServerLogs extends Effect.Service<ServerLogs>()("servers/ServerLogs
       withPolicy(anyScope("logs:read", "servers:read"))
     )
 
-    /** Appends lines in the order given. Lines of a server that was deleted are dropped. */
+    /** Appends lines in their order. Lines of a deleted server are dropped. */
     const append = Effect.fn("ServerLogs.append")(
       function*(serverId: string, lines: ReadonlyArray<LogLine>) {
         if (lines.length === 0) return
@@ -74,11 +73,11 @@ export class ServerLogs extends Effect.Service<ServerLogs>()("servers/ServerLogs
           id: LogEntryId.make(`log_${newUlid()}`),
           serverId: ServerId.make(serverId),
           level,
-          message: storableText(message, longest),
+          message: storableText(message, maxMessageLength),
           timestamp
         })))
       },
-      // A line that finds no room is lost, and decides nothing.
+      // On a full disk lines are lost; nothing else depends on them.
       Effect.catchSomeDefect((defect) => isDiskFull(defect) ? Option.some(Effect.void) : Option.none())
     )
 

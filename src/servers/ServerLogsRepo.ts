@@ -11,8 +11,8 @@ interface Filter {
   readonly count: number
 }
 
-/** A substring for ILIKE: its own wildcards stand for themselves. */
-const literally = (text: string) => `%${text.replace(/[\\%_]/g, "\\$&")}%`
+/** A substring pattern for ILIKE, with its wildcards escaped. */
+const substringPattern = (text: string) => `%${text.replace(/[\\%_]/g, "\\$&")}%`
 
 export class ServerLogsRepo extends Effect.Service<ServerLogsRepo>()("servers/ServerLogsRepo", {
   effect: Effect.gen(function*() {
@@ -25,17 +25,17 @@ export class ServerLogsRepo extends Effect.Service<ServerLogsRepo>()("servers/Se
       ) =>
         sql`SELECT * FROM server_logs WHERE server_id = ${serverId} AND id > ${after}
             ${level === undefined ? sql`` : sql`AND level = ${level}`}
-            ${search === undefined ? sql`` : sql`AND message ILIKE ${literally(search)}`}
+            ${search === undefined ? sql`` : sql`AND message ILIKE ${substringPattern(search)}`}
             ORDER BY id LIMIT ${count}`
       ),
       read: many(LogEntryRow)(({ before, count, level, search, serverId }: Filter) =>
         sql`SELECT * FROM server_logs WHERE server_id = ${serverId}
             ${level === undefined ? sql`` : sql`AND level = ${level}`}
-            ${search === undefined ? sql`` : sql`AND message ILIKE ${literally(search)}`}
+            ${search === undefined ? sql`` : sql`AND message ILIKE ${substringPattern(search)}`}
             ${before === undefined ? sql`` : sql`AND id < ${before}`}
             ORDER BY id DESC LIMIT ${count}`
       ),
-      /** Entries of servers that are gone are dropped: their place in the world is too. */
+      /** Entries of deleted servers are dropped. */
       append: (rows: ReadonlyArray<typeof LogEntryRow.Type>) =>
         run(sql`
           INSERT INTO server_logs (id, server_id, level, message, timestamp)

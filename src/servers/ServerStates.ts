@@ -2,16 +2,18 @@ import { Effect } from "effect"
 import { ServersRepo } from "./ServersRepo.ts"
 
 /**
- * Where the state of a server changes, by the table of transitions.ts. Each runs in the caller's transaction, if it has
- * one.
+ * Changes the state of a server, by the table of transitions.ts. Each call runs in the caller's transaction, if there
+ * is one.
  */
 export class ServerStates extends Effect.Service<ServerStates>()("servers/ServerStates", {
-  effect: Effect.map(ServersRepo, ({ deploymentBegun, deploymentFailed, deploymentServes, happened }) => ({
+  effect: Effect.map(ServersRepo, ({ deploymentBegun, deploymentFailed, deploymentServes, apply }) => ({
     deploymentBegun,
-    /** Makes the deployment the one that serves: a new generation of the server. */
+    /** Makes the deployment the active one: a new generation of the server. */
     deploymentServes,
     deploymentFailed,
-    /** The server in its new state; none when it is gone, was deployed to meanwhile, or is in no such state. */
-    happened
+    /**
+     * The server in its new state; none when it is gone, has a newer deployment, or its state does not allow the event.
+     */
+    apply
   }))
 }) {}

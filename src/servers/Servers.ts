@@ -27,7 +27,7 @@ import {
 import { MetricsNotImplemented } from "./ServerMetrics.ts"
 import { ServersRepo, type Span } from "./ServersRepo.ts"
 
-/** What an owner has to know of a list: an address by itself proves nothing. */
+/** Warns the owner of a list: an address by itself proves nothing. */
 const listNotice = "Only those of allowedEmails may pass whose accounts the operator of this platform has verified, " +
   "and you: anybody can sign up with any address. Ask the operator to verify them (berth admin verify)"
 
@@ -50,15 +50,15 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
       publicUrl: publicUrl(settings, row.slug)
     })
 
-    /** The server when the caller may see it, whatever its scopes: what else is about servers asks here first. */
+    /** The server, if the caller may see it, with any scopes. Every other operation on a server starts here. */
     const visible = Effect.fn("Servers.visible")(function*(id: string) {
       const actor = yield* CurrentActor
-      const found = isId("srv", id) ? yield* repo.find(id) : Option.none()
-      if (Option.isNone(found) || found.value.accountId !== actor.accountId) return yield* new ServerNotFound()
-      return seesProject(actor, found.value.projectId) ? found.value : yield* new ServerNotFound()
+      const row = isId("srv", id) ? yield* repo.find(id) : Option.none()
+      if (Option.isNone(row) || row.value.accountId !== actor.accountId) return yield* new ServerNotFound()
+      return seesProject(actor, row.value.projectId) ? row.value : yield* new ServerNotFound()
     })
 
-    const changed = Option.match({
+    const viewOrNotFound = Option.match({
       onNone: () => new ServerNotFound(),
       onSome: (row: ServerRow) => Effect.succeed(view(row))
     })
@@ -76,14 +76,14 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
         : new PlanLimitReached({ plan, limit: "autoStop", allowed: "only servers that stop when idle" })
 
     const pickSlug = Effect.fn("Servers.pickSlug")(
-      function*(wanted: string | undefined, name: string, account: string) {
-        if (wanted !== undefined) {
-          if (isReservedSlug(wanted)) return yield* Invalid.field("slug", `${wanted} is a reserved word`)
-          return (yield* repo.takeSlug(wanted, account)) ? wanted : yield* new SlugTaken({ slug: wanted })
+      function*(requested: string | undefined, name: string, account: string) {
+        if (requested !== undefined) {
+          if (isReservedSlug(requested)) return yield* Invalid.field("slug", `${requested} is a reserved word`)
+          return (yield* repo.reserveSlug(requested, account)) ? requested : yield* new SlugTaken({ slug: requested })
         }
         const base = slugOf(name, "server")
         let slug = isReservedSlug(base) ? withSuffix(base) : base
-        while (!(yield* repo.isFree(slug)) || !(yield* repo.takeSlug(slug, account))) slug = withSuffix(base)
+        while (!(yield* repo.isFree(slug)) || !(yield* repo.reserveSlug(slug, account))) slug = withSuffix(base)
         return slug
       }
     )
@@ -121,7 +121,7 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
       })
     })
 
-    /** All projects of the account, or the key's own. */
+    /** Servers of all the account's projects, or of the API key's project. */
     const list = Effect.fn("Servers.list")(function*(request: PageRequest) {
       const { accountId, credential } = yield* CurrentActor
       return yield* pageOf(credential.kind === "key" ? { projectId: credential.projectId } : { accountId }, request)
@@ -138,7 +138,7 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
       const server = yield* visible(id)
       if (Object.keys(input).length === 0) return yield* Invalid.field("", "at least one field is required")
       yield* checkAutoStop(yield* CurrentActor, input.autoStopSeconds)
-      return yield* changed(yield* repo.update(server.id, input))
+      return yield* viewOrNotFound(yield* repo.update(server.id, input))
     }, writes)
 
     const configureAuth = Effect.fn("Servers.configureAuth")(function*(id: string, input: typeof ConfigureAuth.Type) {
@@ -146,7 +146,7 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
       yield* checkAuth(input, !settings.production)
       const { allowedEmails, byoaConfig, ...rest } = input
       const emails = allowedEmails?.map((email) => email.toLowerCase())
-      return yield* changed(
+      return yield* viewOrNotFound(
         yield* repo.configureAuth(server.id, byoaConfig ?? null, {
           ...rest,
           ...(emails === undefined ? {} : { allowedEmails: [...new Set(emails)] })

@@ -20,7 +20,7 @@ const NewRow = ServerRow.omit(
   "updatedAt"
 )
 
-/** What a list spans: one project, or every project of an account. */
+/** The scope of a list: one project, or every project of an account. */
 export type Span = { readonly projectId: string } | { readonly accountId: string }
 
 export class ServersRepo extends Effect.Service<ServersRepo>()("servers/ServersRepo", {
@@ -41,22 +41,25 @@ export class ServersRepo extends Effect.Service<ServersRepo>()("servers/ServersR
     const update = maybe(ServerRow)((id: ServerId, fields: Readonly<Record<string, unknown>>) =>
       sql`UPDATE servers SET ${sql.update(fields)}, updated_at = now() WHERE id = ${id} RETURNING *`
     )
-    /** Sets the state that an event leads to, where the event may happen and the condition holds. */
-    const happened = maybe(ServerRow)((
+    /** Sets the state that an event leads to, if the present state allows the event and the condition holds. */
+    const apply = maybe(ServerRow)((
       id: string,
       event: ServerEvent,
       condition: Statement.Fragment,
-      besides = sql``
+      assignments = sql``
     ) =>
-      sql`UPDATE servers SET status = ${rules[event].to}, ${besides} updated_at = now()
+      sql`UPDATE servers SET status = ${rules[event].to}, ${assignments} updated_at = now()
               WHERE id = ${id} AND ${sql.in("status", rules[event].from)} AND ${condition} RETURNING *`
     )
 
     return {
-      /** Whether nobody ever had the slug. */
-      isFree: (slug: string) => Effect.map(anyRow(sql`SELECT slug FROM slugs WHERE slug = ${slug}`), (taken) => !taken),
-      /** Whether the slug is the account's to use: new, or its own from a server it deleted. */
-      takeSlug: (slug: string, accountId: string) =>
+      /** Whether no account ever had the slug. */
+      isFree: (slug: string) => Effect.map(anyRow(sql`SELECT slug FROM slugs WHERE slug = ${slug}`), (reserved) => !reserved),
+      /**
+       * Reserves a slug; false when another account has, or had, it. An account may reuse its own deleted servers'
+       * slugs.
+       */
+      reserveSlug: (slug: string, accountId: string) =>
         anyRow(
           sql`INSERT INTO slugs ${sql.insert({ slug, accountId })}
             ON CONFLICT (slug) DO UPDATE SET slug = excluded.slug WHERE slugs.account_id = excluded.account_id
@@ -80,19 +83,19 @@ export class ServersRepo extends Effect.Service<ServersRepo>()("servers/ServersR
       /** `byoaConfig` null switches back to our own authorization server. */
       configureAuth: (id: ServerId, byoaConfig: ByoaConfig | null, fields: Readonly<Record<string, unknown>>) =>
         update(id, { ...fields, byoaConfig: byoaConfig === null ? null : pg.json(byoaConfig) }),
-      /** Unless something serves already. */
-      deploymentBegun: (id: string) => happened(id, "deploymentBegun", sql`active_deployment_id IS NULL`),
+      /** Unless a deployment is active. */
+      deploymentBegun: (id: string) => apply(id, "deploymentBegun", sql`active_deployment_id IS NULL`),
       deploymentServes: (id: string, deploymentId: string) =>
-        happened(
+        apply(
           id,
           "deploymentServes",
           sql`true`,
           sql`active_deployment_id = ${deploymentId}, generation = generation + 1,`
         ),
-      deploymentFailed: (id: string) => happened(id, "deploymentFailed", sql`true`),
-      /** Unless it was deployed to since that generation. */
-      happened: (id: string, generation: number, event: MachineEvent) =>
-        happened(id, event, sql`generation = ${generation}`),
+      deploymentFailed: (id: string) => apply(id, "deploymentFailed", sql`true`),
+      /** Unless a newer deployment raised the generation. */
+      apply: (id: string, generation: number, event: MachineEvent) =>
+        apply(id, event, sql`generation = ${generation}`),
       delete: (id: ServerId) => run(sql`DELETE FROM servers WHERE id = ${id}`)
     } as const
   })

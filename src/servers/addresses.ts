@@ -2,21 +2,21 @@ import { type Settings } from "#src/config/Settings.ts"
 import { documentUrl } from "#src/shared/well-known.ts"
 import { hostName } from "./locate.ts"
 
-/** The two URLs of a hosted server, without a trailing slash. Both reach it, and a client may name either. */
+/** The two URLs of a hosted server, without a trailing slash. Both reach it, and a client may use either. */
 export const resourceUrls = (settings: Settings, slug: string) => ({
   host: `${new URL(settings.baseUrl).protocol}//${slug}.${settings.mcpDomain}${portOf(settings)}`,
   path: `${settings.baseUrl}/s/${slug}`
 })
 
-/** The port of the base URL, unless the domain carries its own: both forms are answered by one listener. */
+/** The port of the base URL, unless the domain has its own: one listener serves both forms. */
 const portOf = ({ baseUrl, mcpDomain }: Settings) => {
   const { port } = new URL(baseUrl)
   return port === "" || mcpDomain.includes(":") ? "" : `:${port}`
 }
 
 /**
- * The one that clients are told, and the audience of every token (docs/decisions/token-audience.md). The host form needs
- * wildcard DNS, so it wants `MCP_DOMAIN` set.
+ * The URL for clients, and the audience of every token (docs/decisions/token-audience.md). The host form needs wildcard
+ * DNS, so it is used only when `MCP_DOMAIN` is set.
  */
 export const publicUrl = (settings: Settings, slug: string) =>
   resourceUrls(settings, slug)[settings.mcpDomainExplicit ? "host" : "path"]
@@ -27,8 +27,8 @@ export const mcpUrl = (settings: Settings, slug: string) => `${publicUrl(setting
 /** The older transport of the same server. */
 export const sseUrl = (settings: Settings, slug: string) => `${publicUrl(settings, slug)}/sse`
 
-/** Where a hosted server describes itself as a protected resource (RFC 9728 §3.1). */
+/** URL of a hosted server's protected-resource metadata (RFC 9728 §3.1). */
 export const protectedResourceUrl = (settings: Settings, slug: string) => documentUrl(publicUrl(settings, slug))
 
-/** The registry's names begin with a domain in reverse: `domain.mcp/slug` for slug.mcp.domain. */
+/** Names in the registry begin with a reversed domain: `domain.mcp/slug` for slug.mcp.domain. */
 export const registryNamespace = ({ mcpDomain }: Settings) => hostName(mcpDomain).split(".").reverse().join(".")

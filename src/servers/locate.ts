@@ -2,23 +2,23 @@ import { type Settings } from "#src/config/Settings.ts"
 import { isLabel } from "#src/shared/slug.ts"
 import { protectedResource } from "#src/shared/well-known.ts"
 
-/** Which of a server's two addresses a request used. */
+/** Which of a server's two URLs a request used. */
 export type Form = "host" | "path"
 
-/** Where clients are pointed at below a server's address; each is a resource that describes itself. */
+/** The paths below a server's URL that clients use; each has its own resource metadata. */
 const endpoints = ["", "/mcp", "/sse"] as const
 export type Endpoint = typeof endpoints[number]
 
 const endpointOf = (path: string): Endpoint => endpoints.find((endpoint) => endpoint === path) ?? ""
 
-/** A request that is the gateway's to answer. */
+/** A request for the gateway. */
 export interface Target {
   readonly form: Form
-  /** Undefined when what stands in its place can't be a slug: there is no such server. */
+  /** Undefined when its text can't be a slug: there is no such server. */
   readonly slug: string | undefined
-  /** The endpoint of the server that it is about, empty for none in particular. */
+  /** The endpoint of the server, or empty. */
   readonly endpoint: Endpoint
-  /** `metadata`: the protected-resource document. `proxy`: the machine's own, at `path`. */
+  /** `metadata`: the protected-resource document. `proxy`: passed to the machine, at `path`. */
   readonly kind: "metadata" | "proxy"
   /** Path and query as the machine sees them. */
   readonly path: string
@@ -34,26 +34,26 @@ const pathOf = (url: string) => {
   return end === -1 ? url : url.slice(0, end)
 }
 
-/** The document also answers below the endpoints. */
+/** The document is also served for the endpoints. */
 const isMetadata = (path: string) => path === "/" || path === endpointOf(path)
 
-/** Finds the server that a request is for, by its `Host` and its origin-form target; undefined: it is not for any. */
+/** Finds the server that a request is for, by its `Host` and its origin-form target; undefined: none. */
 export const locator = (settings: Settings) => {
   const suffix = `.${hostName(settings.mcpDomain)}`
-  // The platform's own hosts may lie below the same domain.
-  const own = new Set([settings.baseUrl, settings.hubUrl, settings.authUrl].map((url) => hostName(new URL(url).host)))
+  // The platform's own hosts may be below the same domain.
+  const ownHosts = new Set([settings.baseUrl, settings.hubUrl, settings.authUrl].map((url) => hostName(new URL(url).host)))
   const base = new URL(settings.baseUrl).pathname.replace(/\/$/, "")
   const servers = `${base}/s/`
   const documents = `${protectedResource}${servers}`
 
   const byHost = (host: string, url: string): Target | undefined => {
     const name = hostName(host)
-    if (!name.endsWith(suffix) || own.has(name)) return undefined
+    if (!name.endsWith(suffix) || ownHosts.has(name)) return undefined
     const path = pathOf(url)
-    const described = path.startsWith(protectedResource) ? path.slice(protectedResource.length) : undefined
+    const documentPath = path.startsWith(protectedResource) ? path.slice(protectedResource.length) : undefined
     const slug = slugIn(name.slice(0, -suffix.length))
-    return described !== undefined && isMetadata(described)
-      ? { form: "host", slug, endpoint: endpointOf(described), kind: "metadata", path: url }
+    return documentPath !== undefined && isMetadata(documentPath)
+      ? { form: "host", slug, endpoint: endpointOf(documentPath), kind: "metadata", path: url }
       : { form: "host", slug, endpoint: endpointOf(path), kind: "proxy", path: url }
   }
 
@@ -72,12 +72,12 @@ export const locator = (settings: Settings) => {
     }
     if (!url.startsWith(documents)) return undefined
     const { at, slug } = split(documents, url)
-    const described = pathOf(url).slice(at)
-    const known = isMetadata(described)
+    const documentPath = pathOf(url).slice(at)
+    const isDocument = isMetadata(documentPath)
     return {
       form: "path",
-      slug: known ? slug : undefined,
-      endpoint: endpointOf(described),
+      slug: isDocument ? slug : undefined,
+      endpoint: endpointOf(documentPath),
       kind: "metadata",
       path: "/"
     }
@@ -86,7 +86,7 @@ export const locator = (settings: Settings) => {
   return (host: string, url: string) => byHost(host, url) ?? byPath(url)
 }
 
-/** The slug that a subdomain names: the slug itself, or the whole host of a server of ours; undefined: none. */
+/** The slug in a subdomain, which may be the slug itself or a server's whole host name; undefined: none. */
 export const slugOfSubdomain = (settings: Settings, subdomain: string) => {
   const name = hostName(subdomain.trim())
   const suffix = `.${hostName(settings.mcpDomain)}`

@@ -1,11 +1,11 @@
-/** States that are stored (contract: "Server status"; one that is `deleted` has no row). */
+/** The stored states (contract: "Server status"; a `deleted` server has no row). */
 export const statuses = ["provisioning", "running", "stopped", "error"] as const
 export type Status = typeof statuses[number]
 
 interface EventRule {
-  /** What happened, for people. */
+  /** The event in words. */
   readonly what: string
-  /** In which states it may happen; in any other it changes nothing. */
+  /** The states in which it applies; in any other it changes nothing. */
   readonly from: ReadonlyArray<Status>
   readonly to: Status
 }
@@ -14,8 +14,8 @@ const any = statuses
 const notStopped = ["provisioning", "running", "error"] as const
 
 /**
- * The whole machine. A new server is `provisioning`. What a deployment comes to, and what the owner asks for, count
- * whatever the server did before; the watch over machines decides only about servers that nobody stopped.
+ * The whole state machine. A new server is `provisioning`. The results of deployments and the owner's requests apply in
+ * any state; the watch over machines applies only to servers that nobody stopped.
  */
 export const rules = {
   // Deployments.
@@ -40,10 +40,10 @@ export const rules = {
 
 export type ServerEvent = keyof typeof rules
 
-/** Those that say nothing of a deployment, and count for the one that they were seen of alone. */
+/** Events of a machine, which apply only to the deployment generation that they were observed for. */
 export type MachineEvent = Exclude<ServerEvent, `deployment${string}`>
 
 export const events = Object.keys(rules) as ReadonlyArray<ServerEvent>
 
-/** Whether an event counts for a server in that state. */
+/** Whether an event applies to a server in that state. */
 export const mayHappen = (event: ServerEvent, status: string) => rules[event].from.some((from) => from === status)

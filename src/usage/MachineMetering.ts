@@ -3,20 +3,20 @@ import { Machines } from "#src/machines/Machines.ts"
 import { Clock, Effect } from "effect"
 import { UsageRepo } from "./UsageRepo.ts"
 
-/** A tick that comes late, on a machine that slept, does not bill the sleep. */
-const longest = 60_000
+/** Bounds one tick, so that time during which the host slept is not billed. */
+const maxTick = 60_000
 
-/** More machines than a host runs: each write is one statement. */
+/** More machines than a host runs, so that each write is one statement. */
 const capacity = 100_000
 
-/** Counts what machines run. Each tick bills the time since the last one to every machine that runs then. */
+/** Measures machines' running time. Each tick bills the time since the last one to every running machine. */
 export class MachineMetering extends Effect.Service<MachineMetering>()("usage/MachineMetering", {
   effect: Effect.gen(function*() {
     const machines = yield* Machines
     const repo = yield* UsageRepo
     let last = yield* Clock.currentTimeMillis
-    /** What is not in the database yet: while it is away it adds up, by server. */
-    const owed = makeCounters({
+    /** Not yet written, by server; accumulates while the database is down. */
+    const unwritten = makeCounters({
       what: "milliseconds of machines",
       names: ["milliseconds"],
       capacity,
@@ -27,13 +27,13 @@ export class MachineMetering extends Effect.Service<MachineMetering>()("usage/Ma
     return {
       tick: Effect.fn("MachineMetering.tick")(function*() {
         const now = yield* Clock.currentTimeMillis
-        const milliseconds = Math.max(0, Math.min(longest, now - last))
+        const milliseconds = Math.max(0, Math.min(maxTick, now - last))
         last = now
         const running = (yield* machines.list()).filter(({ status }) => status === "running")
         for (const { owner } of running) {
-          owed.add(owner, () => ({ serverId: owner, milliseconds: 0 }), "milliseconds", milliseconds)
+          unwritten.add(owner, () => ({ serverId: owner, milliseconds: 0 }), "milliseconds", milliseconds)
         }
-        yield* owed.flush
+        yield* unwritten.flush
       })
     } as const
   })

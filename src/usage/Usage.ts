@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { UsageRepo } from "./UsageRepo.ts"
 
-/** What accounts used, as the database has it: a few seconds behind what is counted. */
+/** The accounts' stored usage, a few seconds behind the counters. */
 export class Usage extends Effect.Service<Usage>()("usage/Usage", {
   effect: Effect.map(UsageRepo, ({ ofMonth }) => ({ ofMonth } as const))
 }) {}

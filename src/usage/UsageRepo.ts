@@ -2,7 +2,7 @@ import { many, one, run } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 
-/** What is to be added to an account's row of a month. */
+/** An increment for an account's row of a month. */
 export interface UsageDelta {
   readonly accountId: string
   /** First day of the UTC month, `YYYY-MM-01`. */
@@ -32,7 +32,7 @@ export class UsageRepo extends Effect.Service<UsageRepo>()("usage/UsageRepo", {
       sql`SELECT request_count::text FROM usage WHERE account_id = ${accountId} AND month = ${month}::date`
     )
 
-    // An account that was deleted meanwhile has no usage to keep. Ordered, so that two gateways can't deadlock.
+    // The join drops deleted accounts. Ordered, so that two gateways can't deadlock.
     const add = many(Total)((deltas: ReadonlyArray<UsageDelta>) =>
       sql`INSERT INTO usage (account_id, month, request_count, bandwidth_bytes)
               SELECT d."accountId", d.month, d.requests, d.bytes
@@ -48,16 +48,16 @@ export class UsageRepo extends Effect.Service<UsageRepo>()("usage/UsageRepo", {
     return {
       count: (accountId: string, month: string) =>
         Effect.map(count(accountId, month), ([row]) => row?.requestCount ?? 0),
-      /** Adds, and tells the new totals, what other gateways counted included. */
+      /** Adds, and returns the new totals, which include what other gateways counted. */
       add,
-      /** What an account used in a month. */
+      /** An account's usage in a month. */
       ofMonth: one(Usage)((accountId: string, month: string) =>
         sql`SELECT coalesce(sum(request_count), 0)::text AS request_count,
               (coalesce(sum(compute_milliseconds), 0) / 1000)::bigint::text AS compute_seconds,
               coalesce(sum(bandwidth_bytes), 0)::text AS bandwidth_bytes
             FROM usage WHERE account_id = ${accountId} AND month = ${month}::date`
       ),
-      /** Adds what the servers' machines ran, in milliseconds, to their accounts' month (UTC). */
+      /** Adds the running time of servers' machines, in milliseconds, to their accounts' month (UTC). */
       meter: (ran: ReadonlyArray<{ readonly serverId: string; readonly milliseconds: number }>) =>
         ran.length === 0 ? Effect.void : run(sql`
           INSERT INTO usage (account_id, month, compute_milliseconds)

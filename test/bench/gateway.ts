@@ -207,7 +207,7 @@ const compare = Effect.gen(function*() {
   const routes = Routes.make({
     peek: () => ({ ...route, plan: "enterprise" }),
     find: async () => route,
-    doubt: () => {}
+    expire: () => {}
   })
   const tokens = yield* AccessTokens
   const gateway = yield* Effect.provideService(makeGateway, Routes, routes)

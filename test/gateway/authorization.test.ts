@@ -55,7 +55,7 @@ layer(gatewayServices(), { excludeTestServices: true })("a hosted server", (it) 
       const next = yield* newServer({ machine, accountId: old.accountId })
       yield* sql`DELETE FROM servers WHERE id = ${old.id}`
       yield* sql`UPDATE servers SET slug = ${old.slug} WHERE id = ${next.id}`
-      routes.doubt(old.slug)
+      routes.expire(old.slug)
       assert.strictEqual(yield* ask(old.token), 401, "of the server before")
       const request = { accountId: old.accountId, audience: old.audience, scope: "mcp:read mcp:execute", clientId: "c" }
       assert.strictEqual(yield* ask((yield* tokens.mint(request)).token), 401, "of no server")

@@ -15,7 +15,7 @@ const setUp = (values: Record<string, string | undefined>) => {
     capacity: 2,
     absentCapacity: 1,
     now: () => clock.now,
-    fallback: { patience: 20, lifetime: 3 }
+    fallback: { timeout: 20, lifetime: 3 }
   })
   const get = async (key: string) => {
     const before = loads.length
@@ -54,7 +54,7 @@ describe("what the gateway remembers", () => {
   })
 
   it("is not kept when it was dropped while it was being loaded: it may be from before the change", async () => {
-    for (const forget of ["drop", "doubt"] as const) {
+    for (const forget of ["drop", "expire"] as const) {
       const { cache, get, loads, values } = setUp({ a: "old" })
       const waiting = cache.get("a")
       cache[forget]("a")
@@ -88,7 +88,7 @@ describe("what the gateway remembers", () => {
       capacity: 1,
       absentCapacity: 1,
       now: () => clock.now,
-      fallback: { patience: 20, lifetime: 3 }
+      fallback: { timeout: 20, lifetime: 3 }
     })
     await cache.get("a")
     load = () => Promise.reject(new Error("away"))
@@ -100,14 +100,14 @@ describe("what the gateway remembers", () => {
     load = () => new Promise(() => undefined)
     clock.now = 13
     assert.strictEqual(await cache.get("a"), "A")
-    cache.doubt()
+    cache.expire()
     assert.isUndefined(cache.peek("a"))
     assert.strictEqual(await cache.get("a"), "A")
     load = () => Promise.resolve(undefined)
-    cache.doubt("a")
+    cache.expire("a")
     assert.isUndefined(await cache.get("a"), "it is known to be gone")
     load = () => Promise.reject(new Error("away"))
-    cache.doubt()
+    cache.expire()
     assert.strictEqual(await cache.get("a").catch(() => "failed"), "failed", "and stays so")
   })
 
@@ -127,7 +127,7 @@ describe("what the gateway remembers", () => {
       capacity: 1,
       absentCapacity: 1,
       now: () => 0,
-      fallback: { patience: 20, lifetime: 3 }
+      fallback: { timeout: 20, lifetime: 3 }
     })
     const outcomes = await Promise.allSettled([cache.get("a"), cache.get("a")])
     assert.deepStrictEqual(outcomes.map(({ status }) => status), ["rejected", "rejected"])

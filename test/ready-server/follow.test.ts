@@ -18,7 +18,7 @@ const setUp = (answer: (tag: string | null) => Response | Promise<Response>) => 
     baseUrl: "http://platform.test",
     credential: "replay",
     now: () => clock.now,
-    complain: (message) => complaints.push(message),
+    warn: (message) => complaints.push(message),
     fetch: async (input, init) => {
       const headers = new Headers(init?.headers)
       const tag = headers.get("if-none-match")

@@ -72,7 +72,7 @@ layer(states, { excludeTestServices: true, timeout: 60_000 })("the stored state 
         ? states[happened]("srv")
         : happened === "deploymentServes"
         ? states.deploymentServes("srv", "dep")
-        : states.happened("srv", generation, happened))
+        : states.apply("srv", generation, happened))
 
   it.effect("follows the table, for each event in each state", () =>
     Effect.gen(function*() {
