@@ -33,13 +33,13 @@ const start = (server: Server, address: { readonly host: string; readonly port: 
  * Takes no more connections, ends event streams (they are idle by nature, and their clients come back), lets requests
  * under way end, and cuts what has not ended in time.
  */
-const stop = (server: Server, { thin }: ReturnType<typeof connectionsOf>, { leftOf, within }: Shutdown) =>
+const stop = (server: Server, { thin }: ReturnType<typeof connectionsOf>, { remaining, within }: Shutdown) =>
   Effect.gen(function*() {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     const count = thin()
     if (count > 0) {
       const requests = count === 1 ? "one request" : `${count} requests`
-      const left = Math.ceil((yield* leftOf(shares.requests)) / 1000)
+      const left = Math.ceil((yield* remaining(shares.requests)) / 1000)
       yield* Effect.log(`Stopping: waiting for ${requests} under way, ${left} seconds at most`)
     }
     // A stream may open yet, and a connection is idle once its request has ended.

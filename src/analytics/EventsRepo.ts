@@ -1,4 +1,4 @@
-import { patiently, run } from "#src/shared/sql.ts"
+import { withLongTimeout, run } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 
@@ -36,7 +36,7 @@ export class EventsRepo extends Effect.Service<EventsRepo>()("analytics/EventsRe
         DELETE FROM business_interactions WHERE business_id IN (SELECT business_id FROM deleted)`
 
     return {
-      forget: patiently(sql)(Effect.asVoid(forget)),
+      forget: withLongTimeout(sql)(Effect.asVoid(forget)),
       add: (counts: ReadonlyArray<EventCount>) => run(add(counts))
     } as const
   })

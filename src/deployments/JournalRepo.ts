@@ -1,4 +1,4 @@
-import { patiently, run } from "#src/shared/sql.ts"
+import { withLongTimeout, run } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { openStages } from "./transitions.ts"
@@ -17,7 +17,7 @@ export class JournalRepo extends Effect.Service<JournalRepo>()("deployments/Jour
         run(sql`UPDATE cluster_messages SET last_read = NULL
           WHERE entity_type = 'Workflow/Deploy' AND entity_id = ${executionId} AND NOT processed`),
       /** Deletes the engine's journal of pipelines that ended a day ago: the engine itself keeps it for ever. */
-      forget: patiently(sql)(Effect.asVoid(sql`
+      forget: withLongTimeout(sql)(Effect.asVoid(sql`
         WITH done AS (
           SELECT m.entity_id FROM cluster_messages m JOIN cluster_replies r ON r.request_id = m.id AND r.kind = 0
           WHERE m.entity_type = 'Workflow/Deploy' AND m.tag = 'run' AND m.last_read < now() - interval '1 day'

@@ -3,9 +3,9 @@ import { Images, type MirrorProgress, ResolvedImage } from "#src/images/Images.t
 import { Machines } from "#src/machines/Machines.ts"
 import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
-import { diskFull, failedOfFullDisk, isDiskFull, orDiskFull } from "#src/shared/disk-full.ts"
+import { diskFull, failedOnFullDisk, isDiskFull, orDiskFull } from "#src/shared/disk-full.ts"
 import { Disk } from "#src/shared/Disk.ts"
-import { isRefused } from "#src/shared/outage.ts"
+import { isRejected } from "#src/shared/outage.ts"
 import { quotable } from "#src/shared/outside-text.ts"
 import { Cause, Clock, Effect, Metric, Option, Schema } from "effect"
 import { type DeploymentRow, Stage } from "./Deployment.ts"
@@ -197,12 +197,12 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
         Effect.tapErrorCause((cause) =>
           Effect.logWarning(
             `The failure of deployment ${id} can't be recorded`,
-            failedOfFullDisk(cause) ? diskFull : cause
+            failedOnFullDisk(cause) ? diskFull : cause
           )
         ),
         // If the database rejects the message, record the failure with a plain one, so that the deployment ends.
         Effect.catchSomeCause((cause) =>
-          isRefused(cause)
+          isRejected(cause)
             ? Option.some(record(id, serverId, `${/^\w+/.exec(message)?.[0] ?? "failed"}: ${internalError}`))
             : Option.none()
         )

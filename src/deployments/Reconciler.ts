@@ -201,7 +201,7 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
     const stopAll = Effect.fn("Reconciler.stopAll")(function*() {
       yield* stopping.begin
       const running = (yield* machines.list()).filter(({ status }) => status === "running")
-      const graceSeconds = (yield* shutdown.leftOf(shares.machines)) / 1000
+      const graceSeconds = (yield* shutdown.remaining(shares.machines)) / 1000
       const stop = (name: string) =>
         shutdown.within(shares.output, launch.stop(name, graceSeconds)).pipe(
           Effect.flatMap((inTime) => inTime ? Effect.void : machines.stop(name, 0)),

@@ -1,12 +1,12 @@
-import { failedOfFullDisk } from "#src/shared/disk-full.ts"
-import { isRefused } from "#src/shared/outage.ts"
+import { failedOnFullDisk } from "#src/shared/disk-full.ts"
+import { isRejected } from "#src/shared/outage.ts"
 import { Cause, Effect, Schedule } from "effect"
 
 const pauses = Schedule.exponential("250 millis").pipe(Schedule.union(Schedule.spaced("3 seconds")))
 
 /** A full disk is not retried: it stays full for longer than the retries last. */
 const isRetryable = (cause: Cause.Cause<unknown>) =>
-  Cause.isDie(cause) && !Cause.isInterrupted(cause) && !isRefused(cause) && !failedOfFullDisk(cause)
+  Cause.isDie(cause) && !Cause.isInterrupted(cause) && !isRejected(cause) && !failedOnFullDisk(cause)
 
 /**
  * Retries defects, which nearly always mean that the database is unreachable, for half a minute; `times` 60 makes it

@@ -1,4 +1,4 @@
-import { dieOnSql, many, patiently } from "#src/shared/sql.ts"
+import { dieOnSql, many, withLongTimeout } from "#src/shared/sql.ts"
 import { SqlClient, type Statement } from "@effect/sql"
 import { Effect, Schema } from "effect"
 
@@ -78,13 +78,13 @@ export class DirectoryCounts extends Effect.Service<DirectoryCounts>()("director
       foldBy("directory_place_counts", ["label_id", "place_id", "tier"]),
       foldBy("directory_word_counts", ["word"])
     ]
-    const deleteZeros = (table: CountTable) => patiently(sql)(sql`DELETE FROM ${sql(table)} WHERE n = 0`)
+    const deleteZeros = (table: CountTable) => withLongTimeout(sql)(sql`DELETE FROM ${sql(table)} WHERE n = 0`)
 
     /** Folds the changes since the last call, in batches, so that row locks are short. */
     const fold = Effect.zipRight(
       Effect.forEach(
         folds,
-        (statement) => Effect.repeat(patiently(sql)(totalOf(statement)), { until: (count) => count < foldBatch }),
+        (statement) => Effect.repeat(withLongTimeout(sql)(totalOf(statement)), { until: (count) => count < foldBatch }),
         { discard: true }
       ),
       Effect.forEach(["directory_counts", "directory_place_counts", "directory_word_counts"] as const, deleteZeros, {

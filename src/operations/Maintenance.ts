@@ -8,7 +8,7 @@ import { OAuthClients } from "#src/oauth/Clients.ts"
 import { Tokens } from "#src/oauth/Tokens.ts"
 import { Disk } from "#src/shared/Disk.ts"
 import { Idempotency } from "#src/shared/Idempotency.ts"
-import { patiently } from "#src/shared/sql.ts"
+import { withLongTimeout } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
 
@@ -27,11 +27,11 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   const standing = yield* Standing
   const tokens = yield* Tokens
   const verification = yield* Verification
-  const patient = patiently(yield* SqlClient.SqlClient)
+  const patient = withLongTimeout(yield* SqlClient.SqlClient)
   const sweeps = [accounts.sweep, clients.sweep, tokens.sweep, idempotency.sweep, verification.sweep]
   const sweep = Effect.all(sweeps.map((each) => patient(each)), { discard: true })
   yield* jobs.once("Dropping expired previews", "1 hour", patient(imports.sweep), later)
-  yield* jobs.every("Looking at the disk", "1 minute", disk.look)
+  yield* jobs.every("Looking at the disk", "1 minute", disk.measure)
   yield* jobs.once("Tidying the directory", "10 minutes", directory.tidy, later)
   // Owners see the current level at once (Businesses); everybody else after this job.
   yield* jobs.once("Raising verification levels", "30 seconds", standing.raiseLevels)

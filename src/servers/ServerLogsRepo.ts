@@ -1,4 +1,4 @@
-import { many, patiently, run } from "#src/shared/sql.ts"
+import { many, withLongTimeout, run } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { LogEntryRow, type LogLevel } from "./ServerLog.ts"
@@ -47,7 +47,7 @@ export class ServerLogsRepo extends Effect.Service<ServerLogsRepo>()("servers/Se
           JOIN servers ON servers.id = row.server_id`),
       /** Keeps the newest entries of each server. */
       trim: (keep: number) =>
-        patiently(sql)(Effect.asVoid(sql`
+        withLongTimeout(sql)(Effect.asVoid(sql`
           DELETE FROM server_logs l USING (
             SELECT s.id, (SELECT n.id FROM server_logs n WHERE n.server_id = s.id ORDER BY n.id DESC
                           OFFSET ${keep} LIMIT 1) AS last

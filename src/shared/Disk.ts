@@ -5,7 +5,7 @@ import { inBytes } from "./bytes.ts"
 import { type DiskState, stateOf } from "./disk-state.ts"
 import { failsWith } from "./Failure.ts"
 
-/** Less is free than the operator reserves: nothing is taken in that could fill the rest (503). */
+/** Less is free than the operator's reserve: uploads and deploys are rejected (503). */
 export class LowDisk extends Schema.TaggedError<LowDisk>()("LowDisk", {}, failsWith(503)) {
   readonly retryAfter = 60
   override get message() {
@@ -19,7 +19,7 @@ export class Disk extends Effect.Service<Disk>()("shared/Disk", {
     const { diskReserve, home } = yield* CurrentSettings
     let state: DiskState = "enough"
 
-    const tell = (free: number) => {
+    const logState = (free: number) => {
       const left = `${inBytes(free)} are free on the disk of ${home}`
       switch (state) {
         case "enough":
@@ -35,22 +35,22 @@ export class Disk extends Effect.Service<Disk>()("shared/Disk", {
       }
     }
 
-    /** How things stand; the log hears of it when that changes. A disk that can't be asked is taken to have enough. */
-    const look = Effect.gen(function*() {
+    /** Measures free space, and logs a change of state. A failed measurement changes nothing. */
+    const measure = Effect.gen(function*() {
       const free = yield* Effect.promise(() =>
         statfs(home).then(({ bavail, bsize }) => bavail * bsize, () => undefined)
       )
       if (free === undefined) return state
       const before = state
       state = stateOf(free, diskReserve, before)
-      if (state !== before) yield* tell(free)
+      if (state !== before) yield* logState(free)
       return state
     }).pipe(Effect.withSpan("Disk.look"))
 
     return {
-      look,
-      /** Before something is taken in. */
-      check: Effect.flatMap(look, (now) => now === "low" ? new LowDisk() : Effect.void)
+      measure,
+      /** Call this before an upload or deploy. */
+      check: Effect.flatMap(measure, (now) => now === "low" ? new LowDisk() : Effect.void)
     } as const
   })
 }) {}

@@ -2,7 +2,7 @@ import { type Issue, issuesOf } from "#src/format/issues.ts"
 import { HttpApiSchema } from "@effect/platform"
 import { Cause, Effect, Option, ParseResult, Predicate, Schema } from "effect"
 
-/** What both doors say of a failure: the HTTP status, and the envelope's `code`, `message` and `details`. */
+/** A failure as HTTP and MCP report it: the HTTP status, and the envelope's `code`, `message` and `details`. */
 export interface Failure {
   readonly status: number
   readonly code: string
@@ -12,7 +12,7 @@ export interface Failure {
   readonly retryAfter?: number
   /** Methods, for `Allow`. */
   readonly allow?: ReadonlyArray<string>
-  /** Where the answer is to be an error of JSON-RPC: its code, and the id of what it answers. */
+  /** For a JSON-RPC error: its code, and the id of the request. */
   readonly jsonRpc?: { readonly code: number; readonly id: string | number | null }
 }
 
@@ -34,7 +34,7 @@ const codes: Readonly<Record<number, string>> = {
 }
 
 /**
- * Annotations of an error class: its HTTP status, and its code where the status has not the usual one.
+ * Annotations of an error class: its HTTP status, and its code if not the default of that status.
  * The class may carry `details` (shown to the caller), `retryAfter` (seconds) and `allow` (methods).
  */
 export const failsWith = (status: number, code?: string): { readonly [key: symbol]: unknown } => ({
@@ -45,7 +45,7 @@ export const failsWith = (status: number, code?: string): { readonly [key: symbo
 /** The code of a status in the platform's (uppercase) vocabulary. */
 export const codeOf = (status: number) => codes[status] ?? "INTERNAL_ERROR"
 
-/** A body or a tool's arguments did not fit (422), a query did not (400). */
+/** A body or a tool's arguments are invalid (422). */
 export class Invalid extends Schema.TaggedError<Invalid>()("Invalid", {
   issues: Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String }))
 }, failsWith(422)) {
@@ -55,11 +55,11 @@ export class Invalid extends Schema.TaggedError<Invalid>()("Invalid", {
   get details() {
     return { issues: this.issues }
   }
-  /** One field is wrong for a reason no schema can know. */
+  /** One field is invalid for a reason that no schema can express. */
   static field = (path: string, message: string) => new Invalid({ issues: [{ path, message }] })
 }
 
-/** Decodes what a caller sent; what does not fit is told field by field. */
+/** Decodes a caller's input; the error lists every invalid field. */
 export const decodeInput = <A, I, R>(schema: Schema.Schema<A, I, R>) => {
   const decode = Schema.decodeUnknown(schema)
   return (input: unknown) => Effect.mapError(decode(input), (error) => new Invalid({ issues: issuesOf(error) }))
@@ -86,13 +86,13 @@ export const sentence = (issues: ReadonlyArray<Issue>) => {
 
 const codeAnnotation = (schema: Schema.Schema.Any): string | undefined => {
   const to = schema.ast._tag === "Transformation" ? schema.ast.to : schema.ast
-  const found = to.annotations[FailureCode] ?? schema.ast.annotations[FailureCode]
-  return typeof found === "string" ? found : undefined
+  const code = to.annotations[FailureCode] ?? schema.ast.annotations[FailureCode]
+  return typeof code === "string" ? code : undefined
 }
 
 /**
- * The error that a cause is about. Data of our own that does not fit its schema (a row, as a rule) is a defect: what is
- * wrong with it is not the caller's fault, and not for the caller.
+ * The error of a cause. Undefined for our own data (usually a row) that does not fit its schema: such a defect is not the
+ * caller's fault, and must not be shown to the caller.
  */
 export const errorOf = (cause: Cause.Cause<unknown>): unknown => {
   const error = Cause.failureOption(cause)
@@ -101,7 +101,7 @@ export const errorOf = (cause: Cause.Cause<unknown>): unknown => {
   return ParseResult.isParseError(defect) ? undefined : defect
 }
 
-/** The failure of a tagged error, read from its class; undefined for what is not meant for callers. */
+/** The failure of a tagged error, from its class's annotations; undefined for errors that callers must not see. */
 export const describe = (error: unknown): Failure | undefined => {
   if (ParseResult.isParseError(error)) return describe(new Invalid({ issues: issuesOf(error) }))
   if (!Predicate.isObject(error) || !Predicate.hasProperty(error, "_tag")) return undefined

@@ -18,8 +18,9 @@ export class HostLookup extends Context.Reference<HostLookup>()("shared/HostLook
 }) {}
 
 /**
- * `refused`: the guard does not connect there; `unreachable`: no answer, or a broken one; `timeout`; `too_large`: more
- * bytes than the caller takes. The message names the host and never an address, which could tell of a private network.
+ * `refused`: the guard does not connect there; `unreachable`: no response, or a broken one; `timeout`; `too_large`:
+ * more bytes than the caller allows. The message names the host and never an address, which could reveal a private
+ * network.
  */
 export class GuardedHttpError extends Data.TaggedError("GuardedHttpError")<{
   readonly reason: "refused" | "unreachable" | "timeout" | "too_large"
@@ -31,9 +32,9 @@ export interface GuardedRequest {
   readonly method?: "GET" | "HEAD" | "POST"
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** Most bytes of a body that are taken; default 1 MiB. */
+  /** Limit of the body in bytes; default 1 MiB. */
   readonly maxBytes?: number
-  /** Everything together: look-up, connection, headers, body; default 10,000 ms. */
+  /** Limit for look-up, connection, headers and body together; default 10,000 ms. */
   readonly totalMs?: number
   /** Longest silence on the connection; default 10,000 ms. */
   readonly idleMs?: number
@@ -51,9 +52,9 @@ interface Target {
 }
 
 const MiB = 1024 * 1024
-const refused = (message: string) => new GuardedHttpError({ reason: "refused", message })
+const rejection = (message: string) => new GuardedHttpError({ reason: "refused", message })
 
-const brokenBy = (host: string, cause: unknown) =>
+const unreachable = (host: string, cause: unknown) =>
   cause instanceof GuardedHttpError ? cause : new GuardedHttpError({
     reason: "unreachable",
     message: `${host} could not be reached: ${
@@ -61,25 +62,25 @@ const brokenBy = (host: string, cause: unknown) =>
     }`
   })
 
-/** Answers with the addresses that were checked, so the name cannot point elsewhere by the time of the connection. */
+/** Resolves to the checked addresses, so that the name cannot point elsewhere at the time of the connection. */
 const pinned = (addresses: ReadonlyArray<ResolvedAddress>): LookupFunction => (_host, options, callback) => {
   const [first] = addresses
   if (options.all === true) callback(null, addresses.map(({ address, family }) => ({ address, family })))
   else if (first !== undefined) callback(null, first.address, first.family)
 }
 
-const capped = (host: string, maxBytes: number) => {
-  let taken = 0
+const limitBytes = (host: string, maxBytes: number) => {
+  let received = 0
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      taken += chunk.length
-      if (taken <= maxBytes) done(null, chunk)
+      received += chunk.length
+      if (received <= maxBytes) done(null, chunk)
       else done(new GuardedHttpError({ reason: "too_large", message: `${host} sent more than ${maxBytes} bytes` }))
     }
   })
 }
 
-/** A request under way. Destroying it with an error makes that error the one its reader sees. */
+/** A request in flight. Destroying it with an error makes its reader see that error. */
 class Exchange {
   readonly #outgoing: http.ClientRequest
   readonly #timer: NodeJS.Timeout
@@ -115,14 +116,14 @@ class Exchange {
   }
 
   readonly response = Effect.async<GuardedResponse<Readable>, GuardedHttpError>((resume) => {
-    const fail = (cause: unknown) => resume(Effect.fail(this.#failure ?? brokenBy(this.#host, cause)))
+    const fail = (cause: unknown) => resume(Effect.fail(this.#failure ?? unreachable(this.#host, cause)))
     this.#outgoing.once("error", fail)
     this.#outgoing.once("close", () => fail(undefined))
-    this.#outgoing.once("response", (incoming) => resume(Effect.suspend(() => this.#take(incoming))))
+    this.#outgoing.once("response", (incoming) => resume(Effect.suspend(() => this.#receive(incoming))))
   })
 
-  #take(incoming: http.IncomingMessage): Effect.Effect<GuardedResponse<Readable>, GuardedHttpError> {
-    const body = capped(this.#host, this.#maxBytes)
+  #receive(incoming: http.IncomingMessage): Effect.Effect<GuardedResponse<Readable>, GuardedHttpError> {
+    const body = limitBytes(this.#host, this.#maxBytes)
     this.#body = body
     body.on("error", () => {})
     pipeline(incoming, body, () => clearTimeout(this.#timer))
@@ -137,14 +138,14 @@ const collect = (host: string, body: Readable) =>
       for await (const chunk of body) chunks.push(chunk)
       return Buffer.concat(chunks)
     },
-    // One that failed before it was read only remembers why.
-    catch: (cause) => brokenBy(host, body.errored ?? cause)
+    // A body that failed before it was read keeps the cause in `errored`.
+    catch: (cause) => unreachable(host, body.errored ?? cause)
   })
 
 /**
- * The one client for addresses that a user names. It resolves the host itself, refuses any that is not public
- * (`ALLOWED_PRIVATE_HOSTS` excepted), connects to exactly the addresses it checked, and never follows a redirect:
- * `nextHop` makes the next request and the caller sends it, so each hop passes the same check.
+ * The only HTTP client for URLs from users. It resolves the host itself, rejects any address that is not public (except
+ * `ALLOWED_PRIVATE_HOSTS`), connects to exactly the addresses that it checked, and never follows a redirect: `nextHop`
+ * makes the next request and the caller sends it, so that each hop passes the same check.
  */
 export class GuardedHttp extends Effect.Service<GuardedHttp>()("shared/GuardedHttp", {
   effect: Effect.gen(function*() {
@@ -152,29 +153,29 @@ export class GuardedHttp extends Effect.Service<GuardedHttp>()("shared/GuardedHt
     const lookup = yield* HostLookup
 
     const addressesOf = (url: URL) => {
-      // Node never calls `lookup` for a literal, so a literal is checked here like any answer.
+      // Node never calls `lookup` for a literal, so a literal address is checked here.
       const literal = url.hostname.replace(/^\[|\]$/g, "")
       return isIP(literal) > 0
         ? Effect.succeed([{ address: literal, family: isIP(literal) }])
-        : Effect.tryPromise({ try: () => lookup(url.hostname), catch: (cause) => brokenBy(url.hostname, cause) })
+        : Effect.tryPromise({ try: () => lookup(url.hostname), catch: (cause) => unreachable(url.hostname, cause) })
     }
 
     const check = Effect.fn("GuardedHttp.check")(function*(text: string) {
-      const url = yield* Effect.try({ try: () => new URL(text), catch: () => refused("The address is not a URL") })
+      const url = yield* Effect.try({ try: () => new URL(text), catch: () => rejection("The address is not a URL") })
       const exempt = isException(url, allowedPrivateHosts)
-      if (url.username !== "" || url.password !== "") return yield* refused(`The address of ${url.host} has a password`)
+      if (url.username !== "" || url.password !== "") return yield* rejection(`The address of ${url.host} has a password`)
       if (url.protocol !== "https:" && !(url.protocol === "http:" && exempt)) {
-        return yield* refused(`${url.host} is not addressed by https`)
+        return yield* rejection(`${url.host} is not addressed by https`)
       }
       const addresses = yield* addressesOf(url)
-      if (addresses.length === 0) return yield* brokenBy(url.hostname, undefined)
+      if (addresses.length === 0) return yield* unreachable(url.hostname, undefined)
       if (!exempt && !addresses.every(({ address }) => isPublicAddress(address))) {
-        return yield* refused(`${url.hostname} is not on the public internet, so it is not connected to`)
+        return yield* rejection(`${url.hostname} is not on the public internet, so it is not connected to`)
       }
       return { url, addresses } satisfies Target
     })
 
-    /** The response as soon as its headers are there. Leaving the scope ends the connection. */
+    /** The response as soon as its headers have arrived. Closing the scope closes the connection. */
     const open = Effect.fn("GuardedHttp.open")(function*(request: GuardedRequest) {
       const totalMs = request.totalMs ?? 10_000
       const started = Date.now()
@@ -182,11 +183,11 @@ export class GuardedHttp extends Effect.Service<GuardedHttp>()("shared/GuardedHt
         duration: totalMs,
         onTimeout: () => new GuardedHttpError({ reason: "timeout", message: `Looking up a host took ${totalMs} ms` })
       }))
-      const left = Math.max(1, totalMs - (Date.now() - started))
+      const remaining = Math.max(1, totalMs - (Date.now() - started))
       const exchange = yield* Effect.acquireRelease(
         Effect.try({
-          try: () => new Exchange(target, request, left),
-          catch: () => refused(`A header for ${target.url.host} is malformed`)
+          try: () => new Exchange(target, request, remaining),
+          catch: () => rejection(`A header for ${target.url.host} is malformed`)
         }),
         (exchange) => Effect.sync(() => exchange.destroy())
       )
@@ -200,6 +201,6 @@ export class GuardedHttp extends Effect.Service<GuardedHttp>()("shared/GuardedHt
           Effect.map(collect(new URL(request.url).host, response.body), (body) => ({ ...response, body })))
       )
 
-    return { check, open, send, /** Reads a body of `open` whole. */ collect }
+    return { check, open, send, /** Reads the whole body of `open`. */ collect }
   })
 }) {}

@@ -10,12 +10,12 @@ export class StillRunning extends Schema.TaggedError<StillRunning>()("StillRunni
   }
 }
 
-/** An answer as it was first given. */
+/** The first response to a request. */
 export const StoredResponse = Schema.parseJson(Schema.Struct({
   status: Schema.Int,
   contentType: Schema.NullOr(Schema.String),
   location: Schema.NullOr(Schema.String),
-  /** `Set-Cookie`, a header each. */
+  /** `Set-Cookie` headers. */
   cookies: Schema.optionalWith(Schema.Array(Schema.String), { default: () => [] }),
   body: Schema.String
 }))
@@ -26,17 +26,17 @@ export const sealedResponses = sealedColumn("idempotency_keys", "sealed_response
 const encode = Schema.encodeSync(StoredResponse)
 const decode = Schema.decode(StoredResponse)
 
-/** Stands for the account of a caller that has none yet. */
+/** Replaces the account id of a caller without an account. */
 export const signUp = "sign-up"
 
 const isKey = (key: string) => /^[\x21-\x7e]{1,255}$/.test(key)
 
 /**
- * `Idempotency-Key`: the same key and request within 24 hours get the first answer again; another
- * request under the key is 422, one whose first is still running 409. Only successes are kept: after a failure the
- * caller may try again. Answers can hold secrets shown once, so they are sealed, and repeated only to the `holder` that
- * got them: another credential of the account may not be allowed what this one was. Of the request only a fingerprint
- * is kept, as it may hold secrets that could be guessed from a plain hash. A sign-up has `signUp` for its account.
+ * `Idempotency-Key`: the same key and request within 24 hours get the first response again; another request with the
+ * key is 422, a repeat while the first still runs is 409. Only successes are stored: after a failure the caller may
+ * retry. Responses can hold secrets shown once, so they are sealed, and replayed only to the same `holder`
+ * (credential): another credential of the account may have fewer rights. Of the request only a fingerprint is stored,
+ * since it may hold secrets that could be guessed from a plain hash. A sign-up uses `signUp` as its account.
  */
 export class Idempotency extends Effect.Service<Idempotency>()("shared/Idempotency", {
   effect: Effect.gen(function*() {
@@ -54,18 +54,18 @@ export class Idempotency extends Effect.Service<Idempotency>()("shared/Idempoten
       const key = `${request.holder} ${request.key}`
       const hash = secrets.fingerprint(content)
       const context = `idempotency ${accountId} ${key}`
-      if (!(yield* repo.take(accountId, key, hash))) {
-        const found = yield* repo.find(accountId, key)
-        // Released between the two statements: its request has just failed, and this one may be sent again.
-        if (Option.isNone(found)) return yield* new StillRunning()
-        const row = found.value
+      if (!(yield* repo.acquire(accountId, key, hash))) {
+        const existing = yield* repo.find(accountId, key)
+        // Released between the two statements: the first request has just failed, and this one may be retried.
+        if (Option.isNone(existing)) return yield* new StillRunning()
+        const row = existing.value
         if (!secrets.isFingerprint(row.requestHash, content)) {
           return yield* Invalid.field("Idempotency-Key", "was used for another request")
         }
         if (row.sealedResponse === null) return yield* new StillRunning()
         return yield* Effect.orDie(Effect.flatMap(secrets.open(row.sealedResponse, context), decode))
       }
-      // A request's middleware can't be interrupted, and what it forks takes after it.
+      // A request's middleware is uninterruptible, and fibers that it forks inherit that.
       const keepAlive = Effect.interruptible(Effect.forever(Effect.delay(repo.renew(accountId, key), "20 seconds")))
       const settled = run.pipe(
         Effect.tap((response) =>
@@ -76,7 +76,7 @@ export class Idempotency extends Effect.Service<Idempotency>()("shared/Idempoten
         Effect.tapErrorCause(() => repo.release(accountId, key)),
         Effect.raceFirst(keepAlive)
       )
-      // The caller's hanging up does not stop what it asked for: its retry must find the answer.
+      // The work goes on when the caller disconnects: its retry must find the response.
       return yield* Effect.flatMap(Effect.forkDaemon(settled), (fiber) => fiber.await).pipe(Effect.flatten)
     })
 

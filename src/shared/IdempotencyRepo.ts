@@ -8,41 +8,41 @@ const Row = Schema.Struct({
   sealedResponse: Schema.NullOr(Schema.String)
 })
 
-/** How long a key stays locked without a sign of life, and how long its answer is kept. */
-const lock = "60 seconds"
-const kept = "24 hours"
+/** How long a key stays locked without renewal, and how long its response is kept. */
+const lockDuration = "60 seconds"
+const retention = "24 hours"
 
 export class IdempotencyRepo extends Effect.Service<IdempotencyRepo>()("shared/IdempotencyRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const one = (accountId: string, key: string) => sql`account_id = ${accountId} AND key = ${key}`
 
-    // Taken when new, when its answer is too old, or when whoever held it died before there was an answer.
-    const take = (accountId: string, key: string, hash: Uint8Array) =>
+    // Succeeds for a new key, for an expired response, or when the lock's owner died before there was a response.
+    const acquire = (accountId: string, key: string, hash: Uint8Array) =>
       sql`INSERT INTO idempotency_keys (account_id, key, request_hash, locked_until)
-          VALUES (${accountId}, ${key}, ${hash}, now() + ${lock}::interval)
+          VALUES (${accountId}, ${key}, ${hash}, now() + ${lockDuration}::interval)
           ON CONFLICT (account_id, key) DO UPDATE
             SET request_hash = excluded.request_hash, locked_until = excluded.locked_until,
                 sealed_response = NULL, created_at = now()
-            WHERE idempotency_keys.created_at < now() - ${kept}::interval
+            WHERE idempotency_keys.created_at < now() - ${retention}::interval
               OR (idempotency_keys.sealed_response IS NULL AND idempotency_keys.locked_until < now()
                   AND idempotency_keys.request_hash = excluded.request_hash)
           RETURNING key`
 
     return {
-      take: (accountId: string, key: string, hash: Uint8Array) => anyRow(take(accountId, key, hash)),
+      acquire: (accountId: string, key: string, hash: Uint8Array) => anyRow(acquire(accountId, key, hash)),
       find: maybe(Row)((accountId: string, key: string) =>
         sql`SELECT request_hash, coalesce(locked_until > now(), false) AS locked, sealed_response
             FROM idempotency_keys WHERE ${one(accountId, key)}`
       ),
       renew: (accountId: string, key: string) =>
-        run(sql`UPDATE idempotency_keys SET locked_until = now() + ${lock}::interval
+        run(sql`UPDATE idempotency_keys SET locked_until = now() + ${lockDuration}::interval
           WHERE ${one(accountId, key)}`),
       finish: (accountId: string, key: string, sealedResponse: string) =>
         run(sql`UPDATE idempotency_keys SET sealed_response = ${sealedResponse}, locked_until = NULL
           WHERE ${one(accountId, key)}`),
       release: (accountId: string, key: string) => run(sql`DELETE FROM idempotency_keys WHERE ${one(accountId, key)}`),
-      sweep: run(sql`DELETE FROM idempotency_keys WHERE created_at < now() - ${kept}::interval`)
+      sweep: run(sql`DELETE FROM idempotency_keys WHERE created_at < now() - ${retention}::interval`)
     } as const
   })
 }) {}

@@ -3,8 +3,9 @@ import { Clock, Duration, Effect, Option, Redacted, Schema } from "effect"
 import { failsWith } from "./Failure.ts"
 import { memoryStore } from "./rate-limit-memory.ts"
 import { redisStore } from "./rate-limit-redis.ts"
+import { type Count } from "./rate-limit-store.ts"
 
-/** The counters can't be reached. The hub refuses (503), the platform lets the request pass. */
+/** The counters can't be reached. The hub rejects the request (503), the platform lets it pass. */
 export class RateLimitUnavailable extends Schema.TaggedError<RateLimitUnavailable>()(
   "RateLimitUnavailable",
   {},
@@ -15,15 +16,15 @@ export class RateLimitUnavailable extends Schema.TaggedError<RateLimitUnavailabl
   }
 }
 
-/** What the headers tell. */
+/** For the rate-limit headers. */
 export interface RateLimitState {
   readonly limit: number
-  /** Requests left in the window, 0 when refused. */
+  /** Requests left in the window, 0 when rejected. */
   readonly remaining: number
   /** When the window ends, in Unix seconds. */
   readonly resetAt: number
   readonly allowed: boolean
-  /** Seconds until a refused request may come again, at least 1; 0 when allowed. */
+  /** Seconds until a rejected request may be retried, at least 1; 0 when allowed. */
   readonly retryAfterSeconds: number
 }
 
@@ -44,29 +45,27 @@ const store = Effect.flatMap(
   ({ redisUrl }) => Option.match(redisUrl, { onNone: () => memoryStore, onSome: (url) => redis(Redacted.value(url)) })
 )
 
-interface Taken {
+interface Usage extends Count {
   readonly limit: number
-  readonly count: number
-  readonly left: number
 }
 
-const full = ({ count, limit }: Taken) => count > limit
-/** Of buckets that are full the last to open again, else the one with the fewest requests left. */
-const tighter = (one: Taken, other: Taken) =>
+const full = ({ count, limit }: Usage) => count > limit
+/** Of full buckets the one that reopens last, else the one with the fewest requests left. */
+const tighter = (one: Usage, other: Usage) =>
   full(one) || full(other)
-    ? full(other) && (!full(one) || other.left > one.left) ? other : one
+    ? full(other) && (!full(one) || other.millisLeft > one.millisLeft) ? other : one
     : other.limit - other.count < one.limit - one.count
     ? other
     : one
 
-const stateOf = ({ count, left, limit }: Taken, now: number): RateLimitState => {
+const stateOf = ({ count, limit, millisLeft }: Usage, now: number): RateLimitState => {
   const allowed = count <= limit
   return {
     limit,
     remaining: Math.max(0, limit - count),
-    resetAt: Math.ceil((now + left) / 1000),
+    resetAt: Math.ceil((now + millisLeft) / 1000),
     allowed,
-    retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil(left / 1000))
+    retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil(millisLeft / 1000))
   }
 }
 
@@ -78,8 +77,8 @@ export class RateLimit extends Effect.Service<RateLimit>()("shared/RateLimit", {
     const { take } = yield* store
 
     /**
-     * Counts one request in each of the buckets at once, in none of them when one is full, and tells of the tighter
-     * one. A refused request is not counted.
+     * Counts one request in all buckets atomically, or in none when one is full (a rejected request is not counted).
+     * Returns the state of the tightest bucket.
      */
     const consume = (...rules: Rules) => {
       const buckets = rules.map(({ key, limit, window }) => ({
@@ -92,14 +91,14 @@ export class RateLimit extends Effect.Service<RateLimit>()("shared/RateLimit", {
           onFailure: () => new RateLimitUnavailable(),
           onSuccess: (counts) =>
             stateOf(
-              counts.map((count, i): Taken => ({ ...count, limit: buckets[i]!.limit })).reduce(tighter),
+              counts.map((count, i): Usage => ({ ...count, limit: buckets[i]!.limit })).reduce(tighter),
               clock.unsafeCurrentTimeMillis()
             )
         })
       )
     }
 
-    /** The same where the counters being away stops nobody: then the request counts as the first in the first bucket. */
+    /** The same, but allows the request when the counters are unavailable, as the first in the first bucket. */
     const consumeOrPass = (...rules: Rules) =>
       Effect.catchAll(consume(...rules), () =>
         Effect.map(Clock.currentTimeMillis, (now): RateLimitState => ({

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import * as envelope from "./encryption.ts"
 import { makeKeyOnce } from "./write-once.ts"
 
-/** A sealed value can't be opened. The message says what to set; it holds nothing of the value. */
+/** A sealed value can't be opened. The message says what to set and reveals nothing of the value. */
 export class SecretError extends Data.TaggedError("SecretError")<{
   readonly reason: "UnknownKey" | "Corrupt"
   readonly message: string
@@ -24,7 +24,7 @@ const fromSetting = (name: string, text: Option.Option<Redacted.Redacted>) =>
 
 const keyFile = (home: string) => join(home, "secret.key")
 
-/** The key below the home: made once where it is the one that seals, else only read when it is there. */
+/** The key below the home: made if absent when it is the one that seals, else read if it exists. */
 const fromHome = Effect.fn("Secrets.fromHome")(function*(home: string, make: boolean) {
   const path = keyFile(home)
   const text = yield* Effect.try({
@@ -49,12 +49,12 @@ const corrupt = new SecretError({
 export class Secrets extends Effect.Service<Secrets>()("shared/Secrets", {
   effect: Effect.gen(function*() {
     const settings = yield* CurrentSettings
-    const set = yield* fromSetting("SECRET_KEY", settings.secretKey)
+    const configured = yield* fromSetting("SECRET_KEY", settings.secretKey)
     const previous = yield* fromSetting("SECRET_KEY_PREVIOUS", settings.secretKeyPrevious)
-    // A key that was made before SECRET_KEY was set still opens what it sealed.
-    const made = yield* fromHome(settings.home, Option.isNone(set))
-    const current = Option.getOrThrow(Option.orElse(set, () => made))
-    const keys = new Map([previous, made, set].flatMap(Option.toArray).map((key) => [key.id, key]))
+    // A key made before SECRET_KEY was set still opens what it sealed.
+    const generated = yield* fromHome(settings.home, Option.isNone(configured))
+    const current = Option.getOrThrow(Option.orElse(configured, () => generated))
+    const keys = new Map([previous, generated, configured].flatMap(Option.toArray).map((key) => [key.id, key]))
 
     const keyOf = (sealed: string) => {
       const parts = envelope.parse(sealed)
@@ -73,20 +73,22 @@ export class Secrets extends Effect.Service<Secrets>()("shared/Secrets", {
       /** Id of the key that seals now: 8 hex digits. */
       keyId: current.id,
       /** Where that key comes from: the setting, or the file below the home. */
-      keySource: Option.isSome(set) ? "SECRET_KEY" : keyFile(settings.home),
-      /** Every key at hand, the one that seals first. */
+      keySource: Option.isSome(configured) ? "SECRET_KEY" : keyFile(settings.home),
+      /** Every available key, the one that seals first. */
       keyIds: [current.id, ...[...keys.keys()].filter((id) => id !== current.id)],
-      /** `context` names the record and the field; the value opens nowhere else. Text, safe in any column. */
+      /** `context` names the record and the field; the value opens only with it. The result is ASCII text. */
       seal: (plain: string | Redacted.Redacted, context: string) =>
         Effect.sync(() => envelope.seal(current, Redacted.isRedacted(plain) ? Redacted.value(plain) : plain, context)),
       open: (sealed: string, context: string) =>
         Effect.flatMap(keyOf(sealed), (key) => orCorrupt(envelope.open(key, sealed, context))),
-      /** What stands for a text that is to be recognized, never read: it can't be guessed from this without the key. */
+      /**
+       * For a text that must be recognised but never read: without the key it can't be guessed from the fingerprint.
+       */
       fingerprint: (text: string) => envelope.fingerprint(current, text),
       /** Whether a fingerprint is the text's, under any of the keys. */
       isFingerprint: (print: Uint8Array, text: string) =>
         [...keys.values()].some((key) => envelope.fingerprint(key, text).equals(print)),
-      /** Whether another key than the current one sealed it. */
+      /** Whether a key other than the current one sealed it. */
       needsRewrap: (sealed: string) => envelope.parse(sealed)?.keyId !== current.id,
       /** The same value under the current key; the value itself is not decrypted. */
       rewrap: (sealed: string) =>

@@ -2,34 +2,34 @@ import { CurrentSettings } from "#src/config/Settings.ts"
 import { Deferred, Effect } from "effect"
 
 /**
- * How long an orderly end may take: `SHUTDOWN_SECONDS` for everything together, from the moment that anybody asks. Whoever
- * waits for something waits no longer than its share, and not at all once the end is hurried.
+ * The time of an orderly shutdown: `SHUTDOWN_SECONDS` in total, from the first call on. Each part waits no longer than
+ * its share of it, and not at all once the shutdown is hurried.
  */
 export class Shutdown extends Effect.Service<Shutdown>()("shared/Shutdown", {
   effect: Effect.gen(function*() {
     const { shutdownSeconds } = yield* CurrentSettings
     const hurried = yield* Deferred.make<void>()
-    let began: number | undefined
+    let startedAt: number | undefined
 
-    /** Milliseconds until that share of the whole time is over. The clock is the process's own: it can't be set. */
-    const leftOf = (share: number) =>
+    /** Milliseconds until that share of the total is over, by a monotonic clock. */
+    const remaining = (share: number) =>
       Effect.map(Deferred.isDone(hurried), (isHurried) => {
-        began ??= performance.now()
-        return isHurried ? 0 : Math.max(0, began + shutdownSeconds * 1000 * share - performance.now())
+        startedAt ??= performance.now()
+        return isHurried ? 0 : Math.max(0, startedAt + shutdownSeconds * 1000 * share - performance.now())
       })
 
-    /** Waits until that share is over, or the end is hurried. */
+    /** Waits until that share is over, or the shutdown is hurried. */
     const over = (share: number) =>
-      Effect.flatMap(leftOf(share), (left) => Effect.raceFirst(Effect.sleep(left), Deferred.await(hurried))).pipe(
-        // Finalizers can't be interrupted, and what races there must be.
+      Effect.flatMap(remaining(share), (millis) => Effect.raceFirst(Effect.sleep(millis), Deferred.await(hurried))).pipe(
+        // Finalizers are uninterruptible, and the loser of a race must be interruptible.
         Effect.interruptible
       )
 
     return {
-      leftOf,
+      remaining,
       over,
       hurry: Effect.asVoid(Deferred.succeed(hurried, undefined)),
-      /** Waits for the work, and no longer than that; true when it came to its own end. */
+      /** Waits for the work until that share is over; true when the work completed. */
       within: <A, E, R>(share: number, work: Effect.Effect<A, E, R>) =>
         Effect.raceFirst(
           Effect.as(Effect.interruptible(Effect.disconnect(work)), true),
@@ -39,5 +39,5 @@ export class Shutdown extends Effect.Service<Shutdown>()("shared/Shutdown", {
   })
 }) {}
 
-/** How much of the whole time may be over when each part of the end is. */
+/** The share of the total time by which each part of the shutdown must end. */
 export const shares = { calls: 0.45, requests: 0.5, machines: 0.75, output: 0.9, database: 0.95 } as const

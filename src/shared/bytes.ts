@@ -1,6 +1,6 @@
 const units = [["GB", 1e9], ["MB", 1e6], ["kB", 1e3]] as const
 
-/** A number of bytes for people: `2 GB`, `1.5 MB`, `12 bytes`. */
+/** Formats a number of bytes: `2 GB`, `1.5 MB`, `12 bytes`. */
 export const inBytes = (bytes: number) => {
   const [unit, size] = units.find(([, size]) => bytes >= size) ?? ["bytes", 1]
   return `${Number((bytes / size).toFixed(1))} ${unit}`

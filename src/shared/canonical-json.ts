@@ -5,7 +5,7 @@ const sorted = (_key: string, value: unknown) =>
     ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => one < other ? -1 : 1))
     : value
 
-/** JSON without what means nothing in it: white space, the order of members, and how numbers and text are written. */
+/** Normalises JSON: white space, the order of members, and the notation of numbers and strings. */
 export const canonicalJson = (text: string) => {
   try {
     return JSON.stringify(JSON.parse(text), sorted)

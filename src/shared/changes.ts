@@ -4,7 +4,7 @@ import pg from "pg"
 
 export interface ChangeListener {
   readonly onChange: (payload: string) => void
-  /** The connection is there: from now on no change is missed. */
+  /** Connected: from now on no change is missed. */
   readonly onConnected: () => void
   /** The connection broke: changes may go unnoticed. */
   readonly onLost: () => void
@@ -37,7 +37,7 @@ const connection = (config: PgClient.PgClientConfig) =>
       )
   )
 
-/** One connection's life: it ends, never well, when the connection breaks. */
+/** Listens on one connection; fails when it breaks, and never succeeds. */
 const listening = Effect.fnUntraced(
   function*(config: PgClient.PgClientConfig, channel: string, listener: ChangeListener) {
     const client = yield* connection(config)
@@ -50,20 +50,20 @@ const listening = Effect.fnUntraced(
       client.connect().then(() => client.query(`LISTEN ${pg.escapeIdentifier(channel)}`))
         .then(listener.onConnected, fail)
     })
-    // A network that is cut is noticed by asking: the kernel alone would take hours.
-    const beat = Effect.tryPromise(() => client.query("SELECT 1")).pipe(
+    // Queries detect a broken network; the kernel alone would take hours.
+    const heartbeat = Effect.tryPromise(() => client.query("SELECT 1")).pipe(
       Effect.timeout("5 seconds"),
       Effect.delay("15 seconds"),
       Effect.forever
     )
-    return yield* Effect.raceFirst(broken, beat)
+    return yield* Effect.raceFirst(broken, heartbeat)
   },
   Effect.scoped
 )
 
 /**
  * Listens on a channel of PostgreSQL until the scope closes, on a connection of its own, and connects again when that
- * breaks. (`PgClient.listen` does not tell when its connection is gone.)
+ * breaks. (`PgClient.listen` does not report a lost connection.)
  */
 export const listenForChanges = Effect.fn("gateway.listenForChanges")(
   function*(channel: string, listener: ChangeListener) {

@@ -1,10 +1,10 @@
 import { isIPv6 } from "node:net"
 
-/** The addresses in `X-Forwarded-For`, the caller's own claims among them. */
+/** The addresses in `X-Forwarded-For`, including the caller's own claims. */
 const entriesOf = (forwardedFor: string) =>
   forwardedFor.split(",").map((entry) => entry.trim()).filter((entry) => entry !== "")
 
-/** The addresses that somebody saw whom we believe: the peer's, which we see, and one from each proxy in front. */
+/** Addresses from trusted sources: the peer's, which we see, and one from each proxy in front. */
 export const trustedAddresses = (
   remote: string | undefined,
   forwardedFor: string | undefined,
@@ -16,7 +16,7 @@ export const trustedAddresses = (
 
 /**
  * The caller's address. `hops` proxies in front are trusted: each appended the address it saw to `X-Forwarded-For`,
- * so the caller's is the `hops`-th entry from the right; what stands further left is the caller's own claim.
+ * so the caller's is the `hops`-th entry from the right; entries further left are the caller's own claim.
  */
 export const clientAddress = (remote: string | undefined, forwardedFor: string | undefined, hops: number) => {
   const direct = (remote ?? "unknown").replace(/^::ffff:/i, "")
@@ -25,7 +25,7 @@ export const clientAddress = (remote: string | undefined, forwardedFor: string |
   return entries.at(-hops) ?? entries[0] ?? direct
 }
 
-/** What limits count by: an IPv4 address, or the /64 of an IPv6 one (one customer's network, RFC 6177 §2). */
+/** The unit of rate limits: an IPv4 address, or the /64 of an IPv6 one (one customer's network, RFC 6177 §2). */
 export const addressBucket = (address: string) => {
   if (!isIPv6(address)) return address
   const [head = "", tail] = address.split("::")

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from "node:crypto"
 
-/** A key-encryption key. The id tells which key sealed a record, and nothing else of it. */
+/** A key-encryption key. The id identifies it in records and reveals nothing else. */
 export interface SealingKey {
   /** First 8 hex digits of the key's SHA-256. */
   readonly id: string
@@ -19,7 +19,7 @@ export const sealingKey = (secret: Uint8Array): SealingKey => ({
   mac: derived(secret, "fingerprint")
 })
 
-/** HMAC-SHA-256: equal for equal texts, and without the key no way to try texts out. */
+/** HMAC-SHA-256: equal for equal texts; without the key nobody can test guesses. */
 export const fingerprint = ({ mac }: SealingKey, text: string) => createHmac("sha256", mac).update(text).digest()
 
 const cipher = "aes-256-gcm"
@@ -68,7 +68,7 @@ export const seal = (key: SealingKey, plain: string, context: string): string =>
   return `${wrap(key, dataKey)}.${encrypt(dataKey, Buffer.from(plain), boxContext(context)).toString("base64url")}`
 }
 
-/** Undefined when the record was altered, or sealed for another context. */
+/** Undefined when the record was altered or sealed for another context. */
 export const open = (key: SealingKey, sealed: string, context: string): string | undefined => {
   const parts = parse(sealed)
   const dataKey = parts === undefined ? undefined : unwrap(key, parts.wrapped)

@@ -6,7 +6,7 @@ import { isId, newId } from "./ids.ts"
 import { messageOf } from "./message-of.ts"
 import { writeOnce } from "./write-once.ts"
 
-/** Tells one host from another. Made with the home, and kept: the machines in it belong to whoever has it. */
+/** Identifies a host. Made with the home and stored in it: the machines there belong to the host with this id. */
 export const hostId = (home: string) =>
   Effect.try({
     try: () => {

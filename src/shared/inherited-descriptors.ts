@@ -1,8 +1,8 @@
 import type * as Fs from "node:fs"
 
 /**
- * Closes the descriptors that every child of ours would be given: those that are not marked close-on-exec. Node marks
- * what it opens itself, but of what it was started with only the first ones, up to a gap after the sixteenth.
+ * Closes the descriptors that child processes would inherit: those without close-on-exec. Node marks the files that it
+ * opens, but of those that it inherited only the first ones, up to a gap after the sixteenth.
  *
  * A machine's keeper gets this function as text: it may use nothing from outside its own body.
  */
@@ -17,7 +17,7 @@ export function closeInherited(fs: typeof Fs, keep: (descriptor: number) => bool
       const closeOnExec = 0o2000000
       if ((flags & closeOnExec) === 0) fs.closeSync(descriptor)
     } catch (error) {
-      // The listing has its own descriptor in it, which is closed by now.
+      // The listing includes its own descriptor, which is closed by now.
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error
     }
   }

@@ -4,7 +4,7 @@ import { outageIn } from "./outage.ts"
 import { withoutControls } from "./outside-text.ts"
 import { redact } from "./redact.ts"
 
-/** A line for people: time, level when it is not the usual, the message, annotations, then causes. */
+/** A human-readable line: time, level unless info, the message, annotations, then causes. */
 const readable = Logger.make<unknown, string>(({ annotations, cause, date, logLevel, message }) => {
   const words = Array.ensure(message).map((part) => Inspectable.toStringUnknown(part, 0))
   const notes = [...HashMap.toEntries(annotations)].map(([key, value]) => `${key}=${String(value)}`)
@@ -13,8 +13,8 @@ const readable = Logger.make<unknown, string>(({ annotations, cause, date, logLe
   return Cause.isEmpty(cause) ? line : `${line}\n${Cause.pretty(cause, { renderErrorCause: true })}`
 })
 
-/** A lost connection is told in a line: where it was noticed says nothing, and it is noticed everywhere at once. */
-const brief = <Output>(lines: Logger.Logger<unknown, Output>) =>
+/** Logs a lost connection in one line: stack traces say nothing here, and it fails everywhere at once. */
+const shortOutages = <Output>(lines: Logger.Logger<unknown, Output>) =>
   Logger.make<unknown, Output>((options) => {
     const outage = outageIn(options.cause)
     return lines.log(
@@ -24,14 +24,16 @@ const brief = <Output>(lines: Logger.Logger<unknown, Output>) =>
     )
   })
 
-/** JSON lines in production, readable lines otherwise, on standard error; in both no secrets and no control characters. */
+/**
+ * JSON lines in production, readable lines otherwise, on standard error; both without secrets and control characters.
+ */
 export const LoggingLive = Layer.unwrapEffect(Effect.map(CurrentSettings, ({ logLevel, production }) => {
   const lines = production ? Logger.jsonLogger : readable
-  const told = LogLevel.lessThanEqual(logLevel, LogLevel.Debug) ? lines : brief(lines)
+  const logger = LogLevel.lessThanEqual(logLevel, LogLevel.Debug) ? lines : shortOutages(lines)
   return Layer.merge(
     Logger.replace(
       Logger.defaultLogger,
-      Logger.withConsoleError(Logger.map(told, (line) => withoutControls(redact(line))))
+      Logger.withConsoleError(Logger.map(logger, (line) => withoutControls(redact(line))))
     ),
     Logger.minimumLogLevel(logLevel)
   )

@@ -1,2 +1,2 @@
-/** What a thrown value says. */
+/** The message of a thrown value. */
 export const messageOf = (error: unknown) => error instanceof Error ? error.message : String(error)

@@ -1,4 +1,4 @@
 import { Clock, Effect } from "effect"
 
-/** The time by the `Clock` service, which a test can move. */
+/** The time of the `Clock` service, which a test can set. */
 export const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis))

@@ -2,10 +2,10 @@ import { Cause, Effect, Predicate } from "effect"
 import { diskFull, isDiskFull } from "./disk-full.ts"
 import { codeOf, type Failure } from "./Failure.ts"
 
-/** What keeps the platform from its work, and nobody who asks can mend: the answer is 503. */
+/** Failures of the platform itself, which a caller can't solve: they are answered with 503. */
 type Trouble = "away" | "slow" | "disk" | "files"
 
-const said: Readonly<Record<Trouble, { readonly message: string; readonly retryAfter: number }>> = {
+const responses: Readonly<Record<Trouble, { readonly message: string; readonly retryAfter: number }>> = {
   away: { message: "The database can't be reached; try again shortly", retryAfter: 5 },
   slow: { message: "The database did not answer in time; try again shortly", retryAfter: 5 },
   disk: { message: diskFull, retryAfter: 60 },
@@ -15,8 +15,8 @@ const said: Readonly<Record<Trouble, { readonly message: string; readonly retryA
 const textAt = (error: unknown, name: "code" | "message") =>
   Predicate.hasProperty(error, name) ? String(error[name]) : ""
 
-/** Of a statement that failed: PostgreSQL can't be reached or is going down (class 08, 57P0x), or no connection came free. */
-const ofStatement = (cause: unknown): Trouble | undefined => {
+/** For a failed statement: PostgreSQL is unreachable or shutting down (class 08, 57P0x), or no connection was free. */
+const statementTrouble = (cause: unknown): Trouble | undefined => {
   const code = textAt(cause, "code")
   const message = textAt(cause, "message")
   if (code === "57014" || /^timeout: /.test(message)) return "slow"
@@ -30,16 +30,16 @@ const troubleOf = (error: unknown): Trouble | undefined => {
   if (isDiskFull(error)) return "disk"
   const isStatement = Predicate.isTagged(error, "SqlError") && Predicate.hasProperty(error, "cause")
   if (/^(EMFILE|ENFILE)$/.test(textAt(isStatement ? error.cause : error, "code"))) return "files"
-  return isStatement ? ofStatement(error.cause) : undefined
+  return isStatement ? statementTrouble(error.cause) : undefined
 }
 
-/** The SqlError at the bottom of what wraps it. */
+/** The innermost SqlError of a chain of causes. */
 const sqlErrorOf = (error: unknown, depth = 0): unknown =>
   Predicate.isTagged(error, "SqlError") || depth > 8 || !Predicate.hasProperty(error, "cause")
     ? error
     : sqlErrorOf(error.cause, depth + 1)
 
-/** A cause that is nothing but the database being away, in a few words; undefined for any other. */
+/** A short text for a cause that consists only of an unreachable database; undefined for any other. */
 export const outageIn = (cause: Cause.Cause<unknown>): string | undefined => {
   const errors = [...Cause.failures(cause), ...Cause.defects(cause)].map((error) => sqlErrorOf(error))
   const [first] = errors
@@ -49,32 +49,32 @@ export const outageIn = (cause: Cause.Cause<unknown>): string | undefined => {
   return `the database can't be reached: ${message === "" ? textAt(reason, "code") : message}`
 }
 
-/** What PostgreSQL says of what it will never take: data, constraints, statements (SQLSTATE classes 22, 23 and 42). */
+/** Permanent errors of PostgreSQL: data, constraints, statements (SQLSTATE classes 22, 23 and 42). */
 const isRefusal = (error: unknown) => {
   const { cause } = sqlErrorOf(error) as { readonly cause?: unknown }
   return /^(22|23|42)...$/.test(textAt(cause, "code"))
 }
 
-/** A cause that trying again does not mend: the database refused what it was given. */
-export const isRefused = (cause: Cause.Cause<unknown>) =>
+/** Whether the database rejected the statement, so that a retry fails again. */
+export const isRejected = (cause: Cause.Cause<unknown>) =>
   [...Cause.failures(cause), ...Cause.defects(cause)].some((error) => Predicate.isObject(error) && isRefusal(error))
 
-/** What both doors say of it; undefined when the error is another. */
+/** The failure that HTTP and MCP report; undefined for any other error. */
 export const describeOutage = (error: unknown): Failure | undefined => {
   const trouble = troubleOf(error)
-  return trouble === undefined ? undefined : { status: 503, code: codeOf(503), ...said[trouble] }
+  return trouble === undefined ? undefined : { status: 503, code: codeOf(503), ...responses[trouble] }
 }
 
-const toldAt = new Map<Trouble, number>()
+const loggedAt = new Map<Trouble, number>()
 
-/** What the operator must mend is told in the log, once a minute: every request meets it. An outage shows in others. */
+/** Logs what the operator must solve, at most once a minute, since every request fails of it. */
 export const reportOutage = (error: unknown) =>
   Effect.suspend(() => {
     const trouble = troubleOf(error)
     if (trouble !== "disk" && trouble !== "files") return Effect.void
     const now = performance.now()
-    if (now - (toldAt.get(trouble) ?? -Infinity) < 60_000) return Effect.void
-    toldAt.set(trouble, now)
+    if (now - (loggedAt.get(trouble) ?? -Infinity) < 60_000) return Effect.void
+    loggedAt.set(trouble, now)
     return Effect.logError(
       trouble === "disk"
         ? "Requests fail with 503: a disk is full, that of BERTH_HOME or the database's; make room there"

@@ -2,7 +2,7 @@ import { Effect, Either, Encoding, Schema } from "effect"
 import { BadRequest } from "./Failure.ts"
 import { optional, Query, QueryCount } from "./text.ts"
 
-/** How many to return at most, in a query. */
+/** The maximum number of results, in a query. */
 export const QueryLimit = (max: number) =>
   QueryCount.pipe(
     Schema.int(),
@@ -16,18 +16,18 @@ export const PageQuery = Query({
   cursor: optional(Schema.String)
 })
 
-/** The same as a tool's argument. Its type is said plainly: not every client follows `$ref` and `allOf` to it. */
-export const LimitArgument = (max: number, usual: number) =>
+/** The same as a tool's argument, with its type inline: not every client follows `$ref` and `allOf`. */
+export const LimitArgument = (max: number, byDefault: number) =>
   Schema.optionalWith(
     Schema.Number.pipe(
       Schema.int(),
       Schema.between(1, max),
-      Schema.annotations({ jsonSchema: { type: "integer", minimum: 1, maximum: max, default: usual } })
+      Schema.annotations({ jsonSchema: { type: "integer", minimum: 1, maximum: max, default: byDefault } })
     ),
-    { exact: true, default: () => usual }
+    { exact: true, default: () => byDefault }
   )
 
-/** The page query as a tool's arguments, where numbers are numbers. */
+/** The page query as a tool's arguments. */
 export const PageArguments = {
   limit: LimitArgument(100, 20),
   cursor: optional(Schema.String)
@@ -53,8 +53,8 @@ const Meta = Schema.Struct({
 export const PageOf = <A, I, R>(item: Schema.Schema<A, I, R>) => Schema.Struct({ data: Schema.Array(item), meta: Meta })
 
 /**
- * An opaque cursor that is bound to one list: `list` names the list and what it is a list of, so that a cursor of
- * another list is refused rather than answered with the wrong page.
+ * An opaque cursor that is bound to one list: `list` names the list and its subject, so that a cursor of another list
+ * is rejected instead of answered with the wrong page.
  */
 export const encodeCursor = (list: string, last: string) => Encoding.encodeBase64Url(`${list}\n${last}`)
 
@@ -68,8 +68,8 @@ export const decodeCursor = (list: string, cursor: string, isKey: (text: string)
 }
 
 /**
- * Reads one page by keyset. `read` gets the key to go on after (undefined at the start) and how many rows to read;
- * one more than a page is read to know whether there is another.
+ * Reads one page by keyset. `read` gets the key to continue after (undefined at the start) and the number of rows: one
+ * more than a page, to know whether there is another.
  */
 export const paginate = Effect.fnUntraced(function*<A, E, R, E2, R2>(options: {
   readonly list: string

@@ -2,7 +2,7 @@ import { BlockList, isIPv4, isIPv6 } from "node:net"
 
 /**
  * RFC 6890 and the IANA special-purpose registry (2024), IPv4. 168.63.129.16 is Azure's metadata address: it lies in
- * public space, but only ever answers from inside a cloud machine.
+ * public space, but answers only inside a cloud machine.
  */
 const specialV4 = new BlockList()
 for (
@@ -29,7 +29,7 @@ for (
   ] as const
 ) specialV4.addSubnet(network, prefix, "ipv4")
 
-/** RFC 4291 §2.4: global unicast is 2000::/3. Mapped, NAT64, unique-local, link-local and multicast lie outside it. */
+/** RFC 4291 §2.4: global unicast is 2000::/3. Mapped, NAT64, unique-local, link-local and multicast are outside it. */
 const globalV6 = new BlockList()
 globalV6.addSubnet("2000::", 3, "ipv6")
 
@@ -40,7 +40,7 @@ specialV6.addSubnet("2001:db8::", 32, "ipv6")
 specialV6.addSubnet("2002::", 16, "ipv6")
 specialV6.addSubnet("3fff::", 20, "ipv6")
 
-/** Whether an IP address is an ordinary one of the public internet. Anything that is not an address is not. */
+/** Whether a text is an IP address of the public internet. */
 export const isPublicAddress = (address: string): boolean => {
   if (isIPv4(address)) return !specialV4.check(address, "ipv4")
   if (!isIPv6(address) || address.includes("%")) return false
@@ -53,7 +53,7 @@ const defaultPort = (url: URL) => url.protocol === "https:" ? "443" : "80"
 export const isException = (url: URL, allowed: ReadonlyArray<string>): boolean => {
   const withPort = `${url.hostname}:${url.port === "" ? defaultPort(url) : url.port}`
   return allowed.some((entry) => {
-    const wanted = entry.toLowerCase()
-    return wanted === url.hostname || wanted === withPort
+    const listed = entry.toLowerCase()
+    return listed === url.hostname || listed === withPort
   })
 }

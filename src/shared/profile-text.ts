@@ -11,7 +11,7 @@ export const Prose = (max: number) =>
     })
   )
 
-/** One line, empty when there is none: what only looks empty would count as something. */
+/** One line, or empty. Blank text is rejected, since it would look empty but count as a value. */
 export const Line = (max: number) =>
   Text(max).pipe(
     Schema.filter((text) => text === "" || !isBlank(text) || "must not be blank; leave it empty", { jsonSchema: {} }),

@@ -1,22 +1,23 @@
 import { Effect } from "effect"
 import { type Bucket, type RateLimitStore } from "./rate-limit-store.ts"
 
-/** Buckets kept at most: about 20 MB. A flood of addresses costs the oldest buckets their count, never the process. */
+/** Maximum of buckets, about 20 MB: a flood of addresses evicts the oldest buckets. */
 const capacity = 100_000
 const sweepEvery = 10_000
 
-export const makeMemoryStore = (limitOfBuckets = capacity) => {
+export const makeMemoryStore = (maxBuckets = capacity) => {
   const windows = new Map<string, { count: number; readonly endsAt: number }>()
   let sweptAt = 0
 
   const sweep = (now: number) => {
     sweptAt = now
     for (const [key, { endsAt }] of windows) if (endsAt <= now) windows.delete(key)
-    if (windows.size < limitOfBuckets) return
-    // Insertion order: the first keys are the oldest windows. A tenth at once, so that a flood is not swept each time.
+    if (windows.size < maxBuckets) return
+    // In insertion order the oldest windows come first. Evicts a tenth at once, so that a flood does not sweep each
+    // time.
     for (const key of windows.keys()) {
       windows.delete(key)
-      if (windows.size <= limitOfBuckets * 0.9) break
+      if (windows.size <= maxBuckets * 0.9) break
     }
   }
 
@@ -24,7 +25,7 @@ export const makeMemoryStore = (limitOfBuckets = capacity) => {
     const window = windows.get(key)
     if (window !== undefined && window.endsAt > now) return window
     windows.delete(key)
-    if (windows.size >= limitOfBuckets) sweep(now)
+    if (windows.size >= maxBuckets) sweep(now)
     const fresh = { count: 0, endsAt: now + windowMillis }
     windows.set(key, fresh)
     return fresh
@@ -36,10 +37,10 @@ export const makeMemoryStore = (limitOfBuckets = capacity) => {
         Effect.sync(() => {
           const now = clock.unsafeCurrentTimeMillis()
           if (now - sweptAt >= sweepEvery) sweep(now)
-          const taken = buckets.map((bucket) => ({ window: windowOf(bucket, now), limit: bucket.limit }))
-          const counts = taken.map(({ window }) => ({ count: window.count + 1, left: window.endsAt - now }))
-          if (taken.every(({ limit, window }) => window.count < limit)) {
-            for (const { window } of taken) window.count++
+          const requested = buckets.map((bucket) => ({ window: windowOf(bucket, now), limit: bucket.limit }))
+          const counts = requested.map(({ window }) => ({ count: window.count + 1, millisLeft: window.endsAt - now }))
+          if (requested.every(({ limit, window }) => window.count < limit)) {
+            for (const { window } of requested) window.count++
           }
           return counts
         })

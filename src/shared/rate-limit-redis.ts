@@ -2,7 +2,7 @@ import { Effect, Runtime } from "effect"
 import { Redis } from "ioredis"
 import { type Count, type RateLimitStore, StoreUnavailable } from "./rate-limit-store.ts"
 
-/** One step in the server, so that instances can't count past each other. Times are Redis's own. */
+/** Atomic in the server, so that concurrent instances count correctly. Times are Redis's own. */
 const script = `
 local counts, fits = {}, true
 for i, key in ipairs(KEYS) do
@@ -24,7 +24,7 @@ interface WithScript extends Redis {
 const connect = (url: string) => {
   const redis = new Redis(url, {
     connectionName: "berth",
-    // A request does not wait for Redis to come back: the caller decides at once what to do without it.
+    // A request does not wait for a reconnect: the caller decides at once what to do without Redis.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: 1000,
@@ -35,7 +35,7 @@ const connect = (url: string) => {
   return redis
 }
 
-/** Says once when Redis goes away and once when it is back, not at every attempt. */
+/** Logs once when Redis is lost and once when it is back, not at every attempt. */
 const report = (redis: Redis, run: (effect: Effect.Effect<void>) => void) => {
   let away = false
   redis.on("error", (error: Error) => {
@@ -55,7 +55,7 @@ const ready = (redis: Redis) =>
     redis.once("error", done)
   }).pipe(Effect.timeoutOption("2 seconds"))
 
-/** Counters in Redis. A Redis that is down neither stops the start nor the program; it is reconnected to. */
+/** Counters in Redis. The program starts and runs without a Redis that is down, and reconnects. */
 export const redisStore = (url: string) =>
   Effect.gen(function*() {
     const runtime = yield* Effect.runtime()
@@ -75,7 +75,7 @@ export const redisStore = (url: string) =>
           ),
         catch: (cause) => new StoreUnavailable({ cause })
       }).pipe(
-        Effect.map((counts) => buckets.map((_, i): Count => ({ count: counts[2 * i]!, left: counts[2 * i + 1]! })))
+        Effect.map((counts) => buckets.map((_, i): Count => ({ count: counts[2 * i]!, millisLeft: counts[2 * i + 1]! })))
       )
     return { take } satisfies RateLimitStore
   })

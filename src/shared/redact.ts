@@ -1,6 +1,6 @@
 /**
- * What must never reach a log, by its shape: our keys and session tokens, JWTs (RFC 7519), and what follows `Bearer`
- * (RFC 6750) or a password in a URL (RFC 3986 §3.2.1).
+ * Patterns that must never reach a log: our keys and session tokens, JWTs (RFC 7519), tokens after `Bearer` (RFC 6750),
+ * passwords in URLs (RFC 3986 §3.2.1).
  */
 const secrets: ReadonlyArray<readonly [RegExp, string]> = [
   [/\b(svc_live_|svc_test_|svc_sess_|hub_live_)[\w-]+/g, "$1…"],
@@ -9,5 +9,5 @@ const secrets: ReadonlyArray<readonly [RegExp, string]> = [
   [/(:\/\/[^\s:/@]*:)[^\s@/]+@/g, "$1…@"]
 ]
 
-/** The text with every secret of a known shape masked. */
+/** Masks every secret of a known shape. */
 export const redact = (text: string) => secrets.reduce((masked, [shape, mask]) => masked.replace(shape, mask), text)

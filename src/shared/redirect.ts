@@ -10,8 +10,8 @@ const withoutCredentials = (headers: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !/^(authorization|cookie)$/i.test(name)))
 
 /**
- * The request that a redirect asks for, or undefined when the response is none (RFC 9110 §15.4). Credentials stay with
- * the origin they were meant for: another scheme, host or port does not see them.
+ * The request that a redirect leads to, or undefined when the response is not a redirect (RFC 9110 §15.4). Credentials
+ * are dropped when the scheme, host or port changes.
  */
 export const nextHop = (
   request: GuardedRequest,

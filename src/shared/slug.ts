@@ -1,6 +1,8 @@
 import { randomInt } from "node:crypto"
 
-/** A DNS label (RFC 1035 §2.3.1, RFC 1123 §2.1) without the `xn--` form of RFC 5891: 1–63 of a–z, 0–9, inner hyphens. */
+/**
+ * A DNS label (RFC 1035 §2.3.1, RFC 1123 §2.1) without the `xn--` form of RFC 5891: 1–63 of a–z, 0–9, inner hyphens.
+ */
 export const isLabel = (text: string) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text) && !/^..--/.test(text)
 
 /** The nearest DNS label to a name, accents folded, at most 50 characters; `fallback` when nothing is left of it. */
@@ -12,11 +14,11 @@ export const slugOf = (name: string, fallback: string) => {
 
 const letters = "abcdefghijkmnpqrstuvwxyz23456789"
 
-/** The slug with four random characters, for when it is taken. */
+/** The slug with four random characters, for when it is already in use. */
 export const withSuffix = (slug: string) =>
   `${slug.slice(0, 58).replace(/-+$/, "")}-${Array.from({ length: 4 }, () => letters.charAt(randomInt(32))).join("")}`
 
-/** Names that a hosted server may not take: they would pass for the platform's own hosts. */
+/** Names that a hosted server may not have: they would look like the platform's own hosts. */
 const reserved = new Set(
   ("www api app auth admin account accounts mail smtp imap ftp ns ns1 ns2 mx cdn static assets status docs help " +
     "support blog billing checkout login signup logout oauth mcp sse message hub directory gateway registry skills " +

@@ -10,7 +10,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks"
 const eventLoopDelay = Metric.gauge("nodejs.eventloop.delay.p99", { description: "Seconds, of the last ten" })
 const residentMemory = Metric.gauge("process.memory.usage", { description: "Bytes of the process's resident set" })
 
-/** How the process itself is doing, every ten seconds. */
+/** Metrics of the process itself, every ten seconds. */
 const ProcessMetricsLive = Layer.scopedDiscard(Effect.gen(function*() {
   const delay = yield* Effect.acquireRelease(
     Effect.sync(() => {
@@ -29,8 +29,8 @@ const ProcessMetricsLive = Layer.scopedDiscard(Effect.gen(function*() {
 }))
 
 /**
- * Traces and metrics by OTLP over HTTP (JSON) to `OTEL_EXPORTER_OTLP_ENDPOINT`; nothing at all without it. Logs stay where
- * they are: only there secrets are taken out of them.
+ * Traces and metrics by OTLP over HTTP (JSON) to `OTEL_EXPORTER_OTLP_ENDPOINT`; nothing without it. Logs are not
+ * exported: only the console logger redacts secrets.
  */
 export const TelemetryLive = Layer.unwrapEffect(Effect.map(
   CurrentSettings,

@@ -28,13 +28,13 @@ const checksum = (text: string) => {
   return out
 }
 
-/** `{prefix}` + 30 random base62 characters (178 bits) + a 6-character checksum, so that a typo is seen at once. */
+/** `{prefix}` + 30 random base62 characters (178 bits) + a 6-character checksum, so that typos are detected. */
 export const newKey = (prefix: string) => {
   const body = prefix + Array.from({ length: 30 }, () => base62.charAt(randomInt(62))).join("")
   return body + checksum(body)
 }
 
-/** Whether a text has the shape of one of our keys, its checksum included. */
+/** Whether a text has the form of one of our keys, with a valid checksum. */
 export const isKey = (prefixes: ReadonlyArray<string>, text: string) => {
   const prefix = prefixes.find((candidate) => text.startsWith(candidate))
   return prefix !== undefined && text.length === prefix.length + 36 &&

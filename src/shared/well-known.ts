@@ -1,4 +1,4 @@
-/** RFC 9728 §3: where a protected resource describes itself. */
+/** RFC 9728 §3: the path of protected-resource metadata. */
 export const protectedResource = "/.well-known/oauth-protected-resource"
 
 /** A resource's own document: the well-known path goes between its host and its path (RFC 9728 §3.1). */

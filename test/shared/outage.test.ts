@@ -1,5 +1,5 @@
 import { orDiskFull } from "#src/shared/disk-full.ts"
-import { describeOutage, isRefused, outageIn } from "#src/shared/outage.ts"
+import { describeOutage, isRejected, outageIn } from "#src/shared/outage.ts"
 import { SqlError } from "@effect/sql/SqlError"
 import { Cause } from "effect"
 import { describe, expect, it } from "vitest"
@@ -57,9 +57,9 @@ describe("what nobody who asks can mend", () => {
   })
 
   it("is told apart from what the database refuses for good", () => {
-    expect(isRefused(Cause.die(new Error("x", { cause: lost("22021", "invalid byte sequence") })))).toBe(true)
-    expect(isRefused(Cause.fail(lost("23514")))).toBe(true)
-    for (const code of ["57P01", "53100", "40001", "40P01", ""]) expect(isRefused(Cause.die(lost(code)))).toBe(false)
-    expect(isRefused(Cause.die(new Error("bug")))).toBe(false)
+    expect(isRejected(Cause.die(new Error("x", { cause: lost("22021", "invalid byte sequence") })))).toBe(true)
+    expect(isRejected(Cause.fail(lost("23514")))).toBe(true)
+    for (const code of ["57P01", "53100", "40001", "40P01", ""]) expect(isRejected(Cause.die(lost(code)))).toBe(false)
+    expect(isRejected(Cause.die(new Error("bug")))).toBe(false)
   })
 })
