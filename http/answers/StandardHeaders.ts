@@ -1,6 +1,6 @@
 import { Context } from "effect"
 
-/** Headers that the response gets, whoever writes it (the legacy SSE transport writes its own). */
+/** Headers for every response, also one that is written directly (as by the legacy SSE transport). */
 export class StandardHeaders extends Context.Reference<StandardHeaders>()("http/StandardHeaders", {
   defaultValue: (): Readonly<Record<string, string>> => ({})
 }) {}

@@ -2,10 +2,10 @@ import { failsWith } from "#src/shared/Failure.ts"
 import { Schema } from "effect"
 
 export class BodyTooLarge
-  extends Schema.TaggedError<BodyTooLarge>()("BodyTooLarge", { most: Schema.Int }, failsWith(413))
+  extends Schema.TaggedError<BodyTooLarge>()("BodyTooLarge", { limit: Schema.Int }, failsWith(413))
 {
   override get message() {
-    return `The body is larger than ${this.most / 1024} KiB`
+    return `The body is larger than ${this.limit / 1024} KiB`
   }
 }
 

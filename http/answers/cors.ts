@@ -4,12 +4,12 @@ import { HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 
 /**
- * Any page may ask: for what looks at no cookies, or shows everybody the same. A browser sends no cookies to an answer
- * of `*`, and shows no answer to a request that had some (Fetch standard, CORS protocol).
+ * Open to pages of any origin: for responses that ignore cookies, or are the same for everybody. With `*` a browser
+ * does not show the response to a request that had cookies (Fetch standard, CORS protocol).
  */
 export const openHeaders = { "access-control-allow-origin": "*" } as const
 
-/** `*` does not cover `Authorization`, and older browsers don't know it. */
+/** The headers are listed because `*` does not cover `Authorization`, and older browsers don't support it. */
 export const preflight = (methods: string) =>
   HttpServerResponse.empty({
     status: 204,
@@ -27,16 +27,16 @@ const readable = {
     "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id, Retry-After"
 }
 
-/** What the answer to a public read has besides, its failures and refusals too. */
+/** CORS headers for responses to public reads, errors included. */
 export const readableHeaders = (method: string, { openToPages }: Traits) =>
   openToPages && (method === "GET" || method === "HEAD") ? readable : {}
 
-/** A browser's question whether a page may do a public read. Refused for its number, it would hide the read's answer. */
-export const asksForPublicRead = (method: string, { traits }: Route) => method === "OPTIONS" && traits.openToPages
+/** A preflight for a public read. It is not rate-limited, since a rejection would hide the response to the read. */
+export const isPublicReadPreflight = (method: string, { traits }: Route) => method === "OPTIONS" && traits.openToPages
 
 const mayRead = Effect.succeed(preflight("GET, HEAD"))
 
-/** Answers such questions before anything else looks at them. */
+/** Answers such preflights before all other middleware. */
 export const answersPreflights = routeMiddleware(({ method }, route, app) =>
-  asksForPublicRead(method, route) ? mayRead : app
+  isPublicReadPreflight(method, route) ? mayRead : app
 )

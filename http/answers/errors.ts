@@ -7,7 +7,7 @@ import { type Cause, Effect, Predicate } from "effect"
 import { openHeaders } from "./cors.ts"
 import { NotJsonRpc } from "./json-rpc.ts"
 
-/** RFC 6749 §5.2 has no words for some of it; clients know these two from the authorization endpoint (§4.1.2.1). */
+/** RFC 6749 §5.2 lacks codes for 429 and 5xx; clients know these two from the authorization endpoint (§4.1.2.1). */
 const oauthCode = (status: number) =>
   status === 429 || status === 503 ? "temporarily_unavailable" : status >= 500 ? "server_error" : "invalid_request"
 
@@ -37,18 +37,18 @@ export const errorResponse = ({ codes }: Traits, failure: Failure) => {
 
 const failed = (status: number, message: string): Failure => ({ status, code: codeOf(status), message })
 
-/** HttpApi says neither which part did not fit nor that a body was no JSON; the request tells. */
+/** HttpApi does not say which part is invalid; the method does: a query (400) or a body (422). */
 const decodeFailure = (
   request: HttpServerRequest.HttpServerRequest,
   issues: Parameters<typeof issuesFrom>[0]
 ): Failure | undefined => {
-  const found = issuesFrom(issues)
+  const details = issuesFrom(issues)
   return request.method === "GET" || request.method === "HEAD"
-    ? describe(new BadRequest({ reason: sentence(found), issues: found }))
-    : describe(new Invalid({ issues: found }))
+    ? describe(new BadRequest({ reason: sentence(details), issues: details }))
+    : describe(new Invalid({ issues: details }))
 }
 
-const ofError = (request: HttpServerRequest.HttpServerRequest, error: unknown): Failure | undefined => {
+const failureOfError = (request: HttpServerRequest.HttpServerRequest, error: unknown): Failure | undefined => {
   if (Predicate.isTagged(error, "HttpApiDecodeError") && Predicate.hasProperty(error, "issues")) {
     return decodeFailure(request, error.issues as Parameters<typeof issuesFrom>[0])
   }
@@ -60,14 +60,14 @@ const ofError = (request: HttpServerRequest.HttpServerRequest, error: unknown): 
 }
 
 /**
- * What a failed request is answered: every failure goes through here, those of HttpApi and of the router too. What
- * nobody foresaw is a 500, whose cause goes to the log and not to the caller.
+ * The failure of a request that failed, for every kind of error, those of HttpApi and of the router too. An unexpected
+ * error is a 500, whose cause is logged and not shown to the caller.
  */
 export const failureOf = (request: HttpServerRequest.HttpServerRequest, cause: Cause.Cause<unknown>) => {
   const error = errorOf(cause)
-  const known = ofError(request, error)
-  return known !== undefined
-    ? Effect.as(reportOutage(error), known)
+  const expected = failureOfError(request, error)
+  return expected !== undefined
+    ? Effect.as(reportOutage(error), expected)
     : Effect.as(
       Effect.logError("A request failed unexpectedly", cause),
       failed(500, "Something went wrong on our side; the log has it under this request id")

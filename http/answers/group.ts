@@ -1,7 +1,7 @@
 import { HttpApi, type HttpApiGroup } from "@effect/platform"
 
-/** The name of the whole API, whose groups are written and handled one by one. */
+/** The name of the whole API, whose groups are declared and implemented one by one. */
 export const apiName = "berth"
 
-/** The API as far as one group goes: all that its handlers need to know of it. */
-export const alone = <G extends HttpApiGroup.HttpApiGroup.Any>(group: G) => HttpApi.make(apiName).add(group)
+/** An API of one group, enough for the types of its handlers. */
+export const apiOf = <G extends HttpApiGroup.HttpApiGroup.Any>(group: G) => HttpApi.make(apiName).add(group)

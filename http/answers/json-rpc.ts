@@ -4,7 +4,7 @@ import { Effect, Predicate, Schema } from "effect"
 
 const Id = Schema.NullOr(Schema.Union(Schema.String, Schema.Int))
 
-/** A body that is no JSON-RPC message: 400, and the protocol's own error (JSON-RPC 2.0 §5.1). */
+/** A body that is not a JSON-RPC message: 400, with the protocol's own error (JSON-RPC 2.0 §5.1). */
 export class NotJsonRpc extends Schema.TaggedError<NotJsonRpc>()("NotJsonRpc", {
   code: Schema.Int,
   reason: Schema.String,
@@ -18,15 +18,15 @@ export class NotJsonRpc extends Schema.TaggedError<NotJsonRpc>()("NotJsonRpc", {
 const isId = Schema.is(Schema.Union(Schema.String, Schema.Int))
 const isMessage = (value: unknown) => JSONRPCMessageSchema.safeParse(value).success
 
-const known = ["jsonrpc", "id", "method", "params", "result", "error"]
+const knownMembers = ["jsonrpc", "id", "method", "params", "result", "error"]
 
-/** Why a value is no message (JSON-RPC 2.0 §4, §5; MCP 2025-11-25, basic: no null id, params by name). */
-const fault = (value: unknown): string => {
+/** Why a value is not a message (JSON-RPC 2.0 §4, §5; MCP 2025-11-25, basic: no null id, params by name). */
+const problem = (value: unknown): string => {
   if (!Predicate.isRecord(value)) return "A message must be an object"
-  const stranger = Object.keys(value).find((name) => !known.includes(name))
+  const unknownMember = Object.keys(value).find((name) => !knownMembers.includes(name))
   if (value["jsonrpc"] !== "2.0") return "jsonrpc must be \"2.0\""
   if ("id" in value && !isId(value["id"])) return "id must be a string or an integer"
-  if (stranger !== undefined) return "The message has a member that JSON-RPC does not know"
+  if (unknownMember !== undefined) return "The message has a member that JSON-RPC does not know"
   if (!("method" in value)) {
     return "result" in value || "error" in value
       ? "The response is malformed"
@@ -42,7 +42,7 @@ const idOf = (value: unknown) => Predicate.isRecord(value) && isId(value["id"]) 
 const invalid = (value: unknown, reason: string) =>
   new NotJsonRpc({ code: ErrorCode.InvalidRequest, reason, id: idOf(value) })
 
-/** The message in a text, or the batch of them, which older revisions of MCP have. */
+/** Parses a message, or a batch of messages, which older revisions of MCP allow. */
 export const parseJsonRpc = (text: string): Effect.Effect<unknown, NotJsonRpc> => {
   let value: unknown
   try {
@@ -51,8 +51,8 @@ export const parseJsonRpc = (text: string): Effect.Effect<unknown, NotJsonRpc> =
     const reason = text.trim() === "" ? "The body is empty" : "The body is not valid JSON"
     return new NotJsonRpc({ code: ErrorCode.ParseError, reason, id: null })
   }
-  if (!Array.isArray(value)) return isMessage(value) ? Effect.succeed(value) : invalid(value, fault(value))
+  if (!Array.isArray(value)) return isMessage(value) ? Effect.succeed(value) : invalid(value, problem(value))
   if (value.length === 0) return invalid(value, "A batch must not be empty")
-  const bad = value.findIndex((item) => !isMessage(item))
-  return bad === -1 ? Effect.succeed(value) : invalid(value, `Message ${bad + 1} of the batch: ${fault(value[bad])}`)
+  const invalidIndex = value.findIndex((item) => !isMessage(item))
+  return invalidIndex === -1 ? Effect.succeed(value) : invalid(value, `Message ${invalidIndex + 1} of the batch: ${problem(value[invalidIndex])}`)
 }

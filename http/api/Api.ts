@@ -18,7 +18,7 @@ import { ServersApi } from "#http/api/servers/Api.ts"
 import { VerificationApi } from "#http/api/verification/Api.ts"
 import { version } from "#src/config/version.ts"
 import { HttpApi, OpenApi } from "@effect/platform"
-import { truthful } from "./openapi.ts"
+import { describeActualResponses } from "./openapi.ts"
 
 export class Api extends HttpApi.make(apiName)
   .add(HealthApi)
@@ -40,5 +40,5 @@ export class Api extends HttpApi.make(apiName)
   .add(RegistryApi)
   .annotate(OpenApi.Title, "Berth")
   .annotate(OpenApi.Version, version)
-  .annotate(OpenApi.Transform, truthful)
+  .annotate(OpenApi.Transform, describeActualResponses)
 {}

@@ -51,7 +51,7 @@ export const ApiLive = HttpApiBuilder.api(Api).pipe(
   Layer.provide([AuthenticationLive, NoBodyLive])
 )
 
-/** The routes of the same domains that HttpApi has no words for. */
+/** Routes of the same domains that HttpApi can't express. */
 export const ApiRawRoutes = Layer.mergeAll(
   JwksRoute,
   MetadataRoutes,

@@ -4,7 +4,7 @@ import { HttpApi } from "@effect/platform"
 import { Context, Option } from "effect"
 import { Api } from "./Api.ts"
 
-/** Every route of the contract, with what its group and itself are annotated with. */
+/** Every route of the contract, with the traits of its group and its own. */
 export const contractRoutes = (): ReadonlyArray<RouteEntry> => {
   const routes: Array<RouteEntry> = []
   HttpApi.reflect(Api, {

@@ -23,7 +23,7 @@ type Json = Record<string, unknown>
 
 const children = (value: unknown) => (Predicate.isRecord(value) ? Object.entries(value) : []) as Array<[string, Json]>
 
-/** Answers that any operation can give, by the kind of operation. */
+/** Responses that any operation can give, by the kind of operation. */
 const common = (method: string, operation: Json) => ({
   ...(method === "get" || operation["requestBody"] === undefined ? {} : {
     400: "The body is not valid JSON",
@@ -45,10 +45,10 @@ const meanings: Readonly<Record<string, string>> = {
 }
 
 /**
- * Makes the generated document tell what is really sent: failures are one envelope whatever error class they came
- * from, and every answer carries the request id and the rate limit.
+ * Corrects the generated document to what is really sent: all errors share one envelope, and every response has the
+ * request id and the rate limit.
  */
-export const truthful = (spec: Json): Json => {
+export const describeActualResponses = (spec: Json): Json => {
   for (const [, methods] of children(spec["paths"])) {
     for (const [method, operation] of children(methods)) {
       const responses = operation["responses"] as Json
@@ -57,10 +57,10 @@ export const truthful = (spec: Json): Json => {
       }
       for (const [status, response] of children(responses)) {
         response["headers"] = headers
-        // Of health the 503 is a report too.
+        // The 503 of health is a report, not an error.
         if (Number(status) < 400 || (status === "503" && operation["operationId"] === "health.health")) continue
-        const known = common(method, operation) as Record<string, string>
-        response["description"] = known[status] ?? meanings[status] ?? response["description"]
+        const specific = common(method, operation) as Record<string, string>
+        response["description"] = specific[status] ?? meanings[status] ?? response["description"]
         response["content"] = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } }
       }
     }

@@ -14,7 +14,7 @@ const cookie = HttpApiSecurity.apiKey({ in: "cookie", key: "svc_session" }).pipe
   "The session cookie (`__Host-svc_session` on https); a mutation also needs a same-origin `Origin`"
 ))
 
-/** The endpoint needs a caller. Who that is was found once, at the front door (http/front/front-door.ts). */
+/** The endpoint needs an authenticated caller, whom http/front/front-door.ts has identified. */
 export class Authentication extends HttpApiMiddleware.Tag<Authentication>()("http/Authentication", {
   provides: CurrentActor,
   failure: Schema.Union(Unauthorized, Forbidden),
@@ -23,9 +23,9 @@ export class Authentication extends HttpApiMiddleware.Tag<Authentication>()("htt
 
 export const requireActor = Effect.flatMap(CurrentCaller, (caller) => {
   switch (caller._tag) {
-    case "Known":
+    case "Authenticated":
       return Effect.succeed(caller.actor)
-    case "Refused":
+    case "Rejected":
       return Effect.fail(caller.error)
     case "Machine":
     case "Anonymous":

@@ -6,7 +6,7 @@ import { CurrentCaller } from "./caller.ts"
 
 const decode = decodeInput(NoInput)
 
-/** The endpoint takes no fields: no body, or `{}`. A field in it would be overlooked, so it is refused. */
+/** The endpoint takes no body, or `{}`. Any field is rejected, since it would be ignored. */
 export class NoBody extends HttpApiMiddleware.Tag<NoBody>()("http/NoBody", {
   failure: Schema.Union(BadRequest, Invalid)
 }) {}
@@ -14,10 +14,10 @@ export class NoBody extends HttpApiMiddleware.Tag<NoBody>()("http/NoBody", {
 export const NoBodyLive = Layer.succeed(
   NoBody,
   NoBody.of(Effect.gen(function*() {
-    // Anybody else hears 401 before anything is said of the body.
-    if ((yield* CurrentCaller)._tag !== "Known") return
+    // Other callers get 401 before any error of the body.
+    if ((yield* CurrentCaller)._tag !== "Authenticated") return
     const request = yield* HttpServerRequest.HttpServerRequest
-    // What is wrong with the text itself dies, as HttpApi has it die of a payload.
+    // Errors of the text itself are defects, as those of a payload are in HttpApi.
     if ((yield* Effect.orDie(request.text)) !== "") yield* decode(yield* Effect.orDie(request.json))
   }))
 )

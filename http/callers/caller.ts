@@ -11,12 +11,12 @@ import { type Headers, type HttpServerRequest } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Context, Effect, Option } from "effect"
 
-/** Who sent a request: somebody we know, somebody whose credential is no good, or nobody in particular. */
+/** The sender of a request: authenticated, with an invalid credential, or anonymous. */
 export type Caller =
-  | { readonly _tag: "Known"; readonly actor: Actor }
-  | { readonly _tag: "Refused"; readonly error: Unauthorized | Forbidden }
+  | { readonly _tag: "Authenticated"; readonly actor: Actor }
+  | { readonly _tag: "Rejected"; readonly error: Unauthorized | Forbidden }
   | { readonly _tag: "Anonymous" }
-  /** A hosted server, which asks about tokens (RFC 7662 §2.1) and for its configuration; nobody anywhere else. */
+  /** A hosted server, for introspection (RFC 7662 §2.1) and its own configuration only. */
   | { readonly _tag: "Machine"; readonly machine: Machine }
 
 export class CurrentCaller extends Context.Reference<CurrentCaller>()("http/CurrentCaller", {
@@ -33,7 +33,7 @@ const bearerOf = (headers: Headers.Headers) =>
 
 const mutates = (method: string) => !["GET", "HEAD", "OPTIONS"].includes(method)
 
-/** A browser sends the cookie from any page: a mutation must come from a page of ours. */
+/** A browser sends the cookie from pages of other sites, too: a mutation must come from our own pages. */
 const sameOrigin = (headers: Headers.Headers, settings: Settings) => {
   const origin = headers["origin"]
   const ours = [settings.baseUrl, settings.authUrl].map((url) => new URL(url).origin)
@@ -42,44 +42,44 @@ const sameOrigin = (headers: Headers.Headers, settings: Settings) => {
     : ours.includes(origin) || settings.allowedOrigins.includes(origin)
 }
 
-const known = (found: Option.Option<Actor>): Caller =>
-  Option.match(found, {
+const callerOf = (actor: Option.Option<Actor>): Caller =>
+  Option.match(actor, {
     onNone: () => ({
-      _tag: "Refused",
+      _tag: "Rejected",
       error: new Unauthorized({ reason: "The credential is not valid: unknown, expired or revoked" })
     }),
-    onSome: (actor) => ({ _tag: "Known", actor })
+    onSome: (actor) => ({ _tag: "Authenticated", actor })
   })
 
-/** Who is not asked for a credential. */
-export const nobody: Effect.Effect<Caller> = Effect.succeed({ _tag: "Anonymous" })
-const unknown: Effect.Effect<Caller> = Effect.succeed(known(Option.none()))
+/** The caller of a request without authentication. */
+export const anonymous: Effect.Effect<Caller> = Effect.succeed({ _tag: "Anonymous" })
+const invalidCredential: Effect.Effect<Caller> = Effect.succeed(callerOf(Option.none()))
 
-/** Makes what finds out who sent a request, by Bearer first, then by cookie. */
+/** Makes the function that identifies the sender of a request, by Bearer first, then by cookie. */
 export const makeIdentify = Effect.gen(function*() {
   const settings = yield* CurrentSettings
   const accounts = yield* Accounts
   const keys = yield* ApiKeys
   const tokens = yield* PlatformTokens
   const introspection = yield* Introspection
-  const cookieOfSession = cookieName(settings)
+  const sessionCookie = cookieName(settings)
 
-  /** Sessions, keys and JWTs differ by their looks; neither of the first two has a dot in it. */
+  /** Session tokens, keys and JWTs differ in form; only JWTs contain a dot. */
   const actorOf = (token: string, credential: Traits["credential"]) => {
     if (token.startsWith(sessionPrefix)) return accounts.authenticate(token)
-    return credential === "door" && token.includes(".") ? tokens.authenticate(token) : keys.authenticate(token)
+    return credential === "mcp" && token.includes(".") ? tokens.authenticate(token) : keys.authenticate(token)
   }
 
   const byBearer = (request: HttpServerRequest.HttpServerRequest, credential: Traits["credential"]) => {
     const token = bearerOf(request.headers)
-    // Of two, Node takes the first and a proxy in front perhaps the other.
+    // Of two headers Node uses the first, and a proxy in front perhaps the other.
     const isOnly = timesSent(NodeHttpServerRequest.toIncomingMessage(request), "authorization") === 1
-    if (token === undefined || !isOnly) return unknown
-    if (credential !== "machine") return Effect.map(actorOf(token, credential), known)
+    if (token === undefined || !isOnly) return invalidCredential
+    if (credential !== "machine") return Effect.map(actorOf(token, credential), callerOf)
     return Effect.map(
       introspection.authenticate(token),
       Option.match({
-        onNone: () => known(Option.none()),
+        onNone: () => callerOf(Option.none()),
         onSome: (machine): Caller => ({ _tag: "Machine", machine })
       })
     )
@@ -88,13 +88,13 @@ export const makeIdentify = Effect.gen(function*() {
   return (request: HttpServerRequest.HttpServerRequest, { credential }: Traits): Effect.Effect<Caller> => {
     const { headers } = request
     if (headers["authorization"] !== undefined) return byBearer(request, credential)
-    const cookie = headers["cookie"] === undefined ? undefined : request.cookies[cookieOfSession]
-    if (cookie === undefined || cookie === "") return nobody
+    const cookie = headers["cookie"] === undefined ? undefined : request.cookies[sessionCookie]
+    if (cookie === undefined || cookie === "") return anonymous
     if (mutates(request.method) && !sameOrigin(headers, settings)) {
       const reason = "A request with the session cookie must come from this site (Origin); or send the token as Bearer"
-      return Effect.succeed({ _tag: "Refused", error: new Forbidden({ reason }) })
+      return Effect.succeed({ _tag: "Rejected", error: new Forbidden({ reason }) })
     }
-    return Effect.map(accounts.authenticate(cookie), known)
+    return Effect.map(accounts.authenticate(cookie), callerOf)
   }
 })
 export type Identify = Effect.Effect.Success<typeof makeIdentify>

@@ -8,35 +8,35 @@ export type RateBuckets = readonly [RateLimitRule, ...ReadonlyArray<RateLimitRul
 
 const perMinute = (key: string, limit: number): RateLimitRule => ({ key, limit, window: "1 minute" })
 
-/** Contract: "Limits"; who is not known counts at the free rate, by address. */
+/** Contract: "Limits"; anonymous callers have the free plan's rate, by address. */
 export const anonymousBucket = (address: string) =>
   perMinute(`ip:${addressBucket(address)}`, plans.free.requestsPerMinute)
 
 /**
- * What a client asks for on its way to a token: discovery documents, signing keys, and the 401 that names them. A
+ * Requests of a client on its way to a token: discovery documents, signing keys, and the 401 that names them. One
  * connect takes five to ten of these, and a whole office may share an address; they cost next to nothing.
  */
 export const discoveryBucket = (address: string) => perMinute(`discovery:${addressBucket(address)}`, 1_000)
 
-/** Contract, "Limits": directory reads, whoever asks. */
+/** Contract, "Limits": directory reads, for any caller. */
 const directoryBucket = (address: string) => perMinute(`directory:${addressBucket(address)}`, 300)
 
 const reads = (method: string) => method === "GET" || method === "HEAD"
 
-/** An account counts at its plan's rate; each key within its account, each hosted server by itself. */
+/** An account has its plan's rate; each key counts within its account, each hosted server separately. */
 const bucketsOfCaller = (caller: Caller, address: string): RateBuckets => {
   if (caller._tag === "Machine") {
     const { plan, serverId } = caller.machine
     return [perMinute(`server:${serverId}`, plans[plan].requestsPerMinute)]
   }
-  if (caller._tag !== "Known") return [anonymousBucket(address)]
+  if (caller._tag !== "Authenticated") return [anonymousBucket(address)]
   const { accountId, credential, plan } = caller.actor
   const limit = plans[plan].requestsPerMinute
   const account = perMinute(`account:${accountId}`, limit)
   return credential.kind === "key" ? [account, perMinute(`key:${credential.id}`, limit)] : [account]
 }
 
-/** Where a request counts. */
+/** The buckets that a request counts in. */
 export const rateBuckets = (
   method: string,
   { credential, rate }: Traits,
@@ -45,7 +45,7 @@ export const rateBuckets = (
 ): RateBuckets => {
   if (rate === "directory" && reads(method)) return [directoryBucket(address)]
   if (rate === "discovery" && (reads(method) || method === "OPTIONS")) return [discoveryBucket(address)]
-  // It is going to be a 401 that says where to get a token.
-  if (credential === "door" && caller._tag !== "Known") return [discoveryBucket(address)]
+  // The response will be a 401 that says where to get a token.
+  if (credential === "mcp" && caller._tag !== "Authenticated") return [discoveryBucket(address)]
   return bucketsOfCaller(caller, address)
 }

@@ -3,7 +3,7 @@ import { HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 import { cookieName } from "./caller.ts"
 
-/** The answer with the session as a cookie, or with the cookie's end when there is none. */
+/** Sets the session cookie on a response, or deletes it when there is no session. */
 export const withSession = (
   settings: Settings,
   session: { readonly token: string; readonly expiresAt: Date } | undefined

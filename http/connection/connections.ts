@@ -2,30 +2,30 @@ import { addressBucket } from "#src/shared/client-address.ts"
 import { type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { type Socket } from "node:net"
 
-/** What hosted servers answer with events; downloads pass there too. */
+/** Responses of hosted servers that are event streams: others may be long downloads. */
 const hostedStreams = new WeakSet<ServerResponse>()
 export const markEventStream = (res: ServerResponse) => void hostedStreams.add(res)
 
-/** An answer to a GET that has begun and not ended: all of ours but event streams are written in one go. */
+/** A response to a GET that has begun and not ended: our own, except event streams, are written at once. */
 const isEventStream = (req: IncomingMessage, res: ServerResponse, hosted: boolean) =>
   req.method === "GET" && res.headersSent && !res.writableEnded && (!hosted || hostedStreams.has(res))
 
 export interface IdleLimit {
-  /** Connections without a request under way that an address may hold. */
-  readonly most: number
-  /** Whether the connections of an address are limited: many clients come from that of a proxy. */
-  readonly counts: (address: string) => boolean
-  /** How long a connection may be idle for certain, so that a busy client's is not closed between two requests. */
-  readonly spared: number
+  /** The maximum of idle connections (without a request in flight) from one address. */
+  readonly max: number
+  /** Whether an address is limited: many clients share the address of a proxy. */
+  readonly isLimited: (address: string) => boolean
+  /** Minimum idle time in ms before closing, so that a busy client's connection stays open between requests. */
+  readonly minIdleMillis: number
 }
 
-/** Connections by address that have no request under way, those that have been idle longest first. */
-const idleConnections = ({ counts, most, spared }: IdleLimit) => {
+/** Idle connections by address, longest idle first. */
+const idleConnections = ({ isLimited, max, minIdleMillis }: IdleLimit) => {
   const byAddress = new Map<string, Map<Socket, number>>()
   const keyOf = ({ remoteAddress = "" }: Socket) => addressBucket(remoteAddress)
   return {
     add: (socket: Socket) => {
-      if (socket.destroyed || !counts(socket.remoteAddress ?? "")) return
+      if (socket.destroyed || !isLimited(socket.remoteAddress ?? "")) return
       const key = keyOf(socket)
       byAddress.set(key, (byAddress.get(key) ?? new Map<Socket, number>()).set(socket, performance.now()))
     },
@@ -33,11 +33,11 @@ const idleConnections = ({ counts, most, spared }: IdleLimit) => {
       const idle = byAddress.get(key)
       if (idle?.delete(socket) === true && idle.size === 0) byAddress.delete(key)
     },
-    /** Closes those beyond the limit, the longest idle first. */
+    /** Closes connections above the limit, longest idle first. */
     trim: () => {
-      const before = performance.now() - spared
+      const before = performance.now() - minIdleMillis
       for (const idle of byAddress.values()) {
-        let excess = idle.size - most
+        let excess = idle.size - max
         for (const [socket, since] of idle) {
           if (excess <= 0 || since > before) break
           socket.destroySoon()
@@ -48,10 +48,10 @@ const idleConnections = ({ counts, most, spared }: IdleLimit) => {
   }
 }
 
-/** Connections of a server, and what is under way on them: Node takes one that never sent a request for a busy one. */
+/** A server's connections and their requests: Node itself counts a connection without any request as busy. */
 export const connectionsOf = (server: Server, idleLimit: IdleLimit) => {
   const sockets = new Set<Socket>()
-  const underWay = new Map<ServerResponse, { readonly req: IncomingMessage; readonly hosted: boolean }>()
+  const inFlight = new Map<ServerResponse, { readonly req: IncomingMessage; readonly hosted: boolean }>()
   const requests = new WeakMap<Socket, number>()
   const idle = idleConnections(idleLimit)
   const trimming = setInterval(idle.trim, 1_000).unref()
@@ -59,7 +59,7 @@ export const connectionsOf = (server: Server, idleLimit: IdleLimit) => {
   server.on("connection", (socket: Socket) => {
     sockets.add(socket)
     idle.add(socket)
-    // A closed socket has no address any more.
+    // Read now: a closed socket has no address.
     const key = addressBucket(socket.remoteAddress ?? "")
     socket.once("close", () => {
       sockets.delete(socket)
@@ -73,27 +73,27 @@ export const connectionsOf = (server: Server, idleLimit: IdleLimit) => {
     else idle.remove(socket)
   }
   return {
-    /** To be told of each request before it is answered. */
+    /** Call this for each request, before it is answered. */
     begin: (req: IncomingMessage, res: ServerResponse, hosted: boolean) => {
       const { socket } = req
-      underWay.set(res, { req, hosted })
+      inFlight.set(res, { req, hosted })
       change(socket, 1)
       res.once("close", () => {
-        underWay.delete(res)
+        inFlight.delete(res)
         change(socket, -1)
       })
     },
-    /** Ends event streams and the connections without a request; how many requests go on. */
-    thin: () => {
-      for (const [res, { hosted, req }] of underWay) {
+    /** Ends event streams and closes idle connections; returns the number of requests still in flight. */
+    endIdle: () => {
+      for (const [res, { hosted, req }] of inFlight) {
         if (!isEventStream(req, res, hosted)) continue
-        underWay.delete(res)
-        // With its last chunk: what is torn off looks like a failure to its reader.
+        inFlight.delete(res)
+        // Ended properly: an aborted stream looks like a failure to its reader.
         res.end()
       }
-      const busy = new Set([...underWay.values()].map(({ req }) => req.socket))
+      const busy = new Set([...inFlight.values()].map(({ req }) => req.socket))
       for (const socket of sockets) if (!busy.has(socket)) socket.destroySoon()
-      return underWay.size
+      return inFlight.size
     }
   }
 }

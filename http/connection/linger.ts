@@ -1,29 +1,29 @@
 import { type IncomingMessage, ServerResponse } from "node:http"
 
-/** How much more a client may send of a body that was answered unread, for how long, and how long it may be silent. */
+/** Limits for the rest of a body that was answered before it was read: size, total time and silence. */
 export const bounds = { bytes: 64 * 1024 * 1024, millis: 60_000, silentMillis: 10_000 } as const
 
-/** Requests whose bodies were waited for already. */
+/** Requests whose bodies `linger` has handled. */
 const waitedFor = new WeakSet<IncomingMessage>()
 
-/** Whether the rest of a request's body is still to come (RFC 9112 §6.3: it has one when it says so). */
+/** Whether a part of a request's body is still to come (RFC 9112 §6.3: the headers announce a body). */
 const isComing = (req: IncomingMessage) =>
   !req.complete && !waitedFor.has(req) &&
   (req.headers["transfer-encoding"] !== undefined || !/^0*$/.test(req.headers["content-length"] ?? ""))
 
 /**
- * Calls back when the body of an answered request has come, or more of it than can be waited for. Meanwhile what comes
- * is thrown away: hanging up on a client that still sends would make it read a reset instead of its answer, and many
- * clients read nothing before they have sent everything.
+ * Calls back when the body of an answered request has arrived, or exceeds a limit; the body is discarded. Closing the
+ * connection of a client that still sends would make it see a reset instead of the response, and many clients read
+ * nothing before they have sent everything.
  */
 export const linger = (
   req: IncomingMessage,
   done: () => void,
-  most: { [K in keyof typeof bounds]: number } = bounds
+  limits: { [K in keyof typeof bounds]: number } = bounds
 ) => {
   if (!isComing(req)) return done()
   const { socket } = req
-  let left = most.bytes
+  let remaining = limits.bytes
   const finish = () => {
     clearTimeout(silent)
     clearTimeout(late)
@@ -36,25 +36,25 @@ export const linger = (
     socket.destroySoon()
   }
   const onData = ({ length }: Buffer) => {
-    left -= length
-    if (left < 0) cut()
+    remaining -= length
+    if (remaining < 0) cut()
     else silent.refresh()
   }
-  const silent = setTimeout(cut, most.silentMillis)
-  const late = setTimeout(cut, most.millis)
+  const silent = setTimeout(cut, limits.silentMillis)
+  const late = setTimeout(cut, limits.millis)
   req.on("data", onData).on("end", finish).on("close", finish).on("error", () => undefined).resume()
 }
 
 /**
- * An answer that may come before its request's body: it goes out at once, and its end, at which Node would hang up or
- * read the next request, waits until the body has come too.
+ * A response that may come before its request's body: it is sent at once, but its end, after which Node would close the
+ * connection or read the next request, waits until the body has arrived.
  */
 export class PatientResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   #keepsAlive: boolean | undefined
 
   /**
-   * The client waits for `100 Continue` and may leave its body out after any other answer (RFC 9110 §10.1.1). What
-   * follows such an answer could be that body or the next request: nothing may follow.
+   * The client waits for `100 Continue` and may omit its body after any other response (RFC 9110 §10.1.1). What
+   * follows could then be that body or the next request, so the connection is not kept alive.
    */
   awaitContinue() {
     this.#keepsAlive = this.shouldKeepAlive

@@ -1,6 +1,6 @@
 import { Metric, MetricBoundaries } from "effect"
 
-/** Bounds that OpenTelemetry's conventions name for HTTP ("HTTP Metrics", http.server.request.duration). */
+/** Bucket bounds of OpenTelemetry's conventions ("HTTP Metrics", http.server.request.duration). */
 const bounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
 const duration = Metric.histogram(
@@ -9,7 +9,7 @@ const duration = Metric.histogram(
   "Seconds until a request was answered"
 )
 
-/** A request as metrics tell it: by the path that was declared, since the paths that are asked have no end. */
+/** Labels of a request: the declared route, since actual paths are unlimited in number. */
 export interface Measured {
   readonly method: string
   readonly route: string
@@ -22,7 +22,7 @@ const byLabels = new Map<string, (seconds: number) => void>()
 
 /** Counts an answered request. */
 export const measureRequest = ({ method, route, status }: Measured, seconds: number) => {
-  // Anything can be sent as a method; routes and statuses are ours.
+  // Clients can send any method; routes and statuses are ours.
   const verb = methods.has(method) ? method : "_OTHER"
   const key = `${verb} ${status} ${route}`
   let update = byLabels.get(key)

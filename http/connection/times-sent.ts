@@ -1,6 +1,6 @@
 import { type IncomingMessage } from "node:http"
 
-/** How often a header was sent. Node joins or drops repetitions in `headers`; the raw list has them all. */
+/** How often a header was sent. Node joins or drops repetitions in `headers`; the raw list has all. */
 export const timesSent = ({ rawHeaders }: IncomingMessage, name: string) => {
   let count = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -7,7 +7,7 @@ interface Body<E, E2> {
   readonly headers?: Headers.Headers
 }
 
-/** The same request with its body read already, or found to be no good: what asks for it gets this. */
+/** The same request with its body already read, or with the error of reading it. */
 export const withBody = <E, E2>(request: HttpServerRequest.HttpServerRequest, body: Body<E, E2>) =>
   Object.create(
     request,

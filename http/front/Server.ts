@@ -1,7 +1,7 @@
 import { answersPreflights } from "#http/answers/cors.ts"
 import { contractRoutes } from "#http/api/contract-routes.ts"
 import { ApiLive, ApiRawRoutes } from "#http/api/Live.ts"
-import { bounded } from "#http/api/middleware/bodies.ts"
+import { withBoundedBody } from "#http/api/middleware/bodies.ts"
 import { idempotent } from "#http/api/middleware/idempotency.ts"
 import { withMethods } from "#http/api/middleware/methods.ts"
 import { withReadableQuery } from "#http/api/middleware/query-text.ts"
@@ -29,17 +29,17 @@ import { restrictsMachines } from "./machine-access.ts"
 import { machineServer } from "./machine-server.ts"
 import { observer } from "./observe.ts"
 
-/** What every request of ours passes, from the outside to the inside. */
+/** The middleware of the platform's own routes, from the outside to the inside. */
 const middleware = Effect.gen(function*() {
   const settings = yield* CurrentSettings
   const { entries } = yield* RawRoutes
   const identify = yield* makeIdentify
   const limits = yield* RateLimit
-  const replays = idempotent(yield* Idempotency)
+  const withReplay = idempotent(yield* Idempotency)
   const forMachines = restrictsMachines(settings)
   return (app: HttpApp.Default) => {
-    // The listener asks for the application once every layer has added its routes.
-    const door = frontDoor({
+    // The listener builds the application after every layer has added its routes.
+    const enter = frontDoor({
       settings,
       identify,
       limits,
@@ -47,29 +47,29 @@ const middleware = Effect.gen(function*() {
       routes: routeTable([...contractRoutes(), ...entries]),
       failurePage
     })
-    return door(
-      withoutExpectations(forMachines(answersPreflights(withMethods(withReadableQuery(bounded(replays(app)))))))
+    return enter(
+      withoutExpectations(forMachines(answersPreflights(withMethods(withReadableQuery(withBoundedBody(withReplay(app)))))))
     )
   }
 })
 
-/** One listener: what is for a hosted server goes through the gateway, the rest is ours. */
+/** One listener: requests for hosted servers go through the gateway, the others to the platform. */
 const ListenerLive = Layer.scopedDiscard(Effect.gen(function*() {
   const settings = yield* CurrentSettings
   const gateway = yield* makeGateway
   const app = yield* HttpRouter.withRouterConfig(HttpApiBuilder.httpApp, routing)
-  // Spans that nobody collects are a quarter of what a small request costs. The library's own has an attribute for each
-  // header, and the query; ours is made at the front door.
+  // Spans without a collector would be a quarter of the cost of a small request. The library's span is off: it has an
+  // attribute for each header, and the query; ours is made in front-door.ts.
   const ours: RequestListener = yield* NodeHttpServer.makeHandler(app).pipe(
     Effect.withTracerEnabled(Option.isSome(settings.otlpEndpoint)),
     Effect.locally(HttpMiddleware.currentTracerDisabledWhen, () => true)
   )
-  // Closed after the listener: requests under way may depend on what their machines ask us.
+  // Closed after the listener: requests in flight may need their machines' requests to us.
   yield* (yield* Machines).serveAuth(machineServer(settings, ours))
   yield* listen(settings, gateway, ours)
 }))
 
-/** Every route, and what its requests pass. Needs the services. */
+/** Every route with its middleware. Needs the services. */
 export const RoutesLive = Layer.mergeAll(
   HttpApiBuilder.middleware(middleware),
   DocsRoutes,
@@ -84,5 +84,5 @@ export const RoutesLive = Layer.mergeAll(
   Layer.provideMerge(NodeHttpServer.layerContext)
 )
 
-/** The same on one port. */
+/** The same, listening on one port. */
 export const HttpLive = Layer.provide(ListenerLive, RoutesLive)

@@ -13,7 +13,7 @@ class ExpectationFailed extends Schema.TaggedError<ExpectationFailed>()(
   }
 }
 
-/** RFC 9110 §10.1.1: a server that can't meet an expectation says so; HTTP/1.0 had none. */
+/** RFC 9110 §10.1.1: an unsupported expectation is answered with 417; HTTP/1.0 has none. */
 export const withoutExpectations = routeMiddleware<ExpectationFailed>((request, _route, app) => {
   const { headers: { expect }, httpVersion } = NodeHttpServerRequest.toIncomingMessage(request)
   const met = expect === undefined || httpVersion === "1.0" || /(^|\W)100-continue($|\W)/i.test(expect)

@@ -1,8 +1,8 @@
 import { closedPolicy } from "#http/answers/content-security.ts"
-import { asksForPublicRead, readableHeaders } from "#http/answers/cors.ts"
+import { isPublicReadPreflight, readableHeaders } from "#http/answers/cors.ts"
 import { errorResponse, failureOf } from "#http/answers/errors.ts"
 import { StandardHeaders } from "#http/answers/StandardHeaders.ts"
-import { type Caller, CurrentCaller, type Identify, nobody } from "#http/callers/caller.ts"
+import { type Caller, CurrentCaller, type Identify, anonymous } from "#http/callers/caller.ts"
 import { machineBehind } from "#http/callers/machine-caller.ts"
 import { rateBuckets } from "#http/callers/rate-buckets.ts"
 import { type RouteTable } from "#http/traits/route-table.ts"
@@ -21,17 +21,17 @@ import { type observer } from "./observe.ts"
 
 const requestIdPattern = /^[\w.:-]{8,128}$/
 
-/** Probes must not be turned away for knocking often. */
-const neverRefused = (method: string, route: Route) => route.traits.probe || asksForPublicRead(method, route)
+/** Health probes and preflights are never rate-limited. */
+const skipsRateLimit = (method: string, route: Route) => route.traits.probe || isPublicReadPreflight(method, route)
 
-/** What a crawler or an old browser needs to know of every answer. */
+/** Security headers of every response. */
 const security = {
   "content-security-policy": closedPolicy,
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer"
 }
 
-/** A page has policies of its own: under `no-referrer`, for one, its forms would come with `Origin: null`. */
+/** A page may set its own policies: with `no-referrer`, for example, its forms would send `Origin: null`. */
 const withHeaders = (response: HttpServerResponse.HttpServerResponse, headers: Readonly<Record<string, string>>) => {
   const own = Object.keys(security).flatMap((name) => {
     const value = response.headers[name]
@@ -40,7 +40,7 @@ const withHeaders = (response: HttpServerResponse.HttpServerResponse, headers: R
   return HttpServerResponse.setHeaders(response, { ...headers, ...Object.fromEntries(own) })
 }
 
-/** Shows a failure to a caller who would rather have a page; undefined: whoever asks wants JSON. */
+/** A failure as a page; undefined when the caller prefers JSON. */
 export type FailurePage = (
   request: HttpServerRequest.HttpServerRequest,
   traits: Traits,
@@ -51,7 +51,7 @@ export type FailurePage = (
 const tooMany = (method: string, { body }: Traits, { limit, retryAfterSeconds }: RateLimitState): Failure => {
   const message = `More than ${limit} requests a minute; try again in ${retryAfterSeconds} seconds`
   const failure = { status: 429, code: "RATE_LIMITED", message, retryAfter: retryAfterSeconds }
-  // MCP 2025-11-25, Streamable HTTP: a refused message may be answered with an error of JSON-RPC that has no id.
+  // MCP 2025-11-25, Streamable HTTP: a rejected message may be answered with a JSON-RPC error without an id.
   return method === "POST" && body === "message" ? { ...failure, jsonRpc: { code: -32000, id: null } } : failure
 }
 
@@ -65,14 +65,14 @@ export interface FrontDoor {
 }
 
 /**
- * Sets what the rest of the fiber runs with. A request has a fiber of its own, so nothing is put back afterwards, which is
- * most of what `Effect.provide` costs.
+ * Sets the context for the rest of the fiber. Each request has its own fiber, so nothing is restored afterwards, which is
+ * most of the cost of `Effect.provide`.
  */
 const enter = (context: Context.Context<never>) => FiberRef.set(FiberRef.currentContext, context)
 
 /**
- * Every request of ours passes here first: it gets an id, its caller is found out, its rate is counted, its failure
- * becomes an envelope, and its answer the headers that all answers carry.
+ * The outermost middleware of the platform's own routes: it assigns a request id, identifies the caller, applies the rate
+ * limit, turns failures into envelopes, and adds the headers of every response.
  */
 export const frontDoor =
   ({ failurePage, identify, limits, observe, routes, settings }: FrontDoor) => <E, R>(app: HttpApp.Default<E, R>) =>
@@ -118,7 +118,7 @@ export const frontDoor =
         const admit = (caller: Caller) =>
           Effect.flatMap(limits.consumeOrPass(...rateBuckets(request.method, traits, caller, address)), (rate) => {
             const headers = headersOf(rate)
-            if (!rate.allowed && !neverRefused(request.method, route)) {
+            if (!rate.allowed && !skipsRateLimit(request.method, route)) {
               return Effect.succeed(withHeaders(failed(tooMany(request.method, traits, rate)), headers))
             }
             return enter(contextOf(caller, headers)).pipe(
@@ -127,19 +127,19 @@ export const frontDoor =
             )
           })
 
-        // Before the rate is known (the database may be away) an answer still carries the headers, at their widest.
+        // Without a known rate (the database may be down) the response still has the headers, with the full limit.
         const fallback = (cause: Cause.Cause<unknown>) => {
           const limit = plans.free.requestsPerMinute
           const headers = headersOf({ limit, remaining: limit, resetAt: Math.ceil(Date.now() / 1000) + 60 })
           return Effect.map(answer(cause), (response) => withHeaders(response, headers))
         }
 
-        // Whoever asks for health is answered in time, also while nobody can be identified.
-        const caller = traits.probe ? nobody : identify(request, traits)
-        const answered = Effect.catchAllCause(Effect.flatMap(caller, admit), fallback)
+        // Health answers in time, also while callers can't be identified.
+        const caller = traits.probe ? anonymous : identify(request, traits)
+        const response = Effect.catchAllCause(Effect.flatMap(caller, admit), fallback)
         return Effect.zipRight(
           FiberRef.set(FiberRef.currentLogAnnotations, HashMap.make(["requestId", requestId])),
-          observe(request, route, answered)
+          observe(request, route, response)
         )
       }
     )

@@ -9,7 +9,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { answerMalformed } from "./malformed.ts"
 import { ownTarget } from "./target.ts"
 
-/** The address can't be listened on; the message names it and what to do. */
+/** Listening failed; the message names the address and what to do. */
 export class ListenError extends Data.TaggedError("ListenError")<{ readonly message: string }> {}
 
 const isLoopback = (address: string) => /^(::ffff:)?127\.|^::1$/i.test(address)
@@ -30,34 +30,34 @@ const start = (server: Server, address: { readonly host: string; readonly port: 
   })
 
 /**
- * Takes no more connections, ends event streams (they are idle by nature, and their clients come back), lets requests
- * under way end, and cuts what has not ended in time.
+ * Accepts no more connections, ends event streams (they never end by themselves, and their clients reconnect), waits
+ * for requests in flight, and cuts those that do not end in time.
  */
-const stop = (server: Server, { thin }: ReturnType<typeof connectionsOf>, { remaining, within }: Shutdown) =>
+const stop = (server: Server, { endIdle }: ReturnType<typeof connectionsOf>, { remaining, within }: Shutdown) =>
   Effect.gen(function*() {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-    const count = thin()
+    const count = endIdle()
     if (count > 0) {
       const requests = count === 1 ? "one request" : `${count} requests`
-      const left = Math.ceil((yield* remaining(shares.requests)) / 1000)
-      yield* Effect.log(`Stopping: waiting for ${requests} under way, ${left} seconds at most`)
+      const seconds = Math.ceil((yield* remaining(shares.requests)) / 1000)
+      yield* Effect.log(`Stopping: waiting for ${requests} under way, ${seconds} seconds at most`)
     }
-    // A stream may open yet, and a connection is idle once its request has ended.
-    const again = setInterval(thin, 50)
+    // Streams may still open, and connections become idle when their requests end.
+    const poll = setInterval(endIdle, 50)
     const inTime = yield* within(shares.requests, Effect.promise(() => closed))
     if (!inTime) server.closeAllConnections()
     yield* Effect.promise(() => closed)
-    clearInterval(again)
+    clearInterval(poll)
   })
 
 /**
- * How many connections an address may hold without using them. A proxy in front holds its own, and limits those of its
- * clients; so do programs on this machine, the relay of hosted servers among them.
+ * How many idle connections an address may hold. Not limited are a proxy in front, which limits its own clients, and
+ * programs on this machine, such as the relay of hosted servers.
  */
 const idleLimit = ({ trustProxy }: Settings): IdleLimit => ({
-  most: 100,
-  counts: (address) => trustProxy === 0 && !isLoopback(address),
-  spared: 1_000
+  max: 100,
+  isLimited: (address) => trustProxy === 0 && !isLoopback(address),
+  minIdleMillis: 1_000
 })
 
 /** Dispatches each request, and listens until the scope closes. */
@@ -68,13 +68,13 @@ export const listen = (
 ) =>
   Effect.gen(function*() {
     const shutdown = yield* Shutdown
-    // A head that is not there after 15 seconds is answered 408; Node looks every 30 unless it is told to.
+    // Headers that are not complete after 15 seconds are answered 408; by default Node checks only every 30 seconds.
     const server = createServer({
       requireHostHeader: false,
       ServerResponse: PatientResponse,
       headersTimeout: 15_000,
       connectionsCheckingInterval: 1_000,
-      // Deployments answer when their pipeline ended: no limit on the whole exchange.
+      // No limit on the whole exchange: deployments answer when their pipeline has ended.
       requestTimeout: 0,
       keepAliveTimeout: 65_000
     })
@@ -82,7 +82,7 @@ export const listen = (
     const targetOf = ownTarget(settings)
     const dispatch =
       (awaitsContinue: boolean): RequestListener<typeof IncomingMessage, typeof PatientResponse> => (req, res) => {
-        // A machine has no business at other hosted servers.
+        // Machines can't reach other hosted servers.
         const match = machineBehind(req, settings.trustProxy) === undefined ? gateway.match(req) : undefined
         connections.begin(req, res, match !== undefined)
         if (awaitsContinue) res.awaitContinue()
@@ -93,7 +93,7 @@ export const listen = (
       }
     answerMalformed(server)
     server.on("request", dispatch(false)).on("checkContinue", dispatch(true))
-    // Another expectation than 100-continue, which nobody here meets (http/front/expectations.ts).
+    // An expectation other than 100-continue, which is not supported (http/front/expectations.ts).
     server.on("checkExpectation", (req, res) => {
       connections.begin(req, res, false)
       ours(req, res)
@@ -103,7 +103,7 @@ export const listen = (
       () =>
         Effect.zip(
           stop(server, connections, shutdown),
-          // Callers of the gateway are told before their connections are cut.
+          // Callers of the gateway get a response before their connections are cut.
           Effect.zipRight(shutdown.within(shares.calls, gateway.drain(Infinity)), gateway.drain(0)),
           { concurrent: true }
         )

@@ -6,7 +6,7 @@ import { failsWith } from "#src/shared/Failure.ts"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Schema } from "effect"
 
-/** A machine asked for what is not for machines. */
+/** A machine requested a route that is not open to machines. */
 export class NotForMachines extends Schema.TaggedError<NotForMachines>()("NotForMachines", {}, failsWith(403)) {
   override get message() {
     return "From inside a machine only token introspection, the signing keys, the metadata documents and the server's " +
@@ -15,9 +15,9 @@ export class NotForMachines extends Schema.TaggedError<NotForMachines>()("NotFor
 }
 
 /**
- * Lets machines reach routes with the trait `forMachines` only, and everybody else all of them. Nothing that they reach
- * acts for a client or fetches from elsewhere (docs/decisions/what-a-machine-reaches.md). The path must be the route's to
- * the letter: the router ignores a slash at the end.
+ * Limits machines to routes with the trait `forMachines`. None of these acts for a client or fetches from elsewhere
+ * (docs/decisions/what-a-machine-reaches.md). The path must be exactly the route's, since the router ignores a slash at
+ * the end.
  */
 export const restrictsMachines = ({ trustProxy }: Settings) =>
   routeMiddleware<NotForMachines>((request, { path, traits }, app) => {

@@ -1,22 +1,22 @@
-import { cameFrom } from "#http/callers/machine-caller.ts"
+import { markMachine } from "#http/callers/machine-caller.ts"
 import { type Settings } from "#src/config/Settings.ts"
 import { createServer, type RequestListener } from "node:http"
 import { answerMalformed } from "./malformed.ts"
 import { ownTarget } from "./target.ts"
 
-/** A hosted server asks a few things now and then; nothing takes long to send. */
+/** A hosted server sends few and small requests. */
 const limits = { connections: 32, requestMillis: 30_000, headersMillis: 10_000, idleMillis: 15_000 }
 
-/** Nobody stands between a machine and us: what it says of others in front of it is made up. */
-const madeUp = /^(x-forwarded-.*|forwarded|x-real-ip)$/
+/** No proxy is between a machine and us: headers of a proxy are forged. */
+const forgedHeader = /^(x-forwarded-.*|forwarded|x-real-ip)$/
 
-/** Makes the server of one machine: its requests are answered as all are, and known as that machine's. */
+/** Makes the server of one machine: its requests are handled as all others, but marked as that machine's. */
 export const machineServer = (settings: Settings, ours: RequestListener) => {
   const targetOf = ownTarget(settings)
   return (machine: string) => {
     const server = createServer({ requireHostHeader: false, connectionsCheckingInterval: 5_000 }, (req, res) => {
-      cameFrom(req, machine)
-      for (const name of Object.keys(req.headers)) if (madeUp.test(name)) delete req.headers[name]
+      markMachine(req, machine)
+      for (const name of Object.keys(req.headers)) if (forgedHeader.test(name)) delete req.headers[name]
       req.url = targetOf(req.url ?? "/")
       ours(req, res)
     })

@@ -14,7 +14,7 @@ const unreadable = [400, codeOf(400), "The request is not valid HTTP (RFC 9112)"
 
 const tunnel = [405, codeOf(405), "CONNECT is not supported"] as const
 
-const answerTo = ([status, code, message]: readonly [status: number, code: string, message: string]) => {
+const rawResponse = ([status, code, message]: readonly [status: number, code: string, message: string]) => {
   const body = JSON.stringify({ error: { code, message } })
   const limit = plans.free.requestsPerMinute
   return [
@@ -33,21 +33,21 @@ const answerTo = ([status, code, message]: readonly [status: number, code: strin
   ].join("\r\n")
 }
 
-/** How long a client has to read why its request was refused. */
+/** How long a client has to read the error. */
 const graceMillis = 5_000
 
-/** What Node could not read as a request gets the envelope and the headers of every answer, and the connection ends. */
+/** Answers requests that Node can't parse with the usual envelope and headers, and closes the connection. */
 export const answerMalformed = (server: Server) => {
   const answering = new WeakMap<Duplex, ServerResponse>()
   server.on("request", (req, res) => answering.set(req.socket, res))
-  server.on("connect", (_req, socket) => socket.end(answerTo(tunnel)))
+  server.on("connect", (_req, socket) => socket.end(rawResponse(tunnel)))
   server.on("clientError", (error, socket) => {
     const current = answering.get(socket)
-    // In the middle of an answer there is no place for another.
-    const free = current === undefined || current.writableFinished || !current.headersSent
-    if (socket.writable && free) {
-      socket.end(answerTo(reasons[(error as NodeJS.ErrnoException).code ?? ""] ?? unreadable))
-      // Who neither reads nor hangs up would hold the connection.
+    // No other response can be sent while one is being written.
+    const canRespond = current === undefined || current.writableFinished || !current.headersSent
+    if (socket.writable && canRespond) {
+      socket.end(rawResponse(reasons[(error as NodeJS.ErrnoException).code ?? ""] ?? unreadable))
+      // A client that neither reads nor closes would keep the connection.
       setTimeout(() => socket.destroy(), graceMillis).unref()
     } else socket.destroy()
   })

@@ -5,7 +5,7 @@ import { type Settings } from "#src/config/Settings.ts"
 import { type HttpServerRequest, type HttpServerResponse, HttpTraceContext } from "@effect/platform"
 import { Effect, LogLevel, Option } from "effect"
 
-/** One line a request: when it is asked for, else at debug level. */
+/** One line for each request, at debug level unless `ACCESS_LOG` is set. */
 const logRequest = (
   level: LogLevel.LogLevel,
   { method, url }: HttpServerRequest.HttpServerRequest,
@@ -17,18 +17,18 @@ const logRequest = (
   )
 
 /**
- * What operators see of requests: a line in the log, a span, and a place in the metrics. Without an endpoint to send
- * them to there are neither spans nor metrics (bench: `npm run bench requests`).
+ * Logs, traces and measures requests. Without an OTLP endpoint there are neither spans nor metrics (bench: `npm run
+ * bench requests`).
  */
 export const observer = ({ accessLog, logLevel, otlpEndpoint }: Settings) => {
   const level = accessLog ? LogLevel.Info : LogLevel.Debug
   const isLogged = LogLevel.greaterThanEqual(level, logLevel)
-  const exports = Option.isSome(otlpEndpoint)
+  const isExporting = Option.isSome(otlpEndpoint)
 
   const span = <E, R>(
     request: HttpServerRequest.HttpServerRequest,
     route: Route,
-    answered: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+    response: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
   ) =>
     Effect.useSpan(
       route.path === "" ? request.method : `${request.method} ${route.path}`,
@@ -42,7 +42,7 @@ export const observer = ({ accessLog, logLevel, otlpEndpoint }: Settings) => {
         }
       },
       (span) =>
-        answered.pipe(
+        response.pipe(
           Effect.withParentSpan(span),
           Effect.tap(({ status }) => Effect.sync(() => span.attribute("http.response.status_code", status)))
         )
@@ -51,15 +51,15 @@ export const observer = ({ accessLog, logLevel, otlpEndpoint }: Settings) => {
   return <E, R>(
     request: HttpServerRequest.HttpServerRequest,
     route: Route,
-    answered: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+    response: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
   ) => {
     const started = performance.now()
-    return Effect.flatMap(exports ? span(request, route, answered) : answered, (response) => {
-      const took = performance.now() - started
-      if (exports) measureRequest({ method: request.method, route: route.path, status: response.status }, took / 1000)
+    return Effect.flatMap(isExporting ? span(request, route, response) : response, (sent) => {
+      const elapsed = performance.now() - started
+      if (isExporting) measureRequest({ method: request.method, route: route.path, status: sent.status }, elapsed / 1000)
       return isLogged
-        ? Effect.as(logRequest(level, request, response.status, took), response)
-        : Effect.succeed(response)
+        ? Effect.as(logRequest(level, request, sent.status, elapsed), sent)
+        : Effect.succeed(sent)
     })
   }
 }

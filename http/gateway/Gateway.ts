@@ -21,19 +21,19 @@ import { requestHeaders } from "./headers.ts"
 import { anonymousLimit } from "./limits.ts"
 import { type Match, matcher } from "./match.ts"
 import { observer } from "./observe.ts"
-import { needsLook, permitter, type Verdict as Permission } from "./permit.ts"
+import { needsInspection, permitter, type Verdict as Permission } from "./permit.ts"
 import { challenge, resourceMetadata, scopeChallenge } from "./resource-metadata.ts"
 import { makeToolMarks } from "./tool-marks.ts"
 
 export interface Gateway {
-  /** What the gateway has to do with a request; undefined: nothing. Cheap, to be asked of every request. */
+  /** Matches a request that the gateway must answer, else undefined. Cheap: called for every request. */
   readonly match: (req: IncomingMessage) => Match | undefined
   /**
-   * Answers a request that matched. From a `checkContinue` listener pass `awaitsContinue`: the client is told to go on
-   * once the request was let in.
+   * Answers a matched request. A `checkContinue` listener passes `awaitsContinue`: the client gets `100 Continue` once
+   * the request is admitted.
    */
   readonly handle: (match: Match, req: IncomingMessage, res: ServerResponse, awaitsContinue?: boolean) => void
-  /** Takes no more requests, waits for those under way, and after that many milliseconds ends what is left. */
+  /** Accepts no more requests, waits for those in flight, and after that many milliseconds ends the rest. */
   readonly drain: (milliseconds: number) => Effect.Effect<void>
 }
 
@@ -55,7 +55,7 @@ const notRunning = ({ activeDeploymentId, status }: Route) => {
   return failure(503, "SERVICE_UNAVAILABLE", message, { "Retry-After": "5" })
 }
 
-const monthSpent = (limit: number, now: number) =>
+const monthlyLimitReached = (limit: number, now: number) =>
   failure(429, "PLAN_LIMIT_REACHED", `The ${limit} requests that the plan allows a month are used up`, {
     "Retry-After": String(Math.ceil((monthOf(now).end.getTime() - now) / 1000))
   })
@@ -63,16 +63,16 @@ const monthSpent = (limit: number, now: number) =>
 const connectionLost =
   "The server ended the connection without an answer; it may have restarted while the call was running"
 
-const refusal = (permission: Exclude<Permission, { _tag: "Permitted" }>, route: Route, target: Target) => {
-  if (permission._tag === "Refused") return failure(permission.status, "BAD_REQUEST", permission.reason)
+const rejection = (permission: Exclude<Permission, { _tag: "Permitted" }>, route: Route, target: Target) => {
+  if (permission._tag === "Rejected") return failure(permission.status, "BAD_REQUEST", permission.reason)
   const { scopes } = permission
   const message = `The access token's scopes do not allow this; it takes ${scopes}`
   return failure(403, "FORBIDDEN", message, { "WWW-Authenticate": scopeChallenge(route, target, scopes) })
 }
 
 /**
- * The data path to hosted servers: plain Node streams, since every byte of every server passes here. Its decisions
- * are made by services, and for a request like the one before without waiting for any.
+ * The data path to hosted servers: plain Node streams, since every byte of every server passes here. Services make its
+ * decisions; a request whose route and token are cached waits for none of them.
  */
 export const makeGateway = Effect.gen(function*() {
   const settings = yield* CurrentSettings
@@ -87,7 +87,7 @@ export const makeGateway = Effect.gen(function*() {
   const base = pathname.replace(/\/$/, "")
   const observe = observer(settings, runtime)
   const log = (message: string, error: unknown) => Runtime.runFork(runtime)(Effect.logWarning(message, error))
-  // In a few words: what a machine sent, such as a parser's raw bytes, does not fill the log.
+  // Truncated, so that a machine's output, such as a parser's raw bytes, does not fill the log.
   const logMachine = (message: string, error: unknown) =>
     Runtime.runFork(runtime)(Effect.logWarning(`${message}: ${messageOf(error).slice(0, 200)}`))
 
@@ -99,7 +99,7 @@ export const makeGateway = Effect.gen(function*() {
       }
     )
 
-  const underWay = new Set<() => void>()
+  const inFlight = new Set<() => void>()
   let draining = false
   let onIdle = () => {}
 
@@ -119,7 +119,7 @@ export const makeGateway = Effect.gen(function*() {
     if (machine === undefined) return respond(req, res, notRunning(route))
     metering.addRequest(route.accountId)
     const addressing = addressingOf(req, from, route.host, target.form === "path" ? `${base}/s/${route.slug}` : "")
-    // A stream of the legacy transport begins with an address that the client has to be told in its own terms.
+    // A stream of the legacy transport begins with an address, which must be rewritten to the client's URL.
     const rewrites = req.method === "GET"
     const readable = rewrites && /text\/event-stream/i.test(req.headers.accept ?? "")
     let cut = () => {}
@@ -147,11 +147,11 @@ export const makeGateway = Effect.gen(function*() {
         respond(req, res, failure(502, "BAD_GATEWAY", message, draining ? { Connection: "close" } : {}))
       },
       onEnd: () => {
-        underWay.delete(cut)
-        if (underWay.size === 0) onIdle()
+        inFlight.delete(cut)
+        if (inFlight.size === 0) onIdle()
       }
     })
-    underWay.add(cut)
+    inFlight.add(cut)
   }
 
   const serve = async (target: Target, req: IncomingMessage, res: ServerResponse, awaitsContinue: boolean) => {
@@ -173,9 +173,9 @@ export const makeGateway = Effect.gen(function*() {
     if (route === undefined) return respond(req, res, noSuchServer)
     if (kind === "metadata") return respond(req, res, metadataAnswer(req, resourceMetadata(settings, route, target)))
 
-    const asked = authorize(req, route)
-    const verdict = asked instanceof Promise ? await asked : asked
-    if (verdict._tag === "Refused") {
+    const pending = authorize(req, route)
+    const verdict = pending instanceof Promise ? await pending : pending
+    if (verdict._tag === "Rejected") {
       const { error, message } = verdict
       const headers = { "WWW-Authenticate": challenge(route, target, error) }
       return respond(req, res, failure(401, "UNAUTHORIZED", message, headers))
@@ -188,14 +188,14 @@ export const makeGateway = Effect.gen(function*() {
     const limit = plans[route.plan].requestsPerMonth
     if (limit !== null) {
       if (metering.used(route.accountId) === undefined) await metering.load(route.accountId)
-      if ((metering.used(route.accountId) ?? 0) >= limit) return respond(req, res, monthSpent(limit, Date.now()))
+      if ((metering.used(route.accountId) ?? 0) >= limit) return respond(req, res, monthlyLimitReached(limit, Date.now()))
     }
     if (res.destroyed) return
-    if (!needsLook(verdict.claims)) return proxy(route, target, req, res, awaitsContinue)
+    if (!needsInspection(verdict.claims)) return proxy(route, target, req, res, awaitsContinue)
     if (awaitsContinue) res.writeContinue()
     const permission = await permit(req, target.path, route, verdict.claims)
     if (permission._tag === "Permitted") return res.destroyed || proxy(route, target, req, res, false, permission.body)
-    return respond(req, res, refusal(permission, route, target))
+    return respond(req, res, rejection(permission, route, target))
   }
 
   const handle: Gateway["handle"] = (match, req, res, awaitsContinue = false) => {
@@ -214,13 +214,13 @@ export const makeGateway = Effect.gen(function*() {
     Effect.async<void>((resume) => {
       draining = true
       onIdle = () => resume(Effect.void)
-      if (underWay.size === 0) onIdle()
+      if (inFlight.size === 0) onIdle()
     }).pipe(
-      // It is called while a scope closes, where nothing is interrupted unless it says so.
+      // It runs while a scope closes, which is uninterruptible by default.
       Effect.interruptible,
       Effect.timeoutOption(milliseconds),
       Effect.zipRight(Effect.sync(() => {
-        for (const cut of [...underWay]) cut()
+        for (const cut of [...inFlight]) cut()
       }))
     )
 

@@ -1,24 +1,24 @@
 import { protectedResource } from "#src/shared/well-known.ts"
 import { type IncomingMessage } from "node:http"
 
-/** What a machine is called, by us and by whoever sent the request (docs/decisions/machine-host.md). */
+/** A machine's names: its own, and the one in the client's URL (docs/decisions/machine-host.md). */
 export interface Addressing {
-  /** The `Host` that it is sent: `localhost:PORT`. */
+  /** The `Host` sent to it: `localhost:PORT`. */
   readonly machineHost: string
-  /** The host that the client named, told in `X-Forwarded-Host`. */
+  /** The host that the client used, for `X-Forwarded-Host`. */
   readonly clientHost: string
-  /** Of the client's URL. */
+  /** The scheme of the client's URL. */
   readonly scheme: string
   /** `/s/{slug}` in the path form, where it shares the platform's origin; empty in the host form. */
   readonly prefix: string
 }
 
 export interface AddressingSource {
-  /** Proxies in front whose word counts (`TRUST_PROXY`). */
+  /** Number of trusted proxies in front (`TRUST_PROXY`). */
   readonly trustProxy: number
-  /** Scheme of the platform's public URL, which TLS in front hides from us. */
+  /** Scheme of the platform's public URL: with TLS in a proxy, requests arrive as http. */
   readonly scheme: string
-  /** Host of the public URL, for a client of HTTP/1.0 that names none. */
+  /** Host of the public URL, for an HTTP/1.0 client that sends none. */
   readonly host: string
 }
 
@@ -44,25 +44,25 @@ const absolute = /^https?:\/\/([^/?#]*)(.*)$/is
 const isBelow = (prefix: string, path: string) =>
   path === prefix || path.startsWith(`${prefix}/`) || path.startsWith(`${prefix}?`)
 
-/** A path of the machine's, as a path of the client's URL; it may know the prefix already. */
-const placed = (prefix: string, path: string) => {
+/** A machine's path as a path of the client's URL; the machine may have added the prefix already. */
+const withPrefix = (prefix: string, path: string) => {
   if (prefix !== "") return isBelow(prefix, path) ? path : prefix + path
   // A reference that begins with two slashes would name a host (RFC 3986 §4.2).
   return path.startsWith("//") ? `/.${path}` : path
 }
 
 /**
- * An address that a machine gives of itself, as its client must be told it (ProxyPassReverse does the same): its path
- * on the host that the client used. Relative addresses, and those of other hosts, are left alone.
+ * Rewrites a machine's own address for its client (as ProxyPassReverse does): the path on the host that the client
+ * used. Relative addresses, and those of other hosts, stay unchanged.
  */
 export const rewriteAddress = ({ machineHost, prefix }: Addressing, address: string): string => {
-  if (/^\/(?!\/)/.test(address)) return placed(prefix, address)
+  if (/^\/(?!\/)/.test(address)) return withPrefix(prefix, address)
   const [, authority, rest = ""] = absolute.exec(address) ?? []
   if (authority?.toLowerCase() !== machineHost) return address
-  return placed(prefix, rest.startsWith("/") ? rest : `/${rest}`)
+  return withPrefix(prefix, rest.startsWith("/") ? rest : `/${rest}`)
 }
 
-/** The same for the legacy transport's `endpoint`; a machine that knows its clients' host may lack the prefix only. */
+/** The same for the legacy transport's `endpoint`: a machine may know its clients' host and lack only the prefix. */
 export const rewriteEndpoint = (addressing: Addressing, address: string): string => {
   const [, authority, rest = ""] = absolute.exec(address) ?? []
   const { clientHost, prefix } = addressing

@@ -17,12 +17,12 @@ const requestId = ({ headers }: IncomingMessage) => {
   return typeof sent === "string" && requestIdPattern.test(sent) ? sent : newUlid()
 }
 
-/** Answers a request ourselves. Never cached by anybody, readable by any page, named by a request id. */
+/** Answers a request ourselves: not cacheable, readable by any page, with a request id. */
 export const answer = (req: IncomingMessage, res: ServerResponse, { body, headers, status }: Answer) => {
   if (res.headersSent || res.destroyed) return
   res.on("error", () => undefined)
   const text = body === undefined ? "" : JSON.stringify(body)
-  // What a machine's refused head may have left behind.
+  // May have been changed for a machine's response whose headers were invalid.
   res.sendDate = true
   res.writeHead(status, STATUS_CODES[status], {
     ...cors.open,
@@ -33,7 +33,7 @@ export const answer = (req: IncomingMessage, res: ServerResponse, { body, header
     ...(body === undefined ? {} : { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(text) }),
     ...headers
   })
-  // The answer is complete with its last byte; its end would let Node hang up.
+  // The response is complete with its last byte; `end` would let Node close the connection.
   if (text !== "") res.write(text)
   linger(req, () => res.end())
 }

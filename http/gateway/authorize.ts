@@ -6,16 +6,16 @@ import { type IncomingMessage } from "node:http"
 export type Verdict =
   | { readonly _tag: "Passed"; readonly claims: AccessTokenClaims | undefined }
   /** `error` is RFC 6750's §3.1 code; undefined when no credentials were sent. */
-  | { readonly _tag: "Refused"; readonly error: string | undefined; readonly message: string }
+  | { readonly _tag: "Rejected"; readonly error: string | undefined; readonly message: string }
 
 /** RFC 6750 §2.1: the scheme in any case, one b64token. */
 const bearer = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i
-/** RFC 6750 §2.3, which OAuth 2.1 took out: a token in a URL ends up in logs. */
+/** RFC 6750 §2.3, which OAuth 2.1 removed: a token in a URL ends up in logs. */
 const tokenInQuery = /[?&]access_token=/i
 
-const refused = (message: string, error?: string): Verdict => ({ _tag: "Refused", error, message })
+const rejected = (message: string, error?: string): Verdict => ({ _tag: "Rejected", error, message })
 
-/** Decides whether a request may reach its server. A promise only when a token is seen for the first time. */
+/** Decides whether a request may reach its server. A promise only for a token that is not cached. */
 export const authorizer = (tokens: AccessTokens, runtime: Runtime.Runtime<never>) => {
   const verify = (token: string, route: Route) =>
     R.runPromise(runtime)(
@@ -24,7 +24,7 @@ export const authorizer = (tokens: AccessTokens, runtime: Runtime.Runtime<never>
         Effect.catchAll(({ reason }) =>
           Effect.as(
             Effect.logDebug(`A token for ${route.slug} was refused: ${reason}`),
-            refused("The access token is not valid for this server: expired, or made for another", "invalid_token")
+            rejected("The access token is not valid for this server: expired, or made for another", "invalid_token")
           )
         )
       )
@@ -34,18 +34,18 @@ export const authorizer = (tokens: AccessTokens, runtime: Runtime.Runtime<never>
     const header = req.headers.authorization
     const inQuery = route.authMode === "service_managed" && tokenInQuery.test(req.url ?? "")
     if (header === undefined) {
-      return refused(
+      return rejected(
         inQuery
           ? "A token in the URL is not accepted; send it as Authorization: Bearer"
           : "This server needs an access token: send it as Authorization: Bearer"
       )
     }
     const token = bearer.exec(header)?.[1]
-    if (token === undefined) return refused("The Authorization header holds no Bearer token", "invalid_token")
-    // The customer's server checks it; nothing of it is looked at here (contract: Hosted servers).
+    if (token === undefined) return rejected("The Authorization header holds no Bearer token", "invalid_token")
+    // The customer's server checks it; the gateway does not (contract: Hosted servers).
     if (route.authMode === "byoa") return { _tag: "Passed", claims: undefined }
-    if (inQuery) return refused("A token belongs into the Authorization header, and only there", "invalid_request")
-    const known = tokens.peek(token, route.audiences, Date.now(), route.serverId)
-    return Option.isSome(known) ? { _tag: "Passed", claims: known.value } : verify(token, route)
+    if (inQuery) return rejected("A token belongs into the Authorization header, and only there", "invalid_request")
+    const cached = tokens.peek(token, route.audiences, Date.now(), route.serverId)
+    return Option.isSome(cached) ? { _tag: "Passed", claims: cached.value } : verify(token, route)
   }
 }

@@ -1,7 +1,7 @@
 import { type IncomingMessage } from "node:http"
 
 /**
- * Open to every origin: hosted servers take Bearer tokens only and no cookies, so a foreign page can do nothing that
+ * Open to every origin: hosted servers accept Bearer tokens and no cookies, so another site's page can do nothing that
  * its own server could not. `*` does not cover `Authorization` (Fetch standard, CORS protocol).
  */
 const open = {
@@ -23,7 +23,7 @@ export const cors = { open, preflight } as const
 export const isPreflight = ({ headers, method }: IncomingMessage) =>
   method === "OPTIONS" && headers.origin !== undefined && headers["access-control-request-method"] !== undefined
 
-/** What a machine's answer to a page of another origin lacks: nothing, when it has CORS rules of its own. */
+/** CORS headers to add to a machine's response; none when it has its own. */
 export const corsFor = (req: IncomingMessage, response: IncomingMessage): ReadonlyArray<string> =>
   req.headers.origin === undefined || response.headers["access-control-allow-origin"] !== undefined
     ? []

@@ -14,11 +14,11 @@ const decisive: Readonly<Partial<Record<Role, ReadonlySet<string>>>> = {
   params: new Set(["name"])
 }
 
-/** Parsers give up at different depths; what means something nests far less deep. */
-const deepest = 500
+/** Parsers fail at different depths; meaningful messages are far less deep. */
+const maxDepth = 500
 
-/** Folds as the most lenient parser does (Go's: also "ſ" to "s" and the Kelvin sign to "k"). */
-const folded = (key: string) => key.toUpperCase().toLowerCase()
+/** Folds case as the most lenient parser does (Go's: also "ſ" to "s" and the Kelvin sign to "k"). */
+const foldCase = (key: string) => key.toUpperCase().toLowerCase()
 
 const roleIn = (parent: Container | undefined, isObject: boolean): Role => {
   if (parent === undefined) return isObject ? "message" : "batch"
@@ -35,8 +35,8 @@ const closing = (text: string, start: number) => {
 }
 
 /**
- * Whether a text of valid JSON could mean another JSON-RPC message to another parser: of two equal keys (RFC 8259 §4)
- * one takes the first and one the last, and some don't tell upper case from lower.
+ * Whether a valid JSON text could be a different JSON-RPC message to another parser: of two equal keys (RFC 8259 §4)
+ * some use the first and some the last, and some ignore case.
  */
 export const hasDoubtfulKeys = (text: string): boolean => {
   const open: Array<Container> = []
@@ -44,7 +44,7 @@ export const hasDoubtfulKeys = (text: string): boolean => {
     const character = text[at]!
     const top = open.at(-1)
     if (character === "{" || character === "[") {
-      if (open.length === deepest) return true
+      if (open.length === maxDepth) return true
       const isObject = character === "{"
       open.push({ role: roleIn(top, isObject), isObject, seen: new Set(), key: "", expectsKey: isObject })
     } else if (character === "}" || character === "]") open.pop()
@@ -56,7 +56,7 @@ export const hasDoubtfulKeys = (text: string): boolean => {
         const names = decisive[top.role]
         if (names !== undefined) {
           top.key = String(JSON.parse(text.slice(at, end + 1)))
-          const key = folded(top.key)
+          const key = foldCase(top.key)
           if (top.seen.has(key) || (names.has(key) && !names.has(top.key))) return true
           top.seen.add(key)
         }

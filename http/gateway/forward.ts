@@ -8,9 +8,9 @@ import { corsFor } from "./cors.ts"
 import { hasBody } from "./framing.ts"
 import { responseHeaders } from "./headers.ts"
 import { interruptedCallEvents } from "./interrupted-calls.ts"
-import { agent, connectTimeoutMs, mayRepeat, neverArrived, ReplayBuffer } from "./upstream.ts"
+import { agent, connectTimeoutMs, mayRetry, connectTimedOut, ReplayBuffer } from "./upstream.ts"
 
-/** One request on its way to a machine. */
+/** One request to a machine. */
 export interface Exchange {
   readonly req: IncomingMessage
   readonly res: ServerResponse
@@ -19,17 +19,17 @@ export interface Exchange {
   readonly headers: ReadonlyArray<string>
   readonly addressing: Addressing
   readonly machine: MachineAddress
-  /** The request's body when it was read already. */
+  /** The request's body, if it was already read. */
   readonly body: Buffer | undefined
   /** The client waits for `100 Continue` before it sends the body. */
   readonly awaitsContinue: boolean
-  /** Reads and rewrites an event stream; undefined leaves every byte alone. */
+  /** Rewrites an event stream; undefined passes every byte unchanged. */
   readonly rewriter: (() => { push: (chunk: Buffer) => Buffer; end: () => Buffer }) | undefined
   readonly closing: () => boolean
   readonly onBytes: (count: number) => void
-  /** The machine can't be reached: where it is now, if that is another place. */
+  /** Called when the machine can't be reached: its new address, if it moved. */
   readonly relocate: () => Promise<MachineAddress | undefined>
-  /** No answer came, and none will; `sent`: the machine may have done what it was asked to. */
+  /** No response will come; `sent`: the machine may have executed the request. */
   readonly onFailure: (error: Error, sent: boolean) => void
   readonly onEnd: () => void
 }
@@ -37,14 +37,14 @@ export interface Exchange {
 const isEventStream = (response: IncomingMessage) =>
   /^text\/event-stream\b/i.test(response.headers["content-type"] ?? "")
 
-/** Whether bytes of ours can follow the machine's: an event stream that is neither compressed nor of a fixed length. */
+/** Whether we can append to the machine's bytes: an event stream without compression and fixed length. */
 const isOpenEnded = (response: IncomingMessage) =>
   isEventStream(response) && response.headers["content-encoding"] === undefined &&
   response.headers["content-length"] === undefined
 
 /**
- * Carries a request to its machine and the answer back, chunk by chunk, with back-pressure both ways. Either side going
- * away ends the other. The returned function ends it for a shutdown: an event stream cleanly, anything else abruptly.
+ * Streams a request to its machine and the response back, with back-pressure both ways. When one side closes, the other
+ * is closed. The returned function ends it for a shutdown: an event stream cleanly, anything else abruptly.
  */
 export const forward = (exchange: Exchange) => {
   const { onBytes, req, res } = exchange
@@ -52,7 +52,7 @@ export const forward = (exchange: Exchange) => {
   const withBody = hasBody(req)
   let upstream: ClientRequest
   let response: IncomingMessage | undefined
-  /** What an event stream answers: looked into only when the stream breaks. */
+  /** The request that an event stream answers; parsed only when the stream breaks. */
   let requestBody: ReadonlyArray<Buffer> = []
   let moved = false
   let ended = false
@@ -68,7 +68,7 @@ export const forward = (exchange: Exchange) => {
     exchange.onFailure(error, sent)
   }
 
-  /** The rest of the answer will not come. An event stream that can still be ended well says what became of its calls. */
+  /** The response broke off. An event stream that can still be ended cleanly reports its calls as interrupted. */
   const onBrokenAnswer = (up: IncomingMessage) => {
     if (res.writableEnded) return
     if (!isOpenEnded(up)) return void res.destroy()
@@ -79,10 +79,10 @@ export const forward = (exchange: Exchange) => {
 
   const onError = async (error: Error, attempt: ClientRequest, connected: boolean) => {
     if (attempt !== upstream || res.destroyed) return
-    // The answer may be complete although the machine did not want the rest of the body.
+    // The response may be complete although the machine did not read the whole body.
     if (response !== undefined) return response.complete ? undefined : onBrokenAnswer(response)
-    if (connected && mayRepeat(attempt, error, req.method) && replay.whole) return send(exchange.machine, true)
-    if (connected || moved || !replay.whole) return giveUp(error, connected)
+    if (connected && mayRetry(attempt, error, req.method) && replay.isComplete) return send(exchange.machine, true)
+    if (connected || moved || !replay.isComplete) return giveUp(error, connected)
     moved = true
     const machine = await exchange.relocate()
     if (res.destroyed) return
@@ -102,7 +102,7 @@ export const forward = (exchange: Exchange) => {
     attempt.on("socket", (socket) => {
       if (!socket.connecting) return
       connected = false
-      const late = setTimeout(() => attempt.destroy(neverArrived()), connectTimeoutMs)
+      const late = setTimeout(() => attempt.destroy(connectTimedOut()), connectTimeoutMs)
       socket.once("connect", () => {
         connected = true
         clearTimeout(late)
@@ -139,22 +139,22 @@ export const forward = (exchange: Exchange) => {
   const receive = (up: IncomingMessage) => {
     response = up
     if (isOpenEnded(up)) requestBody = exchange.body === undefined ? replay.chunks : [exchange.body]
-    replay.forget()
+    replay.clear()
     const plain = isEventStream(up) && up.headers["content-encoding"] === undefined
     const rewriter = plain ? exchange.rewriter?.() : undefined
     const headers = [...responseHeaders(up, exchange.addressing, rewriter !== undefined), ...corsFor(req, up)]
     if (exchange.closing()) headers.push("Connection", "close")
     try {
-      // The machine's own Date, or none.
+      // Only the machine's own Date, if any.
       res.sendDate = false
       res.writeHead(up.statusCode ?? 502, up.statusMessage, headers)
     } catch (error) {
       return giveUp(error instanceof Error ? error : new Error(String(error)), true)
     }
     if (isEventStream(up)) markEventStream(res)
-    let begun = false
+    let hasChunk = false
     const write = (chunk: Buffer) => {
-      begun = true
+      hasChunk = true
       if (chunk.length > 0 && !res.write(chunk)) up.pause()
     }
     up.on("data", (chunk: Buffer) => {
@@ -164,7 +164,7 @@ export const forward = (exchange: Exchange) => {
     up.on("end", () => {
       if (rewriter !== undefined) write(rewriter.end())
       if (req.complete) return void res.end()
-      // The machine did not want the rest of the body.
+      // The machine did not read the rest of the body.
       req.removeAllListeners("data")
       upstream.destroy()
       linger(req, () => res.end())
@@ -172,8 +172,8 @@ export const forward = (exchange: Exchange) => {
     up.on("error", () => undefined)
     up.on("close", () => up.complete || onBrokenAnswer(up))
     res.on("drain", () => up.resume())
-    // Headers don't wait for a first chunk; one that is there already shares their packet.
-    setImmediate(() => begun || res.writableEnded || res.flushHeaders())
+    // Headers don't wait for a first chunk; one that has already arrived shares their packet.
+    setImmediate(() => hasChunk || res.writableEnded || res.flushHeaders())
   }
 
   req.on("error", () => undefined)

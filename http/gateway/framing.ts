@@ -2,8 +2,8 @@ import { timesSent } from "#http/connection/times-sent.ts"
 import { type IncomingMessage } from "node:http"
 
 /**
- * Why a request's framing is not to be trusted, or undefined. What two parsers can read differently is how requests
- * are smuggled (RFC 9112 §6.1, §6.3, §11.2); Node's parser refuses most of it, this holds what it lets through.
+ * Why a request's framing is ambiguous, or undefined. Requests that two parsers read differently allow request
+ * smuggling (RFC 9112 §6.1, §6.3, §11.2). Node's parser rejects most of them; this catches the others.
  */
 export const framingProblem = (req: IncomingMessage): string | undefined => {
   const { headers, httpVersionMajor, httpVersionMinor } = req
@@ -20,10 +20,10 @@ export const framingProblem = (req: IncomingMessage): string | undefined => {
   return httpVersionMajor === 1 && httpVersionMinor === 0 ? "HTTP/1.0 has no Transfer-Encoding" : undefined
 }
 
-/** RFC 9112 §6.3: a request has a body when it says so. */
+/** RFC 9112 §6.3: a request has a body if its headers announce one. */
 export const hasBody = ({ headers }: IncomingMessage) =>
   headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
 
-/** A handshake for WebSocket. Other upgrades (h2c) are offers, and ignored (RFC 9110 §7.8). */
+/** A WebSocket handshake. Other upgrades (h2c) are offers and are ignored (RFC 9110 §7.8). */
 export const wantsWebSocket = ({ headers }: IncomingMessage) =>
   /(^|,)\s*websocket\s*(,|\/|$)/i.test(headers.upgrade ?? "")

@@ -18,9 +18,9 @@ const hopByHop = new Set([
 ])
 
 /**
- * Hosted servers take Bearer tokens only. In the path form they share the platform's origin, in the host form its site:
- * its sign-in would reach every machine, and a machine could put one of its own in its place, or take it away. The last
- * two set cookies by another way (Device Bound Session Credentials).
+ * Hosted servers use Bearer tokens only. In the path form they share the platform's origin, in the host form its site:
+ * with cookies, every machine would receive the platform's session and could replace or delete it. The last two headers
+ * set cookies in another way (Device Bound Session Credentials).
  */
 const cookies = new Set([
   "cookie",
@@ -32,40 +32,40 @@ const cookies = new Set([
   "secure-session-challenge"
 ])
 
-/** Orders to a proxy in front, such as what else to answer with; nginx obeys whoever is behind it. */
+/** Instructions to a proxy in front, such as to send a file; nginx follows those of any backend. */
 const forProxies = new Set(["x-accel-redirect", "x-sendfile", "x-lighttpd-send-file", "x-reproxy-url"])
 
-/** What only the gateway says of where a request came from; `content-length` is set from what was parsed. */
-const ours = (name: string) =>
+/** Headers that the gateway sets itself; `content-length` comes from the parsed request. */
+const isSetByGateway = (name: string) =>
   name.startsWith("x-forwarded-") || name === "forwarded" || name === "x-real-ip" || name === "expect" ||
   name === "content-length" || name === gatewayToken
 
 /**
- * Carries the server's `PLATFORM_MCP_REPLAY_TOKEN` to its machine, which can refuse what did not pass the gateway.
- * Nobody else may send it, and it is in no answer.
+ * Carries the server's `PLATFORM_MCP_REPLAY_TOKEN` to its machine, which can reject requests that did not pass the
+ * gateway. It is removed from clients' requests and from responses.
  */
 export const gatewayTokenHeader = "X-Berth-Gateway-Token"
 const gatewayToken = gatewayTokenHeader.toLowerCase()
 
-/** CGI and its heirs don't tell `_` from `-` in a name: `X_Forwarded_For` would pass for ours. */
-const plain = (name: string) => name.includes("_") ? name.replaceAll("_", "-") : name
+/** CGI and similar interfaces treat `_` and `-` alike: `X_Forwarded_For` would be taken for our header. */
+const withHyphens = (name: string) => name.includes("_") ? name.replaceAll("_", "-") : name
 
-const namedBy = (connection: string | undefined) =>
+const namedIn = (connection: string | undefined) =>
   connection === undefined || /^(keep-alive|close)$/i.test(connection)
     ? undefined
     : new Set(connection.toLowerCase().split(",").map((name) => name.trim()))
 
 /**
- * Copies raw headers, in order and spelling, without those that are for one hop only. `pass` gives the value to send;
- * undefined leaves the header out.
+ * Copies raw headers, in order and spelling, without hop-by-hop ones. `pass` returns the value to send; undefined omits
+ * the header.
  */
 const copy = (message: IncomingMessage, pass: (name: string, value: string) => string | undefined): Array<string> => {
   const { rawHeaders } = message
-  const named = namedBy(message.headers.connection)
+  const named = namedIn(message.headers.connection)
   const out: Array<string> = []
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!.toLowerCase()
-    if (hopByHop.has(name) || cookies.has(plain(name)) || named?.has(name)) continue
+    if (hopByHop.has(name) || cookies.has(withHyphens(name)) || named?.has(name)) continue
     const value = pass(name, rawHeaders[i + 1]!)
     if (value !== undefined) out.push(rawHeaders[i]!, value)
   }
@@ -85,22 +85,22 @@ const peer = (req: IncomingMessage) => (req.socket.remoteAddress ?? "unknown").r
 
 export interface Upstream {
   readonly addressing: Addressing
-  /** Proxies in front whose word counts (`TRUST_PROXY`). */
+  /** Number of trusted proxies in front (`TRUST_PROXY`). */
   readonly trustProxy: number
-  /** The machine's event stream will be read: it must not come compressed. */
+  /** The gateway will read the machine's event stream, which must not be compressed. */
   readonly readable: boolean
   /** The server's `PLATFORM_MCP_REPLAY_TOKEN`. */
   readonly replayToken: string
 }
 
-/** The machine's request headers: end-to-end ones as they came, and where the request came from by our own word. */
+/** The machine's request headers: end-to-end ones unchanged, and our own forwarding headers. */
 export const requestHeaders = (
   req: IncomingMessage,
   { addressing, readable, replayToken, trustProxy }: Upstream
 ): Array<string> => {
   const out = copy(
     req,
-    (name, value) => name === "host" || ours(plain(name)) || readable && name === "accept-encoding" ? undefined : value
+    (name, value) => name === "host" || isSetByGateway(withHyphens(name)) || readable && name === "accept-encoding" ? undefined : value
   )
   const chain = trustProxy > 0 ? req.headers["x-forwarded-for"] : undefined
   const address = peer(req)
@@ -114,7 +114,7 @@ export const requestHeaders = (
   return out
 }
 
-/** The client's response headers; `rewritten`: the body will not have the length it was announced with. */
+/** The client's response headers; `rewritten`: the body's length will change. */
 export const responseHeaders = (
   response: IncomingMessage,
   addressing: Addressing,
@@ -129,7 +129,7 @@ export const responseHeaders = (
       case "content-location":
         return rewriteAddress(addressing, value)
     }
-    if (plain(name) === gatewayToken || forProxies.has(name)) return undefined
+    if (withHyphens(name) === gatewayToken || forProxies.has(name)) return undefined
     const outward = name === "www-authenticate" ? rewriteChallenge(addressing, value) : value
     return shared === undefined ? outward : shared.pass(name, outward)
   })

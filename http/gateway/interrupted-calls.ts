@@ -21,14 +21,14 @@ const idsIn = (body: string): ReadonlyArray<string | number> => {
 }
 
 /**
- * Ends an event that was cut in the middle: its last line (a colon alone is a comment), and the event itself, as one
- * of a type and an id that nobody heeds.
+ * Ends an event that was cut in the middle: its last line (a colon alone is a comment), and the event itself, with a
+ * type and an id that clients ignore.
  */
 const cutOff = ":\nevent: interrupted\nid:\n\n"
 
 /**
- * The last words of an event stream that would have carried the answers to this body, and can't any more: an error for
- * each request in it. Undefined when it holds none. A client that has its answer already passes over a second one.
+ * The end of a broken event stream that would have carried the responses to this body: an error for each request in it.
+ * Undefined when it holds none. A client that already has its response ignores a second one.
  */
 export const interruptedCallEvents = (body: ReadonlyArray<Buffer>): string | undefined => {
   const ids = idsIn(Buffer.concat(body).toString("utf8"))

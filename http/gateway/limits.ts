@@ -6,15 +6,15 @@ import { Effect } from "effect"
 import { type IncomingMessage } from "node:http"
 import { type Answer, failure } from "./answer.ts"
 
-/** Guesses at names, broken requests: they cost the one who asks nothing but asking. */
+/** Guessed names and broken requests. */
 const isGuess = ({ status }: Answer) => [400, 404, 405].includes(status)
 
-/** What a client is checked on its way to a token: the 401, and the document that it names. */
+/** Responses on a client's way to a token: the 401, and the document that it names. */
 const isDiscovery = ({ status }: Answer) => status === 401 || status === 200
 
 /**
- * What we answer ourselves counts by address: guesses at the free rate, like any request without credentials, the rest
- * in a roomier bucket. Guessing is stopped that way; what goes through to a server is not counted here.
+ * Rate limit by address for responses of the gateway itself: guesses at the free rate, like any request without
+ * credentials, others in a larger bucket. This stops guessing; requests that reach a server are not counted here.
  */
 export const anonymousLimit = (settings: Settings, limits: RateLimit) => (req: IncomingMessage, reply: Answer) => {
   const sent = req.headers["x-forwarded-for"]
@@ -24,7 +24,7 @@ export const anonymousLimit = (settings: Settings, limits: RateLimit) => (req: I
     limits.consumeOrPass(bucket),
     ({ allowed, limit, remaining, resetAt, retryAfterSeconds }): Answer => {
       const message = `More than ${limit} refused requests a minute; try again in ${retryAfterSeconds} seconds`
-      const checked = allowed || !isGuess(reply) && !isDiscovery(reply)
+      const limitedReply = allowed || !isGuess(reply) && !isDiscovery(reply)
         ? reply
         : failure(429, "RATE_LIMITED", message, { "Retry-After": String(retryAfterSeconds) })
       const headers = {
@@ -32,7 +32,7 @@ export const anonymousLimit = (settings: Settings, limits: RateLimit) => (req: I
         "X-RateLimit-Remaining": String(remaining),
         "X-RateLimit-Reset": String(resetAt)
       }
-      return { ...checked, headers: { ...headers, ...checked.headers } }
+      return { ...limitedReply, headers: { ...headers, ...limitedReply.headers } }
     }
   )
 }

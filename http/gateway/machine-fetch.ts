@@ -6,10 +6,10 @@ import { ReadableStream } from "node:stream/web"
 
 const bodiless = new Set([101, 204, 205, 304])
 
-/** A machine that stays silent for so long is left. */
+/** A machine that is silent for so long counts as failed. */
 const silenceMs = 5_000
 
-/** Ends a body that has no end; an answer of this size is not the one we asked for. */
+/** Fails when a body is too large, or endless. */
 async function* limited(source: AsyncIterable<Buffer>, maxBytes: number) {
   let size = 0
   for await (const chunk of source) {
@@ -20,7 +20,7 @@ async function* limited(source: AsyncIterable<Buffer>, maxBytes: number) {
 }
 
 /**
- * `fetch` on a machine's address, which may be a socket file. Only the path of the URL counts; redirects are not
+ * `fetch` on a machine's address, which may be a Unix socket. Only the path of the URL is used; redirects are not
  * followed; `headers` are sent with each request.
  */
 export const machineFetch =

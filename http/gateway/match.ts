@@ -3,7 +3,7 @@ import { type Settings } from "#src/config/Settings.ts"
 import { locator, type Target } from "#src/servers/locate.ts"
 import { type IncomingMessage } from "node:http"
 
-/** A request that the gateway answers: for a hosted server, or one whose addressee is in doubt. */
+/** A request that the gateway answers: for a hosted server, or with an ambiguous host. */
 export type Match = { readonly _tag: "Target"; readonly target: Target } | {
   readonly _tag: "Ambiguous"
   readonly reason: string
@@ -12,14 +12,14 @@ export type Match = { readonly _tag: "Target"; readonly target: Target } | {
 const ambiguous = (reason: string): Match => ({ _tag: "Ambiguous", reason })
 
 /**
- * Which hosted server a request is for; undefined: none, it is the platform's own. Two `Host` headers, or an
- * absolute-form target that names another host than `Host` does, are refused whoever they are for (RFC 9112 §3.2):
- * Node would take the first, a proxy in front perhaps the other.
+ * The hosted server that a request is for; undefined: it is for the platform itself. Two `Host` headers, or an
+ * absolute-form target with another host than `Host`, are always rejected (RFC 9112 §3.2): Node would use the first, a
+ * proxy in front perhaps the other.
  */
 export const matcher = (settings: Settings) => {
   const locate = locator(settings)
   return (req: IncomingMessage): Match | undefined => {
-    // RFC 9112 §3.2; HTTP/1.0 had none.
+    // RFC 9112 §3.2; HTTP/1.0 requires none.
     if (req.httpVersion !== "1.0" && timesSent(req, "host") === 0) return ambiguous("There is no Host header")
     if (timesSent(req, "host") > 1) return ambiguous("There is more than one Host header")
     const host = req.headers.host ?? ""

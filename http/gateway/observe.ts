@@ -5,28 +5,28 @@ import { type Form } from "#src/servers/locate.ts"
 import { Effect, Option, Runtime } from "effect"
 import { type IncomingMessage, type ServerResponse } from "node:http"
 
-/** Whatever the server, and whatever its own paths: metrics have no room for each of them. */
+/** One label for all servers and paths: metrics have no room for each of them. */
 const routes: Readonly<Record<Form, string>> = { host: "{slug}.{mcp_domain}", path: "/s/{slug}" }
 
-const nothing = () => {}
+const ignore = () => {}
 
-/** What operators see of requests for hosted servers: a line in the log when it is asked for, and a place in the metrics. */
+/** Logs (with `ACCESS_LOG`) and measures requests for hosted servers. */
 export const observer = ({ accessLog, otlpEndpoint }: Settings, runtime: Runtime.Runtime<never>) => {
-  const exports = Option.isSome(otlpEndpoint)
-  if (!accessLog && !exports) return nothing
+  const isExporting = Option.isSome(otlpEndpoint)
+  if (!accessLog && !isExporting) return ignore
   return (req: IncomingMessage, res: ServerResponse, form: Form) => {
     const started = performance.now()
     const { headers: { host = "" }, method = "" } = req
     const path = pathOf(req.url ?? "")
     res.once("close", () => {
-      const took = performance.now() - started
-      // A caller that hung up was not answered, whatever the answer would have been.
+      const elapsed = performance.now() - started
+      // 0: the caller disconnected before a response.
       const status = res.headersSent ? res.statusCode : 0
-      if (exports) measureRequest({ method, route: routes[form], status }, took / 1000)
+      if (isExporting) measureRequest({ method, route: routes[form], status }, elapsed / 1000)
       if (!accessLog) return
       Runtime.runFork(runtime)(
         Effect.logInfo(`${method} ${form === "host" ? host : ""}${path} ${status === 0 ? "aborted" : status}`).pipe(
-          Effect.annotateLogs("milliseconds", Math.round(took))
+          Effect.annotateLogs("milliseconds", Math.round(elapsed))
         )
       )
     })

@@ -20,18 +20,18 @@ import { readRpcBody, type RpcBody } from "./rpc-body.ts"
 import { envelopeOf } from "./stateless-request.ts"
 import { type ToolMarks } from "./tool-marks.ts"
 
-/** Bodies are looked into up to this size; what a larger one does is unknown. */
+/** Bodies are inspected up to this size; a larger one counts as unknown. */
 const maxBytes = 1024 * 1024
 
 export type Verdict =
-  /** `body` was read on the way, to the last byte. */
+  /** `body`: read completely for the inspection. */
   | { readonly _tag: "Permitted"; readonly body: Buffer | undefined }
   /** `scopes`: those needed and those the token has. */
   | { readonly _tag: "Insufficient"; readonly scopes: string }
-  | { readonly _tag: "Refused"; readonly status: number; readonly reason: string }
+  | { readonly _tag: "Rejected"; readonly status: number; readonly reason: string }
 
-/** Whether what a token is used for has to be looked at. Not in byoa mode, where nothing of it is known. */
-export const needsLook = (claims: AccessTokenClaims | undefined): claims is AccessTokenClaims =>
+/** Whether a token's use must be inspected. Not in byoa mode, where its scopes are unknown. */
+export const needsInspection = (claims: AccessTokenClaims | undefined): claims is AccessTokenClaims =>
   claims !== undefined && !allowsEverything(claims.scope)
 
 const header = ({ headers }: IncomingMessage, name: string) => {
@@ -47,8 +47,8 @@ const rpcBodyOf = (req: IncomingMessage, bytes: Buffer): RpcBody =>
     name: header(req, "mcp-name")
   })
 
-/** By which some frameworks take a request for one of another method or path than it has. */
-const overrides = [
+/** Headers by which some frameworks override a request's method or path. */
+const overrideHeaders = [
   "x-http-method-override",
   "x-http-method",
   "x-method-override",
@@ -56,9 +56,9 @@ const overrides = [
   "x-rewrite-url"
 ] as const
 
-/** Whether a machine may read something else in a request than the gateway does: what it is can't be told then. */
-const meansMore = ({ headers, headersDistinct }: IncomingMessage) =>
-  overrides.some((name) => headers[name] !== undefined) ||
+/** Whether a machine may interpret a request differently from the gateway. */
+const isAmbiguous = ({ headers, headersDistinct }: IncomingMessage) =>
+  overrideHeaders.some((name) => headers[name] !== undefined) ||
   (headersDistinct["content-type"]?.length ?? 0) > 1 ||
   /\bcontent-(type|encoding)\b/i.test(headers.connection ?? "")
 
@@ -95,15 +95,15 @@ export const permitter = (marks: ToolMarks) => {
       return { _tag: "Insufficient", scopes: mcpScopes.filter((one) => missing.has(one) || granted.has(one)).join(" ") }
     }
 
-    if (meansMore(req)) return decide([everything], undefined)
+    if (isAmbiguous(req)) return decide([everything], undefined)
     const part = partOfMcp(req.method ?? "", path, req.headers.accept)
     if (part === "conversation" && !hasBody(req)) return decide([anyScope], undefined)
     if (part !== "message" || !hasBody(req)) return decide([everything], undefined)
     const read = await readBody(req, maxBytes)
-    if (read._tag === "Gone") return { _tag: "Refused", status: 408, reason: "The body did not arrive" }
+    if (read._tag === "Gone") return { _tag: "Rejected", status: 408, reason: "The body did not arrive" }
     if (read._tag === "TooLarge") return decide([everything], undefined)
     const rpc = rpcBodyOf(req, read.bytes)
-    if (rpc._tag === "Doubtful") return { _tag: "Refused", status: 400, reason: rpc.reason }
+    if (rpc._tag === "Doubtful") return { _tag: "Rejected", status: 400, reason: rpc.reason }
     return rpc._tag === "Json"
       ? decide(needsOf(rpc.value), read.bytes, rpc.value)
       : decide([everything], read.bytes)

@@ -3,12 +3,12 @@ import { type IncomingMessage } from "node:http"
 export type ReadBody =
   | { readonly _tag: "Read"; readonly bytes: Buffer }
   | { readonly _tag: "TooLarge" }
-  /** The client hung up or stopped sending. */
+  /** The client disconnected or stopped sending. */
   | { readonly _tag: "Gone" }
 
 const timeoutMs = 60_000
 
-/** Reads a body to its end, holding no more than the limit. What is left of a larger one is left unread. */
+/** Reads a whole body, with no more than the limit in memory. The rest of a larger one stays unread. */
 export const readBody = (req: IncomingMessage, maxBytes: number): Promise<ReadBody> =>
   new Promise((resolve) => {
     const chunks: Array<Buffer> = []

@@ -4,15 +4,15 @@ import { type Route } from "#src/routing/Route.ts"
 import { type Target } from "#src/servers/locate.ts"
 import { documentUrl } from "#src/shared/well-known.ts"
 
-/** Where a request came: clients compare `resource` with the URL that they were given (RFC 9728 §3.3). */
+/** The URL of a request: clients compare `resource` with the URL that they were given (RFC 9728 §3.3). */
 type Place = Pick<Target, "form" | "endpoint">
 
 const resourceAt = ({ resources }: Route, { endpoint, form }: Place) => resources[form] + endpoint
 
 /**
- * The protected-resource document (RFC 9728 §2), of the server or of one of its endpoints, in the form the client
- * used. Whichever a client names as `resource`, its token is for the server, and good at both. In byoa mode the
- * customer's settings stand in it to the letter (contract: Hosted servers).
+ * The protected-resource document (RFC 9728 §2), of the server or of one of its endpoints, in the form that the client
+ * used. Whichever a client names as `resource`, its token is for the server and valid at both. In byoa mode it contains
+ * the customer's settings unchanged (contract: Hosted servers).
  */
 export const resourceMetadata = ({ authUrl }: Settings, route: Route, place: Place) =>
   route.byoaConfig === null
@@ -33,8 +33,8 @@ export const resourceMetadata = ({ authUrl }: Settings, route: Route, place: Pla
     }
 
 /**
- * `WWW-Authenticate` of a 401 (RFC 9728 §5.1, RFC 6750 §3). Without credentials there is no `error`. The scopes are
- * ours to name only where our own authorization server is asked.
+ * `WWW-Authenticate` of a 401 (RFC 9728 §5.1, RFC 6750 §3). Without credentials there is no `error`. Scopes are named
+ * only for our own authorization server.
  */
 export const challenge = (route: Route, place: Place, error?: string) =>
   [
@@ -45,7 +45,7 @@ export const challenge = (route: Route, place: Place, error?: string) =>
 
 /**
  * `WWW-Authenticate` of a 403 for too little scope (RFC 6750 §3.1): the scopes needed and those the
- * token has, so that a client that asks for just these loses nothing.
+ * token has, so that a client that requests exactly these loses none.
  */
 export const scopeChallenge = (route: Route, place: Place, scopes: string) =>
   `Bearer error="insufficient_scope", scope="${scopes}", resource_metadata="${documentUrl(resourceAt(route, place))}"`

@@ -3,15 +3,15 @@ import { hasDoubtfulKeys } from "./doubtful-keys.ts"
 
 export type RpcBody =
   | { readonly _tag: "Json"; readonly value: unknown }
-  /** Nothing that we can read: what it does is unknown. */
+  /** Not readable: what it does is unknown. */
   | { readonly _tag: "Opaque" }
-  /** Another parser may read something else in it than we do. */
+  /** Another parser may read it differently. */
   | { readonly _tag: "Doubtful"; readonly reason: string }
 
 export interface BodyHeaders {
   readonly contentType: string | undefined
   readonly contentEncoding: string | undefined
-  /** `Mcp-Method` and `Mcp-Name` (MCP 2026-07-28): a copy of what the body says, never in its place. */
+  /** `Mcp-Method` and `Mcp-Name` (MCP 2026-07-28): copies of the body's values, which never replace them. */
   readonly method: string | undefined
   readonly name: string | undefined
 }
@@ -22,7 +22,7 @@ const doubtful = (reason: string): RpcBody => ({ _tag: "Doubtful", reason })
 const isPlainJson = ({ contentEncoding, contentType = "" }: BodyHeaders) =>
   contentEncoding === undefined && /^application\/json\s*(;\s*charset="?utf-8"?\s*)?;?$/i.test(contentType.trim())
 
-/** A name that is no plain ASCII travels as `=?base64?…?=` (MCP 2026-07-28, transports). */
+/** A name that is not plain ASCII is sent as `=?base64?…?=` (MCP 2026-07-28, transports). */
 const decodedName = (name: string) => {
   const encoded = /^=\?base64\?([A-Za-z0-9+/=]*)\?=$/.exec(name)?.[1]
   return encoded === undefined ? name : Buffer.from(encoded, "base64").toString("utf8")
@@ -38,7 +38,7 @@ const contradicts = (value: unknown, { method, name }: BodyHeaders) => {
   return ![field(params, "name"), field(params, "uri")].includes(decodedName(name))
 }
 
-/** Reads a JSON-RPC body as every parser must read it, or says why that can't be told. */
+/** Reads a JSON-RPC body, if every parser reads it the same way; else says why not. */
 export const readRpcBody = (bytes: Buffer, headers: BodyHeaders): RpcBody => {
   if (!isPlainJson(headers) || !isUtf8(bytes)) return opaque
   const text = bytes.toString("utf8")

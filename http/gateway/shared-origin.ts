@@ -1,19 +1,19 @@
 /**
- * In the path form a machine's answers come from the platform's own origin. What a browser applies to all of the origin,
- * and not to this one answer, is the platform's to say (docs/decisions/shared-origin.md).
+ * In the path form a machine's responses come from the platform's own origin. Only the platform may send headers that a
+ * browser applies to the whole origin, and not to this one response (docs/decisions/shared-origin.md).
  */
 const originHeaders = new Set([
-  // How the origin is connected to, for as long as it likes (RFC 6797, RFC 7469, RFC 9163, RFC 7838).
+  // How browsers connect to the origin, for a long time (RFC 6797, RFC 7469, RFC 9163, RFC 7838).
   "strict-transport-security",
   "public-key-pins",
   "public-key-pins-report-only",
   "expect-ct",
   "alt-svc",
-  // Who is told of what a visitor's browser meets there (Reporting API, Network Error Logging).
+  // Where browsers send reports (Reporting API, Network Error Logging).
   "nel",
   "report-to",
   "reporting-endpoints",
-  // What runs in its pages, and beside them.
+  // What runs in its pages, and in the background.
   "service-worker-allowed",
   "origin-agent-cluster",
   "origin-trial",
@@ -24,40 +24,40 @@ const originHeaders = new Set([
   "attribution-reporting-register-trigger",
   "activate-storage-access",
   "critical-origin-trial",
-  // What browsers send it from then on (Client Hints, compression dictionaries), and believe of its sign-in (FedCM).
+  // What browsers send it later (Client Hints, compression dictionaries), and its sign-in status (FedCM).
   "accept-ch",
   "accept-ch-lifetime",
   "critical-ch",
   "use-as-dictionary",
   "set-login",
-  // Ours, below.
+  // Set below.
   "x-content-type-options"
 ])
 
-/** Types that no browser takes for a document with scripts. One value: of several, browsers take the last. */
+/** Types that no browser treats as a document with scripts. One value only: of several, browsers use the last. */
 const inert =
   /^(application\/([\w.-]+\+)?(json|octet-stream)|text\/(event-stream|plain|css|csv|markdown|javascript)|image\/(png|jpeg|gif|webp|avif)|(audio|video|font)\/[\w.+-]+)\s*(;[^,]*)?$/i
 
-/** Schemes for which no browser asks for a password in the platform's name. */
-const silent = new Set(["bearer", "dpop"])
+/** Schemes for which browsers don't show a password prompt, which would name the platform. */
+const withoutPrompt = new Set(["bearer", "dpop"])
 
-/** A quote that does not end hides what follows it. */
+/** An unterminated quote would hide what follows it. */
 const quotesEnd = /^(?:[^"]|"(?:[^"\\]|\\.)*")*$/
 const parts = /(?:[^,"]|"(?:[^"\\]|\\.)*")+/g
 const parameter = /^[\w!#$%&'*+.^`|~-]+\s*=\s*[^\s=]/
 
-/** The challenges of a `WWW-Authenticate` (RFC 9110 §11.6.1) that only programs answer; undefined: none of them. */
+/** The challenges of a `WWW-Authenticate` (RFC 9110 §11.6.1) without a browser prompt; undefined: none. */
 export const bearerChallenges = (value: string): string | undefined => {
   if (!quotesEnd.test(value)) return undefined
-  let keeps = false
+  let isKept = false
   const kept = (value.match(parts) ?? []).map((part) => part.trim()).filter((part) => {
-    if (!parameter.test(part)) keeps = silent.has(part.split(/\s/, 1)[0]!.toLowerCase())
-    return keeps
+    if (!parameter.test(part)) isKept = withoutPrompt.has(part.split(/\s/, 1)[0]!.toLowerCase())
+    return isKept
   })
   return kept.length === 0 ? undefined : kept.join(", ")
 }
 
-/** Goes through the headers of one answer: each of them first, then what is to be added. */
+/** Filters the headers of one response: call `pass` for each, then `added`. */
 export const sharedOrigin = () => {
   let types = 0
   let allInert = true
@@ -70,7 +70,7 @@ export const sharedOrigin = () => {
       if (originHeaders.has(name)) return undefined
       return name === "www-authenticate" ? bearerChallenges(value) : value
     },
-    /** A policy of the machine's own can only add to this one: browsers enforce each (CSP 3, §8.1). */
+    /** A machine's own policy can only add restrictions: browsers enforce every policy (CSP 3, §8.1). */
     added: (): ReadonlyArray<string> => [
       ...(types > 0 && allInert ? [] : ["Content-Security-Policy", "sandbox"]),
       "X-Content-Type-Options",

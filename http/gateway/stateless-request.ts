@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { EventSourceParserStream } from "eventsource-parser/stream"
 import { type ReadableStream } from "node:stream/web"
 
-/** What each request carries about its sender since revision 2026-07-28, which has no handshake and no sessions. */
+/** What each request says about its sender since revision 2026-07-28, which has no handshake and no sessions. */
 export interface Envelope {
   readonly revision: string
   readonly meta: Readonly<Record<string, unknown>>
@@ -16,12 +16,12 @@ const firstStateless = "2026-07-28"
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
 
-/** The envelope of a message, and of the `MCP-Protocol-Version` beside it; undefined in the revisions before. */
+/** The envelope of a message with its `MCP-Protocol-Version` header; undefined in earlier revisions. */
 export const envelopeOf = (message: unknown, header: string | undefined): Envelope | undefined => {
   const params = isRecord(message) ? message["params"] : undefined
   const sent = isRecord(params) && isRecord(params["_meta"]) ? params["_meta"] : {}
   const revision = sent[`${prefix}protocolVersion`] ?? header
-  // Revisions are dates, and order as such.
+  // Revisions are dates, which sort as strings.
   if (typeof revision !== "string" || !/^\d{4}-\d\d-\d\d$/.test(revision) || revision < firstStateless) return undefined
   const meta = Object.fromEntries(names.flatMap((name) => name in sent ? [[name, sent[name]]] : []))
   return { revision, meta: { [`${prefix}clientCapabilities`]: {}, ...meta, [`${prefix}protocolVersion`]: revision } }
@@ -35,7 +35,7 @@ const Answer = Schema.Struct({
 })
 const isAnswer = Schema.is(Answer)
 
-/** The answer to our request, which ends an event stream as far as we are concerned. */
+/** The response to our request in an event stream; later events are not read. */
 const answerIn = async (stream: ReadableStream) => {
   const events = stream.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream())
   for await (const { data } of events) {
@@ -51,7 +51,7 @@ export interface StatelessRequest {
   readonly envelope: Envelope
 }
 
-/** Sends a request that stands by itself, and gives its result. */
+/** Sends one stateless request and returns its result. */
 export const statelessRequest = async (
   fetch: FetchLike,
   url: URL,

@@ -14,11 +14,11 @@ export type ToolList = ReadonlyMap<string, boolean>
 
 export interface ToolListRequest {
   readonly machine: MachineAddress
-  /** Where the machine was going to be called, with its query. */
+  /** The path of the call to the machine, with its query. */
   readonly path: string
-  /** Sent with each request: the caller's token, and what tells the machine that we are the gateway. */
+  /** Sent with each request: the caller's token, and the token that identifies the gateway. */
   readonly headers: Readonly<Record<string, string>>
-  /** What the caller says of itself in a revision without sessions; undefined: in one of those before. */
+  /** The caller's envelope in a stateless revision; undefined in earlier ones. */
   readonly envelope: Envelope | undefined
 }
 
@@ -26,13 +26,13 @@ const timeoutMs = 5_000
 const maxBytes = 4 * 1024 * 1024
 const maxPages = 20
 
-/** A message of the older transport names its session in the query; its tools are asked for at `/sse`. */
+/** A message of the older transport has its session in the query; its tools are listed through `/sse`. */
 const isLegacy = (path: string) => /[?&]session_?id=/i.test(path)
 
-/** The address that stands for a server's tools: two addresses of a machine may be two servers. */
-export const doorOf = (path: string) => isLegacy(path) ? "/sse" : path.replace(/[?#].*$/, "")
+/** The path that identifies a list of tools: two paths of a machine may be two servers. */
+export const endpointOf = (path: string) => isLegacy(path) ? "/sse" : path.replace(/[?#].*$/, "")
 
-/** Of a list's page what counts here; each revision adds to the rest. */
+/** The fields of a page that matter here; revisions add others. */
 const Page = Schema.Struct({
   tools: Schema.Array(Schema.Struct({
     name: Schema.String,
@@ -42,15 +42,15 @@ const Page = Schema.Struct({
 })
 const decodePage = Schema.decodeUnknownSync(Page)
 
-type Ask = (params: { readonly cursor?: string }) => Promise<unknown>
+type ListPage = (params: { readonly cursor?: string }) => Promise<unknown>
 
-const pages = async (ask: Ask): Promise<ToolList> => {
+const pages = async (listPage: ListPage): Promise<ToolList> => {
   const list = new Map<string, boolean>()
-  let params: Parameters<Ask>[0] = {}
+  let params: Parameters<ListPage>[0] = {}
   for (let page = 0; page < maxPages; page++) {
-    const { nextCursor, tools } = decodePage(await ask(params))
+    const { nextCursor, tools } = decodePage(await listPage(params))
     for (const { annotations, name } of tools) {
-      // Of two tools with one name nobody knows which is called.
+      // With two tools of one name it is unknown which one is called.
       list.set(name, !list.has(name) && annotations?.readOnlyHint === false)
     }
     if (nextCursor === undefined) return list
@@ -59,13 +59,13 @@ const pages = async (ask: Ask): Promise<ToolList> => {
   return list
 }
 
-/** In a session, as all revisions before 2026-07-28 have it, in the transport that the caller uses. */
+/** Lists tools in a session (revisions before 2026-07-28), with the caller's transport. */
 const inSession = async (fetch: FetchLike, url: URL, legacy: boolean, signal: AbortSignal): Promise<ToolList> => {
   const transport = legacy ? new SSEClientTransport(url, { fetch }) : new StreamableHTTPClientTransport(url, { fetch })
   const client = new Client({ name: "berth-gateway", version })
   const end = () => {
     const ended = transport instanceof StreamableHTTPClientTransport ? transport.terminateSession() : Promise.resolve()
-    // Nobody waits for the machine to say goodbye.
+    // Nothing waits for the machine to end the session.
     void ended.catch(() => undefined).then(() => client.close()).catch(() => undefined)
   }
   signal.addEventListener("abort", end)
@@ -78,11 +78,11 @@ const inSession = async (fetch: FetchLike, url: URL, legacy: boolean, signal: Ab
   }
 }
 
-/** Asks a machine for its tools, in the revision that the caller speaks. Rejects when it does not tell in 5 seconds. */
+/** Lists a machine's tools, in the caller's revision. Rejects after 5 seconds. */
 export const listTools = ({ envelope, headers, machine, path }: ToolListRequest): Promise<ToolList> => {
   const signal = AbortSignal.timeout(timeoutMs)
   const late = new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
-  const url = new URL(`http://machine${doorOf(path)}`)
+  const url = new URL(`http://machine${endpointOf(path)}`)
   const fetch = machineFetch(machine, headers, maxBytes)
   const list = envelope === undefined
     ? inSession(fetch, url, isLegacy(path), signal)

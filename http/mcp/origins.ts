@@ -9,12 +9,12 @@ import { isIP } from "node:net"
 const isLoopback = (origin: string) =>
   URL.canParse(origin) && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(new URL(origin).hostname)
 
-/** Ours, loopback while we are on loopback ourselves, or listed in `ALLOWED_ORIGINS`. */
+/** Our own origin, loopback if our own is loopback, or listed in `ALLOWED_ORIGINS`. */
 const isAllowed = (settings: Settings, origin: string) =>
   origin === new URL(settings.baseUrl).origin || settings.allowedOrigins.includes(origin) ||
   (isLoopback(settings.baseUrl) && isLoopback(origin))
 
-/** A browser's foreign page is refused, whatever it sends: DNS rebinding (MCP 2025-11-25, transports, security). */
+/** Rejects pages of other origins, against DNS rebinding (MCP 2025-11-25, transports, security). */
 export const checkOrigin = (settings: Settings, headers: Headers.Headers) => {
   const origin = headers["origin"]
   return origin === undefined || isAllowed(settings, origin)
@@ -34,7 +34,7 @@ class Misdirected extends Schema.TaggedError<Misdirected>()(
 }
 
 /**
- * DNS rebinding again, of a client that sends no Origin: a name that leads here and is not ours. An address can't be
+ * Against DNS rebinding of a client that sends no Origin: rejects host names that are not ours. IP addresses can't be
  * rebound.
  */
 export const checkHost = (settings: Settings, headers: Headers.Headers) => {
@@ -46,7 +46,7 @@ export const checkHost = (settings: Settings, headers: Headers.Headers) => {
     : new Misdirected({ host })
 }
 
-/** For an Origin that `checkOrigin` let pass. */
+/** For an Origin that passed `checkOrigin`. */
 export const corsHeaders = (origin: string | undefined): Readonly<Record<string, string>> =>
   origin === undefined ? {} : {
     "access-control-allow-origin": origin,

@@ -18,7 +18,7 @@ import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js"
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"
 import { Effect, Layer, Option, Schedule, Schema } from "effect"
 import { checkHost, checkOrigin, corsHeaders } from "./origins.ts"
-import { doorChallenge } from "./platform-resource.ts"
+import { mcpChallenge } from "./platform-resource.ts"
 
 class StreamNotFound extends Schema.TaggedError<StreamNotFound>()("StreamNotFound", {}, failsWith(404)) {
   override get message() {
@@ -32,8 +32,8 @@ interface Session {
 }
 
 /**
- * A session belongs to the credential that opened it, not to whoever knows its id. A client's next token is the same
- * credential as long as it allows the same.
+ * A session belongs to the credential that opened it: knowing its id is not enough. A client's next token counts as the
+ * same credential if it has the same scopes.
  */
 const sessionOwner = ({ accountId, credential }: Actor) =>
   [accountId, credential.kind, credential.id, ...credential.kind === "oauth" ? [...credential.scopes].toSorted() : []]
@@ -54,14 +54,14 @@ const selectionOf = (url: URL): Effect.Effect<Selection, BadRequest> => {
 
 const urlOf = (request: HttpServerRequest.HttpServerRequest) => new URL(request.url, "http://localhost")
 
-/** Whatever the answer is, a browser shows it to a page that may ask: a 401 tells it where to log in. */
+/** CORS headers on every response, errors included: a page must be able to read where a 401 sends it to log in. */
 const withCors = HttpApp.appendPreResponseHandler(({ headers }, response) =>
   Effect.succeed(HttpServerResponse.setHeaders(response, corsHeaders(headers["origin"])))
 )
 
 const tokenInUrl = (url: string) => /[?&]access_token=/i.test(url)
 
-/** Who calls, after the Origin was checked. */
+/** Checks Host and Origin, then returns the caller. */
 const enterBy = (settings: Settings) =>
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
@@ -75,21 +75,21 @@ const enterBy = (settings: Settings) =>
     return { request, actor, address: yield* CallerAddress, selection: yield* selectionOf(urlOf(request)) }
   })
 
-/** RFC 6750 §3.1: which error a 401 names; none when no credentials were sent. */
+/** RFC 6750 §3.1: the error code of a 401; undefined when no credentials were sent. */
 const errorOf = Effect.gen(function*() {
   const { headers, url } = yield* HttpServerRequest.HttpServerRequest
   if (headers["authorization"] === undefined) return undefined
-  return tokenInUrl(url) && (yield* CurrentCaller)._tag === "Known" ? "invalid_request" : "invalid_token"
+  return tokenInUrl(url) && (yield* CurrentCaller)._tag === "Authenticated" ? "invalid_request" : "invalid_token"
 })
 
-/** A 401 says where the token is to be had. */
-const refuse = (settings: Settings) =>
+/** A 401 says where to get a token. */
+const unauthorized = (settings: Settings) =>
   Effect.fn("http.mcp.refuse")(function*({ message }: Unauthorized) {
     const { url } = yield* HttpServerRequest.HttpServerRequest
     return HttpServerResponse.setHeader(
       errorResponse((yield* CurrentRoute).traits, { status: 401, code: codeOf(401), message }),
       "www-authenticate",
-      doorChallenge(settings, url, yield* errorOf)
+      mcpChallenge(settings, url, yield* errorOf)
     )
   })
 
@@ -102,8 +102,8 @@ const routes = rawRoutes((add) =>
     const enter = enterBy(settings)
     const sessions = new Map<string, Session>()
 
-    const door = <E, R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, E | Unauthorized, R>) =>
-      Effect.catchIf(route, (error) => error instanceof Unauthorized, refuse(settings))
+    const withChallenge = <E, R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, E | Unauthorized, R>) =>
+      Effect.catchIf(route, (error) => error instanceof Unauthorized, unauthorized(settings))
     const preflight = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
       checkOrigin(settings, headers).pipe(
         Effect.zipRight(withCors),
@@ -113,7 +113,7 @@ const routes = rawRoutes((add) =>
     yield* add(
       "POST",
       "/mcp",
-      { credential: "door", body: "message" },
+      { credential: "mcp", body: "message" },
       Effect.gen(function*() {
         const { actor, address, request, selection } = yield* enter
         const parsedBody = yield* request.json
@@ -124,19 +124,19 @@ const routes = rawRoutes((add) =>
         const headers = { ...request.headers, accept: allowedTypes(request.headers) }
         const copy = new Request(urlOf(request), { method: "POST", headers })
         const answer = yield* Effect.promise(() => transport.handleRequest(copy, { parsedBody }))
-        // Whether the connection stays is between Node and the client, which may have asked for its end.
+        // Node decides with the client whether the connection stays open.
         answer.headers.delete("connection")
         return HttpServerResponse.fromWeb(answer)
-      }).pipe(door)
+      }).pipe(withChallenge)
     )
     // Stateless: there is no stream to open and no session to end (MCP 2025-11-25, transports).
-    yield* add("GET", "/mcp", { credential: "door", refuses: true }, door(Effect.as(enter, notAllowed)))
-    yield* add("DELETE", "/mcp", { credential: "door", refuses: true }, door(Effect.as(enter, notAllowed)))
+    yield* add("GET", "/mcp", { credential: "mcp", alwaysRejects: true }, withChallenge(Effect.as(enter, notAllowed)))
+    yield* add("DELETE", "/mcp", { credential: "mcp", alwaysRejects: true }, withChallenge(Effect.as(enter, notAllowed)))
 
     yield* add(
       "GET",
       "/sse",
-      { credential: "door" },
+      { credential: "mcp" },
       Effect.gen(function*() {
         const { actor, address, request, selection } = yield* enter
         const response = NodeHttpServerRequest.toServerResponse(request)
@@ -147,18 +147,18 @@ const routes = rawRoutes((add) =>
         sessions.set(transport.sessionId, { transport, owner: sessionOwner(actor) })
         yield* Effect.addFinalizer(() => Effect.sync(() => sessions.delete(transport.sessionId)))
         yield* Effect.promise(() => tools.serverFor({ actor, address }, selection).connect(transport))
-        // Proxies and clients drop a stream that stays silent.
+        // Proxies and clients close a silent stream.
         return yield* Effect.repeat(
           Effect.sync(() => response.write(": keep-alive\n\n")),
           Schedule.spaced("15 seconds")
         )
           .pipe(Effect.zipRight(Effect.never))
-      }).pipe(door)
+      }).pipe(withChallenge)
     )
     yield* add(
       "POST",
       "/message",
-      { credential: "door", body: "message" },
+      { credential: "mcp", body: "message" },
       Effect.gen(function*() {
         const { actor, request } = yield* enter
         const id = urlOf(request).searchParams.get("sessionId") ?? ""
@@ -167,22 +167,22 @@ const routes = rawRoutes((add) =>
           ({ owner }) => owner === sessionOwner(actor)
         )
         if (Option.isNone(session)) return yield* new StreamNotFound()
-        // Answers to messages go by the stream: of this one's faults an envelope tells.
+        // Responses to messages go through the stream; errors of this request use the envelope.
         const body = yield* Effect.mapError(request.json, ({ message }) => new BadRequest({ reason: message }))
-        const taken = yield* Effect.either(Effect.tryPromise(() => session.value.transport.handleMessage(body)))
-        return taken._tag === "Right"
+        const handled = yield* Effect.either(Effect.tryPromise(() => session.value.transport.handleMessage(body)))
+        return handled._tag === "Right"
           ? HttpServerResponse.text("Accepted", { status: 202 })
           : yield* new BadRequest({ reason: "The body is not a JSON-RPC message" })
-      }).pipe(door)
+      }).pipe(withChallenge)
     )
     for (const path of ["/mcp", "/sse", "/message"] as const) {
-      yield* add("OPTIONS", path, { credential: "door" }, preflight)
+      yield* add("OPTIONS", path, { credential: "mcp" }, preflight)
     }
   })
 )
 
 /**
- * MCP: Streamable HTTP on /mcp, stateless, so that any instance can answer; the older SSE on /sse and /message, whose
- * sessions live in this process.
+ * MCP: Streamable HTTP on /mcp, stateless, so that any instance can answer; the older SSE on /sse and /message, with
+ * sessions in this process.
  */
 export const McpRoutes = Layer.provide(routes, McpTools.Default)

@@ -7,13 +7,13 @@ import { shownHost, shownName } from "./shown.ts"
 
 const title = "This request can't go on"
 
-/** An application that was long unused has been dropped: it still has its id, and does not know. */
+/** For an application whose registration was deleted as unused, while it still has its id. */
 const unknownClient = [
   "Berth does not know the application that sent you here, or no longer. Nothing was shared with it.",
   "Disconnect the application and connect it again, in its own settings: it then registers anew."
 ]
 
-/** What can't be told to the client, because nobody knows that it is one, is told to the user. */
+/** An error that is shown to the user, since the client is unknown or its redirect is not valid. */
 export const errorPage = ({ code, message }: PageError) => {
   const fault = [
     message,
@@ -23,10 +23,10 @@ export const errorPage = ({ code, message }: PageError) => {
   return page(messagePage({ title, message: code === "client_unknown" ? unknownClient : fault, code }), 400)
 }
 
-/** A client that the visitor never consented to: where the answer leads is for the visitor to decide. */
+/** For a client without this visitor's consent: the visitor decides whether to follow the redirect. */
 export const returnPage = ({ client, description, error, redirectTo, redirectUri }: RedirectError) => {
   const host = shownHost(redirectUri) ?? "the application"
-  const places = {
+  const targets = {
     web: host,
     loopback: `${host}, a program on this device`,
     "private-use": `${host}, an app on this device`
@@ -36,7 +36,7 @@ export const returnPage = ({ client, description, error, redirectTo, redirectUri
 request that is not valid: ${description}. Nothing was shared with it.`,
     "Berth can't tell who made this application. Return to it only if you have just come from there."
   ]
-  const link = { href: redirectTo, text: `Return to ${places[redirectKind(redirectUri)]}` }
+  const link = { href: redirectTo, text: `Return to ${targets[redirectKind(redirectUri)]}` }
   return page(messagePage({ title, message, code: error, link }), 400)
 }
 

@@ -22,7 +22,7 @@ export const makeAuthorize = Effect.gen(function*() {
   const examine = (query: string) => authorization.examine(new URLSearchParams(query))
   const purpose = (actor: Actor, query: string) => ({ form: "consent", holder: actor.credential.id, query }) as const
 
-  /** Whether the user has nothing to decide: it was decided before, or by the server's owner. */
+  /** Whether no decision is needed: the user decided before, or the server's owner did. */
   const isDecided = Effect.fn("pages.isDecided")(function*(request: AuthorizationRequest, actor: Actor) {
     return (yield* authorization.admissionOf(request, actor.accountId)) === "admitted" &&
       !(yield* authorization.consentNeeded(request, actor.accountId))
@@ -62,7 +62,7 @@ export const makeAuthorize = Effect.gen(function*() {
     const form = yield* readForm(settings)
     const actor = yield* visitor
     if (actor === undefined) return seeOther(links.signIn(query))
-    if (!(yield* tickets.isGood(form.get("ticket"), purpose(actor, query)))) return stalePage(links.authorize(query))
+    if (!(yield* tickets.isValid(form.get("ticket"), purpose(actor, query)))) return stalePage(links.authorize(query))
     const request = yield* examine(query)
     const decision = form.get("decision")
     if (decision === "deny") return seeOther(authorization.deny(request))
@@ -72,8 +72,8 @@ export const makeAuthorize = Effect.gen(function*() {
       : yield* ask(request, actor, query)
   })
 
-  /** What a sign-in page says of the request that led to it, and whether the user will have to decide; if there is one. */
-  const outlook = Effect.fn("pages.outlook")(function*(query: string) {
+  /** The request that led to a sign-in page, if any: its client, and whether a consent page of ours follows. */
+  const pendingRequest = Effect.fn("pages.outlook")(function*(query: string) {
     const request = query === "" ? undefined : yield* Effect.option(examine(query))
     if (request === undefined) return undefined
     if (request._tag === "None") return { clientName: "", staysHere: () => Effect.succeed(false) }
@@ -91,11 +91,11 @@ export const makeAuthorize = Effect.gen(function*() {
       : returnPage(error)
   })
 
-  const answered = Effect.catchTags({
+  const withErrorPages = Effect.catchTags({
     PageError: (error: PageError) => Effect.succeed(errorPage(error)),
     RedirectError: redirectError
   })
 
-  return { authorize: answered(authorize), decide: answered(decide), outlook } as const
+  return { authorize: withErrorPages(authorize), decide: withErrorPages(decide), pendingRequest } as const
 })
 export type Authorize = Effect.Effect.Success<typeof makeAuthorize>

@@ -9,16 +9,16 @@ export interface ConsentProps {
   readonly ticket: string
   /** Path of the sign-in page, for another account. */
   readonly switchAccount: string
-  /** Path of the page where a consent is taken back. */
+  /** Path of the page where grants are revoked. */
   readonly grants: string
   readonly client: { readonly clientId: string; readonly kind: "metadata" | "dynamic"; readonly clientName: string }
-  /** Where the answer goes. */
+  /** Where the authorization response goes. */
   readonly redirectUri: string
   readonly target: { readonly name: string; readonly url: string; readonly kind: "server" | "platform" }
   readonly scopes: ReadonlyArray<string>
   /** E-mail address of the user. */
   readonly user: string
-  /** Whether the server lets this user in at all; if not, the page can only deny. */
+  /** Whether the server admits this user; if not, the page can only deny. */
   readonly admission: "admitted" | "unverified" | "refused"
 }
 
@@ -42,7 +42,7 @@ const returns = ({ redirectUri }: ConsentProps) => {
   }
 }
 
-/** Whoever holds the port or the scheme gets the code (RFC 8252 §8.1, §8.3); only the user knows who that is. */
+/** Any program with the port or the scheme gets the code (RFC 8252 §8.1, §8.3); only the user knows which that is. */
 const warning = ({ redirectUri }: ConsentProps, name: string) => {
   const kind = redirectKind(redirectUri)
   return kind !== "web" && html`<section class="note warn" aria-labelledby="warning">
@@ -55,7 +55,7 @@ const warning = ({ redirectUri }: ConsentProps, name: string) => {
 </section>`
 }
 
-const asked = ({ scopes }: ConsentProps) =>
+const scopeList = ({ scopes }: ConsentProps) =>
   scopes.length === 0
     ? html`<p>It asks for nothing but to know that you allowed it.</p>`
     : html`<ul>
@@ -84,7 +84,7 @@ ${
 const account = ({ switchAccount, user }: ConsentProps) =>
   html`<p>Signed in as <strong><bdi>${user}</bdi></strong>. <a href="${switchAccount}">Use another account</a></p>`
 
-const refused = (props: ConsentProps, name: string, server: string) =>
+const notAdmittedPage = (props: ConsentProps, name: string, server: string) =>
   document({
     title: "Not open to this account",
     main: html`<h1>This server is not open to you</h1>
@@ -101,12 +101,12 @@ ${account(props)}
 ${buttons(props)}`
   })
 
-/** Asks the user; what stands here is all that there is to decide by. */
+/** Asks the user, with all facts for the decision. */
 export const consentPage = (props: ConsentProps) => {
   const { admission, target } = props
   const name = shownName(props.client.clientName, "An unnamed application")
   const server = shownName(target.name, "an unnamed server")
-  if (admission !== "admitted") return refused(props, name, server)
+  if (admission !== "admitted") return notAdmittedPage(props, name, server)
   return document({
     title: `Allow ${name}?`,
     main: html`<h1>Allow <bdi>${name}</bdi> to use <bdi>${server}</bdi>?</h1>
@@ -120,7 +120,7 @@ ${row("Application", html`<strong><bdi>${name}</bdi></strong>`)}${row("Identity"
     }${row("You return to", returns(props))}
 </dl>
 <h2>It wants to</h2>
-${asked(props)}
+${scopeList(props)}
 ${warning(props, name)}
 ${buttons(props)}
 <p class="soft">You can take this back at any time under your <a href="${props.grants}">connected

@@ -29,15 +29,15 @@ const HomeRoute = rawRoutes((add) => {
   return add("GET", "/", {}, Effect.succeed(withPolicy(policy)(HttpServerResponse.html(home))))
 })
 
-/** The scripts that stand in a page and run. */
+/** The inline scripts of a page that run. */
 const scriptsIn = (html: string) =>
   [...html.matchAll(/<script([^>]*)>([\s\S]*?)<\/script>/g)].flatMap(([, attributes = "", text = ""]) =>
     attributes.includes("application/json") ? [] : [text]
   )
 
 /**
- * The page runs its own scripts and asks our own API, from its own origin. They write their styles as they go, and
- * format requests with WebAssembly.
+ * The page runs its own scripts and calls our own API, on its own origin. The scripts set inline styles, and format
+ * requests with WebAssembly.
  */
 const docsPolicy = (html: string) =>
   [
@@ -50,7 +50,7 @@ const docsPolicy = (html: string) =>
     "form-action 'none'"
   ].join("; ")
 
-/** Whoever writes the page writes no headers: they are added to its answer, which is the same each time. */
+/** Adds the policy to the library's response, which is the same each time and has no hook for headers. */
 const DocsPolicy = HttpApiBuilder.middleware((app: HttpApp.Default) => {
   let policy: string | undefined
   return Effect.gen(function*() {
@@ -63,7 +63,7 @@ const DocsPolicy = HttpApiBuilder.middleware((app: HttpApp.Default) => {
   })
 })
 
-/** `/openapi.json`, `/docs` (its page is served whole, nothing is fetched from elsewhere) and a first page. */
+/** `/openapi.json`, `/docs` (self-contained, nothing is fetched from elsewhere) and a home page. */
 export const DocsRoutes = Layer.mergeAll(
   HttpApiBuilder.middlewareOpenApi({ path: "/openapi.json" }),
   describedRoute("/openapi.json", { openToPages: true }),

@@ -2,19 +2,19 @@ import { Html, html, type Part } from "./html.ts"
 import { style } from "./style.ts"
 
 export interface Page {
-  /** Of the window; the page's own heading is part of `main`. */
+  /** The window's title; the page's heading is part of `main`. */
   readonly title: string
   readonly main: Part
   readonly footer?: Part
-  /** A list of things rather than one question. */
+  /** For a list instead of one question. */
   readonly wide?: boolean
-  /** The browser goes on to this URL by itself, without a script. */
+  /** The browser continues to this URL by itself, without a script. */
   readonly continueTo?: string
 }
 
 const styleElement = new Html(`<style>${style}</style>`)
 
-/** A whole page: it needs no script, and nothing from elsewhere. */
+/** A whole page, without scripts and without other resources. */
 export const document = ({ continueTo, footer, main, title, wide = false }: Page) =>
   html`<!doctype html>
 <html lang="en">

@@ -5,7 +5,7 @@ import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { messagePage } from "./message-page.ts"
 import { page } from "./respond.ts"
 
-/** Whether a failure is to be shown to a person: the route is a page's, and the caller would rather have one than JSON. */
+/** Whether to show a failure as HTML: the route is a page, and the caller prefers HTML to JSON. */
 const wantsPage = ({ headers }: HttpServerRequest.HttpServerRequest, { failure }: Traits) =>
   failure === "page" && preferred(headers, ["application/json", "text/html"]) === "text/html"
 
@@ -33,7 +33,7 @@ const pageOf = ({ allow, message, retryAfter, status }: Failure, requestId: stri
     }
   )
 
-/** A failure as a page, for those who want one. */
+/** A failure as a page, for callers that prefer HTML. */
 export const failurePage = (
   request: HttpServerRequest.HttpServerRequest,
   traits: Traits,

@@ -1,6 +1,6 @@
 import { html } from "./html.ts"
 
-/** What is wrong with what was entered; without a field, with the whole. */
+/** An error in the input; without a field, in the form as a whole. */
 export interface Fault {
   readonly field?: string | undefined
   readonly message: string
@@ -17,13 +17,13 @@ export interface Field {
   readonly required?: boolean
   readonly minLength?: number
   readonly maxLength: number
-  /** The first of its page: it takes the focus, unless a fault has that. */
+  /** The first field of the page: it gets the focus, unless the page shows a fault. */
   readonly first?: boolean
 }
 
 const faultOf = (faults: ReadonlyArray<Fault>, name: string) => faults.find(({ field }) => field === name)
 
-/** A labelled input; its hint and its fault are read out with it. */
+/** A labelled input; screen readers read its hint and its fault with it. */
 export const field = (it: Field, faults: ReadonlyArray<Fault>) => {
   const { autocomplete, first = false, hint, label, maxLength, minLength, name, required = true, type, value } = it
   const fault = faultOf(faults, name)
@@ -43,8 +43,8 @@ ${fault !== undefined && html`<p class="fault" id="${name}-fault">${fault.messag
 }
 
 /**
- * Everything that is wrong, at the top of the page: it takes the focus when the page comes, so that a screen reader
- * reads it first, and links to the fields.
+ * All faults, at the top of the page: it gets the focus when the page loads, so that a screen reader reads it first,
+ * and links to the fields.
  */
 export const faultSummary = (faults: ReadonlyArray<Fault>) =>
   faults.length > 0 && html`<div class="note bad" role="alert" tabindex="-1" autofocus id="faults">
@@ -55,5 +55,5 @@ ${
     )
   }</div>`
 
-/** A window that tells of a fault says so in its title (WCAG 2.2, 2.4.2). */
+/** The title of a page with faults says so (WCAG 2.2, 2.4.2). */
 export const titled = (title: string, faults: ReadonlyArray<Fault>) => faults.length > 0 ? `Error: ${title}` : title

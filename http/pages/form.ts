@@ -3,13 +3,13 @@ import { type Settings } from "#src/config/Settings.ts"
 import { HttpServerRequest } from "@effect/platform"
 import { Effect } from "effect"
 
-/** Every browser tells where a form comes from (Fetch standard, 3.2); what does not is no browser of today. */
+/** Every present browser sends the origin of a form (Fetch standard, 3.2). */
 const fromOurPage = ({ headers }: HttpServerRequest.HttpServerRequest, { authUrl }: Settings) => {
   const origin = headers["origin"]
   return origin === undefined ? headers["sec-fetch-site"] === "same-origin" : origin === new URL(authUrl).origin
 }
 
-/** The fields of a form that a page of ours posted. */
+/** The fields of a form that one of our pages posted. */
 export const readForm = (settings: Settings) =>
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest

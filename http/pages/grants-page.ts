@@ -44,7 +44,7 @@ ${
 `
 }
 
-/** What the user allowed, to be taken back. */
+/** The user's grants, with a button to revoke each. */
 export const grantsPage = (props: GrantsProps) => {
   const { grants, more, revoked, signOut, ticket, user } = props
   return document({

@@ -13,7 +13,7 @@ import { visitor } from "./visit.ts"
 
 const perPage = 50
 
-/** The page where a user sees and takes back what it allowed, and signs out. */
+/** The page where a user sees and revokes grants, and signs out. */
 export const makeGrants = Effect.gen(function*() {
   const accounts = yield* Accounts
   const grants = yield* Grants
@@ -44,7 +44,7 @@ export const makeGrants = Effect.gen(function*() {
     return page(text)
   })
 
-  /** Runs for a form of the page; a page that lay open too long is shown anew. */
+  /** Runs for a form of the page; a page that was open too long is shown again. */
   const submitted = <E, R>(
     run: (actor: Actor, form: URLSearchParams) => Effect.Effect<ReturnType<typeof page>, E, R>
   ) =>
@@ -52,12 +52,12 @@ export const makeGrants = Effect.gen(function*() {
       const form = yield* readForm(settings)
       const actor = yield* visitor
       if (actor === undefined) return seeOther(links.signIn())
-      return (yield* tickets.isGood(form.get("ticket"), purpose(actor)))
+      return (yield* tickets.isValid(form.get("ticket"), purpose(actor)))
         ? yield* run(actor, form)
         : seeOther(links.grants())
     })
 
-  // Sent twice, the second finds nothing: the page shows that.
+  // When sent twice, the second finds no grant: the page shows the list.
   const revoke = submitted((actor, form) =>
     grants.revoke(form.get("grant") ?? "").pipe(
       Effect.as(seeOther(links.grants("revoked"))),

@@ -1,4 +1,4 @@
-/** Markup that is safe to send: it was written by us, and every value in it was escaped. */
+/** Markup that is safe to send: from our own templates, with every value escaped. */
 export class Html {
   readonly text: string
 
@@ -7,7 +7,7 @@ export class Html {
   }
 }
 
-/** `false` and `undefined` show nothing, so that a part may depend on a condition. */
+/** `false` and `undefined` render nothing, so that a part may depend on a condition. */
 export type Part = Html | string | number | false | undefined | ReadonlyArray<Part>
 
 const entities: Readonly<Record<string, string>> = {
@@ -18,7 +18,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;"
 }
 
-/** Enough for text and for a quoted attribute (HTML standard, 13.3); the templates quote all of theirs. */
+/** Enough for text and for a quoted attribute (HTML standard, 13.3); the templates quote all attributes. */
 const escape = (text: string) => text.replace(/[&<>"']/g, (character) => entities[character] ?? character)
 
 const render = (part: Part): string => {

@@ -3,8 +3,8 @@ import { HttpServerRequest } from "@effect/platform"
 import { Effect } from "effect"
 
 /**
- * Paths of the pages, as a browser sees them. Where a page leads after a sign-in is told by the query of an
- * authorization request alone, which is examined again there: there is no address in it to be led astray by.
+ * Paths of the pages, as a browser sees them. After a sign-in, the query of an authorization request alone says where
+ * to go, and it is validated again there: there is no return URL that could be abused.
  */
 export const linksOf = ({ authUrl }: Pick<Settings, "authUrl">) => {
   const base = new URL(authUrl).pathname.replace(/\/$/, "")
@@ -19,7 +19,7 @@ export const linksOf = ({ authUrl }: Pick<Settings, "authUrl">) => {
   } as const
 }
 
-/** The query of the request as it came, percent-encoded, without its question mark. */
+/** The raw query of the request, without its question mark. */
 export const currentQuery = Effect.map(
   HttpServerRequest.HttpServerRequest,
   ({ url }) => new URL(url, "http://localhost").search.slice(1)

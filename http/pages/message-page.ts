@@ -4,15 +4,15 @@ import { shownName } from "./shown.ts"
 
 export interface MessageProps {
   readonly title: string
-  /** One a paragraph. */
+  /** One for each paragraph. */
   readonly message: ReadonlyArray<Part>
-  /** For whoever looks into it: shown small. */
+  /** For support; shown in small print. */
   readonly code?: string | undefined
   readonly requestId?: string | undefined
   readonly link?: { readonly href: string; readonly text: string } | undefined
 }
 
-/** Something went wrong, and there is nothing to fill in. */
+/** A page that reports an error, without a form. */
 export const messagePage = ({ code, link, message, requestId, title }: MessageProps) =>
   document({
     title,
@@ -25,7 +25,7 @@ ${link !== undefined && html`<p><a href="${link.href}">${link.text}</a></p>`}`,
       }</p>`
   })
 
-/** The browser goes on by itself; the link is for one that was told not to. */
+/** The browser continues by itself; the link is for browsers that are set not to. */
 export const continuePage = ({ clientName, href }: { readonly clientName: string; readonly href: string }) => {
   const name = shownName(clientName, "the application")
   return document({

@@ -2,8 +2,8 @@ import { HttpServerResponse } from "@effect/platform"
 import { styleHash } from "./style.ts"
 
 /**
- * Nothing but our own stylesheet, no frame around it (RFC 9700 §4.16), and forms that go to us alone: a browser holds
- * `form-action` against every redirect that a form's answer leads to.
+ * Only our own stylesheet, no framing (RFC 9700 §4.16), and forms to our own origin: a browser applies `form-action`
+ * also to every redirect after a form.
  */
 const policy = `default-src 'none'; style-src ${styleHash}; base-uri 'none'; frame-ancestors 'none'`
 
@@ -11,12 +11,12 @@ const headers = (contentSecurityPolicy: string) => ({
   "content-security-policy": contentSecurityPolicy,
   "x-frame-options": "DENY",
   "cache-control": "no-store",
-  // Our forms need an `Origin`; nobody else is to see where a visitor was (RFC 9700 §4.2).
+  // Our forms need an `Origin`; other sites must not see the referrer (RFC 9700 §4.2).
   "referrer-policy": "same-origin",
   vary: "Cookie"
 })
 
-/** A page of ours. */
+/** One of our pages. */
 export const page = (text: string, status = 200) =>
   HttpServerResponse.html(text).pipe(
     HttpServerResponse.setStatus(status),
@@ -24,9 +24,9 @@ export const page = (text: string, status = 200) =>
   )
 
 /**
- * The page whose form leads to the client. Chromium would stop not only at the redirect URI, if that were not listed,
- * but at every place that this leads on to, which nobody can list (the app's own page, a scheme of an editor). So
- * nothing is said of forms here; nothing is typed into this page either.
+ * The page whose form redirects to the client. Chromium applies `form-action` to the redirect URI and to every further
+ * redirect, which can't be listed (the app's own page, a scheme of an editor). So this page has no `form-action`; it
+ * has no text input either.
  */
 export const consentForm = (text: string, status = 200) =>
   HttpServerResponse.html(text).pipe(
@@ -34,7 +34,7 @@ export const consentForm = (text: string, status = 200) =>
     HttpServerResponse.setHeaders(headers(policy))
   )
 
-/** Goes on by GET, whatever came (RFC 9700 §4.12). */
+/** Redirects with GET, whatever the method was (RFC 9700 §4.12). */
 export const seeOther = (location: string) =>
   HttpServerResponse.empty({
     status: 303,

@@ -4,7 +4,7 @@ import { makeAuthorize } from "./authorize.ts"
 import { makeGrants } from "./grants.ts"
 import { makeSignIn } from "./sign-in.ts"
 
-/** What people see in a browser when an application asks for access, and where they take it back. */
+/** The pages where users grant access to applications, and revoke it. */
 export const PagesRoutes = rawRoutes((add) =>
   Effect.gen(function*() {
     const authorize = yield* makeAuthorize

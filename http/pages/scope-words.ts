@@ -1,13 +1,13 @@
-/** What a scope lets a client do, as a person would say it. */
+/** What a scope allows, in words for the user. */
 export interface ScopeWords {
   readonly scope: string
-  /** Undefined for a scope that we have no words for: it is shown as it is. */
+  /** Undefined for a scope without words: its name is shown. */
   readonly words: string | undefined
-  /** Gives power that is easily underrated. */
+  /** Its power is easily underestimated. */
   readonly grave: boolean
 }
 
-/** What weighs most comes first. */
+/** The most powerful scope comes first. */
 const words: Readonly<Record<string, string>> = {
   "account":
     "Act as you in everything else: create and delete projects, make API keys (which end when you take this back), " +
@@ -27,7 +27,7 @@ const words: Readonly<Record<string, string>> = {
 
 const grave = new Set(["account"])
 
-/** One entry a scope, in the order of the table above; what it does not know comes last. */
+/** One entry for each scope, in the order of the table above; unknown scopes come last. */
 export const scopeWords = (scopes: ReadonlyArray<string>): ReadonlyArray<ScopeWords> => {
   const known = Object.keys(words).filter((scope) => scopes.includes(scope))
   const unknown = [...new Set(scopes)].filter((scope) => !known.includes(scope))

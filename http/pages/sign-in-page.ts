@@ -7,18 +7,18 @@ export interface SignInProps {
   /** Path that the form is posted to. */
   readonly action: string
   readonly ticket: string
-  /** Path of the page for those who have no account, or have one already. */
+  /** Path of the sign-up page from the sign-in page, and the reverse. */
   readonly other: string
-  /** Name of the client that sent the visitor here, when one did. */
+  /** Name of the client that sent the visitor here, if any. */
   readonly clientName?: string | undefined
-  /** Who is signed in now, and wants to be somebody else. */
+  /** The account that is signed in now, when the visitor wants to use another. */
   readonly signedInAs?: string | undefined
   readonly email?: string | undefined
   readonly name?: string | undefined
   readonly faults: ReadonlyArray<Fault>
 }
 
-const why = (verb: string, clientName: string | undefined) =>
+const reasonFor = (verb: string, clientName: string | undefined) =>
   clientName === undefined || clientName === ""
     ? undefined
     : html`<p>${verb} to continue to <strong><bdi>${shownName(clientName, "an application")}</bdi></strong>.
@@ -43,7 +43,7 @@ export const signInPage = (props: SignInProps) => {
     title: titled("Sign in", faults),
     main: html`<h1>Sign in</h1>
 ${faultSummary(faults)}
-${why("Sign in", clientName)}
+${reasonFor("Sign in", clientName)}
 ${
       signedInAs !== undefined && html`<p>You are signed in as <strong><bdi>${signedInAs}</bdi></strong>. Signing in
 with another account ends that session.</p>`
@@ -72,7 +72,7 @@ export const signUpPage = (props: SignInProps) => {
     title: titled("Create an account", faults),
     main: html`<h1>Create an account</h1>
 ${faultSummary(faults)}
-${why("Create an account", clientName)}
+${reasonFor("Create an account", clientName)}
 <form method="post" action="${action}">
 ${ticketField(ticket)}
 ${

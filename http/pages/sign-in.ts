@@ -4,7 +4,7 @@ import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { HttpServerResponse } from "@effect/platform"
 import { Effect, Option } from "effect"
-import { enteredIn, makeAttempt, NotEntered } from "./attempt.ts"
+import { enteredIn, makeAttempt, FormRejected } from "./attempt.ts"
 import { type Authorize } from "./authorize.ts"
 import { readForm } from "./form.ts"
 import { currentQuery, linksOf } from "./links.ts"
@@ -16,20 +16,20 @@ import { makeVisit, visitor } from "./visit.ts"
 
 type Kind = "sign-in" | "sign-up"
 
-const stale = new NotEntered({
+const stale = new FormRejected({
   faults: [{ message: "The page was open for too long, or without cookies. Please enter your details again." }],
   status: 403
 })
 
-/** The pages where a visitor becomes a user. */
-export const makeSignIn = Effect.fn("pages.makeSignIn")(function*({ outlook }: Authorize) {
+/** The sign-in and sign-up pages. */
+export const makeSignIn = Effect.fn("pages.makeSignIn")(function*({ pendingRequest }: Authorize) {
   const accounts = yield* Accounts
   const attempt = yield* makeAttempt
   const settings = yield* CurrentSettings
   const tickets = yield* makeTickets
   const links = linksOf(settings)
 
-  const show = Effect.fn("pages.showSignIn")(function*(kind: Kind, form?: URLSearchParams, refusal?: NotEntered) {
+  const show = Effect.fn("pages.showSignIn")(function*(kind: Kind, form?: URLSearchParams, rejection?: FormRejected) {
     const query = yield* currentQuery
     const { holder, remember } = yield* makeVisit(settings)
     const [action, other] = kind === "sign-in" ? [links.signIn, links.signUp] : [links.signUp, links.signIn]
@@ -37,41 +37,41 @@ export const makeSignIn = Effect.fn("pages.makeSignIn")(function*({ outlook }: A
       action: action(query),
       other: other(query),
       ticket: yield* tickets.issue({ form: kind, holder, query }),
-      clientName: (yield* outlook(query))?.clientName,
+      clientName: (yield* pendingRequest(query))?.clientName,
       signedInAs: (yield* visitor)?.email,
-      faults: refusal?.faults ?? [],
+      faults: rejection?.faults ?? [],
       ...(form === undefined ? {} : enteredIn(form))
     }
-    const response = page(kind === "sign-in" ? signInPage(props) : signUpPage(props), refusal?.status ?? 200)
+    const response = page(kind === "sign-in" ? signInPage(props) : signUpPage(props), rejection?.status ?? 200)
     return yield* remember(
-      refusal?.retryAfter === undefined
+      rejection?.retryAfter === undefined
         ? response
-        : HttpServerResponse.setHeader(response, "retry-after", String(refusal.retryAfter))
+        : HttpServerResponse.setHeader(response, "retry-after", String(rejection.retryAfter))
     )
   })
 
-  /** Where the visitor wanted to go. */
-  const goOn = Effect.fn("pages.goOn")(function*(query: string, token: string) {
-    const ahead = yield* outlook(query)
-    if (ahead === undefined) return seeOther(links.grants())
+  /** Redirects to the authorization request that led here, or to the list of grants. */
+  const continueAfter = Effect.fn("pages.goOn")(function*(query: string, token: string) {
+    const pending = yield* pendingRequest(query)
+    if (pending === undefined) return seeOther(links.grants())
     const actor = yield* accounts.authenticate(token)
     const href = links.authorize(query)
-    // From the page that holds the password, a form's redirect may lead to pages of ours only (respond.ts).
-    return Option.isSome(actor) && (yield* ahead.staysHere(actor.value))
+    // A redirect after the password form may lead to our own pages only (respond.ts).
+    return Option.isSome(actor) && (yield* pending.staysHere(actor.value))
       ? seeOther(href)
-      : page(continuePage({ clientName: ahead.clientName, href }))
+      : page(continuePage({ clientName: pending.clientName, href }))
   })
 
   const enter = Effect.fn("pages.enter")(function*(kind: Kind) {
     const query = yield* currentQuery
     const form = yield* readForm(settings)
     const { holder } = yield* makeVisit(settings)
-    const admitted = yield* tickets.isGood(form.get("ticket"), { form: kind, holder, query })
-    const session = yield* Effect.either(admitted ? attempt[kind](form) : stale)
+    const isTicketValid = yield* tickets.isValid(form.get("ticket"), { form: kind, holder, query })
+    const session = yield* Effect.either(isTicketValid ? attempt[kind](form) : stale)
     if (session._tag === "Left") return yield* show(kind, form, session.left)
-    const before = yield* visitor
-    if (before !== undefined) yield* Effect.ignore(Effect.provideService(accounts.logOut, CurrentActor, before))
-    return yield* withSession(settings, session.right)(yield* goOn(query, session.right.token))
+    const previous = yield* visitor
+    if (previous !== undefined) yield* Effect.ignore(Effect.provideService(accounts.logOut, CurrentActor, previous))
+    return yield* withSession(settings, session.right)(yield* continueAfter(query, session.right.token))
   })
 
   return { show: (kind: Kind) => show(kind), enter } as const

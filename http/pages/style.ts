@@ -1,8 +1,8 @@
 import { sourceHash } from "#http/answers/content-security.ts"
 
 /**
- * The one stylesheet of the pages. System fonts and colours of ours in two schemes; every pair of text and ground has
- * a contrast of 4.5 at least, every border of a control 3 (WCAG 2.2, 1.4.3 and 1.4.11).
+ * The only stylesheet of the pages. System fonts, and colours for light and dark; every text has a contrast of at least
+ * 4.5, every border of a control of at least 3 (WCAG 2.2, 1.4.3 and 1.4.11).
  */
 export const style = `
 :root{color-scheme:light dark;--ground:#eef1f5;--card:#fff;--text:#17202c;--soft:#4a5768;--line:#d3dae3;--edge:#6b7788;

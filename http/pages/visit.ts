@@ -5,11 +5,11 @@ import { randomToken } from "#src/shared/tokens.ts"
 import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 
-/** Who looks at a page, when a session says so. A key is nobody here: keys are not for people. */
+/** The signed-in visitor of a page. An API key does not count: keys are not for people. */
 export const visitor = Effect.map(
   CurrentCaller,
   (caller): Actor | undefined =>
-    caller._tag === "Known" && caller.actor.credential.kind === "session" ? caller.actor : undefined
+    caller._tag === "Authenticated" && caller.actor.credential.kind === "session" ? caller.actor : undefined
 )
 
 const cookieName = ({ authUrl }: Settings) => authUrl.startsWith("https:") ? "__Host-svc_visit" : "svc_visit"
@@ -21,7 +21,7 @@ const visitCookie = (settings: Settings) =>
     return cookie !== undefined && /^[\w-]{43}$/.test(cookie) ? cookie : undefined
   })
 
-/** A holder for tickets, and the answer with its cookie when it is new. */
+/** A holder for tickets, and a function that sets its cookie when it is new. */
 export const makeVisit = (settings: Settings) =>
   Effect.map(visitCookie(settings), (cookie) => {
     const holder = cookie ?? randomToken()
@@ -29,7 +29,7 @@ export const makeVisit = (settings: Settings) =>
       cookie !== undefined ? Effect.succeed(response) : Effect.orDie(
         HttpServerResponse.setCookie(response, cookieName(settings), holder, {
           httpOnly: true,
-          // Not strict: who comes here from an application would get a new one each time.
+          // Not strict: visitors who come from an application would get a new one each time.
           sameSite: "lax",
           path: "/",
           secure: settings.authUrl.startsWith("https:")

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { type RouteEntry } from "./route-table.ts"
 import { type Traits } from "./Traits.ts"
 
-/** The routes that the contract has no words for; complete when all layers are built. */
+/** Routes that the contract does not describe; complete when all layers are built. */
 export class RawRoutes extends Effect.Service<RawRoutes>()("http/RawRoutes", {
   sync: () => ({ entries: [] as Array<RouteEntry> })
 }) {}
@@ -20,7 +20,7 @@ type Add = (
   answer: Parameters<Router["get"]>[1]
 ) => Effect.Effect<void>
 
-/** A layer that adds such routes: what a route is and what answers it stand together. */
+/** A layer that adds such routes, each with its traits and handler. */
 export const rawRoutes = <A, E, R>(build: (add: Add) => Effect.Effect<A, E, R>) =>
   HttpApiBuilder.Router.use((router) =>
     Effect.flatMap(RawRoutes, ({ entries }) =>
@@ -30,7 +30,7 @@ export const rawRoutes = <A, E, R>(build: (add: Add) => Effect.Effect<A, E, R>) 
       }))
   )
 
-/** Says of a route what it is that a library adds. */
+/** Declares the traits of a route that a library adds. */
 export const describedRoute = (path: string, traits: Partial<Traits> = {}) =>
   Layer.effectDiscard(
     Effect.map(RawRoutes, ({ entries }) => void entries.push({ method: "GET", path, traits }))

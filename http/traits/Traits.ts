@@ -2,28 +2,36 @@ import { Context } from "effect"
 
 /** What middleware needs to know of a route, beside its method and path. docs/architecture.md has an example. */
 export interface Traits {
-  /** How failures spell their code; `oauth`: the body is that of RFC 6749 §5.2. */
+  /** The spelling of failure codes; `oauth`: the body of RFC 6749 §5.2. */
   readonly codes: "upper" | "lower" | "oauth"
-  /** `page`: a browser that would rather have HTML than JSON is shown a failure as a page. */
+  /** `page`: a caller that prefers HTML to JSON gets a failure as a page. */
   readonly failure: "json" | "page"
-  /** What its body is, if it has one. `message` is one of JSON-RPC, whose faults wait until the credential was looked at. */
+  /**
+   * What its body is, if it has one. `message` is one of JSON-RPC, whose faults wait until the credential was looked
+   * at.
+   */
   readonly body: "json" | "form" | "file" | "message"
-  /** `door`: access tokens count too. `machine`: the token that the platform and a hosted server share, and no other. */
-  readonly credential: "account" | "door" | "machine"
-  /** Which limit a request counts against (contract: "Limits"); `discovery` is for what clients read before they have a token. */
+  /**
+   * `mcp`: access tokens are accepted, too. `machine`: only the token that the platform shares with a hosted server.
+   */
+  readonly credential: "account" | "mcp" | "machine"
+  /**
+   * Which limit a request counts against (contract: "Limits"); `discovery` is for what clients read before they have a
+   * token.
+   */
   readonly rate: "caller" | "directory" | "discovery"
-  /** A probe is answered in time, whoever asks and how often. */
+  /** A probe is answered in time, without authentication and rate limit. */
   readonly probe: boolean
-  /** A page of any origin may read it: it shows everybody the same (Fetch standard, CORS protocol). */
+  /** A page of any origin may read it: the response is the same for everybody (Fetch standard, CORS protocol). */
   readonly openToPages: boolean
-  /** Whose an `Idempotency-Key` is, where one counts: an account's or, of a sign-up, an e-mail address's. */
+  /** The owner of an `Idempotency-Key`, if supported: an account or, for a sign-up, an e-mail address. */
   readonly idempotency: "account" | "email" | "none"
-  /** A query whose percent-encoding is broken is refused. */
+  /** A query with broken percent-encoding is rejected. */
   readonly strictQuery: boolean
-  /** Hosted servers may ask for it from inside their machines (docs/decisions/what-a-machine-reaches.md). */
+  /** Hosted servers may request it from inside their machines (docs/decisions/what-a-machine-reaches.md). */
   readonly forMachines: boolean
-  /** It is there to refuse: `Allow` does not name its method. */
-  readonly refuses: boolean
+  /** It always rejects requests: `Allow` does not name its method. */
+  readonly alwaysRejects: boolean
 }
 
 export const defaults: Traits = {
@@ -37,25 +45,25 @@ export const defaults: Traits = {
   idempotency: "none",
   strictQuery: false,
   forMachines: false,
-  refuses: false
+  alwaysRejects: false
 }
 
-/** Annotates an endpoint of the contract, or a group of them; an endpoint's go before its group's. */
+/** Annotates an endpoint of the contract, or a group; an endpoint's traits override its group's. */
 export class RouteTraits extends Context.Tag("http/RouteTraits")<RouteTraits, Partial<Traits>>() {}
 
-/** What a request's method and path lead to. */
+/** The result of routing a method and path. */
 export interface Route {
-  /** Whether something answers this method here. */
+  /** Whether a route matches. */
   readonly known: boolean
-  /** The path as it was declared (`/v1/projects/:projectId`); empty when nothing answers. */
+  /** The path as declared (`/v1/projects/:projectId`); empty without a match. */
   readonly path: string
-  /** The methods that are answered at the path; empty when nothing is there. */
+  /** The methods of the path; empty for an unknown path. */
   readonly allow: ReadonlyArray<string>
-  /** Of a path that nothing is at, those of its area. */
+  /** For an unknown path those of its area. */
   readonly traits: Traits
 }
 
-/** The route of the request in hand, found once at the front door. */
+/** The route of the current request, from http/front/front-door.ts. */
 export class CurrentRoute extends Context.Reference<CurrentRoute>()("http/CurrentRoute", {
   defaultValue: (): Route => ({ known: false, path: "", allow: [], traits: defaults })
 }) {}

@@ -1,8 +1,8 @@
 import { type Traits } from "./Traits.ts"
 
 /**
- * What all below a path have in common, whether a route is there or not: the longest path counts. The spelling of codes
- * is the contract's ("Conventions").
+ * Traits of everything below a path, also of unknown paths: the longest prefix counts. The contract ("Conventions")
+ * defines the spelling of codes.
  */
 const areas: Readonly<Record<string, Partial<Traits>>> = {
   "/v1/hub": { codes: "lower" },
@@ -20,7 +20,7 @@ const longestFirst = Object.entries(areas).sort(([one], [other]) => other.length
 const isBelow = (path: string, area: string) =>
   path.startsWith(area) && (path.length === area.length || path[area.length] === "/")
 
-/** Clients look for a document of OAuth in several places before they find it (RFC 8414 §3, RFC 9728 §3.1). */
+/** Clients try several paths for an OAuth document (RFC 8414 §3, RFC 9728 §3.1). */
 const isDiscovery = (path: string) =>
   path.includes("/.well-known/oauth-") || path.includes("/.well-known/openid-configuration")
 

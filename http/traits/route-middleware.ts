@@ -2,14 +2,14 @@ import { type HttpApp, HttpServerRequest } from "@effect/platform"
 import { Context, Effect } from "effect"
 import { CurrentRoute, type Route } from "./Traits.ts"
 
-/** Answers a request by itself, or passes it on to `app`. */
+/** Answers a request itself, or passes it to `app`. */
 type Around<E2, R2> = <E, R>(
   request: HttpServerRequest.HttpServerRequest,
   route: Route,
   app: HttpApp.Default<E, R>
 ) => HttpApp.Default<E | E2, R | R2>
 
-/** Middleware that looks at a request and its route. One that passes the request on costs one step of the fiber. */
+/** Middleware for a request and its route. Passing a request on costs only one step of the fiber. */
 export const routeMiddleware =
   <E2 = never, R2 = never>(around: Around<E2, R2>) =>
   <E, R>(app: HttpApp.Default<E, R>): HttpApp.Default<E | E2, R | R2> =>

@@ -3,21 +3,21 @@ import { make } from "find-my-way-ts"
 import { areaOf } from "./areas.ts"
 import { defaults, type Route, type Traits } from "./Traits.ts"
 
-/** A route and what is said of it. */
+/** A route and its traits. */
 export interface RouteEntry {
   readonly method: string
   readonly path: string
   readonly traits: Partial<Traits>
 }
 
-/** Paths are told apart by case (RFC 3986 §6.2.2.1), and a parameter may be as long as the longest name of ours. */
+/** Paths are case-sensitive (RFC 3986 §6.2.2.1); a parameter may be as long as our longest name. */
 export const routing = { caseSensitive: true, maxParamLength: 255 }
 
 const order = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 /**
- * Finds the route of a method and an origin-form target, by the rules of the application's router. Where a path has other
- * methods only, the traits are those of the first of them.
+ * Finds the route of a method and an origin-form target, by the rules of the application's router. For a path with
+ * other methods only, the traits are those of the first of them.
  */
 export const routeTable = (entries: ReadonlyArray<RouteEntry>) => {
   const router = make<Route>(routing)
@@ -31,8 +31,8 @@ export const routeTable = (entries: ReadonlyArray<RouteEntry>) => {
   }
   const find = (method: string, url: string) => router.find(method === "HEAD" ? "GET" : method, url)?.handler
   return (method: string, url: string): Route => {
-    const own = find(method, url)
-    if (own !== undefined) return own
+    const match = find(method, url)
+    if (match !== undefined) return match
     const others = order.flatMap((method) => {
       const route = find(method, url)
       return route === undefined ? [] : [{ method, traits: route.traits }]
@@ -41,11 +41,11 @@ export const routeTable = (entries: ReadonlyArray<RouteEntry>) => {
     if (first === undefined) {
       return { known: false, path: "", allow: [], traits: { ...defaults, ...areaOf(pathOf(url)) } }
     }
-    const answered = others.filter(({ traits }) => !traits.refuses).map(({ method }) => method)
+    const supported = others.filter(({ traits }) => !traits.alwaysRejects).map(({ method }) => method)
     return {
       known: false,
       path: "",
-      allow: answered.length === 0 ? [] : order.filter((method) => method === "OPTIONS" || answered.includes(method)),
+      allow: supported.length === 0 ? [] : order.filter((method) => method === "OPTIONS" || supported.includes(method)),
       traits: first.traits
     }
   }

@@ -261,7 +261,7 @@ const compare = Effect.gen(function*() {
       for (let i = 0; i < times; i++) {
         const authorization = `Bearer ${credentials[i % credentials.length]}`
         const verdict = await authorize({ url: "/s/bench/mcp", headers: { authorization } } as IncomingMessage, route)
-        if (verdict._tag === "Refused") throw new Error(verdict.message)
+        if (verdict._tag === "Rejected") throw new Error(verdict.message)
       }
       const { system, user } = process.cpuUsage(before)
       return (user + system) / times

@@ -34,7 +34,7 @@ describe("idle connections of one address", () => {
 
   const listening = async (limit: Partial<IdleLimit>, listener: RequestListener = (_, res) => res.end("ok")) => {
     server = createServer({ keepAliveTimeout: 60_000 })
-    const connections = connectionsOf(server, { most: 3, counts: () => true, spared: 50, ...limit })
+    const connections = connectionsOf(server, { max: 3, isLimited: () => true, minIdleMillis: 50, ...limit })
     server.on("request", (req, res) => {
       connections.begin(req, res, false)
       listener(req, res)
@@ -60,7 +60,7 @@ describe("idle connections of one address", () => {
 
   itLong("are none of those that have a request under way, or are idle for a moment", async () => {
     const answers: Array<() => void> = []
-    const port = await listening({ spared: 60_000 }, (_, res) => void answers.push(() => res.end("ok")))
+    const port = await listening({ minIdleMillis: 60_000 }, (_, res) => void answers.push(() => res.end("ok")))
     const busy = await Promise.all(Array.from({ length: 6 }, () => connected(port)))
     for (const socket of busy) socket.write(request)
     while (answers.length < 6) await new Promise((resolve) => setTimeout(resolve, 10))
@@ -75,7 +75,7 @@ describe("idle connections of one address", () => {
   })
 
   itLong("are not limited where many clients share an address", async () => {
-    const port = await listening({ counts: () => false })
+    const port = await listening({ isLimited: () => false })
     const sockets = await Promise.all(Array.from({ length: 10 }, () => connected(port)))
     await new Promise((resolve) => setTimeout(resolve, 1_200))
     expect(await left(sockets, 10)).toBe(10)

@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 
 /** Whether an answer is what the document says of its status: declared, and with a body of the schema. */
-const truthful = (operation: Operation, answer: Answer) => {
+const describeActualResponses = (operation: Operation, answer: Answer) => {
   const declared = document.paths[operation.path]?.[operation.method.toLowerCase()]?.responses[String(answer.status)] as
     | { readonly content?: Readonly<Record<string, { readonly schema: object }>> }
     | undefined
@@ -139,16 +139,16 @@ describe("/openapi.json", () => {
         account.request(operation.method, path, { body, headers })
       const path = fill(operation, ids)
       if (operation.bodyFields !== undefined) {
-        truthful(operation, await ask(path, {}))
-        truthful(operation, await ask(path, "{"))
-        truthful(operation, await ask(path, " ".repeat(1024 * 1024 + 1)))
+        describeActualResponses(operation, await ask(path, {}))
+        describeActualResponses(operation, await ask(path, "{"))
+        describeActualResponses(operation, await ask(path, " ".repeat(1024 * 1024 + 1)))
       }
-      if (operation.query.length > 0) truthful(operation, await ask(`${path}?limit=0`))
+      if (operation.query.length > 0) describeActualResponses(operation, await ask(`${path}?limit=0`))
       if (operation.parameters.length > 0) {
-        truthful(operation, await ask(fill(operation, {}), goodBodies[operation.name]))
+        describeActualResponses(operation, await ask(fill(operation, {}), goodBodies[operation.name]))
       }
-      if (operation.needsCredential) truthful(operation, await berth.request(operation.method, path))
-      truthful(operation, await ask(path, operation.bodyFields === undefined ? undefined : goodBodies[operation.name]))
+      if (operation.needsCredential) describeActualResponses(operation, await berth.request(operation.method, path))
+      describeActualResponses(operation, await ask(path, operation.bodyFields === undefined ? undefined : goodBodies[operation.name]))
     }
   }, 60_000)
 

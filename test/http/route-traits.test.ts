@@ -37,7 +37,7 @@ describe("traits of routes", () => {
     { method: "GET", path: "/v1/hub/things/:id", traits: { rate: "directory" } },
     { method: "DELETE", path: "/v1/hub/things/:id", traits: {} },
     { method: "POST", path: "/v1/things", traits: { body: "form" } },
-    { method: "GET", path: "/v1/things", traits: { refuses: true } }
+    { method: "GET", path: "/v1/things", traits: { alwaysRejects: true } }
   ])
 
   it("a route's go before its area's, and its area's before the defaults", () => {

@@ -23,7 +23,7 @@ everyTierAtLength("a host without overlay file systems", (tier) => {
     const host = { ...await Effect.runPromise(chooseHost(temporaryDirectory("m"), tier)), overlay: false }
     clean.push(async () => {
       await Effect.runPromise(lifecycle.destroy(host, "flat"))
-      removeEmptyParent(host.yard.cgroup)
+      removeEmptyParent(host.paths.cgroup)
     })
     await Effect.runPromise(lifecycle.provision(host, specOf("flat", { files })))
     const state = await Effect.runPromise(lifecycle.start(host, "flat"))
@@ -51,7 +51,7 @@ everyTierAtLength("a host without overlay file systems", (tier) => {
     const host = { ...await Effect.runPromise(chooseHost(temporaryDirectory("m"), tier)), overlay }
     clean.push(async () => {
       await Effect.runPromise(lifecycle.destroy(host, "links"))
-      removeEmptyParent(host.yard.cgroup)
+      removeEmptyParent(host.paths.cgroup)
     })
     const spec = specOf("links", { rootfs, files })
     const config = { ...spec.config, user: "7:7", workingDir: "/home/x" }
@@ -62,7 +62,7 @@ everyTierAtLength("a host without overlay file systems", (tier) => {
     expect(readdirSync(outside)).toEqual([])
     clean.push(async () => {
       await Effect.runPromise(lifecycle.destroy(host, "plain"))
-      removeEmptyParent(host.yard.cgroup)
+      removeEmptyParent(host.paths.cgroup)
     })
     await Effect.runPromise(lifecycle.provision(host, specOf("plain", { rootfs, files })))
     const state = await Effect.runPromise(lifecycle.start(host, "plain"))

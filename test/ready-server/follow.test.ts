@@ -1,12 +1,12 @@
 import { decodeReadyConfig } from "#src/format/ReadyConfig.ts"
 import { following } from "#src/ready-server/follow.ts"
-import { served } from "#src/ready-server/served-config.ts"
+import { withoutCredentials } from "#src/ready-server/served-config.ts"
 import { Either } from "effect"
 import { expect, it } from "vitest"
 import { minimal } from "./config.ts"
 
 const named = (name: string) => ({ ...minimal, business: { ...minimal.business, name } })
-const initial = served(Either.getOrThrow(decodeReadyConfig(minimal)))
+const initial = withoutCredentials(Either.getOrThrow(decodeReadyConfig(minimal)))
 
 /** A platform that answers as told, and a clock. */
 const setUp = (answer: (tag: string | null) => Response | Promise<Response>) => {

@@ -1,5 +1,5 @@
 import { Data, data } from "#http/answers/envelope.ts"
-import { alone } from "#http/answers/group.ts"
+import { apiOf } from "#http/answers/group.ts"
 import { withSession } from "#http/callers/session-cookie.ts"
 import { Accounts } from "#src/accounts/Accounts.ts"
 import { Session } from "#src/accounts/User.ts"
@@ -11,7 +11,7 @@ import { AccountsApi } from "./Api.ts"
 const body = Schema.encodeSync(Data(Session))
 
 export const AccountsHandlers = HttpApiBuilder.group(
-  alone(AccountsApi),
+  apiOf(AccountsApi),
   "accounts",
   (handlers) =>
     Effect.gen(function*() {

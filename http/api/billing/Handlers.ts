@@ -1,12 +1,12 @@
 import { data } from "#http/answers/envelope.ts"
-import { alone } from "#http/answers/group.ts"
+import { apiOf } from "#http/answers/group.ts"
 import { Billing } from "#src/billing/Billing.ts"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { BillingApi } from "./Api.ts"
 
 export const BillingHandlers = HttpApiBuilder.group(
-  alone(BillingApi),
+  apiOf(BillingApi),
   "billing",
   (handlers) => Effect.map(Billing, (billing) => handlers.handle("status", () => Effect.map(billing.status, data)))
 )

@@ -1,12 +1,12 @@
 import { data } from "#http/answers/envelope.ts"
-import { alone } from "#http/answers/group.ts"
+import { apiOf } from "#http/answers/group.ts"
 import { Businesses } from "#src/businesses/Businesses.ts"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { BusinessesApi } from "./Api.ts"
 
 export const BusinessesHandlers = HttpApiBuilder.group(
-  alone(BusinessesApi),
+  apiOf(BusinessesApi),
   "businesses",
   (handlers) =>
     Effect.map(Businesses, (businesses) =>

@@ -1,12 +1,12 @@
 import { data } from "#http/answers/envelope.ts"
-import { alone } from "#http/answers/group.ts"
+import { apiOf } from "#http/answers/group.ts"
 import { Catalogs } from "#src/businesses/Catalogs.ts"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { CatalogApi } from "./Api.ts"
 
 export const CatalogHandlers = HttpApiBuilder.group(
-  alone(CatalogApi),
+  apiOf(CatalogApi),
   "catalog",
   (handlers) =>
     Effect.map(Catalogs, (catalogs) =>

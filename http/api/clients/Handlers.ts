@@ -1,12 +1,12 @@
 import { data } from "#http/answers/envelope.ts"
-import { alone } from "#http/answers/group.ts"
+import { apiOf } from "#http/answers/group.ts"
 import { OAuthClients } from "#src/oauth/Clients.ts"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { ClientsApi } from "./Api.ts"
 
 export const ClientsHandlers = HttpApiBuilder.group(
-  alone(ClientsApi),
+  apiOf(ClientsApi),
   "clients",
   (handlers) =>
     Effect.map(

@@ -1,5 +1,5 @@
 import { Data, data } from "#http/answers/envelope.ts"
-import { alone } from "#http/answers/group.ts"
+import { apiOf } from "#http/answers/group.ts"
 import { Deployment } from "#src/deployments/Deployment.ts"
 import { Deployments } from "#src/deployments/Deployments.ts"
 import { Lifecycle } from "#src/deployments/Lifecycle.ts"
@@ -17,7 +17,7 @@ const prefersAsync = Effect.map(
 )
 
 export const DeploymentsHandlers = HttpApiBuilder.group(
-  alone(DeploymentsApi),
+  apiOf(DeploymentsApi),
   "deployments",
   (handlers) =>
     Effect.gen(function*() {

@@ -1,5 +1,5 @@
 import { data } from "#http/answers/envelope.ts"
-import { alone } from "#http/answers/group.ts"
+import { apiOf } from "#http/answers/group.ts"
 import { Directory } from "#src/directory/Directory.ts"
 import { ServerMetadataReads } from "#src/directory/ServerMetadata.ts"
 import { Listings } from "#src/listings/Listings.ts"
@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import { DirectoryApi } from "./Api.ts"
 
 export const DirectoryHandlers = HttpApiBuilder.group(
-  alone(DirectoryApi),
+  apiOf(DirectoryApi),
   "directory",
   (handlers) =>
     Effect.gen(function*() {

@@ -1,5 +1,5 @@
 import { Data, data } from "#http/answers/envelope.ts"
-import { alone } from "#http/answers/group.ts"
+import { apiOf } from "#http/answers/group.ts"
 import { Environment } from "#src/servers/Environment.ts"
 import { EnvironmentVariable, NamedVariable } from "#src/servers/EnvironmentVariable.ts"
 import { decodeInput } from "#src/shared/Failure.ts"
@@ -13,7 +13,7 @@ const answer = ({ created, variable }: { created: boolean; variable: typeof Envi
   HttpServerResponse.unsafeJson(body(data(variable)), { status: created ? 201 : 200 })
 
 export const EnvironmentHandlers = HttpApiBuilder.group(
-  alone(EnvironmentApi),
+  apiOf(EnvironmentApi),
   "environment",
   (handlers) =>
     Effect.map(Environment, (environment) =>

@@ -1,11 +1,11 @@
-import { alone } from "#http/answers/group.ts"
+import { apiOf } from "#http/answers/group.ts"
 import { Grants } from "#src/oauth/Grants.ts"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { GrantsApi } from "./Api.ts"
 
 export const GrantsHandlers = HttpApiBuilder.group(
-  alone(GrantsApi),
+  apiOf(GrantsApi),
   "grants",
   (handlers) =>
     Effect.map(Grants, (grants) =>

@@ -2,7 +2,9 @@ import { RouteTraits } from "#http/traits/Traits.ts"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 
-/** Contract: `GET /v1/health`. Ours is `compute`: what runs machines here, what it enforces, and what this host lacks. */
+/**
+ * Contract: `GET /v1/health`. An addition is `compute`: the machine driver, what it enforces, and what this host lacks.
+ */
 export const HealthReport = Schema.Struct({
   status: Schema.Literal("ok", "degraded"),
   version: Schema.String,

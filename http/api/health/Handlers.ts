@@ -1,4 +1,4 @@
-import { alone } from "#http/answers/group.ts"
+import { apiOf } from "#http/answers/group.ts"
 import { version } from "#src/config/version.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { Health } from "#src/servers/Health.ts"
@@ -6,7 +6,7 @@ import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
 import { Clock, Effect } from "effect"
 import { HealthApi, type HealthReport } from "./Api.ts"
 
-export const HealthHandlers = HttpApiBuilder.group(alone(HealthApi), "health", (handlers) =>
+export const HealthHandlers = HttpApiBuilder.group(apiOf(HealthApi), "health", (handlers) =>
   Effect.gen(function*() {
     const health = yield* Health
     const { driver, guarantees } = yield* Machines

@@ -1,5 +1,5 @@
 import { data } from "#http/answers/envelope.ts"
-import { alone } from "#http/answers/group.ts"
+import { apiOf } from "#http/answers/group.ts"
 import { Imports } from "#src/imports/Imports.ts"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
@@ -7,7 +7,7 @@ import { ImportsApi } from "./Api.ts"
 import { CurrentUpload } from "./upload.ts"
 
 export const ImportsHandlers = HttpApiBuilder.group(
-  alone(ImportsApi),
+  apiOf(ImportsApi),
   "imports",
   (handlers) =>
     Effect.map(Imports, (imports) =>

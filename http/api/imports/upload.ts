@@ -10,7 +10,7 @@ import { createHash } from "node:crypto"
 
 type Failed = BadRequest | BodyTooSlow | FileTooLarge | Invalid
 
-/** The file of the request in hand: read when it is first asked for, and once. */
+/** The file of the current request, read once, on first use. */
 export class CurrentUpload extends Context.Reference<CurrentUpload>()("http/CurrentUpload", {
   defaultValue: (): Effect.Effect<Upload, Failed> =>
     Effect.suspend(() => Invalid.field("file", "is required: send it as multipart/form-data"))
@@ -19,16 +19,16 @@ export class CurrentUpload extends Context.Reference<CurrentUpload>()("http/Curr
 export const isMultipart = ({ headers }: HttpServerRequest.HttpServerRequest) =>
   /^\s*multipart\/form-data\s*(;|$)/i.test(headers["content-type"] ?? "")
 
-/** Ten megabytes in this time are 85 KiB a second. */
+/** 10 MB in this time are 85 KiB per second. */
 const maxTime = "2 minutes"
-/** What the parts' headers may add to a file. */
+/** Bytes that the parts' headers may add to a file. */
 const overhead = 64 * 1024
 
 const malformed = () => new BadRequest({ reason: "The body is not valid multipart/form-data (RFC 7578)" })
-const refusal = (error: MultipartError): Failed => error._tag === "ReachedLimit" ? new FileTooLarge() : malformed()
+const rejection = (error: MultipartError): Failed => error._tag === "ReachedLimit" ? new FileTooLarge() : malformed()
 
-/** What is wrong with a part, when it is not the file. */
-const faultOf = ({ filename, name }: PartInfo, isSecond: boolean) => {
+/** Why a part is not acceptable, or undefined. */
+const problemOf = ({ filename, name }: PartInfo, isSecond: boolean) => {
   if (name !== "file") return Invalid.field(name.slice(0, 100), "is not a known field")
   if (filename === undefined) return Invalid.field("file", "must be a file with a name that ends in .json or .csv")
   return isSecond ? Invalid.field("file", "must be one file") : undefined
@@ -36,7 +36,7 @@ const faultOf = ({ filename, name }: PartInfo, isSecond: boolean) => {
 
 type Settle = (result: Effect.Effect<Upload, Failed>) => void
 
-/** Puts the one file together from the pieces of a body. */
+/** Collects the file from the chunks of a body. */
 const collector = (contentType: string, settle: Settle) => {
   const chunks: Array<Uint8Array> = []
   let filename: string | undefined
@@ -47,17 +47,17 @@ const collector = (contentType: string, settle: Settle) => {
     isFile: () => true,
     onField: () => undefined,
     onFile: (info) => {
-      const fault = faultOf(info, filename !== undefined)
-      if (fault !== undefined) settle(fault)
+      const problem = problemOf(info, filename !== undefined)
+      if (problem !== undefined) settle(problem)
       else filename = info.filename
       return (chunk) => {
-        if (chunk === null || fault !== undefined) return
+        if (chunk === null || problem !== undefined) return
         size += chunk.length
         if (size > limits.fileBytes) settle(new FileTooLarge())
         else chunks.push(chunk)
       }
     },
-    onError: (error) => settle(refusal(error)),
+    onError: (error) => settle(rejection(error)),
     onDone: () =>
       settle(
         filename === undefined
@@ -68,8 +68,8 @@ const collector = (contentType: string, settle: Settle) => {
 }
 
 /**
- * Takes the one file in as it arrives. What is wrong ends the reading at once; the rest is thrown away as it comes, so
- * that a sender that only listens when it is done hears of it.
+ * Reads the file as it arrives. An error ends this at once; the rest of the body is discarded as it comes, so that a
+ * client that reads only after sending everything gets the response.
  */
 const receive = (request: HttpServerRequest.HttpServerRequest) =>
   Effect.async<Upload, Failed>((resume) => {
@@ -82,7 +82,7 @@ const receive = (request: HttpServerRequest.HttpServerRequest) =>
       source.resume()
       resume(result)
     }
-    /** The parser throws on some headers that are none, a name that is not percent-encoded rightly for one. */
+    /** The parser throws on some invalid headers, such as a name with broken percent-encoding. */
     const guarded = (work: () => void) => {
       try {
         work()
@@ -100,17 +100,17 @@ const receive = (request: HttpServerRequest.HttpServerRequest) =>
     source.on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut)
     return Effect.sync(() => settle(Effect.interrupt))
   }).pipe(
-    // A request's middleware can't be interrupted; this may.
+    // A request's middleware is uninterruptible; this must not be.
     Effect.interruptible,
     Effect.timeoutFail({ duration: maxTime, onTimeout: () => new BodyTooSlow() })
   )
 
-/** What a repetition of the request must be the same as: the boundary differs each time. */
+/** For `Idempotency-Key`: identifies the content, since the multipart boundary differs each time. */
 const fingerprint = ({ bytes, filename }: Upload) =>
   `${filename}\n${createHash("sha256").update(bytes).digest("base64url")}`
 
-/** The upload of a request, to be read when it is wanted, and the request whose text is its fingerprint. */
+/** The lazy upload of a request, and the request with the fingerprint as its text. */
 export const withUpload = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest) {
   const upload = yield* Effect.cached(receive(request))
-  return { given: withBody(request, { text: Effect.map(upload, fingerprint) }), upload }
+  return { request: withBody(request, { text: Effect.map(upload, fingerprint) }), upload }
 })

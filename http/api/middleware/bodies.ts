@@ -12,43 +12,43 @@ import { isUtf8 } from "node:buffer"
 import { type Readable } from "node:stream"
 import { deeperThan } from "./json-depth.ts"
 
-/** Bodies of ours are small; 1 MiB is far above the largest that fits its schema. */
+/** Our bodies are small: 1 MiB is far above the largest that its schema allows. */
 const maxBytes = 1024 * 1024
-/** A form of ours has a handful of fields. */
+/** Our forms have a handful of fields. */
 const maxFormBytes = 64 * 1024
-/** A megabyte in this time is 17 KiB a second. */
+/** 1 MiB in this time is 17 KiB per second. */
 const maxTime = "60 seconds"
-/** Nothing of ours nests a tenth as deep. */
+/** Ten times the depth of our deepest body. */
 const maxDepth = 100
 
 const isForm = (contentType: string | undefined) =>
   /^\s*application\/x-www-form-urlencoded\s*(;|$)/i.test(contentType ?? "")
 
-/** The charset that a body is said to have; of JSON there is one (RFC 8259 §8.1), US-ASCII being a part of it. */
+/** The declared charset of a body; JSON is UTF-8 (RFC 8259 §8.1), of which US-ASCII is a subset. */
 const charsetOf = (contentType = "") => /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1]
 const isReadable = (charset: string | undefined) => charset === undefined || /^(utf-?8|us-ascii)$/i.test(charset)
 
-/** A JSON media type (RFC 6839 §3.1), or none said. */
+/** A JSON media type (RFC 6839 §3.1), or none. */
 const isJson = (contentType: string | undefined) =>
   contentType === undefined || /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)
 
 const hasBody = ({ headers }: HttpServerRequest.HttpServerRequest) =>
   headers["transfer-encoding"] !== undefined || !/^0*$/.test(headers["content-length"] ?? "")
 
-/** JSON is UTF-8 (RFC 8259 §8.1); bytes that are not would be stored as something nobody sent. */
+/** JSON is UTF-8 (RFC 8259 §8.1); other bytes would be stored as text that nobody sent. */
 const textOf = (bytes: Buffer) =>
   isUtf8(bytes) ? Effect.succeed(bytes.toString("utf8")) : new BadRequest({ reason: "The body is not UTF-8" })
 
-const notDeep = (text: string) =>
+const limitDepth = (text: string) =>
   deeperThan(text, maxDepth)
     ? new BadRequest({ reason: `The body is nested more than ${maxDepth} levels deep` })
     : Effect.succeed(text)
 
 /**
- * Reads a body within the limits. What is beyond them is thrown away as it comes, and the connection ends after the
- * answer, so that a sender that only listens when it is done hears the 413.
+ * Reads a body within the limits. The rest of a larger one is discarded as it comes, and the connection ends after the
+ * response, so that a client that reads only after sending everything gets the 413.
  */
-export const read = (source: Readable, most: number) =>
+export const read = (source: Readable, limit: number) =>
   Effect.async<string, BodyTooLarge | BadRequest>((resume) => {
     const chunks: Array<Buffer> = []
     let size = 0
@@ -59,7 +59,7 @@ export const read = (source: Readable, most: number) =>
     }
     const onData = (chunk: Buffer) => {
       size += chunk.length
-      if (size > most) settle(new BodyTooLarge({ most }))
+      if (size > limit) settle(new BodyTooLarge({ limit }))
       else chunks.push(chunk)
     }
     const onEnd = () => settle(textOf(Buffer.concat(chunks)))
@@ -67,20 +67,20 @@ export const read = (source: Readable, most: number) =>
     source.on("data", onData).on("end", onEnd).on("error", onError)
     return Effect.sync(() => void source.off("data", onData).off("end", onEnd).off("error", onError).resume())
   }).pipe(
-    // A request's middleware can't be interrupted; this may.
+    // A request's middleware is uninterruptible; this must not be.
     Effect.interruptible,
     Effect.timeoutFail({ duration: maxTime, onTimeout: () => new BodyTooSlow() })
   )
 
-const empty = "The body is empty, and must be JSON"
+const emptyBody = "The body is empty, and must be JSON"
 
 const parse = ({ body }: Traits, text: string): Effect.Effect<unknown, BadRequest | NotJsonRpc> =>
   body === "message" ? Effect.suspend(() => parseJsonRpc(text)) : Effect.try({
     try: (): unknown => JSON.parse(text),
-    catch: () => new BadRequest({ reason: text.trim() === "" ? empty : "The body is not valid JSON" })
+    catch: () => new BadRequest({ reason: text.trim() === "" ? emptyBody : "The body is not valid JSON" })
   })
 
-/** As JSON by whatever name. */
+/** Sets the content type of plain JSON, whatever JSON type was sent. */
 const withJson = (request: HttpServerRequest.HttpServerRequest, traits: Traits, text: string) =>
   withBody(request, {
     headers: Headers.set(request.headers, "content-type", "application/json"),
@@ -113,39 +113,39 @@ const readJson = Effect.fnUntraced(function*(
   if (!isReadable(charset)) {
     return yield* new BadRequest({ reason: `The body must be JSON in UTF-8, not ${charset?.slice(0, 40)}` })
   }
-  if (Number(request.headers["content-length"] ?? 0) > maxBytes) return yield* new BodyTooLarge({ most: maxBytes })
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes) return yield* new BodyTooLarge({ limit: maxBytes })
   const text = yield* read(NodeHttpServerRequest.toIncomingMessage(request), maxBytes)
-  return withJson(request, traits, yield* notDeep(text))
+  return withJson(request, traits, yield* limitDepth(text))
 })
 
-/** A message that is no good is told of where it is asked for: the credential is looked at first. */
+/** A message's error is reported only when the message is read, so that the credential is checked first. */
 const readMessage = (request: HttpServerRequest.HttpServerRequest, traits: Traits) =>
   Effect.catchTag(
     readJson(request, traits),
     "BadRequest",
-    (fault) => Effect.succeed(withBody(request, { text: Effect.fail(fault), json: Effect.fail(fault) }))
+    (error) => Effect.succeed(withBody(request, { text: Effect.fail(error), json: Effect.fail(error) }))
   )
 
 const readAs = { json: readJson, file: readJson, form: readForm, message: readMessage } as const
 
 /**
- * Bodies are JSON within a limit. A form or a text, which a page of elsewhere can post with the reader's cookies, is not
- * taken for it. Forms are for the endpoints of OAuth (RFC 6749 appendix B), which take no cookies, and for the pages,
- * which check where a form comes from (http/pages/form.ts); nothing else is taken there. Where none was sent, what takes
- * one says so.
+ * Limits and parses bodies. They are JSON: a form or plain text, which another site's page can post with the user's
+ * cookies, is rejected. Only two kinds of route take forms, and nothing else: the OAuth endpoints (RFC 6749 appendix
+ * B), which ignore cookies, and the pages, which check a form's origin (http/pages/form.ts). A missing body is reported
+ * by the route that needs it.
  */
-export const bounded = routeMiddleware<Effect.Effect.Error<ReturnType<typeof readJson | typeof withUpload>>>(
+export const withBoundedBody = routeMiddleware<Effect.Effect.Error<ReturnType<typeof readJson | typeof withUpload>>>(
   (request, { traits }, app) => {
     if (traits.body === "file" && isMultipart(request)) {
-      return Effect.flatMap(withUpload(request), ({ given, upload }) =>
+      return Effect.flatMap(withUpload(request), ({ request: fingerprinted, upload }) =>
         app.pipe(
-          Effect.provideService(HttpServerRequest.HttpServerRequest, given),
+          Effect.provideService(HttpServerRequest.HttpServerRequest, fingerprinted),
           Effect.provideService(CurrentUpload, upload)
         ))
     }
     const withoutBody = !hasBody(request)
     if (withoutBody && (traits.body === "form" || !HttpMethod.hasBody(request.method))) return app
-    const read = withoutBody ? Effect.succeed(withJson(request, traits, "")) : readAs[traits.body](request, traits)
-    return Effect.flatMap(read, (given) => Effect.provideService(app, HttpServerRequest.HttpServerRequest, given))
+    const parsing = withoutBody ? Effect.succeed(withJson(request, traits, "")) : readAs[traits.body](request, traits)
+    return Effect.flatMap(parsing, (parsed) => Effect.provideService(app, HttpServerRequest.HttpServerRequest, parsed))
   }
 )

@@ -14,7 +14,7 @@ import { Effect, Option, Predicate } from "effect"
 const textOf = ({ body }: HttpServerResponse.HttpServerResponse) =>
   body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : ""
 
-const stored = (response: HttpServerResponse.HttpServerResponse): StoredResponse => ({
+const toStored = (response: HttpServerResponse.HttpServerResponse): StoredResponse => ({
   status: response.status,
   contentType: response.body.contentType ?? null,
   location: response.headers["location"] ?? null,
@@ -22,13 +22,13 @@ const stored = (response: HttpServerResponse.HttpServerResponse): StoredResponse
   body: textOf(response)
 })
 
-const restored = ({ body, contentType, cookies, location, status }: StoredResponse) => {
+const fromStored = ({ body, contentType, cookies, location, status }: StoredResponse) => {
   const headers = location === null ? {} : { location }
   const empty = HttpServerResponse.empty({ status, headers, cookies: Cookies.fromSetCookie(cookies) })
   return body === "" ? empty : HttpServerResponse.setBody(empty, HttpBody.text(body, contentType ?? "application/json"))
 }
 
-/** A user's sessions may all do the same; what an API key may do is its own. */
+/** A user's sessions have equal rights; each API key has its own. */
 const idempotencyHolder = ({ credential }: Actor) => credential.kind === "session" ? "session" : credential.id
 
 const emailIn = (text: string) =>
@@ -41,12 +41,12 @@ const emailIn = (text: string) =>
   )
 
 /**
- * Whose a key is: an account's and its credential's. Who signs up has neither: the key is that of the e-mail address and
- * of where it comes from, so that two people who chose the same key don't hear of each other, nobody elsewhere can try
- * passwords with it, and the answer, which holds a session, goes to who sends the same again.
+ * The owner of a key: the account and its credential. A sign-up has neither, so its owner is the e-mail address with
+ * the IP address: two people who chose the same key don't affect each other, nobody elsewhere can try passwords with
+ * it, and the response, which holds a session, goes only to a repeat from the same place.
  */
 const ownerOf = (caller: Caller, { idempotency }: Traits, text: string, address: string) => {
-  if (caller._tag === "Known") {
+  if (caller._tag === "Authenticated") {
     return Option.some({ accountId: caller.actor.accountId, holder: idempotencyHolder(caller.actor) })
   }
   return Option.map(
@@ -64,7 +64,7 @@ const withKey = <E, R>(
 ) =>
   Effect.gen(function*() {
     const caller = yield* CurrentCaller
-    if (caller._tag !== "Known" && traits.idempotency !== "email") return yield* app
+    if (caller._tag !== "Authenticated" && traits.idempotency !== "email") return yield* app
     const text = yield* request.text
     const owner = ownerOf(caller, traits, text, yield* CallerAddress)
     if (Option.isNone(owner)) return yield* app
@@ -73,14 +73,14 @@ const withKey = <E, R>(
       Effect.catchAllCause((cause) =>
         Effect.map(failureOf(request, cause), (failure) => errorResponse(traits, failure))
       ),
-      Effect.map(stored)
+      Effect.map(toStored)
     )
-    return yield* Effect.map(idempotency.once({ ...owner.value, key, content }, run), restored)
+    return yield* Effect.map(idempotency.once({ ...owner.value, key, content }, run), fromStored)
   })
 
 type KeyError = Effect.Effect.Error<ReturnType<typeof withKey<never, never>>>
 
-/** Answers a repeated POST with its first answer, when the caller sent an `Idempotency-Key`. */
+/** Replays the first response to a repeated POST with the same `Idempotency-Key`. */
 export const idempotent = (idempotency: Idempotency) =>
   routeMiddleware<KeyError>((request, { traits }, app) => {
     const key = request.headers["idempotency-key"]

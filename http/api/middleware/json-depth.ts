@@ -2,8 +2,8 @@ const quote = 0x22
 const backslash = 0x5c
 
 /**
- * Whether a JSON text nests deeper than so many levels (RFC 8259 §9 lets a parser set a limit). What reads a body
- * later, and what tells the caller of its faults, is recursive: a stack's depth must not be the caller's to choose.
+ * Whether a JSON text nests deeper than so many levels (RFC 8259 §9 lets a parser set a limit). Decoding a body, and
+ * formatting its errors, is recursive: a caller must not control the depth of the stack.
  */
 export const deeperThan = (text: string, levels: number) => {
   let depth = 0

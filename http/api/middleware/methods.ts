@@ -3,7 +3,7 @@ import { failsWith } from "#src/shared/Failure.ts"
 import { HttpServerResponse } from "@effect/platform"
 import { Effect, Schema } from "effect"
 
-/** The path is known, and does something for other methods (RFC 9110 §15.5.6). */
+/** The path exists for other methods (RFC 9110 §15.5.6). */
 class MethodNotAllowed extends Schema.TaggedError<MethodNotAllowed>()(
   "MethodNotAllowed",
   { method: Schema.String, allow: Schema.Array(Schema.String) },
@@ -15,8 +15,8 @@ class MethodNotAllowed extends Schema.TaggedError<MethodNotAllowed>()(
 }
 
 /**
- * What the router does not have at a path that it has for other methods: OPTIONS tells them, any other method is 405
- * with them. Only the form of the path counts, whatever it names and whoever asks.
+ * For a path that has routes for other methods only: OPTIONS lists them, any other method is 405. Only the form of the
+ * path counts, not whether its ids exist or who the caller is.
  */
 export const withMethods = routeMiddleware<MethodNotAllowed>(({ method }, { allow, known }, app) => {
   if (known || allow.length === 0) return app

@@ -10,17 +10,17 @@ const decoded = (text: string) => {
   }
 }
 
-/** The parameter that can't be decoded, by name; empty when it is the name that can't. */
+/** The name of the parameter that can't be decoded; empty when its name can't. */
 const undecodable = (url: string) => {
   const at = url.indexOf("?")
   const pairs = at === -1 ? [] : url.slice(at + 1).split("&")
-  const bad = pairs.find((pair) => decoded(pair) === undefined)
-  return bad === undefined ? undefined : decoded(bad.split("=", 1)[0] ?? "") ?? ""
+  const broken = pairs.find((pair) => decoded(pair) === undefined)
+  return broken === undefined ? undefined : decoded(broken.split("=", 1)[0] ?? "") ?? ""
 }
 
 /**
- * A query whose percent-encoding is broken is refused: read leniently it would be answered, and with something else than
- * was asked for.
+ * Rejects a query with broken percent-encoding: a lenient reading would answer a different request than the one that
+ * was meant.
  */
 export const withReadableQuery = routeMiddleware<BadRequest>(({ url }, { traits }, app) => {
   const name = traits.strictQuery ? undecodable(url) : undefined

@@ -8,7 +8,7 @@ import { oauthPaths } from "#src/oauth/server-metadata.ts"
 import { Tokens } from "#src/oauth/Tokens.ts"
 import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
-import { answer, noStore, refusal } from "./answer.ts"
+import { answer, noStore, errorAnswer } from "./answer.ts"
 
 const form = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
   request.text.pipe(
@@ -16,10 +16,10 @@ const form = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     Effect.orElseSucceed(() => new URLSearchParams())
   ))
 
-/** The scheme a client tried to authenticate with: RFC 6749 §5.2 wants it named in the answer. */
-const tried = (header: string) => /^[A-Za-z][\w-]*/.exec(header)?.[0] ?? "Basic"
+/** The authentication scheme that the client used: RFC 6749 §5.2 requires it in the response. */
+const schemeOf = (header: string) => /^[A-Za-z][\w-]*/.exec(header)?.[0] ?? "Basic"
 
-/** Public clients send `client_id` and nothing to prove it. A secret in a header was never one of ours. */
+/** Public clients send `client_id` without authentication. Clients here have no secrets to send in a header. */
 const publicClient = (
   run: (form: URLSearchParams) => Effect.Effect<HttpServerResponse.HttpServerResponse, OAuthError>
 ) =>
@@ -28,9 +28,9 @@ const publicClient = (
     const sent = headers["authorization"]
     if (sent !== undefined) {
       const reason = oauthError("invalid_client", "clients here have no secret: send client_id in the body alone")
-      return refusal(reason, { "www-authenticate": `${tried(sent)} realm="oauth"` })
+      return errorAnswer(reason, { "www-authenticate": `${schemeOf(sent)} realm="oauth"` })
     }
-    return yield* Effect.catchAll(Effect.flatMap(form, run), (error) => Effect.succeed(refusal(error)))
+    return yield* Effect.catchAll(Effect.flatMap(form, run), (error) => Effect.succeed(errorAnswer(error)))
   })
 
 const token = Effect.map(
@@ -41,7 +41,7 @@ const token = Effect.map(
 const done = HttpServerResponse.empty({ status: 200, headers: { ...openHeaders, ...noStore } })
 const revoke = Effect.map(Revocation, (revocation) => publicClient((form) => Effect.as(revocation.revoke(form), done)))
 
-const notAMachine = refusal(
+const notAMachine = errorAnswer(
   oauthError("invalid_token", "send the server's PLATFORM_MCP_REPLAY_TOKEN as Authorization: Bearer"),
   { "www-authenticate": "Bearer error=\"invalid_token\"" }
 )
@@ -49,8 +49,8 @@ const introspect = Effect.map(Introspection, (introspection) =>
   Effect.gen(function*() {
     const caller = yield* CurrentCaller
     if (caller._tag !== "Machine") return notAMachine
-    const asked = Effect.flatMap(form, (form) => introspection.introspect(caller.machine, form))
-    return yield* Effect.match(asked, { onFailure: (error) => refusal(error), onSuccess: (found) => answer(found) })
+    const response = Effect.flatMap(form, (form) => introspection.introspect(caller.machine, form))
+    return yield* Effect.match(response, { onFailure: (error) => errorAnswer(error), onSuccess: (body) => answer(body) })
   }))
 
 /** The endpoints that take forms: `token` (RFC 6749 §3.2), `revoke` (RFC 7009) and `introspect` (RFC 7662). */

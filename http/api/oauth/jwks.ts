@@ -5,7 +5,7 @@ import { SigningKeys } from "#src/oauth/SigningKeys.ts"
 import { HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 
-/** The keys that access tokens are signed with (RFC 7517 §5). Anybody may read it. */
+/** The public keys of access tokens (RFC 7517 §5). Public. */
 export const jwks = Effect.map(
   SigningKeys,
   (keys) =>

@@ -5,7 +5,7 @@ import { metadataPaths, openidMetadata, serverMetadata } from "#src/oauth/server
 import { HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 
-/** The authorization server's metadata at every path that clients look at (RFC 8414 §3; MCP 2025-11-25). */
+/** The authorization server's metadata at every path that clients try (RFC 8414 §3; MCP 2025-11-25). */
 export const MetadataRoutes = rawRoutes((add) =>
   Effect.gen(function*() {
     const settings = yield* CurrentSettings

@@ -5,17 +5,17 @@ import { oauthPaths } from "#src/oauth/server-metadata.ts"
 import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 
-/** RFC 7591 §3.2: neither what was registered nor why it was refused is to be cached. */
+/** RFC 7591 §3.2: neither a registration nor an error may be cached. */
 const answer = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
   HttpServerResponse.unsafeJson(body, {
     status,
     headers: { ...openHeaders, "cache-control": "no-store", pragma: "no-cache", ...headers }
   })
 
-const refused = (status: number, error: string, description: string, headers?: Readonly<Record<string, string>>) =>
+const errorAnswer = (status: number, error: string, description: string, headers?: Readonly<Record<string, string>>) =>
   answer(status, { error, error_description: description }, headers)
 
-const notJson = refused(400, "invalid_client_metadata", "The body is not JSON")
+const notJson = errorAnswer(400, "invalid_client_metadata", "The body is not JSON")
 
 const register = (clients: OAuthClients) =>
   Effect.gen(function*() {
@@ -25,14 +25,14 @@ const register = (clients: OAuthClients) =>
   }).pipe(Effect.catchTags({
     RequestError: () => Effect.succeed(notJson),
     UnknownException: () => Effect.succeed(notJson),
-    RegistrationError: ({ description, error }) => Effect.succeed(refused(400, error, description)),
+    RegistrationError: ({ description, error }) => Effect.succeed(errorAnswer(400, error, description)),
     TooManyRegistrations: ({ message, retryAfter }) =>
-      Effect.succeed(refused(429, "temporarily_unavailable", message, { "retry-after": String(retryAfter) }))
+      Effect.succeed(errorAnswer(429, "temporarily_unavailable", message, { "retry-after": String(retryAfter) }))
   }))
 
 /**
- * `POST /api/v1/oauth/register`: dynamic client registration (RFC 7591 §3), open to anybody, counted by address. A page
- * of any origin may register itself: it sends no cookies, and gets nothing but an id.
+ * `POST /api/v1/oauth/register`: dynamic client registration (RFC 7591 §3), open to anybody, rate-limited by address.
+ * Pages of any origin may register: cookies are ignored, and the response holds nothing but an id.
  */
 export const RegisterRoute = rawRoutes((add) =>
   Effect.flatMap(OAuthClients, (clients) =>

@@ -1,5 +1,5 @@
 import { data } from "#http/answers/envelope.ts"
-import { alone } from "#http/answers/group.ts"
+import { apiOf } from "#http/answers/group.ts"
 import { ApiKeys } from "#src/projects/ApiKeys.ts"
 import { Projects } from "#src/projects/Projects.ts"
 import { HttpApiBuilder } from "@effect/platform"
@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { ProjectsApi } from "./Api.ts"
 
 export const ProjectsHandlers = HttpApiBuilder.group(
-  alone(ProjectsApi),
+  apiOf(ProjectsApi),
   "projects",
   (handlers) =>
     Effect.gen(function*() {

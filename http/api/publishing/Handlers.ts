@@ -1,12 +1,12 @@
 import { data } from "#http/answers/envelope.ts"
-import { alone } from "#http/answers/group.ts"
+import { apiOf } from "#http/answers/group.ts"
 import { Publishing } from "#src/publishing/Publishing.ts"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { PublishingApi } from "./Api.ts"
 
 export const PublishingHandlers = HttpApiBuilder.group(
-  alone(PublishingApi),
+  apiOf(PublishingApi),
   "publishing",
   (handlers) =>
     Effect.map(

@@ -1,5 +1,5 @@
 import { data } from "#http/answers/envelope.ts"
-import { alone } from "#http/answers/group.ts"
+import { apiOf } from "#http/answers/group.ts"
 import { requireActor } from "#http/callers/Authentication.ts"
 import { rawRoutes } from "#http/traits/RawRoutes.ts"
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
@@ -8,10 +8,10 @@ import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 import { ReadyConfigApi } from "./Api.ts"
 
-/** What is shown depends on the credential. */
+/** The response depends on the credential. */
 const caching = { "cache-control": "private, max-age=10", vary: "Authorization, Cookie" }
 
-/** Written as it was made: to encode 5,000 items by their schema would take longer than to make them. */
+/** Not encoded by a schema: for 5,000 items that would take longer than building them. */
 const answer = (configs: ReadyConfigs, businessId: string) =>
   Effect.map(
     configs.get(businessId),
@@ -19,13 +19,13 @@ const answer = (configs: ReadyConfigs, businessId: string) =>
   )
 
 export const ReadyConfigHandlers = HttpApiBuilder.group(
-  alone(ReadyConfigApi),
+  apiOf(ReadyConfigApi),
   "readyConfig",
   (handlers) =>
     Effect.map(ReadyConfigs, (configs) => handlers.handleRaw("get", ({ path }) => answer(configs, path.businessId)))
 )
 
-/** No path of a router has a parameter that is empty, and the contract has an answer for it. */
+/** The contract defines a response for an empty id, which router parameters can't match. */
 export const NamelessConfigRoute = rawRoutes((add) =>
   Effect.flatMap(ReadyConfigs, (configs) =>
     add(

@@ -16,8 +16,8 @@ const names = (ifNoneMatch: string, tag: string) =>
 const reason = "Send the server's PLATFORM_MCP_REPLAY_TOKEN as Authorization: Bearer"
 
 /**
- * A hosted server asks for the configuration of the business it speaks for, and of no other: what it is deployed with,
- * as it is now. Asked again with the tag of the last answer, it hears 304 while nothing has changed.
+ * A hosted server reads the configuration of its own business, and of no other: that of its deployment, in its current
+ * state. With the tag of the last response it gets 304 while nothing has changed.
  */
 export const SelfConfigRoute = rawRoutes((add) =>
   Effect.flatMap(ReadyConfigs, (configs) =>

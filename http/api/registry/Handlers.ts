@@ -1,11 +1,11 @@
-import { alone } from "#http/answers/group.ts"
+import { apiOf } from "#http/answers/group.ts"
 import { Subregistry } from "#src/directory/Subregistry.ts"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { RegistryApi } from "./Api.ts"
 
 export const RegistryHandlers = HttpApiBuilder.group(
-  alone(RegistryApi),
+  apiOf(RegistryApi),
   "registry",
   (handlers) =>
     Effect.map(Subregistry, (registry) =>

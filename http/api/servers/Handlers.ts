@@ -1,5 +1,5 @@
 import { data } from "#http/answers/envelope.ts"
-import { alone } from "#http/answers/group.ts"
+import { apiOf } from "#http/answers/group.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { HttpApiBuilder } from "@effect/platform"
@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { ServersApi } from "./Api.ts"
 import { logEvents, wantsEvents } from "./log-events.ts"
 
-export const ServersHandlers = HttpApiBuilder.group(alone(ServersApi), "servers", (handlers) =>
+export const ServersHandlers = HttpApiBuilder.group(apiOf(ServersApi), "servers", (handlers) =>
   Effect.gen(function*() {
     const servers = yield* Servers
     const logs = yield* ServerLogs

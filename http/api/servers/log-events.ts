@@ -10,7 +10,7 @@ export const wantsEvents = ({ headers }: HttpServerRequest.HttpServerRequest) =>
 
 const event = (entry: typeof LogEntry.Type) => `event: log\nid: ${entry.id}\ndata: ${encode(entry)}\n\n`
 
-/** Proxies and clients drop a stream that stays silent. */
+/** Proxies and clients close a silent stream. */
 const keepAlive = Stream.fromSchedule(Schedule.spaced(Duration.seconds(15))).pipe(Stream.map(() => ": keep-alive\n\n"))
 
 /**

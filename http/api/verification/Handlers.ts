@@ -1,12 +1,12 @@
 import { data } from "#http/answers/envelope.ts"
-import { alone } from "#http/answers/group.ts"
+import { apiOf } from "#http/answers/group.ts"
 import { Verification } from "#src/businesses/Verification.ts"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { VerificationApi } from "./Api.ts"
 
 export const VerificationHandlers = HttpApiBuilder.group(
-  alone(VerificationApi),
+  apiOf(VerificationApi),
   "verification",
   (handlers) =>
     Effect.map(Verification, (verification) =>

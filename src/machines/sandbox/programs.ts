@@ -12,7 +12,7 @@ export const locate = (program: string): string | undefined =>
 const launchers = ["/bin/sh", "unshare", "mount", process.execPath]
 
 /** A message when a program that existed when the tier was chosen is missing: no machine can start without it. */
-export const goneProgram = ({ name, programs }: Pick<Tier, "name" | "programs">): string | undefined => {
+export const missingProgram = ({ name, programs }: Pick<Tier, "name" | "programs">): string | undefined => {
   const missing = [...launchers, ...programs].find((program) => locate(program) === undefined)
   return missing === undefined
     ? undefined

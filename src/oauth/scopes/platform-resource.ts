@@ -4,14 +4,14 @@ import { Schema } from "effect"
 import { offlineAccess } from "./scopes.ts"
 
 /** The paths of our own MCP endpoint, by transport. */
-export const doors = ["mcp", "sse"] as const
-export type Door = typeof doors[number]
+export const mcpEndpoints = ["mcp", "sse"] as const
+export type McpEndpoint = typeof mcpEndpoints[number]
 
 /**
  * The resource URLs of our own MCP endpoint: clients compare the resource with the URL they were given (RFC 9728 §3.3),
  * so the older transport's URL is a resource, too. A token for either is valid at both.
  */
-export const platformResources = ({ baseUrl }: Pick<Settings, "baseUrl">): Readonly<Record<Door, string>> => ({
+export const platformResources = ({ baseUrl }: Pick<Settings, "baseUrl">): Readonly<Record<McpEndpoint, string>> => ({
   mcp: `${baseUrl}/mcp`,
   sse: `${baseUrl}/sse`
 })
@@ -26,8 +26,8 @@ export const grantedScopes = (scope: string): ReadonlySet<GrantedScope> =>
   new Set(scope.split(" ").filter(isPlatformScope))
 
 /** The protected-resource document of our MCP endpoint (RFC 9728 §2). */
-export const platformResourceMetadata = (settings: Pick<Settings, "authUrl" | "baseUrl">, door: Door) => ({
-  resource: platformResources(settings)[door],
+export const platformResourceMetadata = (settings: Pick<Settings, "authUrl" | "baseUrl">, endpoint: McpEndpoint) => ({
+  resource: platformResources(settings)[endpoint],
   authorization_servers: [settings.authUrl],
   scopes_supported: [...platformScopes, offlineAccess],
   bearer_methods_supported: ["header"],
