@@ -9,12 +9,12 @@ import pg from "pg"
 import { embedded, type EmbeddedAddress } from "./Embedded.ts"
 import { MigrationsLive } from "./Migrate.ts"
 import { measurePool } from "./pool-metrics.ts"
-import { giveUpOnSilence, usualMillis } from "./statement-limit.ts"
+import { closeOnSilence, defaultMillis } from "./statement-limit.ts"
 
 /** A PostgreSQL URL, or the address of the embedded server. */
 export type DatabaseSource = Redacted.Redacted | EmbeddedAddress
 
-/** How `pg` is told of it. */
+/** Its connection options for `pg`. */
 export const addressOf = (source: DatabaseSource) =>
   Redacted.isRedacted(source) ? { connectionString: Redacted.value(source) } : source
 
@@ -44,24 +44,24 @@ const makePool = (source: DatabaseSource, maxConnections: number) => {
     max: maxConnections,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
-    // A cut network is noticed, and connections move on after a failover.
+    // Detects a broken network, and moves connections to the new server after a failover.
     keepAlive: true,
     maxLifetimeSeconds: 3600,
-    // A peer that is gone is noticed in half a minute while nothing is asked of it, too.
+    // Detects a dead peer within half a minute, also on idle connections.
     keepAliveInitialDelayMillis: 20_000,
-    statement_timeout: usualMillis,
+    statement_timeout: defaultMillis,
     idle_in_transaction_session_timeout: 60_000
   })
-  // An idle connection that breaks (a restart of the database) is dropped by the pool; without a listener Node ends.
+  // The pool drops an idle connection that breaks (as in a restart of the database); without a listener Node exits.
   pool.on("error", () => undefined)
-  pool.on("connect", (client) => giveUpOnSilence(client))
+  pool.on("connect", (client) => closeOnSilence(client))
   return pool
 }
 
-const Facts = Schema.Struct({ version: Schema.Number, encoding: Schema.String, replica: Schema.Boolean })
+const ServerFacts = Schema.Struct({ version: Schema.Number, encoding: Schema.String, replica: Schema.Boolean })
 
-/** The first contact. A server that is still starting is waited for; anything else is told at once. */
-const firstContact = (pool: pg.Pool) =>
+/** The first query. Waits for a server that is still starting; any other error fails at once. */
+const checkServer = (pool: pg.Pool) =>
   Effect.tryPromise(() =>
     pool.query(
       `SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding,
@@ -73,11 +73,11 @@ const firstContact = (pool: pg.Pool) =>
       schedule: Schedule.spaced("200 millis"),
       times: 150
     }),
-    Effect.flatMap(({ rows }) => Schema.decodeUnknown(Facts)(rows[0]))
+    Effect.flatMap(({ rows }) => Schema.decodeUnknown(ServerFacts)(rows[0]))
   )
 
-/** Why the server can't be used, if so. */
-export const problemOf = ({ encoding, replica, version }: typeof Facts.Type) => {
+/** Why the server can't be used, or undefined. */
+export const problemOf = ({ encoding, replica, version }: typeof ServerFacts.Type) => {
   if (version < 140000) return new Error(`it is version ${Math.floor(version / 10000)}, 14 or newer is needed`)
   if (encoding !== "UTF8") return new Error(`its encoding is ${encoding}, UTF8 is needed`)
   return replica ? new Error("it is a read-only replica") : undefined
@@ -89,7 +89,7 @@ const pool = (source: DatabaseSource, maxConnections: number) =>
     (pool) => Effect.promise(() => pool.end()).pipe(Effect.interruptible, Effect.timeoutOption("2 seconds"))
   ).pipe(
     Effect.tap((pool) =>
-      Effect.flatMap(firstContact(pool), (facts) => {
+      Effect.flatMap(checkServer(pool), (facts) => {
         const problem = problemOf(facts)
         return problem === undefined ? Effect.void : Effect.fail(problem)
       })
@@ -98,8 +98,8 @@ const pool = (source: DatabaseSource, maxConnections: number) =>
   )
 
 /**
- * `SqlClient` and `PgClient` on a pool: names are camelCase in code and snake_case in SQL, JSON is left as it is.
- * The pool recovers by itself after the database was away. `isMeasured`: its connections are counted in the metrics.
+ * `SqlClient` and `PgClient` on a pool: names are camelCase in code and snake_case in SQL, JSON is unchanged. The pool
+ * recovers by itself after a database outage. `isMeasured`: the metrics count its connections.
  */
 export const clientLayer = (source: DatabaseSource, maxConnections = 10, isMeasured = false) =>
   Layer.unwrapScoped(Effect.gen(function*() {
@@ -115,8 +115,8 @@ export const clientLayer = (source: DatabaseSource, maxConnections = 10, isMeasu
   }))
 
 /**
- * The database that the settings name; the embedded one is started when it does not run. `exclusive` is for who serves
- * the home alone, and makes the embedded one where there is none; a command beside a service makes nothing.
+ * The database of the settings; starts the embedded one if it does not run. `exclusive` is for the one process that
+ * serves the home, and creates the embedded database if there is none; commands beside a service create nothing.
  */
 export const databaseSource = Effect.fn("Sql.source")(function*(exclusive: boolean) {
   const { databaseUrl, home } = yield* CurrentSettings
@@ -136,7 +136,7 @@ const live = (exclusive: boolean) =>
     return Layer.provideMerge(MigrationsLive, client)
   }))
 
-/** The migrated database that the settings name, for `berth serve`: one process a home when it is the embedded one. */
+/** The migrated database of the settings, for `berth serve`; with the embedded one a single process for each home. */
 export const SqlLive: Layer.Layer<SqlClient.SqlClient | PgClient.PgClient, DatabaseError, CurrentSettings> = live(true)
 
 /** The same for commands that run beside a serving process (`berth admin …`). */

@@ -6,7 +6,7 @@ import { join } from "node:path"
 
 const database = "berth"
 
-/** Where the pool connects to. No password: the socket's directory is closed to everyone else. */
+/** The pool's connection. No password: other users can't enter the socket's directory. */
 export interface EmbeddedAddress {
   readonly host: string
   readonly port: number
@@ -17,16 +17,16 @@ export interface EmbeddedAddress {
 const ensureDatabase = ({ client }: Guard) =>
   Effect.tryPromise({
     try: async () => {
-      const known = await client.query("SELECT 1 FROM pg_database WHERE datname = $1", [database])
-      if (known.rowCount === 0) await client.query(`CREATE DATABASE ${database}`)
+      const existing = await client.query("SELECT 1 FROM pg_database WHERE datname = $1", [database])
+      if (existing.rowCount === 0) await client.query(`CREATE DATABASE ${database}`)
     },
     catch: (cause) => new DatabaseError({ message: `The embedded database can't be made: ${reasonOf(cause)}`, cause })
   }).pipe(
-    // Two that start at once: the slower one finds it made on the second look.
+    // Of two concurrent starts, the slower one finds the database on its next try.
     Effect.retry({ times: 3, schedule: Schedule.spaced("100 millis") })
   )
 
-/** Starts the server again when it dies under us. The pool reconnects by itself: the socket stays where it is. */
+/** Restarts the server when it dies. The pool reconnects by itself: the socket's path stays the same. */
 const supervise = (cluster: Cluster, guard: Ref.Ref<Guard>, options: GuardOptions) =>
   Ref.get(guard).pipe(
     Effect.flatMap(({ lost }) => Deferred.await(lost)),
@@ -42,9 +42,9 @@ const supervise = (cluster: Cluster, guard: Ref.Ref<Guard>, options: GuardOption
   )
 
 /**
- * A PostgreSQL server of our own below `{home}/postgres`: made when missing, started when not running, adopted when it
- * outlived a crash of ours, started again when it dies, stopped when the scope closes and nobody else uses it.
- * `exclusive` refuses a second process that serves the same home; a command that only looks in passes false.
+ * Our own PostgreSQL server below `{home}/postgres`: created when missing, started when not running, adopted when it
+ * outlived a crash of ours, restarted when it dies, stopped when the scope closes and nobody else uses it. `exclusive`
+ * rejects a second process that serves the same home; commands beside a service pass false.
  */
 export const embedded = Effect.fn("Embedded.start")(
   function*(home: string, options: Partial<GuardOptions> = {}) {
@@ -52,12 +52,12 @@ export const embedded = Effect.fn("Embedded.start")(
     const cluster = yield* prepare(join(home, "postgres"))
     const guard = yield* Effect.acquireRelease(
       Effect.flatMap(acquire(cluster, all), Ref.make),
-      (guard) => Effect.flatMap(Ref.get(guard), (held) => release(cluster, held))
+      (guard) => Effect.flatMap(Ref.get(guard), (current) => release(cluster, current))
     )
     yield* ensureDatabase(yield* Ref.get(guard))
     yield* Effect.forkScoped(supervise(cluster, guard, all))
     return { host: cluster.socketDirectory, port, user: superuser, database } satisfies EmbeddedAddress
   },
-  // Waiting for a real process needs real time, also where a test moves the clock.
+  // Waiting for a real process needs real time, also where a test sets the clock.
   Effect.withClock(Clock.make())
 )

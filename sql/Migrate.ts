@@ -4,7 +4,7 @@ import { Cause, Effect, Layer, Option, Predicate } from "effect"
 import { migrations } from "./migrations.ts"
 
 export const table = "berth_migrations"
-/** Any number will do, as long as every version of the program uses the same. */
+/** An arbitrary number, which every version of the program must share. */
 export const lock = 0x62657203
 
 type Migrations = typeof migrations
@@ -12,8 +12,8 @@ type Migrations = typeof migrations
 export const newestOf = (all: Migrations) => Math.max(0, ...Object.keys(all).map((name) => Number.parseInt(name, 10)))
 
 /**
- * All or nothing: one transaction, that of the lock. Whoever comes second waits, and then finds nothing to do.
- * The migrator's own lock is not enough: two first starts collide in making its table.
+ * All or nothing, in the transaction that holds the lock. A concurrent second process waits, and then finds nothing to
+ * do. The migrator's own lock is not enough: two first starts collide when they create its table.
  */
 const run = Effect.fnUntraced(function*(all: Migrations) {
   const sql = yield* SqlClient.SqlClient
@@ -28,14 +28,14 @@ const run = Effect.fnUntraced(function*(all: Migrations) {
   const done = yield* Migrator.make({})({ loader: Migrator.fromRecord(all), table })
   const newest = yield* sql`SELECT coalesce(max(migration_id), 0) AS id FROM ${sql(table)}`
   const id = Number(newest[0]?.["id"])
-  const known = newestOf(all)
-  if (id > known) {
-    yield* Effect.logWarning(`The database was migrated by a newer version (${id}) than this one knows (${known})`)
+  const newestKnown = newestOf(all)
+  if (id > newestKnown) {
+    yield* Effect.logWarning(`The database was migrated by a newer version (${id}) than this one knows (${newestKnown})`)
   }
   return done.map(([id, name]) => `${String(id).padStart(4, "0")}_${name}`)
 }, (effect) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(effect)))
 
-/** The migrator dies when a migration fails, and says which; what the server said lies below. */
+/** The migrator dies when a migration fails, and names it; the server's message is in the cause. */
 const sentence = (cause: Cause.Cause<unknown>) => {
   const error = Option.getOrElse(Cause.failureOption(cause), () => Cause.squash(cause))
   const inner = reasonOf(error)
@@ -54,5 +54,5 @@ export const migrate = (all: Migrations) =>
     )
   )
 
-/** The database is as this version needs it. Processes that start at the same time all succeed. */
+/** Migrates the database to this version. Processes that start at the same time all succeed. */
 export const MigrationsLive = Layer.effectDiscard(migrate(migrations))

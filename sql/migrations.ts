@@ -14,8 +14,8 @@ import { type SqlClient } from "@effect/sql"
 import { type Effect } from "effect"
 
 /**
- * Every migration, keyed by its file's name (`NNNN_name`), run in order of the number. A record, not a folder read at
- * run time, so that the bundle carries them. A migration that was released is never edited or renumbered.
+ * Every migration by its file's name (`NNNN_name`), run in the order of the numbers. A record, not a folder read at
+ * run time, so that the bundle contains them. A released migration is never edited or renumbered.
  */
 export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>> = {
   "0001_platform": platform,

@@ -1,9 +1,9 @@
 import type pg from "pg"
 
-/** How long a statement may take. Who needs longer says so to the server, with SET LOCAL in a transaction. */
-export const usualMillis = 15_000
-/** How much longer the server's own answer, that it took too long, is waited for. */
-const spareMillis = 2_000
+/** The default statement timeout. Longer work uses SET LOCAL statement_timeout in a transaction. */
+export const defaultMillis = 15_000
+/** How much longer to wait, so that the server's own timeout error arrives first. */
+const graceMillis = 2_000
 
 const limitSet = /^\s*SET LOCAL statement_timeout = '?(\d+)'?/i
 const transactionEnds = /^\s*(COMMIT|ROLLBACK)\s*;?\s*$/i
@@ -19,25 +19,25 @@ type Callback = (error: Error | null, result?: unknown) => void
 const isCallback = (value: unknown): value is Callback => typeof value === "function"
 
 /**
- * Gives a connection up when the server says nothing at all: the network to it is silent, or it hangs. What waits on it
- * fails, and the pool makes another. The server is told the same limits and is heard first while it is alive.
+ * Closes a connection when the server does not answer at all: the network is silent, or the server hangs. Waiting
+ * queries fail, and the pool makes a new connection. A live server has the same limits and reports a timeout first.
  */
-export const giveUpOnSilence = (client: pg.PoolClient & Pick<pg.Client, "end">, usual = usualMillis) => {
-  let limit = usual
+export const closeOnSilence = (client: pg.PoolClient & Pick<pg.Client, "end">, defaultLimit = defaultMillis) => {
+  let limit = defaultLimit
   const query: (...args: ReadonlyArray<unknown>) => unknown = client.query.bind(client)
   const limited = (...args: ReadonlyArray<unknown>) => {
     const text = textOf(args[0])
     const set = limitSet.exec(text)?.[1]
-    // 0 is no limit, as it is to the server.
+    // 0 means no limit, as for the server.
     if (set !== undefined) limit = set === "0" ? Infinity : Number(set)
     const callback = args.at(-1)
-    const millis = limit + spareMillis
-    if (transactionEnds.test(text)) limit = usual
+    const millis = limit + graceMillis
+    if (transactionEnds.test(text)) limit = defaultLimit
     if (!isCallback(callback) || millis === Infinity) return query(...args)
     let silent = false
     const timer = setTimeout(() => {
       silent = true
-      // With a statement under way this breaks the connection off, whose end fails the statement.
+      // With a statement in flight this breaks the connection, and the statement fails.
       void client.end().catch(() => undefined)
     }, millis)
     return query(...args.slice(0, -1), (error: Error | null, result?: unknown) => {

@@ -2,7 +2,7 @@ import { HttpLive } from "#http/front/Server.ts"
 import { SqlLive, SqlSharedLive } from "#sql/Client.ts"
 import { dump } from "#sql/copy/dump.ts"
 import { load } from "#sql/copy/load.ts"
-import { StopPatience } from "#sql/embedded/postmaster.ts"
+import { StopTimeout } from "#sql/embedded/postmaster.ts"
 import { usableFolder } from "#src/config/home.ts"
 import { CurrentSettings, SettingsLive } from "#src/config/Settings.ts"
 import { DeploymentJobsLive } from "#src/deployments/Live.ts"
@@ -33,7 +33,7 @@ const AdmissionLive = Layer.effectDiscard(Effect.flatMap(SecretKeys, ({ check })
   Layer.provide(Secrets.Default)
 )
 
-const StopPatienceLive = Layer.effect(StopPatience, Effect.map(Shutdown, ({ over }) => over(shares.database)))
+const StopTimeoutLive = Layer.effect(StopTimeout, Effect.map(Shutdown, ({ over }) => over(shares.database)))
 
 /** The whole platform in one process, on a driver of machines: database, services, HTTP and MCP. */
 export const platformOn = <E>(machines: Layer.Layer<Machines, E, CurrentSettings | Shutdown>) =>
@@ -43,7 +43,7 @@ export const platformOn = <E>(machines: Layer.Layer<Machines, E, CurrentSettings
     Layer.provideMerge(ServicesLive),
     Layer.provideMerge(machines),
     Layer.provideMerge(AdmissionLive),
-    Layer.provide(Layer.provide(SqlLive, StopPatienceLive)),
+    Layer.provide(Layer.provide(SqlLive, StopTimeoutLive)),
     Layer.provideMerge(Shutdown.Default),
     Layer.provideMerge(TelemetryLive),
     Layer.provideMerge(LoggingLive)

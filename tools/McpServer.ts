@@ -29,15 +29,15 @@ import { serverTools } from "./servers.ts"
 import { type Tool, type Toolset } from "./Tool.ts"
 import { verificationTools } from "./verification.ts"
 
-/** Not the SDK's McpError: that puts "MCP error -32602:" before the message, and so does every client. */
+/** Not the SDK's McpError: it puts "MCP error -32602:" before the message, and clients do so again. */
 const unknownTool = (name: string) =>
   Object.assign(new Error(`There is no tool ${name}`), { code: ErrorCode.InvalidParams })
 
-/** The toolsets that a list shows; undefined: what is shown to who names none. */
+/** The toolsets to list; undefined: the default list. */
 export type Selection = ReadonlySet<Toolset> | undefined
 
-/** Who calls, and from which address. */
-export interface Calling {
+/** The caller and its IP address. */
+export interface CallContext {
   readonly actor: Actor
   readonly address: string
 }
@@ -61,8 +61,8 @@ const content = (value: unknown): CallToolResult => ({
 
 /** The same envelope as over HTTP. */
 const failed = ({ lowerCaseCodes }: Tool) => ({ code, details, message }: Failure): CallToolResult => {
-  const said = lowerCaseCodes ? code.toLowerCase() : code
-  const body = { error: { code: said, message, ...(details === undefined ? {} : { details }) } }
+  const spelled = lowerCaseCodes ? code.toLowerCase() : code
+  const body = { error: { code: spelled, message, ...(details === undefined ? {} : { details }) } }
   return { isError: true, content: [{ type: "text", text: JSON.stringify(body) }] }
 }
 
@@ -70,13 +70,13 @@ const unexpected: Failure = { status: 500, code: codeOf(500), message: "Somethin
 
 const failureOf = (cause: Cause.Cause<unknown>) => {
   const error = errorOf(cause)
-  const known = describeOutage(error) ?? describe(error)
-  return known === undefined
+  const expected = describeOutage(error) ?? describe(error)
+  return expected === undefined
     ? Effect.as(Effect.logError("A tool failed unexpectedly", cause), unexpected)
-    : Effect.as(reportOutage(error), known)
+    : Effect.as(reportOutage(error), expected)
 }
 
-/** Every tool, its schemas made once. `serverFor` makes an SDK server whose calls run as the given caller. */
+/** Every tool, with its schemas built once. `serverFor` makes an SDK server whose calls run as the given caller. */
 export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
   effect: Effect.gen(function*() {
     const tools: ReadonlyArray<Tool> = [
@@ -99,7 +99,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
     const described = new Map(tools.map((tool) => [tool, describeTool(tool)]))
     const runPromise = Runtime.runPromise(yield* Effect.runtime<never>())
 
-    const call = (tool: Tool, args: unknown, { actor, address }: Calling, report: Report) =>
+    const call = (tool: Tool, args: unknown, { actor, address }: CallContext, report: Report) =>
       tool.call(args, report).pipe(
         Effect.provideService(CurrentActor, actor),
         Effect.provideService(CallerAddress, address),
@@ -110,13 +110,13 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
         Effect.withSpan(`mcp.${tool.name}`)
       )
 
-    const serverFor = (calling: Calling, selection: Selection) => {
+    const serverFor = (context: CallContext, selection: Selection) => {
       const server = new CheckedServer({ name: "berth", title: "Berth", version }, {
         capabilities: { tools: {}, resources: {}, prompts: {} },
         instructions: "Berth hosts MCP servers. create_project, create_server, deploy; get_logs when something fails."
       })
       server.setRequestHandler(ListToolsRequestSchema, () => ({
-        tools: tools.filter(selects(selection, calling.actor)).flatMap((tool) => described.get(tool) ?? [])
+        tools: tools.filter(selects(selection, context.actor)).flatMap((tool) => described.get(tool) ?? [])
       }))
       server.setRequestHandler(CallToolRequestSchema, ({ params }, { sendNotification, signal }) => {
         const tool = byName.get(params.name)
@@ -129,7 +129,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
               params: { progressToken, progress: step, total, message }
             })
           )
-        return runPromise(call(tool, params.arguments ?? {}, calling, report), { signal })
+        return runPromise(call(tool, params.arguments ?? {}, context, report), { signal })
       })
       serveGuides(server)
       return server

@@ -6,7 +6,7 @@ import { type ToolAnnotations } from "@modelcontextprotocol/sdk/types.js"
 import { Effect, JSONSchema, Schema } from "effect"
 import { coercedBy } from "./coerce.ts"
 
-/** Groups that `?toolsets=` picks from. */
+/** Groups for `?toolsets=`. */
 export const Toolset = Schema.Literal("deploy", "hub", "directory", "billing")
 export type Toolset = typeof Toolset.Type
 
@@ -18,9 +18,9 @@ export interface Tool {
   readonly inputSchema: JsonObjectSchema
   readonly outputSchema?: JsonObjectSchema
   readonly annotations: ToolAnnotations
-  /** Whether its failures have lower-case codes, as its twin below `/api/v1` or `/v1/hub` has. */
+  /** Whether its failures have lower-case codes, as those of its HTTP twin below `/api/v1` or `/v1/hub`. */
   readonly lowerCaseCodes: boolean
-  /** Whether the credential may call it: what it may not is left out of its list, and fails when called. */
+  /** Whether the credential may call it; other tools are not listed, and fail when called. */
   readonly allows: (actor: Actor) => boolean
   readonly call: (args: unknown, report: Report) => Effect.Effect<unknown, unknown, CurrentActor>
 }
@@ -28,8 +28,8 @@ export interface Tool {
 type JsonObjectSchema = { readonly type: "object"; readonly [key: string]: unknown }
 
 /**
- * MCP wants an object at the root, and one without fields says so; `$schema` says what MCP says already (draft 2020-12
- * and 7 agree on what we use).
+ * MCP requires an object at the root, also for a tool without fields. `$schema` is dropped, since MCP defines the
+ * dialect (drafts 2020-12 and 7 agree on what we use).
  */
 const jsonSchemaOf = (schema: Schema.Schema.Any): JsonObjectSchema => {
   const { $schema: _schema, ...root } = JSONSchema.make(schema)
@@ -45,7 +45,7 @@ const hints = {
   delete: { readOnlyHint: false, destructiveHint: true, idempotentHint: true }
 } as const
 
-/** What a tool that reads is asked with is a query over HTTP, where a fault is 400 (contract: Platform errors). */
+/** The arguments of a reading tool are a query over HTTP, whose errors are 400 (contract: Platform errors). */
 const asQuery = ({ issues, message }: Invalid) => new BadRequest({ reason: message, issues })
 
 /**
@@ -58,7 +58,7 @@ export const tool = <P, PI, A, AI, E>(options: {
   readonly description: string
   readonly toolset: Toolset
   readonly effect: keyof typeof hints
-  /** One of these is needed of a key or client; `session` is for sessions, and clients with the scope `account`. */
+  /** A key or client needs one of these scopes; `session`: sessions, and clients with the scope `account`, only. */
   readonly needs: Needs
   readonly lowerCaseCodes?: boolean
   readonly params: Schema.Schema<P, PI>
@@ -67,7 +67,7 @@ export const tool = <P, PI, A, AI, E>(options: {
 }): Tool => {
   const coerced = coercedBy(options.params)
   const decode = decodeInput(options.params)
-  const fault = (error: Invalid) => options.effect === "read" ? asQuery(error) : error
+  const asFailure = (error: Invalid) => options.effect === "read" ? asQuery(error) : error
   const { needs, success } = options
   const encode = success === undefined ? () => Effect.succeed(undefined) : Schema.encodeUnknown(success)
   return {
@@ -82,7 +82,7 @@ export const tool = <P, PI, A, AI, E>(options: {
     allows: (actor) => mayDo(actor, needs),
     call: (args, report) =>
       decode(coerced(args)).pipe(
-        Effect.mapError(fault),
+        Effect.mapError(asFailure),
         Effect.flatMap((params) => options.run(params, report)),
         Effect.flatMap(encode)
       )

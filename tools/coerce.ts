@@ -3,25 +3,25 @@ import { Predicate, type Schema, SchemaAST as AST } from "effect"
 const membersOf = (ast: AST.AST): ReadonlyArray<AST.AST> =>
   AST.isUnion(ast) ? ast.types.flatMap(membersOf) : AST.isSuspend(ast) ? membersOf(ast.f()) : [ast]
 
-/** As numbers are written in a query: what JavaScript reads besides (`1e1`, `0x10`, ` 5`) is a mistake. */
+/** Numbers as in a query: other forms that JavaScript reads (`1e1`, `0x10`, ` 5`) are mistakes. */
 const isNumber = (text: string) => /^-?\d+(\.\d+)?$/.test(text)
 
-const takesText = (text: string) => (ast: AST.AST) =>
+const acceptsText = (text: string) => (ast: AST.AST) =>
   AST.isLiteral(ast) ? ast.literal === text : !(
     AST.isNumberKeyword(ast) || AST.isBooleanKeyword(ast) || AST.isTypeLiteral(ast) || AST.isTupleType(ast)
   )
 
-const ofText = (members: ReadonlyArray<AST.AST>, text: string) => {
-  if (members.some(takesText(text))) return text
-  const takesNumber = (ast: AST.AST) =>
+const coerceText = (members: ReadonlyArray<AST.AST>, text: string) => {
+  if (members.some(acceptsText(text))) return text
+  const acceptsNumber = (ast: AST.AST) =>
     AST.isNumberKeyword(ast) || AST.isLiteral(ast) && typeof ast.literal === "number"
-  if (isNumber(text) && members.some(takesNumber)) return Number(text)
+  if (isNumber(text) && members.some(acceptsNumber)) return Number(text)
   return (text === "true" || text === "false") && members.some(AST.isBooleanKeyword) ? text === "true" : text
 }
 
 const coerce = (ast: AST.AST, value: unknown): unknown => {
   const members = membersOf(ast)
-  if (typeof value === "string") return ofText(members, value)
+  if (typeof value === "string") return coerceText(members, value)
   if (Array.isArray(value)) {
     const item = members.find(AST.isTupleType)?.rest[0]?.type
     return item === undefined ? value : value.map((one) => coerce(item, one))
@@ -40,8 +40,8 @@ const coerce = (ast: AST.AST, value: unknown): unknown => {
 }
 
 /**
- * Takes `"5"` for 5 and `"true"` for true, as models often send them, where the schema has a number or a boolean and
- * the text itself would be refused. What fits already, or fits neither way, stays as it is.
+ * Converts `"5"` to 5 and `"true"` to true, as models often send them, where the schema has a number or a boolean and
+ * would reject the text. Values that are valid already, or in neither form, stay unchanged.
  */
 export const coercedBy = (schema: Schema.Schema.Any) => {
   const ast = AST.encodedAST(schema.ast)

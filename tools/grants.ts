@@ -9,7 +9,7 @@ export const grantTools = Effect.map(Grants, (grants) => [
   tool({
     name: "list_grants",
     title: "List OAuth grants",
-    description: "Lists which OAuth clients the account's user allowed what, newest first.",
+    description: "Lists the grants of the account's user to OAuth clients, newest first.",
     toolset: "deploy",
     effect: "read",
     needs: "session",
@@ -21,7 +21,7 @@ export const grantTools = Effect.map(Grants, (grants) => [
     name: "revoke_grant",
     title: "Revoke an OAuth grant",
     description:
-      "Ends what a client was allowed at once, with its tokens and the API keys it made; it must ask its user again. " +
+      "Revokes a client's grant at once, with its tokens and the API keys it made; it must ask its user again. " +
       "Ask first.",
     toolset: "deploy",
     effect: "delete",

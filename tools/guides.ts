@@ -11,7 +11,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { parse } from "yaml"
 
-/** `skills/` is a sibling of this folder, and of `dist/` that the bundle is in. */
+/** `skills/` is a sibling of this folder, and of `dist/`, which contains the bundle. */
 const folder = fileURLToPath(new URL("../skills", import.meta.url))
 
 const frontmatterOf = (text: string): { readonly description?: string } => {

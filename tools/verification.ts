@@ -15,7 +15,7 @@ export const verificationTools = Effect.map(Verification, (verification) => [
     title: "Send a verification code",
     description:
       "Sends a code by SMS to the business's contact.phone; ask its owner for it, then call confirm_phone. " +
-      "In a day 3 go to one number.",
+      "At most 3 a day go to one number.",
     effect: "create",
     params: Input(businessId),
     success: CodeSent,

@@ -3,7 +3,7 @@ import { DatabaseError } from "#sql/embedded/DatabaseError.ts"
 import { Effect, Schema } from "effect"
 import pg from "pg"
 import { to } from "pg-copy-streams"
-import { copied, exists, migrationOf, quoted, session, tablesOf } from "./schema.ts"
+import { copyTarget, exists, migrationOf, quoteName, session, tablesOf } from "./schema.ts"
 
 const Sequences = Schema.Array(Schema.Struct({ name: Schema.String, value: Schema.NullOr(Schema.String) }))
 const KeyIds = Schema.Array(Schema.Struct({ id: Schema.String }))
@@ -14,20 +14,20 @@ const keyIdsOf = async (client: pg.Client) => {
   return Schema.decodeUnknownSync(KeyIds)(rows).map(({ id }) => id)
 }
 
-/** Sequences are of no snapshot: read last, they are never behind the rows. */
+/** Sequences are not part of a snapshot: read last, they are never behind the rows. */
 const sequencesOf = async (client: pg.Client) => {
   const { rows } = await client.query(`SELECT sequencename AS name, last_value::text AS value FROM pg_sequences
     WHERE schemaname = current_schema() AND sequencename NOT LIKE 'cluster\\_%' ORDER BY 1`)
   return Schema.decodeUnknownSync(Sequences)(rows)
 }
 
-/** Nothing may be altered or dropped half-way, as pg_dump sees to it; reading and writing go on beside. */
+/** Locks tables against changes of the schema, as pg_dump does; reads and writes continue. */
 const begin = async (client: pg.Client) => {
   await client.query("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
   await client.query(session)
   const tables = await tablesOf(client)
   if (tables.length > 0) {
-    await client.query(`LOCK TABLE ${tables.map(({ name }) => quoted(name)).join(", ")} IN ACCESS SHARE MODE`)
+    await client.query(`LOCK TABLE ${tables.map(({ name }) => quoteName(name)).join(", ")} IN ACCESS SHARE MODE`)
   }
   const migration = await migrationOf(client)
   if (migration === null) throw new Error("it has never been used by berth, so there is nothing to back up")
@@ -35,8 +35,8 @@ const begin = async (client: pg.Client) => {
 }
 
 /**
- * One moment of the whole database, to be read table by table in the server's own copy format: a transaction that reads
- * and never writes, beside a running service. It lasts until the scope closes.
+ * A snapshot of the whole database, to be read table by table in the server's own COPY format: a read-only transaction,
+ * beside a running service. It lasts until the scope closes.
  */
 export const dump = Effect.gen(function*() {
   const source = yield* databaseSource(false)
@@ -50,7 +50,7 @@ export const dump = Effect.gen(function*() {
           connectionTimeoutMillis: 10_000,
           keepAlive: true
         })
-        // What is under way fails with the reason; without a listener the process would end.
+        // The current query fails with the reason; without a listener the process would exit.
         client.on("error", () => undefined)
         return client
       },
@@ -59,11 +59,11 @@ export const dump = Effect.gen(function*() {
     (client) => Effect.promise(() => client.end().catch(() => undefined)).pipe(Effect.timeoutOption("2 seconds"))
   )
   yield* Effect.tryPromise({ try: () => client.connect(), catch: failed })
-  const begun = yield* Effect.tryPromise({ try: () => begin(client), catch: failed })
+  const snapshot = yield* Effect.tryPromise({ try: () => begin(client), catch: failed })
   return {
-    ...begun,
-    /** The rows of a table; how many they were is known at the end. */
-    read: (table: typeof begun.tables[number]) => client.query(to(`COPY ${copied(table)} TO STDOUT`)),
+    ...snapshot,
+    /** The rows of a table; their count is known at the end. */
+    read: (table: typeof snapshot.tables[number]) => client.query(to(`COPY ${copyTarget(table)} TO STDOUT`)),
     sequences: () => sequencesOf(client)
   }
 })

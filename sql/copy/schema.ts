@@ -9,15 +9,15 @@ export interface Table {
 }
 
 /**
- * What belongs to a process or a host and not to the installation: leases, when jobs ran, how far the output of machines
- * was read, and the workflow engine's journal. The migrations are told by their number.
+ * Tables of a process or a host, which are not backed up: leases, job times, read positions in machines' output, and
+ * the workflow engine's journal. The migrations are recorded by their number.
  */
 const transient: ReadonlySet<string> = new Set([migrationsTable, "hosts", "jobs", "machine_output_positions"])
 const isTransient = (name: string) => transient.has(name) || name.startsWith("cluster_")
 
 const Rows = Schema.Array(Schema.Struct({ name: Schema.String, columns: Schema.Array(Schema.String) }))
 
-/** Every table of the schema that an installation lives by. */
+/** Every table of the schema that belongs to an installation's data. */
 export const tablesOf = async (client: pg.ClientBase): Promise<ReadonlyArray<Table>> => {
   const { rows } = await client.query(`
     SELECT c.relname AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
@@ -34,19 +34,19 @@ export const exists = async (client: pg.ClientBase, table: string) =>
 
 const Migration = Schema.Struct({ id: Schema.NullOr(Schema.Int) })
 
-/** Number of the newest migration that the schema has; null for one that is not ours. */
+/** Number of the schema's newest migration; null for a schema that is not ours. */
 export const migrationOf = async (client: pg.ClientBase) => {
   if (!await exists(client, migrationsTable)) return null
   const { rows } = await client.query(`SELECT max(migration_id) AS id FROM ${migrationsTable}`)
   return Schema.decodeUnknownSync(Migration)(rows[0]).id
 }
 
-export const quoted = (name: string) => `"${name.replaceAll("\"", "\"\"")}"`
+export const quoteName = (name: string) => `"${name.replaceAll("\"", "\"\"")}"`
 
-/** `"table" ("column", …)`, as COPY takes it. */
-export const copied = ({ columns, name }: Table) => `${quoted(name)} (${columns.map(quoted).join(", ")})`
+/** `"table" ("column", …)`, for COPY. */
+export const copyTarget = ({ columns, name }: Table) => `${quoteName(name)} (${columns.map(quoteName).join(", ")})`
 
-/** The same text for the same value, whatever the server and the user are set to; and no limit of time. */
+/** Settings for a text format that does not depend on the server's or user's settings, without timeouts. */
 export const session = `
   SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = 0;
   SET LOCAL client_encoding = 'UTF8'; SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO, YMD';

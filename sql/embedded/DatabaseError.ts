@@ -11,11 +11,11 @@ const text = (value: unknown): string => {
   return value instanceof Error && value.message !== "" ? value.message : String(value)
 }
 
-/** The innermost cause: `SqlError` and its like only say that something failed. */
+/** The innermost cause: wrappers such as `SqlError` only say that something failed. */
 const root = (error: unknown): unknown =>
   Predicate.hasProperty(error, "cause") && error.cause !== undefined ? root(error.cause) : error
 
-/** SQLSTATE or system error code (`ECONNREFUSED`) of a failure, at whatever depth it lies. */
+/** SQLSTATE or system error code (`ECONNREFUSED`) of a failure, at any depth of causes. */
 export const codeOf = (error: unknown): string | undefined => {
   const inner = root(error)
   return Predicate.hasProperty(inner, "code") && typeof inner.code === "string" ? inner.code : undefined

@@ -8,7 +8,7 @@ import { DatabaseError, reasonOf } from "./DatabaseError.ts"
 import { type Binaries, binaries, type Runner, runnerFor } from "./runtime.ts"
 
 export interface Cluster {
-  /** Everything of the database lies below it. */
+  /** The whole database is below it. */
   readonly directory: string
   /** Holds the Unix socket; closed to other users, which is what protects the database. */
   readonly socketDirectory: string
@@ -25,7 +25,7 @@ const attempt = <A>(message: string, evaluate: () => A) =>
     catch: (cause) => new DatabaseError({ message: `${message}: ${reasonOf(cause)}`, cause })
   })
 
-/** A directory that only the server's user may enter. One that someone else made first is refused. */
+/** A directory that only the server's user may enter. One that another user made first is rejected. */
 const privateDirectory = (path: string, { owner }: Runner) => {
   fs.mkdirSync(path, { recursive: true, mode: 0o700 })
   if (owner !== undefined) fs.lchownSync(path, owner.uid, owner.gid)
@@ -37,7 +37,7 @@ const privateDirectory = (path: string, { owner }: Runner) => {
   return path
 }
 
-/** A socket's path has 104 bytes on macOS, 108 on Linux; PostgreSQL reads a comma as a separator. */
+/** A socket's path is limited to 104 bytes on macOS, 108 on Linux; PostgreSQL reads a comma as a separator. */
 const socketDirectoryFor = (directory: string) => {
   const near = join(directory, "socket")
   return Buffer.byteLength(`${near}/.s.PGSQL.${port}.lock`) < 104 && !/[",]/.test(near)
@@ -52,7 +52,7 @@ export const command = ({ runner }: Cluster, program: string, args: ReadonlyArra
   return { file: file!, args: rest, options: { ...runner.spawn, env, cwd: "/" } }
 }
 
-/** Made aside and moved into place, so that a crash half-way leaves no half a database. */
+/** Created under another name and moved into place, so that a crash leaves no partial database. */
 const initialise = (cluster: Cluster) =>
   Effect.async<void, DatabaseError>((resume) => {
     const fail = (cause: unknown) => {
@@ -86,7 +86,7 @@ const initialise = (cluster: Cluster) =>
       try {
         fs.renameSync(fresh, join(cluster.directory, "data"))
       } catch (cause) {
-        // Another process was first; its database is as good.
+        // Another process was first; its database is used.
         if (!fs.existsSync(join(cluster.directory, "data", "PG_VERSION"))) return fail(cause)
         fs.rmSync(fresh, { recursive: true, force: true })
       }
@@ -94,27 +94,27 @@ const initialise = (cluster: Cluster) =>
     })
   })
 
-const sameMajor = (cluster: Cluster, made: string) =>
-  made === "18" ? Effect.void : new DatabaseError({
-    message: `${cluster.directory} was made by PostgreSQL ${made}, this is 18: dump it with the older version and ` +
+const sameMajor = (cluster: Cluster, version: string) =>
+  version === "18" ? Effect.void : new DatabaseError({
+    message: `${cluster.directory} was made by PostgreSQL ${version}, this is 18: dump it with the older version and ` +
       "restore it, or move it away"
   })
 
-/** Finds the programs and the user, and makes the database below `directory` unless it is there. */
+/** Finds the programs and the user, and creates the database below `directory` unless it exists. */
 export const prepare = Effect.fn("Embedded.prepare")(function*(directory: string) {
   yield* attempt(
     "The directory of the embedded PostgreSQL can't be made",
     () => fs.mkdirSync(directory, { recursive: true })
   )
-  const found = yield* binaries
-  const runner = yield* runnerFor([directory, dirname(found.postgres)])
+  const programs = yield* binaries
+  const runner = yield* runnerFor([directory, dirname(programs.postgres)])
   const socketDirectory = yield* attempt(
     "The socket's directory can't be made",
     () => privateDirectory(socketDirectoryFor(directory), runner)
   )
-  const cluster: Cluster = { directory, socketDirectory, binaries: found, runner }
-  const version = join(directory, "data", "PG_VERSION")
-  if (!fs.existsSync(version)) yield* initialise(cluster)
-  yield* sameMajor(cluster, fs.readFileSync(version, "utf8").trim())
+  const cluster: Cluster = { directory, socketDirectory, binaries: programs, runner }
+  const versionFile = join(directory, "data", "PG_VERSION")
+  if (!fs.existsSync(versionFile)) yield* initialise(cluster)
+  yield* sameMajor(cluster, fs.readFileSync(versionFile, "utf8").trim())
   return cluster
 })

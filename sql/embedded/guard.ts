@@ -4,24 +4,24 @@ import { type Cluster, port, superuser } from "./cluster.ts"
 import { codeOf, DatabaseError, reasonOf } from "./DatabaseError.ts"
 import { launch, stop } from "./postmaster.ts"
 
-/** Advisory locks of the maintenance database: who uses the server, and which process serves this home. */
+/** Advisory locks in the maintenance database: for use of the server, and for the process that serves this home. */
 const using = 0x62657201
 const serving = 0x62657202
 
-/** Held while a process uses the embedded server. The locks go with the connection, so a crash leaves none behind. */
+/** Held while a process uses the embedded server. The locks end with the connection, so a crash leaves none. */
 export interface Guard {
   readonly client: pg.Client
-  /** Done when the server went away. */
+  /** Completed when the connection to the server is lost. */
   readonly lost: Deferred.Deferred<void>
 }
 
 export interface GuardOptions {
-  /** Refuse when another process serves the same home. */
+  /** Fail when another process serves the same home. */
   readonly exclusive: boolean
   readonly settings: Readonly<Record<string, string>>
 }
 
-/** The server went away while we asked it something; starting over may help. */
+/** The connection was lost during a query; a retry may help. */
 class Interrupted {
   readonly _tag = "Interrupted"
   readonly reason: string
@@ -36,7 +36,7 @@ const query = (client: pg.Client, text: string, values: ReadonlyArray<unknown> =
     catch: (cause) => new Interrupted(cause)
   })
 
-const yes = (client: pg.Client, call: string, value: number) =>
+const callLock = (client: pg.Client, call: string, value: number) =>
   Effect.map(query(client, `SELECT ${call}($1) AS yes`, [value]), (rows) => rows[0]?.["yes"] === true)
 
 const connect = (cluster: Cluster) =>
@@ -60,8 +60,8 @@ const connect = (cluster: Cluster) =>
   })
 
 const notListening = new Set<unknown>(["ENOENT", "ECONNREFUSED"])
-/** Another process is starting the server, or the remains of a killed one still hold its memory. */
-const passing = /lock file|pre-existing shared memory|already in use/
+/** Temporary: another process is starting the server, or a killed one still holds its shared memory. */
+const isTemporary = /lock file|pre-existing shared memory|already in use/
 
 /** Connects, and starts the server when nothing listens. Waits for a recovery after a crash. */
 const reach = Effect.fn("Embedded.reach")(function*(cluster: Cluster, settings: GuardOptions["settings"]) {
@@ -73,7 +73,7 @@ const reach = Effect.fn("Embedded.reach")(function*(cluster: Cluster, settings: 
     reason = connection.left.reason
     if (notListening.has(connection.left.code)) {
       const why = ended?.()
-      if (why !== undefined && !passing.test(why)) {
+      if (why !== undefined && !isTemporary.test(why)) {
         return yield* new DatabaseError({
           message: `The embedded PostgreSQL in ${cluster.directory} won't start: ${why}`
         })
@@ -87,16 +87,16 @@ const reach = Effect.fn("Embedded.reach")(function*(cluster: Cluster, settings: 
   })
 })
 
-const holder = `SELECT application_name AS name FROM pg_locks JOIN pg_stat_activity USING (pid)
+const lockOwner = `SELECT application_name AS name FROM pg_locks JOIN pg_stat_activity USING (pid)
   WHERE locktype = 'advisory' AND objid = $1 AND granted`
 
-/** A killed process's lock goes as soon as the server sees its connection closed: a moment of patience. */
+/** Takes the serving lock. Retries for 2 seconds: the server releases a killed process's lock with a delay. */
 const serve = Effect.fn("Embedded.serve")(function*(cluster: Cluster, client: pg.Client) {
   for (let tries = 0; tries < 20; tries++) {
-    if (yield* yes(client, "pg_try_advisory_lock", serving)) return
+    if (yield* callLock(client, "pg_try_advisory_lock", serving)) return
     yield* Effect.sleep("100 millis")
   }
-  const rows = yield* query(client, holder, [serving])
+  const rows = yield* query(client, lockOwner, [serving])
   const pid = /\d+$/.exec(String(rows[0]?.["name"]))?.[0] ?? "unknown"
   return yield* new DatabaseError({
     message: `Another berth (process ${pid}) already serves ${cluster.directory}: ` +
@@ -128,11 +128,11 @@ export const acquire = (cluster: Cluster, { exclusive, settings }: GuardOptions)
     )
   )
 
-/** The last one to leave stops the server: who gets the lock alone knows that nobody else uses it. */
+/** The last process stops the server: the exclusive lock proves that no other process uses it. */
 export const release = (cluster: Cluster, { client }: Guard) =>
   query(client, "SELECT pg_advisory_unlock_shared($1)", [using]).pipe(
-    Effect.andThen(yes(client, "pg_try_advisory_lock", using)),
-    Effect.flatMap((alone) => alone ? stop(cluster) : Effect.void),
+    Effect.andThen(callLock(client, "pg_try_advisory_lock", using)),
+    Effect.flatMap((isLast) => isLast ? stop(cluster) : Effect.void),
     Effect.ignore,
     Effect.andThen(close(client))
   )

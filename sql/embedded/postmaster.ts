@@ -16,7 +16,7 @@ const alive = (pid: number) => {
   }
 }
 
-/** A number in a stale file may by now be another program's; where the system can tell, the name must fit. */
+/** The pid of a stale file may now be another program's: checks the process name where the system has /proc. */
 const isPostgres = (pid: number) => {
   try {
     return fs.readFileSync(`/proc/${pid}/comm`, "utf8").trim() === "postgres"
@@ -25,7 +25,7 @@ const isPostgres = (pid: number) => {
   }
 }
 
-const recorded = (cluster: Cluster): number | undefined => {
+const readPid = (cluster: Cluster): number | undefined => {
   try {
     const pid = Number.parseInt(fs.readFileSync(pidFile(cluster), "utf8"), 10)
     return pid > 0 ? pid : undefined
@@ -36,7 +36,7 @@ const recorded = (cluster: Cluster): number | undefined => {
 
 /** The running server's process id, or undefined when none runs on these files. */
 const postmaster = (cluster: Cluster): number | undefined => {
-  const pid = recorded(cluster)
+  const pid = readPid(cluster)
   return pid !== undefined && alive(pid) && isPostgres(pid) ? pid : undefined
 }
 
@@ -48,30 +48,30 @@ const openLog = (path: string) => {
   return { file, from: fs.fstatSync(file).size }
 }
 
-/** Why the server ended, from what it wrote since `from`. */
-const lastWords = (log: string, from: number) => {
+/** Why the server ended, from its log since the offset `from`. */
+const reasonFromLog = (log: string, from: number) => {
   const lines = fs.readFileSync(log).subarray(from).toString("utf8").trim().split("\n")
   const fatal = lines.filter((line) => /(FATAL|PANIC):/.test(line)).at(-1) ?? lines.at(-1) ?? ""
   return fatal.replace(/^.*?(FATAL|PANIC):\s*/, "") || "it ended without a word"
 }
 
 /**
- * Starts the server in a session of its own: a Ctrl+C in our terminal must not reach it before we have drained, and
- * it outlives a crash of ours, to be adopted by the next start. Returns at once; the caller connects until it answers.
- * The result tells why the server ended, should it do so early.
+ * Starts the server in its own session: a Ctrl+C in our terminal must not reach it before we have drained, and it
+ * outlives a crash of ours, to be adopted by the next start. Returns at once; the caller connects until it answers. The
+ * result says why the server ended, if it ends early.
  */
 export const launch = (cluster: Cluster, settings: Readonly<Record<string, string>>) =>
   Effect.try({
     try: () => {
       const log = join(cluster.directory, "log")
-      // PostgreSQL refuses to start over a stale file whose number is now any process of the same user.
-      if (recorded(cluster) !== undefined && postmaster(cluster) === undefined) fs.rmSync(pidFile(cluster))
+      // PostgreSQL refuses to start with a stale file whose pid now belongs to any process of the same user.
+      if (readPid(cluster) !== undefined && postmaster(cluster) === undefined) fs.rmSync(pidFile(cluster))
       const all = {
         listen_addresses: "",
         port: String(port),
         unix_socket_directories: cluster.socketDirectory,
         unix_socket_permissions: "0700",
-        // Statements and their values stay out of the log: they are reported to whoever sent them.
+        // Statements and their values stay out of the log: their errors go to the client.
         log_min_messages: "log",
         log_checkpoints: "off",
         ...settings
@@ -90,14 +90,14 @@ export const launch = (cluster: Cluster, settings: Readonly<Record<string, strin
         ended = error.message
       })
       child.once("exit", () => {
-        ended = lastWords(log, out.from)
+        ended = reasonFromLog(log, out.from)
       })
       return () => ended
     },
     catch: (cause) => new DatabaseError({ message: `The embedded PostgreSQL couldn't be started: ${cause}`, cause })
   })
 
-const gone = (cluster: Cluster, pid: number) => Effect.sync(() => !alive(pid) || postmaster(cluster) !== pid)
+const hasEnded = (cluster: Cluster, pid: number) => Effect.sync(() => !alive(pid) || postmaster(cluster) !== pid)
 
 const signal = (pid: number, name: NodeJS.Signals) =>
   Effect.sync(() => {
@@ -108,23 +108,25 @@ const signal = (pid: number, name: NodeJS.Signals) =>
     }
   })
 
-/** Comes to its end when a stop has taken long enough: the process that waits for it may have less time. */
-export class StopPatience extends Context.Reference<StopPatience>()("sql/StopPatience", {
+/** Completes when the timeout of a fast shutdown is over; the process may set a shorter one. */
+export class StopTimeout extends Context.Reference<StopTimeout>()("sql/StopTimeout", {
   defaultValue: (): Effect.Effect<void> => Effect.sleep("20 seconds")
 }) {}
 
-/** A fast shutdown (SIGINT: connections are closed); after that an immediate one, which the next start recovers from. */
+/**
+ * A fast shutdown (SIGINT: connections are closed); after that an immediate one, which the next start recovers from.
+ */
 export const stop = Effect.fn("Embedded.stop")(function*(cluster: Cluster) {
   const pid = postmaster(cluster)
   if (pid === undefined) return
-  const ended = gone(cluster, pid).pipe(
+  const ended = hasEnded(cluster, pid).pipe(
     Effect.filterOrFail((is) => is, () => "running" as const),
     Effect.retry(Schedule.spaced("20 millis")),
     Effect.interruptible
   )
   yield* signal(pid, "SIGINT")
   yield* ended.pipe(
-    Effect.raceFirst(Effect.andThen(Effect.interruptible(yield* StopPatience), Effect.fail("running" as const))),
+    Effect.raceFirst(Effect.andThen(Effect.interruptible(yield* StopTimeout), Effect.fail("running" as const))),
     Effect.catchAll(() => Effect.andThen(signal(pid, "SIGQUIT"), Effect.timeoutOption(ended, "5 seconds"))),
     Effect.ignore
   )

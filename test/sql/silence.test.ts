@@ -1,5 +1,5 @@
 import { clientLayer } from "#sql/Client.ts"
-import { giveUpOnSilence } from "#sql/statement-limit.ts"
+import { closeOnSilence } from "#sql/statement-limit.ts"
 import { describeOutage } from "#src/shared/outage.ts"
 import { SqlClient } from "@effect/sql"
 import { SqlError } from "@effect/sql/SqlError"
@@ -19,7 +19,7 @@ const site = Effect.gen(function*() {
     Effect.sync(() => {
       const pool = new pg.Pool({ connectionString: way, max: 1, connectionTimeoutMillis: 1_000 })
       pool.on("error", () => undefined)
-      pool.on("connect", (client) => giveUpOnSilence(client, 100))
+      pool.on("connect", (client) => closeOnSilence(client, 100))
       return pool
     }),
     (pool) =>

@@ -12,7 +12,7 @@ export class GrantsApi extends HttpApiGroup.make("grants")
       .setUrlParams(PageQuery)
       .addSuccess(PageOf(Grant))
       .addError(BadRequest)
-      .annotate(OpenApi.Summary, "List what you allowed which OAuth clients, newest first")
+      .annotate(OpenApi.Summary, "List your grants to OAuth clients, newest first")
   )
   .add(
     HttpApiEndpoint.del("revoke", "/v1/auth/grants/:grantId")
