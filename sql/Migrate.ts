@@ -30,7 +30,9 @@ const run = Effect.fnUntraced(function*(all: Migrations) {
   const id = Number(newest[0]?.["id"])
   const newestKnown = newestOf(all)
   if (id > newestKnown) {
-    yield* Effect.logWarning(`The database was migrated by a newer version (${id}) than this one knows (${newestKnown})`)
+    yield* Effect.logWarning(
+      `The database was migrated by a newer version (${id}) than this one knows (${newestKnown})`
+    )
   }
   return done.map(([id, name]) => `${String(id).padStart(4, "0")}_${name}`)
 }, (effect) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(effect)))

@@ -54,5 +54,7 @@ export const parseJsonRpc = (text: string): Effect.Effect<unknown, NotJsonRpc> =
   if (!Array.isArray(value)) return isMessage(value) ? Effect.succeed(value) : invalid(value, problem(value))
   if (value.length === 0) return invalid(value, "A batch must not be empty")
   const invalidIndex = value.findIndex((item) => !isMessage(item))
-  return invalidIndex === -1 ? Effect.succeed(value) : invalid(value, `Message ${invalidIndex + 1} of the batch: ${problem(value[invalidIndex])}`)
+  return invalidIndex === -1
+    ? Effect.succeed(value)
+    : invalid(value, `Message ${invalidIndex + 1} of the batch: ${problem(value[invalidIndex])}`)
 }

@@ -188,7 +188,9 @@ export const makeGateway = Effect.gen(function*() {
     const limit = plans[route.plan].requestsPerMonth
     if (limit !== null) {
       if (metering.used(route.accountId) === undefined) await metering.load(route.accountId)
-      if ((metering.used(route.accountId) ?? 0) >= limit) return respond(req, res, monthlyLimitReached(limit, Date.now()))
+      if ((metering.used(route.accountId) ?? 0) >= limit) {
+        return respond(req, res, monthlyLimitReached(limit, Date.now()))
+      }
     }
     if (res.destroyed) return
     if (!needsInspection(verdict.claims)) return proxy(route, target, req, res, awaitsContinue)

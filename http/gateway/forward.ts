@@ -8,7 +8,7 @@ import { corsFor } from "./cors.ts"
 import { hasBody } from "./framing.ts"
 import { responseHeaders } from "./headers.ts"
 import { interruptedCallEvents } from "./interrupted-calls.ts"
-import { agent, connectTimeoutMs, mayRetry, connectTimedOut, ReplayBuffer } from "./upstream.ts"
+import { agent, connectTimedOut, connectTimeoutMs, mayRetry, ReplayBuffer } from "./upstream.ts"
 
 /** One request to a machine. */
 export interface Exchange {

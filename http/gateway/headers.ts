@@ -100,7 +100,8 @@ export const requestHeaders = (
 ): Array<string> => {
   const out = copy(
     req,
-    (name, value) => name === "host" || isSetByGateway(withHyphens(name)) || readable && name === "accept-encoding" ? undefined : value
+    (name, value) =>
+      name === "host" || isSetByGateway(withHyphens(name)) || readable && name === "accept-encoding" ? undefined : value
   )
   const chain = trustProxy > 0 ? req.headers["x-forwarded-for"] : undefined
   const address = peer(req)

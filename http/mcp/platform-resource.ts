@@ -41,6 +41,8 @@ export const PlatformResourceRoutes = rawRoutes((add) =>
         add("OPTIONS", path, {}, Effect.succeed(preflight("GET, HEAD")))
       ], { discard: true })
     yield* publish(protectedResource, "mcp")
-    for (const name of mcpEndpoints) yield* publish(new URL(documentUrl(platformResources(settings)[name])).pathname, name)
+    for (const name of mcpEndpoints) {
+      yield* publish(new URL(documentUrl(platformResources(settings)[name])).pathname, name)
+    }
   })
 )

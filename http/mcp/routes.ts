@@ -131,7 +131,12 @@ const routes = rawRoutes((add) =>
     )
     // Stateless: there is no stream to open and no session to end (MCP 2025-11-25, transports).
     yield* add("GET", "/mcp", { credential: "mcp", alwaysRejects: true }, withChallenge(Effect.as(enter, notAllowed)))
-    yield* add("DELETE", "/mcp", { credential: "mcp", alwaysRejects: true }, withChallenge(Effect.as(enter, notAllowed)))
+    yield* add(
+      "DELETE",
+      "/mcp",
+      { credential: "mcp", alwaysRejects: true },
+      withChallenge(Effect.as(enter, notAllowed))
+    )
 
     yield* add(
       "GET",

@@ -1,4 +1,4 @@
-import { withLongTimeout, run } from "#src/shared/sql.ts"
+import { run, withLongTimeout } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 

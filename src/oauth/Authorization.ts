@@ -96,7 +96,9 @@ export class Authorization extends Effect.Service<Authorization>()("oauth/Author
 
     /** Checks whose errors go to the client: the client and its redirect are valid by now. */
     const details = Effect.fn("Authorization.details")(function*(params: URLSearchParams, client: OAuthClient) {
-      if (duplicated(params) !== undefined) return yield* oauthError("invalid_request", "a parameter is there more than once")
+      if (duplicated(params) !== undefined) {
+        return yield* oauthError("invalid_request", "a parameter is there more than once")
+      }
       // A client relies on what its signed request contains; without it the request would mean something else.
       for (const name of ["request", "request_uri"] as const) {
         if (parameter(params, name) !== undefined) {
@@ -157,7 +159,12 @@ export class Authorization extends Effect.Service<Authorization>()("oauth/Author
     const consentNeeded = Effect.fn("Authorization.consentNeeded")(
       function*({ client, redirectKind, resource, scopes, target, trusted }: AuthorizationRequest, userId: string) {
         if (redirectKind !== "web") return true
-        const consent = yield* repo.consent({ userId, clientId: client.clientId, resource, serverId: serverIdOf(target) })
+        const consent = yield* repo.consent({
+          userId,
+          clientId: client.clientId,
+          resource,
+          serverId: serverIdOf(target)
+        })
         if (Option.isNone(consent)) return !trusted
         const unchanged = consentHash(client).equals(consent.value.redirectUrisHash)
         return !unchanged || !(trusted || scopes.every((scope) => consent.value.scopes.includes(scope)))

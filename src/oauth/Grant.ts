@@ -10,7 +10,9 @@ export const Grant = Schema.Struct({
   id: GrantId,
   clientId: Schema.String.annotations({ description: "The URL of its metadata document, or the id it was given" }),
   clientName: Schema.NullOr(Schema.String).annotations({ description: "As the client calls itself" }),
-  resource: Schema.String.annotations({ description: "What the access is to: a server's URL, or Berth's own MCP endpoint" }),
+  resource: Schema.String.annotations({
+    description: "What the access is to: a server's URL, or Berth's own MCP endpoint"
+  }),
   serverId: Schema.NullOr(Schema.String).annotations({ description: "Null for Berth's own MCP endpoint" }),
   serverName: Schema.NullOr(Schema.String),
   scopes: Schema.Array(Schema.String),

@@ -2,7 +2,9 @@
 const responseParameters = new Set(["code", "state", "iss", "error", "error_description", "error_uri"])
 
 const withoutResponseParameters = (query: string) =>
-  query.split("&").filter((pair) => pair !== "" && !responseParameters.has([...new URLSearchParams(pair).keys()][0] ?? "")).join("&")
+  query.split("&").filter((pair) =>
+    pair !== "" && !responseParameters.has([...new URLSearchParams(pair).keys()][0] ?? "")
+  ).join("&")
 
 /**
  * The redirect back to the client: its URI with the response parameters added to the query (RFC 6749 §3.1.2, §4.1.2),

@@ -26,7 +26,9 @@ export class ReadyImage extends Effect.Service<ReadyImage>()("ready-server/Ready
       try: () => buildReadyImage(join(home, folder)),
       catch: (error) => new NoReadyImage({ reason: orDiskFull(messageOf(error)) })
     }))
-    const notConfigured = new NoReadyImage({ reason: "the operator sets READY_IMAGE to where npm run image:ready was pushed" })
+    const notConfigured = new NoReadyImage({
+      reason: "the operator sets READY_IMAGE to where npm run image:ready was pushed"
+    })
     /** An image reference to deploy; built on first use (2 or 3 seconds). */
     const reference = Option.match(readyImage, {
       onNone: () => production ? notConfigured : Effect.map(built, ({ path }) => `oci:${path}`),

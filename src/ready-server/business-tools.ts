@@ -1,8 +1,8 @@
 import { weekdays } from "#src/format/opening-day.ts"
 import type { ReadyConfig } from "#src/format/ReadyConfig.ts"
 import { Either, Schema } from "effect"
-import { allHours, formatLocal, horizonDays, localClock, parseMoment, openingAt } from "./hours.ts"
-import { readTool, type Tool, Integer } from "./Tool.ts"
+import { allHours, formatLocal, horizonDays, localClock, openingAt, parseMoment } from "./hours.ts"
+import { Integer, readTool, type Tool } from "./Tool.ts"
 
 const textOrNull = (text: string): string | null => text.trim() === "" ? null : text
 const TextOrNull = Schema.NullOr(Schema.String)
@@ -16,7 +16,13 @@ const Business = Schema.Struct({
     phone: TextOrNull,
     email: TextOrNull,
     website: TextOrNull,
-    address: Schema.Struct({ line1: TextOrNull, city: TextOrNull, state: TextOrNull, zip: TextOrNull, country: TextOrNull }),
+    address: Schema.Struct({
+      line1: TextOrNull,
+      city: TextOrNull,
+      state: TextOrNull,
+      zip: TextOrNull,
+      country: TextOrNull
+    }),
     coordinates: Schema.NullOr(Schema.Struct({ lat: Schema.Number, lng: Schema.Number }))
   }),
   featureFlags: Schema.Struct({

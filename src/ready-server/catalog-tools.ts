@@ -2,7 +2,7 @@ import { PriceType, type ReadyConfig } from "#src/format/ReadyConfig.ts"
 import { Either, Schema } from "effect"
 import { browse, findCategory, type ServedCatalog, type ServedItem } from "./catalog.ts"
 import { makeSearch } from "./search.ts"
-import { brief, readTool, type Tool, Integer } from "./Tool.ts"
+import { brief, Integer, readTool, type Tool } from "./Tool.ts"
 
 const Item = Schema.Struct({
   id: Schema.String,

@@ -25,7 +25,10 @@ export const faqOf = (config: ReadyConfig): ReadonlyArray<FaqEntry> => {
     [`What is ${business.name}?`, joinNonBlank([business.category, business.description], ". ")],
     [
       "Where is it?",
-      joinNonBlank([address.line1, address.city, joinNonBlank([address.state, address.zip], " "), address.country], ", ")
+      joinNonBlank(
+        [address.line1, address.city, joinNonBlank([address.state, address.zip], " "), address.country],
+        ", "
+      )
     ],
     ["When is it open?", hoursText(config)],
     ["How can it be reached?", joinNonBlank([contact.phone, contact.email, contact.website], ", ")]
@@ -44,6 +47,8 @@ export const filterFaq = (entries: ReadonlyArray<FaqEntry>, about = ""): Readonl
   if (queryWords.length === 0) return entries
   return entries.filter(({ answer, question }) => {
     const words = wordsOf(`${question} ${answer}`)
-    return queryWords.some((word) => words.some((own) => own.startsWith(word) || (own.length > 3 && word.startsWith(own))))
+    return queryWords.some((word) =>
+      words.some((own) => own.startsWith(word) || (own.length > 3 && word.startsWith(own)))
+    )
   })
 }

@@ -2,9 +2,9 @@ import type { ReadyConfig } from "#src/format/ReadyConfig.ts"
 import { Either, Schema } from "effect"
 import type { ServedCatalog } from "./catalog.ts"
 import { faqOf, filterFaq } from "./faq.ts"
-import { formatLocal, localClock, type LocalMinute, parseMoment, openingAt } from "./hours.ts"
+import { formatLocal, localClock, type LocalMinute, openingAt, parseMoment } from "./hours.ts"
 import { menuText } from "./menu-text.ts"
-import { brief, readTool, type Tool, Integer } from "./Tool.ts"
+import { brief, Integer, readTool, type Tool } from "./Tool.ts"
 
 const TextOrNull = Schema.NullOr(Schema.String)
 const textOrNull = (text: string): string | null => text.trim() === "" ? null : text
@@ -29,7 +29,10 @@ const ItemId = Schema.optional(
   Schema.String.annotations({ description: "Id of the catalog item that it is about, from search_catalog." })
 )
 
-const findOffered = (catalog: ServedCatalog, id: string | undefined): Either.Either<typeof Offered.Type | null, string> => {
+const findOffered = (
+  catalog: ServedCatalog,
+  id: string | undefined
+): Either.Either<typeof Offered.Type | null, string> => {
   if (id === undefined) return Either.right(null)
   const item = catalog.items.get(id)
   return item === undefined

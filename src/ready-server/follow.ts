@@ -1,6 +1,6 @@
 import { decodeReadyConfig, describeIssue } from "#src/format/ReadyConfig.ts"
 import { Either, Option, Predicate } from "effect"
-import { withoutCredentials, type ServedConfig } from "./served-config.ts"
+import { type ServedConfig, withoutCredentials } from "./served-config.ts"
 
 /** Resolves when the configuration is fresh or can't be fetched; a request waits at most a second. */
 export type Follow = () => Promise<void>

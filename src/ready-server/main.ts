@@ -6,7 +6,7 @@ import { type Check, gatewayCheck, noCheck } from "./gateway-check.ts"
 import { makeHttpServer } from "./http.ts"
 import { introspection } from "./introspection.ts"
 import { makeServers } from "./mcp.ts"
-import { withoutCredentials, type ServedConfig } from "./served-config.ts"
+import { type ServedConfig, withoutCredentials } from "./served-config.ts"
 
 // A separate program in its own image: it reads its variables itself; src/config/Settings.ts is the platform's.
 

@@ -1,4 +1,4 @@
-import { many, withLongTimeout, run } from "#src/shared/sql.ts"
+import { many, run, withLongTimeout } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { LogEntryRow, type LogLevel } from "./ServerLog.ts"

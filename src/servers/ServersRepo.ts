@@ -54,7 +54,8 @@ export class ServersRepo extends Effect.Service<ServersRepo>()("servers/ServersR
 
     return {
       /** Whether no account ever had the slug. */
-      isFree: (slug: string) => Effect.map(anyRow(sql`SELECT slug FROM slugs WHERE slug = ${slug}`), (reserved) => !reserved),
+      isFree: (slug: string) =>
+        Effect.map(anyRow(sql`SELECT slug FROM slugs WHERE slug = ${slug}`), (reserved) => !reserved),
       /**
        * Reserves a slug; false when another account has, or had, it. An account may reuse its own deleted servers'
        * slugs.
@@ -94,8 +95,7 @@ export class ServersRepo extends Effect.Service<ServersRepo>()("servers/ServersR
         ),
       deploymentFailed: (id: string) => apply(id, "deploymentFailed", sql`true`),
       /** Unless a newer deployment raised the generation. */
-      apply: (id: string, generation: number, event: MachineEvent) =>
-        apply(id, event, sql`generation = ${generation}`),
+      apply: (id: string, generation: number, event: MachineEvent) => apply(id, event, sql`generation = ${generation}`),
       delete: (id: ServerId) => run(sql`DELETE FROM servers WHERE id = ${id}`)
     } as const
   })

@@ -41,7 +41,9 @@ const isMetadata = (path: string) => path === "/" || path === endpointOf(path)
 export const locator = (settings: Settings) => {
   const suffix = `.${hostName(settings.mcpDomain)}`
   // The platform's own hosts may be below the same domain.
-  const ownHosts = new Set([settings.baseUrl, settings.hubUrl, settings.authUrl].map((url) => hostName(new URL(url).host)))
+  const ownHosts = new Set(
+    [settings.baseUrl, settings.hubUrl, settings.authUrl].map((url) => hostName(new URL(url).host))
+  )
   const base = new URL(settings.baseUrl).pathname.replace(/\/$/, "")
   const servers = `${base}/s/`
   const documents = `${protectedResource}${servers}`

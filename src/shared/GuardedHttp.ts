@@ -163,7 +163,9 @@ export class GuardedHttp extends Effect.Service<GuardedHttp>()("shared/GuardedHt
     const check = Effect.fn("GuardedHttp.check")(function*(text: string) {
       const url = yield* Effect.try({ try: () => new URL(text), catch: () => rejection("The address is not a URL") })
       const exempt = isException(url, allowedPrivateHosts)
-      if (url.username !== "" || url.password !== "") return yield* rejection(`The address of ${url.host} has a password`)
+      if (url.username !== "" || url.password !== "") {
+        return yield* rejection(`The address of ${url.host} has a password`)
+      }
       if (url.protocol !== "https:" && !(url.protocol === "http:" && exempt)) {
         return yield* rejection(`${url.host} is not addressed by https`)
       }

@@ -20,10 +20,11 @@ export class Shutdown extends Effect.Service<Shutdown>()("shared/Shutdown", {
 
     /** Waits until that share is over, or the shutdown is hurried. */
     const over = (share: number) =>
-      Effect.flatMap(remaining(share), (millis) => Effect.raceFirst(Effect.sleep(millis), Deferred.await(hurried))).pipe(
-        // Finalizers are uninterruptible, and the loser of a race must be interruptible.
-        Effect.interruptible
-      )
+      Effect.flatMap(remaining(share), (millis) => Effect.raceFirst(Effect.sleep(millis), Deferred.await(hurried)))
+        .pipe(
+          // Finalizers are uninterruptible, and the loser of a race must be interruptible.
+          Effect.interruptible
+        )
 
     return {
       remaining,

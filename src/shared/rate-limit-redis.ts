@@ -75,7 +75,9 @@ export const redisStore = (url: string) =>
           ),
         catch: (cause) => new StoreUnavailable({ cause })
       }).pipe(
-        Effect.map((counts) => buckets.map((_, i): Count => ({ count: counts[2 * i]!, millisLeft: counts[2 * i + 1]! })))
+        Effect.map((counts) =>
+          buckets.map((_, i): Count => ({ count: counts[2 * i]!, millisLeft: counts[2 * i + 1]! }))
+        )
       )
     return { take } satisfies RateLimitStore
   })

@@ -148,7 +148,10 @@ describe("/openapi.json", () => {
         describeActualResponses(operation, await ask(fill(operation, {}), goodBodies[operation.name]))
       }
       if (operation.needsCredential) describeActualResponses(operation, await berth.request(operation.method, path))
-      describeActualResponses(operation, await ask(path, operation.bodyFields === undefined ? undefined : goodBodies[operation.name]))
+      describeActualResponses(
+        operation,
+        await ask(path, operation.bodyFields === undefined ? undefined : goodBodies[operation.name])
+      )
     }
   }, 60_000)
 

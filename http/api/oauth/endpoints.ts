@@ -2,13 +2,13 @@ import { openHeaders, preflight } from "#http/answers/cors.ts"
 import { CurrentCaller } from "#http/callers/caller.ts"
 import { rawRoutes } from "#http/traits/RawRoutes.ts"
 import { Introspection } from "#src/oauth/Introspection.ts"
-import { oauthError, type OAuthError } from "#src/oauth/OAuthError.ts"
+import { type OAuthError, oauthError } from "#src/oauth/OAuthError.ts"
 import { Revocation } from "#src/oauth/Revocation.ts"
 import { oauthPaths } from "#src/oauth/server-metadata.ts"
 import { Tokens } from "#src/oauth/Tokens.ts"
 import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
-import { answer, noStore, errorAnswer } from "./answer.ts"
+import { answer, errorAnswer, noStore } from "./answer.ts"
 
 const form = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
   request.text.pipe(
@@ -50,7 +50,10 @@ const introspect = Effect.map(Introspection, (introspection) =>
     const caller = yield* CurrentCaller
     if (caller._tag !== "Machine") return notAMachine
     const response = Effect.flatMap(form, (form) => introspection.introspect(caller.machine, form))
-    return yield* Effect.match(response, { onFailure: (error) => errorAnswer(error), onSuccess: (body) => answer(body) })
+    return yield* Effect.match(response, {
+      onFailure: (error) => errorAnswer(error),
+      onSuccess: (body) => answer(body)
+    })
   }))
 
 /** The endpoints that take forms: `token` (RFC 6749 §3.2), `revoke` (RFC 7009) and `introspect` (RFC 7662). */

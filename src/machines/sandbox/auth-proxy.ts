@@ -39,7 +39,7 @@ export const authProxy = (authUrl: string) => {
   /** Its address if it is on this host: only then can a connection choose its (loopback) source address. */
   const ownAddress = (): Promise<string | undefined> =>
     lookup(host, { all: true, family: 4 }).then(
-      (addresses) => addresses.find(({ address })  => isOwn(address))?.address,
+      (addresses) => addresses.find(({ address }) => isOwn(address))?.address,
       () => undefined
     )
 

@@ -7,7 +7,7 @@ import { bubblewrap } from "./bubblewrap.ts"
 import { findCgroups } from "./cgroups.ts"
 import { type Isolation, isolationIn } from "./guarantees.ts"
 import type { Host } from "./lifecycle.ts"
-import { openMachinePaths, scratchDir, SEARCH_PATH, type MachinePaths } from "./paths.ts"
+import { type MachinePaths, openMachinePaths, scratchDir, SEARCH_PATH } from "./paths.ts"
 import { runc } from "./runc.ts"
 import { sweep } from "./store.ts"
 import type { Tier } from "./Tier.ts"
@@ -60,7 +60,9 @@ const weakness = ({ isolation, tier }: ChosenHost) =>
   isolation.lacking.length === 0 ? undefined : `${tier.name} lacks ${isolation.lacking.join(", ")}`
 
 const noTierRuns = (requested: string, rejections: ReadonlyArray<string>) =>
-  new SettingError({ message: `SANDBOX_TIER ${requested}: no machine can run here (${rejections.join("; ")}). ${advice}` })
+  new SettingError({
+    message: `SANDBOX_TIER ${requested}: no machine can run here (${rejections.join("; ")}). ${advice}`
+  })
 
 const noTierIsolates = (weak: ReadonlyArray<ChosenHost>, rejections: ReadonlyArray<string>) =>
   new SettingError({

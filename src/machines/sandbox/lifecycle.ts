@@ -8,7 +8,7 @@ import { type Cgroups, removeCgroup } from "./cgroups.ts"
 import { launch } from "./launch.ts"
 import { limitsOf } from "./limits.ts"
 import { followOutput } from "./output.ts"
-import { machineDir, socketPath, type MachinePaths } from "./paths.ts"
+import { machineDir, type MachinePaths, socketPath } from "./paths.ts"
 import { alive, childOf, signal } from "./processes.ts"
 import { missingProgram } from "./programs.ts"
 import { SandboxError } from "./SandboxError.ts"
@@ -31,7 +31,10 @@ const KILLED = 137
 const failure = (operation: string, machine: string) => (error: unknown) =>
   new MachineError({ operation, machine, message: messageOf(error) })
 
-const addressOf = (paths: MachinePaths, name: string): MachineAddress => ({ _tag: "Unix", path: socketPath(paths, name) })
+const addressOf = (paths: MachinePaths, name: string): MachineAddress => ({
+  _tag: "Unix",
+  path: socketPath(paths, name)
+})
 
 /** A directory whose record cannot be read is still listed, with no owner, so that it can be destroyed. */
 export const stateOf = (paths: MachinePaths, name: string): MachineState | undefined => {

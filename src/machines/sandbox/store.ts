@@ -1,7 +1,7 @@
 import type { MachineFile, MachineSpec } from "#src/machines/Machines.ts"
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { machineDir, scratchDir, writeAtomically, type MachinePaths } from "./paths.ts"
+import { machineDir, type MachinePaths, scratchDir, writeAtomically } from "./paths.ts"
 import type { ProcessId } from "./processes.ts"
 
 /** A machine's state on disk; all other state is read from the kernel. */
@@ -46,7 +46,10 @@ export const createRecord = (paths: MachinePaths, record: MachineRecord, files: 
   renameSync(staging, machineDir(paths, record.spec.name))
 }
 
-export const readExit = (paths: MachinePaths, name: string): { readonly run: number; readonly exitCode: number } | undefined =>
+export const readExit = (
+  paths: MachinePaths,
+  name: string
+): { readonly run: number; readonly exitCode: number } | undefined =>
   json(join(machineDir(paths, name), "exit.json")) as { run: number; exitCode: number } | undefined
 
 export const writeExit = (paths: MachinePaths, name: string, run: number, exitCode: number) =>
