@@ -36,10 +36,10 @@ const mutates = (method: string) => !["GET", "HEAD", "OPTIONS"].includes(method)
 /** A browser sends the cookie from pages of other sites, too: a mutation must come from our own pages. */
 const sameOrigin = (headers: Headers.Headers, settings: Settings) => {
   const origin = headers["origin"]
-  const ours = [settings.baseUrl, settings.authUrl].map((url) => new URL(url).origin)
+  const ownOrigins = [settings.baseUrl, settings.authUrl].map((url) => new URL(url).origin)
   return origin === undefined
     ? headers["sec-fetch-site"] === "same-origin"
-    : ours.includes(origin) || settings.allowedOrigins.includes(origin)
+    : ownOrigins.includes(origin) || settings.allowedOrigins.includes(origin)
 }
 
 const callerOf = (actor: Option.Option<Actor>): Caller =>

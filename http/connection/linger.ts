@@ -25,8 +25,8 @@ export const linger = (
   const { socket } = req
   let remaining = limits.bytes
   const finish = () => {
-    clearTimeout(silent)
-    clearTimeout(late)
+    clearTimeout(silenceTimer)
+    clearTimeout(totalTimer)
     req.off("data", onData).off("end", finish).off("close", finish)
     waitedFor.add(req)
     done()
@@ -38,10 +38,10 @@ export const linger = (
   const onData = ({ length }: Buffer) => {
     remaining -= length
     if (remaining < 0) cut()
-    else silent.refresh()
+    else silenceTimer.refresh()
   }
-  const silent = setTimeout(cut, limits.silentMillis)
-  const late = setTimeout(cut, limits.millis)
+  const silenceTimer = setTimeout(cut, limits.silentMillis)
+  const totalTimer = setTimeout(cut, limits.millis)
   req.on("data", onData).on("end", finish).on("close", finish).on("error", () => undefined).resume()
 }
 
@@ -49,7 +49,7 @@ export const linger = (
  * A response that may come before its request's body: it is sent at once, but its end, after which Node would close the
  * connection or read the next request, waits until the body has arrived.
  */
-export class PatientResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+export class LingeringResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   #keepsAlive: boolean | undefined
 
   /**

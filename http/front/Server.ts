@@ -60,13 +60,13 @@ const ListenerLive = Layer.scopedDiscard(Effect.gen(function*() {
   const app = yield* HttpRouter.withRouterConfig(HttpApiBuilder.httpApp, routing)
   // Spans without a collector would be a quarter of the cost of a small request. The library's span is off: it has an
   // attribute for each header, and the query; ours is made in front-door.ts.
-  const ours: RequestListener = yield* NodeHttpServer.makeHandler(app).pipe(
+  const platform: RequestListener = yield* NodeHttpServer.makeHandler(app).pipe(
     Effect.withTracerEnabled(Option.isSome(settings.otlpEndpoint)),
     Effect.locally(HttpMiddleware.currentTracerDisabledWhen, () => true)
   )
   // Closed after the listener: requests in flight may need their machines' requests to us.
-  yield* (yield* Machines).serveAuth(machineServer(settings, ours))
-  yield* listen(settings, gateway, ours)
+  yield* (yield* Machines).serveAuth(machineServer(settings, platform))
+  yield* listen(settings, gateway, platform)
 }))
 
 /** Every route with its middleware. Needs the services. */

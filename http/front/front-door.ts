@@ -33,11 +33,11 @@ const security = {
 
 /** A page may set its own policies: with `no-referrer`, for example, its forms would send `Origin: null`. */
 const withHeaders = (response: HttpServerResponse.HttpServerResponse, headers: Readonly<Record<string, string>>) => {
-  const own = Object.keys(security).flatMap((name) => {
+  const ownHeaders = Object.keys(security).flatMap((name) => {
     const value = response.headers[name]
     return value === undefined ? [] : [[name, value]]
   })
-  return HttpServerResponse.setHeaders(response, { ...headers, ...Object.fromEntries(own) })
+  return HttpServerResponse.setHeaders(response, { ...headers, ...Object.fromEntries(ownHeaders) })
 }
 
 /** A failure as a page; undefined when the caller prefers JSON. */

@@ -1,6 +1,6 @@
 import { machineBehind } from "#http/callers/machine-caller.ts"
 import { connectionsOf, type IdleLimit } from "#http/connection/connections.ts"
-import { PatientResponse } from "#http/connection/linger.ts"
+import { LingeringResponse } from "#http/connection/linger.ts"
 import { type Gateway } from "#http/gateway/Gateway.ts"
 import { type Settings } from "#src/config/Settings.ts"
 import { shares, Shutdown } from "#src/shared/Shutdown.ts"
@@ -64,14 +64,14 @@ const idleLimit = ({ trustProxy }: Settings): IdleLimit => ({
 export const listen = (
   settings: Settings,
   gateway: Gateway,
-  ours: RequestListener
+  platform: RequestListener
 ) =>
   Effect.gen(function*() {
     const shutdown = yield* Shutdown
     // Headers that are not complete after 15 seconds are answered 408; by default Node checks only every 30 seconds.
     const server = createServer({
       requireHostHeader: false,
-      ServerResponse: PatientResponse,
+      ServerResponse: LingeringResponse,
       headersTimeout: 15_000,
       connectionsCheckingInterval: 1_000,
       // No limit on the whole exchange: deployments answer when their pipeline has ended.
@@ -81,7 +81,7 @@ export const listen = (
     const connections = connectionsOf(server, idleLimit(settings))
     const targetOf = ownTarget(settings)
     const dispatch =
-      (awaitsContinue: boolean): RequestListener<typeof IncomingMessage, typeof PatientResponse> => (req, res) => {
+      (awaitsContinue: boolean): RequestListener<typeof IncomingMessage, typeof LingeringResponse> => (req, res) => {
         // Machines can't reach other hosted servers.
         const match = machineBehind(req, settings.trustProxy) === undefined ? gateway.match(req) : undefined
         connections.begin(req, res, match !== undefined)
@@ -89,14 +89,14 @@ export const listen = (
         if (match !== undefined) return gateway.handle(match, req, res, awaitsContinue)
         if (awaitsContinue) res.writeContinue()
         req.url = targetOf(req.url ?? "/")
-        ours(req, res)
+        platform(req, res)
       }
     answerMalformed(server)
     server.on("request", dispatch(false)).on("checkContinue", dispatch(true))
     // An expectation other than 100-continue, which is not supported (http/front/expectations.ts).
     server.on("checkExpectation", (req, res) => {
       connections.begin(req, res, false)
-      ours(req, res)
+      platform(req, res)
     })
     yield* Effect.acquireRelease(
       start(server, settings),

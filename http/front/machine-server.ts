@@ -11,14 +11,14 @@ const limits = { connections: 32, requestMillis: 30_000, headersMillis: 10_000, 
 const forgedHeader = /^(x-forwarded-.*|forwarded|x-real-ip)$/
 
 /** Makes the server of one machine: its requests are handled as all others, but marked as that machine's. */
-export const machineServer = (settings: Settings, ours: RequestListener) => {
+export const machineServer = (settings: Settings, platform: RequestListener) => {
   const targetOf = ownTarget(settings)
   return (machine: string) => {
     const server = createServer({ requireHostHeader: false, connectionsCheckingInterval: 5_000 }, (req, res) => {
       markMachine(req, machine)
       for (const name of Object.keys(req.headers)) if (forgedHeader.test(name)) delete req.headers[name]
       req.url = targetOf(req.url ?? "/")
-      ours(req, res)
+      platform(req, res)
     })
     answerMalformed(server)
     server.maxConnections = limits.connections

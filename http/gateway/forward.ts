@@ -102,12 +102,12 @@ export const forward = (exchange: Exchange) => {
     attempt.on("socket", (socket) => {
       if (!socket.connecting) return
       connected = false
-      const late = setTimeout(() => attempt.destroy(connectTimedOut()), connectTimeoutMs)
+      const timer = setTimeout(() => attempt.destroy(connectTimedOut()), connectTimeoutMs)
       socket.once("connect", () => {
         connected = true
-        clearTimeout(late)
+        clearTimeout(timer)
       })
-      socket.once("close", () => clearTimeout(late))
+      socket.once("close", () => clearTimeout(timer))
     })
     let failed = false
     const fail = (error: Error) => {

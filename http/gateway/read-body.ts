@@ -14,7 +14,7 @@ export const readBody = (req: IncomingMessage, maxBytes: number): Promise<ReadBo
     const chunks: Array<Buffer> = []
     let size = 0
     const settle = (result: ReadBody) => {
-      clearTimeout(late)
+      clearTimeout(timer)
       req.off("data", onData).off("end", onEnd).off("close", onClose).pause()
       resolve(result)
     }
@@ -25,7 +25,7 @@ export const readBody = (req: IncomingMessage, maxBytes: number): Promise<ReadBo
     }
     const onEnd = () => settle({ _tag: "Read", bytes: Buffer.concat(chunks) })
     const onClose = () => settle({ _tag: "Gone" })
-    const late = setTimeout(onClose, timeoutMs)
+    const timer = setTimeout(onClose, timeoutMs)
     if (Number(req.headers["content-length"] ?? 0) > maxBytes) return settle({ _tag: "TooLarge" })
     req.on("error", () => undefined).on("data", onData).on("end", onEnd).on("close", onClose)
   })

@@ -81,11 +81,11 @@ const inSession = async (fetch: FetchLike, url: URL, legacy: boolean, signal: Ab
 /** Lists a machine's tools, in the caller's revision. Rejects after 5 seconds. */
 export const listTools = ({ envelope, headers, machine, path }: ToolListRequest): Promise<ToolList> => {
   const signal = AbortSignal.timeout(timeoutMs)
-  const late = new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
+  const timeout = new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
   const url = new URL(`http://machine${endpointOf(path)}`)
   const fetch = machineFetch(machine, headers, maxBytes)
   const list = envelope === undefined
     ? inSession(fetch, url, isLegacy(path), signal)
     : pages((params) => statelessRequest(fetch, url, { method: "tools/list", params, envelope }, signal))
-  return Promise.race([list, late])
+  return Promise.race([list, timeout])
 }

@@ -39,9 +39,9 @@ class Misdirected extends Schema.TaggedError<Misdirected>()(
  */
 export const checkHost = (settings: Settings, headers: Headers.Headers) => {
   const host = hostName(headers["host"] ?? "")
-  const ours = [settings.baseUrl, settings.hubUrl, settings.authUrl, ...settings.allowedOrigins]
+  const ownHosts = [settings.baseUrl, settings.hubUrl, settings.authUrl, ...settings.allowedOrigins]
     .filter((url) => URL.canParse(url)).map((url) => hostName(new URL(url).host))
-  return host === "" || host === "localhost" || isIP(host.replace(/^\[|\]$/g, "")) > 0 || ours.includes(host)
+  return host === "" || host === "localhost" || isIP(host.replace(/^\[|\]$/g, "")) > 0 || ownHosts.includes(host)
     ? Effect.void
     : new Misdirected({ host })
 }

@@ -72,7 +72,7 @@ export const makeAuthorize = Effect.gen(function*() {
       : yield* ask(request, actor, query)
   })
 
-  /** The request that led to a sign-in page, if any: its client, and whether a consent page of ours follows. */
+  /** The request that led to a sign-in page, if any: its client, and whether our consent page follows. */
   const pendingRequest = Effect.fn("pages.outlook")(function*(query: string) {
     const request = query === "" ? undefined : yield* Effect.option(examine(query))
     if (request === undefined) return undefined

@@ -29,9 +29,9 @@ const grave = new Set(["account"])
 
 /** One entry for each scope, in the order of the table above; unknown scopes come last. */
 export const scopeWords = (scopes: ReadonlyArray<string>): ReadonlyArray<ScopeWords> => {
-  const known = Object.keys(words).filter((scope) => scopes.includes(scope))
-  const unknown = [...new Set(scopes)].filter((scope) => !known.includes(scope))
-  return [...known, ...unknown].map((scope) => ({
+  const knownScopes = Object.keys(words).filter((scope) => scopes.includes(scope))
+  const unknownScopes = [...new Set(scopes)].filter((scope) => !knownScopes.includes(scope))
+  return [...knownScopes, ...unknownScopes].map((scope) => ({
     scope,
     words: Object.hasOwn(words, scope) ? words[scope] : undefined,
     grave: grave.has(scope)

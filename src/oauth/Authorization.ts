@@ -40,8 +40,8 @@ const serverIdOf = (target: AuthorizationTarget) => target.kind === "server" ? t
 
 /** A client that names no scopes gets those it registered, else all but `account`, which stands in for a session. */
 const defaultScopes = ({ scope }: OAuthClient, offered: ReadonlyArray<string>) => {
-  const usual = offered.filter((name) => name !== accountScope)
-  return Either.getOrElse(requestedScopes(scope, offered, usual), () => usual)
+  const defaults = offered.filter((name) => name !== accountScope)
+  return Either.getOrElse(requestedScopes(scope, offered, defaults), () => defaults)
 }
 
 /** The authorization endpoint's rules (RFC 6749 §4.1.1, RFC 7636, RFC 8707, RFC 9207); the pages show and ask. */

@@ -33,8 +33,8 @@ export interface AuthorizationRequest {
 }
 
 /**
- * No redirect is possible, since the client or its redirect URI is not valid (RFC 6749 §4.1.2.1). Shown on a page of
- * ours with status 400. `message` is a sentence for the user.
+ * No redirect is possible, since the client or its redirect URI is not valid (RFC 6749 §4.1.2.1). Shown on our own page
+ * with status 400. `message` is a sentence for the user.
  */
 export class PageError extends Data.TaggedError("PageError")<{
   readonly code: "client_id" | "client_unknown" | "client_metadata" | "redirect_uri"

@@ -17,11 +17,11 @@ const contactDetails = ({ contact }: ReadyConfig): typeof ContactDetails.Type =>
   website: textOrNull(contact.website)
 })
 
-const unreachable = (reach: typeof ContactDetails.Type) => Object.values(reach).every((way) => way === null)
+const unreachable = (contact: typeof ContactDetails.Type) => Object.values(contact).every((detail) => detail === null)
 
-const note = (what: string, reach: typeof ContactDetails.Type) =>
+const note = (what: string, contact: typeof ContactDetails.Type) =>
   `${what} ${
-    unreachable(reach) ? "The business states no way to reach it." : "The customer does that in one of these ways."
+    unreachable(contact) ? "The business states no way to reach it." : "The customer does that in one of these ways."
   }`
 
 const Offered = Schema.Struct({ id: Schema.String, name: Schema.String, price: Schema.String })

@@ -20,17 +20,17 @@ export class Disk extends Effect.Service<Disk>()("shared/Disk", {
     let state: DiskState = "enough"
 
     const logState = (free: number) => {
-      const left = `${inBytes(free)} are free on the disk of ${home}`
+      const freeText = `${inBytes(free)} are free on the disk of ${home}`
       switch (state) {
         case "enough":
-          return Effect.logInfo(`${left}: enough again`)
+          return Effect.logInfo(`${freeText}: enough again`)
         case "scarce":
           return Effect.logWarning(
-            `${left}; below ${inBytes(diskReserve)} (DISK_RESERVE) uploads and deploys are refused`
+            `${freeText}; below ${inBytes(diskReserve)} (DISK_RESERVE) uploads and deploys are refused`
           )
         case "low":
           return Effect.logError(
-            `${left}, less than ${inBytes(diskReserve)} (DISK_RESERVE): uploads and deploys are refused`
+            `${freeText}, less than ${inBytes(diskReserve)} (DISK_RESERVE): uploads and deploys are refused`
           )
       }
     }

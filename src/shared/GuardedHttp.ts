@@ -101,9 +101,9 @@ class Exchange {
       lookup: pinned(target.addresses)
     })
     const idleMs = request.idleMs ?? 10_000
-    const late = (what: string) => new GuardedHttpError({ reason: "timeout", message: `${this.#host} ${what}` })
-    this.#timer = setTimeout(() => this.destroy(late(`took longer than ${totalMs} ms`)), totalMs)
-    this.#outgoing.setTimeout(idleMs, () => this.destroy(late(`was silent for ${idleMs} ms`)))
+    const timeoutError = (what: string) => new GuardedHttpError({ reason: "timeout", message: `${this.#host} ${what}` })
+    this.#timer = setTimeout(() => this.destroy(timeoutError(`took longer than ${totalMs} ms`)), totalMs)
+    this.#outgoing.setTimeout(idleMs, () => this.destroy(timeoutError(`was silent for ${idleMs} ms`)))
     this.#outgoing.on("error", () => {})
     this.#outgoing.end(request.body)
   }

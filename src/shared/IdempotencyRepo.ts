@@ -15,7 +15,7 @@ const retention = "24 hours"
 export class IdempotencyRepo extends Effect.Service<IdempotencyRepo>()("shared/IdempotencyRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const one = (accountId: string, key: string) => sql`account_id = ${accountId} AND key = ${key}`
+    const byKey = (accountId: string, key: string) => sql`account_id = ${accountId} AND key = ${key}`
 
     // Succeeds for a new key, for an expired response, or when the lock's owner died before there was a response.
     const acquire = (accountId: string, key: string, hash: Uint8Array) =>
@@ -33,15 +33,15 @@ export class IdempotencyRepo extends Effect.Service<IdempotencyRepo>()("shared/I
       acquire: (accountId: string, key: string, hash: Uint8Array) => anyRow(acquire(accountId, key, hash)),
       find: maybe(Row)((accountId: string, key: string) =>
         sql`SELECT request_hash, coalesce(locked_until > now(), false) AS locked, sealed_response
-            FROM idempotency_keys WHERE ${one(accountId, key)}`
+            FROM idempotency_keys WHERE ${byKey(accountId, key)}`
       ),
       renew: (accountId: string, key: string) =>
         run(sql`UPDATE idempotency_keys SET locked_until = now() + ${lockDuration}::interval
-          WHERE ${one(accountId, key)}`),
+          WHERE ${byKey(accountId, key)}`),
       finish: (accountId: string, key: string, sealedResponse: string) =>
         run(sql`UPDATE idempotency_keys SET sealed_response = ${sealedResponse}, locked_until = NULL
-          WHERE ${one(accountId, key)}`),
-      release: (accountId: string, key: string) => run(sql`DELETE FROM idempotency_keys WHERE ${one(accountId, key)}`),
+          WHERE ${byKey(accountId, key)}`),
+      release: (accountId: string, key: string) => run(sql`DELETE FROM idempotency_keys WHERE ${byKey(accountId, key)}`),
       sweep: run(sql`DELETE FROM idempotency_keys WHERE created_at < now() - ${retention}::interval`)
     } as const
   })

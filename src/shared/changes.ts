@@ -68,10 +68,10 @@ const listening = Effect.fnUntraced(
 export const listenForChanges = Effect.fn("gateway.listenForChanges")(
   function*(channel: string, listener: ChangeListener) {
     const { config } = yield* PgClient.PgClient
-    const again = Schedule.exponential("200 millis").pipe(Schedule.union(Schedule.spaced("2 seconds")))
+    const retrySchedule = Schedule.exponential("200 millis").pipe(Schedule.union(Schedule.spaced("2 seconds")))
     yield* listening(config, channel, listener).pipe(
       Effect.tapError((error) => Effect.logDebug(`Listening on ${channel} broke off: ${String(error)}`)),
-      Effect.retry(again),
+      Effect.retry(retrySchedule),
       Effect.forkScoped
     )
   }

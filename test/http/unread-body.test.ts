@@ -1,4 +1,4 @@
-import { bounds, linger, PatientResponse } from "#http/connection/linger.ts"
+import { bounds, linger, LingeringResponse } from "#http/connection/linger.ts"
 import { once } from "node:events"
 import { createServer, type Server } from "node:http"
 import { type AddressInfo, connect } from "node:net"
@@ -163,7 +163,7 @@ describe("what a client goes on sending", () => {
   it("does not keep an answer's bytes back, with or without a length, nor one that has none", async () => {
     const bodies = ["text", Buffer.from("bytes"), undefined]
     for (const body of bodies) {
-      const server = createServer({ ServerResponse: PatientResponse }, (_req, res) => res.end(body)).listen(
+      const server = createServer({ ServerResponse: LingeringResponse }, (_req, res) => res.end(body)).listen(
         0,
         "127.0.0.1"
       )

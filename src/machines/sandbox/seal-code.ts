@@ -1,4 +1,4 @@
-/** Where the program lies in memory, and in it what the code refers to; the code itself is at `code`. */
+/** The program's load address, and the offsets that its code refers to; the code itself is at `code`. */
 export const base = 0x400000
 export const offsets = { code: 0x100, program: 0x200, refusal: 0x240, failure: 0x280, filter: 0x300 } as const
 

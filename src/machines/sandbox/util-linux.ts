@@ -46,8 +46,8 @@ exec $run /.berth/unshare --user --map-user="$uid" --map-group="$gid" -- $run /.
   $seal $run /.berth/env -i /.berth/ld --library-path /.berth /.berth/sh -c "$enter" berth-machine "$@"`
 
 /**
- * The last step, without any privilege, so that an LD_PRELOAD among the variables affects no program of ours. They come
- * by descriptor 3, since they hold secrets and every user can read a command line.
+ * The last step, without any privilege, so that an LD_PRELOAD among the variables affects no program of ours. The
+ * variables come by descriptor 3, since they hold secrets and every user can read a command line.
  *
  * $1 working directory, $2… the command.
  */

@@ -18,9 +18,9 @@ export const requestedScopes = (
   if (text === undefined) return Either.right(fallback)
   if (!scopeForm.test(text)) return Either.left("scope is not a list of scopes with spaces between")
   const names = namesOf(text)
-  const known = offered.filter((name) => names.includes(name))
+  const accepted = offered.filter((name) => names.includes(name))
   const offline = names.includes(offlineAccess) ? [offlineAccess] : []
-  if (known.length > 0) return Either.right([...known, ...offline])
+  if (accepted.length > 0) return Either.right([...accepted, ...offline])
   // A request for `offline_access` alone does not say which access.
   return names.length === offline.length
     ? Either.right([...fallback, ...offline])
