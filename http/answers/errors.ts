@@ -60,7 +60,7 @@ const failureOfError = (request: HttpServerRequest.HttpServerRequest, error: unk
 }
 
 /**
- * The failure of a request that failed, for every kind of error, those of HttpApi and of the router too. An unexpected
+ * The failure to report for any error of a request, those of HttpApi and of the router included. An unexpected
  * error is a 500, whose cause is logged and not shown to the caller.
  */
 export const failureOf = (request: HttpServerRequest.HttpServerRequest, cause: Cause.Cause<unknown>) => {

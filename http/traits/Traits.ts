@@ -6,19 +6,11 @@ export interface Traits {
   readonly codes: "upper" | "lower" | "oauth"
   /** `page`: a caller that prefers HTML to JSON gets a failure as a page. */
   readonly failure: "json" | "page"
-  /**
-   * What its body is, if it has one. `message` is one of JSON-RPC, whose faults wait until the credential was looked
-   * at.
-   */
+  /** The kind of body, if any. `message`: JSON-RPC, whose errors are reported only after the credential check. */
   readonly body: "json" | "form" | "file" | "message"
-  /**
-   * `mcp`: access tokens are accepted, too. `machine`: only the token that the platform shares with a hosted server.
-   */
+  /** `mcp`: access tokens count, too. `machine`: only the token that the platform shares with a hosted server. */
   readonly credential: "account" | "mcp" | "machine"
-  /**
-   * Which limit a request counts against (contract: "Limits"); `discovery` is for what clients read before they have a
-   * token.
-   */
+  /** The rate limit that applies (contract: "Limits"); `discovery`: documents that clients read to get a token. */
   readonly rate: "caller" | "directory" | "discovery"
   /** A probe is answered in time, without authentication and rate limit. */
   readonly probe: boolean

@@ -39,7 +39,7 @@ export interface MachineSpec {
   readonly config: ImageConfig
   /** Set over the image's own environment. Nothing of the platform's environment is inherited. */
   readonly env: Readonly<Record<string, string>>
-  /** For what is too long to be a variable (the kernel takes 128 KiB each). */
+  /** For values that are too long for a variable (the kernel allows 128 KiB each). */
   readonly files?: ReadonlyArray<MachineFile>
   /** The port that the process inside listens on (its `PORT`). */
   readonly port: number

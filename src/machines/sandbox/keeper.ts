@@ -15,7 +15,7 @@ export interface KeeperPlan {
   readonly inputs: ReadonlyArray<string>
   /** How many levels below the command the machine's own process is, following first children. */
   readonly depth: number
-  /** Whether that process is PID 1 of its namespace, where the kernel drops signals nobody handles. */
+  /** Whether that process is PID 1 of its namespace, where the kernel drops signals without a handler. */
   readonly isInit: boolean
   /** Number of this start; the exit record repeats it, to show which start it belongs to. */
   readonly run: number

@@ -31,7 +31,7 @@ const x64 = [
   [0x48, 0x8b, 0x03], // mov rax, [rbx]          argc
   [0x48, 0x8d, 0x14, 0xc6], // lea rdx, [rsi+rax*8] envp
   [0xb8, 59, 0, 0, 0], // mov eax, 59            execve
-  [0x0f, 0x05], // syscall                       comes back when it failed, and only then
+  [0x0f, 0x05], // syscall                       returns only on failure
   [0xbb, 127, 0, 0, 0], // mov ebx, 127          exit code
   [0xbe, 0x80, 0x02, 0x40, 0], // mov esi, 0x400280 message
   [0xba, failure.length, 0, 0, 0], // mov edx, … its length

@@ -5,7 +5,7 @@ const HEADER = 64
 const SEGMENT = 56
 
 /**
- * A static program that closes what is open from descriptor 4 up, loads our seccomp filter, and runs its arguments: the
+ * A static program that closes all descriptors from 4 up, loads our seccomp filter, and runs its arguments: the
  * last step before a machine's own code where nothing else loads filters
  * (docs/decisions/seccomp-by-a-program-of-ours.md). Generated here, since setpriv loads filters only from util-linux
  * 2.40 on. Undefined for other processors.

@@ -55,8 +55,8 @@ export const denied: Readonly<Record<string, readonly [x64: number | undefined, 
 
 export const CLONE_NEW_ANY = 0x7e020080
 /**
- * Sockets that reach past a network namespace (vsock) or deep into the kernel (alg); of netlink, all but the protocol
- * of addresses and routes, which C libraries ask.
+ * Sockets that reach past a network namespace (vsock) or deep into the kernel (alg), and all of netlink but the
+ * protocol for addresses and routes, which C libraries use.
  */
 export const deniedSockets: ReadonlyArray<{ readonly family: number; readonly exceptProtocol?: number }> = [
   { family: 38 },
@@ -82,7 +82,7 @@ const errno = (code: number) => 0x00050000 | code
 
 /**
  * The list as a classic BPF program over `struct seccomp_data` (seccomp(2)): number at 0, architecture at 4, the low
- * halves of the arguments at 16, 24, 32; the kernel does not look at the upper ones of what it takes for an int.
+ * halves of the arguments at 16, 24, 32; the kernel ignores the upper halves of int arguments.
  * Undefined on an architecture whose numbers are not listed here.
  */
 export const seccompProgram = (machine: string = process.arch): Uint8Array | undefined => {

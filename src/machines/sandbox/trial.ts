@@ -6,7 +6,7 @@ import { readPage } from "./output.ts"
 import { machineDir, scratchDir } from "./paths.ts"
 import { readExit } from "./store.ts"
 
-/** Prints what the kernel says of the process, with nothing but the shell. */
+/** Prints the kernel's status of the process, with shell built-ins only. */
 const status = "while read -r line; do echo \"$line\"; done </proc/self/status"
 
 const run = (host: lifecycle.Host, spec: MachineSpec) =>
