@@ -48,7 +48,9 @@ const middleware = Effect.gen(function*() {
       failurePage
     })
     return enter(
-      withoutExpectations(forMachines(answersPreflights(withMethods(withReadableQuery(withBoundedBody(withReplay(app)))))))
+      withoutExpectations(
+        forMachines(answersPreflights(withMethods(withReadableQuery(withBoundedBody(withReplay(app))))))
+      )
     )
   }
 })

@@ -56,7 +56,9 @@ export const observer = ({ accessLog, logLevel, otlpEndpoint }: Settings) => {
     const started = performance.now()
     return Effect.flatMap(isExporting ? span(request, route, response) : response, (sent) => {
       const elapsed = performance.now() - started
-      if (isExporting) measureRequest({ method: request.method, route: route.path, status: sent.status }, elapsed / 1000)
+      if (isExporting) {
+        measureRequest({ method: request.method, route: route.path, status: sent.status }, elapsed / 1000)
+      }
       return isLogged
         ? Effect.as(logRequest(level, request, sent.status, elapsed), sent)
         : Effect.succeed(sent)

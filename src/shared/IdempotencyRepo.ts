@@ -41,7 +41,8 @@ export class IdempotencyRepo extends Effect.Service<IdempotencyRepo>()("shared/I
       finish: (accountId: string, key: string, sealedResponse: string) =>
         run(sql`UPDATE idempotency_keys SET sealed_response = ${sealedResponse}, locked_until = NULL
           WHERE ${byKey(accountId, key)}`),
-      release: (accountId: string, key: string) => run(sql`DELETE FROM idempotency_keys WHERE ${byKey(accountId, key)}`),
+      release: (accountId: string, key: string) =>
+        run(sql`DELETE FROM idempotency_keys WHERE ${byKey(accountId, key)}`),
       sweep: run(sql`DELETE FROM idempotency_keys WHERE created_at < now() - ${retention}::interval`)
     } as const
   })
