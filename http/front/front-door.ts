@@ -65,14 +65,14 @@ export interface FrontDoor {
 }
 
 /**
- * Sets the context for the rest of the fiber. Each request has its own fiber, so nothing is restored afterwards, which is
- * most of the cost of `Effect.provide`.
+ * Sets the context for the rest of the fiber. Each request has its own fiber, so nothing is restored afterwards, which
+ * is most of the cost of `Effect.provide`.
  */
 const enter = (context: Context.Context<never>) => FiberRef.set(FiberRef.currentContext, context)
 
 /**
- * The outermost middleware of the platform's own routes: it assigns a request id, identifies the caller, applies the rate
- * limit, turns failures into envelopes, and adds the headers of every response.
+ * The outermost middleware of the platform's own routes: it assigns a request id, identifies the caller, applies the
+ * rate limit, turns failures into envelopes, and adds the headers of every response.
  */
 export const frontDoor =
   ({ failurePage, identify, limits, observe, routes, settings }: FrontDoor) => <E, R>(app: HttpApp.Default<E, R>) =>

@@ -91,8 +91,8 @@ const codeAnnotation = (schema: Schema.Schema.Any): string | undefined => {
 }
 
 /**
- * The error of a cause. Undefined for our own data (usually a row) that does not fit its schema: such a defect is not the
- * caller's fault, and must not be shown to the caller.
+ * The error of a cause. Undefined for our own data (usually a row) that does not fit its schema: such a defect is not
+ * the caller's fault, and must not be shown to the caller.
  */
 export const errorOf = (cause: Cause.Cause<unknown>): unknown => {
   const error = Cause.failureOption(cause)
