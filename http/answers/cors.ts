@@ -37,6 +37,6 @@ export const isPublicReadPreflight = (method: string, { traits }: Route) => meth
 const mayRead = Effect.succeed(preflight("GET, HEAD"))
 
 /** Answers such preflights before all other middleware. */
-export const answersPreflights = routeMiddleware(({ method }, route, app) =>
+export const answersPreflights = routeMiddleware<never>(({ method }, route, app) =>
   isPublicReadPreflight(method, route) ? mayRead : app
 )
