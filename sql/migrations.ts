@@ -10,6 +10,7 @@ import hostsAndSecretKeys from "#sql/migrations/0009_hosts_and_secret_keys.ts"
 import keysOfGrants from "#sql/migrations/0010_keys_of_grants.ts"
 import signupIdempotency from "#sql/migrations/0011_signup_idempotency.ts"
 import jobs from "#sql/migrations/0012_jobs.ts"
+import listingCategories from "#sql/migrations/0013_listing_categories.ts"
 import { type SqlClient } from "@effect/sql"
 import { type Effect } from "effect"
 
@@ -29,5 +30,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0009_hosts_and_secret_keys": hostsAndSecretKeys,
   "0010_keys_of_grants": keysOfGrants,
   "0011_signup_idempotency": signupIdempotency,
-  "0012_jobs": jobs
+  "0012_jobs": jobs,
+  "0013_listing_categories": listingCategories
 }

@@ -1,5 +1,6 @@
 import { Directory } from "#src/directory/Directory.ts"
-import { directoryArguments } from "#src/directory/DirectoryQuery.ts"
+import { directoryArguments, facetsArguments } from "#src/directory/DirectoryQuery.ts"
+import { Facets } from "#src/directory/Facets.ts"
 import { metadataArguments, ServerMetadata, ServerMetadataReads } from "#src/directory/ServerMetadata.ts"
 import { ListedListing, ListingDetail, SetVisible, Visibility } from "#src/listings/Listing.ts"
 import { Listings } from "#src/listings/Listings.ts"
@@ -21,12 +22,25 @@ export const directoryTools = Effect.gen(function*() {
       title: "Search the directory",
       description:
         "Finds businesses that agents can talk to: by name (typos are forgiven), category, place, distance " +
-        "or trust. Filters combine freely; best first.",
+        "or trust, each with the URL of its MCP server. Filters combine freely; best first, or nearest first.",
       effect: "read",
       needs: "anybody",
       params: Input(directoryArguments),
       success: PageOf(ListedListing),
       run: directory.list
+    }),
+    tool({
+      ...common,
+      name: "directory_facets",
+      title: "List what the directory has",
+      description:
+        "Counts the categories, kinds and cities of the listings that match: call it to learn which filters of " +
+        "directory_search find something. Takes the same filters; none of them is required.",
+      effect: "read",
+      needs: "anybody",
+      params: Input(facetsArguments),
+      success: Facets,
+      run: directory.facets
     }),
     tool({
       ...common,

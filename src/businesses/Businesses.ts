@@ -154,10 +154,11 @@ export class Businesses extends Effect.Service<Businesses>()("businesses/Busines
     const updateListing = Effect.fn("Businesses.updateListing")(
       function*(id: string, input: typeof UpdateListing.Type) {
         yield* notEmpty(id, input)
-        const { description: ownDescription, name: ownName, ...rest } = input
+        const { categories: ownCategories, description: ownDescription, name: ownName, ...rest } = input
         const own = {
           ...(ownName === undefined ? {} : { ownName }),
-          ...(ownDescription === undefined ? {} : { ownDescription })
+          ...(ownDescription === undefined ? {} : { ownDescription }),
+          ...(ownCategories === undefined ? {} : { ownCategories })
         }
         const { row } = yield* changing(id, (row) => listings.change(row.id, { ...rest, ...own }))
         return yield* listings.ofBusiness(row.id)

@@ -7,16 +7,18 @@ import { isUlid } from "#src/shared/ids.ts"
 import { decodeCursor, encodeCursor } from "#src/shared/paging.ts"
 import { Effect, Option } from "effect"
 import { createHash } from "node:crypto"
+import { countFacets } from "./count-facets.ts"
 import { DirectoryCounts } from "./DirectoryCounts.ts"
-import { type DirectoryQuery, type Filters, filtersOf } from "./DirectoryQuery.ts"
+import { type DirectoryQuery, type FacetsQuery, type Filters, filtersOf } from "./DirectoryQuery.ts"
 import { DirectoryRepo, type FoundRow } from "./DirectoryRepo.ts"
+import { FacetsRepo } from "./FacetsRepo.ts"
 import { PublicListingsRepo } from "./PublicListingsRepo.ts"
 import { type Key } from "./search-sql.ts"
 import { search } from "./search.ts"
 import { distanceMiles } from "./sphere.ts"
 
 const keyText = ({ band, id, rank }: Key) => `${band} ${rank} ${id}`
-const keyPattern = /^(\d{1,2}) (-?\d{1,6}) ([0-9A-Z]{26})$/
+const keyPattern = /^(\d{1,10}) (-?\d{1,6}) ([0-9A-Z]{26})$/
 const keyOf = (text: string): Key => {
   const [, band, rank, id = ""] = keyPattern.exec(text) ?? []
   return { band: Number(band), rank: Number(rank), id }
@@ -33,18 +35,23 @@ export class Directory extends Effect.Service<Directory>()("directory/Directory"
   effect: Effect.gen(function*() {
     const repo = yield* DirectoryRepo
     const counts = yield* DirectoryCounts
+    const facetsRepo = yield* FacetsRepo
     const listings = yield* PublicListingsRepo
     const events = yield* Events
     const settings = yield* CurrentSettings
 
+    const urlOf = (slug: string | null) => slug === null ? "" : mcpUrl(settings, slug)
+
     const view = ({ circle }: Filters) => (row: FoundRow): ListedListing => {
-      const { band: _band, latitude, longitude, verificationTier, ...listing } = row
+      const { band: _band, isPlaceApproximate, latitude, longitude, serverSlug, verificationTier, ...listing } = row
       return {
         ...listing,
         verificationLevel: levelOfTier(verificationTier),
-        ...(circle === undefined || latitude === null || longitude === null
-          ? {}
-          : { distanceMiles: Math.round(distanceMiles(circle, { lat: latitude, lng: longitude }) * 100) / 100 })
+        mcpServerUrl: urlOf(serverSlug),
+        ...(circle === undefined || latitude === null || longitude === null ? {} : {
+          distanceMiles: Math.round(distanceMiles(circle, { lat: latitude, lng: longitude }) * 100) / 100,
+          ...(isPlaceApproximate ? { distanceIsApproximate: true as const } : {})
+        })
       }
     }
 
@@ -65,6 +72,11 @@ export class Directory extends Effect.Service<Directory>()("directory/Directory"
       return { data: rows.map(view(filters)), meta: { cursor, hasMore, total } }
     })
 
+    /** Which categories, kinds and cities there are to filter by, under the filters given. */
+    const facets = Effect.fn("Directory.facets")(function*(query: typeof FacetsQuery.Type) {
+      return yield* countFacets(repo, facetsRepo, yield* filtersOf(query))
+    })
+
     const get = Effect.fn("Directory.get")(function*(id: string) {
       const row = isUlid(id) ? yield* listings.find(id) : Option.none()
       if (Option.isNone(row)) return yield* new ListingNotFound()
@@ -73,10 +85,10 @@ export class Directory extends Effect.Service<Directory>()("directory/Directory"
       return {
         ...listing,
         verificationLevel: levelOfTier(verificationTier),
-        mcpServerUrl: serverSlug === null ? "" : mcpUrl(settings, serverSlug)
+        mcpServerUrl: urlOf(serverSlug)
       }
     })
 
-    return { list, get, tidy: Effect.zipRight(counts.fold, events.forget) } as const
+    return { list, facets, get, tidy: Effect.zipRight(counts.fold, events.forget) } as const
   })
 }) {}

@@ -5,6 +5,7 @@ import { BadRequest } from "#src/shared/Failure.ts"
 import { PageArguments, PageQuery } from "#src/shared/paging.ts"
 import { optional, Query, QueryNumber, Text } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
+import { type Location, locationOf } from "./location.ts"
 
 const described = (description: string) => ({ description })
 
@@ -16,7 +17,12 @@ const texts = {
     ))
   ),
   category: optional(Text(255).annotations(described("A category that the listing has, exactly"))),
-  location: optional(Text(255).annotations(described("Part of the city or of the state"))),
+  location: optional(
+    Text(255).annotations(described(
+      "Part of the city or of the state; also `Denver, CO`, a state of the United States by its name or abbreviation, and " +
+        "a zip code, which stands for its city"
+    ))
+  ),
   templateType: optional(Text(255).annotations(described("The template type or the industry, exactly"))),
   vertical: optional(Text(255).annotations(described("Another name of templateType"))),
   city: optional(Text(255).annotations(described("The whole city, in upper or lower case"))),
@@ -37,12 +43,25 @@ const circle = <I>(number: Schema.Schema<number, I>) => ({
   )
 })
 
+const order = {
+  sort: optional(
+    Schema.Literal("relevance", "distance").annotations(described(
+      "`distance`: the nearest first; needs lat, lng and radius_miles"
+    ))
+  )
+}
+
 /** Query of `GET /v1/directory`. Blank texts are ignored. */
-export const DirectoryQuery = Query({ ...PageQuery.fields, ...texts, ...circle(QueryNumber) })
+export const DirectoryQuery = Query({ ...PageQuery.fields, ...texts, ...order, ...circle(QueryNumber) })
 export type DirectoryQuery = typeof DirectoryQuery.Type
 
 /** The same as arguments of a tool, where numbers are not text. */
-export const directoryArguments = { ...PageArguments, ...texts, ...circle(Schema.Number) }
+export const directoryArguments = { ...PageArguments, ...texts, ...order, ...circle(Schema.Number) }
+
+/** The filters alone: query of `GET /v1/directory/facets`. */
+export const FacetsQuery = Query({ ...texts, ...circle(QueryNumber) })
+export const facetsArguments = { ...texts, ...circle(Schema.Number) }
+type FilterQuery = typeof FacetsQuery.Type & Pick<DirectoryQuery, "sort">
 
 export interface Circle {
   readonly lat: number
@@ -54,18 +73,19 @@ export interface Circle {
 export interface Filters {
   readonly search?: string
   readonly category?: string
-  readonly location?: string
+  readonly location?: Location
   readonly kind?: string
   readonly city?: string
   /** Verification tier, 1 to 3. */
   readonly tier?: number
   readonly circle?: Circle
+  readonly sort?: "distance"
 }
 
 const invalid = (issues: ReadonlyArray<Issue>) =>
   new BadRequest({ reason: issues.map(({ message, path }) => `${path}: ${message}`).join("; "), issues })
 
-const circleOf = ({ lat, lng, radius_miles: miles }: DirectoryQuery) => {
+const circleOf = ({ lat, lng, radius_miles: miles }: FilterQuery) => {
   if (lat !== undefined && lng !== undefined && miles !== undefined) {
     return Effect.succeed({ circle: { lat, lng, miles } })
   }
@@ -74,7 +94,7 @@ const circleOf = ({ lat, lng, radius_miles: miles }: DirectoryQuery) => {
   return invalid(missing.map(([path]) => ({ path, message: "is required: lat, lng and radius_miles come together" })))
 }
 
-const kindOf = ({ templateType, vertical }: DirectoryQuery) => {
+const kindOf = ({ templateType, vertical }: FilterQuery) => {
   const [first, second] = [templateType, vertical].filter((text) => text !== undefined && !isBlank(text))
   if (first === undefined) return Effect.succeed({})
   if (second === undefined || first === second) return Effect.succeed({ kind: first })
@@ -82,14 +102,20 @@ const kindOf = ({ templateType, vertical }: DirectoryQuery) => {
 }
 
 /** The filters of a query; fails with 400 when its parts contradict each other. */
-export const filtersOf = Effect.fnUntraced(function*(query: DirectoryQuery) {
-  const { category, city, location, min_verification: level, search } = query
-  const nonBlank = Object.entries({ search, category, location, city }).filter(([, text]) => !isBlank(text ?? ""))
+export const filtersOf = Effect.fnUntraced(function*(query: FilterQuery) {
+  const { category, city, location = "", min_verification: level, search } = query
+  const nonBlank = Object.entries({ search, category, city }).filter(([, text]) => !isBlank(text ?? ""))
+  const around = yield* circleOf(query)
   const filters: Filters = {
     ...Object.fromEntries(nonBlank),
+    ...(isBlank(location) ? {} : { location: yield* locationOf(location) }),
     ...(yield* kindOf(query)),
     ...(level === undefined ? {} : { tier: verificationLevels.indexOf(level) }),
-    ...(yield* circleOf(query))
+    ...around,
+    ...(query.sort === "distance" ? { sort: "distance" } : {})
+  }
+  if (filters.sort !== undefined && filters.circle === undefined) {
+    return yield* invalid([{ path: "sort", message: "distance needs lat, lng and radius_miles" }])
   }
   return filters
 })

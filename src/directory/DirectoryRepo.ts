@@ -3,6 +3,7 @@ import { dieOnSql, many } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"
 import { type CountKey, decodeTotal, DirectoryCounts, totalOf } from "./DirectoryCounts.ts"
+import { type Location } from "./location.ts"
 import { bandOf, Conditions, type Key, type Predicate, worstRank } from "./search-sql.ts"
 import { denseScripts, minLengthForTwoTypos, minPrefixLength } from "./spelling.ts"
 
@@ -11,6 +12,8 @@ export const FoundRow = Schema.Struct({
   ...publicColumns,
   latitude: Schema.NullOr(Schema.Number),
   longitude: Schema.NullOr(Schema.Number),
+  isPlaceApproximate: Schema.Boolean,
+  serverSlug: Schema.NullOr(Schema.String),
   band: Schema.Int
 })
 export type FoundRow = typeof FoundRow.Type
@@ -41,11 +44,13 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const counts = yield* DirectoryCounts
-    const { after, contains, accessPath, every, filter, rankOrder } = Conditions(sql)
+    const { after, atPlace, contains, inState, accessPath, every, filter, rankOrder } = Conditions(sql)
     /** Matches a part of a city's name. One or two letters are too short for trigrams and have a column of their own. */
-    const cityContains = (location: string) =>
-      /^[ -~]{1,2}$/.test(location) ? sql`p.parts @> ARRAY[lower(${location})]` : contains(sql`p.city`, location)
-    const located = (location: string, counting: Counting | undefined) => {
+    const cityContains = (text: string) =>
+      /^[ -~]{1,2}$/.test(text) ? sql`p.parts @> ARRAY[lower(${text})]` : contains(sql`p.city`, text)
+    const inCity = ({ place, text }: Location) =>
+      place === undefined ? cityContains(text) : sql`(${cityContains(text)} OR ${atPlace(place)})`
+    const located = (location: Location, counting: Counting | undefined) => {
       const inStates = counting === undefined
         ? sql`0`
         : sql`(${counts.sumOf(counting.inStates, sql`state = ANY(whole.states)`)})`
@@ -55,9 +60,9 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
             WHERE c.label_id = ${counting.elsewhere.label} AND c.tier >= ${counting.elsewhere.tier}
               AND c.place_id = ANY(ARRAY(SELECT id FROM partly)))`
       return sql`WITH whole AS (SELECT coalesce(array_agg(state), '{}') AS states FROM directory_states
-              WHERE ${contains(sql`state`, location)}
+              WHERE ${inState(sql`state`, location)}
             ), partly AS MATERIALIZED (SELECT p.id FROM directory_places p, whole
-              WHERE ${cityContains(location)} AND p.state <> ALL(whole.states))
+              WHERE ${inCity(location)} AND p.state <> ALL(whole.states))
             SELECT states, ARRAY(SELECT id FROM partly)::text AS ids, ${inStates} AS in_states, ${elsewhere} AS elsewhere
             FROM whole`.pipe(
         Effect.flatMap(Schema.decodeUnknown(Schema.Tuple(Located))),
@@ -72,7 +77,9 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
     const shown =
       sql`l.id, l.business_id, l.business_name, l.business_slug, l.name, l.description, l.categories, l.tags,
       l.featured_image_url, l.city, l.state, l.published_at, l.verification_tier, l.relevance_score, l.latitude,
-      l.longitude`
+      l.longitude, l.is_place_approximate, s.slug AS server_slug`
+    const details = sql`LEFT JOIN listings l ON l.id = p.listing_id LEFT JOIN businesses b ON b.id = l.business_id
+      LEFT JOIN servers s ON s.id = b.server_id`
 
     const decodeFound = Schema.decodeUnknown(Schema.Array(FoundRow))
 
@@ -94,8 +101,7 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
             SELECT * FROM matching m ${after(page.after)} ORDER BY band, rank, listing_id LIMIT ${page.count}
           )
           SELECT t.total, p.band, ${shown} FROM (SELECT count(*)::int AS total FROM matching) t
-          LEFT JOIN page p ON true LEFT JOIN listings l ON l.id = p.listing_id
-          ORDER BY p.band, p.rank, p.listing_id`
+          LEFT JOIN page p ON true ${details} ORDER BY p.band, p.rank, p.listing_id`
         )
       },
       dieOnSql
@@ -120,7 +126,7 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
             WHERE ${every(predicates.map(filter))} ORDER BY rank, listing_id LIMIT ${page.count}
           )
           SELECT t.total, 0 AS band, ${shown} FROM (${all}) t
-          LEFT JOIN page p ON true LEFT JOIN listings l ON l.id = p.listing_id ORDER BY p.rank, p.listing_id`
+          LEFT JOIN page p ON true ${details} ORDER BY p.rank, p.listing_id`
         )
       },
       dieOnSql

@@ -59,14 +59,15 @@ export class PublicListingsRepo extends Effect.Service<PublicListingsRepo>()("di
       registry: many(Served)(({ after, begin, count, part, updatedSince, version }: RegistryPage) =>
         sql`${served} WHERE ${
           sql.and([
-            sql`true`,
+            // A server that was never deployed has nothing that answers.
+            sql`d.version IS NOT NULL`,
             ...(after === undefined ? [] : [sql`s.slug > ${after}`]),
             ...(part === undefined
               ? []
               : [sql`(position(${part} IN s.slug) > 0 OR position(${part} IN lower(l.name)) > 0)`]),
             ...(begin === undefined ? [] : [sql`starts_with(s.slug, ${begin})`]),
             ...(updatedSince === undefined ? [] : [sql`l.updated_at > ${updatedSince}`]),
-            ...(version === undefined ? [] : [sql`coalesce(d.version, 0) = ${version}`])
+            ...(version === undefined ? [] : [sql`d.version = ${version}`])
           ])
         } ORDER BY s.slug LIMIT ${count}`
       )

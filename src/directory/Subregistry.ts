@@ -31,7 +31,7 @@ const nameFilter = (namespace: string, search: string): NameFilter => {
   return namespace.endsWith(text.slice(0, slash)) ? { begin: text.slice(slash + 1) } : undefined
 }
 
-/** The directory as an MCP registry: active listings with a server, by the server's name. */
+/** The directory as an MCP registry: active listings whose server was deployed, by the server's name. */
 export class Subregistry extends Effect.Service<Subregistry>()("directory/Subregistry", {
   effect: Effect.gen(function*() {
     const repo = yield* PublicListingsRepo
@@ -86,7 +86,9 @@ export class Subregistry extends Effect.Service<Subregistry>()("directory/Subreg
     const find = Effect.fn("Subregistry.find")(function*(name: string) {
       const slug = name.startsWith(`${namespace}/`) ? name.slice(namespace.length + 1) : ""
       const row = isLabel(slug) ? yield* repo.ofServer(slug) : Option.none()
-      return Option.isNone(row) ? yield* new UnknownRegistryServer() : view(row.value)
+      return Option.isNone(row) || row.value.version === null
+        ? yield* new UnknownRegistryServer()
+        : view(row.value)
     })
 
     /** Only the active version is listed. */

@@ -1,5 +1,6 @@
 import { type SqlClient, type Statement } from "@effect/sql"
 import { type Circle } from "./DirectoryQuery.ts"
+import { type CityInState, type Location } from "./location.ts"
 import { type Spelling } from "./spelling.ts"
 import { cellsOf, chordSquared, onSphere } from "./sphere.ts"
 
@@ -8,8 +9,9 @@ export type Predicate =
   /** Places and whole states. The ids stay a PostgreSQL array literal, `{1,2}`: there may be thousands. */
   | { readonly _tag: "places"; readonly ids: string; readonly states: ReadonlyArray<string> }
   /** The places of a city; with a location, only those that match it too. */
-  | { readonly _tag: "city"; readonly city: string; readonly location: string | undefined }
-  | { readonly _tag: "circle"; readonly circle: Circle }
+  | { readonly _tag: "city"; readonly city: string; readonly location: Location | undefined }
+  /** `ranks`: the nearest come first. */
+  | { readonly _tag: "circle"; readonly circle: Circle; readonly ranks: boolean }
   | { readonly _tag: "words"; readonly spellings: ReadonlyArray<Spelling> }
   /** The whole name by trigrams, when a word of the search has no spelling in the vocabulary. */
   | { readonly _tag: "likeness"; readonly search: string }
@@ -45,6 +47,10 @@ const columnsOf = (sql: Sql, predicates: ReadonlyArray<Predicate>) => {
  * begin with them, has them with typos. By likeness: missing tenths of trigram similarity.
  */
 export const bandOf = (sql: Sql, predicates: ReadonlyArray<Predicate>): Fragment => {
+  const circle = predicates.find(({ _tag }) => _tag === "circle")
+  if (circle?._tag === "circle" && circle.ranks) {
+    return sql`(sqrt(${distanceSquared(sql, circle.circle)}) * ${unitsOfRadius})::int`
+  }
   const predicate = predicates.find(({ _tag }) => _tag === "words" || _tag === "likeness")
   if (predicate?._tag === "likeness") return sql`e.band`
   if (predicate?._tag !== "words") return sql`0`
@@ -67,6 +73,15 @@ const anywhere = (text: string) => `%${text.replace(/[\\%_]/g, "\\$&")}%`
 /** A tier is worth 200 points (relevance.ts), so no entry of the tier ranks below that. */
 export const worstRank = (tier: number) => -200 * tier
 
+/** Distances become integers for the cursor: a mile is about 126,000 of these. */
+const unitsOfRadius = 500_000_000
+
+/** The square of the straight distance to the centre, on a sphere of radius 1. */
+const distanceSquared = (sql: Sql, circle: Circle): Fragment => {
+  const { x, y, z } = onSphere(circle)
+  return sql`((e.x - ${x}) * (e.x - ${x}) + (e.y - ${y}) * (e.y - ${y}) + (e.z - ${z}) * (e.z - ${z}))`
+}
+
 const maxArrayWords = 30
 
 /** The SQL fragments of a search. */
@@ -74,21 +89,31 @@ export const Conditions = (sql: Sql) => {
   const every = (conditions: ReadonlyArray<Fragment>): Fragment =>
     conditions.length === 0 ? sql`true` : sql.and(conditions)
 
-  const inCircle = (circle: Circle) => {
-    const { x, y, z } = onSphere(circle)
-    return sql`(e.x - ${x}) * (e.x - ${x}) + (e.y - ${y}) * (e.y - ${y}) + (e.z - ${z}) * (e.z - ${z}) <= ${
-      chordSquared(circle.miles)
-    }`
-  }
+  const inCircle = (circle: Circle) => sql`${distanceSquared(sql, circle)} <= ${chordSquared(circle.miles)}`
 
-  /** A location matches a part of a city or state; the tables have both in lower case. */
-  const contains = (column: Fragment, location: string): Fragment => sql`${column} LIKE lower(${anywhere(location)})`
+  /** Matches a part of a city or state; the tables have both in lower case. */
+  const contains = (column: Fragment, text: string): Fragment => sql`${column} LIKE lower(${anywhere(text)})`
+
+  const inState = (column: Fragment, { states, text }: Location): Fragment =>
+    states.length === 0
+      ? contains(column, text)
+      : sql`(${contains(column, text)} OR ${column} = ANY(${states}::text[]))`
+
+  /** For rows `p` of `directory_places`. */
+  const atPlace = ({ city, isWhole, states }: CityInState) =>
+    sql`(${isWhole ? sql`p.city = ${city}` : contains(sql`p.city`, city)} AND p.state = ANY(${states}::text[]))`
 
   const placesOf = ({ city, location }: Extract<Predicate, { readonly _tag: "city" }>) =>
     sql`ARRAY(SELECT p.id FROM directory_places p WHERE p.city = lower(${city}) ${
       location === undefined
         ? sql``
-        : sql`AND (${contains(sql`p.city`, location)} OR ${contains(sql`p.state`, location)})`
+        : sql`AND ${
+          sql.or([
+            contains(sql`p.city`, location.text),
+            inState(sql`p.state`, location),
+            ...(location.place === undefined ? [] : [atPlace(location.place)])
+          ])
+        }`
     })`
 
   const hasOneOf = (words: ReadonlyArray<string>) => sql`(e.words || '{}') && ${words}::text[]`
@@ -130,8 +155,10 @@ export const Conditions = (sql: Sql) => {
 
   /** The rows that satisfy one predicate, through its index. */
   const accessPath = (by: Predicate, predicates: ReadonlyArray<Predicate>): Fragment => {
-    // Words are read again for the band.
-    const others = predicates.filter((predicate) => predicate !== by || predicate._tag === "words")
+    // Words and distances are read again for the band.
+    const others = predicates.filter((predicate) =>
+      predicate !== by || predicate._tag === "words" || (predicate._tag === "circle" && predicate.ranks)
+    )
     const columns = sql`e.listing_id, e.rank ${sql.join("", false)(columnsOf(sql, others))}`
     switch (by._tag) {
       case "places":
@@ -174,5 +201,5 @@ export const Conditions = (sql: Sql) => {
   const after = (key: Key | undefined): Fragment =>
     key === undefined ? sql`` : sql`WHERE (m.band, m.rank, m.listing_id) > (${key.band}, ${key.rank}, ${key.id})`
 
-  return { every, contains, filter, accessPath, rankOrder, after } as const
+  return { atPlace, every, contains, inState, filter, accessPath, rankOrder, after } as const
 }

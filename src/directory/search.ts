@@ -23,7 +23,7 @@ type CountedPlaces = PlacesPredicate & { readonly inStates: number; readonly els
 const empty: SearchResult = { rows: [], total: 0 }
 
 /** Each word of the search with its spellings in the vocabulary; the whole name by trigrams if a word has none. */
-const wordsPredicate = Effect.fnUntraced(function*(repo: DirectoryRepo, search: string) {
+export const wordsPredicate = Effect.fnUntraced(function*(repo: DirectoryRepo, search: string) {
   const byWord = Arr.groupBy(yield* repo.candidates(search), ({ asked }) => asked)
   const spellings = Object.entries(byWord).map(([word, rows]) =>
     spellingOf(word, rows.flatMap(({ n, word }) => word === null ? [] : [{ word, n }]))
@@ -45,15 +45,37 @@ const mostSelective = Effect.fnUntraced(
 )
 
 /** The labels of a category and a kind; none when no listing has one of them. */
-const labelsPredicate = Effect.fnUntraced(function*(repo: DirectoryRepo, { category, kind }: Filters) {
+export const labelsPredicate = Effect.fnUntraced(function*(repo: DirectoryRepo, { category, kind }: Filters) {
   const names = [...(category === undefined ? [] : [`c:${category}`]), ...(kind === undefined ? [] : [`k:${kind}`])]
   const ids = yield* repo.labelIds(names)
   return Option.map(ids, (ids): LabelsPredicate | undefined => ids.length === 0 ? undefined : { _tag: "labels", ids })
 })
 
+/** The access path to take. Likeness can't filter the rows of another one; a city has few enough rows not to ask. */
+export const choose = Effect.fnUntraced(
+  function*(repo: DirectoryRepo, accessPaths: Arr.NonEmptyReadonlyArray<Predicate>) {
+    const [first, second] = accessPaths
+    const only = accessPaths.find(({ _tag }) => _tag === "likeness") ??
+      accessPaths.find(({ _tag }) => _tag === "city") ?? (second === undefined ? first : undefined)
+    return only ?? (yield* mostSelective(repo, accessPaths)).accessPath
+  }
+)
+
+/** The predicates of a query that can be access paths, but for its labels. */
+export const accessPathsOf = (
+  { circle, city, location, sort }: Filters,
+  places: PlacesPredicate | undefined,
+  words: Predicate | undefined
+): ReadonlyArray<Predicate> => [
+  ...(city === undefined ? [] : [{ _tag: "city", city, location } as const]),
+  ...(places === undefined ? [] : [places]),
+  ...(circle === undefined ? [] : [{ _tag: "circle", circle, ranks: sort === "distance" } as const]),
+  ...(words === undefined ? [] : [words])
+]
+
 const countKeyOf = ({ category, kind, tier }: Filters) => ({ category, kind, tier })
 
-const tierPredicate = ({ tier }: Filters): ReadonlyArray<Predicate> =>
+export const tierPredicate = ({ tier }: Filters): ReadonlyArray<Predicate> =>
   tier === undefined ? [] : [{ _tag: "tier", tier }]
 
 /** Cost of reading an entry from an index alone, relative to fetching its row. */
@@ -126,19 +148,10 @@ export const search = Effect.fnUntraced(
       ? undefined
       : { _tag: "places", ...located, elsewhere: elsewhere === undefined ? undefined : located.elsewhere } as const
     if (isCounted) return yield* searchCounted(repo, filters, labels, places, page)
-    const accessPaths: ReadonlyArray<Predicate> = [
-      ...(city === undefined ? [] : [{ _tag: "city", city, location } as const]),
-      ...(places === undefined ? [] : [places]),
-      ...(circle === undefined ? [] : [{ _tag: "circle", circle } as const]),
-      ...(words === undefined ? [] : [words])
-    ]
+    const accessPaths = accessPathsOf(filters, places, words)
     const predicates = [...accessPaths, ...(labels === undefined ? [] : [labels]), ...tierPredicate(filters)]
-    const [first] = accessPaths
-    // Likeness can't filter the rows of another access path; a city has few enough rows.
-    const only = words?._tag === "likeness" ? words : city !== undefined || accessPaths.length === 1 ? first : undefined
-    if (only !== undefined) return yield* repo.indexScan(only, predicates, page)
     return Arr.isNonEmptyReadonlyArray(accessPaths)
-      ? yield* repo.indexScan((yield* mostSelective(repo, accessPaths)).accessPath, predicates, page)
+      ? yield* repo.indexScan(yield* choose(repo, accessPaths), predicates, page)
       : empty
   }
 )

@@ -34,19 +34,25 @@ const Listing = Schema.Struct({
 }).annotations({ title: "Listing" })
 export type Listing = typeof Listing.Type
 
+const McpServerUrl = Schema.String.annotations({
+  description: "Where clients reach the business's MCP server (Streamable HTTP); empty when none is linked"
+})
+
 /** A listing in a list of the directory, with its distance when the query has a circle. */
 export const ListedListing = Schema.Struct({
   ...Listing.fields,
-  distanceMiles: optional(Schema.Number).annotations({ description: "Only when lat, lng and radius_miles are given" })
+  mcpServerUrl: McpServerUrl,
+  distanceMiles: optional(Schema.Number).annotations({ description: "Only when lat, lng and radius_miles are given" }),
+  distanceIsApproximate: optional(Schema.Literal(true)).annotations({
+    description: "The business gave no coordinates: the distance is that of the centre of its zip code"
+  })
 }).annotations({ title: "ListedListing" })
 export type ListedListing = typeof ListedListing.Type
 
 /** Contract: the listing with the fields that only the detail read has. */
 export const ListingDetail = Schema.Struct({
   ...Listing.fields,
-  mcpServerUrl: Schema.String.annotations({
-    description: "Where clients reach the business's MCP server (Streamable HTTP); empty when none is linked"
-  }),
+  mcpServerUrl: McpServerUrl,
   industry: Schema.String,
   website: Schema.String
 }).annotations({ title: "ListingDetail" })
@@ -77,6 +83,7 @@ export const ListingRow = Schema.Struct({
   verificationTier: Schema.Int,
   ownName: Schema.NullOr(Schema.String),
   ownDescription: Schema.NullOr(Schema.String),
+  ownCategories: Schema.NullOr(Schema.Array(Schema.String)),
   ownTier: Schema.NullOr(ListingTier)
 })
 export type ListingRow = typeof ListingRow.Type
@@ -89,8 +96,11 @@ export interface Listed {
   readonly description: string
   readonly industry: string
   readonly templateType: string
+  readonly category: string
   readonly city: string
   readonly state: string
+  readonly zip: string
+  readonly country: string
   readonly latitude: number | null
   readonly longitude: number | null
   readonly verificationLevel: VerificationLevel
@@ -127,11 +137,11 @@ const Labels = List(Name).pipe(
 
 export const SetVisible = Input({ visible: Schema.Boolean })
 
-/** Only given fields change. `name` and `description` are the business's until they are set, and again when null. */
+/** Only given fields change. `name`, `description`, `categories` follow the business until set, and again when null. */
 export const updateListingFields = {
   name: optional(Schema.NullOr(Name)),
   description: optional(Schema.NullOr(Prose(5000))),
-  categories: optional(Labels),
+  categories: optional(Schema.NullOr(Labels)),
   tags: optional(Labels),
   featuredImageUrl: optional(Website)
 }

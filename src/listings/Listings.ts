@@ -2,6 +2,7 @@ import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
 import { isUlid, newUlid } from "#src/shared/ids.ts"
 import { Effect, Option } from "effect"
+import { categoriesOf } from "./categories.ts"
 import {
   type Listed,
   ListingId,
@@ -11,15 +12,22 @@ import {
   type SetVisible
 } from "./Listing.ts"
 import { ListingsRepo } from "./ListingsRepo.ts"
+import { placeOf } from "./place.ts"
 import { listingTierOf, relevanceScore } from "./relevance.ts"
 import { levelOfTier, tierOf } from "./VerificationLevel.ts"
 
-type Overrides = Pick<ListingRow, "ownName" | "ownDescription" | "ownTier" | "healthScore">
+type Overrides = Pick<ListingRow, "ownName" | "ownDescription" | "ownCategories" | "ownTier" | "healthScore">
 
-const noOverrides: Overrides = { ownName: null, ownDescription: null, ownTier: null, healthScore: 0 }
+const noOverrides: Overrides = {
+  ownName: null,
+  ownDescription: null,
+  ownCategories: null,
+  ownTier: null,
+  healthScore: 0
+}
 
 /** Derives what a listing shows and is ranked by, from its business and its own overrides. */
-const derive = (business: Listed, own: Overrides) => {
+const derive = Effect.fnUntraced(function*(business: Listed, own: Overrides) {
   const scored = {
     verificationTier: tierOf(business.verificationLevel),
     tier: listingTierOf(business.plan, own.ownTier),
@@ -30,16 +38,16 @@ const derive = (business: Listed, own: Overrides) => {
     relevanceScore: relevanceScore({ ...scored, healthScore: own.healthScore }),
     name: own.ownName ?? business.name,
     description: own.ownDescription ?? business.description,
+    categories: own.ownCategories ?? categoriesOf(business),
     businessName: business.name,
     businessSlug: business.slug,
     industry: business.industry,
     templateType: business.templateType,
     city: business.city,
     state: business.state,
-    latitude: business.latitude,
-    longitude: business.longitude
+    ...(yield* placeOf(business))
   }
-}
+})
 
 const view = (row: ListingRow): OwnListing => ({ ...row, verificationLevel: levelOfTier(row.verificationTier) })
 
@@ -48,14 +56,15 @@ export class Listings extends Effect.Service<Listings>()("listings/Listings", {
   effect: Effect.gen(function*() {
     const repo = yield* ListingsRepo
 
-    const create = (business: Listed) => {
+    const create = Effect.fn("Listings.create")(function*(business: Listed) {
       const id = ListingId.make(newUlid())
-      return Effect.as(repo.insert(id, business.id, derive(business, noOverrides)), id)
-    }
+      yield* repo.insert(id, business.id, yield* derive(business, noOverrides))
+      return id
+    })
 
     /** Updates the derived columns. Must run in the transaction that changed the business, with the business locked. */
     const follow = Effect.fn("Listings.follow")(function*(business: Listed) {
-      yield* repo.update(business.id, derive(business, yield* repo.ofBusiness(business.id)))
+      yield* repo.update(business.id, yield* derive(business, yield* repo.ofBusiness(business.id)))
     })
 
     /** Changes the listing's overrides; the caller must call `follow` afterwards. */

@@ -9,6 +9,7 @@ type Derived =
     ListingRow,
     | "name"
     | "description"
+    | "categories"
     | "businessName"
     | "businessSlug"
     | "city"
@@ -19,6 +20,7 @@ type Derived =
     | "relevanceScore"
   >
   & Pick<Listed, "industry" | "templateType" | "latitude" | "longitude">
+  & { readonly isPlaceApproximate: boolean }
 
 const Owner = Schema.Struct({ businessId: Schema.String, accountId: Schema.String })
 

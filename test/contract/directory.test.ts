@@ -51,8 +51,20 @@ describe("the directory", () => {
   row("GET /v1/directory → 200 { data: [listing], meta }", async () => {
     const answer = await get("/v1/directory")
     expect([answer.status, answer.body]).toEqual([200, {
-      data: [listing()],
+      data: [{ ...listing(), mcpServerUrl: `${server.publicUrl}/mcp` }],
       meta: { cursor: null, hasMore: false, total: 1 }
+    }])
+  })
+
+  row("GET /v1/directory/facets → 200 { data: { total, categories, kinds, cities } }", async () => {
+    const answer = await get("/v1/directory/facets")
+    expect([answer.status, answer.body]).toEqual([200, {
+      data: {
+        total: 1,
+        categories: [{ value: "Pizza", count: 1 }],
+        kinds: [{ value: "restaurant", count: 1 }],
+        cities: [{ city: "Millbrook", state: "NY", count: 1 }]
+      }
     }])
   })
 

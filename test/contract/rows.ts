@@ -143,6 +143,7 @@ export const rows = {
   "Directory and business endpoints": [
     "GET /v1/directory → 200 { data: [listing], meta }",
     "GET /v1/directory/:id → 200 { data: listing detail }",
+    "GET /v1/directory/facets → 200 { data: { total, categories, kinds, cities } }",
     "PATCH /v1/directory/:id { visible } → 200",
     "GET /.well-known/mcp-server-metadata → 200 metadata object",
     "a listing has the contract's fields; the detail read adds mcpServerUrl, industry, website",

@@ -97,6 +97,36 @@ const values: Readonly<Record<string, ReadonlyArray<Question>>> = {
 }
 const names = Object.keys(values)
 
+interface Value {
+  readonly value: string
+  readonly count: number
+}
+interface Counts {
+  readonly total: number
+  readonly categories: ReadonlyArray<Value>
+  readonly kinds: ReadonlyArray<Value>
+  readonly cities: ReadonlyArray<{ readonly city: string; readonly state: string; readonly count: number }>
+}
+/** How often each text is there, the most frequent first. */
+const tally = (texts: ReadonlyArray<string>) =>
+  [...new Set(texts)].map((value) => [value, texts.filter((text) => text === value).length] as const)
+    .sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1))
+const sorted = ({ categories, cities, kinds }: Counts) => [
+  ...[categories, kinds].map((counted) =>
+    tally(counted.flatMap(({ count, value }) => Array<string>(count).fill(value)))
+  ),
+  tally(cities.flatMap(({ city, count, state }) => Array<string>(count).fill(`${city}, ${state}`.toLowerCase())))
+]
+const countsOf = (question: Question) => {
+  const found = new Set(answerTo(all, question))
+  const seeds = all.filter(({ id }) => found.has(id))
+  return [
+    tally(seeds.flatMap((seed) => seed.categories)),
+    tally(seeds.flatMap(({ industry, templateType }) => [...new Set([templateType, industry])])),
+    tally(seeds.filter(({ city }) => city !== "").map(({ city, state }) => `${city}, ${state}`.toLowerCase()))
+  ]
+}
+
 describe("a search answers as a plain look at every listing would", () => {
   it("without a filter, and with each", async () => {
     expect((await askAll({}, 100)).flatMap(({ data }) => data.map(({ id }) => id))).toEqual(answerTo(all, {}))
@@ -145,6 +175,19 @@ describe("a search answers as a plain look at every listing would", () => {
       { numRuns: 120 }
     )
   }, 120_000)
+
+  it("and counts the categories, kinds and cities of what it finds, alone and with another filter", async () => {
+    const pairs = names.flatMap((name, at) =>
+      values[name]!.map((value, i) => ({ ...value, ...values[names[(at + 1) % names.length]!]![i % 3] }))
+    )
+    for (const question of [{}, ...Object.values(values).flat(), ...pairs]) {
+      const query = new URLSearchParams(
+        Object.entries(question).map(([name, value]): [string, string] => [name, String(value)])
+      )
+      const { data } = (await berth.request<{ readonly data: Counts }>("GET", `/v1/directory/facets?${query}`)).body
+      expect([data.total, sorted(data)], String(query)).toEqual([answerTo(all, question).length, countsOf(question)])
+    }
+  }, 60_000)
 
   it("and tells how far away what it finds is, in a circle only", async () => {
     const { data } = await ask({ lat: 41.88, lng: -87.63, radius_miles: 60 })

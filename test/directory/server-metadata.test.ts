@@ -4,6 +4,7 @@ import { type Account, type Server } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { type Business, businesses, newBusiness } from "../support/business.ts"
 import { callTool, connectMcp, textOf } from "../support/mcp.ts"
+import { runSql } from "../support/sql.ts"
 
 const berth = useBerth({ variables: { MCP_DOMAIN: "mcp.example.com" } })
 let owner: Account
@@ -20,6 +21,20 @@ const served = async (slug: string, fields: Readonly<Record<string, unknown>> = 
   await owner.patch(`${businesses}/${business.id}`, { serverId: server.id })
   await owner.patch(`/v1/directory/${business.listingId}`, { visible: true })
   return { business, server } satisfies { business: Business; server: Server }
+}
+/** The same, with a deployment that serves. */
+const deployed = async (...args: Parameters<typeof served>) => {
+  const made = await served(...args)
+  const { id } = made.server
+  const deploymentId = `dep_${id.slice(4)}`
+  await runSql(
+    berth.databaseUrl,
+    `INSERT INTO deployments (id, server_id, version, type, status, active, image_uri)
+     VALUES ($1, $2, 3, 'deploy', 'running', true, 'oci:/nowhere')`,
+    [deploymentId, id]
+  )
+  await runSql(berth.databaseUrl, "UPDATE servers SET active_deployment_id = $1 WHERE id = $2", [deploymentId, id])
+  return made
 }
 const metadata = (subdomain: string) => berth.request("GET", `/.well-known/mcp-server-metadata?subdomain=${subdomain}`)
 
@@ -110,8 +125,8 @@ describe("the registry", () => {
   const names = ({ servers }: Registry) => servers.map(({ server }) => server.name)
 
   it("lists listings that are shown and have a server, page by page, each once", async () => {
-    for (const slug of ["reg-a", "reg-b", "reg-c"]) await served(slug)
-    const hidden = await served("reg-hidden")
+    for (const slug of ["reg-a", "reg-b", "reg-c"]) await deployed(slug)
+    const hidden = await deployed("reg-hidden")
     await owner.patch(`/v1/directory/${hidden.business.listingId}`, { visible: false })
     const seen: Array<string> = []
     let cursor: string | undefined
@@ -125,7 +140,7 @@ describe("the registry", () => {
   })
 
   it("tells of a server in the registry's shape", async () => {
-    const { server } = await served("shaped", { description: `Long ${"word ".repeat(60)}` })
+    const { server } = await deployed("shaped", { description: `Long ${"word ".repeat(60)}` })
     const answer = await berth.request("GET", "/v0.1/servers/com.example.mcp%2Fshaped/versions/latest")
     expect([answer.status, answer.body]).toEqual([200, {
       server: {
@@ -133,7 +148,7 @@ describe("the registry", () => {
         name: "com.example.mcp/shaped",
         title: "Named shaped",
         description: expect.stringMatching(/^Long (word )+.*…$/),
-        version: "0.0.0",
+        version: "3.0.0",
         remotes: [
           { type: "streamable-http", url: `${server.publicUrl}/mcp` },
           { type: "sse", url: `${server.publicUrl}/sse` }
@@ -153,11 +168,21 @@ describe("the registry", () => {
     expect(told.name).toMatch(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/)
     const versions = await berth.request<Registry>("GET", "/v0.1/servers/com.example.mcp%2Fshaped/versions")
     expect(names(versions.body)).toEqual(["com.example.mcp/shaped"])
-    expect((await berth.request("GET", "/v0.1/servers/com.example.mcp%2Fshaped/versions/0.0.0")).status).toBe(200)
+    expect((await berth.request("GET", "/v0.1/servers/com.example.mcp%2Fshaped/versions/3.0.0")).status).toBe(200)
+  })
+
+  it("has no server that was never deployed", async () => {
+    await served("undeployed")
+    expect(names(await list("?search=undeployed"))).toEqual([])
+    expect(names(await list("?search=undeployed&version=0.0.0"))).toEqual([])
+    for (const path of ["versions", "versions/latest", "versions/0.0.0"]) {
+      const answer = await berth.request("GET", `/v0.1/servers/com.example.mcp%2Fundeployed/${path}`)
+      expect([answer.status, answer.body], path).toEqual([404, failure("NOT_FOUND")])
+    }
   })
 
   it("is narrowed by name, time and version", async () => {
-    await served("narrow-one")
+    await deployed("narrow-one")
     expect(names(await list("?search=NARROW"))).toEqual(["com.example.mcp/narrow-one"])
     for (const part of ["com.example.mcp/narrow", "MCP/narrow-o", "/narrow", "row-one", "med%20NARROW-"]) {
       expect(names(await list(`?search=${part}`)), part).toEqual(["com.example.mcp/narrow-one"])
@@ -166,7 +191,7 @@ describe("the registry", () => {
       expect(names(await list(`?search=${encodeURIComponent(part)}`)), part).toEqual([])
     }
     expect(names(await list("?search=narrow&version=latest"))).toHaveLength(1)
-    expect(names(await list("?search=narrow&version=0.0.0"))).toHaveLength(1)
+    expect(names(await list("?search=narrow&version=3.0.0"))).toHaveLength(1)
     expect(names(await list("?search=narrow&version=9.0.0"))).toEqual([])
     expect(names(await list("?search=narrow&version=none"))).toEqual([])
     expect(names(await list("?search=narrow&updated_since=2020-01-01T00:00:00Z"))).toHaveLength(1)
@@ -174,7 +199,7 @@ describe("the registry", () => {
   })
 
   it("is not searched for the namespace, which every name has", async () => {
-    await served("com-bakery")
+    await deployed("com-bakery")
     expect(names(await list("?search=com"))).toEqual(["com.example.mcp/com-bakery"])
     for (const part of ["mcp", "example", "com.example.mcp"]) {
       expect(names(await list(`?search=${part}`)), part).toEqual([])

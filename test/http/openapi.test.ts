@@ -57,7 +57,7 @@ describe("/openapi.json", () => {
 
   it("says what each filter of the directory, the registry and the metadata means", () => {
     const filters = {
-      "/v1/directory": ["search", "category", "location", "templateType", "vertical", "city", "radius_miles"],
+      "/v1/directory": ["search", "category", "location", "templateType", "vertical", "city", "sort", "radius_miles"],
       "/v0.1/servers": ["search", "version"],
       "/.well-known/mcp-server-metadata": ["subdomain"]
     }

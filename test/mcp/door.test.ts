@@ -141,7 +141,7 @@ const directory = Object.entries(twins)
 /** Those among them that are not for sessions only, by the scope that a key needs. */
 const directoryByKey: Readonly<Record<string, ReadonlyArray<string>>> = { business_config: ["servers:read"] }
 /** Those that every credential may call: what they tell is public, or of the credential itself. */
-const publicTools = ["directory_listing", "directory_search", "server_metadata", "whoami"]
+const publicTools = ["directory_facets", "directory_listing", "directory_search", "server_metadata", "whoami"]
 
 describe("tools/list", () => {
   itLong("shows a session every tool, and a key those that its scopes allow", async () => {

@@ -61,6 +61,7 @@ export const twins: Readonly<Record<string, string>> = {
   "PATCH /v1/directory/{listingId}": "set_visibility",
   "GET /.well-known/mcp-server-metadata": "server_metadata",
   "GET /v1/directory": "directory_search",
+  "GET /v1/directory/facets": "directory_facets",
   "GET /v1/directory/{listingId}": "directory_listing"
 }
 

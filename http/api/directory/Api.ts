@@ -2,7 +2,8 @@ import { Data } from "#http/answers/envelope.ts"
 import { Authentication } from "#http/callers/Authentication.ts"
 import { RouteTraits } from "#http/traits/Traits.ts"
 import { Forbidden } from "#src/accounts/Policy.ts"
-import { DirectoryQuery } from "#src/directory/DirectoryQuery.ts"
+import { DirectoryQuery, FacetsQuery } from "#src/directory/DirectoryQuery.ts"
+import { Facets } from "#src/directory/Facets.ts"
 import { MetadataQuery, NoSuchServer, ServerMetadata } from "#src/directory/ServerMetadata.ts"
 import { ListedListing, ListingDetail, ListingNotFound, SetVisible, Visibility } from "#src/listings/Listing.ts"
 import { BadRequest, Invalid } from "#src/shared/Failure.ts"
@@ -23,7 +24,21 @@ export class DirectoryApi extends HttpApiGroup.make("directory")
       .annotate(
         OpenApi.Description,
         "Public, 300 requests a minute per IP address. Filters combine freely. Best first: by relevanceScore, then by " +
-          "id; with search, by how well the name fits before that. A cursor goes with the filters it was given for."
+          "id; with search, by how well the name fits before that. `sort=distance` lists the nearest first instead. A " +
+          "cursor goes with the filters and the order it was given for."
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("facets", "/v1/directory/facets")
+      .setUrlParams(FacetsQuery)
+      .addSuccess(Data(Facets))
+      .addError(BadRequest)
+      .annotate(RouteTraits, { rate: "directory", openToPages: true })
+      .annotate(OpenApi.Summary, "Count the categories, kinds and cities of a search")
+      .annotate(
+        OpenApi.Description,
+        "Public, 300 requests a minute per IP address, together with the list. Takes the filters of the list, and tells " +
+          "which values the listings that match have, at most 50 of each: what else can be asked for."
       )
   )
   .add(

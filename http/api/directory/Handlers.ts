@@ -18,6 +18,7 @@ export const DirectoryHandlers = HttpApiBuilder.group(
 
       return handlers
         .handle("list", ({ urlParams }) => directory.list(urlParams))
+        .handle("facets", ({ urlParams }) => Effect.map(directory.facets(urlParams), data))
         .handle("get", ({ path }) => Effect.map(directory.get(path.listingId), data))
         .handle("serverMetadata", ({ urlParams }) => metadata.get(urlParams))
         .handle("setVisible", ({ path, payload }) => Effect.map(listings.setVisible(path.listingId, payload), data))

@@ -1,0 +1,30 @@
+import { Array as Arr, Effect, Option } from "effect"
+import { type Filters } from "./DirectoryQuery.ts"
+import { type DirectoryRepo } from "./DirectoryRepo.ts"
+import { type Facets } from "./Facets.ts"
+import { type FacetsRepo } from "./FacetsRepo.ts"
+import { noPlaces } from "./search-sql.ts"
+import { accessPathsOf, choose, labelsPredicate, tierPredicate, wordsPredicate } from "./search.ts"
+
+const none: Facets = { total: 0, categories: [], kinds: [], cities: [] }
+
+/** Counts the categories, kinds and cities of the listings that a search with the same filters finds. */
+export const countFacets = Effect.fnUntraced(function*(repo: DirectoryRepo, facets: FacetsRepo, filters: Filters) {
+  const { city, location, search, tier } = filters
+  const found = yield* labelsPredicate(repo, filters)
+  if (Option.isNone(found)) return none
+  const labels = found.value === undefined ? [] : [found.value]
+  const located = location === undefined || city !== undefined ? undefined : yield* repo.located(location, undefined)
+  if (located?.ids === noPlaces && located.states.length === 0) return none
+  const places = located === undefined ? undefined : { _tag: "places", ...located } as const
+  const words = search === undefined ? undefined : yield* wordsPredicate(repo, search)
+  const accessPaths = accessPathsOf(filters, places, words)
+  const predicates = [...accessPaths, ...labels, ...tierPredicate(filters)]
+  const [label] = labels
+  if (Arr.isNonEmptyReadonlyArray(accessPaths)) {
+    return yield* facets.ofMatching(yield* choose(repo, accessPaths), predicates)
+  }
+  return label === undefined
+    ? yield* facets.ofTier({ category: undefined, kind: undefined, tier })
+    : yield* facets.ofMatching(label, predicates)
+})
