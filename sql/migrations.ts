@@ -11,6 +11,7 @@ import keysOfGrants from "#sql/migrations/0010_keys_of_grants.ts"
 import signupIdempotency from "#sql/migrations/0011_signup_idempotency.ts"
 import jobs from "#sql/migrations/0012_jobs.ts"
 import listingCategories from "#sql/migrations/0013_listing_categories.ts"
+import directoryWords from "#sql/migrations/0014_directory_words.ts"
 import { type SqlClient } from "@effect/sql"
 import { type Effect } from "effect"
 
@@ -31,5 +32,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0010_keys_of_grants": keysOfGrants,
   "0011_signup_idempotency": signupIdempotency,
   "0012_jobs": jobs,
-  "0013_listing_categories": listingCategories
+  "0013_listing_categories": listingCategories,
+  "0014_directory_words": directoryWords
 }

@@ -12,8 +12,9 @@ const described = (description: string) => ({ description })
 const texts = {
   search: optional(
     Text(200).annotations(described(
-      "Words of the name: each must match a word exactly, as its beginning, or with a typo; in a name that is " +
-        "written without spaces, any part of it"
+      "Words of the name, the city, the state, the categories and tags: exactly, as a beginning, or with a typo. Finds " +
+        "the listings that have the most of the words; those with more of them in their name come first. Words such as " +
+        "the, and, near, me count only when there are no others"
     ))
   ),
   category: optional(Text(255).annotations(described("A category that the listing has, exactly"))),

@@ -2,10 +2,10 @@ import { publicColumns } from "#src/listings/Listing.ts"
 import { dieOnSql, many } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"
-import { type CountKey, decodeTotal, DirectoryCounts, totalOf } from "./DirectoryCounts.ts"
+import { type CountKey, DirectoryCounts, totalOf } from "./DirectoryCounts.ts"
 import { type Location } from "./location.ts"
-import { bandOf, Conditions, type Key, type Predicate, worstRank } from "./search-sql.ts"
-import { denseScripts, minLengthForTwoTypos, minPrefixLength } from "./spelling.ts"
+import { Conditions, type Key, type Predicate, worstRank } from "./search-sql.ts"
+import { minLengthForTwoTypos } from "./spelling.ts"
 
 /** A listing as the public sees it, and its band in the ranking. */
 export const FoundRow = Schema.Struct({
@@ -44,7 +44,7 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const counts = yield* DirectoryCounts
-    const { after, atPlace, contains, inState, accessPath, every, filter, rankOrder } = Conditions(sql)
+    const { after, atPlace, contains, inState, accessPath, every, filter, matching, rankOrder } = Conditions(sql)
     /** Matches a part of a city's name. One or two letters are too short for trigrams and have a column of their own. */
     const cityContains = (text: string) =>
       /^[ -~]{1,2}$/.test(text) ? sql`p.parts @> ARRAY[lower(${text})]` : contains(sql`p.city`, text)
@@ -81,26 +81,26 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
     const details = sql`LEFT JOIN listings l ON l.id = p.listing_id LEFT JOIN businesses b ON b.id = l.business_id
       LEFT JOIN servers s ON s.id = b.server_id`
 
+    const decodeTotals = Schema.decodeUnknown(Schema.Tuple(
+      Schema.Struct({ total: Schema.Int, hits: Schema.optional(Schema.Int) })
+    ))
     const decodeFound = Schema.decodeUnknown(Schema.Array(FoundRow))
 
     const decodePage = Effect.fnUntraced(function*(rows: ReadonlyArray<Record<string, unknown>>) {
-      const [{ total }] = yield* decodeTotal(rows.slice(0, 1))
-      return { total, rows: yield* decodeFound(rows.filter((row) => row["id"] !== null)) }
+      const [{ hits = 0, total }] = yield* decodeTotals(rows.slice(0, 1))
+      return { total, hits, rows: yield* decodeFound(rows.filter((row) => row["id"] !== null)) }
     })
 
     /** Reads every row of the access path, filters them, and returns page and total in one statement. */
     const indexScan = Effect.fnUntraced(
       function*(by: Predicate, predicates: ReadonlyArray<Predicate>, page: PageOptions) {
-        const others = predicates.filter((predicate) => predicate !== by)
-        const band = bandOf(sql, predicates)
         return yield* decodePage(
-          yield* sql`WITH matching AS MATERIALIZED (
-            SELECT e.listing_id, e.rank, ${band} AS band FROM (${accessPath(by, predicates)} OFFSET 0) e
-            WHERE ${every(others.map(filter))}
-          ), page AS (
+          yield* sql`WITH ${matching(by, predicates)}, page AS (
             SELECT * FROM matching m ${after(page.after)} ORDER BY band, rank, listing_id LIMIT ${page.count}
           )
-          SELECT t.total, p.band, ${shown} FROM (SELECT count(*)::int AS total FROM matching) t
+          SELECT t.total, t.hits, p.band, ${shown} FROM (
+            SELECT count(*)::int AS total, coalesce(max(hits), 0)::int AS hits FROM matching
+          ) t
           LEFT JOIN page p ON true ${details} ORDER BY p.band, p.rank, p.listing_id`
         )
       },
@@ -156,7 +156,7 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
     /** The number of rows of an access path: counted for words, estimated by PostgreSQL's statistics for the others. */
     const cardinality = (by: Predicate) =>
       by._tag === "words"
-        ? Effect.succeed(Math.min(...by.spellings.map(({ n }) => n)))
+        ? Effect.succeed(by.spellings[0].n)
         : sql`EXPLAIN (FORMAT JSON) ${accessPath(by, [])}`.withoutTransform.pipe(
           Effect.flatMap(Schema.decodeUnknown(Plan)),
           Effect.map(([plan]) => plan["QUERY PLAN"][0].Plan["Plan Rows"]),
@@ -171,8 +171,7 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
             FROM unnest(directory_words(${search})) AS a(word) LEFT JOIN LATERAL (
               SELECT v.word FROM directory_vocabulary v WHERE v.keys && directory_word_keys(a.word)
               UNION SELECT v.word FROM directory_vocabulary v
-                WHERE (length(a.word) >= ${minPrefixLength} OR a.word ~ ${denseScripts})
-                  AND v.word ~>=~ a.word AND v.word ~<~ (a.word || chr(1114111))
+                WHERE v.word ~>=~ a.word AND v.word ~<~ (a.word || chr(1114111))
               UNION SELECT v.word FROM directory_vocabulary v
                 WHERE length(a.word) >= ${minLengthForTwoTypos} AND v.word % a.word
             ) v ON true`

@@ -25,7 +25,7 @@ export class FacetsRepo extends Effect.Service<FacetsRepo>()("directory/FacetsRe
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const counts = yield* DirectoryCounts
-    const { accessPath, every, filter } = Conditions(sql)
+    const { matching } = Conditions(sql)
 
     /** Of labels with their counts, the most frequent of each kind. */
     const topLabels = (labels: Statement.Fragment) =>
@@ -53,16 +53,14 @@ export class FacetsRepo extends Effect.Service<FacetsRepo>()("directory/FacetsRe
 
     /** Of the entries that match: one statement. */
     const ofMatching = Effect.fnUntraced(function*(by: Predicate, predicates: ReadonlyArray<Predicate>) {
-      const others = predicates.filter((predicate) => predicate !== by)
       const labels = sql`SELECT left(d.label, 1) AS kind, substr(d.label, 3) AS value, count(*)::int AS n
-        FROM matching m, unnest(m.labels) AS label_id JOIN directory_labels d ON d.id = label_id GROUP BY 1, 2`
-      const places = sql`SELECT place_id, count(*)::int AS n FROM matching GROUP BY 1`
+        FROM entries e, unnest(e.labels) AS label_id JOIN directory_labels d ON d.id = label_id GROUP BY 1, 2`
+      const places = sql`SELECT place_id, count(*)::int AS n FROM entries GROUP BY 1`
       const [{ cities, labels: found, total }] = yield* decodeDocument(
-        yield* sql`WITH matching AS MATERIALIZED (
-          SELECT d.labels, d.place_id FROM (${accessPath(by, predicates)} OFFSET 0) e
-          JOIN directory_entries d ON d.listing_id = e.listing_id WHERE ${every(others.map(filter))}
+        yield* sql`WITH ${matching(by, predicates)}, entries AS MATERIALIZED (
+          SELECT d.labels, d.place_id FROM matching m JOIN directory_entries d ON d.listing_id = m.listing_id
         )
-        SELECT (SELECT count(*)::int FROM matching) AS total,
+        SELECT (SELECT count(*)::int FROM entries) AS total,
           (SELECT coalesce(json_agg(f), '[]') FROM (${topLabels(labels)}) f) AS labels,
           (SELECT coalesce(json_agg(f), '[]') FROM (${topCities(places)}) f) AS cities`
       )

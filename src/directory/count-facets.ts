@@ -22,7 +22,14 @@ export const countFacets = Effect.fnUntraced(function*(repo: DirectoryRepo, face
   const predicates = [...accessPaths, ...labels, ...tierPredicate(filters)]
   const [label] = labels
   if (Arr.isNonEmptyReadonlyArray(accessPaths)) {
-    return yield* facets.ofMatching(yield* choose(repo, accessPaths), predicates)
+    const found = yield* facets.ofMatching(yield* choose(repo, accessPaths), predicates)
+    if (found.total > 0 || words?._tag !== "words") return found
+    const some = { ...words, rarest: words.spellings.length }
+    const others = accessPaths.filter((predicate) => predicate !== words)
+    return yield* facets.ofMatching(
+      Arr.isNonEmptyReadonlyArray(others) ? yield* choose(repo, others) : some,
+      predicates.map((predicate) => predicate === words ? some : predicate)
+    )
   }
   return label === undefined
     ? yield* facets.ofTier({ category: undefined, kind: undefined, tier })

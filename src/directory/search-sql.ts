@@ -12,12 +12,25 @@ export type Predicate =
   | { readonly _tag: "city"; readonly city: string; readonly location: Location | undefined }
   /** `ranks`: the nearest come first. */
   | { readonly _tag: "circle"; readonly circle: Circle; readonly ranks: boolean }
-  | { readonly _tag: "words"; readonly spellings: ReadonlyArray<Spelling> }
+  | WordsPredicate
   /** The whole name by trigrams, when a word of the search has no spelling in the vocabulary. */
   | { readonly _tag: "likeness"; readonly search: string }
   /** A category, a template type or industry; an entry must have all of these labels. */
   | { readonly _tag: "labels"; readonly ids: ReadonlyArray<number> }
   | { readonly _tag: "tier"; readonly tier: number }
+
+export interface WordsPredicate {
+  readonly _tag: "words"
+  /** The rarest first. */
+  readonly spellings: readonly [Spelling, ...ReadonlyArray<Spelling>]
+  /** The words of the search that only order the results. */
+  readonly stopWords: ReadonlyArray<string>
+  /**
+   * Undefined: an entry must have each word. A number: it must have as many of them as the best entry has; as an access
+   * path, entries with one of so many of the rarest words are read.
+   */
+  readonly rarest: number | undefined
+}
 
 /** The sort key of the last row of a page. */
 export interface Key {
@@ -36,16 +49,45 @@ const columnsOf = (sql: Sql, predicates: ReadonlyArray<Predicate>) => {
     ...(has("places") ? [sql`, e.place_id, e.state`] : []),
     ...(has("city") ? [sql`, e.place_id`] : []),
     ...(has("circle") ? [sql`, e.x, e.y, e.z`] : []),
-    ...(has("words") ? [sql`, e.words, e.word_count`] : []),
+    ...(has("words") ? [sql`, e.words, e.found_by, e.word_count`] : []),
     ...(has("labels") ? [sql`, e.labels`] : []),
     ...(has("tier") ? [sql`, e.tier`] : [])
   ]
 }
 
+/** How many of the words an entry has, by the spellings up to a level. */
+const countOfWords = (
+  sql: Sql,
+  column: Fragment,
+  { spellings }: WordsPredicate,
+  level: 0 | 1 | 2
+): Fragment =>
+  sql`(${sql.join(" + ", false)(spellings.map(({ levels }) => sql`(${column} && ${levels[level]}::text[])::int`))})`
+
 /**
- * How well a name matches a search, 0 best. By words: the name is exactly these words, has all of them, has words that
- * begin with them, has them with typos. By likeness: missing tenths of trigram similarity.
+ * How well an entry matches the words it has, 0 best: by how many of them are not in its name; then whether they are
+ * there as they were asked for, as beginnings, or with typos; then by the words of its name that were not asked for; then by
+ * the stop words it has.
  */
+const bandOfWords = (sql: Sql, words: WordsPredicate): Fragment => {
+  const inName = countOfWords(sql, sql`e.words`, words, 2)
+  const found = countOfWords(sql, sql`e.found_by`, words, 2)
+  const looser = (level: 0 | 1) =>
+    words.spellings.some(({ levels }) => levels[level].length < levels[level === 0 ? 1 : 2].length)
+  const isWithin = (level: 0 | 1) => sql`${countOfWords(sql, sql`e.found_by`, words, level)} = ${found}`
+  const looseness = !looser(0) && !looser(1)
+    ? sql`0`
+    : sql`CASE WHEN ${isWithin(0)} THEN 0 ${looser(0) && looser(1) ? sql`WHEN ${isWithin(1)} THEN 1` : sql``} ELSE ${
+      looser(1) ? sql`2` : sql`1`
+    } END`
+  const stops = words.stopWords.length === 0
+    ? sql`0`
+    : sql`(${sql.join(" + ", false)(words.stopWords.map((word) => sql`(e.words @> ${[word]}::text[])::int`))})`
+  return sql`(${words.spellings.length} - ${inName}) * 1000 + ${looseness} * 100 +
+    least(9, greatest(0, e.word_count - ${inName} - ${stops})) * 10 + 9 - least(9, ${stops})`
+}
+
+/** How well an entry matches a search, 0 best. By likeness: missing tenths of trigram similarity. */
 export const bandOf = (sql: Sql, predicates: ReadonlyArray<Predicate>): Fragment => {
   const circle = predicates.find(({ _tag }) => _tag === "circle")
   if (circle?._tag === "circle" && circle.ranks) {
@@ -53,16 +95,7 @@ export const bandOf = (sql: Sql, predicates: ReadonlyArray<Predicate>): Fragment
   }
   const predicate = predicates.find(({ _tag }) => _tag === "words" || _tag === "likeness")
   if (predicate?._tag === "likeness") return sql`e.band`
-  if (predicate?._tag !== "words") return sql`0`
-  const asked = predicate.spellings.map((spelling) => spelling.asked)
-  const exact = sql`e.words @> ${asked}::text[]`
-  const within = (level: 1) =>
-    sql.and(predicate.spellings.map((spelling) => sql`e.words && ${spelling.levels[level]}::text[]`))
-  const looser = (level: 0 | 1) =>
-    predicate.spellings.some(({ levels }) => levels[level].length < levels[level === 0 ? 1 : 2].length)
-  return sql`CASE WHEN ${exact} THEN CASE WHEN e.word_count = ${asked.length} THEN 0 ELSE 1 END ${
-    looser(0) && looser(1) ? sql`WHEN ${within(1)} THEN 2` : sql``
-  } ELSE ${looser(1) ? sql`3` : sql`2`} END`
+  return predicate?._tag === "words" ? bandOfWords(sql, predicate) : sql`0`
 }
 
 export const noPlaces = "{}"
@@ -116,7 +149,7 @@ export const Conditions = (sql: Sql) => {
         }`
     })`
 
-  const hasOneOf = (words: ReadonlyArray<string>) => sql`(e.words || '{}') && ${words}::text[]`
+  const hasOneOf = (words: ReadonlyArray<string>) => sql`(e.found_by || '{}') && ${words}::text[]`
 
   /** Written so that no index applies: the planner must use the access path that was chosen. */
   const filter = (predicate: Predicate): Fragment => {
@@ -128,7 +161,9 @@ export const Conditions = (sql: Sql) => {
       case "circle":
         return inCircle(predicate.circle)
       case "words":
-        return every(predicate.spellings.map(({ levels }) => hasOneOf(levels[2])))
+        return predicate.rarest === undefined
+          ? every(predicate.spellings.map(({ levels }) => hasOneOf(levels[2])))
+          : sql`true`
       case "likeness":
         return sql`true`
       case "labels":
@@ -139,18 +174,23 @@ export const Conditions = (sql: Sql) => {
   }
 
   /**
-   * Entries with a spelling of each word, through the GIN index. The planner underestimates an overlap with many words
-   * and would scan the table, so many spellings are looked up one by one.
+   * Entries that have one of the words, through the GIN index. The planner underestimates an overlap with many words and
+   * would scan the table, so many are looked up one by one.
    */
-  const worded = (spellings: ReadonlyArray<Spelling>): Fragment => {
-    const words = [...spellings].sort((a, b) => a.n - b.n).map(({ levels }) => levels[2])
+  const hasWord = (words: ReadonlyArray<string>): Fragment =>
+    words.length <= maxArrayWords
+      ? sql`e.found_by && ${words}::text[]`
+      : sql`e.ctid = ANY(ARRAY(SELECT x.ctid FROM unnest(${words}::text[]) AS w(word),
+          LATERAL (SELECT y.ctid FROM directory_entries y WHERE y.found_by @> ARRAY[w.word] OFFSET 0) x))`
+
+  /** Entries with a spelling of each word, or of one of the rarest. */
+  const worded = ({ rarest, spellings }: WordsPredicate): Fragment => {
+    const words = spellings.map(({ levels }) => levels[2])
+    if (rarest !== undefined) return hasWord([...new Set(words.slice(0, rarest).flat())])
     const few = words.filter(({ length }) => length <= maxArrayWords)
     const many = words.filter(({ length }) => length > maxArrayWords)
-    if (few.length > 0) return every([...few.map((some) => sql`e.words && ${some}::text[]`), ...many.map(hasOneOf)])
-    const [first = [], ...others] = many
-    const found = sql`SELECT x.ctid FROM unnest(${first}::text[]) AS w(word),
-      LATERAL (SELECT y.ctid FROM directory_entries y WHERE y.words @> ARRAY[w.word] OFFSET 0) x`
-    return every([sql`e.ctid = ANY(ARRAY(${found}))`, ...others.map(hasOneOf)])
+    const [first = [], ...others] = few.length > 0 ? [[], ...many] : many
+    return every([...(few.length > 0 ? few : [first]).map(hasWord), ...others.map(hasOneOf)])
   }
 
   /** The rows that satisfy one predicate, through its index. */
@@ -177,7 +217,7 @@ export const Conditions = (sql: Sql) => {
           : sql`SELECT ${columns} FROM directory_entries e
               WHERE e.cell = ANY(${cellsOf(by.circle)}::int[]) AND ${inCircle(by.circle)}`
       case "words":
-        return sql`SELECT ${columns} FROM directory_entries e WHERE ${worded(by.spellings)}`
+        return sql`SELECT ${columns} FROM directory_entries e WHERE ${worded(by)}`
       case "likeness":
         return sql`SELECT ${columns}, (10 * (1 - similarity(l.name, ${by.search})))::int AS band FROM listings l
           JOIN directory_entries e ON e.listing_id = l.id
@@ -198,8 +238,25 @@ export const Conditions = (sql: Sql) => {
     sql`SELECT e.listing_id, e.rank ${sql.join("", false)(columnsOf(sql, predicates))} FROM directory_entries e
       WHERE ${every(start)} ORDER BY e.rank, e.listing_id LIMIT (SELECT 2147483647)`
 
+  /**
+   * The CTE `matching`: the entries of an access path that satisfy the other predicates. Where not each word of a search is
+   * required, those that have the most of them.
+   */
+  const matching = (by: Predicate, predicates: ReadonlyArray<Predicate>): Fragment => {
+    const words = predicates.find((predicate) => predicate._tag === "words")
+    const hits = words === undefined ? sql`0` : countOfWords(sql, sql`e.found_by`, words, 2)
+    const rows = sql`SELECT e.listing_id, e.rank, ${bandOf(sql, predicates)} AS band, ${hits} AS hits
+      FROM (${accessPath(by, predicates)} OFFSET 0) e
+      WHERE ${every(predicates.filter((predicate) => predicate !== by).map(filter))}`
+    return words?.rarest === undefined
+      ? sql`matching AS MATERIALIZED (${rows})`
+      : sql`candidates AS MATERIALIZED (${rows}), matching AS MATERIALIZED (
+          SELECT * FROM candidates WHERE hits > 0 AND hits = (SELECT max(hits) FROM candidates)
+        )`
+  }
+
   const after = (key: Key | undefined): Fragment =>
     key === undefined ? sql`` : sql`WHERE (m.band, m.rank, m.listing_id) > (${key.band}, ${key.rank}, ${key.id})`
 
-  return { atPlace, every, contains, inState, filter, accessPath, rankOrder, after } as const
+  return { atPlace, every, contains, inState, filter, accessPath, matching, rankOrder, after } as const
 }

@@ -1,8 +1,9 @@
 import { Array as Arr, Effect, Option, Order } from "effect"
 import { type Filters } from "./DirectoryQuery.ts"
 import { type DirectoryRepo, type FoundRow, type PageOptions } from "./DirectoryRepo.ts"
-import { noPlaces, type Predicate } from "./search-sql.ts"
+import { noPlaces, type Predicate, type WordsPredicate } from "./search-sql.ts"
 import { spellingOf } from "./spelling.ts"
+import { stopWords } from "./stop-words.ts"
 
 /** One page of the rows that match, and how many match in all. */
 export interface SearchResult {
@@ -22,14 +23,31 @@ type CountedPlaces = PlacesPredicate & { readonly inStates: number; readonly els
 
 const empty: SearchResult = { rows: [], total: 0 }
 
-/** Each word of the search with its spellings in the vocabulary; the whole name by trigrams if a word has none. */
+/** A search of more words than these is one for the rarest of them. */
+const maxTerms = 12
+
+/**
+ * The words of the search that a listing has, with their spellings; stop words only where there is nothing else. When no
+ * listing has any of them, the whole name by trigrams.
+ */
 export const wordsPredicate = Effect.fnUntraced(function*(repo: DirectoryRepo, search: string) {
   const byWord = Arr.groupBy(yield* repo.candidates(search), ({ asked }) => asked)
-  const spellings = Object.entries(byWord).map(([word, rows]) =>
-    spellingOf(word, rows.flatMap(({ n, word }) => word === null ? [] : [{ word, n }]))
-  )
-  const allSpelled = spellings.length > 0 && spellings.every(({ levels }) => levels[2].length > 0)
-  return (allSpelled ? { _tag: "words", spellings } : { _tag: "likeness", search }) satisfies Predicate
+  const terms = Object.keys(byWord)
+  const content = terms.filter((word) => !stopWords.has(word))
+  const spellings = Object.entries(byWord)
+    .filter(([word]) => content.length === 0 || !stopWords.has(word))
+    .map(([word, rows]) => spellingOf(word, rows.flatMap(({ n, word }) => word === null ? [] : [{ word, n }])))
+    .filter(({ n }) => n > 0)
+    .sort((a, b) => a.n - b.n || (a.asked < b.asked ? -1 : 1))
+    .slice(0, maxTerms)
+  return Arr.isNonEmptyReadonlyArray(spellings)
+    ? {
+      _tag: "words",
+      spellings,
+      stopWords: content.length === 0 ? [] : terms.filter((word) => stopWords.has(word)),
+      rarest: undefined
+    } satisfies Predicate
+    : { _tag: "likeness", search } satisfies Predicate
 })
 
 /** The access path with the lowest cardinality, and that cardinality. */
@@ -124,6 +142,37 @@ const searchCounted = Effect.fnUntraced(
 )
 
 /**
+ * For a search whose words no listing has together: the listings that have the most of them. One that lacks the `rarest`
+ * words that were looked up can't have more than the others: so many more are looked up until that is too few.
+ */
+const searchSome = Effect.fnUntraced(
+  function*(
+    repo: DirectoryRepo,
+    words: WordsPredicate,
+    accessPaths: ReadonlyArray<Predicate>,
+    predicates: ReadonlyArray<Predicate>,
+    page: PageOptions
+  ) {
+    const count = words.spellings.length
+    const withRarest = (rarest: number) => {
+      const some = { ...words, rarest }
+      return { some, all: predicates.map((predicate) => predicate === words ? some : predicate) }
+    }
+    const others = accessPaths.filter((predicate) => predicate !== words)
+    if (Arr.isNonEmptyReadonlyArray(others)) {
+      return yield* repo.indexScan(yield* choose(repo, others), withRarest(count).all, page)
+    }
+    for (let rarest = 2; rarest < count; rarest++) {
+      const { all, some } = withRarest(rarest)
+      const found = yield* repo.indexScan(some, all, page)
+      if (found.hits > count - rarest) return found
+    }
+    const { all, some } = withRarest(count)
+    return yield* repo.indexScan(some, all, page)
+  }
+)
+
+/**
  * Finds a page and the exact total. One predicate, the most selective, is the access path through its index; the others
  * only filter its rows: PostgreSQL would combine the indexes, at many times the cost. Totals of common filters are counted
  * in advance (migration 0005). See docs/decisions/directory-index.md.
@@ -150,8 +199,10 @@ export const search = Effect.fnUntraced(
     if (isCounted) return yield* searchCounted(repo, filters, labels, places, page)
     const accessPaths = accessPathsOf(filters, places, words)
     const predicates = [...accessPaths, ...(labels === undefined ? [] : [labels]), ...tierPredicate(filters)]
-    return Arr.isNonEmptyReadonlyArray(accessPaths)
-      ? yield* repo.indexScan(yield* choose(repo, accessPaths), predicates, page)
-      : empty
+    if (!Arr.isNonEmptyReadonlyArray(accessPaths)) return empty
+    const found = yield* repo.indexScan(yield* choose(repo, accessPaths), predicates, page)
+    return found.total > 0 || words?._tag !== "words" || words.spellings.length === 1
+      ? found
+      : yield* searchSome(repo, words, accessPaths, predicates, page)
   }
 )

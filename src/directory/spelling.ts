@@ -1,11 +1,6 @@
 /** How a word of a name matches a word of the search: 0 equal, 1 begins with it, 2 one typo, 3 two typos. */
 export type Fit = 0 | 1 | 2 | 3
 
-/** The shortest prefix that is looked up. */
-export const minPrefixLength = 3
-/** Scripts where one sign is a syllable or a word (Hangul, kana, Han) have no minimum. A regex class of both JS and SQL. */
-export const denseScripts = "[\u1100-\u11ff\u2e80-\u9fff\ua960-\ud7ff\uf900-\ufaff\u{20000}-\u{3ffff}]"
-const dense = new RegExp(denseScripts, "u")
 const minLengthForOneTypo = 4
 export const minLengthForTwoTypos = 8
 
@@ -36,7 +31,7 @@ const size = (word: string) => [...word].length
 export const fitOf = (asked: string, word: string): Fit | undefined => {
   if (asked === word) return 0
   const [length, other] = [size(asked), size(word)]
-  if ((length >= minPrefixLength || dense.test(asked)) && word.startsWith(asked)) return 1
+  if (word.startsWith(asked)) return 1
   if (Math.max(length, other) < minLengthForOneTypo || Math.abs(length - other) > 2) return undefined
   const count = typos(asked, word)
   if (count <= 1) return 2

@@ -71,7 +71,7 @@ describe("a word that was asked for", () => {
     const fits = [
       ["pizza", "pizza", 0],
       ["piz", "pizza", 1],
-      ["pi", "pizza", undefined],
+      ["p", "pizza", 1],
       ["pziza", "pizza", 2],
       ["kfx", "kfc", undefined],
       ["resturaunt", "restaurant", 3],

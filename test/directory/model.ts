@@ -21,17 +21,36 @@ export interface Seed {
 /** The query's parameters, as text or numbers. */
 export type Question = Readonly<Partial<Record<string, string | number>>>
 
+const ascii: Readonly<Record<string, string>> = {
+  ø: "o",
+  ł: "l",
+  đ: "d",
+  ð: "d",
+  ı: "i",
+  œ: "oe",
+  æ: "ae",
+  ß: "ss",
+  þ: "th"
+}
+
 const wordsOf = (name: string) =>
   new Set(
-    name.normalize("NFKD").replace(/[\u0300-\u036f'\u2019.]/g, "").normalize("NFC").toLowerCase().split(
-      /[^\p{L}\p{N}]+/u
-    )
+    name.replaceAll("&", " and ").normalize("NFKD").replace(/[\u0300-\u036f'\u2019.]/g, "").normalize("NFC")
+      .toLowerCase().replace(/[øłđðıœæßþ]/g, (letter) => ascii[letter]!).split(/[^\p{L}\p{N}]+/u)
       .filter((word) => word !== "")
   )
 
+/** Pairs of words that are the same. */
+const same = [["st", "saint"], ["st", "street"], ["7", "seven"]]
+const formsOf = (words: Iterable<string>) =>
+  new Set([...words].flatMap((word) => [word, ...same.flatMap((pair) => pair.includes(word) ? pair : [])]))
+
+/** Some of the words that count only when a search has no others. */
+const stops = new Set(["and", "the", "of", "near", "me", "best"])
+
 /** And each end of a word in a script that goes without spaces. */
 const partsOf = (name: string) =>
-  new Set(
+  formsOf(
     [...wordsOf(name)].flatMap((word) => {
       const signs = [...word]
       return [
@@ -42,6 +61,8 @@ const partsOf = (name: string) =>
       ]
     })
   )
+/** What a listing is found by: the words of its name, and those of its place and categories. */
+const allPartsOf = ({ categories, city, name, state }: Seed) => partsOf([name, city, state, ...categories].join(" "))
 
 /** Trigrams as pg_trgm counts them: of each word with two spaces before and one after. */
 const trigrams = (text: string) => {
@@ -70,16 +91,14 @@ const within = (from: ReadonlyArray<string>, to: ReadonlyArray<string>, edits: n
     (a === restOfTo[0] && restOfFrom[0] === b && within(restOfFrom.slice(1), restOfTo.slice(1), edits - 1))
 }
 
-const syllables = /[\u1100-\u11ff\u2e80-\u9fff\ua960-\ud7ff\uf900-\ufaff\u{20000}-\u{3ffff}]/u
-
 /**
- * How a word of a name fits one that was asked for: 0 is it; 1 begins with it (from three letters on, or one syllable);
- * 2 has one typo (from four letters on); 3 two (both from eight on). Undefined: not at all.
+ * How a word of a listing fits one that was asked for: 0 is it; 1 begins with it; 2 has one typo (from four letters on);
+ * 3 two (both from eight on). Undefined: not at all.
  */
 const fitOf = (asked: string, word: string) => {
   if (asked === word) return 0
   const [from, to] = [[...asked], [...word]]
-  if (word.startsWith(asked) && (from.length >= 3 || syllables.test(asked))) return 1
+  if (word.startsWith(asked)) return 1
   if (from.length < 4 && to.length < 4) return undefined
   if (within(from, to, 1)) return 2
   return from.length >= 8 && to.length >= 8 && within(from, to, 2) ? 3 : undefined
@@ -119,37 +138,56 @@ const fits = (seed: Seed, asked: Question) => {
     distanceMiles({ lat: Number(lat), lng: Number(lng) }, { lat: seed.lat, lng: seed.lng }) <= Number(miles)
 }
 
-/** The band of each listing that a search finds: 0 best. */
-const bands = (seeds: ReadonlyArray<Seed>, search: string) => {
+interface Match {
+  readonly seed: Seed
+  /** How many of the words that were asked for it has. */
+  readonly hits: number
+  /** Compared from the first to the last, lower first. */
+  readonly order: ReadonlyArray<number>
+}
+
+/** How each listing matches a search; undefined: not at all. */
+const matcher = (seeds: ReadonlyArray<Seed>, search: string) => {
   const shown = seeds.filter(({ active }) => active)
-  const vocabulary = new Set(shown.flatMap(({ name }) => [...partsOf(name)]))
-  const asked = [...wordsOf(search)]
+  const vocabulary = [...new Set(shown.flatMap((seed) => [...allPartsOf(seed)]))]
   const fit = (word: string, other: string) => {
     const found = fitOf(word, other)
     // Two typos only where a trigram search would have led to the word.
     return found === 3 && !alike(word, other) ? undefined : found
   }
-  const known = asked.length > 0 &&
-    asked.every((word) => [...vocabulary].some((other) => fit(word, other) !== undefined))
-  return (seed: Seed): number | undefined => {
-    if (!known) return alike(seed.name, search) ? Math.round(10 * (1 - similarity(seed.name, search))) : undefined
-    const words = [...partsOf(seed.name)]
-    const each = asked.map((word) => Math.min(...words.map((other) => fit(word, other) ?? Infinity)))
-    const worst = Math.max(...each)
-    if (worst === Infinity) return undefined
-    return worst === 0 ? wordsOf(seed.name).size === asked.length ? 0 : 1 : Math.min(3, worst + 1)
+  const all = [...wordsOf(search)]
+  const content = all.filter((word) => !stops.has(word))
+  const asked = (content.length === 0 ? all : content)
+    .filter((word) => vocabulary.some((other) => fit(word, other) !== undefined))
+  const extra = content.length === 0 ? [] : all.filter((word) => stops.has(word))
+  const best = (word: string, parts: ReadonlySet<string>) =>
+    Math.min(...[...parts].map((other) => fit(word, other) ?? Infinity))
+  return (seed: Seed): Match | undefined => {
+    if (asked.length === 0) {
+      return alike(seed.name, search)
+        ? { seed, hits: 1, order: [Math.round(10 * (1 - similarity(seed.name, search)))] }
+        : undefined
+    }
+    const [name, everything] = [partsOf(seed.name), allPartsOf(seed)]
+    const fits = asked.map((word) => best(word, everything)).filter((fit) => fit !== Infinity)
+    if (fits.length === 0) return undefined
+    const inName = asked.filter((word) => best(word, name) !== Infinity).length
+    const also = extra.filter((word) => name.has(word)).length
+    const others = Math.max(0, wordsOf(seed.name).size - inName - also)
+    return { seed, hits: fits.length, order: [asked.length - inName, Math.min(2, Math.max(...fits)), others, -also] }
   }
 }
 
-/** The ids of all that fit, best first: by band, then by score, then by id. */
+/** The ids of all that fit, best first: by how well they match, then by score, then by id. */
 export const answerTo = (seeds: ReadonlyArray<Seed>, asked: Question) => {
-  const bandOf = asked["search"] === undefined ? () => 0 : bands(seeds, String(asked["search"]))
-  return seeds
-    .filter((seed) => fits(seed, asked))
-    .flatMap((seed) => {
-      const band = bandOf(seed)
-      return band === undefined ? [] : [{ seed, band }]
-    })
-    .sort((a, b) => a.band - b.band || b.seed.score - a.seed.score || (a.seed.id < b.seed.id ? -1 : 1))
+  const match = asked["search"] === undefined
+    ? (seed: Seed): Match | undefined => ({ seed, hits: 0, order: [] })
+    : matcher(seeds, String(asked["search"]))
+  const matches = seeds.filter((seed) => fits(seed, asked)).flatMap((seed) => match(seed) ?? [])
+  const most = Math.max(...matches.map(({ hits }) => hits))
+  const byOrder = (a: Match, b: Match) => a.order.reduce((difference, part, i) => difference || part - b.order[i]!, 0)
+  return matches
+    .filter(({ hits }) => hits === most)
+    .sort((a, b) => byOrder(a, b) || b.seed.score - a.seed.score || (a.seed.id < b.seed.id ? -1 : 1))
     .map(({ seed }) => seed.id)
 }

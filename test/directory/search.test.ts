@@ -80,7 +80,17 @@ const values: Readonly<Record<string, ReadonlyArray<Question>>> = {
     "김밥 천국",
     "천국",
     "ラーメン",
-    "メン"
+    "メン",
+    "c",
+    "the copper near me",
+    "the best of",
+    "copper & ladle",
+    "pizza chicago",
+    "chicago il",
+    "coffee pizza hair zzzz",
+    "st kitchen",
+    "saint 7 street",
+    "copper ladle kitchen garden royal bank"
   ].map((search) => ({ search })),
   category: [...categories, "none", "PIZZA"].map((category) => ({ category })),
   location: ["chi", "IL", "il", "spring", "100%", "_", "\\", "i", "Fiji", "zz"].map((location) => ({ location })),
@@ -250,11 +260,12 @@ describe("a search by words", () => {
 
   it("knows no words that no listing has any more", async () => {
     await rename({ [ids[0]!]: "Wintergreen Lodge", [ids[1]!]: "Xylophonic Lodgette" })
-    expect(await total("Wintergreen Lodgette Xylophonic")).toBe(0)
+    const found = async () => (await ask({ search: "Wintergreen Lodgette Xylophonic" })).data.map(({ id }) => id)
+    expect(await found()).toEqual([ids[1]])
     await rename({ [ids[1]!]: "Copper" })
-    expect(await total("Wintergreen Lodgette Xylophonic")).toBe(1)
+    expect(await found()).toEqual([ids[0]])
     await fold()
-    expect(await total("Wintergreen Lodgette Xylophonic")).toBe(1)
+    expect(await found()).toEqual([ids[0]])
     const dead = Array.from({ length: 220 }, (_, i) => `zorb${String.fromCharCode(97 + i % 26)}${i}`)
     await rename({ [ids[2]!]: dead.slice(0, 110).join(" "), [ids[3]!]: dead.slice(110).join(" ") })
     await rename({ [ids[2]!]: "Zorbzz", [ids[3]!]: "Copper" })

@@ -27,7 +27,7 @@ const places = [
 ] as const
 const words =
   "copper ladle kitchen garden restaurant bakery barber salon plumbing bank coffee house royal golden bella " +
-  "joes pizza pizzeria taqueria north south corner electric brothers café 김밥천국 東京 東京ラーメン"
+  "joes pizza pizzeria taqueria north south corner electric brothers and the saint seven café 김밥천국 東京 東京ラーメン"
 const kinds = [
   ["restaurant", "pizza place"],
   ["restaurant", "restaurant"],

@@ -24,7 +24,7 @@ export class DirectoryApi extends HttpApiGroup.make("directory")
       .annotate(
         OpenApi.Description,
         "Public, 300 requests a minute per IP address. Filters combine freely. Best first: by relevanceScore, then by " +
-          "id; with search, by how well the name fits before that. `sort=distance` lists the nearest first instead. A " +
+          "id; with search, by how well its words match before that. `sort=distance` lists the nearest first instead. A " +
           "cursor goes with the filters and the order it was given for."
       )
   )

@@ -1,0 +1,140 @@
+import { SqlClient } from "@effect/sql"
+import { Effect } from "effect"
+
+const numbers = ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen " +
+  "seventeen eighteen nineteen twenty").split(" ").map((word, i) => [word, String(i)])
+const abbreviations = [
+  ["saint", "st"],
+  ["street", "st"],
+  ["doctor", "dr"],
+  ["mount", "mt"],
+  ["fort", "ft"],
+  ["avenue", "ave"],
+  ["brothers", "bros"]
+]
+const forms = [...numbers, ...abbreviations].map(([long, short]) => `('${long}', '${short}')`).join(", ")
+
+/**
+ * What a listing is found by is more than its name: its city, its state, its categories and tags. Words have other forms
+ * (7 and seven, St and Saint), `&` is `and`, and letters that Unicode does not decompose are written in ASCII.
+ */
+export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  sql.unsafe(`
+    CREATE FUNCTION directory_folded(name text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+      SELECT replace(replace(replace(replace(translate(
+        lower(normalize(regexp_replace(
+          normalize(replace(name, '&', ' and '), NFKD), '[\\u0300-\\u036f''\\u2019.]', '', 'g'
+        ), NFC)),
+        'øłđðı', 'olddi'), 'œ', 'oe'), 'æ', 'ae'), 'ß', 'ss'), 'þ', 'th')
+    $$;
+
+    CREATE OR REPLACE FUNCTION directory_words(name text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+      SELECT coalesce(array_agg(DISTINCT left(word, 40) ORDER BY left(word, 40)), '{}')
+      FROM regexp_split_to_table(
+        directory_folded(name),
+        '[\\u0001-/:-@\\[-\`{-~\\u00a0-\\u00bf\\u00d7\\u00f7\\u2000-\\u206f\\u20a0-\\u20cf\\u2190-\\u2bff\\u3000-\\u3004\\u3008-\\u3020\\u3030\\u30fb]+'
+      ) AS word WHERE word <> ''
+    $$;
+
+    CREATE FUNCTION directory_with_forms(words text[]) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+      SELECT coalesce(array_agg(DISTINCT form ORDER BY form), '{}')
+      FROM unnest(words) AS word, LATERAL (
+        SELECT word AS form UNION ALL
+        SELECT CASE word WHEN f.long THEN f.short ELSE f.long END FROM (VALUES ${forms}) AS f (long, short)
+        WHERE word IN (f.long, f.short)
+      ) AS all_forms
+    $$;
+
+    CREATE FUNCTION directory_found_by(l listings) RETURNS text[] LANGUAGE sql STABLE PARALLEL SAFE AS $$
+      SELECT directory_with_forms(directory_name_words(
+        concat_ws(' ', l.name, l.city, l.state, array_to_string(l.categories, ' '), array_to_string(l.tags, ' '))
+      ))
+    $$;
+
+    ALTER TABLE directory_entries ADD found_by text[] NOT NULL DEFAULT '{}';
+    DROP INDEX directory_entries_words_idx;
+    CREATE INDEX directory_entries_found_by ON directory_entries USING gin (found_by) WITH (fastupdate = off);
+
+    CREATE OR REPLACE FUNCTION directory_index(ids text[]) RETURNS void LANGUAGE plpgsql AS $$
+    DECLARE gone directory_entries[];
+    BEGIN
+      WITH taken AS (DELETE FROM directory_entries WHERE listing_id = ANY(ids) RETURNING *)
+      SELECT array_agg(ROW(t.*)::directory_entries) INTO gone FROM taken t;
+
+      INSERT INTO directory_places (city, state)
+        SELECT DISTINCT lower(l.city) AS city, lower(l.state) AS state FROM listings l
+        WHERE l.id = ANY(ids) AND l.status = 'active' AND NOT EXISTS
+          (SELECT FROM directory_places p WHERE p.city = lower(l.city) AND p.state = lower(l.state))
+        ORDER BY 1, 2 ON CONFLICT DO NOTHING;
+
+      INSERT INTO directory_states
+        SELECT DISTINCT lower(l.state) AS state FROM listings l WHERE l.id = ANY(ids) AND l.status = 'active' AND
+          NOT EXISTS (SELECT FROM directory_states s WHERE s.state = lower(l.state))
+        ORDER BY 1 ON CONFLICT DO NOTHING;
+
+      INSERT INTO directory_labels (label)
+        SELECT DISTINCT label FROM listings l, unnest(directory_label_names(l)) AS label
+        WHERE l.id = ANY(ids) AND l.status = 'active' AND NOT EXISTS
+          (SELECT FROM directory_labels d WHERE d.label = label.label)
+        ORDER BY 1 ON CONFLICT DO NOTHING;
+
+      INSERT INTO directory_vocabulary (word)
+        SELECT DISTINCT word FROM listings l, unnest(directory_found_by(l)) AS word
+        WHERE l.id = ANY(ids) AND l.status = 'active' AND NOT EXISTS
+          (SELECT FROM directory_vocabulary v WHERE v.word = word.word)
+        ORDER BY 1 ON CONFLICT DO NOTHING;
+
+      WITH fresh AS (
+        INSERT INTO directory_entries
+          SELECT l.id, -l.relevance_score, l.verification_tier, p.id, p.state,
+            floor((l.latitude + 90) * 4)::int * 1440 + floor((l.longitude + 180) * 4)::int % 1440,
+            cos(radians(l.latitude)) * cos(radians(l.longitude)),
+            cos(radians(l.latitude)) * sin(radians(l.longitude)),
+            sin(radians(l.latitude)),
+            l.template_type, l.industry, directory_with_forms(directory_name_words(l.name)),
+            cardinality(directory_words(l.name)), l.categories,
+            ARRAY(SELECT d.id FROM directory_labels d WHERE d.label = ANY(directory_label_names(l))),
+            directory_found_by(l)
+          FROM listings l JOIN directory_places p ON p.city = lower(l.city) AND p.state = lower(l.state)
+          WHERE l.id = ANY(ids) AND l.status = 'active'
+        RETURNING *
+      ), changed AS (
+        SELECT 1 AS n, f.* FROM fresh f UNION ALL SELECT -1, g.* FROM unnest(gone) g
+      ), placed AS (
+        INSERT INTO directory_place_counts (label_id, place_id, tier, n)
+          SELECT label, c.place_id, c.tier, sum(c.n) FROM changed c, unnest(0 || c.labels) AS label
+          GROUP BY 1, 2, 3 HAVING sum(c.n) <> 0
+      ), worded AS (
+        INSERT INTO directory_word_counts (word, n)
+          SELECT word, sum(c.n) FROM changed c, unnest(c.found_by) AS word GROUP BY 1 HAVING sum(c.n) <> 0
+      )
+      INSERT INTO directory_counts (category, template_type, industry, tier, state, n)
+        SELECT kind.category, c.template_type, c.industry, c.tier, area.state, sum(c.n)
+        FROM changed c, unnest(ARRAY[''] || c.categories) AS kind(category),
+          LATERAL (VALUES (NULL), (c.state)) AS area(state)
+        GROUP BY 1, 2, 3, 4, 5 HAVING sum(c.n) <> 0;
+    END $$;
+
+    CREATE OR REPLACE FUNCTION directory_follow() RETURNS trigger LANGUAGE plpgsql AS $$
+    DECLARE touched text[];
+    BEGIN
+      IF TG_OP = 'INSERT' THEN
+        SELECT array_agg(id) INTO touched FROM now_there WHERE status = 'active';
+      ELSIF TG_OP = 'DELETE' THEN
+        SELECT array_agg(id) INTO touched FROM was_there WHERE status = 'active';
+        INSERT INTO directory_gone (listing_id, business_id) SELECT id, business_id FROM was_there;
+      ELSE
+        SELECT array_agg(n.id) INTO touched FROM now_there n JOIN was_there w ON w.id = n.id
+        WHERE 'active' IN (n.status, w.status) AND
+          (n.status, n.name, n.categories, n.tags, n.city, n.state, n.latitude, n.longitude, n.template_type, n.industry,
+            n.verification_tier, n.relevance_score) IS DISTINCT FROM
+          (w.status, w.name, w.categories, w.tags, w.city, w.state, w.latitude, w.longitude, w.template_type, w.industry,
+            w.verification_tier, w.relevance_score);
+      END IF;
+      IF touched IS NOT NULL THEN PERFORM directory_index(touched); END IF;
+      RETURN NULL;
+    END $$;
+    -- The counts of words were those of names.
+    TRUNCATE directory_word_counts;
+    SELECT directory_index(array_agg(id)) FROM listings WHERE status = 'active';
+  `))
