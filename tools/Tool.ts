@@ -33,7 +33,7 @@ type JsonObjectSchema = { readonly type: "object"; readonly [key: string]: unkno
  */
 const jsonSchemaOf = (schema: Schema.Schema.Any): JsonObjectSchema => {
   const { $schema: _schema, ...root } = JSONSchema.make(schema)
-  return "properties" in root
+  return "properties" in root || "anyOf" in root
     ? { ...root, type: "object" }
     : { type: "object", properties: {}, additionalProperties: false }
 }

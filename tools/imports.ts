@@ -1,6 +1,7 @@
 import { Confirmed, Preview, Reverted } from "#src/imports/Import.ts"
 import { Imports } from "#src/imports/Imports.ts"
-import { Input } from "#src/shared/text.ts"
+import { Mappings } from "#src/imports/Mappings.ts"
+import { Input, optional } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
 import { tool } from "./Tool.ts"
 
@@ -13,7 +14,8 @@ export const importTools = Effect.map(Imports, (imports) => [
     name: "import",
     title: "Import a catalog",
     description: "Reads a catalog (CSV or JSON 1.0) and shows what its import would do: mappings, warnings, what is " +
-      "skipped. Nothing is imported yet; import_confirm does it within the hour. content is the file's text, up to " +
+      "skipped. Nothing is imported yet; import_confirm does it within the hour. When suggested_mappings is not empty, " +
+      "a column would be lost: check it with the user, and call again with mappings. content is the file's text, up to " +
       "about 900 KB; larger files are uploaded over HTTP.",
     effect: "create",
     params: Input({
@@ -22,10 +24,11 @@ export const importTools = Effect.map(Imports, (imports) => [
       content: Schema.String.annotations({
         description: "A CSV file begins with its columns: name (required), description, price (dollars), price_type, " +
           "item_type, category"
-      })
+      }),
+      mappings: optional(Mappings)
     }),
     success: Preview,
-    run: ({ businessId, content, filename }) => imports.preview(businessId, { filename, bytes: Buffer.from(content) })
+    run: ({ businessId, content, ...file }) => imports.preview(businessId, { ...file, bytes: Buffer.from(content) })
   }),
   tool({
     ...directory,

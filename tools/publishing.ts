@@ -1,7 +1,7 @@
-import { Publication, publishFields } from "#src/publishing/Publication.ts"
+import { DryRun, Publication, publishFields } from "#src/publishing/Publication.ts"
 import { Publishing } from "#src/publishing/Publishing.ts"
 import { Input } from "#src/shared/text.ts"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { tool } from "./Tool.ts"
 
 export const publishingTools = Effect.map(Publishing, (publishing) => [
@@ -10,13 +10,15 @@ export const publishingTools = Effect.map(Publishing, (publishing) => [
     title: "Publish a business",
     description: "From a catalog file to a live MCP server that answers about it, in one call: makes the business, " +
       "imports the file, creates and deploys its server, and shows its listing. Use it for a business that is not " +
-      "there yet; calling it again makes another. Check warnings and deployment.status in the result.",
+      "there yet; calling it again makes another. Call it with dryRun first: when suggested_mappings is not empty, check " +
+      "it with the user and pass what is right as mappings. Check warnings and deployment.status in the result; " +
+      "import_revert with importId takes the import back.",
     toolset: "directory",
     needs: "session",
     lowerCaseCodes: true,
     effect: "create",
     params: Input(publishFields),
-    success: Publication,
-    run: (input, report) => publishing.publish(input, report)
+    success: Schema.Union(Publication, DryRun),
+    run: (input, report) => publishing.request(input, report)
   })
 ])

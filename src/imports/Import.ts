@@ -2,6 +2,7 @@ import { failsWith } from "#src/shared/Failure.ts"
 import { Id } from "#src/shared/ids.ts"
 import { optional, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
+import { type Mappings, SourceProgram, SuggestedMappings } from "./Mappings.ts"
 
 /** A confirmed preview becomes the import with the same id. */
 export const ImportId = Id("ImportId", "Import id, a ULID; the preview's")
@@ -56,6 +57,8 @@ export const Preview = Schema.Struct({
   encoding: Schema.Literal("utf-8", "utf-16le", "utf-16be", "windows-1252"),
   delimiter: Schema.NullOr(Schema.Literal(",", ";", "\t")),
   unmapped_columns: Schema.Array(Schema.String),
+  suggested_mappings: SuggestedMappings,
+  source_program: SourceProgram,
   summary: Summary
 }).annotations({ title: "ImportPreview" })
 export type Preview = typeof Preview.Type
@@ -68,8 +71,9 @@ export const Reverted = Schema.Struct({
   restored_profile: Schema.Boolean
 })
 
-/** A file as uploaded. */
+/** A file as uploaded, and which of its columns hold what. */
 export interface Upload {
+  readonly mappings?: Mappings
   readonly filename: string
   readonly bytes: Uint8Array
 }

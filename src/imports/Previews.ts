@@ -26,6 +26,7 @@ import {
   type Upload
 } from "./Import.ts"
 import { ImportsRepo, type NewPreview } from "./ImportsRepo.ts"
+import { ColumnsNotMapped } from "./Mappings.ts"
 import { categoriesOf, type Fault, type Plan, type Reading } from "./plan.ts"
 import { parserFor, read } from "./read.ts"
 import { fitToLimits } from "./room.ts"
@@ -33,14 +34,20 @@ import { fitToLimits } from "./room.ts"
 const lifetime = Duration.toMillis(limits.lifetime)
 const secondsUntil = (then: Date, at: Date) => Math.max(1, Math.ceil((then.getTime() - at.getTime()) / 1000))
 
-const invalid = ({ message, path }: Fault) => Invalid.field(path, message)
+const invalid = ({ choice, message, path }: Fault) =>
+  choice === undefined ? Invalid.field(path, message) : new ColumnsNotMapped({
+    issues: [{ path, message }],
+    columns: choice.columns,
+    suggested_mappings: choice.suggestion.mappings,
+    source_program: choice.suggestion.program
+  })
 
 /** Parses the file cooperatively, yielding to other work. */
 const reading = Effect.fn("Imports.reading")(function*(upload: Upload) {
   const parse = parserFor(upload.filename)
   if (parse === undefined) return yield* new UnsupportedFormat()
   if (upload.bytes.length > limits.fileBytes) return yield* new FileTooLarge()
-  return yield* Effect.mapError(Effect.flatten(cooperatively(() => read(upload, parse))), invalid)
+  return yield* Effect.mapError(Effect.flatten(cooperatively(() => read(upload, parse, upload.mappings))), invalid)
 })
 
 /** Previews of imports: what a file would change, kept until it is confirmed, discarded or an hour old. */
@@ -136,6 +143,8 @@ export class Previews extends Effect.Service<Previews>()("imports/Previews", {
           encoding: result.encoding,
           delimiter: result.delimiter,
           unmapped_columns: result.unmapped,
+          suggested_mappings: result.suggestion.mappings,
+          source_program: result.suggestion.program,
           summary
         } satisfies Preview
       },

@@ -1,9 +1,13 @@
 import { Either } from "effect"
-import { excerpt } from "./cleaning.ts"
+import { type Columns, columnsOf, fieldOf, plainName } from "./columns.ts"
 import { countRows, csvRows, type Delimiter, firstRows, type Row } from "./csv-rows.ts"
 import { type Decoded } from "./decode.ts"
-import { Draft, type Fault, fault, type ItemField, itemFields, mostRows, type RawItem, type Reading } from "./plan.ts"
+import { type ItemField } from "./fields.ts"
+import { type Mappings } from "./Mappings.ts"
+import { Draft, type Fault, fault, mostRows, mostWarnings, type RawItem, type Reading } from "./plan.ts"
+import { priceOfCents } from "./price-cents.ts"
 import { priceOfText } from "./price.ts"
+import { mappingFault, missingFields, nameFault, suggestionFor, suggestionWarnings } from "./unmapped-columns.ts"
 
 const delimiters = [",", ";", "\t"] as const
 /** Maximum of rows to parse, including blank ones. */
@@ -11,56 +15,48 @@ const mostLines = 5 * mostRows
 /** Maximum of unmapped columns in a preview. */
 const mostColumns = 100
 
-interface Header {
+interface Header extends Columns {
   readonly delimiter: Delimiter
   readonly row: number
   readonly width: number
-  /** The index of each field's column; of several with one name, the first. */
-  readonly columns: ReadonlyMap<ItemField, number>
   readonly names: ReadonlyArray<string>
+  /** The first rows below it. */
+  readonly samples: ReadonlyArray<ReadonlyArray<string>>
 }
 
 const isBlank = (cells: ReadonlyArray<string>) => cells.every((cell) => cell.trim() === "")
 
-/** `Item Type`, ` ITEM-TYPE ` and `item_type` are the same. */
-const fieldOf = (name: string): ItemField | undefined => {
-  const plain = name.trim().toLowerCase().replace(/[\s-]+/g, "_")
-  return itemFields.find((field) => field === plain)
-}
-
-const headerOf = (utf8: Buffer, delimiter: Delimiter): Header | undefined => {
-  const header = firstRows(utf8, delimiter).find(({ cells }) => !isBlank(cells) && !/^sep=/i.test(cells[0] ?? ""))
+const headerOf = (utf8: Buffer, delimiter: Delimiter, mappings: Mappings): Header | undefined => {
+  const rows = firstRows(utf8, delimiter)
+  const header = rows.find(({ cells }) => !isBlank(cells) && !/^sep=/i.test(cells[0] ?? ""))
   if (header === undefined) return undefined
-  const columns = new Map<ItemField, number>()
-  for (const [at, name] of header.cells.entries()) {
-    const field = fieldOf(name)
-    if (field !== undefined && !columns.has(field)) columns.set(field, at)
-  }
-  return { delimiter, row: header.number, width: header.cells.length, columns, names: header.cells }
+  const { cells: names, number } = header
+  const samples = rows.flatMap((row) => row.number > number ? [row.cells] : [])
+  return { ...columnsOf(names, mappings), delimiter, row: number, width: names.length, names, samples }
 }
 
 /** Chooses the delimiter whose header has the most known columns, then the most columns. */
-function* bestHeader(utf8: Buffer): Generator<void, Header | undefined> {
+function* bestHeader(utf8: Buffer, mappings: Mappings): Generator<void, Header | undefined> {
   const headers: Array<Header> = []
   for (const delimiter of delimiters) {
-    const header = headerOf(utf8, delimiter)
+    const header = headerOf(utf8, delimiter, mappings)
     if (header !== undefined) headers.push(header)
     yield
   }
-  return headers.toSorted((a, b) => b.columns.size - a.columns.size || b.width - a.width)[0]
+  return headers.toSorted((a, b) => b.byField.size - a.byField.size || b.width - a.width)[0]
 }
 
 /** Normalises an enum value, which people write as `Starting at`. */
 const word = (cell: string | undefined) => cell?.trim().toLowerCase().replace(/[\s-]+/g, "_")
 
-const itemOf = (cells: ReadonlyArray<string>, { columns, delimiter }: Header): RawItem => {
+const itemOf = (cells: ReadonlyArray<string>, { byField, delimiter, inCents }: Header): RawItem => {
   const cell = (field: ItemField) => {
-    const at = columns.get(field)
+    const at = byField.get(field)
     return at === undefined ? undefined : cells[at] ?? ""
   }
   const price = cell("price")?.trim() ?? ""
   return {
-    price: price === "" ? null : priceOfText(price, delimiter),
+    price: price === "" ? null : inCents ? priceOfCents(price) : priceOfText(price, delimiter),
     text: {
       name: cell("name"),
       description: cell("description"),
@@ -71,14 +67,12 @@ const itemOf = (cells: ReadonlyArray<string>, { columns, delimiter }: Header): R
   }
 }
 
-const plainName = (name: string) => excerpt(name) === "" ? undefined : excerpt(name)
-
 /** Adds the mapped columns to the draft; returns the names of the others. */
 const mapColumns = (draft: Draft, header: Header) => {
-  const places = new Set(header.columns.values())
-  for (const [field, at] of header.columns) draft.map(plainName(header.names[at] ?? "") ?? field, field)
+  const places = new Set(header.byField.values())
+  for (const [field, at] of header.byField) draft.map(plainName(header.names[at] ?? "") ?? field, field)
   for (const [at, name] of header.names.entries()) {
-    const field = places.has(at) ? undefined : fieldOf(name)
+    const field = places.has(at) || header.ignored.has(at) ? undefined : fieldOf(name)
     if (field === undefined) continue
     draft.warn("field_skipped", `row ${header.row}, column ${at + 1}`, `is a second column ${field}; skipped`)
   }
@@ -96,9 +90,9 @@ const addRow = (draft: Draft, header: Header, row: Row) => {
   if (!isBlank(row.cells.slice(header.width))) {
     draft.rows++
     const message = `has ${row.cells.length} cells where the header has ${header.width}; skipped`
-    return draft.warn("format_error", `row ${row.number}`, message, row.cells[header.columns.get("name") ?? -1])
+    return draft.warn("format_error", `row ${row.number}`, message, row.cells[header.byField.get("name") ?? -1])
   }
-  for (const [field, at] of header.columns) {
+  for (const [field, at] of header.byField) {
     draft.map(plainName(header.names[at] ?? "") ?? field, field, row.cells[at])
   }
   draft.add(
@@ -108,13 +102,17 @@ const addRow = (draft: Draft, header: Header, row: Row) => {
 }
 
 /** Reads a CSV import (contract: Import, CSV). */
-export function* parseCsv({ encoding, utf8 }: Decoded): Generator<void, Either.Either<Reading, Fault>> {
-  const header = yield* bestHeader(utf8)
+export function* parseCsv(
+  { encoding, utf8 }: Decoded,
+  mappings: Mappings
+): Generator<void, Either.Either<Reading, Fault>> {
+  const header = yield* bestHeader(utf8, mappings)
   if (header === undefined) return fault("file", "has no header row that can be read")
-  if (!header.columns.has("name")) {
-    const names = header.names.flatMap((name) => plainName(name) ?? []).slice(0, 10).join(", ")
-    return fault("file", `has no column "name"; its columns are ${names}`)
-  }
+  const suggestion = (hasPrices: boolean) =>
+    suggestionFor(header.names, header, missingFields(header.byField, hasPrices), header.samples)
+  const misfit = mappingFault(header.names, header, mappings, suggestion(true))
+  if (misfit !== undefined) return Either.left(misfit)
+  if (!header.byField.has("name")) return Either.left(nameFault(header.names, suggestion(true)))
   const draft = new Draft()
   const unmapped = mapColumns(draft, header)
   for (const { end, rows } of csvRows(utf8, header.delimiter)) {
@@ -126,6 +124,8 @@ export function* parseCsv({ encoding, utf8 }: Decoded): Generator<void, Either.E
   }
   draft.finish("file")
   if (draft.items.length === 0) return fault("file", "has no row that can be imported")
+  const suggested = suggestion(draft.items.some(({ priceCents }) => priceCents !== null))
+  const hints = suggestionWarnings(suggested)
   return Either.right({
     format: "csv",
     encoding,
@@ -133,8 +133,9 @@ export function* parseCsv({ encoding, utf8 }: Decoded): Generator<void, Either.E
     plan: { business: null, items: draft.items },
     mappings: draft.mappings,
     unmapped,
-    warnings: draft.warnings,
-    warningsTotal: draft.warningsTotal,
+    suggestion: suggested,
+    warnings: [...hints, ...draft.warnings].slice(0, mostWarnings),
+    warningsTotal: draft.warningsTotal + hints.length,
     rows: draft.rows
   })
 }

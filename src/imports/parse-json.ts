@@ -1,9 +1,13 @@
 import { Either } from "effect"
 import { type Decoded } from "./decode.ts"
+import { itemFields } from "./fields.ts"
 import { isFields, mostUnmapped, own, Unmapped } from "./json-fields.ts"
+import { type Keys, keysOf, keyWarnings, MappedKeys, suggestKeys } from "./json-keys.ts"
 import { walkJson } from "./json-walk.ts"
+import { type Mappings } from "./Mappings.ts"
 import { planBusiness } from "./plan-business.ts"
-import { Draft, type Fault, fault, itemFields, type PlannedBusiness, type Reading } from "./plan.ts"
+import { Draft, type Fault, fault, mostWarnings, type PlannedBusiness, type Reading } from "./plan.ts"
+import { priceOfCents } from "./price-cents.ts"
 import { priceOfNumber } from "./price.ts"
 
 /** Larger than any real item, and small enough to be parsed at once. */
@@ -15,7 +19,7 @@ interface Span {
   readonly end: number
 }
 
-const addItem = (draft: Draft, unmapped: Unmapped, value: unknown) => {
+const addItem = (draft: Draft, unmapped: Unmapped, { inCents, known, ofField }: Keys, value: unknown) => {
   const place = `catalog_items[${draft.rows}]`
   const skip = (message: string) => {
     draft.rows++
@@ -23,33 +27,38 @@ const addItem = (draft: Draft, unmapped: Unmapped, value: unknown) => {
   }
   if (!isFields(value)) return skip("is not an object")
   for (const field of itemFields) {
-    if (Object.hasOwn(value, field)) draft.map(`catalog_items[].${field}`, field, value[field])
+    const key = ofField[field]
+    if (Object.hasOwn(value, key)) draft.map(`catalog_items[].${key}`, field, value[key])
   }
-  unmapped.add(value, itemFields, "catalog_items[].")
-  const price = own(value, "price") ?? null
+  unmapped.add(value, known, "catalog_items[].")
+  const price = own(value, ofField.price) ?? null
   draft.add({
-    price: price === null ? null : priceOfNumber(price),
+    price: price === null ? null : inCents ? priceOfCents(price) : priceOfNumber(price),
     text: {
-      name: own(value, "name"),
-      description: own(value, "description"),
-      price_type: own(value, "price_type"),
-      item_type: own(value, "item_type"),
-      category: own(value, "category")
+      name: own(value, ofField.name),
+      description: own(value, ofField.description),
+      price_type: own(value, ofField.price_type),
+      item_type: own(value, ofField.item_type),
+      category: own(value, ofField.category)
     }
   }, (field) => field === undefined ? place : `${place}.${field}`)
 }
 
-const rootFields = ["version", "business", "catalog_items"]
-
 /** Reads a JSON import (contract: Import, JSON). */
-export function* parseJson({ encoding, utf8 }: Decoded): Generator<void, Either.Either<Reading, Fault>> {
+export function* parseJson(
+  { encoding, utf8 }: Decoded,
+  mappings: Mappings
+): Generator<void, Either.Either<Reading, Fault>> {
+  const keys = keysOf(mappings)
+  const rootFields = ["version", "business", keys.list]
+  const mapped = new MappedKeys(mappings)
   const draft = new Draft()
   const unmapped = new Unmapped()
   const spans = new Map<string, Span>()
   const begun = new Set<string>()
   const parsed = ({ end, start }: Span): unknown => JSON.parse(utf8.toString("utf8", start, end))
 
-  const problem = yield* walkJson(utf8, "catalog_items", {
+  const problem = yield* walkJson(utf8, keys.list, {
     begin: (key) => {
       if (begun.has(key) && rootFields.includes(key)) return `has ${key} twice`
       if (begun.size < mostUnmapped) begun.add(key)
@@ -58,13 +67,20 @@ export function* parseJson({ encoding, utf8 }: Decoded): Generator<void, Either.
     member: (key, start, end) => void (rootFields.includes(key) && spans.set(key, { start, end })),
     element: (start, end) => {
       if (draft.isFull) return draft.count()
-      if (end - start <= mostItemBytes) return addItem(draft, unmapped, parsed({ start, end }))
+      if (end - start <= mostItemBytes) {
+        const item = parsed({ start, end })
+        if (isFields(item)) mapped.see(item, true)
+        return addItem(draft, unmapped, keys, item)
+      }
       draft.warn("format_error", `catalog_items[${draft.rows++}]`, "is larger than 64 KiB; skipped")
     }
   })
   if (problem !== undefined) return fault("file", problem)
   if (!/^\s*\{/.test(utf8.toString("utf8", 0, 100))) return fault("file", "must be a JSON object")
-  unmapped.add(Object.fromEntries([...begun].map((key) => [key, 0])), rootFields, "")
+  const root = Object.fromEntries([...begun].map((key) => [key, 0]))
+  unmapped.add(root, [...rootFields, ...keys.known], "")
+  mapped.see(root, false)
+  if (mapped.fault !== undefined) return Either.left(mapped.fault)
 
   const version = spans.get("version")
   if (version === undefined || version.end - version.start > 100 || parsed(version) !== "1.0") {
@@ -76,20 +92,28 @@ export function* parseJson({ encoding, utf8 }: Decoded): Generator<void, Either.
   }
   const business = span === undefined ? undefined : parsed(span)
   if (!isFields(business)) return fault("business", span === undefined ? "is missing" : "must be an object")
-  const list = spans.get("catalog_items")
+  const list = spans.get(keys.list)
   if (list !== undefined && utf8[list.start] !== 0x5b) {
     draft.warn("format_error", "catalog_items", "is not a list; skipped")
   }
   draft.finish("catalog_items")
-  return Either.map(planBusiness(business, draft, unmapped), (business: PlannedBusiness): Reading => ({
-    format: "ezforge_json",
-    encoding,
-    delimiter: null,
-    plan: { business, items: draft.items },
-    mappings: draft.mappings,
-    unmapped: unmapped.names,
-    warnings: draft.warnings,
-    warningsTotal: draft.warningsTotal,
-    rows: draft.rows
-  }))
+  return Either.map(planBusiness(business, draft, unmapped), (business: PlannedBusiness): Reading => {
+    const hasPrices = draft.items.some(({ priceCents }) => priceCents !== null)
+    const filled = new Set(draft.mappings.map(({ target_field }) => target_field))
+    const missing = itemFields.filter((field) => !filled.has(field) || field === "price" && !hasPrices)
+    const suggestion = suggestKeys(unmapped.names, missing, draft.rows > 0)
+    const hints = keyWarnings(unmapped.names, suggestion)
+    return {
+      format: "ezforge_json",
+      encoding,
+      delimiter: null,
+      plan: { business, items: draft.items },
+      mappings: draft.mappings,
+      unmapped: unmapped.names,
+      suggestion,
+      warnings: [...hints, ...draft.warnings].slice(0, mostWarnings),
+      warningsTotal: draft.warningsTotal + hints.length,
+      rows: draft.rows
+    }
+  })
 }

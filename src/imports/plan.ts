@@ -2,7 +2,9 @@ import { TemplateType } from "#src/format/ReadyConfig.ts"
 import { optional } from "#src/shared/text.ts"
 import { Either, Schema } from "effect"
 import { cleanLine, cleanProse, excerpt, longest, tooLong } from "./cleaning.ts"
+import { type ItemField } from "./fields.ts"
 import { type FieldMapping, limits, type Preview, type SourceFormat, type Warning } from "./Import.ts"
+import { type Suggestion } from "./Mappings.ts"
 import { type Price } from "./price.ts"
 
 const itemTypes = ["menu_item", "service", "product", "consultation"] as const
@@ -45,6 +47,7 @@ export interface Reading {
   readonly plan: Plan
   readonly mappings: ReadonlyArray<FieldMapping>
   readonly unmapped: ReadonlyArray<string>
+  readonly suggestion: Suggestion
   readonly warnings: ReadonlyArray<Warning>
   readonly warningsTotal: number
   readonly rows: number
@@ -54,15 +57,15 @@ export interface Reading {
 export interface Fault {
   readonly path: string
   readonly message: string
+  /** When other columns would do: all of the file's, and which may be meant. */
+  readonly choice?: { readonly columns: ReadonlyArray<string>; readonly suggestion: Suggestion }
 }
 
-export const fault = (path: string, message: string): Either.Either<never, Fault> => Either.left({ path, message })
+export const fault = (path: string, message: string, choice?: Fault["choice"]): Either.Either<never, Fault> =>
+  Either.left({ path, message, ...(choice === undefined ? {} : { choice }) })
 
 /** Describes a place in the file, by field. */
 export type Where = (field?: ItemField) => string
-
-export const itemFields = ["name", "description", "price", "price_type", "item_type", "category"] as const
-export type ItemField = typeof itemFields[number]
 
 /** One item's fields, unvalidated except for the price, which each format parses by its own rules. */
 export interface RawItem {
@@ -70,7 +73,8 @@ export interface RawItem {
   readonly price: Price | null
 }
 
-const mostWarnings = 1000
+/** Of a file, in an answer. */
+export const mostWarnings = 1000
 /** Maximum of rows or items to check for importable ones; those after are only counted. */
 export const mostRows = 20 * limits.items
 

@@ -1,6 +1,7 @@
 import { type Either } from "effect"
 import { decode } from "./decode.ts"
 import { type Upload } from "./Import.ts"
+import { type Mappings } from "./Mappings.ts"
 import { parseCsv } from "./parse-csv.ts"
 import { parseJson } from "./parse-json.ts"
 import { type Fault, fault, type Reading } from "./plan.ts"
@@ -16,8 +17,12 @@ export const parserFor = (filename: string) => {
 type Parser = NonNullable<ReturnType<typeof parserFor>>
 
 /** Decodes and parses an upload; fails with the fault that makes it unusable. */
-export function* read({ bytes }: Upload, parse: Parser): Generator<void, Either.Either<Reading, Fault>> {
+export function* read(
+  { bytes }: Upload,
+  parse: Parser,
+  mappings: Mappings = {}
+): Generator<void, Either.Either<Reading, Fault>> {
   if (bytes.length === 0) return fault("file", "is empty")
   const decoded = yield* decode(bytes)
-  return yield* parse(decoded)
+  return yield* parse(decoded, mappings)
 }

@@ -1,7 +1,8 @@
 import { Business, BusinessId, Profile } from "#src/businesses/Business.ts"
 import { Deployment } from "#src/deployments/Deployment.ts"
 import { TemplateType } from "#src/format/ReadyConfig.ts"
-import { Warning } from "#src/imports/Import.ts"
+import { ImportId, Preview, Warning } from "#src/imports/Import.ts"
+import { Mappings } from "#src/imports/Mappings.ts"
 import { Visibility } from "#src/listings/Listing.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { Input, Name, optional, Text } from "#src/shared/text.ts"
@@ -16,14 +17,19 @@ export const publishFields = {
   name: optional(Name).annotations({ description: "The business's name; a JSON file has it already" }),
   templateType: optional(TemplateType),
   profile: optional(Profile),
+  mappings: optional(Mappings),
   projectId: optional(Schema.String).annotations({
     description: "The project it goes into; without it your newest, or a new one when you have none"
   }),
   visible: Schema.optionalWith(Schema.Boolean, { exact: true, default: () => true }).annotations({
     description: "Whether the listing is shown in the directory once the server runs; true unless you say otherwise"
+  }),
+  dryRun: optional(Schema.Boolean).annotations({
+    description: "Answer what publishing would import, and write nothing"
   })
 }
 export const Publish = Input(publishFields)
+export type Publish = typeof Publish.Type
 
 /** What one call created, and where agents find it. */
 export const Publication = Schema.Struct({
@@ -31,12 +37,24 @@ export const Publication = Schema.Struct({
   business: Business,
   serverId: Schema.String,
   mcpUrl: Schema.String.annotations({ description: "Where MCP clients connect" }),
+  importId: ImportId.annotations({ description: "Takes the import back: import_revert, or POST …/import/:id/revert" }),
   importedItems: Schema.Int,
   warnings: Schema.Array(Warning),
+  ...Preview.pick("unmapped_columns", "suggested_mappings", "source_program").fields,
   deployment: Deployment,
   listing: Visibility
 }).annotations({ title: "Publication" })
 export type Publication = typeof Publication.Type
+
+/** What a publication would import: an import's preview that can't be confirmed. */
+export const DryRun = Schema.Struct({
+  dryRun: Schema.Literal(true),
+  refusal: Schema.NullOr(Schema.String).annotations({
+    description: "Why the same call without dryRun would be refused, and what to pass; null when it would not"
+  }),
+  ...Preview.omit("preview_id", "expires_at").fields
+}).annotations({ title: "DryRun" })
+export type DryRun = typeof DryRun.Type
 
 /** The business or its server was deleted during the publication. */
 export class PublicationCutOff extends Schema.TaggedError<PublicationCutOff>()("PublicationCutOff", {

@@ -14,11 +14,10 @@ import { Invalid } from "#src/shared/Failure.ts"
 import { type Report } from "#src/shared/progress.ts"
 import { transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
-import { Effect, Fiber, Schema } from "effect"
-import { type Publication, PublicationCutOff, type Publish } from "./Publication.ts"
+import { Effect, Fiber, Schema, Struct } from "effect"
+import { refusalOf, RolledBack } from "./dry-run.ts"
+import { type DryRun, type Publication, PublicationCutOff, type Publish } from "./Publication.ts"
 import { type OwnedPublication, PublicationsRepo, type Unfinished } from "./PublicationsRepo.ts"
-
-type Publish = typeof Publish.Type
 
 const NamedFile = Schema.parseJson(Schema.Struct({ business: Schema.Struct({ name: Schema.NonEmptyTrimmedString }) }))
 const serverOf = Schema.decodeSync(CreateServer)
@@ -93,8 +92,10 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
           name,
           templateType: input.templateType ?? "custom"
         })
-        const upload = { filename: input.filename, bytes: new TextEncoder().encode(input.content) }
-        const preview = yield* imports.preview(id, upload)
+        const { content, filename, mappings = {} } = input
+        const preview = yield* imports.preview(id, { filename, bytes: new TextEncoder().encode(content), mappings })
+        const refusal = refusalOf(preview)
+        if (refusal !== undefined && input.dryRun !== true) return yield* refusal
         const { created_items: importedItems } = yield* imports.confirm(id, preview.preview_id)
         const server = yield* servers.create(project.id, serverOf({ name: name.slice(0, 255) }))
         const business = yield* businesses.update(id, { ...input.profile, serverId: server.id })
@@ -107,7 +108,7 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
           visible: input.visible
         }
         yield* repo.insert(unfinished)
-        return { business, importedItems, server, unfinished, warnings: preview.warnings }
+        return { business, importedItems, preview, refusal, server, unfinished }
       },
       (effect) => Effect.catchTags(effect, impossible),
       transactionally(sql)
@@ -168,7 +169,7 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
       yield* report({ step: 0, total, message: "Finding the ready server's image" })
       const imageUri = yield* readyImage.reference
       yield* report({ step: 1, total, message: `Importing ${input.filename}` })
-      const { business, importedItems, server, unfinished, warnings } = yield* make(input, imageUri)
+      const { business, importedItems, preview, server, unfinished } = yield* make(input, imageUri)
       yield* report({ step: before, total, message: `Made ${business.name} with ${importedItems} items` })
       const rest = yield* Fiber.join(yield* Effect.forkDaemon(run(unfinished, report)))
       return {
@@ -177,10 +178,29 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
         business,
         serverId: server.id,
         mcpUrl: `${server.publicUrl}/mcp`,
+        importId: preview.preview_id,
         importedItems,
-        warnings
+        ...Struct.pick(preview, "warnings", "unmapped_columns", "suggested_mappings", "source_program")
       } satisfies Publication
     }, withPolicy(sessionOnly))
+
+    /** Does all of it up to the deployment, and rolls it back: so it finds whatever publishing would. */
+    const dryRun = Effect.fn("Publishing.dryRun")(function*(input: Publish) {
+      const { preview, refusal } = yield* make(input, "").pipe(
+        Effect.flatMap((made) => new RolledBack(made)),
+        transactionally(sql),
+        Effect.catchTag("RolledBack", Effect.succeed)
+      )
+      const shown = Struct.omit(preview, "expires_at", "preview_id")
+      return { dryRun: true, refusal: refusal?.message ?? null, ...shown } satisfies DryRun
+    }, withPolicy(sessionOnly))
+
+    /** `publish`, or with `dryRun` what it would do. */
+    const request = (input: Publish, report: Report): Effect.Effect<
+      Publication | DryRun,
+      Effect.Effect.Error<ReturnType<typeof publish | typeof dryRun>>,
+      CurrentActor
+    > => input.dryRun === true ? dryRun(input) : publish(input, report)
 
     const finish = (publication: OwnedPublication) =>
       Effect.zipRight(
@@ -209,6 +229,6 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
       yield* Effect.forkScoped(Effect.forEach(unfinished, finish, { concurrency: "unbounded", discard: true }))
     }).pipe(Effect.withSpan("Publishing.carryOn"))
 
-    return { publish, resume } as const
+    return { publish, request, resume } as const
   })
 }) {}

@@ -14,6 +14,8 @@ export interface Preview {
   readonly encoding: string
   readonly delimiter: string | null
   readonly unmapped_columns: ReadonlyArray<string>
+  readonly suggested_mappings: Readonly<Record<string, string>>
+  readonly source_program: string | null
   readonly summary: {
     readonly rows_total: number
     readonly importable: number

@@ -20,6 +20,7 @@ import {
   TooManyPreviews,
   UnsupportedFormat
 } from "#src/imports/Import.ts"
+import { ColumnsNotMapped, Mappings } from "#src/imports/Mappings.ts"
 import { PlanLimitReached } from "#src/plans/Plan.ts"
 import { LowDisk } from "#src/shared/Disk.ts"
 import { BadRequest, Invalid } from "#src/shared/Failure.ts"
@@ -28,7 +29,10 @@ import { Schema } from "effect"
 
 const root = "/api/v1/ready/businesses/:businessId/import"
 
-const File = HttpApiSchema.MultipartStream(Schema.Struct({ file: Multipart.SingleFileSchema }))
+const File = HttpApiSchema.MultipartStream(Schema.Struct({
+  file: Multipart.SingleFileSchema,
+  mappings: Schema.optionalWith(Mappings, { exact: true })
+}))
 
 export class ImportsApi extends HttpApiGroup.make("imports")
   .add(
@@ -42,6 +46,7 @@ export class ImportsApi extends HttpApiGroup.make("imports")
       .addError(BadRequest)
       .addError(BodyTooSlow)
       .addError(Invalid)
+      .addError(ColumnsNotMapped)
       .addError(TooManyImports)
       .addError(TooManyPreviews)
       .addError(PlanLimitReached)
@@ -57,7 +62,10 @@ export class ImportsApi extends HttpApiGroup.make("imports")
           "UTF-16 with a mark, windows-1252) and delimiter (comma, semicolon, tab) are found out. An item without a " +
           "name, with a name over 255 characters, or with more cells than the header is skipped (format_error); " +
           "a price, category (over 255) or description (over 5,000) that can't be used is left out (field_skipped). " +
-          "Text that looks like a formula is kept as it is. Previews and confirms: 100 a minute by business and IP."
+          "Text that looks like a formula is kept as it is. Columns that are not imported are in `unmapped_columns`; " +
+          "those of them that seem to hold a missing field are in `suggested_mappings` too, each with a warning. Send " +
+          "what is right of these as the form field `mappings`, a JSON object. 422 for a file without a name says all " +
+          "its columns and the same suggestion in `details`. Previews and confirms: 100 a minute by business and IP."
       )
   )
   .add(

@@ -1,10 +1,13 @@
 import { BodyTooSlow } from "#http/answers/body-errors.ts"
 import { withBody } from "#http/connection/with-body.ts"
 import { FileTooLarge, limits, type Upload } from "#src/imports/Import.ts"
-import { BadRequest, Invalid } from "#src/shared/Failure.ts"
+import { Mappings } from "#src/imports/Mappings.ts"
+import { canonicalJson } from "#src/shared/canonical-json.ts"
+import { BadRequest, decodeInput, Invalid } from "#src/shared/Failure.ts"
+import { Input } from "#src/shared/text.ts"
 import { type HttpServerRequest } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
-import { Context, Effect } from "effect"
+import { Context, Effect, Schema } from "effect"
 import { make, type MultipartError, type PartInfo } from "multipasta"
 import { createHash } from "node:crypto"
 
@@ -21,14 +24,23 @@ export const isMultipart = ({ headers }: HttpServerRequest.HttpServerRequest) =>
 
 /** 10 MB in this time are 85 KiB per second. */
 const maxTime = "2 minutes"
-/** Bytes that the parts' headers may add to a file. */
-const overhead = 64 * 1024
+const mostMappingBytes = 64 * 1024
+/** Bytes that the mappings and the parts' headers may add to a file. */
+const overhead = 2 * mostMappingBytes
 
 const malformed = () => new BadRequest({ reason: "The body is not valid multipart/form-data (RFC 7578)" })
 const rejection = (error: MultipartError): Failed => error._tag === "ReachedLimit" ? new FileTooLarge() : malformed()
 
+/** The field `mappings`: a JSON object. */
+const mappingsOf = (text: string) =>
+  Schema.decodeUnknown(Schema.parseJson())(text).pipe(
+    Effect.mapError(() => new Invalid({ issues: [{ path: "mappings", message: "must be a JSON object" }] })),
+    Effect.flatMap((mappings) => decodeInput(Input({ mappings: Mappings }))({ mappings }))
+  )
+
 /** Why a part is not acceptable, or undefined. */
 const problemOf = ({ filename, name }: PartInfo, isSecond: boolean) => {
+  if (name === "mappings") return isSecond ? Invalid.field(name, "must be there once") : undefined
   if (name !== "file") return Invalid.field(name.slice(0, 100), "is not a known field")
   if (filename === undefined) return Invalid.field("file", "must be a file with a name that ends in .json or .csv")
   return isSecond ? Invalid.field("file", "must be one file") : undefined
@@ -36,34 +48,60 @@ const problemOf = ({ filename, name }: PartInfo, isSecond: boolean) => {
 
 type Settle = (result: Effect.Effect<Upload, Failed>) => void
 
-/** Collects the file from the chunks of a body. */
+/** A part's bytes as they arrive. */
+class Collected {
+  readonly #chunks: Array<Uint8Array> = []
+  #size = 0
+  readonly filename: string | undefined
+  readonly most: number
+
+  constructor(filename: string | undefined, most: number) {
+    this.filename = filename
+    this.most = most
+  }
+
+  /** Whether the part is still within its limit. */
+  add(chunk: Uint8Array) {
+    this.#size += chunk.length
+    if (this.#size <= this.most) this.#chunks.push(chunk)
+    return this.#size <= this.most
+  }
+
+  get bytes() {
+    return Buffer.concat(this.#chunks)
+  }
+}
+
+const uploadOf = (parts: ReadonlyMap<string, Collected>): Effect.Effect<Upload, Invalid> => {
+  const [file, mappings] = [parts.get("file"), parts.get("mappings")]
+  if (file?.filename === undefined) return Invalid.field("file", "is required")
+  const { bytes, filename } = file
+  return mappings === undefined
+    ? Effect.succeed({ filename, bytes })
+    : Effect.map(mappingsOf(mappings.bytes.toString()), (decoded) => ({ filename, bytes, ...decoded }))
+}
+
+/** Collects the file, and its mappings, from the chunks of a body. */
 const collector = (contentType: string, settle: Settle) => {
-  const chunks: Array<Uint8Array> = []
-  let filename: string | undefined
-  let size = 0
+  const parts = new Map<string, Collected>()
   return make({
     headers: { "content-type": contentType },
     maxTotalSize: limits.fileBytes + overhead,
     isFile: () => true,
     onField: () => undefined,
     onFile: (info) => {
-      const problem = problemOf(info, filename !== undefined)
-      if (problem !== undefined) settle(problem)
-      else filename = info.filename
+      const problem = problemOf(info, parts.has(info.name))
+      const isFile = info.name === "file"
+      const part = new Collected(info.filename, isFile ? limits.fileBytes : mostMappingBytes)
+      if (problem === undefined) parts.set(info.name, part)
+      else settle(problem)
       return (chunk) => {
-        if (chunk === null || problem !== undefined) return
-        size += chunk.length
-        if (size > limits.fileBytes) settle(new FileTooLarge())
-        else chunks.push(chunk)
+        if (chunk === null || problem !== undefined || part.add(chunk)) return
+        settle(isFile ? new FileTooLarge() : Invalid.field("mappings", "must be at most 64 KiB"))
       }
     },
     onError: (error) => settle(rejection(error)),
-    onDone: () =>
-      settle(
-        filename === undefined
-          ? Invalid.field("file", "is required")
-          : Effect.succeed({ filename, bytes: Buffer.concat(chunks) })
-      )
+    onDone: () => settle(uploadOf(parts))
   })
 }
 
@@ -106,8 +144,9 @@ const receive = (request: HttpServerRequest.HttpServerRequest) =>
   )
 
 /** For `Idempotency-Key`: identifies the content, since the multipart boundary differs each time. */
-const fingerprint = ({ bytes, filename }: Upload) =>
-  `${filename}\n${createHash("sha256").update(bytes).digest("base64url")}`
+const fingerprint = ({ bytes, filename, mappings }: Upload) =>
+  `${filename}\n${createHash("sha256").update(bytes).digest("base64url")}` +
+  (mappings === undefined ? "" : `\n${canonicalJson(JSON.stringify(mappings))}`)
 
 /** The lazy upload of a request, and the request with the fingerprint as its text. */
 export const withUpload = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest) {

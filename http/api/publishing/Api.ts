@@ -2,9 +2,10 @@ import { Data } from "#http/answers/envelope.ts"
 import { Authentication } from "#http/callers/Authentication.ts"
 import { Forbidden } from "#src/accounts/Policy.ts"
 import { FileTooLarge, TooManyImports, UnsupportedFormat } from "#src/imports/Import.ts"
+import { ColumnsNotMapped } from "#src/imports/Mappings.ts"
 import { PlanLimitReached } from "#src/plans/Plan.ts"
 import { ProjectNotFound } from "#src/projects/Project.ts"
-import { Publication, PublicationCutOff, Publish } from "#src/publishing/Publication.ts"
+import { DryRun, Publication, PublicationCutOff, Publish } from "#src/publishing/Publication.ts"
 import { NoReadyImage } from "#src/ready-image/ReadyImage.ts"
 import { LowDisk } from "#src/shared/Disk.ts"
 import { Invalid } from "#src/shared/Failure.ts"
@@ -15,11 +16,13 @@ export class PublishingApi extends HttpApiGroup.make("publishing")
     HttpApiEndpoint.post("publish", "/api/v1/ready/businesses/publish")
       .setPayload(Publish)
       .addSuccess(Data(Publication), { status: 201 })
+      .addSuccess(Data(DryRun))
       .addError(ProjectNotFound)
       .addError(PlanLimitReached)
       .addError(NoReadyImage)
       .addError(LowDisk)
       .addError(Invalid)
+      .addError(ColumnsNotMapped)
       .addError(FileTooLarge)
       .addError(UnsupportedFormat)
       .addError(TooManyImports)
@@ -31,7 +34,10 @@ export class PublishingApi extends HttpApiGroup.make("publishing")
       .annotate(
         OpenApi.Description,
         "Session only; answers when the deployment ended, running or failed (deployment.errorMessage). A file that " +
-          "can't be imported leaves nothing behind. The file's text is at most 900,000 characters; a bigger one takes " +
+          "can't be imported leaves nothing behind. Nor does one whose prices would be lost: when no item has a price " +
+          "and a column that is not imported looks like one, 422 names it; pass it in `mappings`, or map it to " +
+          "`ignore`. `dryRun` answers 200 with the import's preview and why it would be refused, and writes nothing. " +
+          "`importId` is for the import's revert. The file's text is at most 900,000 characters; a bigger one takes " +
           "the import's two steps. Sent again it makes another business: send an Idempotency-Key."
       )
   )

@@ -12,6 +12,10 @@ export const PublishingHandlers = HttpApiBuilder.group(
     Effect.map(
       Publishing,
       (publishing) =>
-        handlers.handle("publish", ({ payload }) => Effect.map(publishing.publish(payload, () => Effect.void), data))
+        handlers.handle("publish", ({ payload }) =>
+          Effect.map(
+            publishing.request(payload, () => Effect.void),
+            (result) => "dryRun" in result ? data(result) : data(result)
+          ))
     )
 )

@@ -1,0 +1,76 @@
+import { failsWith, Invalid, sentence } from "#src/shared/Failure.ts"
+import { Schema } from "effect"
+import { itemFields } from "./fields.ts"
+
+/** `price_cents`: whole cents. `catalog_items`: the list of items of a JSON file. `ignore`: leave the column out. */
+const targets = [...itemFields, "price_cents", "catalog_items", "ignore"] as const
+export const Target = Schema.Literal(...targets)
+export type Target = typeof Target.Type
+
+const mostMappings = 100
+
+/** Fields that two columns are mapped to, by the second. */
+const repeated = (mappings: Readonly<Record<string, Target>>) => {
+  const columns = new Map<string, string>()
+  return Object.entries(mappings).flatMap(([column, target]) => {
+    const field = target === "price_cents" ? "price" : target
+    const first = columns.get(field)
+    columns.set(field, column)
+    return first === undefined || target === "ignore"
+      ? []
+      : [{ path: [column], message: `is mapped to ${target}, as ${JSON.stringify(first)} is already` }]
+  })
+}
+
+/** Which column of a file holds which field; it goes before what the column's name says. */
+export const Mappings = Schema.Record({ key: Schema.String, value: Target }).pipe(
+  Schema.filter(
+    (mappings) => Object.keys(mappings).length <= mostMappings || `must have at most ${mostMappings} entries`,
+    { jsonSchema: {} }
+  ),
+  Schema.filter(repeated, { jsonSchema: {} })
+).annotations({
+  description:
+    "Which column holds which field, such as {\"Price (USD)\":\"price\"}; pass back suggested_mappings when " +
+    "they are right. Fields: name, description, price (dollars), price_cents (whole cents), price_type, item_type, " +
+    "category; ignore leaves a column out. In a JSON file a column is a key of the items, and catalog_items is for " +
+    "the key that has their list"
+})
+export type Mappings = typeof Mappings.Type
+
+export const SuggestedMappings = Schema.Record({ key: Schema.String, value: Target }).annotations({
+  description: "Columns that are not imported and seem to hold a field that is missing: fit to be passed back as " +
+    "mappings, once they are checked"
+})
+
+export const SourceProgram = Schema.NullOr(Schema.String).annotations({
+  description: "The program that wrote the file, when its columns tell: Square, Shopify, Toast, …"
+})
+
+export interface Suggestion {
+  readonly program: typeof SourceProgram.Type
+  readonly mappings: typeof SuggestedMappings.Type
+}
+
+/** Whether a target is one without which a catalog is of little use to customers. */
+const isVital = (target: Target) => target === "price" || target === "price_cents" || target === "catalog_items"
+
+/** The column that would be lost although no item has a price, or although the file's items are in it. */
+export const vitalColumn = (suggested: Suggestion["mappings"]) =>
+  Object.entries(suggested).find(([, target]) => isVital(target))
+
+/** The columns of a file don't give what is needed. Details say all of them, and which may be meant. */
+export class ColumnsNotMapped extends Schema.TaggedError<ColumnsNotMapped>()("ColumnsNotMapped", {
+  issues: Invalid.fields.issues,
+  columns: Schema.Array(Schema.String),
+  suggested_mappings: SuggestedMappings,
+  source_program: SourceProgram
+}, failsWith(422)) {
+  override get message() {
+    return sentence(this.issues)
+  }
+  get details() {
+    const { columns, issues, source_program, suggested_mappings } = this
+    return { issues, columns, suggested_mappings, source_program }
+  }
+}

@@ -1,0 +1,97 @@
+import { type ItemField } from "./fields.ts"
+
+/** Currency words of a header, which say nothing about the field. */
+const currencies = new Set(["usd", "us", "eur", "gbp", "cad", "aud", "dollar", "dollars", "$", "€", "£", "in"])
+
+/** `Item Name`, `item_name` and `itemName` are the same: words in lower case, one space apart. */
+export const plainHeader = (name: string) =>
+  name.slice(0, 200).replace(/([\p{Ll}\d])(?=\p{Lu})/gu, "$1 ").toLowerCase().replace(/[^\p{L}\p{M}\p{N}$€£]+/gu, " ")
+    .trim()
+
+/** `Price (USD)` and `price_usd` are `price`. */
+const withoutCurrency = (plain: string) => plain.split(" ").filter((word) => !currencies.has(word)).join(" ")
+
+/** What programs and people call the fields of an import, the likeliest first. */
+const synonyms: Readonly<Record<ItemField, ReadonlyArray<string>>> = {
+  name: [
+    ...["name", "title", "item name", "product name", "service name", "item title", "product title", "service title"],
+    ...[
+      "menu item",
+      "menu item name",
+      "dish name",
+      "treatment name",
+      "item",
+      "product",
+      "service",
+      "dish",
+      "treatment"
+    ],
+    ...["article", "nombre", "nom", "bezeichnung", "artikel", "artikelname", "producto", "produit", "produkt", "nome"],
+    ...["titel", "titre", "titolo", "título", "naam", "商品名", "名称", "название"]
+  ],
+  description: [
+    ...["description", "item description", "product description", "service description", "menu item description"],
+    ...["long description", "full description", "short description", "desc", "body html", "body", "details", "detail"],
+    ...["summary", "about", "text", "beschreibung", "descripción", "descripcion", "descrizione", "descrição"],
+    ...["omschrijving", "描述", "説明", "описание"]
+  ],
+  price: [
+    ...["price", "regular price", "retail price", "base price", "unit price", "list price", "selling price"],
+    ...["sell price", "item price", "menu price", "product price", "service price", "variant price", "default price"],
+    ...["standard price", "full price", "starting price", "prices", "preis", "precio", "prix", "prezzo", "preço"],
+    ...["preco", "prijs", "pris", "cena", "цена", "价格", "価格", "가격", "sale price", "msrp", "rrp", "rate", "fee"],
+    ...["amount", "charge", "cost", "usd", "$", "dollars"]
+  ],
+  price_type: ["price type", "pricing type", "price kind", "pricing model", "price model", "charge type"],
+  item_type: ["item type", "item kind", "kind", "kind of item", "offer type"],
+  category: [
+    ...["category", "categories", "category name", "item category", "menu category", "product category"],
+    ...["service category", "menu section", "section", "section name", "menu group", "menu group name", "group"],
+    ...["item group", "product type", "department", "collection", "course", "family", "reporting category"],
+    ...["kategorie", "kategorien", "catégorie", "categoría", "categoria", "categorie", "rubrik", "分类", "カテゴリ"],
+    ...["категория"]
+  ]
+}
+
+/** Words of headers with `price` that hold something else, or a price that customers don't pay. */
+const notThePrice = new Set([
+  ...["type", "kind", "unit", "units", "model", "label", "compare", "cost", "wholesale", "supply", "supplier"],
+  ...["purchase", "date", "starts", "ends", "start", "end", "category", "currency", "id", "tier", "rule", "level"],
+  ...["visibility", "modifier", "book", "history", "per", "unity", "measure", "tax", "code", "group", "note", "notes"]
+])
+const priceWords = new Set(["price", "prices", "preis", "precio", "prix", "prezzo", "preço", "preco", "prijs", "цена"])
+
+/** Place in the list of the field's synonyms; undefined when the header is none of them. */
+const rankOf = (field: ItemField, plain: string) => {
+  const names = synonyms[field]
+  const exact = names.indexOf(plain)
+  const place = exact < 0 ? names.indexOf(withoutCurrency(plain)) : exact
+  return place < 0 ? undefined : place
+}
+
+/**
+ * How well a header fits a field, smaller is better; undefined when it doesn't. Any other header with the word price
+ * (`Price small`, `Online price`) is a price after the synonyms, shorter ones first.
+ */
+export const fitOf = (field: ItemField, header: string): number | undefined => {
+  const plain = plainHeader(header)
+  const rank = rankOf(field, plain)
+  if (rank !== undefined || field !== "price") return rank
+  const words = plain.split(" ")
+  const isPrice = words.some((word) => priceWords.has(word)) && !words.some((word) => notThePrice.has(word))
+  return isPrice ? synonyms.price.length + words.length : undefined
+}
+
+/** `price_cents`, `priceInCents`, `Price (cents)`: whole cents. */
+export const isCents = (header: string) => {
+  const words = plainHeader(header).split(" ")
+  return words.includes("cents") && (words.length === 1 || words.some((word) => priceWords.has(word)))
+}
+
+const money = /^(?:US)?[$€£]\s*\d|^\d[\d.,]*\s*[$€£]$|^(?:USD|EUR|GBP)\s*\d|^\d[\d.,]*\s*(?:USD|EUR|GBP)$/
+
+/** Whether at least half of a column's cells are amounts with a currency. */
+export const looksLikeMoney = (cells: ReadonlyArray<string>) => {
+  const filled = cells.map((cell) => cell.trim()).filter((cell) => cell !== "")
+  return filled.length > 0 && filled.filter((cell) => money.test(cell)).length * 2 >= filled.length
+}
