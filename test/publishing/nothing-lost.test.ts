@@ -1,0 +1,108 @@
+import { Effect } from "effect"
+import { beforeAll, expect, it } from "vitest"
+import { appImage, missingForApps } from "../deployments/support/app-image.ts"
+import { type Account, type Listed } from "../support/account.ts"
+import { useBerth } from "../support/Berth.ts"
+import { businesses } from "../support/business.ts"
+import { revert } from "../support/imports.ts"
+import { callTool, connectMcp } from "../support/mcp.ts"
+import { describeWhen } from "../support/needs.ts"
+import { runSql } from "../support/sql.ts"
+
+interface Body {
+  readonly data: {
+    readonly businessId: string
+    readonly importId: string
+    readonly importedItems: number
+    readonly unmapped_columns: ReadonlyArray<string>
+  }
+  readonly error: { readonly message: string; readonly details: Readonly<Record<string, unknown>> }
+}
+
+const file = { filename: "menu.csv", content: "Name,Price (USD),In stock\nSoup,6.50,4\n", name: "Copper Ladle" }
+const json = (root: object) => ({
+  filename: "menu.json",
+  content: JSON.stringify({ version: "1.0", business: { name: "A", description: "b" }, ...root })
+})
+const publish = (owner: Account, body: object) => owner.request<Body>("POST", `${businesses}/publish`, { body })
+const totals = (owner: Account) =>
+  Promise.all(
+    ["/v1/projects", "/v1/servers", businesses].map(async (path) =>
+      (await owner.get<Listed<unknown>>(path)).body.meta.total
+    )
+  )
+
+describeWhen(missingForApps, "publishing loses nothing silently", () => {
+  const variables: Record<string, string> = {}
+  beforeAll(async () => {
+    variables["READY_IMAGE"] = await Effect.runPromise(appImage("healthy"))
+  })
+  const berth = useBerth({ machines: true, variables })
+  const prices = (businessId: string) =>
+    runSql(berth.databaseUrl, "SELECT price_cents FROM catalog_items WHERE business_id = $1", [businessId])
+
+  it.each([
+    ["a price", file, "Price (USD)", "price"],
+    ["a price in cents", json({ catalog_items: [{ name: "Soup", priceCents: 650 }] }), "priceCents", "price_cents"],
+    ["all items", json({ items: [{ name: "Soup", price: 6.5 }] }), "items", "catalog_items"]
+  ])("a file that would lose %s does not go live: 422 names the argument to pass", async (_, body, column, target) => {
+    const owner = await berth.signUp()
+    const answer = await publish(owner, body)
+    const argument = `mappings ${JSON.stringify({ [column]: target })}`
+    expect([answer.status, answer.body.error]).toEqual([422, {
+      code: "validation_error",
+      message: expect.stringContaining(argument) as string,
+      details: expect.objectContaining({
+        issues: [{ path: "mappings", message: expect.stringContaining("\"ignore\"") as string }],
+        suggested_mappings: expect.objectContaining({ [column]: target }) as object
+      }) as object
+    }])
+    expect(await totals(owner)).toEqual([0, 0, 0])
+  })
+
+  it("with the mapping it goes live with its prices, and its import can be taken back by its id", async () => {
+    const owner = await berth.signUp()
+    const answer = await publish(owner, { ...file, mappings: { "Price (USD)": "price" } })
+    expect(answer).toMatchObject({
+      status: 201,
+      body: {
+        data: { importedItems: 1, warnings: [], unmapped_columns: ["In stock"], suggested_mappings: {} }
+      }
+    })
+    const { businessId, importId } = answer.body.data
+    expect(await prices(businessId)).toEqual([{ price_cents: 650 }])
+    expect(await revert(owner, businessId, importId)).toMatchObject({
+      status: 200,
+      body: { data: { removed_items: 1 } }
+    })
+    expect(await prices(businessId)).toEqual([])
+  })
+
+  it("with the column ignored it goes live without prices", async () => {
+    const owner = await berth.signUp()
+    const answer = await publish(owner, { ...file, mappings: { "Price (USD)": "ignore" } })
+    expect(answer.status).toBe(201)
+    expect(await prices(answer.body.data.businessId)).toEqual([{ price_cents: null }])
+  })
+
+  it("a dry run answers the preview and why it would be refused, and writes nothing", async () => {
+    const owner = await berth.signUp()
+    const answer = await publish(owner, { ...file, dryRun: true })
+    expect([answer.status, answer.body.data]).toMatchObject([200, {
+      dryRun: true,
+      refusal: expect.stringContaining("Price (USD)") as string,
+      record_count: 1,
+      unmapped_columns: ["Price (USD)", "In stock"],
+      suggested_mappings: { "Price (USD)": "price" }
+    }])
+    expect(answer.body.data).not.toHaveProperty("preview_id")
+    const mapped = { ...file, dryRun: true, mappings: { "Price (USD)": "price" } }
+    const client = await connectMcp(berth.url, { token: owner.token })
+    const run = await callTool(client, "publish_business", mapped)
+    expect(run.structuredContent).toMatchObject({ dryRun: true, refusal: null, warnings: [] })
+    expect(run.structuredContent).toEqual((await publish(owner, mapped)).body.data)
+    await client.close()
+    expect(await totals(owner)).toEqual([0, 0, 0])
+    expect((await publish(owner, { ...mapped, content: "Dish\nSoup\n" })).status).toBe(422)
+  })
+})
