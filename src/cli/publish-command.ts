@@ -1,15 +1,18 @@
 import { savedToken } from "#src/cli/mcp/credentials.ts"
 import { callTool } from "#src/cli/mcp/operations.ts"
-import { printable, renderResult } from "#src/cli/mcp/render.ts"
+import { outline, printable, renderResult } from "#src/cli/mcp/render.ts"
 import { TemplateType } from "#src/format/ReadyConfig.ts"
 import { textOf } from "#src/imports/decode.ts"
-import { Publication } from "#src/publishing/Publication.ts"
+import { type Mappings } from "#src/imports/Mappings.ts"
+import { DryRun, Publication } from "#src/publishing/Publication.ts"
 import { Args, Command, Options } from "@effect/cli"
-import { FileSystem } from "@effect/platform"
-import { Console, Effect, Option, Redacted, Schema } from "effect"
+import { FileSystem, Terminal } from "@effect/platform"
+import { type CallToolResult } from "@modelcontextprotocol/sdk/types.js"
+import { Console, Effect, Either, Option, Redacted, Schema } from "effect"
 import { basename } from "node:path"
 import { fail } from "./fail.ts"
 import { installationUrl, isInstallation, notInstallation } from "./login-command.ts"
+import { askForMapping, asOptions, findingIn, mappingsOf, withSuggestion } from "./publish-mapping.ts"
 
 const file = Args.text({ name: "file" }).pipe(
   Args.withDescription("The catalog: menu.csv, or a .json with the profile")
@@ -27,51 +30,103 @@ const project = Options.text("project").pipe(
   Options.optional
 )
 const hidden = Options.boolean("hidden").pipe(Options.withDescription("Leave the listing out of the directory for now"))
+const map = Options.text("map").pipe(
+  Options.withDescription("COLUMN=FIELD, such as 'Price (USD)=price'; once for each column; ignore leaves one out"),
+  Options.repeated
+)
+const dryRun = Options.boolean("dry-run").pipe(Options.withDescription("Show what would be imported, write nothing"))
+const yes = Options.boolean("yes").pipe(
+  Options.withDescription("Don't ask: publish with the given --map alone")
+)
 
-const answer = Schema.decodeUnknown(Publication.pick("businessId", "mcpUrl", "importedItems", "warnings", "deployment"))
+const answer = Schema.decodeUnknown(
+  Publication.pick("businessId", "mcpUrl", "importId", "importedItems", "warnings", "deployment")
+)
+const preview = Schema.decodeUnknown(DryRun)
 
 const optionalField = <A>(field: string, value: Option.Option<A>) =>
   Option.match(value, { onNone: () => ({}), onSome: (value) => ({ [field]: value }) })
 
+/** An error of the tool, with the options that mend it where the columns are at fault. */
+const failed = (result: CallToolResult) => {
+  const finding = Option.getOrUndefined(findingIn(result))
+  if (finding === undefined) return fail(renderResult(result))
+  const options = asOptions(finding.suggested)
+  return fail(printable(`${finding.refusal ?? ""}${options === "" ? "" : `\nIf that is right, add: ${options}`}`))
+}
+
+/** Ends a dry run: its preview on standard output, and exit code 1 when the file would be refused. */
+const shown = Effect.fn("cli.shownDryRun")(function*(result: CallToolResult) {
+  if (result.isError === true) return yield* failed(result)
+  const { encoding: _encoding, delimiter: _delimiter, dryRun: _dryRun, refusal, ...rest } = yield* preview(
+    result.structuredContent
+  )
+  yield* Console.log(outline(rest))
+  if (refusal !== null) yield* failed(result)
+})
+
+const published = Effect.fn("cli.published")(function*(result: CallToolResult) {
+  if (result.isError === true) return yield* failed(result)
+  const { businessId, deployment, importId, importedItems, mcpUrl, warnings } = yield* answer(result.structuredContent)
+  for (const { message } of warnings) yield* Console.error(printable(message))
+  if (deployment.status !== "running") {
+    return yield* fail(`The deployment failed: ${deployment.errorMessage ?? "see the server's log"}`)
+  }
+  yield* Console.log(
+    `Business   ${businessId}, ${importedItems} items\nImport     ${importId}\nMCP URL    ${mcpUrl}`
+  )
+})
+
 /** `berth publish menu.csv`: from a file to a live MCP server and a listing, on the installation of `berth login`. */
 export const publishCommand = Command.make(
   "publish",
-  { file, url: installationUrl, name, template, project, hidden },
-  ({ file, hidden, name, project, template, url }) =>
+  { file, url: installationUrl, name, template, project, hidden, map, dryRun, yes },
+  ({ dryRun, file, hidden, map, name, project, template, url, yes }) =>
     Effect.gen(function*() {
       if (!isInstallation(url)) return yield* fail(notInstallation(url))
+      const given = mappingsOf(map)
+      if (Either.isLeft(given)) return yield* fail(given.left)
       const bytes = yield* (yield* FileSystem.FileSystem).readFile(file)
       const endpoint = `${url.replace(/\/$/, "")}/mcp`
       const token = yield* savedToken(endpoint)
       if (Option.isNone(token)) return yield* fail(`Log in first: berth login --url ${url}`)
-      const result = yield* callTool({
-        url: endpoint,
-        token: Redacted.make(token.value),
-        tool: "publish_business",
-        args: [],
-        arguments: {
-          filename: basename(file),
-          content: textOf(bytes),
-          visible: !hidden,
-          ...optionalField("name", name),
-          ...optionalField("templateType", template),
-          ...optionalField("projectId", project)
-        },
-        onProgress: (message) => process.stderr.write(`${printable(message)}\n`)
-      })
-      if (result.isError === true) return yield* fail(renderResult(result))
-      const { businessId, deployment, importedItems, mcpUrl, warnings } = yield* answer(result.structuredContent)
-      for (const { message } of warnings) yield* Console.error(printable(message))
-      if (deployment.status !== "running") {
-        return yield* fail(`The deployment failed: ${deployment.errorMessage ?? "see the server's log"}`)
+      const call = (mappings: Mappings, more: { readonly dryRun?: true }) =>
+        callTool({
+          url: endpoint,
+          token: Redacted.make(token.value),
+          tool: "publish_business",
+          args: [],
+          arguments: {
+            filename: basename(file),
+            content: textOf(bytes),
+            visible: !hidden,
+            mappings,
+            ...more,
+            ...optionalField("name", name),
+            ...optionalField("templateType", template),
+            ...optionalField("projectId", project)
+          },
+          onProgress: (message) => process.stderr.write(`${printable(message)}\n`)
+        })
+      if (dryRun) return yield* shown(yield* call(given.right, { dryRun: true }))
+      const asks = !yes && (yield* (yield* Terminal.Terminal).isTTY)
+      const first = asks ? yield* call(given.right, { dryRun: true }) : undefined
+      const finding = first === undefined ? undefined : Option.getOrUndefined(findingIn(first))
+      const canAsk = finding !== undefined && Object.keys(finding.suggested).length > 0
+      const taken = canAsk && (yield* askForMapping(basename(file), finding))
+      // What the dry run refuses is refused again: nothing has to be sent for it.
+      if (first !== undefined && !taken && (first.isError === true || typeof finding?.refusal === "string")) {
+        return yield* failed(first)
       }
-      yield* Console.log(`Business   ${businessId}, ${importedItems} items\nMCP URL    ${mcpUrl}`)
+      const mappings = taken ? withSuggestion(given.right, finding.suggested) : given.right
+      yield* published(yield* call(mappings, {}))
     }).pipe(
       Effect.catchTags({
         McpClientError: ({ message }) => fail(message),
         SystemError: ({ message }) => fail(`${file} can't be read: ${message}`),
         BadArgument: ({ message }) => fail(`${file} can't be read: ${message}`),
-        ParseError: () => fail(`${url} does not answer like a Berth installation`)
+        ParseError: () => fail(`${url} does not answer like a Berth installation`),
+        QuitException: () => fail("Cancelled")
       })
     )
 ).pipe(Command.withDescription("Publish a business: its catalog from a file, a server that knows it, a listing"))

@@ -1,12 +1,14 @@
 import { adminCommand } from "#src/cli/admin-command.ts"
 import { callCommand, toolsCommand } from "#src/cli/mcp/commands.ts"
+import { publishCommand } from "#src/cli/publish-command.ts"
 import { Command } from "@effect/cli"
+import { Terminal } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
-import { ConfigProvider, Console, Effect } from "effect"
+import { ConfigProvider, Console, Effect, Layer, Mailbox, Option } from "effect"
 import { format } from "node:util"
 
 const berth = Command.run(
-  Command.make("berth").pipe(Command.withSubcommands([toolsCommand, callCommand, adminCommand])),
+  Command.make("berth").pipe(Command.withSubcommands([toolsCommand, callCommand, adminCommand, publishCommand])),
   {
     name: "berth",
     version: "0"
@@ -19,8 +21,29 @@ export interface Output {
   readonly err: string
 }
 
-/** Runs the command line in this process, with its own console, environment and exit code. */
-export const berthCli = async (args: ReadonlyArray<string>, env: Record<string, string> = {}): Promise<Output> => {
+/** A terminal where somebody presses these keys, or none. */
+const terminalOf = (keys: string | undefined) =>
+  Layer.succeed(Terminal.Terminal, {
+    columns: Effect.succeed(80),
+    rows: Effect.succeed(24),
+    isTTY: Effect.succeed(keys !== undefined),
+    readLine: new Terminal.QuitException(),
+    display: () => Effect.void,
+    readInput: Effect.gen(function*() {
+      const pressed = yield* Mailbox.make<Terminal.UserInput>()
+      for (const name of keys ?? "") {
+        yield* pressed.offer({ input: Option.some(name), key: { name, ctrl: false, meta: false, shift: false } })
+      }
+      return pressed
+    })
+  })
+
+/** Runs the command line in this process, with its own console, environment, terminal and exit code. */
+export const berthCli = async (
+  args: ReadonlyArray<string>,
+  env: Record<string, string> = {},
+  keys?: string
+): Promise<Output> => {
   const out: Array<string> = []
   const err: Array<string> = []
   const to = (lines: Array<string>) => (...values: ReadonlyArray<unknown>) =>
@@ -29,7 +52,7 @@ export const berthCli = async (args: ReadonlyArray<string>, env: Record<string, 
   process.exitCode = 0
   try {
     const exit = await berth(["node", "berth", ...args]).pipe(
-      Effect.provide(NodeContext.layer),
+      Effect.provide(Layer.merge(NodeContext.layer, terminalOf(keys))),
       Effect.withConsole(console),
       Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(env)))),
       Effect.exit,

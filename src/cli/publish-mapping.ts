@@ -1,0 +1,80 @@
+import { printable, table } from "#src/cli/mcp/render.ts"
+import { Mappings, SourceProgram, SuggestedMappings } from "#src/imports/Mappings.ts"
+import { DryRun } from "#src/publishing/Publication.ts"
+import { Prompt } from "@effect/cli"
+import { type CallToolResult } from "@modelcontextprotocol/sdk/types.js"
+import { Console, Effect, Either, Option, Schema } from "effect"
+
+/** `Price (USD)=price` pairs. A column may have an equals sign in its name; a field has none. Left: what is wrong. */
+export const mappingsOf = (pairs: ReadonlyArray<string>): Either.Either<Mappings, string> => {
+  const entries = pairs.map((pair) => [pair.slice(0, pair.lastIndexOf("=")), pair.slice(pair.lastIndexOf("=") + 1)])
+  const wrong = pairs.find((pair) => pair.lastIndexOf("=") < 1)
+  if (wrong !== undefined) return Either.left(`--map takes COLUMN=FIELD, not "${wrong}"`)
+  const columns = entries.map(([column]) => column)
+  const twice = columns.find((column, at) => columns.indexOf(column) !== at)
+  if (twice !== undefined) return Either.left(`--map names the column "${twice}" twice`)
+  return Schema.decodeUnknownEither(Mappings)(Object.fromEntries(entries)).pipe(
+    Either.mapLeft(() =>
+      "--map takes each of these fields once: name, description, price, price_cents, price_type, item_type, category; " +
+      "and ignore"
+    )
+  )
+}
+
+const inShell = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+
+/** The mapping as options of the command. */
+export const asOptions = (mappings: Mappings) =>
+  Object.entries(mappings).map(([column, target]) => `--map ${inShell(`${column}=${target}`)}`).join(" ")
+
+const Refusal = Schema.parseJson(Schema.Struct({
+  error: Schema.Struct({
+    message: Schema.String,
+    details: Schema.Struct({ suggested_mappings: SuggestedMappings, source_program: SourceProgram })
+  })
+}))
+const refusalIn = Schema.decodeUnknownOption(Refusal)
+const dryRunIn = Schema.decodeUnknownOption(DryRun)
+
+export interface Finding {
+  readonly suggested: Mappings
+  readonly program: string | null
+  /** Why the file can't be published as it is. */
+  readonly refusal: string | null
+}
+
+/** What a dry run, or a refused publication, says of columns that are not imported. None: it is about something else. */
+export const findingIn = ({ content: [first], structuredContent }: CallToolResult): Option.Option<Finding> =>
+  Option.orElse(
+    Option.map(dryRunIn(structuredContent), ({ refusal, source_program, suggested_mappings }) => ({
+      suggested: suggested_mappings,
+      program: source_program,
+      refusal
+    })),
+    () =>
+      Option.map(refusalIn(first?.type === "text" ? first.text : ""), ({ error: { details, message } }) => ({
+        suggested: details.suggested_mappings,
+        program: details.source_program,
+        refusal: message
+      }))
+  )
+
+/** Shows a suggestion, and asks whether to take it. */
+export const askForMapping = Effect.fn("cli.askForMapping")(function*(file: string, { program, suggested }: Finding) {
+  const known = program === null ? "" : ` It looks like an export of ${program}.`
+  const rows = Object.entries(suggested).map(([column, target]) => [`  ${printable(column)}`, target])
+  yield* Console.error(`${file} has columns that would not be imported.${known}`)
+  yield* Console.error(table(["  COLUMN", "FIELD"], rows))
+  return yield* Prompt.confirm({ message: "Import them as these fields?", initial: true })
+})
+
+const fieldOf = (target: string) => target === "price_cents" ? "price" : target
+
+/** A suggestion goes before what was given for the same field, which then had nothing to import. */
+export const withSuggestion = (own: Mappings, suggested: Mappings): Mappings => {
+  const fields = new Set(Object.values(suggested).map(fieldOf))
+  return {
+    ...Object.fromEntries(Object.entries(own).filter(([, target]) => !fields.has(fieldOf(target)))),
+    ...suggested
+  }
+}

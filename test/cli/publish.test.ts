@@ -1,0 +1,109 @@
+import { Effect } from "effect"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { appImage, missingForApps } from "../deployments/support/app-image.ts"
+import { type Account, type Listed } from "../support/account.ts"
+import { useBerth } from "../support/Berth.ts"
+import { type Business, businesses } from "../support/business.ts"
+import { describeWhen } from "../support/needs.ts"
+import { runSql } from "../support/sql.ts"
+import { berthCli } from "./mcp/run.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "berth-publish-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const write = (name: string, content: string) => {
+  writeFileSync(join(folder, name), content)
+  return join(folder, name)
+}
+const lossy = write("lossy.csv", "Name,Price (USD),In stock\nSoup,6.50,4\n")
+const square = write("square.csv", "Token,Item Name,Variation Name,Price\nA,Soup,Regular,6.50\n")
+
+describeWhen(missingForApps, "berth publish", () => {
+  const variables: Record<string, string> = {}
+  beforeAll(async () => {
+    variables["READY_IMAGE"] = await Effect.runPromise(appImage("healthy"))
+  })
+  const berth = useBerth({ machines: true, variables })
+  let owner: Account
+  beforeAll(async () => {
+    owner = await berth.signUp("pro")
+    mkdirSync(join(folder, "berth"))
+    write("berth/credentials.json", JSON.stringify({ [new URL(berth.url).origin]: owner.token }))
+  })
+
+  const publish = (args: ReadonlyArray<string>, keys?: string) =>
+    berthCli(["publish", "--url", berth.url, "--name", "Copper Ladle", ...args], { XDG_CONFIG_HOME: folder }, keys)
+  const total = async () => (await owner.get<Listed<Business>>(businesses)).body.meta.total
+  const pricesOfNewest = () =>
+    runSql(
+      berth.databaseUrl,
+      `SELECT price_cents FROM catalog_items WHERE business_id = (SELECT max(id) FROM businesses)`,
+      []
+    )
+
+  it("without a terminal refuses to lose the prices, and says which option keeps them", async () => {
+    const before = await total()
+    const { code, err } = await publish([lossy])
+    expect([code, err]).toEqual([1, expect.stringContaining("add: --map 'Price (USD)=price'")])
+    expect(await total()).toBe(before)
+  })
+
+  it("--map says which column holds which field", async () => {
+    const { code, err, out } = await publish([lossy, "--map", "Price (USD)=price"])
+    expect([code, err, out]).toEqual([0, "", expect.stringMatching(/, 1 items\nImport {5}[0-9A-Z]{26}\n/)])
+    expect(await pricesOfNewest()).toEqual([{ price_cents: 650 }])
+  })
+
+  it("on a terminal shows the suggestion, and takes it when the answer is yes", async () => {
+    const { code, err } = await publish([square], "y")
+    expect([code, err]).toEqual([0, expect.stringMatching(/export of Square[^]*Item Name +name/)])
+    expect(await pricesOfNewest()).toEqual([{ price_cents: 650 }])
+  })
+
+  it("on a terminal publishes nothing that would be refused when the answer is no", async () => {
+    const before = await total()
+    for (const file of [lossy, square]) expect((await publish([file], "n")).code).toBe(1)
+    expect(await total()).toBe(before)
+  })
+
+  it("--yes does not ask", async () => {
+    const { code, err } = await publish([lossy, "--yes", "--map", "Price (USD)=ignore"], "")
+    expect([code, err]).toEqual([0, ""])
+    expect(await pricesOfNewest()).toEqual([{ price_cents: null }])
+  })
+
+  it("--dry-run shows what would be imported, and writes nothing", async () => {
+    const before = await total()
+    const right = await publish([lossy, "--dry-run", "--map", "Price (USD)=price"])
+    expect([right.code, right.out]).toEqual([0, expect.stringMatching(/Price \(USD\) +price +6\.50/)])
+    expect(await publish([lossy, "--dry-run"])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("--map 'Price (USD)=price'") as string
+    })
+    expect(await total()).toBe(before)
+  })
+
+  it.each([
+    ["price", "--map takes COLUMN=FIELD, not \"price\""],
+    ["=price", "--map takes COLUMN=FIELD, not \"=price\""],
+    ["Price (USD)=cost", "--map takes each of these fields once"],
+    ["Cost=price", "mappings.Cost: names a column that the file does not have"]
+  ])("--map %s is told as a mistake", async (pair, message) => {
+    expect(await publish([lossy, "--map", pair])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(message) as string
+    })
+  })
+})
+
+describe("berth publish without a log-in", () => {
+  it("says to log in first", async () => {
+    const { code, err } = await berthCli(["publish", lossy, "--url", "http://localhost:1"], {
+      XDG_CONFIG_HOME: "/none"
+    })
+    expect([code, err]).toEqual([1, "Log in first: berth login --url http://localhost:1"])
+  })
+})
