@@ -6,6 +6,7 @@ import { Catalogs } from "./Catalogs.ts"
 import { ImportedCatalog } from "./ImportedCatalog.ts"
 import { ReadyConfigs } from "./ReadyConfigs.ts"
 import { ReadyConfigsRepo } from "./ReadyConfigsRepo.ts"
+import { ReplacedCatalogsRepo } from "./ReplacedCatalogsRepo.ts"
 import { SmsLive } from "./Sms.ts"
 import { SmsMessagesRepo } from "./SmsMessagesRepo.ts"
 import { Standing } from "./Standing.ts"
@@ -28,6 +29,7 @@ export const BusinessesLive = Layer.mergeAll(
     SmsMessagesRepo.Default,
     CatalogRepo.Default,
     ReadyConfigsRepo.Default,
+    ReplacedCatalogsRepo.Default,
     SmsLive
   ])
 )

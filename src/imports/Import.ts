@@ -10,6 +10,10 @@ export const ImportId = Id("ImportId", "Import id, a ULID; the preview's")
 export const SourceFormat = Schema.Literal("ezforge_json", "csv")
 export type SourceFormat = typeof SourceFormat.Type
 
+/** What becomes of the catalog that is there: it stays, with the file's items after it, or they take its place. */
+export const ImportMode = Schema.Literal("replace", "add")
+export type ImportMode = typeof ImportMode.Type
+
 /** Contract: Import; `previews` is our addition. */
 export const limits = {
   fileBytes: 10 * 1024 * 1024,

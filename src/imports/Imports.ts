@@ -7,7 +7,7 @@ import { ImportedCatalog } from "#src/businesses/ImportedCatalog.ts"
 import { now } from "#src/shared/now.ts"
 import { Effect, Option, Struct } from "effect"
 import { isDeepStrictEqual } from "node:util"
-import { ImportBuiltUpon, ImportNotFound, PreviewExpired, PreviewNotFound } from "./Import.ts"
+import { ImportBuiltUpon, type ImportMode, ImportNotFound, PreviewExpired, PreviewNotFound } from "./Import.ts"
 import { type AuditRow, ImportsRepo } from "./ImportsRepo.ts"
 import { categoriesOf, type Plan } from "./plan.ts"
 import { Previews } from "./Previews.ts"
@@ -37,7 +37,7 @@ export class Imports extends Effect.Service<Imports>()("imports/Imports", {
     })
 
     /** Contract: Import, confirm 1 to 4. Runs in one transaction with the business locked. */
-    const write = (previewId: string) =>
+    const write = (previewId: string, mode: ImportMode) =>
       Effect.fn("Imports.write")(function*(row: BusinessRow) {
         const { accountId } = yield* CurrentActor
         const stored = yield* repo.takePreview(row.id, previewId)
@@ -49,6 +49,9 @@ export class Imports extends Effect.Service<Imports>()("imports/Imports", {
         const before = after === null ? null : Struct.pick(row, ...Struct.keys(after))
         const synced = items.length > 0 ? { catalogSyncedAt: row.catalogSyncedAt ?? at } : {}
         yield* businesses.write(row.id, { ...after, ...synced })
+        // A file of a profile alone replaces no catalog.
+        const replaced = mode === "replace" && items.length > 0
+        if (replaced) yield* catalog.setAside(row.id, id)
         const createdCategories = yield* addCatalog(row.id, id, plan)
         yield* repo.addAudit({
           id,
@@ -58,6 +61,7 @@ export class Imports extends Effect.Service<Imports>()("imports/Imports", {
           createdItems: items.length,
           createdCategories,
           warningsCount,
+          replaced,
           before,
           after,
           confirmedAt: at
@@ -65,10 +69,13 @@ export class Imports extends Effect.Service<Imports>()("imports/Imports", {
         return { created_items: items.length, warnings_count: warningsCount }
       })
 
-    const confirm = Effect.fn("Imports.confirm")(function*(businessId: string, previewId: string) {
-      yield* admitted(businessId)
-      return (yield* businesses.changing(businessId, write(previewId))).result
-    }, withPolicy(sessionOnly))
+    const confirm = Effect.fn("Imports.confirm")(
+      function*(businessId: string, previewId: string, mode: ImportMode = "add") {
+        yield* admitted(businessId)
+        return (yield* businesses.changing(businessId, write(previewId, mode))).result
+      },
+      withPolicy(sessionOnly)
+    )
 
     /** Why an import can't be reverted: what was changed since. Undefined when it can. */
     const builtUpon = Effect.fn("Imports.builtUpon")(function*(row: BusinessRow, audit: AuditRow) {
@@ -77,6 +84,10 @@ export class Imports extends Effect.Service<Imports>()("imports/Imports", {
       if (items !== audit.createdItems) return "items of it were changed or deleted since"
       if (categories !== audit.createdCategories) return "categories of it were changed or deleted since"
       if (usedByOthers) return "its categories have other items now"
+      if (audit.replaced && !(yield* catalog.isKept(row.id, audit.id))) return "what it replaced is no longer kept"
+      if (audit.replaced && (yield* repo.hasOthers(row.id, audit.id))) {
+        return "the catalog has other items or categories now"
+      }
       const changed = Object.entries(audit.after ?? {}).some(([column, value]) =>
         !isDeepStrictEqual(row[column as keyof BusinessRow], value)
       )
@@ -91,6 +102,7 @@ export class Imports extends Effect.Service<Imports>()("imports/Imports", {
         const reason = yield* builtUpon(row, audit)
         if (reason !== undefined) return yield* new ImportBuiltUpon({ reason })
         yield* catalog.remove(audit.id)
+        if (audit.replaced) yield* catalog.restore(row.id, audit.id)
         yield* repo.markReverted(audit.id, yield* now)
         yield* businesses.write(row.id, audit.before ?? {})
         return {

@@ -1,6 +1,6 @@
 import { BusinessNotFound } from "#src/businesses/Business.ts"
 import { isUlid } from "#src/shared/ids.ts"
-import { many, maybe, one, onForeignKey, run } from "#src/shared/sql.ts"
+import { anyRow, many, maybe, one, onForeignKey, run } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Option, Schema } from "effect"
@@ -35,6 +35,7 @@ const AuditRow = Schema.Struct({
   createdCategories: Schema.Int,
   before: Schema.NullOr(Profile),
   after: Schema.NullOr(Profile),
+  replaced: Schema.Boolean,
   revertedAt: Schema.NullOr(Schema.DateFromSelf)
 })
 export type AuditRow = typeof AuditRow.Type
@@ -120,6 +121,13 @@ export class ImportsRepo extends Effect.Service<ImportsRepo>()("imports/ImportsR
               EXISTS (SELECT FROM catalog_items i JOIN imported ON imported.id = i.category_id
                 WHERE i.import_id IS DISTINCT FROM ${id}) AS used_by_others`
       ),
+      /** Whether the catalog has rows that are not the import's. */
+      hasOthers: (businessId: string, id: string) =>
+        anyRow(
+          sql`SELECT id FROM catalog_items WHERE business_id = ${businessId} AND import_id IS DISTINCT FROM ${id}
+              UNION ALL SELECT id FROM catalog_categories
+              WHERE business_id = ${businessId} AND import_id IS DISTINCT FROM ${id} LIMIT 1`
+        ),
       markReverted: (id: string, at: Date) => run(sql`UPDATE import_audit SET reverted_at = ${at} WHERE id = ${id}`)
     } as const
   })

@@ -17,6 +17,7 @@ import { cooperatively } from "./cooperative.ts"
 import {
   FileTooLarge,
   ImportId,
+  type ImportMode,
   limits,
   type Preview,
   PreviewNotFound,
@@ -41,6 +42,14 @@ const invalid = ({ choice, message, path }: Fault) =>
     suggested_mappings: choice.suggestion.mappings,
     source_program: choice.suggestion.program
   })
+
+/** What an import that replaces the catalog finds. */
+const emptyCatalog = {
+  items: 0,
+  categories: 0,
+  existing: new Set<string>(),
+  existingCategories: new Set<string>()
+}
 
 /** Parses the file cooperatively, yielding to other work. */
 const reading = Effect.fn("Imports.reading")(function*(upload: Upload) {
@@ -73,11 +82,23 @@ export class Previews extends Effect.Service<Previews>()("imports/Previews", {
       return allowed ? row : yield* new TooManyImports({ retryAfter: retryAfterSeconds })
     })
 
+    const catalogOf = Effect.fn("Imports.catalogOf")(function*(businessId: string, plan: Plan) {
+      const names = [...new Set(plan.items.map(({ name }) => name))]
+      return {
+        ...yield* repo.sizes(businessId),
+        existingCategories: yield* repo.existingCategories(businessId, categoriesOf(plan)),
+        existing: yield* repo.existingItems(businessId, names)
+      }
+    })
+
     /** Truncates the plan to the catalog's limits, and finds the names that the catalog has already. */
-    const fit = Effect.fn("Imports.fit")(function*(businessId: string, { plan, rows, warningsTotal }: Reading) {
-      const sizes = yield* repo.sizes(businessId)
-      const existingCategories = yield* repo.existingCategories(businessId, categoriesOf(plan))
-      const fitting = fitToLimits(plan, { ...sizes, existingCategories })
+    const fit = Effect.fn("Imports.fit")(function*(
+      businessId: string,
+      { plan, rows, warningsTotal }: Reading,
+      mode: ImportMode
+    ) {
+      const { existing, ...catalog } = mode === "replace" ? emptyCatalog : yield* catalogOf(businessId, plan)
+      const fitting = fitToLimits(plan, catalog)
       if (plan.items.length > 0 && fitting.plan.items.length === 0 && plan.business === null) {
         return yield* Invalid.field(
           "file",
@@ -85,7 +106,6 @@ export class Previews extends Effect.Service<Previews>()("imports/Previews", {
         )
       }
       const names = [...new Set(fitting.plan.items.map(({ name }) => name))]
-      const existing = yield* repo.existingItems(businessId, names)
       const summary = {
         rows_total: rows,
         importable: fitting.plan.items.length,
@@ -123,11 +143,11 @@ export class Previews extends Effect.Service<Previews>()("imports/Previews", {
 
     /** The same as `preview`, but reads the file only after the caller was authorized. */
     const receive = Effect.fn("Imports.receive")(
-      function*<E, R>(businessId: string, file: Effect.Effect<Upload, E, R>) {
+      function*<E, R>(businessId: string, file: Effect.Effect<Upload, E, R>, mode: ImportMode = "add") {
         const { id: business } = yield* admitted(businessId)
         yield* disk.check
         const result = yield* parsers.withPermits(1)(reading(yield* file))
-        const { plan, summary, warnings } = yield* fit(business, result)
+        const { plan, summary, warnings } = yield* fit(business, result, mode)
         const { expiresAt, id } = yield* keep({
           businessId: business,
           sourceFormat: result.format,
@@ -152,7 +172,8 @@ export class Previews extends Effect.Service<Previews>()("imports/Previews", {
     )
 
     /** Parses a file and stores for an hour what a confirm would write. */
-    const preview = (businessId: string, upload: Upload) => receive(businessId, Effect.succeed(upload))
+    const preview = (businessId: string, upload: Upload, mode?: ImportMode) =>
+      receive(businessId, Effect.succeed(upload), mode)
 
     /** Deletes a preview before it expires. */
     const discard = Effect.fn("Imports.discard")(function*(businessId: string, previewId: string) {

@@ -1,7 +1,7 @@
 import { Business, BusinessId, Profile } from "#src/businesses/Business.ts"
 import { Deployment } from "#src/deployments/Deployment.ts"
 import { TemplateType } from "#src/format/ReadyConfig.ts"
-import { ImportId, Preview, Warning } from "#src/imports/Import.ts"
+import { ImportId, ImportMode, Preview, Warning } from "#src/imports/Import.ts"
 import { Mappings } from "#src/imports/Mappings.ts"
 import { Visibility } from "#src/listings/Listing.ts"
 import { failsWith } from "#src/shared/Failure.ts"
@@ -21,8 +21,19 @@ export const publishFields = {
   projectId: optional(Schema.String).annotations({
     description: "The project it goes into; without it your newest, or a new one when you have none"
   }),
-  visible: Schema.optionalWith(Schema.Boolean, { exact: true, default: () => true }).annotations({
-    description: "Whether the listing is shown in the directory once the server runs; true unless you say otherwise"
+  businessId: optional(Schema.String).annotations({
+    description:
+      "An existing business that the file is for, with neither name, templateType nor projectId; without it " +
+      "a new one is made"
+  }),
+  mode: optional(ImportMode).annotations({
+    description:
+      "With businessId: replace (the file's items take the place of its catalog; the default) or add. A file " +
+      "without items replaces nothing"
+  }),
+  visible: optional(Schema.Boolean).annotations({
+    description: "Whether the listing is shown in the directory once the server runs; true unless you say otherwise, " +
+      "but as it is where the server runs already"
   }),
   dryRun: optional(Schema.Boolean).annotations({
     description: "Answer what publishing would import, and write nothing"

@@ -38,6 +38,7 @@ const writers: Readonly<Record<string, string>> = {
   projects: "projects",
   publications: "publishing",
   refresh_tokens: "oauth",
+  replaced_catalogs: "businesses",
   secret_keys: "operations",
   server_clients: "oauth",
   server_logs: "servers",

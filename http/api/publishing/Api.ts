@@ -1,7 +1,9 @@
 import { Data } from "#http/answers/envelope.ts"
 import { Authentication } from "#http/callers/Authentication.ts"
 import { Forbidden } from "#src/accounts/Policy.ts"
-import { FileTooLarge, TooManyImports, UnsupportedFormat } from "#src/imports/Import.ts"
+import { BusinessNotFound } from "#src/businesses/Business.ts"
+import { CatalogFull } from "#src/businesses/Catalog.ts"
+import { FileTooLarge, TooManyImports, TooManyPreviews, UnsupportedFormat } from "#src/imports/Import.ts"
 import { ColumnsNotMapped } from "#src/imports/Mappings.ts"
 import { PlanLimitReached } from "#src/plans/Plan.ts"
 import { ProjectNotFound } from "#src/projects/Project.ts"
@@ -18,6 +20,9 @@ export class PublishingApi extends HttpApiGroup.make("publishing")
       .addSuccess(Data(Publication), { status: 201 })
       .addSuccess(Data(DryRun))
       .addError(ProjectNotFound)
+      .addError(BusinessNotFound)
+      .addError(CatalogFull)
+      .addError(TooManyPreviews)
       .addError(PlanLimitReached)
       .addError(NoReadyImage)
       .addError(LowDisk)
@@ -38,7 +43,9 @@ export class PublishingApi extends HttpApiGroup.make("publishing")
           "and a column that is not imported looks like one, 422 names it; pass it in `mappings`, or map it to " +
           "`ignore`. `dryRun` answers 200 with the import's preview and why it would be refused, and writes nothing. " +
           "`importId` is for the import's revert. The file's text is at most 900,000 characters; a bigger one takes " +
-          "the import's two steps. Sent again it makes another business: send an Idempotency-Key."
+          "the import's two steps. Sent again it makes another business: send an Idempotency-Key, or with `businessId` the " +
+          "business that is there: the file's items take the place of its catalog, or with mode `add` come after it; " +
+          "reverting the import brings the replaced catalog back."
       )
   )
   .addError(Forbidden)
