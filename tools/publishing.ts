@@ -9,8 +9,8 @@ export const publishingTools = Effect.map(Publishing, (publishing) => [
     name: "publish_business",
     title: "Publish a business",
     description: "From a catalog file to a live MCP server that answers about it, in one call: makes the business, " +
-      "imports the file, creates and deploys its server, and shows its listing. Use it for a business that is not " +
-      "there yet; calling it again makes another. Call it with dryRun first: when suggested_mappings is not empty, check " +
+      "imports the file, creates and deploys its server, and shows its listing. For a business that is there give " +
+      "businessId: the file then takes the place of its catalog; without it calling again makes another business. Call it with dryRun first: when suggested_mappings is not empty, check " +
       "it with the user and pass what is right as mappings. Check warnings and deployment.status in the result; " +
       "import_revert with importId takes the import back.",
     toolset: "directory",

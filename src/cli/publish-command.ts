@@ -3,6 +3,7 @@ import { callTool } from "#src/cli/mcp/operations.ts"
 import { outline, printable, renderResult } from "#src/cli/mcp/render.ts"
 import { TemplateType } from "#src/format/ReadyConfig.ts"
 import { textOf } from "#src/imports/decode.ts"
+import { ImportMode } from "#src/imports/Import.ts"
 import { type Mappings } from "#src/imports/Mappings.ts"
 import { DryRun, Publication } from "#src/publishing/Publication.ts"
 import { Args, Command, Options } from "@effect/cli"
@@ -30,6 +31,14 @@ const project = Options.text("project").pipe(
   Options.optional
 )
 const hidden = Options.boolean("hidden").pipe(Options.withDescription("Leave the listing out of the directory for now"))
+const business = Options.text("business").pipe(
+  Options.withDescription("The id of an existing business that the file is for; a new one without it"),
+  Options.optional
+)
+const mode = Options.choice("mode", ImportMode.literals).pipe(
+  Options.withDescription("With --business: replace its catalog (the default), or add to it"),
+  Options.optional
+)
 const map = Options.text("map").pipe(
   Options.withDescription("COLUMN=FIELD, such as 'Price (USD)=price'; once for each column; ignore leaves one out"),
   Options.repeated
@@ -80,8 +89,8 @@ const published = Effect.fn("cli.published")(function*(result: CallToolResult) {
 /** `berth publish menu.csv`: from a file to a live MCP server and a listing, on the installation of `berth login`. */
 export const publishCommand = Command.make(
   "publish",
-  { file, url: installationUrl, name, template, project, hidden, map, dryRun, yes },
-  ({ dryRun, file, hidden, map, name, project, template, url, yes }) =>
+  { file, url: installationUrl, name, template, project, business, mode, hidden, map, dryRun, yes },
+  ({ business, dryRun, file, hidden, map, mode, name, project, template, url, yes }) =>
     Effect.gen(function*() {
       if (!isInstallation(url)) return yield* fail(notInstallation(url))
       const given = mappingsOf(map)
@@ -99,9 +108,11 @@ export const publishCommand = Command.make(
           arguments: {
             filename: basename(file),
             content: textOf(bytes),
-            visible: !hidden,
             mappings,
             ...more,
+            ...(hidden ? { visible: false } : {}),
+            ...optionalField("businessId", business),
+            ...optionalField("mode", mode),
             ...optionalField("name", name),
             ...optionalField("templateType", template),
             ...optionalField("projectId", project)

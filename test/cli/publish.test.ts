@@ -34,8 +34,10 @@ describeWhen(missingForApps, "berth publish", () => {
     write("berth/credentials.json", JSON.stringify({ [new URL(berth.url).origin]: owner.token }))
   })
 
+  const berthPublish = (args: ReadonlyArray<string>, keys?: string) =>
+    berthCli(["publish", "--url", berth.url, ...args], { XDG_CONFIG_HOME: folder }, keys)
   const publish = (args: ReadonlyArray<string>, keys?: string) =>
-    berthCli(["publish", "--url", berth.url, "--name", "Copper Ladle", ...args], { XDG_CONFIG_HOME: folder }, keys)
+    berthPublish(["--name", "Copper Ladle", ...args], keys)
   const total = async () => (await owner.get<Listed<Business>>(businesses)).body.meta.total
   const pricesOfNewest = () =>
     runSql(
@@ -84,6 +86,19 @@ describeWhen(missingForApps, "berth publish", () => {
       err: expect.stringContaining("--map 'Price (USD)=price'") as string
     })
     expect(await total()).toBe(before)
+  })
+
+  it("--business replaces the catalog of a business, and --mode add keeps it", async () => {
+    const plain = write("plain.csv", "name,price\nTea,3\n")
+    await publish([plain])
+    const [{ id }] = await runSql(berth.databaseUrl, "SELECT max(id) AS id FROM businesses", []) as [{ id: string }]
+    const before = await total()
+    for (const mode of [[], ["--mode", "add"]]) {
+      expect(await berthPublish([plain, "--business", id, ...mode])).toMatchObject({ code: 0, err: "" })
+    }
+    expect(await pricesOfNewest()).toEqual([{ price_cents: 300 }, { price_cents: 300 }])
+    expect(await total()).toBe(before)
+    expect((await publish([plain, "--business", id])).err).toContain("is for a new business")
   })
 
   it.each([
