@@ -103,8 +103,8 @@ describe("HTTP and MCP", () => {
       const expected = [...new Set([...parameters, ...query, ...(bodyFields ?? [])])]
       // list_servers is two operations: projectId is the second's.
       if (name === "GET /v1/servers") expected.push("projectId")
-      // Over HTTP the file is uploaded.
-      if (name.endsWith("/import")) expected.push("filename", "content")
+      // Over HTTP the file is uploaded, and its mappings are a part beside it.
+      if (name.endsWith("/import")) expected.push("filename", "content", "mappings")
       expect(names.sort(), name).toEqual(expected.sort())
     }
   })
