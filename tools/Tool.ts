@@ -33,7 +33,8 @@ type JsonObjectSchema = { readonly type: "object"; readonly [key: string]: unkno
  */
 const jsonSchemaOf = (schema: Schema.Schema.Any): JsonObjectSchema => {
   const { $schema: _schema, ...root } = JSONSchema.make(schema)
-  return "properties" in root || "anyOf" in root
+  // The schema of an empty struct is a union too, of anything that is not null.
+  return "properties" in root || "anyOf" in root && root.anyOf.every((member) => "properties" in member)
     ? { ...root, type: "object" }
     : { type: "object", properties: {}, additionalProperties: false }
 }
