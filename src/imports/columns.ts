@@ -24,8 +24,8 @@ export const fieldOf = (name: string): ItemField | undefined => {
 /** The name in a message or a preview; undefined for a blank one. */
 export const plainName = (name: string) => excerpt(name) === "" ? undefined : excerpt(name)
 
-/** Columns after these are found by the contract's names only. */
-export const mostNamed = 1000
+/** Columns after these are found by the contract's names only: this many take a few milliseconds. */
+export const mostNamed = 200
 
 const wholeName = (name: string) => cleanLine(name.slice(0, 1000)).text
 /** The name as it is, as a preview shows it, and but for capitals and marks. */

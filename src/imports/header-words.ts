@@ -70,11 +70,10 @@ const rankOf = (field: ItemField, plain: string) => {
 }
 
 /**
- * How well a header fits a field, smaller is better; undefined when it doesn't. Any other header with the word price
+ * How well a plain header fits a field, smaller is better; undefined when it doesn't. Any other header with the word price
  * (`Price small`, `Online price`) is a price after the synonyms, shorter ones first.
  */
-export const fitOf = (field: ItemField, header: string): number | undefined => {
-  const plain = plainHeader(header)
+export const fitOf = (field: ItemField, plain: string): number | undefined => {
   const rank = rankOf(field, plain)
   if (rank !== undefined || field !== "price") return rank
   const words = plain.split(" ")
@@ -82,9 +81,9 @@ export const fitOf = (field: ItemField, header: string): number | undefined => {
   return isPrice ? synonyms.price.length + words.length : undefined
 }
 
-/** `price_cents`, `priceInCents`, `Price (cents)`: whole cents. */
-export const isCents = (header: string) => {
-  const words = plainHeader(header).split(" ")
+/** `price cents`, `price in cents`: whole cents. */
+export const isCents = (plain: string) => {
+  const words = plain.split(" ")
   return words.includes("cents") && (words.length === 1 || words.some((word) => priceWords.has(word)))
 }
 

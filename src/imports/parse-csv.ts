@@ -110,7 +110,7 @@ export function* parseCsv(
   if (header === undefined) return fault("file", "has no header row that can be read")
   const suggestion = (hasPrices: boolean) =>
     suggestionFor(header.names, header, missingFields(header.byField, hasPrices), header.samples)
-  const misfit = mappingFault(header.names, header, mappings, suggestion(true))
+  const misfit = mappingFault(header.names, header, mappings, () => suggestion(true))
   if (misfit !== undefined) return Either.left(misfit)
   if (!header.byField.has("name")) return Either.left(nameFault(header.names, suggestion(true)))
   const draft = new Draft()

@@ -10,11 +10,15 @@ export interface Candidate {
   readonly samples?: ReadonlyArray<string>
 }
 
+interface Plain extends Candidate {
+  readonly plain: string
+}
+
 /** How well a column fits, smaller is better; undefined when it doesn't. */
-type Fit = (candidate: Candidate) => number | undefined
+type Fit = (candidate: Plain) => number | undefined
 
 /** The best of the columns; of two that fit alike, the first in the file. */
-const bestOf = (candidates: ReadonlyArray<Candidate>, fit: Fit) => {
+const bestOf = (candidates: ReadonlyArray<Plain>, fit: Fit) => {
   let best: { readonly name: string; readonly rank: number } | undefined
   for (const candidate of candidates) {
     const rank = fit(candidate)
@@ -23,11 +27,11 @@ const bestOf = (candidates: ReadonlyArray<Candidate>, fit: Fit) => {
   return best?.name
 }
 
-const placeIn = (names: ReadonlyArray<string> = []): Fit => ({ name }) => {
-  const place = names.indexOf(plainHeader(name))
+const placeIn = (names: ReadonlyArray<string> = []): Fit => ({ plain }) => {
+  const place = names.indexOf(plain)
   return place < 0 ? undefined : place
 }
-const inCents: Fit = ({ name }) => isCents(name) ? 0 : undefined
+const inCents: Fit = ({ plain }) => isCents(plain) ? 0 : undefined
 const withMoney: Fit = ({ samples = [] }) => looksLikeMoney(samples) ? 0 : undefined
 
 /**
@@ -40,10 +44,11 @@ export const suggestMappings = (
   missing: ReadonlyArray<ItemField>
 ): Suggestion => {
   const preset = recognisePreset(headers)
+  const columns = candidates.map((candidate) => ({ ...candidate, plain: plainHeader(candidate.name) }))
   const chosen = new Map<string, Target>()
   const open = new Set(itemFields.filter((field) => missing.includes(field)))
   const choose = (field: ItemField, fit: Fit, target: Target = field) => {
-    const name = open.has(field) ? bestOf(candidates.filter(({ name }) => !chosen.has(name)), fit) : undefined
+    const name = open.has(field) ? bestOf(columns.filter(({ name }) => !chosen.has(name)), fit) : undefined
     if (name === undefined) return
     chosen.set(name, target)
     open.delete(field)
@@ -51,7 +56,7 @@ export const suggestMappings = (
   for (const field of itemFields) choose(field, placeIn(preset?.fields[field]))
   // Before the synonyms: priceCents is not a price in dollars.
   choose("price", inCents, "price_cents")
-  for (const field of itemFields) choose(field, ({ name }) => isCents(name) ? undefined : fitOf(field, name))
+  for (const field of itemFields) choose(field, ({ plain }) => isCents(plain) ? undefined : fitOf(field, plain))
   choose("price", withMoney)
   return { program: preset?.program ?? null, mappings: Object.fromEntries(chosen) }
 }

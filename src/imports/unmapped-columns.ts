@@ -9,7 +9,8 @@ import { suggestMappings } from "./suggest-mappings.ts"
 /** Maximum of names in an answer. */
 const mostColumns = 100
 
-const shownNames = (names: ReadonlyArray<string>) => names.flatMap((name) => plainName(name) ?? [])
+const shownNames = (names: ReadonlyArray<string>) =>
+  names.slice(0, mostNamed).flatMap((name) => plainName(name) ?? []).slice(0, mostColumns)
 
 /** The argument as the caller may pass it. */
 export const asArgument = (mappings: Mappings) => `mappings ${JSON.stringify(mappings)}`
@@ -39,13 +40,13 @@ export const mappingFault = (
   names: ReadonlyArray<string>,
   { unknown }: Columns,
   mappings: Mappings,
-  suggestion: Suggestion
+  suggestion: () => Suggestion
 ): Fault | undefined => {
-  const columns = shownNames(names).slice(0, mostColumns)
   const [column] = unknown
   if (column !== undefined) {
+    const columns = shownNames(names)
     const message = `names a column that the file does not have; its columns are ${columns.join(", ")}`
-    return { path: `mappings.${excerpt(column)}`, message, choice: { columns, suggestion } }
+    return { path: `mappings.${excerpt(column)}`, message, choice: { columns, suggestion: suggestion() } }
   }
   const list = Object.entries(mappings).find(([, target]) => target === "catalog_items")?.[0]
   return list === undefined
@@ -55,7 +56,7 @@ export const mappingFault = (
 
 /** The fault of a file without a column for the name. */
 export const nameFault = (names: ReadonlyArray<string>, suggestion: Suggestion): Fault => {
-  const columns = shownNames(names).slice(0, mostColumns)
+  const columns = shownNames(names)
   const isFound = Object.values(suggestion.mappings).includes("name")
   const hint = isFound
     ? `. If these are right, pass ${asArgument(suggestion.mappings)}`
