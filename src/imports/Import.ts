@@ -39,6 +39,15 @@ export const FieldMapping = Schema.Struct({
 })
 export type FieldMapping = typeof FieldMapping.Type
 
+/** As WHATWG Encoding calls them. The last three rows are for files that are not Unicode, and are a guess. */
+export const Encoding = Schema.Literal(
+  ...["utf-8", "utf-16le", "utf-16be"] as const,
+  ...["windows-1252", "macintosh", "windows-1250", "windows-1251", "windows-1253", "windows-1254"] as const,
+  ...["windows-1255", "windows-1256", "windows-1257", "windows-874", "iso-8859-2", "koi8-r", "x-mac-cyrillic"] as const,
+  ...["shift_jis", "euc-jp", "gb18030", "big5", "euc-kr"] as const
+)
+export type Encoding = typeof Encoding.Type
+
 const Summary = Schema.Struct({
   rows_total: Schema.Int.annotations({ description: "Rows or items in the file, blank ones not counted" }),
   importable: Schema.Int,
@@ -58,8 +67,8 @@ export const Preview = Schema.Struct({
   field_mappings: Schema.Array(FieldMapping),
   warnings: Schema.Array(Warning),
   expires_at: Timestamp,
-  encoding: Schema.Literal("utf-8", "utf-16le", "utf-16be", "windows-1252"),
-  delimiter: Schema.NullOr(Schema.Literal(",", ";", "\t")),
+  encoding: Encoding,
+  delimiter: Schema.NullOr(Schema.Literal(",", ";", "\t", "|")),
   unmapped_columns: Schema.Array(Schema.String),
   suggested_mappings: SuggestedMappings,
   source_program: SourceProgram,

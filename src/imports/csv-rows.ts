@@ -1,6 +1,6 @@
 import { CsvError, parse } from "csv-parse/sync"
 
-export type Delimiter = "," | ";" | "\t"
+export type Delimiter = "," | ";" | "\t" | "|"
 
 /** A row with its number in a spreadsheet, from 1; broken when its cells can't be separated. */
 export type Row = WholeRow | { readonly number: number; readonly broken: string }
@@ -15,6 +15,8 @@ const pieceBytes = 64 * 1024
 const pieceRows = 250
 /** After this many broken rows the rest is not parsed, because each costs the parsing of a piece. */
 const mostBroken = 100
+/** So many rows with text after a quote are parsed alone, those after them by the piece. */
+const mostSingle = 100
 
 interface Piece {
   readonly rows: ReadonlyArray<ReadonlyArray<string>>
@@ -22,8 +24,11 @@ interface Piece {
   readonly end: number
 }
 
-/** The complete rows of a piece, at most `most`; the last row counts only when the piece is the last. */
-const parsePiece = (utf8: Buffer, from: number, delimiter: Delimiter, most: number): Piece => {
+/**
+ * The complete rows of a piece, at most `most`; the last row counts only when the piece is the last. With `trim`, quotes
+ * count when spaces stand around them (`"Soup" ,5`), and a row with text after a quote ends the piece.
+ */
+const parsePiece = (utf8: Buffer, from: number, delimiter: Delimiter, most: number, trim: boolean): Piece => {
   const isLast = from + pieceBytes >= utf8.length
   const rows: Array<ReadonlyArray<string>> = []
   const ends: Array<number> = []
@@ -32,6 +37,7 @@ const parsePiece = (utf8: Buffer, from: number, delimiter: Delimiter, most: numb
       delimiter,
       record_delimiter: ["\r\n", "\n", "\r"],
       relax_quotes: true,
+      trim,
       relax_column_count: true,
       to: most,
       onRecord: (record: ReadonlyArray<string>, { bytes }) => {
@@ -60,6 +66,13 @@ const nextLine = (bytes: Buffer, from: number) => {
   return inner < 0 || from + inner + 2 === end ? end : from + inner + 1
 }
 
+/** As `parsePiece`, to the letter only where that reads no row: then one row, in the `attempt`-th of few cases. */
+const readPiece = (utf8: Buffer, from: number, delimiter: Delimiter, most: number, attempt = 0) => {
+  const trimmed = parsePiece(utf8, from, delimiter, most, true)
+  if (trimmed.rows.length > 0) return { ...trimmed, isTrimmed: true }
+  return { ...parsePiece(utf8, from, delimiter, attempt < mostSingle ? 1 : most, false), isTrimmed: false }
+}
+
 /** Rows, and the offset of the next one in the file. */
 export interface Rows {
   readonly rows: ReadonlyArray<Row>
@@ -68,7 +81,7 @@ export interface Rows {
 
 /** The first few rows, to choose the delimiter. */
 export const firstRows = (utf8: Buffer, delimiter: Delimiter): ReadonlyArray<WholeRow> =>
-  parsePiece(utf8, 0, delimiter, 20).rows.map((cells, at) => ({ number: at + 1, cells }))
+  readPiece(utf8, 0, delimiter, 20, mostSingle).rows.map((cells, at) => ({ number: at + 1, cells }))
 
 /**
  * The rows of a CSV file (RFC 4180 and its variants in practice), in batches between which the caller can yield. Only
@@ -77,8 +90,10 @@ export const firstRows = (utf8: Buffer, delimiter: Delimiter): ReadonlyArray<Who
 export function* csvRows(utf8: Buffer, delimiter: Delimiter): Generator<Rows, void> {
   let at = 0
   let number = 0
+  let single = 0
   for (let broken = 0; at < utf8.length && broken < mostBroken;) {
-    const { end, rows } = parsePiece(utf8, at, delimiter, pieceRows)
+    const { end, isTrimmed, rows } = readPiece(utf8, at, delimiter, pieceRows, single)
+    if (!isTrimmed) single++
     if (rows.length > 0) {
       at += end
       yield { rows: rows.map((cells) => ({ number: ++number, cells })), end: at }
@@ -105,7 +120,7 @@ export function* countRows(utf8: Buffer, from: number): Generator<void, number> 
     if (!quoted && (byte === lineFeed || byte === carriageReturn)) {
       if (filled) rows++
       filled = false
-    } else if (byte > 0x20 && byte !== 0x2c && byte !== 0x3b) filled = true
+    } else if (byte > 0x20 && byte !== 0x2c && byte !== 0x3b && byte !== 0x7c) filled = true
     if (at % 65_536 === 0) yield
   }
   return rows + (filled ? 1 : 0)

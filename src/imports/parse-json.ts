@@ -1,14 +1,16 @@
 import { Either } from "effect"
+import { excerpt } from "./cleaning.ts"
 import { type Decoded } from "./decode.ts"
+import { Draft } from "./Draft.ts"
 import { itemFields } from "./fields.ts"
 import { isFields, mostUnmapped, own, Unmapped } from "./json-fields.ts"
 import { type Keys, keysOf, keyWarnings, MappedKeys, suggestKeys } from "./json-keys.ts"
 import { walkJson } from "./json-walk.ts"
 import { type Mappings } from "./Mappings.ts"
 import { planBusiness } from "./plan-business.ts"
-import { Draft, type Fault, fault, mostWarnings, type PlannedBusiness, type Reading } from "./plan.ts"
+import { type Fault, fault, mostWarnings, type PlannedBusiness, type Reading } from "./plan.ts"
 import { priceOfCents } from "./price-cents.ts"
-import { priceOfNumber } from "./price.ts"
+import { numberPrice } from "./price-words.ts"
 
 /** Larger than any real item, and small enough to be parsed at once. */
 const mostItemBytes = 64 * 1024
@@ -21,11 +23,11 @@ interface Span {
 
 const addItem = (draft: Draft, unmapped: Unmapped, { inCents, known, ofField }: Keys, value: unknown) => {
   const place = `catalog_items[${draft.rows}]`
-  const skip = (message: string) => {
+  if (!isFields(value)) {
     draft.rows++
-    draft.warn("format_error", place, `${message}; skipped`)
+    return draft.warn("format_error", place, `is not an object but ${excerpt(JSON.stringify(value))}; skipped`)
   }
-  if (!isFields(value)) return skip("is not an object")
+  draft.see(Object.values(value), place)
   for (const field of itemFields) {
     const key = ofField[field]
     if (Object.hasOwn(value, key)) draft.map(`catalog_items[].${key}`, field, value[key])
@@ -33,7 +35,12 @@ const addItem = (draft: Draft, unmapped: Unmapped, { inCents, known, ofField }: 
   unmapped.add(value, known, "catalog_items[].")
   const price = own(value, ofField.price) ?? null
   draft.add({
-    price: price === null ? null : inCents ? priceOfCents(price) : priceOfNumber(price),
+    price: price === null
+      ? null
+      : inCents
+      ? Either.map(priceOfCents(price), (cents) => ({ cents }))
+      : numberPrice(price),
+    priceValue: price,
     text: {
       name: own(value, ofField.name),
       description: own(value, ofField.description),
@@ -41,18 +48,19 @@ const addItem = (draft: Draft, unmapped: Unmapped, { inCents, known, ofField }: 
       item_type: own(value, ofField.item_type),
       category: own(value, ofField.category)
     }
-  }, (field) => field === undefined ? place : `${place}.${field}`)
+  }, { entry: place, of: (field) => `${place}.${field}` })
 }
 
 /** Reads a JSON import (contract: Import, JSON). */
 export function* parseJson(
-  { encoding, utf8 }: Decoded,
+  { encoding, isGuess, utf8 }: Decoded,
   mappings: Mappings
 ): Generator<void, Either.Either<Reading, Fault>> {
   const keys = keysOf(mappings)
   const rootFields = ["version", "business", keys.list]
   const mapped = new MappedKeys(mappings)
   const draft = new Draft()
+  if (isGuess) draft.guessed(encoding)
   const unmapped = new Unmapped()
   const spans = new Map<string, Span>()
   const begun = new Set<string>()

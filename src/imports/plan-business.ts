@@ -1,10 +1,11 @@
 import { TemplateType } from "#src/format/ReadyConfig.ts"
 import { httpsUrlProblem } from "#src/shared/https-url.ts"
 import { Either, Predicate, Schema } from "effect"
-import { cleanLine, cleanProse, longest, tooLong } from "./cleaning.ts"
+import { cleanLine, cleanProse, excerpt, longest, tooLong } from "./cleaning.ts"
+import { type Draft } from "./Draft.ts"
 import { limits } from "./Import.ts"
 import { type Fields, own, type Unmapped } from "./json-fields.ts"
-import { type Draft, type Fault, fault, type PlannedBusiness } from "./plan.ts"
+import { type Fault, fault, type PlannedBusiness } from "./plan.ts"
 
 const knownFields = ["name", "description", "vertical", "website", "phone", "location", "custom_fields"]
 const places = ["city", "state", "zip"] as const
@@ -24,7 +25,7 @@ const websiteOf = (draft: Draft, value: unknown) => {
   const url = draft.line(value, "business.website", longest.url)
   const problem = url === undefined ? undefined : httpsUrlProblem(url)
   if (problem === undefined) return url
-  draft.warn("field_skipped", "business.website", `${problem}; skipped`)
+  draft.warn("field_skipped", "business.website", `"${excerpt(url ?? "")}" ${problem}; skipped`)
   return undefined
 }
 

@@ -1,3 +1,4 @@
+import anyAscii from "any-ascii"
 import { randomInt } from "node:crypto"
 
 /**
@@ -5,9 +6,9 @@ import { randomInt } from "node:crypto"
  */
 export const isLabel = (text: string) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text) && !/^..--/.test(text)
 
-/** The nearest DNS label to a name, accents folded, at most 50 characters; `fallback` when nothing is left of it. */
+/** The nearest DNS label to a name in any script, at most 50 characters; `fallback` when nothing is left of it. */
 export const slugOf = (name: string, fallback: string) => {
-  const slug = name.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase()
+  const slug = anyAscii(name.slice(0, 200).normalize("NFC")).toLowerCase()
     .replace(/[^a-z0-9]+/g, "-").slice(0, 50).replace(/^-+|-+$/g, "")
   return isLabel(slug) ? slug : fallback
 }

@@ -313,24 +313,26 @@ describe("a warning's message", () => {
       `${"n".repeat(256)},1,product,,\nStew,1,product,${"c".repeat(256)},\n`
     expect(messages(csv(file))).toEqual([
       "row 1, column 5 is a second column price; skipped",
-      "row 2, column price (\"Soup\") is not a price in dollars; skipped",
-      "row 2, column item_type (\"Soup\") is not one of menu_item, service, product, consultation; product was used",
-      "row 2, column category (\"Soup\") had characters that can't be stored; they were removed",
-      "row 3 (\"Bread\") has 7 cells where the header has 5; skipped",
-      "row 4 has no name; skipped",
-      `row 5, column name ("${"n".repeat(99)}…") is longer than 255 characters; the item was skipped`,
-      "row 6, column category (\"Stew\") is longer than 255 characters; skipped"
+      "row 2, \"Soup\": item_type \"dish\" is not one of menu_item, service, product, consultation; product was used",
+      "row 2, \"Soup\": price \"eight\" is not a price in dollars; skipped",
+      "row 2, \"Soup\": category \"Hot\" had characters that can't be stored; they were removed",
+      "row 3 has 7 cells where the header has 5; skipped. Text with a \",\" in it must be in double quotes: " +
+      "\"Bread,1,product,,,,x\"",
+      "row 4 has no name; skipped: \"2, product\"",
+      `row 5 has a name longer than 255 characters, "${"n".repeat(99)}…"; the item was skipped`,
+      `row 6, "Stew": category "${"c".repeat(99)}…" is longer than 255 characters; skipped`
     ])
   })
 
   it("names the item of a JSON file by its place and name, and the business's fields by their own", () => {
     const items = [{ name: "Soup", price: "8" }, "text", {}, { name: "Bread", item_type: "x" }]
     expect(messages(json(root(items, { website: "http://ladle.example", location: 1 })))).toEqual([
-      "catalog_items[0].price (\"Soup\") is not a number of dollars; skipped",
-      "catalog_items[1] is not an object; skipped",
+      "catalog_items[0], \"Soup\": price \"8\" is not a number of dollars; skipped",
+      "catalog_items[1] is not an object but \"text\"; skipped",
       "catalog_items[2] has no name; skipped",
-      "catalog_items[3].item_type (\"Bread\") is not one of menu_item, service, product, consultation; product was used",
-      "business.website must be a URL that starts with https://; skipped",
+      "catalog_items[3], \"Bread\": item_type \"x\" is not one of menu_item, service, product, consultation; " +
+      "product was used",
+      "business.website \"http://ladle.example\" must be a URL that starts with https://; skipped",
       "business.location is not an object; skipped"
     ])
   })
@@ -341,13 +343,13 @@ describe("a warning's message", () => {
       expect(reading.plan.business).not.toHaveProperty("website")
       expect(reading.warnings).toMatchObject([{
         type: "field_skipped",
-        message: expect.stringMatching(/^business\.website must /)
+        message: expect.stringMatching(/^business\.website ".*" must /)
       }])
     }
   })
 
   it("names the whole where it is of the whole", () => {
-    expect(messages(csv(`name\n${"Soup\n".repeat(1001)}`)))
+    expect(messages(csv(`name\n${Array.from({ length: 1001 }, (_, at) => `Soup ${at}`).join("\n")}`)))
       .toEqual(["file has more than 1000 items; those after were dropped"])
   })
 })

@@ -1,0 +1,97 @@
+import { type Reading } from "#src/imports/plan.ts"
+import { describe, expect, it } from "@effect/vitest"
+import { messagesOf, namesOf, readCsv } from "./support/read-file.ts"
+
+/** Bytes of a text in an encoding that Node can only read: each character is looked up among all of the encoding's. */
+const encoder = (encoding: string) => {
+  const bytesOf = new Map<string, ReadonlyArray<number>>()
+  const learn = (...bytes: ReadonlyArray<number>) => {
+    // In a stream: Node 20 takes a whole text in windows-1252 for ISO-8859-1.
+    const text = new TextDecoder(encoding).decode(Uint8Array.from(bytes), { stream: true })
+    if ([...text].length === 1 && text !== "\ufffd" && !bytesOf.has(text)) bytesOf.set(text, bytes)
+  }
+  for (let first = 0; first < 256; first++) learn(first)
+  for (let first = 0x81; first < 0xff; first++) for (let second = 0x40; second < 0xff; second++) learn(first, second)
+  return (text: string) =>
+    Buffer.from([...text].flatMap((letter) => {
+      const bytes = bytesOf.get(letter)
+      if (bytes === undefined) throw new Error(`${encoding} has no ${letter}`)
+      return bytes
+    }))
+}
+
+const menus = {
+  german: ["Käsespätzle", "Gemüsesuppe", "Apfelstrudel mit Vanillesoße"],
+  french: ["Crème brûlée", "Œufs à la coque", "Thé glacé à la pêche"],
+  spanish: ["Jalapeño", "Piña colada", "Café con leche"],
+  polish: ["Żurek z kiełbasą", "Gołąbki", "Sałatka jarzynowa"],
+  russian: ["Борщ", "Пельмени", "Блины с икрой"],
+  greek: ["Μουσακάς", "Σουβλάκι", "Χωριάτικη σαλάτα"],
+  japanese: ["ラーメン", "餃子", "本日の握り寿司"],
+  chinese: ["宫保鸡丁", "麻婆豆腐", "北京烤鸭"],
+  taiwanese: ["牛肉麵", "小籠包", "珍珠奶茶"],
+  korean: ["비빔밥", "김치찌개", "불고기"]
+} as const
+
+const fileOf = (names: ReadonlyArray<string>) =>
+  `name,description,price\nSoup,Warm and good,4.00\n${names.map((name) => `${name},Fresh today,5.00\n`).join("")}`
+
+describe("a file that is not Unicode", () => {
+  it.each<[Reading["encoding"], keyof typeof menus]>([
+    ["windows-1252", "german"],
+    ["windows-1252", "french"],
+    ["windows-1252", "spanish"],
+    ["macintosh", "german"],
+    ["macintosh", "french"],
+    ["macintosh", "spanish"],
+    ["windows-1250", "polish"],
+    ["iso-8859-2", "polish"],
+    ["windows-1251", "russian"],
+    ["koi8-r", "russian"],
+    ["x-mac-cyrillic", "russian"],
+    ["windows-1253", "greek"],
+    ["shift_jis", "japanese"],
+    ["euc-jp", "japanese"],
+    ["gb18030", "chinese"],
+    ["big5", "taiwanese"],
+    ["euc-kr", "korean"]
+  ])("but %s is read in it, %s, with a warning that shows where to look", (encoding, language) => {
+    const names = menus[language]
+    const reading = readCsv(encoder(encoding)(fileOf(names)))
+    expect(namesOf(reading)).toEqual(["Soup", ...names])
+    expect(messagesOf(reading)).toEqual([
+      `file is not in UTF-8 and was read as ${reading.encoding}; check "${names[0]}" in row 3`
+    ])
+  })
+
+  it("is told of where no cell that is imported shows it", () => {
+    const reading = readCsv(Buffer.concat([Buffer.from("name,pr"), Buffer.of(0xe9), Buffer.from("\nSoup,1\n")]))
+    expect(reading.warnings).toMatchObject([{ type: "value_coerced", context: "file" }])
+  })
+})
+
+describe("a file in UTF-8 with bytes that are not", () => {
+  const cream = Array.from({ length: 50 }, (_, at) => `Crème brûlée ${at},7.50`).join("\n")
+
+  it("loses these characters and no others, and says in which rows", () => {
+    const reading = readCsv(Buffer.concat([
+      Buffer.from(`name,price\n${cream}\nJalape`),
+      Buffer.of(0xf1),
+      Buffer.from("o poppers,6\n")
+    ]))
+    expect(reading.encoding).toBe("utf-8")
+    expect(namesOf(reading)).toEqual([
+      ...Array.from({ length: 50 }, (_, at) => `Crème brûlée ${at}`),
+      "Jalape�o poppers"
+    ])
+    expect(messagesOf(reading)).toEqual([
+      "row 52: name \"Jalape�o poppers\" has characters that can't be read; each shows as �"
+    ])
+  })
+
+  it("keeps its characters where the file is cut in pieces", () => {
+    const text = `name,price\nA${"é".repeat(100_000)},1\nB,2\n`
+    const reading = readCsv(Buffer.concat([Buffer.from(text), Buffer.of(0xff)]))
+    expect(reading.encoding).toBe("utf-8")
+  })
+})

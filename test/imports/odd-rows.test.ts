@@ -1,0 +1,97 @@
+import { describe, expect, it } from "@effect/vitest"
+import { faultOf, messagesOf, namesOf, readCsv, readJson } from "./support/read-file.ts"
+
+describe("quotes with spaces around them", () => {
+  it("are no part of the text", () => {
+    const reading = readCsv("name, description, price\n\"Soup\" , \"Hot, spicy\" ,5\n\"Tea\"\t,\"x\",  6\n")
+    expect(reading.plan.items).toMatchObject([
+      { name: "Soup", description: "Hot, spicy", priceCents: 500 },
+      { name: "Tea", priceCents: 600 }
+    ])
+    expect(reading.warnings).toEqual([])
+  })
+
+  it("stay where text follows them, and cost no other row its own", () => {
+    const rows = Array.from({ length: 300 }, (_, at) => `"Big ${at}" burger,5\n"Soup ${at}" ,4\n`).join("")
+    const names = namesOf(readCsv(`name,price\n${rows}`))
+    expect(names.slice(0, 4)).toEqual(["\"Big 0\" burger", "Soup 0", "\"Big 1\" burger", "Soup 1"])
+    expect(names.length).toBe(600)
+  })
+})
+
+describe("a file of which no row can be imported", () => {
+  it("says why, by the first rows", () => {
+    const { message } = faultOf("a.csv", "name,description,price\n“Soup”,“Hot, spicy”,5\n,,5\n,,6\n,,7\n")
+    expect(message).toBe(
+      "has no row that can be imported: row 2 has 4 cells where the header has 3; skipped. Text with a \",\" in it " +
+        "must be in double quotes: \"“Soup”,“Hot,spicy”,5\"; row 3 has no name; skipped: \"5\"; " +
+        "row 4 has no name; skipped: \"6\"; and 1 more"
+    )
+  })
+})
+
+describe("a category", () => {
+  it("is one whatever its case and spacing, in the spelling that comes first", () => {
+    const reading = readCsv("name,category\nPie,Mains\nStew,mains\nRoast,MAINS\nFish,mains\nCake,Desserts\n")
+    expect(reading.plan.items.map(({ category }) => category)).toEqual(["Mains", "Mains", "Mains", "Mains", "Desserts"])
+    expect(messagesOf(reading)).toEqual([
+      "row 3, \"Stew\": category \"mains\" is taken as \"Mains\", as in a row above",
+      "row 4, \"Roast\": category \"MAINS\" is taken as \"Mains\", as in a row above"
+    ])
+    expect(
+      readJson({
+        version: "1.0",
+        business: { name: "a", description: "b" },
+        catalog_items: [{ name: "Pie", category: "Mains" }, { name: "Stew", category: "mains" }]
+      }).plan.items.map(({ category }) => category)
+    ).toEqual(["Mains", "Mains"])
+  })
+
+  it("that stands once above its items is told of", () => {
+    const reading = readCsv("name,price,category\nPie,5,Mains\nStew,6,\nRoast,7,\nCake,4,Desserts\nIce,3,\n")
+    expect(messagesOf(reading)).toEqual([
+      "file has each category once (\"Mains\", \"Desserts\"), and 3 items without one; write it in each row"
+    ])
+    expect(messagesOf(readCsv("name,category\nPie,Mains\nStew,Mains\nRoast,\nCake,Desserts\n"))).toEqual([])
+  })
+})
+
+describe("a row that is probably no item", () => {
+  it("is imported and told of: totals, headings, doubles", () => {
+    const reading = readCsv(
+      "name,price,category\nSTARTERS,,\nSoup,5,a\nsoup ,6,a\nSoup,7,b\nSoup,8,a\nTea,,\nTotal,\"1,257.25\",\nTotal care,9,c\n"
+    )
+    expect(reading.plan.items.length).toBe(8)
+    expect(messagesOf(reading)).toEqual([
+      "row 2, \"STARTERS\": has a name and nothing else, like the heading of a section; it was imported as an item",
+      "row 8, \"Total\": looks like a total and not like an item; it was imported",
+      "row 7, \"Tea\": has a name and nothing else, like the heading of a section; it was imported as an item",
+      "row 4, row 6 have the name of row 3, \"Soup\", in the same category; all were imported"
+    ])
+  })
+
+  it("is skipped when it is the header again", () => {
+    const reading = readCsv("Name,Price\nSoup,5\nName,Price\nTea,4\n")
+    expect(namesOf(reading)).toEqual(["Soup", "Tea"])
+    expect(messagesOf(reading)).toEqual(["row 3 repeats the header, \"Name, Price\"; skipped"])
+  })
+})
+
+describe("a header", () => {
+  it("may stand below the title of the sheet, which is told", () => {
+    const reading = readCsv("Menu of the Copper Ladle,,\n,,\nName,Price,Category\nSoup,5,Starters\n")
+    expect(reading.plan.items).toMatchObject([{ name: "Soup", priceCents: 500, category: "Starters" }])
+    expect(messagesOf(reading)).toEqual(["file has its header in row 3; what stands above it was left out"])
+  })
+
+  it("is the first row that has a name, and no row of items", () => {
+    expect(namesOf(readCsv("name\nPrice\nname\n"))).toEqual(["Price", "name"])
+  })
+})
+
+it("bars may separate the cells", () => {
+  expect(readCsv("name|price|category\nSoup, hot|5.50|Starters\n")).toMatchObject({
+    delimiter: "|",
+    plan: { items: [{ name: "Soup, hot", priceCents: 550 }] }
+  })
+})
