@@ -59,10 +59,12 @@ export class ImportsApi extends HttpApiGroup.make("imports")
           "imported yet: confirm within the hour. A business has 20 previews at most that are neither confirmed nor " +
           "discarded (429 limit_exceeded), and the plan limits their bytes (403 plan_limit_reached). What the catalog has " +
           "no room for (5,000 items, 500 categories) is dropped, with the warning limit_truncated. Encoding (UTF-8, " +
-          "UTF-16 with a mark, windows-1252) and delimiter (comma, semicolon, tab) are found out. An item without a " +
-          "name, with a name over 255 characters, or with more cells than the header is skipped (format_error); " +
-          "a price, category (over 255) or description (over 5,000) that can't be used is left out (field_skipped). " +
-          "Text that looks like a formula is kept as it is. Columns that are not imported are in `unmapped_columns`; " +
+          "UTF-16, else guessed, with a warning) and delimiter (comma, semicolon, tab, bar) are found out. An item " +
+          "without a name, with a name over 255 characters, or with more cells than the header is skipped " +
+          "(format_error); a price, category (over 255) or description (over 5,000) that can't be used is left out " +
+          "(field_skipped). A price may be in words: `from 9`, `12-15` (the lower), `$12/hr`, `Free`; what was read is " +
+          "a warning (value_coerced). So are rows that may be no items: totals, headings, doubles. Each warning " +
+          "shows row, item, field and value. Text that looks like a formula is kept as it is. Columns that are not imported are in `unmapped_columns`; " +
           "those of them that seem to hold a missing field are in `suggested_mappings` too, each with a warning. Send " +
           "what is right of these as the form field `mappings`, a JSON object. 422 for a file without a name says all " +
           "its columns and the same suggestion in `details`. Previews and confirms: 100 a minute by business and IP."
