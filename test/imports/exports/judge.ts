@@ -1,0 +1,48 @@
+import { type Reading } from "#src/imports/plan.ts"
+import { Either } from "effect"
+import { readFile } from "../support/read-file.ts"
+import { type Expected, type Export } from "./corpus.ts"
+
+export interface Verdict {
+  readonly title: string
+  readonly isAsExpected: boolean
+  /** Items that are in the catalog and not expected, or the other way round. */
+  readonly differences: ReadonlyArray<string>
+  /** Whether warnings with row and value name each of them. */
+  readonly isTold: boolean
+  readonly messages: ReadonlyArray<string>
+}
+
+/** Reads as an owner does who takes what is suggested. */
+const readAsSuggested = (bytes: Uint8Array) => {
+  const first = readFile("export.csv", bytes)
+  const mappings = Either.isRight(first) ? first.right.suggestion.mappings : first.left.choice?.suggestion.mappings
+  return mappings === undefined || Object.keys(mappings).length === 0 ? first : readFile("export.csv", bytes, mappings)
+}
+
+const line = ({ category, description, name, price, priceType = "fixed" }: Expected) =>
+  JSON.stringify([name, price, priceType, category, description])
+
+const linesOf = ({ plan }: Reading) =>
+  plan.items.map(({ category, description, name, priceCents, priceType }) =>
+    line({ name, description, price: priceCents, priceType, category: category ?? "" })
+  )
+
+export const judge = ({ bytes, expected, title }: Export): Verdict => {
+  const result = readAsSuggested(bytes)
+  if (Either.isLeft(result)) {
+    return { title, isAsExpected: false, differences: [], isTold: true, messages: [result.left.message] }
+  }
+  const [actual, wanted] = [linesOf(result.right), expected.map(line)]
+  const differences = [
+    ...actual.filter((item) => !wanted.includes(item)).map((item) => `+ ${item}`),
+    ...wanted.filter((item) => !actual.includes(item)).map((item) => `- ${item}`)
+  ]
+  const messages = result.right.warnings.map(({ message }) => message)
+  const named = messages.filter((message) => /^row \d+.*"/.test(message)).join("\n")
+  const surplus = differences.filter((difference) => difference.startsWith("+"))
+  // What is missing has no name in the file that is surely its own.
+  const isTold = named !== "" && surplus.every((item) => named.includes((JSON.parse(item.slice(2)) as [string])[0]))
+  const isAsExpected = differences.length === 0 && actual.length === wanted.length
+  return { title, isAsExpected, differences, isTold, messages }
+}
