@@ -30,6 +30,7 @@ export class Draft {
   readonly #choiceOf: (value: unknown) => unknown
   #uncounted = 0
   #guess: string | undefined
+  #hasHtml = false
   readonly #mappings = new Map<string, FieldMapping>()
   readonly #oddities = new Oddities()
   readonly #categories = new Categories()
@@ -55,6 +56,14 @@ export class Draft {
     if (this.#guess === undefined) return
     const text = values.find((value) => typeof value === "string" && notAscii.test(value))
     if (text !== undefined) this.#tellOfGuess(`; check ${shown(text)} in ${entry}`)
+  }
+
+  /** Told once, for the first description in HTML. */
+  seeHtml(html: string, entry: string, context: string) {
+    if (this.#hasHtml) return
+    this.#hasHtml = true
+    const why = "is HTML: its text was imported without tags, as in other rows"
+    this.warn("value_coerced", context, `${shown(html)} ${why}`, `${entry}: description`)
   }
 
   #tellOfGuess(example: string) {

@@ -1,5 +1,6 @@
 import { type Columns, columnsOf } from "./columns.ts"
 import { type Delimiter, firstRows } from "./csv-rows.ts"
+import { type Marking, markingsOf } from "./hidden-rows.ts"
 import { type Mappings } from "./Mappings.ts"
 import { type Decimal, hasCommaDecimal } from "./price.ts"
 
@@ -13,6 +14,7 @@ export interface Header extends Columns {
   /** The first rows below it. */
   readonly samples: ReadonlyArray<ReadonlyArray<string>>
   readonly decimal: Decimal
+  readonly markings: ReadonlyArray<Marking>
   /** Rows above it that have text. */
   readonly above: number
 }
@@ -50,6 +52,7 @@ const headerOf = (utf8: Buffer, delimiter: Delimiter, mappings: Mappings): Heade
     width: names.length,
     names,
     samples,
+    markings: markingsOf(names).filter(({ at }) => ![...columns.byField.values()].includes(at)),
     decimal: delimiter === ";" || hasCommas ? "comma" : "point",
     above: rows.indexOf(header)
   }

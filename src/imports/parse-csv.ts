@@ -6,6 +6,8 @@ import { countRows, csvRows, type Row } from "./csv-rows.ts"
 import { type Decoded } from "./decode.ts"
 import { Draft } from "./Draft.ts"
 import { type ItemField } from "./fields.ts"
+import { markingIn } from "./hidden-rows.ts"
+import { isHtml, textOfHtml } from "./html-text.ts"
 import { type Mappings } from "./Mappings.ts"
 import { type Fault, fault, mostRows, mostWarnings, type RawItem, type Reading } from "./plan.ts"
 import { priceOfCents } from "./price-cents.ts"
@@ -26,6 +28,7 @@ const itemOf = (cells: ReadonlyArray<string>, { byField, decimal, inCents }: Hea
     return at === undefined ? undefined : cells[at] ?? ""
   }
   const price = cell("price")?.trim() ?? ""
+  const description = cell("description") ?? ""
   return {
     price: price === ""
       ? null
@@ -36,7 +39,7 @@ const itemOf = (cells: ReadonlyArray<string>, { byField, decimal, inCents }: Hea
     rest: cells.filter((cell, at) => at !== byField.get("name") && cell.trim() !== "").join(", ").slice(0, 400),
     text: {
       name: cell("name"),
-      description: cell("description"),
+      description: isHtml(description) ? textOfHtml(description) : description,
       category: cell("category"),
       item_type: cell("item_type"),
       price_type: cell("price_type")
@@ -83,7 +86,13 @@ const addRow = (draft: Draft, header: Header, row: Row) => {
     draft.map(plainName(header.names[at] ?? "") ?? field, field, cells[at])
   }
   draft.see(cells, entry)
+  const description = cells[header.byField.get("description") ?? -1] ?? ""
+  if (isHtml(description)) draft.seeHtml(description, entry, `${entry}, column description`)
   draft.add(itemOf(cells, header), { entry, of: (field) => `${entry}, column ${field}` })
+  const marking = markingIn(cells, header.markings)
+  if (marking === undefined) return
+  const label = `${entry}, "${excerpt(cells[header.byField.get("name") ?? -1] ?? "")}":`
+  draft.warn("value_coerced", entry, `${marking} was not looked at; the item was imported`, label)
 }
 
 /** Reads a CSV import (contract: Import, CSV). */

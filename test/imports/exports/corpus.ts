@@ -13,6 +13,8 @@ export interface Export {
   readonly title: string
   readonly bytes: Uint8Array
   readonly expected: ReadonlyArray<Expected>
+  /** Where the catalog can't be what the owner expects: the warning that tells it, with row and value. */
+  readonly warning?: RegExp
 }
 
 const exportOf = (program: Program, { articles, who }: Owner, how: string, writing: Writing = {}): Export => ({
@@ -45,6 +47,13 @@ const commas = (cents: number | null) => dollars(cents).replace(".", ",")
 const german = (cents: number | null) => commas(cents).replace(/(\d)(?=(\d{3})+,)/g, "$1.")
 const french = (cents: number | null) => commas(cents).replace(/(\d)(?=(\d{3})+,)/g, "$1\u202f")
 const english = (cents: number | null) => `$${dollars(cents).replace(/(\d)(?=(\d{3})+\.)/g, "$1,")}`
+
+/** An export that was opened in Excel where cents follow a comma, and saved. */
+const resaved = [lightspeed, shopify, square, toast, woocommerce].map((program): Export => {
+  const cells = (article: Article, at: number) =>
+    program.row(article, at).map((cell) => /^\d+\.\d\d$/.test(cell) ? cell.replace(".", ",") : cell)
+  return exportOf({ ...program, row: cells }, boutique, "saved by a German Excel", { ...excel, delimiter: ";" })
+})
 
 const headings = {
   german: { name: "Bezeichnung", description: "Beschreibung", price: "Preis", category: "Kategorie" },
@@ -98,4 +107,4 @@ const plain = [
 ]
 
 /** About a hundred exports, each with the catalog that its owner would expect. */
-export const corpus: ReadonlyArray<Export> = [...ofPrograms, ...ofSpreadsheets, ...plain, ...oddSheets]
+export const corpus: ReadonlyArray<Export> = [...ofPrograms, ...resaved, ...ofSpreadsheets, ...plain, ...oddSheets]
