@@ -47,6 +47,25 @@ describe("a file that is not Unicode", () => {
     ])
   })
 
+  it.each<[Reading["encoding"], ReadonlyArray<string>]>([
+    ["windows-1252", ["Café"]],
+    ["windows-1252", ["Joe’s pie"]],
+    ["windows-1252", ["Jalapeño"]],
+    ["windows-1252", ["The “best” burger", "Fish – daily"]],
+    ["windows-1252", ["Today’s soup", "Café au lait"]],
+    ["macintosh", ["Café"]],
+    ["macintosh", ["Joe’s pie"]],
+    ["macintosh", ["Piña colada"]],
+    ["macintosh", ["The “best” burger"]],
+    ["macintosh", ["Today’s soup", "Café au lait"]],
+    ["shift_jis", ["ラーメン"]],
+    ["windows-1251", ["Борщ"]],
+    ["euc-kr", ["비빔밥"]]
+  ])("but %s is read in it when only %j shows it", (encoding, names) => {
+    const reading = readCsv(encoder(encoding)(fileOf(names)))
+    expect([reading.encoding, namesOf(reading)]).toEqual([encoding, ["Soup", ...names]])
+  })
+
   it("is told of where no cell that is imported shows it", () => {
     const reading = readCsv(Buffer.concat([Buffer.from("name,pr"), Buffer.of(0xe9), Buffer.from("\nSoup,1\n")]))
     expect(reading.warnings).toMatchObject([{ type: "value_coerced", context: "file" }])

@@ -1,21 +1,9 @@
 import { type Article, bistro, boutique, kitchens, type Owner, salon } from "./catalogs.ts"
+import { type Export } from "./export.ts"
 import { oddSheets } from "./odd-sheets.ts"
 import * as programs from "./programs.ts"
 import { dollars, type Program, sheet } from "./programs.ts"
 import { write, type Writing } from "./sheet.ts"
-
-/** What the owner expects to find in the catalog. */
-export interface Expected extends Article {
-  readonly priceType?: string
-}
-
-export interface Export {
-  readonly title: string
-  readonly bytes: Uint8Array
-  readonly expected: ReadonlyArray<Expected>
-  /** Where the catalog can't be what the owner expects: the warning that tells it, with row and value. */
-  readonly warning?: RegExp
-}
 
 const exportOf = (program: Program, { articles, who }: Owner, how: string, writing: Writing = {}): Export => ({
   title: `${program.program}, ${who}, ${how}`,

@@ -1,7 +1,7 @@
 import { type Reading } from "#src/imports/plan.ts"
 import { Either } from "effect"
 import { readFile } from "../support/read-file.ts"
-import { type Expected, type Export } from "./corpus.ts"
+import { type Expected, type Export } from "./export.ts"
 
 export interface Verdict {
   readonly title: string

@@ -1,4 +1,4 @@
-import { type Expected, type Export } from "./corpus.ts"
+import { type Expected, type Export } from "./export.ts"
 import { shopify, square, woocommerce } from "./programs.ts"
 import { type Table, write } from "./sheet.ts"
 
