@@ -1,8 +1,9 @@
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 
-const numbers = ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen " +
-  "seventeen eighteen nineteen twenty").split(" ").map((word, i) => [word, String(i)])
+const numbers =
+  ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen " +
+    "seventeen eighteen nineteen twenty").split(" ").map((word, i) => [word, String(i)])
 const abbreviations = [
   ["saint", "st"],
   ["street", "st"],

@@ -1,9 +1,10 @@
 import { Array as Arr, Effect, Option, Order } from "effect"
 import { type Filters } from "./DirectoryQuery.ts"
 import { type DirectoryRepo, type FoundRow, type PageOptions } from "./DirectoryRepo.ts"
-import { noPlaces, type Predicate, type WordsPredicate } from "./search-sql.ts"
+import { noPlaces, type Predicate } from "./search-sql.ts"
 import { spellingOf } from "./spelling.ts"
 import { stopWords } from "./stop-words.ts"
+import { type WordsPredicate } from "./words-sql.ts"
 
 /** One page of the rows that match, and how many match in all. */
 export interface SearchResult {
