@@ -33,10 +33,13 @@ export const routeTable = (entries: ReadonlyArray<RouteEntry>) => {
   return (method: string, url: string): Route => {
     const match = find(method, url)
     if (match !== undefined) return match
-    const others = order.flatMap((method) => {
+    const matches = order.flatMap((method) => {
       const route = find(method, url)
-      return route === undefined ? [] : [{ method, traits: route.traits }]
+      return route === undefined ? [] : [{ method, path: route.path, traits: route.traits }]
     })
+    // A path of its own does not have the methods of one with a parameter in its place.
+    const own = matches.filter(({ path }) => path === pathOf(url))
+    const others = own.length > 0 ? own : matches
     const [first] = others
     if (first === undefined) {
       return { known: false, path: "", allow: [], traits: { ...defaults, ...areaOf(pathOf(url)) } }

@@ -13,7 +13,7 @@ const OfTier = Schema.Struct({ tier: Schema.Int, n: Schema.Int })
 const Total = Schema.Struct({ total: Schema.Int })
 
 /** Decodes the total of a statement. */
-export const decodeTotal = Schema.decodeUnknown(Schema.Tuple(Total))
+const decodeTotal = Schema.decodeUnknown(Schema.Tuple(Total))
 
 /** Runs a statement that returns one row with a total. */
 export const totalOf = (counting: Statement.Statement<unknown>) =>

@@ -43,7 +43,7 @@ const columnsOf = (sql: Sql, predicates: ReadonlyArray<Predicate>) => {
 }
 
 /** How well an entry matches a search, 0 best. By likeness: missing tenths of trigram similarity. */
-export const bandOf = (sql: Sql, predicates: ReadonlyArray<Predicate>): Fragment => {
+const bandOf = (sql: Sql, predicates: ReadonlyArray<Predicate>): Fragment => {
   const circle = predicates.find(({ _tag }) => _tag === "circle")
   if (circle?._tag === "circle" && circle.ranks) {
     return sql`(sqrt(${distanceSquared(sql, circle.circle)}) * ${unitsOfRadius})::int`

@@ -71,7 +71,7 @@ describe("projects", () => {
     const slugs: ReadonlyArray<readonly [string, unknown]> = [
       ["Zoë's  Bar & Grill", "zoe-s-bar-grill"],
       ["UPPER", "upper"],
-      ["日本語", "project"],
+      ["日本語", "ribenyu"],
       ["-- a --", "a"],
       // The same again, in one account, gets another.
       ["UPPER", expect.stringMatching(/^upper-[a-z0-9]{4}$/)]

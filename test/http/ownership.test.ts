@@ -97,6 +97,7 @@ describe("who may do what, for every operation", () => {
       "GET /v0.1/servers/{serverName}/versions",
       "GET /v0.1/servers/{serverName}/versions/{version}",
       "GET /v1/directory",
+      "GET /v1/directory/facets",
       "GET /v1/directory/{listingId}",
       "GET /v1/health",
       "POST /v1/auth/login",
