@@ -15,7 +15,7 @@ export const mappingsOf = (pairs: ReadonlyArray<string>): Either.Either<Mappings
   if (twice !== undefined) return Either.left(`--map names the column "${twice}" twice`)
   return Schema.decodeUnknownEither(Mappings)(Object.fromEntries(entries)).pipe(
     Either.mapLeft(() =>
-      "--map takes each of these fields once: name, description, price, price_cents, price_type, item_type, category; " +
+      "--map takes each of these fields once: name, description, price, price_cents, price_type, item_type, category, variation; " +
       "and ignore"
     )
   )

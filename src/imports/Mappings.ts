@@ -2,8 +2,11 @@ import { failsWith, Invalid, sentence } from "#src/shared/Failure.ts"
 import { Schema } from "effect"
 import { itemFields } from "./fields.ts"
 
-/** `price_cents`: whole cents. `catalog_items`: the list of items of a JSON file. `ignore`: leave the column out. */
-const targets = [...itemFields, "price_cents", "catalog_items", "ignore"] as const
+/**
+ * `price_cents`: whole cents. `variation`: the form of an item, which is joined to its name. `catalog_items`: the list of
+ * items of a JSON file. `ignore`: leave the column out.
+ */
+const targets = [...itemFields, "price_cents", "variation", "catalog_items", "ignore"] as const
 export const Target = Schema.Literal(...targets)
 export type Target = typeof Target.Type
 
@@ -33,7 +36,7 @@ export const Mappings = Schema.Record({ key: Schema.String, value: Target }).pip
   description:
     "Which column holds which field, such as {\"Price (USD)\":\"price\"}; pass back suggested_mappings when " +
     "they are right. Fields: name, description, price (dollars), price_cents (whole cents), price_type, item_type, " +
-    "category; ignore leaves a column out. In a JSON file a column is a key of the items, and catalog_items is for " +
+    "category, variation (joined to the name: Latte, Small); ignore leaves a column out. In a JSON file a column is a key of the items, and catalog_items is for " +
     "the key that has their list"
 })
 export type Mappings = typeof Mappings.Type

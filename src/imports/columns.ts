@@ -7,6 +7,8 @@ import { type Mappings, type Target } from "./Mappings.ts"
 export interface Columns {
   /** The index of each field's column. */
   readonly byField: ReadonlyMap<ItemField, number>
+  /** The index of the column that is joined to the name. */
+  readonly variation: number | undefined
   /** Whether the price column has whole cents. */
   readonly inCents: boolean
   /** Columns that the caller leaves out. */
@@ -46,18 +48,20 @@ export const columnsOf = (names: ReadonlyArray<string>, mappings: Mappings): Col
   const byField = new Map<ItemField, number>()
   const ignored = new Set<number>()
   const unknown: Array<string> = []
+  let variation: number | undefined
   const find = finder(Object.keys(mappings).length === 0 ? [] : names)
   for (const [column, target] of Object.entries(mappings)) {
     const at = find(column)
     const field = fieldFor(target)
     if (at === undefined) unknown.push(column)
+    else if (target === "variation") variation = at
     else if (field === undefined) ignored.add(at)
     else byField.set(field, at)
   }
-  const mapped = new Set([...byField.values(), ...ignored])
+  const mapped = new Set([...byField.values(), ...ignored, ...(variation === undefined ? [] : [variation])])
   for (const [at, name] of names.entries()) {
     const field = mapped.has(at) ? undefined : fieldOf(name)
     if (field !== undefined && !byField.has(field)) byField.set(field, at)
   }
-  return { byField, inCents: Object.values(mappings).includes("price_cents"), ignored, unknown }
+  return { byField, variation, inCents: Object.values(mappings).includes("price_cents"), ignored, unknown }
 }

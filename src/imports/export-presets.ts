@@ -8,6 +8,8 @@ export interface ExportPreset {
   readonly signatures: ReadonlyArray<ReadonlyArray<string>>
   /** The columns of a field, the best first; versions of the export call them differently. */
   readonly fields: Readonly<Partial<Record<ItemField, ReadonlyArray<string>>>>
+  /** The column that tells the forms of an item apart. */
+  readonly variation?: string
 }
 
 /** The most specific first. */
@@ -34,7 +36,8 @@ const presets: ReadonlyArray<ExportPreset> = [
       description: ["description"],
       price: ["price", "online sale price"],
       category: ["categories", "category", "reporting category"]
-    }
+    },
+    variation: "variation name"
   },
   {
     program: "WooCommerce",

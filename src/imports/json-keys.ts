@@ -17,6 +17,8 @@ export interface Keys {
   /** The key of the list of items. */
   readonly list: string
   readonly ofField: Readonly<Record<ItemField, string>>
+  /** The key of what is joined to the name. */
+  readonly variation: string | undefined
   /** Whether the price is in whole cents. */
   readonly inCents: boolean
   /** Keys of items that are imported or left out on purpose. */
@@ -30,13 +32,16 @@ export const keysOf = (mappings: Mappings): Keys => {
   const ofField: Record<ItemField, string> = Object.fromEntries(itemFields.map((field) => [field, field])) as never
   const known: Array<string> = []
   let list = "catalog_items"
+  let variation: string | undefined
   for (const [source, target] of Object.entries(mappings)) {
     if (target === "catalog_items") list = source
     else if (target === "ignore") known.push(bare(source))
+    else if (target === "variation") variation = bare(source)
     else ofField[target === "price_cents" ? "price" : target] = bare(source)
   }
   const inCents = Object.values(mappings).includes("price_cents")
-  return { list, ofField, inCents, known: [...known, ...Object.values(ofField)] }
+  const all = [...known, ...Object.values(ofField), ...(variation === undefined ? [] : [variation])]
+  return { list, ofField, variation, inCents, known: all }
 }
 
 /** Collects which of the mapped keys are in the file: one that is nowhere is a mistake of the caller. */

@@ -13,6 +13,7 @@ import { type Fault, fault, mostRows, mostWarnings, type RawItem, type Reading }
 import { priceOfCents } from "./price-cents.ts"
 import { writtenPrice } from "./price-words.ts"
 import { mappingFault, missingFields, nameFault, suggestionFor, suggestionWarnings } from "./unmapped-columns.ts"
+import { withVariation } from "./variation.ts"
 
 /** Maximum of rows to parse, including blank ones. */
 const mostLines = 5 * mostRows
@@ -22,7 +23,7 @@ const mostColumns = 100
 /** Normalises an enum value, which people write as `Starting at`. */
 const word = (cell: unknown) => typeof cell === "string" ? cell.trim().toLowerCase().replace(/[\s-]+/g, "_") : cell
 
-const itemOf = (cells: ReadonlyArray<string>, { byField, decimal, inCents }: Header): RawItem => {
+const itemOf = (cells: ReadonlyArray<string>, { byField, decimal, inCents, variation }: Header): RawItem => {
   const cell = (field: ItemField) => {
     const at = byField.get(field)
     return at === undefined ? undefined : cells[at] ?? ""
@@ -38,7 +39,7 @@ const itemOf = (cells: ReadonlyArray<string>, { byField, decimal, inCents }: Hea
     priceValue: price,
     rest: cells.filter((cell, at) => at !== byField.get("name") && cell.trim() !== "").join(", ").slice(0, 400),
     text: {
-      name: cell("name"),
+      name: withVariation(cell("name"), cells[variation ?? -1]),
       description: isHtml(description) ? textOfHtml(description) : description,
       category: cell("category"),
       item_type: cell("item_type"),
@@ -49,7 +50,9 @@ const itemOf = (cells: ReadonlyArray<string>, { byField, decimal, inCents }: Hea
 
 /** Adds the mapped columns to the draft; returns the names of the others. */
 const mapColumns = (draft: Draft, header: Header) => {
-  const places = new Set(header.byField.values())
+  const { variation } = header
+  const places = new Set([...header.byField.values(), ...(variation === undefined ? [] : [variation])])
+  if (variation !== undefined) draft.map(plainName(header.names[variation] ?? "") ?? "variation", "variation")
   for (const [field, at] of header.byField) draft.map(plainName(header.names[at] ?? "") ?? field, field)
   for (const [at, name] of header.names.entries()) {
     const field = places.has(at) || header.ignored.has(at) ? undefined : fieldOf(name)

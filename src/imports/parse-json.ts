@@ -11,6 +11,7 @@ import { planBusiness } from "./plan-business.ts"
 import { type Fault, fault, mostWarnings, type PlannedBusiness, type Reading } from "./plan.ts"
 import { priceOfCents } from "./price-cents.ts"
 import { numberPrice } from "./price-words.ts"
+import { withVariation } from "./variation.ts"
 
 /** Larger than any real item, and small enough to be parsed at once. */
 const mostItemBytes = 64 * 1024
@@ -21,7 +22,7 @@ interface Span {
   readonly end: number
 }
 
-const addItem = (draft: Draft, unmapped: Unmapped, { inCents, known, ofField }: Keys, value: unknown) => {
+const addItem = (draft: Draft, unmapped: Unmapped, { inCents, known, ofField, variation }: Keys, value: unknown) => {
   const place = `catalog_items[${draft.rows}]`
   if (!isFields(value)) {
     draft.rows++
@@ -42,7 +43,7 @@ const addItem = (draft: Draft, unmapped: Unmapped, { inCents, known, ofField }: 
       : numberPrice(price),
     priceValue: price,
     text: {
-      name: own(value, ofField.name),
+      name: withVariation(own(value, ofField.name), variation === undefined ? undefined : own(value, variation)),
       description: own(value, ofField.description),
       price_type: own(value, ofField.price_type),
       item_type: own(value, ofField.item_type),

@@ -2,6 +2,7 @@ import { recognisePreset } from "./export-presets.ts"
 import { type ItemField, itemFields } from "./fields.ts"
 import { fitOf, isCents, looksLikeMoney, plainHeader } from "./header-words.ts"
 import { type Suggestion, type Target } from "./Mappings.ts"
+import { isVariation } from "./variation.ts"
 
 /** A column that is not imported. */
 export interface Candidate {
@@ -58,5 +59,7 @@ export const suggestMappings = (
   choose("price", inCents, "price_cents")
   for (const field of itemFields) choose(field, ({ plain }) => isCents(plain) ? undefined : fitOf(field, plain))
   choose("price", withMoney)
+  const variation = columns.find(({ plain, samples = [] }) => plain === preset?.variation && samples.some(isVariation))
+  if (variation !== undefined) chosen.set(variation.name, "variation")
   return { program: preset?.program ?? null, mappings: Object.fromEntries(chosen) }
 }

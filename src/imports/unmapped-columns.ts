@@ -18,11 +18,11 @@ export const asArgument = (mappings: Mappings) => `mappings ${JSON.stringify(map
 /** Which of the columns that are not imported seem to hold a field that is missing. `rows` are some below the header. */
 export const suggestionFor = (
   names: ReadonlyArray<string>,
-  { byField, ignored }: Columns,
+  { byField, ignored, variation }: Columns,
   missing: ReadonlyArray<ItemField>,
   rows: ReadonlyArray<ReadonlyArray<string>>
 ): Suggestion => {
-  const mapped = new Set([...byField.values(), ...ignored])
+  const mapped = new Set([...byField.values(), ...ignored, variation])
   const some = names.slice(0, mostNamed)
   const candidates = some.flatMap((name, at) => {
     const shown = mapped.has(at) ? undefined : plainName(name)

@@ -85,6 +85,21 @@ describe("the columns of an import", () => {
     ])
   })
 
+  it("that tell the forms of an item apart are joined to its name, in CSV and JSON", async () => {
+    const content =
+      "Token,Item Name,Variation Name,Price\nA1,Latte,Small,3.50\nA2,Latte,Large,4.50\nA3,Soup,Regular,6\n"
+    const { details } = await refusal("items.csv", content)
+    const suggested = { "Item Name": "name", "Variation Name": "variation" }
+    expect(details).toMatchObject({ suggested_mappings: suggested })
+    expect((await imported("items.csv", content, suggested)).map(({ name }) => name)).toEqual([
+      "Latte, Small",
+      "Latte, Large",
+      "Soup"
+    ])
+    const items = json({ catalog_items: [{ name: "Mocha", price: 4, size: "Large" }] })
+    expect(await imported("items.json", items, { size: "variation" })).toMatchObject([{ name: "Mocha, Large" }])
+  })
+
   it("are taken as they are mapped, before their own names, and without regard to capitals", async () => {
     const content = "Name,Label,PRICE (usd),price,Section\nA,Soup,6.50,99,Starters\n"
     const mappings = { Label: "name", "price (USD)": "price", Section: "category", Name: "ignore" }
