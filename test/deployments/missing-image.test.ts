@@ -111,7 +111,7 @@ describeLong("a host that has none of the images", () => {
         Effect.gen(function*() {
           const seen = yield* seeing(
             tagged,
-            until(logOf(tagged), ([newest]) => newest?.startsWith("The server is back") === true)
+            until(logOf(tagged), (messages) => messages.some((message) => message.startsWith("The server is back")))
           )
           assert.includeMembers(seen.map(String), ["provisioning", "running"])
           assert.strictEqual(yield* getFrom(tagged.id, "/healthz"), "{\"ok\":true}")
