@@ -52,15 +52,43 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
       ))
     $$;
 
-    ALTER TABLE directory_entries ADD found_by text[] NOT NULL DEFAULT '{}';
-    DROP INDEX directory_entries_words_idx;
-    CREATE INDEX directory_entries_found_by ON directory_entries USING gin (found_by) WITH (fastupdate = off);
+    -- What orders listings of the same rank: 4 bytes, where an id has 26.
+    ALTER TABLE listings ADD number integer NOT NULL UNIQUE GENERATED ALWAYS AS IDENTITY;
+
+    TRUNCATE directory_entries, directory_counts, directory_place_counts, directory_word_counts, directory_vocabulary;
+    ALTER TABLE directory_vocabulary ADD id integer NOT NULL UNIQUE GENERATED ALWAYS AS IDENTITY;
+
+    -- terms: the ids of the words of its name, and below zero those of the others that it is found by.
+    ALTER TABLE directory_entries
+      ADD number integer NOT NULL UNIQUE, ADD terms integer[] NOT NULL, DROP words;
+    DROP INDEX directory_entries_rank, directory_entries_place, directory_entries_cell;
+    CREATE INDEX directory_entries_rank ON directory_entries (rank, number) INCLUDE (tier, place_id, state, labels);
+    CREATE INDEX directory_entries_place ON directory_entries (place_id, rank, number) INCLUDE (tier, labels);
+    CREATE INDEX directory_entries_cell ON directory_entries (cell)
+      INCLUDE (x, y, z, rank, number, tier, place_id, state, labels) WHERE cell IS NOT NULL;
+
+    -- A row for each term of an entry. The order of its key is the order of a search for one word.
+    CREATE TABLE directory_postings (
+      term integer NOT NULL,
+      word_count integer NOT NULL,
+      rank integer NOT NULL,
+      number integer NOT NULL,
+      PRIMARY KEY (term, word_count, rank, number)
+    );
+
+    -- The ids of words; below zero those that are not in the name.
+    CREATE FUNCTION directory_terms(in_name text[], found_by text[]) RETURNS integer[] LANGUAGE sql STABLE AS $$
+      SELECT coalesce(array_agg(CASE WHEN v.word = ANY(in_name) THEN v.id ELSE -v.id END ORDER BY v.id), '{}')
+      FROM directory_vocabulary v WHERE v.word = ANY(in_name || found_by)
+    $$;
 
     CREATE OR REPLACE FUNCTION directory_index(ids text[]) RETURNS void LANGUAGE plpgsql AS $$
     DECLARE gone directory_entries[];
     BEGIN
       WITH taken AS (DELETE FROM directory_entries WHERE listing_id = ANY(ids) RETURNING *)
       SELECT array_agg(ROW(t.*)::directory_entries) INTO gone FROM taken t;
+      DELETE FROM directory_postings p USING unnest(gone) g, unnest(g.terms) AS t(term)
+        WHERE (p.term, p.word_count, p.rank, p.number) = (t.term, g.word_count, g.rank, g.number);
 
       INSERT INTO directory_places (city, state)
         SELECT DISTINCT lower(l.city) AS city, lower(l.state) AS state FROM listings l
@@ -86,28 +114,38 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
         ORDER BY 1 ON CONFLICT DO NOTHING;
 
       WITH fresh AS (
-        INSERT INTO directory_entries
+        INSERT INTO directory_entries (listing_id, rank, tier, place_id, state, cell, x, y, z, template_type, industry,
+            word_count, categories, labels, number, terms)
           SELECT l.id, -l.relevance_score, l.verification_tier, p.id, p.state,
             floor((l.latitude + 90) * 4)::int * 1440 + floor((l.longitude + 180) * 4)::int % 1440,
             cos(radians(l.latitude)) * cos(radians(l.longitude)),
             cos(radians(l.latitude)) * sin(radians(l.longitude)),
             sin(radians(l.latitude)),
-            l.template_type, l.industry, directory_with_forms(directory_name_words(l.name)),
-            cardinality(directory_words(l.name)), l.categories,
+            l.template_type, l.industry, cardinality(directory_words(l.name)), l.categories,
             ARRAY(SELECT d.id FROM directory_labels d WHERE d.label = ANY(directory_label_names(l))),
-            directory_found_by(l)
+            l.number, directory_terms(directory_with_forms(directory_name_words(l.name)), directory_found_by(l))
           FROM listings l JOIN directory_places p ON p.city = lower(l.city) AND p.state = lower(l.state)
           WHERE l.id = ANY(ids) AND l.status = 'active'
         RETURNING *
       ), changed AS (
         SELECT 1 AS n, f.* FROM fresh f UNION ALL SELECT -1, g.* FROM unnest(gone) g
+      ), posted AS (
+        INSERT INTO directory_postings
+          SELECT term, f.word_count, f.rank, f.number FROM fresh f, unnest(f.terms) AS term ORDER BY 1, 2, 3, 4
       ), placed AS (
         INSERT INTO directory_place_counts (label_id, place_id, tier, n)
           SELECT label, c.place_id, c.tier, sum(c.n) FROM changed c, unnest(0 || c.labels) AS label
           GROUP BY 1, 2, 3 HAVING sum(c.n) <> 0
       ), worded AS (
         INSERT INTO directory_word_counts (word, n)
-          SELECT word, sum(c.n) FROM changed c, unnest(c.found_by) AS word GROUP BY 1 HAVING sum(c.n) <> 0
+          -- Of words, and of their beginnings of up to three letters, which end in an asterisk.
+          SELECT counted.word, sum(n) FROM (
+            SELECT DISTINCT c.number, c.n, counted.word
+            FROM changed c, unnest(c.terms) AS term JOIN directory_vocabulary v ON v.id = abs(term), LATERAL (
+              SELECT v.word UNION ALL
+              SELECT left(v.word, length) || '*' FROM generate_series(1, least(3, length(v.word))) AS length
+            ) AS counted
+          ) counted GROUP BY 1 HAVING sum(n) <> 0
       )
       INSERT INTO directory_counts (category, template_type, industry, tier, state, n)
         SELECT kind.category, c.template_type, c.industry, c.tier, area.state, sum(c.n)
@@ -135,7 +173,5 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
       IF touched IS NOT NULL THEN PERFORM directory_index(touched); END IF;
       RETURN NULL;
     END $$;
-    -- The counts of words were those of names.
-    TRUNCATE directory_word_counts;
     SELECT directory_index(array_agg(id)) FROM listings WHERE status = 'active';
   `))

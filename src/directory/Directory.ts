@@ -17,12 +17,14 @@ import { type Key } from "./search-sql.ts"
 import { search } from "./search.ts"
 import { distanceMiles } from "./sphere.ts"
 
-const keyText = ({ band, id, rank }: Key) => `${band} ${rank} ${id}`
-const keyPattern = /^(\d{1,10}) (-?\d{1,6}) ([0-9A-Z]{26})$/
+const keyText = ({ band, number, rank }: Key) => `${band} ${rank} ${number}`
+const keyPattern = /^(\d{1,10}) (-?\d{1,6}) (\d{1,10})$/
+const maxInteger = 2_147_483_647
 const keyOf = (text: string): Key => {
-  const [, band, rank, id = ""] = keyPattern.exec(text) ?? []
-  return { band: Number(band), rank: Number(rank), id }
+  const [, band, rank, number] = keyPattern.exec(text) ?? []
+  return { band: Number(band), rank: Number(rank), number: Number(number) }
 }
+const isKey = (text: string) => keyPattern.test(text) && text.split(" ").every((part) => Number(part) <= maxInteger)
 
 /** A cursor is valid only for the same query; the limit may differ. */
 const listName = (filters: Filters) => {
@@ -43,7 +45,16 @@ export class Directory extends Effect.Service<Directory>()("directory/Directory"
     const urlOf = (slug: string | null) => slug === null ? "" : mcpUrl(settings, slug)
 
     const view = ({ circle }: Filters) => (row: FoundRow): ListedListing => {
-      const { band: _band, isPlaceApproximate, latitude, longitude, serverSlug, verificationTier, ...listing } = row
+      const {
+        band: _band,
+        isPlaceApproximate,
+        latitude,
+        longitude,
+        number: _number,
+        serverSlug,
+        verificationTier,
+        ...listing
+      } = row
       return {
         ...listing,
         verificationLevel: levelOfTier(verificationTier),
@@ -60,14 +71,14 @@ export class Directory extends Effect.Service<Directory>()("directory/Directory"
       const name = listName(filters)
       const after = query.cursor === undefined
         ? undefined
-        : keyOf(yield* decodeCursor(name, query.cursor, (text) => keyPattern.test(text)))
+        : keyOf(yield* decodeCursor(name, query.cursor, isKey))
       const { rows: page, total } = yield* search(repo, filters, { after, count: query.limit + 1 })
       const rows = page.slice(0, query.limit)
       const last = rows.at(-1)
       const hasMore = page.length > query.limit
       if (filters.search !== undefined) yield* events.record("search_impression", rows.map(({ id }) => id))
       const cursor = hasMore && last !== undefined
-        ? encodeCursor(name, keyText({ band: last.band, rank: -last.relevanceScore, id: last.id }))
+        ? encodeCursor(name, keyText({ band: last.band, rank: -last.relevanceScore, number: last.number }))
         : null
       return { data: rows.map(view(filters)), meta: { cursor, hasMore, total } }
     })

@@ -1,11 +1,12 @@
 import { publicColumns } from "#src/listings/Listing.ts"
 import { dieOnSql, many } from "#src/shared/sql.ts"
-import { SqlClient } from "@effect/sql"
+import { SqlClient, type Statement } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"
 import { type CountKey, DirectoryCounts, totalOf } from "./DirectoryCounts.ts"
 import { type Location } from "./location.ts"
 import { Conditions, type Key, type Predicate, worstRank } from "./search-sql.ts"
-import { minLengthForTwoTypos } from "./spelling.ts"
+import { minLengthForOneTypo, minLengthForTwoTypos } from "./spelling.ts"
+import { bestPostings, numbersOf, type WordsPredicate } from "./words-sql.ts"
 
 /** A listing as the public sees it, and its band in the ranking. */
 export const FoundRow = Schema.Struct({
@@ -14,11 +15,18 @@ export const FoundRow = Schema.Struct({
   longitude: Schema.NullOr(Schema.Number),
   isPlaceApproximate: Schema.Boolean,
   serverSlug: Schema.NullOr(Schema.String),
+  number: Schema.Int,
   band: Schema.Int
 })
 export type FoundRow = typeof FoundRow.Type
 
-const Candidate = Schema.Struct({ asked: Schema.String, word: Schema.NullOr(Schema.String), n: Schema.Int })
+const Candidate = Schema.Struct({
+  asked: Schema.String,
+  ids: Schema.Array(Schema.Int),
+  words: Schema.Array(Schema.String),
+  counts: Schema.Array(Schema.Int),
+  total: Schema.NullOr(Schema.Int)
+})
 /** The states that match a location, the places in other states that do, and the number of entries of both. */
 const Located = Schema.Struct({
   states: Schema.Array(Schema.String),
@@ -77,8 +85,8 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
     const shown =
       sql`l.id, l.business_id, l.business_name, l.business_slug, l.name, l.description, l.categories, l.tags,
       l.featured_image_url, l.city, l.state, l.published_at, l.verification_tier, l.relevance_score, l.latitude,
-      l.longitude, l.is_place_approximate, s.slug AS server_slug`
-    const details = sql`LEFT JOIN listings l ON l.id = p.listing_id LEFT JOIN businesses b ON b.id = l.business_id
+      l.longitude, l.is_place_approximate, l.number, s.slug AS server_slug`
+    const details = sql`LEFT JOIN listings l ON l.number = p.number LEFT JOIN businesses b ON b.id = l.business_id
       LEFT JOIN servers s ON s.id = b.server_id`
 
     const decodeTotals = Schema.decodeUnknown(Schema.Tuple(
@@ -96,12 +104,12 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
       function*(by: Predicate, predicates: ReadonlyArray<Predicate>, page: PageOptions) {
         return yield* decodePage(
           yield* sql`WITH ${matching(by, predicates)}, page AS (
-            SELECT * FROM matching m ${after(page.after)} ORDER BY band, rank, listing_id LIMIT ${page.count}
+            SELECT * FROM matching m ${after(page.after)} ORDER BY band, rank, number LIMIT ${page.count}
           )
           SELECT t.total, t.hits, p.band, ${shown} FROM (
             SELECT count(*)::int AS total, coalesce(max(hits), 0)::int AS hits FROM matching
           ) t
-          LEFT JOIN page p ON true ${details} ORDER BY p.band, p.rank, p.listing_id`
+          LEFT JOIN page p ON true ${details} ORDER BY p.band, p.rank, p.number`
         )
       },
       dieOnSql
@@ -117,16 +125,34 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
           ...predicates.flatMap((predicate) =>
             predicate._tag === "tier" ? [sql`e.rank <= ${worstRank(predicate.tier)}`] : []
           ),
-          ...(page.after === undefined ? [] : [sql`(e.rank, e.listing_id) > (${page.after.rank}, ${page.after.id})`])
+          ...(page.after === undefined ? [] : [sql`(e.rank, e.number) > (${page.after.rank}, ${page.after.number})`])
         ]
         const all = typeof total === "number" ? sql`SELECT ${total}::int AS total` : counts.sumOf(total)
         return yield* decodePage(
           yield* sql`WITH page AS MATERIALIZED (
-            SELECT listing_id, rank FROM (${rankOrder(predicates, start)}) e
-            WHERE ${every(predicates.map(filter))} ORDER BY rank, listing_id LIMIT ${page.count}
+            SELECT number, rank FROM (${rankOrder(predicates, start)}) e
+            WHERE ${every(predicates.map(filter))} ORDER BY rank, number LIMIT ${page.count}
           )
           SELECT t.total, 0 AS band, ${shown} FROM (${all}) t
-          LEFT JOIN page p ON true ${details} ORDER BY p.rank, p.listing_id`
+          LEFT JOIN page p ON true ${details} ORDER BY p.rank, p.number`
+        )
+      },
+      dieOnSql
+    )
+
+    /** The first page of a search for one word, from the postings. */
+    const postingsScan = Effect.fnUntraced(
+      function*(words: WordsPredicate, count: number) {
+        const [{ total }] = words.spellings
+        const all = total === undefined
+          ? sql`SELECT count(*)::int AS total FROM (SELECT DISTINCT number FROM (${numbersOf(sql, words)}) n) d`
+          : sql`SELECT ${total}::int AS total`
+        return yield* decodePage(
+          yield* sql`WITH page AS MATERIALIZED (
+            SELECT * FROM (${bestPostings(sql, words, count)}) b ORDER BY band, rank, number LIMIT ${count}
+          )
+          SELECT t.total, p.band, ${shown} FROM (${all}) t
+          LEFT JOIN page p ON true ${details} ORDER BY p.band, p.rank, p.number`
         )
       },
       dieOnSql
@@ -150,6 +176,9 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
       return Option.all([...ids.values()].map(Option.fromNullable))
     })
 
+    const countOfWord = (word: Statement.Fragment) =>
+      sql`(SELECT sum(c.n)::int FROM directory_word_counts c WHERE c.word = ${word})`
+
     const Plan = Schema.Tuple(Schema.Struct({
       "QUERY PLAN": Schema.Tuple(Schema.Struct({ Plan: Schema.Struct({ "Plan Rows": Schema.Number }) }))
     }))
@@ -166,15 +195,19 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
     return {
       /** Each word of the search with the words of the vocabulary that may be a spelling of it. */
       candidates: many(Candidate)((search: string) =>
-        sql`SELECT a.word AS asked, v.word,
-              (SELECT coalesce(sum(c.n), 0)::int FROM directory_word_counts c WHERE c.word = v.word) AS n
-            FROM unnest(directory_words(${search})) AS a(word) LEFT JOIN LATERAL (
-              SELECT v.word FROM directory_vocabulary v WHERE v.keys && directory_word_keys(a.word)
-              UNION SELECT v.word FROM directory_vocabulary v
-                WHERE v.word ~>=~ a.word AND v.word ~<~ (a.word || chr(1114111))
-              UNION SELECT v.word FROM directory_vocabulary v
-                WHERE length(a.word) >= ${minLengthForTwoTypos} AND v.word % a.word
-            ) v ON true`
+        sql`SELECT a.word AS asked, v.*, ${countOfWord(sql`a.word || '*'`)} AS total
+            FROM unnest(directory_words(${search})) AS a(word), LATERAL (
+              SELECT coalesce(array_agg(id), '{}') AS ids, coalesce(array_agg(v.word), '{}') AS words,
+                coalesce(array_agg(coalesce(${countOfWord(sql`v.word`)}, 0)), '{}') AS counts
+              FROM (
+                SELECT v.id, v.word FROM directory_vocabulary v
+                  WHERE length(a.word) >= ${minLengthForOneTypo} AND v.keys && directory_word_keys(a.word)
+                UNION SELECT v.id, v.word FROM directory_vocabulary v
+                  WHERE v.word ~>=~ a.word AND v.word ~<~ (a.word || chr(1114111))
+                UNION SELECT v.id, v.word FROM directory_vocabulary v
+                  WHERE length(a.word) >= ${minLengthForTwoTypos} AND v.word % a.word
+              ) v
+            ) v`
       ),
       /** The states that match, the places in other states whose city matches, and their counts. */
       located,
@@ -182,6 +215,7 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
       approximateCount: counts.approximateCount,
       indexScan,
       rankScan,
+      postingsScan,
       counted: counts.counted,
       countOf,
       cardinality

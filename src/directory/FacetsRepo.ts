@@ -40,8 +40,8 @@ export class FacetsRepo extends Effect.Service<FacetsRepo>()("directory/FacetsRe
           SELECT c.place_id, c.n FROM (${places}) c JOIN directory_places p ON p.id = c.place_id
           WHERE p.city <> '' AND c.n > 0 ORDER BY c.n DESC, p.city, p.state LIMIT ${maxValues}
         ) top, LATERAL (
-          SELECT l.city, l.state FROM directory_entries e JOIN listings l ON l.id = e.listing_id
-          WHERE e.place_id = top.place_id ORDER BY e.rank, e.listing_id LIMIT 1
+          SELECT l.city, l.state FROM directory_entries e JOIN listings l ON l.number = e.number
+          WHERE e.place_id = top.place_id ORDER BY e.rank, e.number LIMIT 1
         ) best ORDER BY top.n DESC, best.city, best.state`
 
     const Document = Schema.Struct({
@@ -58,7 +58,7 @@ export class FacetsRepo extends Effect.Service<FacetsRepo>()("directory/FacetsRe
       const places = sql`SELECT place_id, count(*)::int AS n FROM entries GROUP BY 1`
       const [{ cities, labels: found, total }] = yield* decodeDocument(
         yield* sql`WITH ${matching(by, predicates)}, entries AS MATERIALIZED (
-          SELECT d.labels, d.place_id FROM matching m JOIN directory_entries d ON d.listing_id = m.listing_id
+          SELECT d.labels, d.place_id FROM matching m JOIN directory_entries d ON d.number = m.number
         )
         SELECT (SELECT count(*)::int FROM entries) AS total,
           (SELECT coalesce(json_agg(f), '[]') FROM (${topLabels(labels)}) f) AS labels,

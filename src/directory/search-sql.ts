@@ -2,7 +2,7 @@ import { type SqlClient, type Statement } from "@effect/sql"
 import { type Circle } from "./DirectoryQuery.ts"
 import { type CityInState, type Location } from "./location.ts"
 import { cellsOf, chordSquared, onSphere } from "./sphere.ts"
-import { bandOfWords, countOfWords, type WordsPredicate } from "./words-sql.ts"
+import { fromPostings, fromTerms, isCheaperFromPostings, numbersOf, scored, type WordsPredicate } from "./words-sql.ts"
 
 /** One condition of a search. Each can be the access path too: its index finds the rows that satisfy it. */
 export type Predicate =
@@ -23,7 +23,7 @@ export type Predicate =
 export interface Key {
   readonly band: number
   readonly rank: number
-  readonly id: string
+  readonly number: number
 }
 
 type Sql = SqlClient.SqlClient
@@ -36,21 +36,19 @@ const columnsOf = (sql: Sql, predicates: ReadonlyArray<Predicate>) => {
     ...(has("places") ? [sql`, e.place_id, e.state`] : []),
     ...(has("city") ? [sql`, e.place_id`] : []),
     ...(has("circle") ? [sql`, e.x, e.y, e.z`] : []),
-    ...(has("words") ? [sql`, e.words, e.found_by, e.word_count`] : []),
+    ...(has("words") ? [sql`, e.word_count, e.terms`] : []),
     ...(has("labels") ? [sql`, e.labels`] : []),
     ...(has("tier") ? [sql`, e.tier`] : [])
   ]
 }
 
-/** How well an entry matches a search, 0 best. By likeness: missing tenths of trigram similarity. */
-const bandOf = (sql: Sql, predicates: ReadonlyArray<Predicate>): Fragment => {
+/** How well an entry matches by what is not words, 0 best. By likeness: missing tenths of trigram similarity. */
+const bandOf = (sql: Sql, predicates: ReadonlyArray<Predicate>): Fragment | undefined => {
   const circle = predicates.find(({ _tag }) => _tag === "circle")
   if (circle?._tag === "circle" && circle.ranks) {
     return sql`(sqrt(${distanceSquared(sql, circle.circle)}) * ${unitsOfRadius})::int`
   }
-  const predicate = predicates.find(({ _tag }) => _tag === "words" || _tag === "likeness")
-  if (predicate?._tag === "likeness") return sql`e.band`
-  return predicate?._tag === "words" ? bandOfWords(sql, predicate) : sql`0`
+  return predicates.some(({ _tag }) => _tag === "likeness") ? sql`e.band` : undefined
 }
 
 export const noPlaces = "{}"
@@ -69,8 +67,6 @@ const distanceSquared = (sql: Sql, circle: Circle): Fragment => {
   const { x, y, z } = onSphere(circle)
   return sql`((e.x - ${x}) * (e.x - ${x}) + (e.y - ${y}) * (e.y - ${y}) + (e.z - ${z}) * (e.z - ${z}))`
 }
-
-const maxArrayWords = 30
 
 /** The SQL fragments of a search. */
 export const Conditions = (sql: Sql) => {
@@ -104,8 +100,6 @@ export const Conditions = (sql: Sql) => {
         }`
     })`
 
-  const hasOneOf = (words: ReadonlyArray<string>) => sql`(e.found_by || '{}') && ${words}::text[]`
-
   /** Written so that no index applies: the planner must use the access path that was chosen. */
   const filter = (predicate: Predicate): Fragment => {
     switch (predicate._tag) {
@@ -116,9 +110,6 @@ export const Conditions = (sql: Sql) => {
       case "circle":
         return inCircle(predicate.circle)
       case "words":
-        return predicate.rarest === undefined
-          ? every(predicate.spellings.map(({ levels }) => hasOneOf(levels[2])))
-          : sql`true`
       case "likeness":
         return sql`true`
       case "labels":
@@ -128,33 +119,13 @@ export const Conditions = (sql: Sql) => {
     }
   }
 
-  /**
-   * Entries that have one of the words, through the GIN index. The planner underestimates an overlap with many words and
-   * would scan the table, so many are looked up one by one.
-   */
-  const hasWord = (words: ReadonlyArray<string>): Fragment =>
-    words.length <= maxArrayWords
-      ? sql`e.found_by && ${words}::text[]`
-      : sql`e.ctid = ANY(ARRAY(SELECT x.ctid FROM unnest(${words}::text[]) AS w(word),
-          LATERAL (SELECT y.ctid FROM directory_entries y WHERE y.found_by @> ARRAY[w.word] OFFSET 0) x))`
-
-  /** Entries with a spelling of each word, or of one of the rarest. */
-  const worded = ({ rarest, spellings }: WordsPredicate): Fragment => {
-    const words = spellings.map(({ levels }) => levels[2])
-    if (rarest !== undefined) return hasWord([...new Set(words.slice(0, rarest).flat())])
-    const few = words.filter(({ length }) => length <= maxArrayWords)
-    const many = words.filter(({ length }) => length > maxArrayWords)
-    const [first = [], ...others] = few.length > 0 ? [[], ...many] : many
-    return every([...(few.length > 0 ? few : [first]).map(hasWord), ...others.map(hasOneOf)])
-  }
-
   /** The rows that satisfy one predicate, through its index. */
   const accessPath = (by: Predicate, predicates: ReadonlyArray<Predicate>): Fragment => {
     // Words and distances are read again for the band.
     const others = predicates.filter((predicate) =>
       predicate !== by || predicate._tag === "words" || (predicate._tag === "circle" && predicate.ranks)
     )
-    const columns = sql`e.listing_id, e.rank ${sql.join("", false)(columnsOf(sql, others))}`
+    const columns = sql`e.number, e.rank ${sql.join("", false)(columnsOf(sql, others))}`
     switch (by._tag) {
       case "places":
         return sql`SELECT ${columns} FROM directory_entries e WHERE ${
@@ -172,7 +143,7 @@ export const Conditions = (sql: Sql) => {
           : sql`SELECT ${columns} FROM directory_entries e
               WHERE e.cell = ANY(${cellsOf(by.circle)}::int[]) AND ${inCircle(by.circle)}`
       case "words":
-        return sql`SELECT ${columns} FROM directory_entries e WHERE ${worded(by)}`
+        return sql`SELECT ${columns} FROM directory_entries e WHERE e.number = ANY(ARRAY(${numbersOf(sql, by)}))`
       case "likeness":
         return sql`SELECT ${columns}, (10 * (1 - similarity(l.name, ${by.search})))::int AS band FROM listings l
           JOIN directory_entries e ON e.listing_id = l.id
@@ -190,8 +161,23 @@ export const Conditions = (sql: Sql) => {
    * index; without a LIMIT it would sort.
    */
   const rankOrder = (predicates: ReadonlyArray<Predicate>, start: ReadonlyArray<Fragment>) =>
-    sql`SELECT e.listing_id, e.rank ${sql.join("", false)(columnsOf(sql, predicates))} FROM directory_entries e
-      WHERE ${every(start)} ORDER BY e.rank, e.listing_id LIMIT (SELECT 2147483647)`
+    sql`SELECT e.number, e.rank ${sql.join("", false)(columnsOf(sql, predicates))} FROM directory_entries e
+      WHERE ${every(start)} ORDER BY e.rank, e.number LIMIT (SELECT 2147483647)`
+
+  /** The entries of an access path that satisfy the other predicates, with what their words are scored by. */
+  const scoredBy = (words: WordsPredicate, by: Predicate, predicates: ReadonlyArray<Predicate>): Fragment => {
+    const others = predicates.filter((predicate) => predicate !== by && predicate !== words)
+    if (by !== words || !isCheaperFromPostings(words)) {
+      const rows = sql`SELECT e.* FROM (${accessPath(by, predicates)} OFFSET 0) e WHERE ${every(others.map(filter))}`
+      return scored(sql, words, fromTerms(sql, words, rows))
+    }
+    const rows = scored(sql, words, fromPostings(sql, words))
+    return others.length === 0 ? rows : sql`SELECT s.* FROM (${rows} OFFSET 0) s
+      JOIN directory_entries e ON e.number = s.number
+      WHERE ${words.rarest === undefined ? sql`hits = ${words.spellings.length} AND` : sql``} ${
+      every(others.map(filter))
+    }`
+  }
 
   /**
    * The CTE `matching`: the entries of an access path that satisfy the other predicates. Where not each word of a search is
@@ -199,19 +185,24 @@ export const Conditions = (sql: Sql) => {
    */
   const matching = (by: Predicate, predicates: ReadonlyArray<Predicate>): Fragment => {
     const words = predicates.find((predicate) => predicate._tag === "words")
-    const hits = words === undefined ? sql`0` : countOfWords(sql, sql`e.found_by`, words, 2)
-    const rows = sql`SELECT e.listing_id, e.rank, ${bandOf(sql, predicates)} AS band, ${hits} AS hits
-      FROM (${accessPath(by, predicates)} OFFSET 0) e
-      WHERE ${every(predicates.filter((predicate) => predicate !== by).map(filter))}`
-    return words?.rarest === undefined
-      ? sql`matching AS MATERIALIZED (${rows})`
-      : sql`candidates AS MATERIALIZED (${rows}), matching AS MATERIALIZED (
-          SELECT * FROM candidates WHERE hits > 0 AND hits = (SELECT max(hits) FROM candidates)
+    const band = bandOf(sql, predicates)
+    if (words === undefined) {
+      return sql`matching AS MATERIALIZED (SELECT e.number, e.rank, ${band ?? sql`0`} AS band, 0 AS hits
+        FROM (${accessPath(by, predicates)} OFFSET 0) e
+        WHERE ${every(predicates.filter((predicate) => predicate !== by).map(filter))})`
+    }
+    const byWords = scoredBy(words, by, predicates)
+    const rows = band === undefined ? byWords : sql`SELECT s.number, s.rank, s.hits, ${band} AS band
+      FROM (${byWords}) s JOIN directory_entries e ON e.number = s.number`
+    return words.rarest === undefined
+      ? sql`matching AS MATERIALIZED (SELECT * FROM (${rows}) s WHERE hits = ${words.spellings.length})`
+      : sql`candidates AS MATERIALIZED (SELECT * FROM (${rows}) s WHERE hits > 0), matching AS MATERIALIZED (
+          SELECT * FROM candidates WHERE hits = (SELECT max(hits) FROM candidates)
         )`
   }
 
   const after = (key: Key | undefined): Fragment =>
-    key === undefined ? sql`` : sql`WHERE (m.band, m.rank, m.listing_id) > (${key.band}, ${key.rank}, ${key.id})`
+    key === undefined ? sql`` : sql`WHERE (m.band, m.rank, m.number) > (${key.band}, ${key.rank}, ${key.number})`
 
   return { atPlace, every, contains, inState, filter, accessPath, matching, rankOrder, after } as const
 }

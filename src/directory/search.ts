@@ -4,7 +4,7 @@ import { type DirectoryRepo, type FoundRow, type PageOptions } from "./Directory
 import { noPlaces, type Predicate } from "./search-sql.ts"
 import { spellingOf } from "./spelling.ts"
 import { stopWords } from "./stop-words.ts"
-import { type WordsPredicate } from "./words-sql.ts"
+import { costOf, isCheaperFromPostings, maxSpellings, maxStopWords, type WordsPredicate } from "./words-sql.ts"
 
 /** One page of the rows that match, and how many match in all. */
 export interface SearchResult {
@@ -24,30 +24,25 @@ type CountedPlaces = PlacesPredicate & { readonly inStates: number; readonly els
 
 const empty: SearchResult = { rows: [], total: 0 }
 
-/** A search of more words than these is one for the rarest of them. */
-const maxTerms = 12
-
 /**
  * The words of the search that a listing has, with their spellings; stop words only where there is nothing else. When no
  * listing has any of them, the whole name by trigrams.
  */
 export const wordsPredicate = Effect.fnUntraced(function*(repo: DirectoryRepo, search: string) {
-  const byWord = Arr.groupBy(yield* repo.candidates(search), ({ asked }) => asked)
-  const terms = Object.keys(byWord)
-  const content = terms.filter((word) => !stopWords.has(word))
-  const spellings = Object.entries(byWord)
-    .filter(([word]) => content.length === 0 || !stopWords.has(word))
-    .map(([word, rows]) => spellingOf(word, rows.flatMap(({ n, word }) => word === null ? [] : [{ word, n }])))
+  const candidates = yield* repo.candidates(search)
+  const content = candidates.filter(({ asked }) => !stopWords.has(asked))
+  const spellings = (content.length === 0 ? candidates : content)
+    .map(spellingOf)
     .filter(({ n }) => n > 0)
     .sort((a, b) => a.n - b.n || (a.asked < b.asked ? -1 : 1))
-    .slice(0, maxTerms)
+    .slice(0, maxSpellings)
+  const others = candidates.filter((candidate) => content.length > 0 && !content.includes(candidate))
+    .flatMap(({ asked, counts, ids, words }) => {
+      const i = words.indexOf(asked)
+      return i < 0 ? [] : [{ id: ids[i]!, n: counts[i]! }]
+    })
   return Arr.isNonEmptyReadonlyArray(spellings)
-    ? {
-      _tag: "words",
-      spellings,
-      stopWords: content.length === 0 ? [] : terms.filter((word) => stopWords.has(word)),
-      rarest: undefined
-    } satisfies Predicate
+    ? { _tag: "words", spellings, stopWords: others.slice(0, maxStopWords), rarest: undefined } satisfies Predicate
     : { _tag: "likeness", search } satisfies Predicate
 })
 
@@ -173,6 +168,25 @@ const searchSome = Effect.fnUntraced(
   }
 )
 
+/** Stop words of a search are not looked for when that costs more than to read so many postings. */
+const maxPostings = 30_000
+
+/** For a search without other filters. */
+const searchWords = Effect.fnUntraced(function*(repo: DirectoryRepo, words: WordsPredicate, page: PageOptions) {
+  if (words.spellings.length > 1) {
+    if (!isCheaperFromPostings(words)) {
+      const found = yield* repo.indexScan(words, [words], page)
+      return found.total > 0 ? found : yield* searchSome(repo, words, [words], [words], page)
+    }
+    const all = { ...words, rarest: words.spellings.length }
+    return yield* repo.indexScan(all, [all], page)
+  }
+  const one = costOf(words) > maxPostings ? { ...words, stopWords: [] } : words
+  return one.stopWords.length === 0 && page.after === undefined
+    ? yield* repo.postingsScan(one, page.count)
+    : yield* repo.indexScan(one, [one], page)
+})
+
 /**
  * Finds a page and the exact total. One predicate, the most selective, is the access path through its index; the others
  * only filter its rows: PostgreSQL would combine the indexes, at many times the cost. Totals of common filters are counted
@@ -201,6 +215,7 @@ export const search = Effect.fnUntraced(
     const accessPaths = accessPathsOf(filters, places, words)
     const predicates = [...accessPaths, ...(labels === undefined ? [] : [labels]), ...tierPredicate(filters)]
     if (!Arr.isNonEmptyReadonlyArray(accessPaths)) return empty
+    if (words?._tag === "words" && predicates.length === 1) return yield* searchWords(repo, words, page)
     const found = yield* repo.indexScan(yield* choose(repo, accessPaths), predicates, page)
     return found.total > 0 || words?._tag !== "words" || words.spellings.length === 1
       ? found

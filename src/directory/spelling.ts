@@ -1,7 +1,7 @@
 /** How a word of a name matches a word of the search: 0 equal, 1 begins with it, 2 one typo, 3 two typos. */
 export type Fit = 0 | 1 | 2 | 3
 
-const minLengthForOneTypo = 4
+export const minLengthForOneTypo = 4
 export const minLengthForTwoTypos = 8
 
 /** Typos between two words: letters added, left out, changed, or swapped with the next (optimal string alignment). */
@@ -32,39 +32,57 @@ export const fitOf = (asked: string, word: string): Fit | undefined => {
   if (asked === word) return 0
   const [length, other] = [size(asked), size(word)]
   if (word.startsWith(asked)) return 1
-  if (Math.max(length, other) < minLengthForOneTypo || Math.abs(length - other) > 2) return undefined
+  if (length < minLengthForOneTypo || Math.abs(length - other) > 2) return undefined
   const count = typos(asked, word)
   if (count <= 1) return 2
   return count === 2 && Math.min(length, other) >= minLengthForTwoTypos ? 3 : undefined
 }
 
-/**
- * The spellings of a word of the search, by level: equal, prefix, typos; each level includes the better ones. `n`: the sum
- * of the listings of each spelling.
- */
+/** A word of the vocabulary that stands for a word of the search. */
+export interface FittingWord {
+  readonly id: number
+  /** 0: the word itself, 1: begins with it, 2: with typos. */
+  readonly level: 0 | 1 | 2
+}
+
+/** The spellings of a word of the search. */
 export interface Spelling {
   readonly asked: string
+  readonly words: ReadonlyArray<FittingWord>
+  /** The sum of the listings of each word: one that has two of them counts twice. */
   readonly n: number
-  readonly levels: readonly [ReadonlyArray<string>, ReadonlyArray<string>, ReadonlyArray<string>]
+  /** The number of listings that have one of the words, where it is known without looking. */
+  readonly total: number | undefined
 }
 
-const maxWords = 200
-
-/** A word of the vocabulary, and the number of listings that have it. */
-export interface Candidate {
-  readonly word: string
-  readonly n: number
+/** A word of the search with the words of the vocabulary that may be a spelling of it. */
+export interface Candidates {
+  readonly asked: string
+  readonly ids: ReadonlyArray<number>
+  readonly words: ReadonlyArray<string>
+  /** The number of listings of each word. */
+  readonly counts: ReadonlyArray<number>
+  /** The number of listings with a word that begins so; undefined where it is not counted. */
+  readonly total: number | null
 }
 
-/** The 200 best spellings: by fit, then by number of listings. */
-export const spellingOf = (asked: string, candidates: ReadonlyArray<Candidate>): Spelling => {
-  const fitting = candidates
-    .flatMap(({ n, word }) => {
+const maxWords = 5_000
+
+/** The best spellings, at most 5,000: by fit, then by number of listings. */
+export const spellingOf = ({ asked, counts, ids, total, words }: Candidates): Spelling => {
+  const fitting = words
+    .flatMap((word, i) => {
+      const n = counts[i] ?? 0
       const fit = n > 0 ? fitOf(asked, word) : undefined
-      return fit === undefined ? [] : [{ word, fit, n }]
+      return fit === undefined ? [] : [{ id: ids[i] ?? 0, word, fit, n }]
     })
     .sort((a, b) => a.fit - b.fit || b.n - a.n || (a.word < b.word ? -1 : 1))
-    .slice(0, maxWords)
-  const upTo = (most: Fit) => fitting.filter(({ fit }) => fit <= most).map(({ word }) => word)
-  return { asked, n: fitting.reduce((sum, { n }) => sum + n, 0), levels: [upTo(0), upTo(1), upTo(3)] }
+  const best = fitting.slice(0, maxWords)
+  const n = best.reduce((sum, { n }) => sum + n, 0)
+  return {
+    asked,
+    words: best.map(({ fit, id }) => ({ id, level: fit === 3 ? 2 : fit })),
+    n,
+    total: best.length === 1 ? n : best.length < fitting.length ? undefined : total ?? undefined
+  }
 }

@@ -92,14 +92,14 @@ const within = (from: ReadonlyArray<string>, to: ReadonlyArray<string>, edits: n
 }
 
 /**
- * How a word of a listing fits one that was asked for: 0 is it; 1 begins with it; 2 has one typo (from four letters on);
+ * How a word of a listing fits one that was asked for: 0 is it; 1 begins with it; 2 one typo (asked for four letters or more);
  * 3 two (both from eight on). Undefined: not at all.
  */
 const fitOf = (asked: string, word: string) => {
   if (asked === word) return 0
   const [from, to] = [[...asked], [...word]]
   if (word.startsWith(asked)) return 1
-  if (from.length < 4 && to.length < 4) return undefined
+  if (from.length < 4) return undefined
   if (within(from, to, 1)) return 2
   return from.length >= 8 && to.length >= 8 && within(from, to, 2) ? 3 : undefined
 }
@@ -169,7 +169,8 @@ const matcher = (seeds: ReadonlyArray<Seed>, search: string) => {
         : undefined
     }
     const [name, everything] = [partsOf(seed.name), allPartsOf(seed)]
-    const fits = asked.map((word) => best(word, everything)).filter((fit) => fit !== Infinity)
+    const fits = asked.map((word) => best(word, name) === Infinity ? best(word, everything) : best(word, name))
+      .filter((fit) => fit !== Infinity)
     if (fits.length === 0) return undefined
     const inName = asked.filter((word) => best(word, name) !== Infinity).length
     const also = extra.filter((word) => name.has(word)).length

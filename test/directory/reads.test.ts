@@ -139,6 +139,11 @@ describe("a query", () => {
       expect((await get(`/v1/directory?${query}&cursor=${cursor}`)).status, query).toBe(400)
     }
     expect((await owner.get(`/v1/projects?cursor=${cursor}`)).status).toBe(400)
+    const [list = ""] = Buffer.from(cursor, "base64url").toString().split("\n")
+    for (const key of ["0 0 9999999999", "9999999999 0 0", "0 0", "0 0 0 0", "-1 0 0"]) {
+      const forged = Buffer.from(`${list}\n${key}`).toString("base64url")
+      expect((await get(`/v1/directory?vertical=turns&cursor=${forged}`)).status, key).toBe(400)
+    }
   })
 })
 

@@ -186,6 +186,13 @@ describe("a search answers as a plain look at every listing would", () => {
     )
   }, 120_000)
 
+  it("page by page for words, common ones and beginnings too", async () => {
+    for (const search of ["pizza", "c", "cop", "the pizza", "coffee pizza", "chicago pizza hair", "best golden"]) {
+      const ids = (await askAll({ search }, 9)).flatMap(({ data }) => data.map(({ id }) => id))
+      expect(ids, search).toEqual(answerTo(all, { search }))
+    }
+  })
+
   it("and counts the categories, kinds and cities of what it finds, alone and with another filter", async () => {
     const pairs = names.flatMap((name, at) =>
       values[name]!.map((value, i) => ({ ...value, ...values[names[(at + 1) % names.length]!]![i % 3] }))

@@ -56,12 +56,27 @@ describe("migrations", () => {
         on(url)
       )
       yield* Effect.provide(migrate(migrations), on(url))
-      const found = ask(`SELECT words, word_count, cardinality(labels) AS labels,
+      const found = ask(
+        `SELECT ARRAY(SELECT word FROM directory_vocabulary v JOIN unnest(terms) AS t ON t = v.id ORDER BY 1) AS words,
+          cardinality(terms) AS terms, word_count, cardinality(labels) AS labels,
           (SELECT sum(n)::int FROM directory_place_counts WHERE label_id = 0) AS placed,
-          (SELECT sum(n)::int FROM directory_word_counts) AS worded,
+          (SELECT sum(n)::int FROM directory_word_counts WHERE word !~ '[*]') AS worded,
+          (SELECT sum(n)::int FROM directory_word_counts WHERE word ~ '[*]') AS begun,
+          (SELECT count(*)::int FROM directory_postings) AS postings,
           (SELECT sum(n)::int FROM directory_counts WHERE category = '' AND state IS NULL) AS counted
-        FROM directory_entries`)
-      const entry = { words: ["crumb", "hall"], wordCount: 2, labels: 3, placed: 1, worded: 5, counted: 1 }
+        FROM directory_entries`
+      )
+      const entry = {
+        words: ["crumb", "hall"],
+        wordCount: 2,
+        terms: 5,
+        labels: 3,
+        placed: 1,
+        worded: 5,
+        begun: 15,
+        postings: 5,
+        counted: 1
+      }
       assert.deepStrictEqual(yield* Effect.provide(found, on(url)), [entry])
       // And follows from there on; what happened is kept.
       yield* Effect.provide(statement("DELETE FROM businesses"), on(url))

@@ -59,6 +59,9 @@ const asking = (...parts: ReadonlyArray<(subject: Subject) => Parameters>) => ()
   return Object.assign({}, ...parts.map((part) => part(about))) as Parameters
 }
 
+const lettersOf = (name: string, count: number) => name.trim().slice(0, count)
+const kindOf = ({ brand }: Subject) => (brand.categories[0] ?? "restaurant").replaceAll("_", " ")
+
 export interface Case {
   readonly name: string
   readonly aim: number
@@ -76,6 +79,25 @@ export const cases: ReadonlyArray<Case> = [
   { name: "no filter", aim: 50, question: () => ({}) },
   { name: "search, as it is written", aim: 50, question: asking(({ brand }) => ({ search: brand.name })) },
   { name: "search, one typo", aim: 50, question: asking(({ brand }) => ({ search: mistyped(brand.name) })) },
+  { name: "search, three letters", aim: 50, question: asking(({ brand }) => ({ search: lettersOf(brand.name, 3) })) },
+  { name: "search, one letter", aim: 50, question: asking(({ brand }) => ({ search: lettersOf(brand.name, 1) })) },
+  {
+    name: "search, a name and its city",
+    aim: 50,
+    question: asking(({ brand, zip }) => ({ search: `${brand.name} ${zip.city}` }))
+  },
+  { name: "search, a kind", aim: 50, question: asking((subject) => ({ search: kindOf(subject) })) },
+  {
+    name: "search, a kind and a city",
+    aim: 50,
+    question: asking((subject) => ({ search: `${kindOf(subject)} ${subject.zip.city}` }))
+  },
+  {
+    name: "a kind and a state",
+    aim: 50,
+    question: asking((subject) => ({ search: kindOf(subject), location: subject.zip.state }))
+  },
+  { name: "location, three letters", aim: 50, question: asking(({ zip }) => ({ location: lettersOf(zip.city, 3) })) },
   { name: "location, a state", aim: 50, question: asking(({ zip }) => ({ location: zip.state })) },
   { name: "circle of 10 miles", aim: 50, question: asking(circleOf(10)) },
   {
