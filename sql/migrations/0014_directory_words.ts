@@ -60,8 +60,11 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
 
     -- terms: the ids of the words of its name, and below zero those of the others that it is found by.
     ALTER TABLE directory_entries
-      ADD number integer NOT NULL UNIQUE, ADD terms integer[] NOT NULL, DROP words;
-    DROP INDEX directory_entries_rank, directory_entries_place, directory_entries_cell;
+      ADD number integer NOT NULL, ADD terms integer[] NOT NULL, DROP words;
+    DROP INDEX directory_entries_rank, directory_entries_place, directory_entries_cell, directory_entries_state_idx;
+    CREATE UNIQUE INDEX directory_entries_number ON directory_entries (number)
+      INCLUDE (tier, place_id, state, labels, x, y, z);
+    CREATE INDEX directory_entries_state ON directory_entries (state) INCLUDE (number, rank, tier, place_id, labels);
     CREATE INDEX directory_entries_rank ON directory_entries (rank, number) INCLUDE (tier, place_id, state, labels);
     CREATE INDEX directory_entries_place ON directory_entries (place_id, rank, number) INCLUDE (tier, labels);
     CREATE INDEX directory_entries_cell ON directory_entries (cell)

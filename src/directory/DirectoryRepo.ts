@@ -140,16 +140,16 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
       dieOnSql
     )
 
-    /** The first page of a search for one word, from the postings. */
+    /** The first page of a search for one word, from the postings; `inName`: only those that have it in their name. */
     const postingsScan = Effect.fnUntraced(
-      function*(words: WordsPredicate, count: number) {
+      function*(words: WordsPredicate, inName: boolean, count: number) {
         const [{ total }] = words.spellings
         const all = total === undefined
           ? sql`SELECT count(*)::int AS total FROM (SELECT DISTINCT number FROM (${numbersOf(sql, words)}) n) d`
           : sql`SELECT ${total}::int AS total`
         return yield* decodePage(
           yield* sql`WITH page AS MATERIALIZED (
-            SELECT * FROM (${bestPostings(sql, words, count)}) b ORDER BY band, rank, number LIMIT ${count}
+            SELECT * FROM (${bestPostings(sql, words, inName, count)}) b ORDER BY band, rank, number LIMIT ${count}
           )
           SELECT t.total, p.band, ${shown} FROM (${all}) t
           LEFT JOIN page p ON true ${details} ORDER BY p.band, p.rank, p.number`
@@ -182,15 +182,13 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
     const Plan = Schema.Tuple(Schema.Struct({
       "QUERY PLAN": Schema.Tuple(Schema.Struct({ Plan: Schema.Struct({ "Plan Rows": Schema.Number }) }))
     }))
-    /** The number of rows of an access path: counted for words, estimated by PostgreSQL's statistics for the others. */
+    /** The number of rows of an access path, as PostgreSQL's statistics estimate it. */
     const cardinality = (by: Predicate) =>
-      by._tag === "words"
-        ? Effect.succeed(by.spellings[0].n)
-        : sql`EXPLAIN (FORMAT JSON) ${accessPath(by, [])}`.withoutTransform.pipe(
-          Effect.flatMap(Schema.decodeUnknown(Plan)),
-          Effect.map(([plan]) => plan["QUERY PLAN"][0].Plan["Plan Rows"]),
-          dieOnSql
-        )
+      sql`EXPLAIN (FORMAT JSON) ${accessPath(by, [])}`.withoutTransform.pipe(
+        Effect.flatMap(Schema.decodeUnknown(Plan)),
+        Effect.map(([plan]) => plan["QUERY PLAN"][0].Plan["Plan Rows"]),
+        dieOnSql
+      )
 
     return {
       /** Each word of the search with the words of the vocabulary that may be a spelling of it. */

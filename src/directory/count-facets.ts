@@ -1,10 +1,12 @@
 import { Array as Arr, Effect, Option } from "effect"
+import { choose } from "./access-path.ts"
 import { type Filters } from "./DirectoryQuery.ts"
 import { type DirectoryRepo } from "./DirectoryRepo.ts"
 import { type Facets } from "./Facets.ts"
 import { type FacetsRepo } from "./FacetsRepo.ts"
 import { noPlaces } from "./search-sql.ts"
-import { accessPathsOf, choose, labelsPredicate, tierPredicate, wordsPredicate } from "./search.ts"
+import { wordsPredicate } from "./search-words.ts"
+import { accessPathsOf, labelsPredicate, tierPredicate } from "./search.ts"
 
 const none: Facets = { total: 0, categories: [], kinds: [], cities: [] }
 
@@ -24,7 +26,7 @@ export const countFacets = Effect.fnUntraced(function*(repo: DirectoryRepo, face
   if (Arr.isNonEmptyReadonlyArray(accessPaths)) {
     const found = yield* facets.ofMatching(yield* choose(repo, accessPaths), predicates)
     if (found.total > 0 || words?._tag !== "words") return found
-    const some = { ...words, rarest: words.spellings.length }
+    const some = { ...words, least: 1 as const, rarest: words.spellings.length }
     const others = accessPaths.filter((predicate) => predicate !== words)
     return yield* facets.ofMatching(
       Arr.isNonEmptyReadonlyArray(others) ? yield* choose(repo, others) : some,

@@ -128,12 +128,15 @@ export const Conditions = (sql: Sql) => {
     const columns = sql`e.number, e.rank ${sql.join("", false)(columnsOf(sql, others))}`
     switch (by._tag) {
       case "places":
-        return sql`SELECT ${columns} FROM directory_entries e WHERE ${
-          sql.or([
-            ...(by.states.length === 0 ? [] : [sql`e.state = ANY(${by.states}::text[])`]),
-            ...(by.states.length > 0 && by.ids === noPlaces ? [] : [sql`e.place_id = ANY(${by.ids}::int[])`])
-          ])
-        }`
+        // The places are in other states; with OR the indexes alone could not answer.
+        return sql.join(" UNION ALL ", false)([
+          ...(by.states.length === 0
+            ? []
+            : [sql`SELECT ${columns} FROM directory_entries e WHERE e.state = ANY(${by.states}::text[])`]),
+          ...(by.states.length > 0 && by.ids === noPlaces
+            ? []
+            : [sql`SELECT ${columns} FROM directory_entries e WHERE e.place_id = ANY(${by.ids}::int[])`])
+        ])
       case "city":
         return sql`SELECT ${columns} FROM directory_entries e WHERE e.place_id = ANY(${placesOf(by)})`
       case "circle":
@@ -164,19 +167,24 @@ export const Conditions = (sql: Sql) => {
     sql`SELECT e.number, e.rank ${sql.join("", false)(columnsOf(sql, predicates))} FROM directory_entries e
       WHERE ${every(start)} ORDER BY e.rank, e.number LIMIT (SELECT 2147483647)`
 
-  /** The entries of an access path that satisfy the other predicates, with what their words are scored by. */
+  /** The rows of an access path that satisfy the other predicates. */
+  const rowsOf = (by: Predicate, others: ReadonlyArray<Predicate>, predicates: ReadonlyArray<Predicate>): Fragment =>
+    sql`SELECT e.* FROM (${accessPath(by, predicates)} OFFSET 0) e WHERE ${every(others.map(filter))}`
+
+  /** The entries of an access path that satisfy the other predicates, scored by their words. */
   const scoredBy = (words: WordsPredicate, by: Predicate, predicates: ReadonlyArray<Predicate>): Fragment => {
-    const others = predicates.filter((predicate) => predicate !== by && predicate !== words)
+    const others = predicates.filter((predicate) => predicate !== by && predicate._tag !== "words")
     if (by !== words || !isCheaperFromPostings(words)) {
-      const rows = sql`SELECT e.* FROM (${accessPath(by, predicates)} OFFSET 0) e WHERE ${every(others.map(filter))}`
-      return scored(sql, words, fromTerms(sql, words, rows))
+      return scored(sql, words, fromTerms(sql, words, rowsOf(by, others, predicates)))
     }
-    const rows = scored(sql, words, fromPostings(sql, words))
+    const { among } = words
+    if (among !== undefined) {
+      const rest = others.filter((predicate) => predicate !== among)
+      return scored(sql, words, fromPostings(sql, words, rowsOf(among, rest, rest)))
+    }
+    const rows = scored(sql, words, fromPostings(sql, words, undefined))
     return others.length === 0 ? rows : sql`SELECT s.* FROM (${rows} OFFSET 0) s
-      JOIN directory_entries e ON e.number = s.number
-      WHERE ${words.rarest === undefined ? sql`hits = ${words.spellings.length} AND` : sql``} ${
-      every(others.map(filter))
-    }`
+      JOIN directory_entries e ON e.number = s.number WHERE ${every(others.map(filter))}`
   }
 
   /**
@@ -184,7 +192,7 @@ export const Conditions = (sql: Sql) => {
    * required, those that have the most of them.
    */
   const matching = (by: Predicate, predicates: ReadonlyArray<Predicate>): Fragment => {
-    const words = predicates.find((predicate) => predicate._tag === "words")
+    const words = by._tag === "words" ? by : predicates.find((predicate) => predicate._tag === "words")
     const band = bandOf(sql, predicates)
     if (words === undefined) {
       return sql`matching AS MATERIALIZED (SELECT e.number, e.rank, ${band ?? sql`0`} AS band, 0 AS hits
@@ -194,9 +202,9 @@ export const Conditions = (sql: Sql) => {
     const byWords = scoredBy(words, by, predicates)
     const rows = band === undefined ? byWords : sql`SELECT s.number, s.rank, s.hits, ${band} AS band
       FROM (${byWords}) s JOIN directory_entries e ON e.number = s.number`
-    return words.rarest === undefined
-      ? sql`matching AS MATERIALIZED (SELECT * FROM (${rows}) s WHERE hits = ${words.spellings.length})`
-      : sql`candidates AS MATERIALIZED (SELECT * FROM (${rows}) s WHERE hits > 0), matching AS MATERIALIZED (
+    return words.least === "all"
+      ? sql`matching AS MATERIALIZED (${rows})`
+      : sql`candidates AS MATERIALIZED (${rows}), matching AS MATERIALIZED (
           SELECT * FROM candidates WHERE hits = (SELECT max(hits) FROM candidates)
         )`
   }

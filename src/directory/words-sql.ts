@@ -1,4 +1,5 @@
 import { type SqlClient, type Statement } from "@effect/sql"
+import { type Predicate } from "./search-sql.ts"
 import { type Spelling } from "./spelling.ts"
 
 type Sql = SqlClient.SqlClient
@@ -11,11 +12,12 @@ export interface WordsPredicate {
   readonly spellings: readonly [Spelling, ...ReadonlyArray<Spelling>]
   /** The words of the search that only order the results, at most `maxStopWords`, each with its number of listings. */
   readonly stopWords: ReadonlyArray<{ readonly id: number; readonly n: number }>
-  /**
-   * Undefined: an entry must have each word. A number: it must have as many of them as the best entry has; as an access
-   * path, entries with one of so many of the rarest words are read.
-   */
-  readonly rarest: number | undefined
+  /** How many of the words an entry must have: each of them, or as many as the best entry has, and at least so many. */
+  readonly least: "all" | 1 | 2
+  /** As an access path: entries with one of so many of the rarest words are read. */
+  readonly rarest: number
+  /** As an access path: only postings of entries that satisfy this too, which are read through its index. */
+  readonly among: Predicate | undefined
 }
 
 /** A search of more words than these is one for the rarest of them. */
@@ -55,20 +57,25 @@ const termMasks = ({ spellings, stopWords }: WordsPredicate): TermMasks => {
   }
 }
 
+const int = (sql: Sql, n: number): Fragment => sql.literal(String(n))
+
 /** What it costs to fetch an entry and look at its terms, relative to reading a posting. */
-const entryCost = 12
+export const entryCost = 12
 
 const sumOf = (all: ReadonlyArray<{ readonly n: number }>) => all.reduce((sum, { n }) => sum + n, 0)
 
+/** The number of postings of all words. */
+export const postingsOf = ({ spellings, stopWords }: WordsPredicate): number => sumOf(spellings) + sumOf(stopWords)
+
 /** What it costs to read the postings of all words, and to read the entries that have one of the rarest. */
-const costsOf = ({ rarest = 1, spellings, stopWords }: WordsPredicate) => ({
-  postings: sumOf(spellings) + sumOf(stopWords),
-  entries: entryCost * sumOf(spellings.slice(0, rarest))
+const costsOf = (words: WordsPredicate) => ({
+  postings: postingsOf(words),
+  entries: entryCost * sumOf(words.spellings.slice(0, words.rarest))
 })
 
 export const isCheaperFromPostings = (words: WordsPredicate): boolean => {
   const { entries, postings } = costsOf(words)
-  return postings <= entries
+  return words.among !== undefined || postings <= entries
 }
 
 /** The lower of the two, in postings. */
@@ -90,42 +97,57 @@ const maxStops = 99
  * beginnings, or with typos; then by the words of its name that were not asked for; then by the stop words it has.
  */
 export const scored = (sql: Sql, { spellings }: WordsPredicate, rows: Fragment): Fragment => {
-  const int = (n: number) => sql.literal(String(n))
-  const field = (mask: Fragment, n: number) => sql`(${mask} >> ${int(maxSpellings * n)} & ${int(allBits)})::int`
-  const count = (bits: Fragment) => sql`bit_count(${bits}::bit(${int(maxSpellings)}))::int`
+  const field = (mask: Fragment, n: number) =>
+    sql`(${mask} >> ${int(sql, maxSpellings * n)} & ${int(sql, allBits)})::int`
+  const count = (bits: Fragment) => sql`bit_count(${bits}::bit(${int(sql, maxSpellings)}))::int`
   const masks = [0, 1, 2].map((n) =>
-    sql`${field(sql`in_name`, n)} AS name_${int(n)}, ${field(sql`elsewhere`, n)} AS other_${int(n)}`
+    sql`${field(sql`in_name`, n)} AS name_${int(sql, n)}, ${field(sql`elsewhere`, n)} AS other_${int(sql, n)}`
   )
   /** The words at a level or better: elsewhere only those that are not in the name. */
-  const found = (level: 0 | 1 | 2) => sql`(name_${int(level)} | (other_${int(level)} & ~name_2))`
-  return sql`SELECT number, rank, hits, (${int(spellings.length)} - named) * ${int(worth.missing)} +
-        looseness * ${int(worth.looseness)} + greatest(0, word_count - named - stops) * ${int(worth.other)} +
-        ${int(maxStops)} - stops AS band
+  const found = (level: 0 | 1 | 2) => sql`(name_${int(sql, level)} | (other_${int(sql, level)} & ~name_2))`
+  return sql`SELECT number, rank, hits, (${int(sql, spellings.length)} - named) * ${int(sql, worth.missing)} +
+        looseness * ${int(sql, worth.looseness)} + greatest(0, word_count - named - stops) * ${int(sql, worth.other)} +
+        ${int(sql, maxStops)} - stops AS band
       FROM (
         SELECT number, rank, word_count, ${count(sql`name_2`)} AS named, ${count(found(2))} AS hits,
           CASE ${found(2)} WHEN ${found(0)} THEN 0 WHEN ${found(1)} THEN 1 ELSE 2 END AS looseness,
-          ${count(sql`(in_name >> ${int(maxSpellings * 3)})`)} AS stops
+          ${count(sql`(in_name >> ${int(sql, maxSpellings * 3)})`)} AS stops
         FROM (SELECT r.*, ${sql.csv(masks)} FROM (${rows}) r OFFSET 0) masks
       ) counted`
 }
 
-/** The masks of each entry that has one of the terms, from the postings alone. */
-export const fromPostings = (sql: Sql, words: WordsPredicate): Fragment =>
+/** Which groups of terms have enough of the words: of all others only this is computed. */
+const hasEnough = (sql: Sql, { least, spellings }: WordsPredicate): Fragment => {
+  const found = sql`((bit_or(in_name) | bit_or(elsewhere)) >> ${int(sql, maxSpellings * 2)} & ${int(sql, allBits)})`
+  switch (least) {
+    case "all":
+      return sql`${found} = ${int(sql, 2 ** spellings.length - 1)}`
+    case 2:
+      // Without its lowest bit something is left.
+      return sql`${found} & (${found} - 1) <> 0`
+    case 1:
+      return sql`${found} <> 0`
+  }
+}
+
+/** The masks of each entry that has enough of the words, from the postings alone; `among`: only of these numbers. */
+export const fromPostings = (sql: Sql, words: WordsPredicate, among: Fragment | undefined): Fragment =>
   sql`SELECT p.number, min(p.rank) AS rank, min(p.word_count) AS word_count, bit_or(in_name) AS in_name,
         bit_or(elsewhere) AS elsewhere
       FROM ${askedTerms(sql, words)}, LATERAL (
         SELECT p.* FROM directory_postings p WHERE p.term = asked.term OFFSET 0
-      ) p GROUP BY p.number`
+      ) p ${among === undefined ? sql`` : sql`JOIN (${among}) among ON among.number = p.number`}
+      GROUP BY p.number HAVING ${hasEnough(sql, words)}`
 
-/** The masks of rows (number, rank, word_count, terms). */
+/** The same of rows (number, rank, word_count, terms). */
 export const fromTerms = (sql: Sql, words: WordsPredicate, rows: Fragment): Fragment =>
   sql`SELECT e.number, min(e.rank) AS rank, min(e.word_count) AS word_count, bit_or(in_name) AS in_name,
         bit_or(elsewhere) AS elsewhere
       FROM (${rows}) e, unnest(e.terms) AS t(term) JOIN ${askedTerms(sql, words)} ON asked.term = t.term
-      GROUP BY e.number`
+      GROUP BY e.number HAVING ${hasEnough(sql, words)}`
 
 /** The numbers of the entries that have one of the rarest words. */
-export const numbersOf = (sql: Sql, { rarest = 1, spellings }: WordsPredicate): Fragment => {
+export const numbersOf = (sql: Sql, { rarest, spellings }: WordsPredicate): Fragment => {
   const ids = [...new Set(spellings.slice(0, rarest).flatMap(({ words }) => words.map(({ id }) => id)))]
   return sql`SELECT p.number FROM unnest(${[...ids, ...ids.map((id) => -id)]}::int[]) AS a(term), LATERAL (
       SELECT p.number FROM directory_postings p WHERE p.term = a.term OFFSET 0
@@ -133,19 +155,17 @@ export const numbersOf = (sql: Sql, { rarest = 1, spellings }: WordsPredicate): 
 }
 
 /**
- * The best entries for one word, and the total: a few of each of its terms, in the order of the postings. An entry that
- * has several of the terms counts by its best.
+ * The best entries for one word: a few of each of its terms, in the order of the postings. An entry that has several of the
+ * terms counts by its best. `inName`: only those that have it in their name, who come before all others.
  */
-export const bestPostings = (sql: Sql, words: WordsPredicate, count: number): Fragment => {
-  const [{ words: fitting }] = words.spellings
-  const terms = fitting.flatMap(({ id, level }) => [
-    { term: id, band: level * worth.looseness + maxStops, named: 1 },
-    { term: -id, band: worth.missing + level * worth.looseness + maxStops, named: 0 }
-  ])
+export const bestPostings = (sql: Sql, { spellings: [{ words }] }: WordsPredicate, inName: boolean, count: number) => {
+  const terms = words.flatMap(({ id, level }) => {
+    const band = level * worth.looseness + maxStops
+    const named = { term: id, band, named: 1 }
+    return inName ? [named] : [named, { term: -id, band: worth.missing + band, named: 0 }]
+  })
   return sql`SELECT number, min(band) AS band, min(rank) AS rank FROM (
-      SELECT p.number, p.rank, a.band + greatest(0, p.word_count - a.named) * ${
-    sql.literal(String(worth.other))
-  } AS band
+      SELECT p.number, p.rank, a.band + greatest(0, p.word_count - a.named) * ${int(sql, worth.other)} AS band
       FROM unnest(${terms.map(({ term }) => term)}::int[], ${terms.map(({ band }) => band)}::int[],
         ${terms.map(({ named }) => named)}::int[]) AS a(term, band, named),
       LATERAL (

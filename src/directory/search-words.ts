@@ -1,0 +1,110 @@
+import { Array as Arr, Effect } from "effect"
+import { choose } from "./access-path.ts"
+import { type DirectoryRepo, type FoundRow, type PageOptions } from "./DirectoryRepo.ts"
+import { type Predicate } from "./search-sql.ts"
+import { spellingOf } from "./spelling.ts"
+import { stopWords } from "./stop-words.ts"
+import { costOf, isCheaperFromPostings, maxSpellings, maxStopWords, type WordsPredicate } from "./words-sql.ts"
+
+/** One page of the rows that match, and how many match in all. */
+export interface SearchResult {
+  readonly rows: ReadonlyArray<FoundRow>
+  readonly total: number
+}
+
+/** The same, and how many of the words of a search the listings have. */
+interface FoundEntries extends SearchResult {
+  readonly hits: number
+}
+
+/**
+ * The words of the search that a listing has, with their spellings; stop words only where there is nothing else. When no
+ * listing has any of them, the whole name by trigrams.
+ */
+export const wordsPredicate = Effect.fnUntraced(function*(repo: DirectoryRepo, search: string) {
+  const candidates = yield* repo.candidates(search)
+  const content = candidates.filter(({ asked }) => !stopWords.has(asked))
+  const spellings = (content.length === 0 ? candidates : content)
+    .map(spellingOf)
+    .filter(({ n }) => n > 0)
+    .sort((a, b) => a.n - b.n || (a.asked < b.asked ? -1 : 1))
+    .slice(0, maxSpellings)
+  const others = candidates.filter((candidate) => content.length > 0 && !content.includes(candidate))
+    .flatMap(({ asked, counts, ids, words }) => {
+      const i = words.indexOf(asked)
+      return i < 0 ? [] : [{ id: ids[i]!, n: counts[i]! }]
+    })
+  return Arr.isNonEmptyReadonlyArray(spellings)
+    ? {
+      _tag: "words",
+      spellings,
+      stopWords: others.slice(0, maxStopWords),
+      least: "all",
+      rarest: 1,
+      among: undefined
+    } satisfies Predicate
+    : { _tag: "likeness", search } satisfies Predicate
+})
+
+/**
+ * The ways to look for words through their own index, the cheapest first: a listing has all of them, or lacks some of the
+ * rarest, or has two of them, or one.
+ */
+const attemptsFor = (words: WordsPredicate, isAlone: boolean): ReadonlyArray<WordsPredicate> => {
+  const count = words.spellings.length
+  if (count === 1) return [words]
+  const partly = Arr.range(2, count).map((rarest) => ({ ...words, least: 2 as const, rarest }))
+  const dearer = partly.filter((attempt) => !isCheaperFromPostings(attempt))
+  const complete = { ...words, rarest: count }
+  return [
+    // Without other filters the postings of all words answer at once.
+    ...(isAlone && isCheaperFromPostings(words) ? [] : [words]),
+    ...dearer,
+    { ...complete, least: 2 },
+    { ...complete, least: 1 }
+  ]
+}
+
+/** Whether no other listing can have more of the words than those found. */
+const isBest = ({ hits, total }: FoundEntries, { least, rarest, spellings: { length } }: WordsPredicate) =>
+  total > 0 && (least === "all" || hits > length - rarest)
+
+/** Stop words are not looked for when that costs more than to read so many postings. */
+const maxPostings = 30_000
+
+/** For one word without other filters. */
+const searchWord = Effect.fnUntraced(function*(repo: DirectoryRepo, words: WordsPredicate, page: PageOptions) {
+  const word = costOf(words) > maxPostings ? { ...words, stopWords: [] } : words
+  if (word.stopWords.length > 0 || page.after !== undefined) return yield* repo.indexScan(word, [word], page)
+  const inName = yield* repo.postingsScan(word, true, page.count)
+  return inName.rows.length === page.count ? inName : yield* repo.postingsScan(word, false, page.count)
+})
+
+/** Looks for words: for all of them, and when no listing has all, for as many as there are. */
+export const searchWords = Effect.fnUntraced(
+  function*(
+    repo: DirectoryRepo,
+    words: WordsPredicate,
+    accessPaths: Arr.NonEmptyReadonlyArray<Predicate>,
+    predicates: ReadonlyArray<Predicate>,
+    page: PageOptions
+  ) {
+    const isAlone = predicates.length === 1
+    if (isAlone && words.spellings.length === 1) return yield* searchWord(repo, words, page)
+    const others = accessPaths.filter((predicate) => predicate !== words)
+    const chosen = yield* choose(repo, accessPaths)
+    const attempts = Arr.isNonEmptyReadonlyArray(others)
+      ? [words, { ...words, least: 1 as const }].slice(0, words.spellings.length)
+      : attemptsFor(words, isAlone)
+    let found: FoundEntries = { rows: [], total: 0, hits: 0 }
+    for (const attempt of attempts) {
+      const path = chosen === words && attempt !== words && Arr.isNonEmptyReadonlyArray(others)
+        ? yield* choose(repo, others)
+        : chosen
+      const by = path._tag === "words" ? { ...attempt, among: path.among } : path
+      found = yield* repo.indexScan(by, predicates.map((one) => one === words ? attempt : one), page)
+      if (path === words ? isBest(found, attempt) : found.total > 0) return found
+    }
+    return found
+  }
+)
