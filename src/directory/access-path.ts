@@ -19,13 +19,17 @@ export const mostSelective = Effect.fnUntraced(
 const findCost = 6
 const rowCost = 1
 
-/** Words or another access path, or postings of the words among the entries of the other access path. */
+/**
+ * Words or another access path, or the postings of the words among the entries of the other access path. Where not all
+ * words are required the words alone do not do: which listings have the most depends on the others.
+ */
 const chooseForWords = Effect.fnUntraced(
   function*(repo: DirectoryRepo, words: WordsPredicate, others: Arr.NonEmptyReadonlyArray<Predicate>) {
     const { accessPath: among, rows } = yield* mostSelective(repo, others)
+    const alone = words.least === "all" ? costOf(words) + findCost * words.spellings[0].n : Infinity
     const costs = [
-      { by: words, cost: costOf(words) + findCost * words.spellings[0].n },
-      { by: { ...words, among }, cost: postingsOf(words) + (among._tag === "labels" ? findCost : rowCost) * rows },
+      { by: words, cost: alone },
+      { by: { ...words, among }, cost: postingsOf(words) + rowCost * rows },
       { by: among, cost: entryCost * rows }
     ] as const
     return Arr.min(costs, Order.mapInput(Order.number, ({ cost }: { readonly cost: number }) => cost)).by

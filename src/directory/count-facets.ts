@@ -20,20 +20,20 @@ export const countFacets = Effect.fnUntraced(function*(repo: DirectoryRepo, face
   if (located?.ids === noPlaces && located.states.length === 0) return none
   const places = located === undefined ? undefined : { _tag: "places", ...located } as const
   const words = search === undefined ? undefined : yield* wordsPredicate(repo, search)
-  const accessPaths = accessPathsOf(filters, places, words)
-  const predicates = [...accessPaths, ...labels, ...tierPredicate(filters)]
+  const accessPaths = accessPathsOf(filters, places)
+  const others = [...accessPaths, ...labels, ...tierPredicate(filters)]
   const [label] = labels
+  if (words !== undefined) {
+    const by = words._tag === "words" ? yield* choose(repo, [words, ...accessPaths]) : words
+    const found = yield* facets.ofMatching(by, [words, ...others])
+    if (found.total > 0 || words._tag !== "words") return found
+    const some = { ...words, least: 1, rarest: words.spellings.length } as const
+    return yield* facets.ofMatching(yield* choose(repo, [some, ...accessPaths]), [some, ...others])
+  }
   if (Arr.isNonEmptyReadonlyArray(accessPaths)) {
-    const found = yield* facets.ofMatching(yield* choose(repo, accessPaths), predicates)
-    if (found.total > 0 || words?._tag !== "words") return found
-    const some = { ...words, least: 1 as const, rarest: words.spellings.length }
-    const others = accessPaths.filter((predicate) => predicate !== words)
-    return yield* facets.ofMatching(
-      Arr.isNonEmptyReadonlyArray(others) ? yield* choose(repo, others) : some,
-      predicates.map((predicate) => predicate === words ? some : predicate)
-    )
+    return yield* facets.ofMatching(yield* choose(repo, accessPaths), others)
   }
   return label === undefined
     ? yield* facets.ofTier({ category: undefined, kind: undefined, tier })
-    : yield* facets.ofMatching(label, predicates)
+    : yield* facets.ofMatching(label, others)
 })

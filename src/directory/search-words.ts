@@ -80,31 +80,39 @@ const searchWord = Effect.fnUntraced(function*(repo: DirectoryRepo, words: Words
   return inName.rows.length === page.count ? inName : yield* repo.postingsScan(word, false, page.count)
 })
 
-/** Looks for words: for all of them, and when no listing has all, for as many as there are. */
+/** Without another access path: for all of the words, and when no listing has all, for as many as there are. */
+const searchByWords = Effect.fnUntraced(
+  function*(repo: DirectoryRepo, words: WordsPredicate, others: ReadonlyArray<Predicate>, page: PageOptions) {
+    let found: FoundEntries = { rows: [], total: 0, hits: 0 }
+    for (const attempt of attemptsFor(words, others.length === 0)) {
+      found = yield* repo.indexScan(attempt, [attempt, ...others], page)
+      if (isBest(found, attempt)) return found
+    }
+    return found
+  }
+)
+
+/**
+ * The listings that have the most of the words, of those that satisfy the other predicates; `accessPaths`: those of the
+ * other predicates whose index may be read.
+ */
 export const searchWords = Effect.fnUntraced(
   function*(
     repo: DirectoryRepo,
     words: WordsPredicate,
-    accessPaths: Arr.NonEmptyReadonlyArray<Predicate>,
-    predicates: ReadonlyArray<Predicate>,
+    accessPaths: ReadonlyArray<Predicate>,
+    others: ReadonlyArray<Predicate>,
     page: PageOptions
   ) {
-    const isAlone = predicates.length === 1
-    if (isAlone && words.spellings.length === 1) return yield* searchWord(repo, words, page)
-    const others = accessPaths.filter((predicate) => predicate !== words)
-    const chosen = yield* choose(repo, accessPaths)
-    const attempts = Arr.isNonEmptyReadonlyArray(others)
-      ? [words, { ...words, least: 1 as const }].slice(0, words.spellings.length)
-      : attemptsFor(words, isAlone)
-    let found: FoundEntries = { rows: [], total: 0, hits: 0 }
-    for (const attempt of attempts) {
-      const path = chosen === words && attempt !== words && Arr.isNonEmptyReadonlyArray(others)
-        ? yield* choose(repo, others)
-        : chosen
-      const by = path._tag === "words" ? { ...attempt, among: path.among } : path
-      found = yield* repo.indexScan(by, predicates.map((one) => one === words ? attempt : one), page)
-      if (path === words ? isBest(found, attempt) : found.total > 0) return found
+    if (others.length === 0 && words.spellings.length === 1) return yield* searchWord(repo, words, page)
+    if (accessPaths.length === 0) return yield* searchByWords(repo, words, others, page)
+    const some = { ...words, least: 1 as const }
+    let by = yield* choose(repo, [words, ...accessPaths])
+    if (by === words) {
+      const found = yield* repo.indexScan(words, [words, ...others], page)
+      if (found.total > 0 || words.spellings.length === 1) return found
+      by = yield* choose(repo, [some, ...accessPaths])
     }
-    return found
+    return yield* repo.indexScan(by._tag === "words" ? { ...by, least: 1 } : by, [some, ...others], page)
   }
 )

@@ -24,16 +24,14 @@ export const labelsPredicate = Effect.fnUntraced(function*(repo: DirectoryRepo, 
   return Option.map(ids, (ids): LabelsPredicate | undefined => ids.length === 0 ? undefined : { _tag: "labels", ids })
 })
 
-/** The predicates of a query that can be access paths, but for its labels. */
+/** The predicates of a query that can be access paths, but for its labels and words. */
 export const accessPathsOf = (
   { circle, city, location, sort }: Filters,
-  places: PlacesPredicate | undefined,
-  words: Predicate | undefined
+  places: PlacesPredicate | undefined
 ): ReadonlyArray<Predicate> => [
   ...(city === undefined ? [] : [{ _tag: "city", city, location } as const]),
   ...(places === undefined ? [] : [places]),
-  ...(circle === undefined ? [] : [{ _tag: "circle", circle, ranks: sort === "distance" } as const]),
-  ...(words === undefined ? [] : [words])
+  ...(circle === undefined ? [] : [{ _tag: "circle", circle, ranks: sort === "distance" } as const])
 ]
 
 const countKeyOf = ({ category, kind, tier }: Filters) => ({ category, kind, tier })
@@ -111,11 +109,10 @@ export const search = Effect.fnUntraced(
       ? undefined
       : { _tag: "places", ...located, elsewhere: elsewhere === undefined ? undefined : located.elsewhere } as const
     if (isCounted) return yield* searchCounted(repo, filters, labels, places, page)
-    const accessPaths = accessPathsOf(filters, places, words)
-    const predicates = [...accessPaths, ...(labels === undefined ? [] : [labels]), ...tierPredicate(filters)]
-    if (!Arr.isNonEmptyReadonlyArray(accessPaths)) return empty
-    return words?._tag === "words"
-      ? yield* searchWords(repo, words, accessPaths, predicates, page)
-      : yield* repo.indexScan(yield* choose(repo, accessPaths), predicates, page)
+    const accessPaths = accessPathsOf(filters, places)
+    const others = [...accessPaths, ...(labels === undefined ? [] : [labels]), ...tierPredicate(filters)]
+    if (words?._tag === "words") return yield* searchWords(repo, words, accessPaths, others, page)
+    const by = words ?? (Arr.isNonEmptyReadonlyArray(accessPaths) ? yield* choose(repo, accessPaths) : undefined)
+    return by === undefined ? empty : yield* repo.indexScan(by, words === undefined ? others : [words, ...others], page)
   }
 )
