@@ -2,7 +2,7 @@ import { savedToken } from "#src/cli/mcp/credentials.ts"
 import { callTool } from "#src/cli/mcp/operations.ts"
 import { outline, printable, renderResult } from "#src/cli/mcp/render.ts"
 import { TemplateType } from "#src/format/ReadyConfig.ts"
-import { textOf } from "#src/imports/decode.ts"
+import { decodeAtOnce } from "#src/imports/decode.ts"
 import { ImportMode } from "#src/imports/Import.ts"
 import { type Mappings } from "#src/imports/Mappings.ts"
 import { DryRun, Publication } from "#src/publishing/Publication.ts"
@@ -99,6 +99,11 @@ export const publishCommand = Command.make(
       const endpoint = `${url.replace(/\/$/, "")}/mcp`
       const token = yield* savedToken(endpoint)
       if (Option.isNone(token)) return yield* fail(`Log in first: berth login --url ${url}`)
+      const { encoding, isGuess, utf8 } = decodeAtOnce(bytes)
+      if (isGuess) {
+        yield* Console.error(`${basename(file)} is not in UTF-8 and was read as ${encoding}: check its accents`)
+      }
+      const content = utf8.toString("utf8")
       const call = (mappings: Mappings, more: { readonly dryRun?: true }) =>
         callTool({
           url: endpoint,
@@ -107,7 +112,7 @@ export const publishCommand = Command.make(
           args: [],
           arguments: {
             filename: basename(file),
-            content: textOf(bytes),
+            content,
             mappings,
             ...more,
             ...(hidden ? { visible: false } : {}),

@@ -7,6 +7,7 @@ import { ImportedCatalog } from "#src/businesses/ImportedCatalog.ts"
 import { now } from "#src/shared/now.ts"
 import { Effect, Option, Struct } from "effect"
 import { isDeepStrictEqual } from "node:util"
+import { inSpellingsOf } from "./categories.ts"
 import { ImportBuiltUpon, type ImportMode, ImportNotFound, PreviewExpired, PreviewNotFound } from "./Import.ts"
 import { type AuditRow, ImportsRepo } from "./ImportsRepo.ts"
 import { categoriesOf, type Plan } from "./plan.ts"
@@ -20,10 +21,10 @@ export class Imports extends Effect.Service<Imports>()("imports/Imports", {
     const catalog = yield* ImportedCatalog
     const { admitted, discard, preview, receive, sweep } = yield* Previews
 
-    const addCatalog = Effect.fn("Imports.addCatalog")(function*(businessId: string, importId: string, plan: Plan) {
-      const categories = categoriesOf(plan)
-      const existing = yield* repo.existingCategories(businessId, categories)
-      const missing = categories.filter((name) => !existing.has(name))
+    const addCatalog = Effect.fn("Imports.addCatalog")(function*(businessId: string, importId: string, planned: Plan) {
+      const existing = yield* repo.categories(businessId)
+      const plan = inSpellingsOf(existing, planned)
+      const missing = categoriesOf(plan).filter((name) => !existing.has(name))
       const sizes = yield* repo.sizes(businessId)
       // Checked again: the catalog may have grown since the preview.
       if (sizes.items + plan.items.length > mostItems) {

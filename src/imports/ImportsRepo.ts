@@ -57,14 +57,12 @@ export class ImportsRepo extends Effect.Service<ImportsRepo>()("imports/ImportsR
     const audit = maybe(AuditRow)((businessId: string, id: string) =>
       sql`SELECT * FROM import_audit WHERE id = ${id} AND business_id = ${businessId}`
     )
-    const existing = (table: "catalog_items" | "catalog_categories") => {
-      const find = many(Name)((businessId: string, names: ReadonlyArray<string>) =>
-        sql`SELECT DISTINCT name FROM ${sql(table)} WHERE business_id = ${businessId}
-            AND name = ANY(${names}::text[])`
-      )
-      return (businessId: string, names: ReadonlyArray<string>) =>
-        Effect.map(find(businessId, names), (rows) => new Set(rows))
-    }
+    const existingItems = many(Name)((businessId: string, names: ReadonlyArray<string>) =>
+      sql`SELECT DISTINCT name FROM catalog_items WHERE business_id = ${businessId} AND name = ANY(${names}::text[])`
+    )
+    const categoryNames = many(Name)((businessId: string) =>
+      sql`SELECT DISTINCT name FROM catalog_categories WHERE business_id = ${businessId} ORDER BY name`
+    )
     const ofAccount = (accountId: string) =>
       sql`business_id IN (SELECT b.id FROM businesses b JOIN projects p ON p.id = b.project_id
         WHERE p.account_id = ${accountId})`
@@ -96,8 +94,9 @@ export class ImportsRepo extends Effect.Service<ImportsRepo>()("imports/ImportsR
       sweep: (expiredBefore: Date) => run(sql`DELETE FROM import_previews WHERE expires_at < ${expiredBefore}`),
 
       /** Those of the names that the catalog has. */
-      existingItems: existing("catalog_items"),
-      existingCategories: existing("catalog_categories"),
+      existingItems: (businessId: string, names: ReadonlyArray<string>) =>
+        Effect.map(existingItems(businessId, names), (found) => new Set(found)),
+      categories: (businessId: string) => Effect.map(categoryNames(businessId), (found) => new Set(found)),
       sizes: one(Sizes)((businessId: string) =>
         sql`SELECT (SELECT count(*)::int FROM catalog_items WHERE business_id = ${businessId}) AS items,
           (SELECT count(*)::int FROM catalog_categories WHERE business_id = ${businessId}) AS categories`

@@ -13,6 +13,7 @@ import { RateLimit } from "#src/shared/RateLimit.ts"
 import { transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Clock, Duration, Effect, Option } from "effect"
+import { inSpellingsOf } from "./categories.ts"
 import { cooperatively } from "./cooperative.ts"
 import {
   FileTooLarge,
@@ -28,7 +29,7 @@ import {
 } from "./Import.ts"
 import { ImportsRepo, type NewPreview } from "./ImportsRepo.ts"
 import { ColumnsNotMapped } from "./Mappings.ts"
-import { categoriesOf, type Fault, type Plan, type Reading } from "./plan.ts"
+import { type Fault, type Plan, type Reading } from "./plan.ts"
 import { parserFor, read } from "./read.ts"
 import { fitToLimits } from "./room.ts"
 
@@ -86,7 +87,7 @@ export class Previews extends Effect.Service<Previews>()("imports/Previews", {
       const names = [...new Set(plan.items.map(({ name }) => name))]
       return {
         ...yield* repo.sizes(businessId),
-        existingCategories: yield* repo.existingCategories(businessId, categoriesOf(plan)),
+        existingCategories: yield* repo.categories(businessId),
         existing: yield* repo.existingItems(businessId, names)
       }
     })
@@ -98,7 +99,7 @@ export class Previews extends Effect.Service<Previews>()("imports/Previews", {
       mode: ImportMode
     ) {
       const { existing, ...catalog } = mode === "replace" ? emptyCatalog : yield* catalogOf(businessId, plan)
-      const fitting = fitToLimits(plan, catalog)
+      const fitting = fitToLimits(inSpellingsOf(catalog.existingCategories, plan), catalog)
       if (plan.items.length > 0 && fitting.plan.items.length === 0 && plan.business === null) {
         return yield* Invalid.field(
           "file",

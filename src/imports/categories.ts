@@ -1,3 +1,5 @@
+import { type Plan } from "./plan.ts"
+
 /** One name whatever its case, spacing and form of accents: `Mains` and ` mains `. */
 export const foldName = (name: string) => name.normalize("NFKC").toLowerCase().replace(/\s+/g, " ").trim()
 
@@ -16,4 +18,15 @@ export class Categories {
     if (isOther) this.#others.add(written)
     return { category, isOther }
   }
+}
+
+/** A plan with its categories as the catalog spells them: `mains` where there are `Mains`. */
+export const inSpellingsOf = (existing: ReadonlySet<string>, plan: Plan): Plan => {
+  const spellings = new Map([...existing].map((name) => [foldName(name), name]))
+  const items = plan.items.map((item) =>
+    item.category === null || existing.has(item.category)
+      ? item
+      : { ...item, category: spellings.get(foldName(item.category)) ?? item.category }
+  )
+  return { ...plan, items }
 }

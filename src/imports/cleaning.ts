@@ -18,9 +18,12 @@ const finish = (source: string, text: string): Cleaned => {
   }
 }
 
-/** One line of text: line breaks and tabs become spaces, other control characters are removed. */
+/** Soft hyphens, zero-width spaces, word joiners and byte order marks: programs leave them, and nobody sees them. */
+const unseen = /[\u00ad\u200b\u2060\ufeff]/g
+
+/** One line of text: line breaks and tabs become spaces, other control characters and those that nobody sees are removed. */
 export const cleanLine = (source: string): Cleaned =>
-  finish(source, source.replace(/[\t\n\r]/g, " ").replace(/\p{Cc}/gu, ""))
+  finish(source, source.replace(/[\t\n\r]/g, " ").replace(/\p{Cc}/gu, "").replace(unseen, ""))
 
 /** Text that may span lines. */
 export const cleanProse = (source: string): Cleaned => finish(source, source.replace(/(?![\t\n\r])\p{Cc}/gu, ""))

@@ -69,10 +69,10 @@ export function* decode(file: Uint8Array): Generator<void, Decoded> {
   return { encoding, isGuess: !isUnicode, utf8: Buffer.concat(pieces) }
 }
 
-/** The text of a file, all at once. */
-export const textOf = (file: Uint8Array) => {
+/** A file decoded all at once. */
+export const decodeAtOnce = (file: Uint8Array): Decoded => {
   const steps = decode(file)
   let step = steps.next()
   while (step.done !== true) step = steps.next()
-  return step.value.utf8.toString("utf8")
+  return step.value
 }

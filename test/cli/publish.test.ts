@@ -53,6 +53,13 @@ describeWhen(missingForApps, "berth publish", () => {
     expect(await total()).toBe(before)
   })
 
+  it("says which encoding it took a file for that is not in UTF-8", async () => {
+    const file = join(folder, "latin.csv")
+    writeFileSync(file, Buffer.from("name,price\nCr\u00e8me br\u00fbl\u00e9e,6.50\n", "latin1"))
+    const { code, err } = await publish([file, "--dry-run"])
+    expect([code, err]).toEqual([0, expect.stringMatching(/^latin.csv is not in UTF-8 and was read as windows-1252/)])
+  })
+
   it("--map says which column holds which field", async () => {
     const { code, err, out } = await publish([lossy, "--map", "Price (USD)=price"])
     expect([code, err, out]).toEqual([0, "", expect.stringMatching(/, 1 items\nImport {5}[0-9A-Z]{26}\n/)])

@@ -99,6 +99,26 @@ describe("a preview", () => {
     })
   })
 
+  it("puts its items into the catalog's categories, however it spells them, also one made since", async () => {
+    const { id } = await imported()
+    const content = "name,category\nStew, mains\nTea,DRINKS\nCake,Desserts\n"
+    const { preview_id, summary } = dataOf(await upload(owner, id, "a.csv", content))
+    expect(summary.categories_to_create).toEqual(["DRINKS", "Desserts"])
+    const { preview_id: other } = dataOf(await upload(owner, id, "a.csv", "name,category\nCola,Drinks\n"))
+    expect((await confirm(owner, id, other)).status).toBe(200)
+    expect((await confirm(owner, id, preview_id)).status).toBe(200)
+    const rows = await sql(
+      `SELECT i.name, c.name AS category FROM catalog_items i JOIN catalog_categories c ON c.id = i.category_id
+        WHERE i.business_id = $1 AND i.name IN ('Stew', 'Tea', 'Cake') ORDER BY 1`,
+      id
+    )
+    expect(rows.map(({ category, name }) => `${String(name)}: ${String(category)}`)).toEqual([
+      "Cake: Desserts",
+      "Stew: Mains",
+      "Tea: Drinks"
+    ])
+  })
+
   itLong("lives its hour: the 21st of a business is refused until one is confirmed, discarded or expired", async () => {
     const { id } = await newBusiness(owner)
     const shown: Array<string> = []

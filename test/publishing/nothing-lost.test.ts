@@ -78,10 +78,29 @@ describeWhen(missingForApps, "publishing loses nothing silently", () => {
     expect(await prices(businessId)).toEqual([])
   })
 
+  it("of a file with a profile is taken back too", async () => {
+    const owner = await berth.signUp()
+    const business = {
+      name: "Copper Ladle",
+      description: "Soups",
+      vertical: "restaurant",
+      website: "https://a.example"
+    }
+    const content = JSON.stringify({ version: "1.0", business, catalog_items: [{ name: "Soup", price: 6.5 }] })
+    const answer = await publish(owner, { filename: "menu.json", content })
+    expect([answer.status, answer.text]).toEqual([201, answer.text])
+    const { businessId, importId } = answer.body.data
+    expect(await revert(owner, businessId, importId)).toMatchObject({
+      status: 200,
+      body: { data: { removed_items: 1 } }
+    })
+    expect(await prices(businessId)).toEqual([])
+  })
+
   it("with the column ignored it goes live without prices", async () => {
     const owner = await berth.signUp()
     const answer = await publish(owner, { ...file, mappings: { "Price (USD)": "ignore" } })
-    expect(answer.status).toBe(201)
+    expect([answer.status, answer.text]).toEqual([201, answer.text])
     expect(await prices(answer.body.data.businessId)).toEqual([{ price_cents: null }])
   })
 
