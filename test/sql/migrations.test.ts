@@ -46,8 +46,8 @@ describe("migrations", () => {
       yield* Effect.provide(
         ask(`INSERT INTO users (id, email, password_hash) VALUES ('u', 'u@example.com', '');
           INSERT INTO projects (id, account_id, name, slug) VALUES ('p', 'u', 'P', 'p');
-          INSERT INTO businesses (id, project_id, name, slug, industry, template_type)
-            VALUES ('b', 'p', 'B', 'b', 'bakery', 'retail');
+          INSERT INTO businesses (id, project_id, name, slug, industry, template_type, zip, country)
+            VALUES ('b', 'p', 'B', 'b', 'bakery', 'retail', '80202-1234', 'USA');
           INSERT INTO listings (id, business_id, name, description, business_name, business_slug, industry, template_type,
             city, state, tier, verification_tier, status, categories)
             VALUES ('l', 'b', 'Crumb Hall', '', 'B', 'b', 'bakery', 'retail', 'Suva', 'Fiji', 'basic', 0, 'active', '{Bread}');
@@ -78,6 +78,13 @@ describe("migrations", () => {
         counted: 1
       }
       assert.deepStrictEqual(yield* Effect.provide(found, on(url)), [entry])
+      const [place] = yield* Effect.provide(
+        ask(
+          "SELECT l.latitude::int AS latitude, is_place_approximate, cell IS NOT NULL AS on_map FROM listings l, directory_entries"
+        ),
+        on(url)
+      )
+      assert.deepStrictEqual(place, { latitude: 40, isPlaceApproximate: true, onMap: true })
       // And follows from there on; what happened is kept.
       yield* Effect.provide(statement("DELETE FROM businesses"), on(url))
       assert.deepStrictEqual(yield* Effect.provide(found, on(url)), [])
