@@ -13,6 +13,7 @@ import jobs from "#sql/migrations/0012_jobs.ts"
 import listingCategories from "#sql/migrations/0013_listing_categories.ts"
 import directoryWords from "#sql/migrations/0014_directory_words.ts"
 import replacedCatalogs from "#sql/migrations/0015_replaced_catalogs.ts"
+import hubKeys from "#sql/migrations/0016_hub_keys.ts"
 import { type SqlClient } from "@effect/sql"
 import { type Effect } from "effect"
 
@@ -35,5 +36,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0012_jobs": jobs,
   "0013_listing_categories": listingCategories,
   "0014_directory_words": directoryWords,
-  "0015_replaced_catalogs": replacedCatalogs
+  "0015_replaced_catalogs": replacedCatalogs,
+  "0016_hub_keys": hubKeys
 }

@@ -5,6 +5,7 @@ import { Billing } from "./billing/Billing.ts"
 import { BusinessesLive } from "./businesses/Live.ts"
 import { DeploymentsLive } from "./deployments/Live.ts"
 import { DirectoryLive } from "./directory/Live.ts"
+import { HubLive } from "./hub/Live.ts"
 import { ImagesLive } from "./images/Live.ts"
 import { ImportsLive } from "./imports/Live.ts"
 import { JobsLive } from "./jobs/Live.ts"
@@ -25,6 +26,7 @@ import { UsageLive } from "./usage/Live.ts"
 export const ServicesLive = PublishingLive.pipe(
   Layer.provideMerge(DeploymentsLive),
   Layer.provideMerge(ImportsLive),
+  Layer.provideMerge(HubLive),
   Layer.provideMerge(DirectoryLive),
   Layer.provideMerge(OAuthLive),
   Layer.provideMerge(BusinessesLive),

@@ -22,6 +22,7 @@ import { directoryTools } from "./directory.ts"
 import { environmentTools } from "./environment.ts"
 import { grantTools } from "./grants.ts"
 import { serveGuides } from "./guides.ts"
+import { hubTools } from "./hub.ts"
 import { importTools } from "./imports.ts"
 import { projectTools } from "./projects.ts"
 import { publishingTools } from "./publishing.ts"
@@ -87,6 +88,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
       ...(yield* deploymentTools),
       ...(yield* clientTools),
       ...(yield* businessTools),
+      ...(yield* hubTools),
       ...(yield* importTools),
       ...(yield* catalogTools),
       ...(yield* verificationTools),

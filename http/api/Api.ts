@@ -9,6 +9,7 @@ import { DirectoryApi } from "#http/api/directory/Api.ts"
 import { EnvironmentApi } from "#http/api/environment/Api.ts"
 import { GrantsApi } from "#http/api/grants/Api.ts"
 import { HealthApi } from "#http/api/health/Api.ts"
+import { HubKeysApi } from "#http/api/hub-keys/Api.ts"
 import { ImportsApi } from "#http/api/imports/Api.ts"
 import { ProjectsApi } from "#http/api/projects/Api.ts"
 import { PublishingApi } from "#http/api/publishing/Api.ts"
@@ -38,6 +39,7 @@ export class Api extends HttpApi.make(apiName)
   .add(ReadyConfigApi)
   .add(DirectoryApi)
   .add(RegistryApi)
+  .add(HubKeysApi)
   .annotate(OpenApi.Title, "Berth")
   .annotate(OpenApi.Version, version)
   .annotate(OpenApi.Transform, describeActualResponses)

@@ -13,6 +13,7 @@ import { DirectoryHandlers } from "./directory/Handlers.ts"
 import { EnvironmentHandlers } from "./environment/Handlers.ts"
 import { GrantsHandlers } from "./grants/Handlers.ts"
 import { HealthHandlers } from "./health/Handlers.ts"
+import { HubKeysHandlers } from "./hub-keys/Handlers.ts"
 import { ImportsHandlers } from "./imports/Handlers.ts"
 import { TemplatesRoutes } from "./imports/templates.ts"
 import { OAuthRoutes } from "./oauth/endpoints.ts"
@@ -45,6 +46,7 @@ export const ApiLive = HttpApiBuilder.api(Api).pipe(
     PublishingHandlers,
     ReadyConfigHandlers,
     RegistryHandlers,
+    HubKeysHandlers,
     ServersHandlers,
     VerificationHandlers
   ]),

@@ -27,6 +27,8 @@ export const requireActor = Effect.flatMap(CurrentCaller, (caller) => {
       return Effect.succeed(caller.actor)
     case "Rejected":
       return Effect.fail(caller.error)
+    case "Refused":
+      return Effect.die(caller.error)
     case "Machine":
     case "Anonymous":
       return Effect.fail(

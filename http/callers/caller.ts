@@ -4,6 +4,8 @@ import { Accounts, sessionPrefix } from "#src/accounts/Accounts.ts"
 import { type Actor } from "#src/accounts/CurrentActor.ts"
 import { Forbidden, Unauthorized } from "#src/accounts/Policy.ts"
 import { CurrentSettings, type Settings } from "#src/config/Settings.ts"
+import { type HubQuotaExceeded } from "#src/hub/HubKey.ts"
+import { hubKeyPrefix, HubKeys } from "#src/hub/HubKeys.ts"
 import { Introspection, type Machine } from "#src/oauth/Introspection.ts"
 import { PlatformTokens } from "#src/oauth/PlatformTokens.ts"
 import { ApiKeys } from "#src/projects/ApiKeys.ts"
@@ -15,6 +17,8 @@ import { Context, Effect, Option } from "effect"
 export type Caller =
   | { readonly _tag: "Authenticated"; readonly actor: Actor }
   | { readonly _tag: "Rejected"; readonly error: Unauthorized | Forbidden }
+  /** The error is the answer, also where anybody may ask (http/front/front-door.ts). */
+  | { readonly _tag: "Refused"; readonly error: Unauthorized | HubQuotaExceeded }
   | { readonly _tag: "Anonymous" }
   /** A hosted server, for introspection (RFC 7662 §2.1) and its own configuration only. */
   | { readonly _tag: "Machine"; readonly machine: Machine }
@@ -42,11 +46,13 @@ const sameOrigin = (headers: Headers.Headers, settings: Settings) => {
     : ownOrigins.includes(origin) || settings.allowedOrigins.includes(origin)
 }
 
+const notValid = new Unauthorized({ reason: "The credential is not valid: unknown, expired or revoked" })
+
 const callerOf = (actor: Option.Option<Actor>): Caller =>
   Option.match(actor, {
     onNone: () => ({
       _tag: "Rejected",
-      error: new Unauthorized({ reason: "The credential is not valid: unknown, expired or revoked" })
+      error: notValid
     }),
     onSome: (actor) => ({ _tag: "Authenticated", actor })
   })
@@ -55,12 +61,15 @@ const callerOf = (actor: Option.Option<Actor>): Caller =>
 export const anonymous: Effect.Effect<Caller> = Effect.succeed({ _tag: "Anonymous" })
 const invalidCredential: Effect.Effect<Caller> = Effect.succeed(callerOf(Option.none()))
 
+const takesHubKeys = (credential: Traits["credential"]) => credential === "hub" || credential === "mcp"
+
 /** Makes the function that identifies the sender of a request, by Bearer first, then by cookie. */
 export const makeIdentify = Effect.gen(function*() {
   const settings = yield* CurrentSettings
   const accounts = yield* Accounts
   const keys = yield* ApiKeys
   const tokens = yield* PlatformTokens
+  const hubKeys = yield* HubKeys
   const introspection = yield* Introspection
   const sessionCookie = cookieName(settings)
 
@@ -70,11 +79,22 @@ export const makeIdentify = Effect.gen(function*() {
     return credential === "mcp" && token.includes(".") ? tokens.authenticate(token) : keys.authenticate(token)
   }
 
+  /** A request with a hub key that is not valid is not answered as an anonymous one. */
+  const byHubKey = (key: string): Effect.Effect<Caller> =>
+    hubKeys.authenticate(key).pipe(
+      Effect.flatMap(Option.match({ onNone: () => notValid, onSome: Effect.succeed })),
+      Effect.match({
+        onFailure: (error): Caller => ({ _tag: "Refused", error }),
+        onSuccess: (actor): Caller => ({ _tag: "Authenticated", actor })
+      })
+    )
+
   const byBearer = (request: HttpServerRequest.HttpServerRequest, credential: Traits["credential"]) => {
     const token = bearerOf(request.headers)
     // Of two headers Node uses the first, and a proxy in front perhaps the other.
     const isOnly = timesSent(NodeHttpServerRequest.toIncomingMessage(request), "authorization") === 1
     if (token === undefined || !isOnly) return invalidCredential
+    if (takesHubKeys(credential) && token.startsWith(hubKeyPrefix)) return byHubKey(token)
     if (credential !== "machine") return Effect.map(actorOf(token, credential), callerOf)
     return Effect.map(
       introspection.authenticate(token),
@@ -88,6 +108,8 @@ export const makeIdentify = Effect.gen(function*() {
   return (request: HttpServerRequest.HttpServerRequest, { credential }: Traits): Effect.Effect<Caller> => {
     const { headers } = request
     if (headers["authorization"] !== undefined) return byBearer(request, credential)
+    const hubKey = takesHubKeys(credential) ? headers["x-api-key"] : undefined
+    if (hubKey !== undefined) return byHubKey(hubKey)
     const cookie = headers["cookie"] === undefined ? undefined : request.cookies[sessionCookie]
     if (cookie === undefined || cookie === "") return anonymous
     if (mutates(request.method) && !sameOrigin(headers, settings)) {

@@ -1,7 +1,8 @@
 import { type Traits } from "#http/traits/Traits.ts"
+import { requestsPerDay } from "#src/plans/HubTier.ts"
 import { plans } from "#src/plans/Plan.ts"
 import { addressBucket } from "#src/shared/client-address.ts"
-import { type RateLimitRule } from "#src/shared/RateLimit.ts"
+import { type RateLimitRule, type RateLimitState } from "#src/shared/RateLimit.ts"
 import { type Caller } from "./caller.ts"
 
 export type RateBuckets = readonly [RateLimitRule, ...ReadonlyArray<RateLimitRule>]
@@ -36,13 +37,23 @@ const bucketsOfCaller = (caller: Caller, address: string): RateBuckets => {
   return credential.kind === "key" ? [account, perMinute(`key:${credential.id}`, limit)] : [account]
 }
 
+/** A hub key has its requests a day, counted with its authentication, and no other limit. */
+export const rateOfHubKey = (caller: Caller): RateLimitState | undefined => {
+  if (caller._tag !== "Authenticated" || caller.actor.credential.kind !== "hub") return undefined
+  const { resetAt, tier, usedToday } = caller.actor.credential
+  const limit = requestsPerDay[tier]
+  return { limit, remaining: limit - usedToday, resetAt, allowed: true, retryAfterSeconds: 0 }
+}
+
 /** The buckets that a request counts in. */
 export const rateBuckets = (
   method: string,
   { credential, rate }: Traits,
   caller: Caller,
-  address: string
+  address: string,
+  hubRateLimit: number
 ): RateBuckets => {
+  if (rate === "hub") return [perMinute(`hub:${addressBucket(address)}`, hubRateLimit)]
   if (rate === "directory" && reads(method)) return [directoryBucket(address)]
   if (rate === "discovery" && (reads(method) || method === "OPTIONS")) return [discoveryBucket(address)]
   // The response will be a 401 that says where to get a token.

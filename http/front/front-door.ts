@@ -4,7 +4,7 @@ import { errorResponse, failureOf } from "#http/answers/errors.ts"
 import { StandardHeaders } from "#http/answers/StandardHeaders.ts"
 import { anonymous, type Caller, CurrentCaller, type Identify } from "#http/callers/caller.ts"
 import { machineBehind } from "#http/callers/machine-caller.ts"
-import { rateBuckets } from "#http/callers/rate-buckets.ts"
+import { rateBuckets, rateOfHubKey } from "#http/callers/rate-buckets.ts"
 import { type RouteTable } from "#http/traits/route-table.ts"
 import { CurrentRoute, type Route, type Traits } from "#http/traits/Traits.ts"
 import { type Settings } from "#src/config/Settings.ts"
@@ -17,6 +17,7 @@ import { type RateLimit, type RateLimitState } from "#src/shared/RateLimit.ts"
 import { type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Cause, Context, Effect, FiberRef, HashMap, Option } from "effect"
+import { deprecationHeaders } from "./deprecation.ts"
 import { type observer } from "./observe.ts"
 
 const requestIdPattern = /^[\w.:-]{8,128}$/
@@ -99,6 +100,7 @@ export const frontDoor =
         const headersOf = ({ limit, remaining, resetAt }: Pick<RateLimitState, "limit" | "remaining" | "resetAt">) => ({
           ...security,
           ...readableHeaders(request.method, traits),
+          ...deprecationHeaders(route, request.url),
           "x-request-id": requestId,
           "x-ratelimit-limit": String(limit),
           "x-ratelimit-remaining": String(remaining),
@@ -115,14 +117,22 @@ export const frontDoor =
             )
           )
 
+        const rateOf = (caller: Caller) => {
+          const known = rateOfHubKey(caller)
+          if (known !== undefined) return Effect.succeed(known)
+          const buckets = rateBuckets(request.method, traits, caller, address, settings.hubRateLimit)
+          return traits.rate === "hub" ? limits.consume(...buckets) : limits.consumeOrPass(...buckets)
+        }
+
         const admit = (caller: Caller) =>
-          Effect.flatMap(limits.consumeOrPass(...rateBuckets(request.method, traits, caller, address)), (rate) => {
+          Effect.flatMap(rateOf(caller), (rate) => {
             const headers = headersOf(rate)
             if (!rate.allowed && !skipsRateLimit(request.method, route)) {
               return Effect.succeed(withHeaders(failed(tooMany(request.method, traits, rate)), headers))
             }
+            const answered = caller._tag === "Refused" ? Effect.fail(caller.error) : app
             return enter(contextOf(caller, headers)).pipe(
-              Effect.zipRight(Effect.catchAllCause(app, answer)),
+              Effect.zipRight(Effect.catchAllCause(answered, answer)),
               Effect.map((response) => withHeaders(response, headers))
             )
           })

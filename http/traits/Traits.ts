@@ -8,10 +8,16 @@ export interface Traits {
   readonly failure: "json" | "page"
   /** The kind of body, if any. `message`: JSON-RPC, whose errors are reported only after the credential check. */
   readonly body: "json" | "form" | "file" | "message"
-  /** `mcp`: access tokens count, too. `machine`: only the token that the platform shares with a hosted server. */
-  readonly credential: "account" | "mcp" | "machine"
-  /** The rate limit that applies (contract: "Limits"); `discovery`: documents that clients read to get a token. */
-  readonly rate: "caller" | "directory" | "discovery"
+  /**
+   * `hub`: hub keys count, too. `mcp`: hub keys and access tokens. `machine`: only the token that the platform shares
+   * with a hosted server.
+   */
+  readonly credential: "account" | "hub" | "mcp" | "machine"
+  /**
+   * The rate limit that applies (contract: "Limits"); `discovery`: documents that clients read to get a token. `hub`: by
+   * address; without its counters the request is rejected.
+   */
+  readonly rate: "caller" | "directory" | "discovery" | "hub"
   /** A probe is answered in time, without authentication and rate limit. */
   readonly probe: boolean
   /** A page of any origin may read it: the response is the same for everybody (Fetch standard, CORS protocol). */
@@ -22,6 +28,8 @@ export interface Traits {
   readonly strictQuery: boolean
   /** Hosted servers may request it from inside their machines (docs/decisions/what-a-machine-reaches.md). */
   readonly forMachines: boolean
+  /** The path that takes its place; until then it is deprecated (RFC 9745, RFC 8594). Parameters by name. */
+  readonly successor: string | undefined
   /** It always rejects requests: `Allow` does not name its method. */
   readonly alwaysRejects: boolean
 }
@@ -37,6 +45,7 @@ export const defaults: Traits = {
   idempotency: "none",
   strictQuery: false,
   forMachines: false,
+  successor: undefined,
   alwaysRejects: false
 }
 

@@ -67,6 +67,8 @@ export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {
           ? { type: "session" as const, expiresAt: credential.expiresAt }
           : credential.kind === "oauth"
           ? { type: "oauth" as const, clientId: credential.id, scopes: [...credential.scopes] }
+          : credential.kind === "hub"
+          ? { type: "hub" as const, id: credential.id, tier: credential.tier }
           : {
             type: "key" as const,
             id: credential.id,

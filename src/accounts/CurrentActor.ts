@@ -1,3 +1,4 @@
+import { type HubTier } from "#src/plans/HubTier.ts"
 import { type PlanName } from "#src/plans/Plan.ts"
 import { Context, Schema } from "effect"
 
@@ -39,6 +40,14 @@ export type Credential =
     readonly id: string
     readonly familyId: string
     readonly scopes: ReadonlySet<GrantedScope>
+  }
+  /** For the hub's reads only. `usedToday`: with this request; `resetAt`: midnight UTC, in Unix seconds. */
+  | {
+    readonly kind: "hub"
+    readonly id: string
+    readonly tier: HubTier
+    readonly usedToday: number
+    readonly resetAt: number
   }
 
 export interface Actor {

@@ -32,6 +32,7 @@ export type Needs = ReadonlyArray<Scope> | "session" | "anybody"
 /** Whether a credential is enough. A session always is; an OAuth client with the scope `account` counts as one. */
 export const mayDo = ({ credential }: Actor, needs: Needs) => {
   if (credential.kind === "session" || needs === "anybody") return true
+  if (credential.kind === "hub") return false
   if (needs !== "session") return needs.some((scope) => (credential.scopes as ReadonlySet<Scope>).has(scope))
   return credential.kind === "oauth" && credential.scopes.has(accountScope)
 }
@@ -44,7 +45,12 @@ const lacks = ({ credential }: Actor, scopes: ReadonlyArray<GrantedScope>) =>
 
 /** A session, or a key or client with one of the scopes. */
 export const anyScope = (...scopes: ReadonlyArray<Scope>): Policy<Forbidden> =>
-  Effect.flatMap(CurrentActor, (actor) => mayDo(actor, scopes) ? Effect.void : lacks(actor, scopes))
+  Effect.flatMap(CurrentActor, (actor) => {
+    if (mayDo(actor, scopes)) return Effect.void
+    return actor.credential.kind === "hub"
+      ? Effect.fail(new Forbidden({ reason: "A hub key can't do this; use a platform API key or log in" }))
+      : lacks(actor, scopes)
+  })
 
 /** For operations that the contract marks session only: a platform key gets 401. */
 export const sessionOnly: Policy<Unauthorized | Forbidden> = Effect.gen(function*() {

@@ -1,3 +1,4 @@
+import { HubTier } from "#src/plans/HubTier.ts"
 import { PlanName } from "#src/plans/Plan.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { characters, Input, Name, optional, Text, Timestamp } from "#src/shared/text.ts"
@@ -64,7 +65,8 @@ export const Me = Schema.Struct({
       type: Schema.Literal("oauth"),
       clientId: Schema.String,
       scopes: Schema.Array(Schema.String)
-    })
+    }),
+    Schema.Struct({ type: Schema.Literal("hub"), id: Schema.String, tier: HubTier })
   )
 })
 

@@ -40,6 +40,10 @@ export interface Settings {
   readonly smsDailyLimit: number
   /** Allow-list of calling codes (`+1`) for messages; empty allows all. */
   readonly smsCountries: ReadonlyArray<string>
+  /** Requests a minute that an IP address may send to the hub without a hub key. */
+  readonly hubRateLimit: number
+  /** The highest tier of hub keys that accounts may make. */
+  readonly hubMaxTier: "explorer" | "builder" | "partner"
   readonly logLevel: LogLevel.LogLevel
   /** Whether each request has a line in the log. */
   readonly accessLog: boolean
@@ -87,6 +91,8 @@ const read = Effect.gen(function*() {
     smsUrl: yield* setting("SMS_URL", kinds.smsUrl),
     smsDailyLimit: yield* settingOr("SMS_DAILY_LIMIT", kinds.count, 500),
     smsCountries: yield* settings("SMS_COUNTRIES", kinds.callingCode),
+    hubRateLimit: yield* settingOr("HUB_RATE_LIMIT", kinds.count, 60),
+    hubMaxTier: yield* settingOr("HUB_MAX_TIER", oneOf("explorer", "builder", "partner"), "partner"),
     logLevel: yield* settingOr("LOG_LEVEL", kinds.logLevel, LogLevel.Info),
     accessLog: (yield* settingOr("ACCESS_LOG", oneOf("on", "off"), "off")) === "on",
     otlpEndpoint: yield* setting("OTEL_EXPORTER_OTLP_ENDPOINT", kinds.url),

@@ -4,9 +4,10 @@ import { SqlClient, type Statement } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"
 import { type CountKey, DirectoryCounts, totalOf } from "./DirectoryCounts.ts"
 import { type Location } from "./location.ts"
-import { Conditions, type Key, type Predicate, worstRank } from "./search-sql.ts"
+import { type Predicate, type WordsPredicate } from "./predicates.ts"
+import { Conditions, type Key, worstRank } from "./search-sql.ts"
 import { minLengthForOneTypo, minLengthForTwoTypos } from "./spelling.ts"
-import { bestPostings, numbersOf, type WordsPredicate } from "./words-sql.ts"
+import { bestPostings, numbersOf } from "./words-sql.ts"
 
 /** A listing as the public sees it, and its band in the ranking. */
 export const FoundRow = Schema.Struct({

@@ -3,7 +3,8 @@ import { SqlClient, type Statement } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { type CountKey, DirectoryCounts } from "./DirectoryCounts.ts"
 import { type Facets } from "./Facets.ts"
-import { Conditions, type Predicate } from "./search-sql.ts"
+import { type Predicate } from "./predicates.ts"
+import { Conditions } from "./search-sql.ts"
 
 const maxValues = 50
 

@@ -1,7 +1,7 @@
 import { Array as Arr, Effect, Order } from "effect"
 import { type DirectoryRepo } from "./DirectoryRepo.ts"
-import { type Predicate } from "./search-sql.ts"
-import { costOf, entryCost, postingsOf, type WordsPredicate } from "./words-sql.ts"
+import { type Predicate, type WordsPredicate } from "./predicates.ts"
+import { costOf, entryCost, postingsOf } from "./words-sql.ts"
 
 /** The access path of the fewest rows, and how many. */
 export const mostSelective = Effect.fnUntraced(

@@ -1,23 +1,9 @@
 import { type SqlClient, type Statement } from "@effect/sql"
 import { type Circle } from "./DirectoryQuery.ts"
 import { type CityInState, type Location } from "./location.ts"
+import { type Predicate, type WordsPredicate } from "./predicates.ts"
 import { cellsOf, chordSquared, onSphere } from "./sphere.ts"
-import { fromPostings, fromTerms, isCheaperFromPostings, numbersOf, scored, type WordsPredicate } from "./words-sql.ts"
-
-/** One condition of a search. Each can be the access path too: its index finds the rows that satisfy it. */
-export type Predicate =
-  /** Places and whole states. The ids stay a PostgreSQL array literal, `{1,2}`: there may be thousands. */
-  | { readonly _tag: "places"; readonly ids: string; readonly states: ReadonlyArray<string> }
-  /** The places of a city; with a location, only those that match it too. */
-  | { readonly _tag: "city"; readonly city: string; readonly location: Location | undefined }
-  /** `ranks`: the nearest come first. */
-  | { readonly _tag: "circle"; readonly circle: Circle; readonly ranks: boolean }
-  | WordsPredicate
-  /** The whole name by trigrams, when a word of the search has no spelling in the vocabulary. */
-  | { readonly _tag: "likeness"; readonly search: string }
-  /** A category, a template type or industry; an entry must have all of these labels. */
-  | { readonly _tag: "labels"; readonly ids: ReadonlyArray<number> }
-  | { readonly _tag: "tier"; readonly tier: number }
+import { fromPostings, fromTerms, isCheaperFromPostings, numbersOf, scored } from "./words-sql.ts"
 
 /** The sort key of the last row of a page. */
 export interface Key {

@@ -1,10 +1,10 @@
 import { Array as Arr, Effect } from "effect"
 import { choose } from "./access-path.ts"
 import { type DirectoryRepo, type FoundRow, type PageOptions } from "./DirectoryRepo.ts"
-import { type Predicate } from "./search-sql.ts"
+import { type Predicate, type WordsPredicate } from "./predicates.ts"
 import { spellingOf } from "./spelling.ts"
 import { stopWords } from "./stop-words.ts"
-import { costOf, isCheaperFromPostings, maxSpellings, maxStopWords, type WordsPredicate } from "./words-sql.ts"
+import { costOf, isCheaperFromPostings, maxSpellings, maxStopWords } from "./words-sql.ts"
 
 /** One page of the rows that match, and how many match in all. */
 export interface SearchResult {

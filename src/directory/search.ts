@@ -2,7 +2,8 @@ import { Array as Arr, Effect, Option } from "effect"
 import { choose, mostSelective } from "./access-path.ts"
 import { type Filters } from "./DirectoryQuery.ts"
 import { type DirectoryRepo, type PageOptions } from "./DirectoryRepo.ts"
-import { noPlaces, type Predicate } from "./search-sql.ts"
+import { type Predicate } from "./predicates.ts"
+import { noPlaces } from "./search-sql.ts"
 import { type SearchResult, searchWords, wordsPredicate } from "./search-words.ts"
 
 type PlacesPredicate = Extract<Predicate, { readonly _tag: "places" }>

@@ -1,24 +1,8 @@
 import { type SqlClient, type Statement } from "@effect/sql"
-import { type Predicate } from "./search-sql.ts"
-import { type Spelling } from "./spelling.ts"
+import { type WordsPredicate } from "./predicates.ts"
 
 type Sql = SqlClient.SqlClient
 type Fragment = Statement.Fragment
-
-/** The words of a search (docs/decisions/search-rule.md). */
-export interface WordsPredicate {
-  readonly _tag: "words"
-  /** The rarest first, at most `maxSpellings`. */
-  readonly spellings: readonly [Spelling, ...ReadonlyArray<Spelling>]
-  /** The words of the search that only order the results, at most `maxStopWords`, each with its number of listings. */
-  readonly stopWords: ReadonlyArray<{ readonly id: number; readonly n: number }>
-  /** How many of the words an entry must have: each of them, or as many as the best entry has, and at least so many. */
-  readonly least: "all" | 1 | 2
-  /** As an access path: entries with one of so many of the rarest words are read. */
-  readonly rarest: number
-  /** As an access path: only postings of entries that satisfy this too, which are read through its index. */
-  readonly among: Predicate | undefined
-}
 
 /** A search of more words than these is one for the rarest of them. */
 export const maxSpellings = 12

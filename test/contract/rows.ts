@@ -138,7 +138,16 @@ export const rows = {
     "GET /v1/hub/composites → composites computed now",
     "GET /v1/hub/composites/browse → public composites only",
     "composites: create, list own, update, delete, promote, SKILL.md",
-    "POST, GET, DELETE /api/v1/hub/keys are deprecated aliases"
+    "POST, GET, DELETE /api/v1/hub/keys are deprecated aliases",
+    "hub key: key of the shape hub_live_<random>, shown once, and meta with the contract's fields",
+    "hub key list: active keys only, oldest first, at most 100",
+    "create hub key: 422 validation_error, tier not in the three tiers",
+    "revoke hub key: 404 not_found, missing or not owned; 409 conflict, already revoked",
+    "hub: 401 unauthorized, missing or invalid session token",
+    "hub: 429 rate_limited by IP, Retry-After at most 60",
+    "hub: 503 service_unavailable, rate limits unavailable",
+    "a revoked hub key gets 401, for good",
+    "hub key limits: explorer 100, builder 10,000, partner 100,000 requests per day, from midnight UTC"
   ],
   "Directory and business endpoints": [
     "GET /v1/directory → 200 { data: [listing], meta }",

@@ -13,7 +13,7 @@ import { fill, openApi, type Operation, operationsOf, speaksLowerCase } from "..
 
 type Ids = Readonly<Record<string, string>>
 
-const berth = useBerth()
+const berth = useBerth({ variables: { HUB_RATE_LIMIT: "100000" } })
 let operations: ReadonlyArray<Operation> = []
 let owner: Account
 let stranger: Account
@@ -31,11 +31,13 @@ const things = async (account: Account): Promise<Ids> => {
   const { id: businessId, listingId } = await newBusiness(account, { projectId: project.id })
   await account.patch(`/api/v1/ready/businesses/${businessId}`, { serverId: server.id })
   const [item, category] = [await newItem(account, businessId), await newCategory(account, businessId)]
+  const hubKey = await account.request<{ data: { meta: { id: string } } }>("POST", "/api/v1/hub/api-keys", { body: {} })
   return {
     projectId: project.id,
     serverId: server.id,
     name: "A",
     keyId,
+    hubKeyId: hubKey.body.data.meta.id,
     businessId,
     listingId,
     itemId: item.id,
@@ -50,7 +52,9 @@ const things = async (account: Account): Promise<Ids> => {
 /** One of these is needed of a key; undefined: the operation is for sessions. */
 const scopeOf = ({ method, name, path }: Operation): ReadonlyArray<string> | undefined => {
   if (path.endsWith("/config")) return ["servers:read"]
-  if (/\/keys|\/auth\/|\/clients$|^\/api\/v1\/ready|^\/v1\/directory/.test(path) || name === "POST /v1/projects") {
+  if (
+    /\/keys|\/hub\/|\/auth\/|\/clients$|^\/api\/v1\/ready|^\/v1\/directory/.test(path) || name === "POST /v1/projects"
+  ) {
     return undefined
   }
   if (path === "/v1/billing") return ["billing:read"]

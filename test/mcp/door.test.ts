@@ -213,14 +213,15 @@ describe("tools/list", () => {
 
   itLong("is narrowed by ?toolsets=, and never shows what the credential may not call, with all neither", async () => {
     const all = [...new Set(Object.values(twins))].sort()
+    const hub = all.filter((name) => name.startsWith("hub_"))
     const { key } = await owner.key(project.id, ["servers:read", "billing:read"])
     expect(await toolNames(owner.token, "?toolsets=billing")).toEqual(["get_billing"])
     expect(await toolNames(owner.token, "?toolsets=deploy")).toEqual(
-      all.filter((name) => name !== "get_billing" && !directory.includes(name))
+      all.filter((name) => ![...directory, ...hub, "get_billing"].includes(name))
     )
     expect(await toolNames(owner.token, "?toolsets=directory")).toEqual([...directory].sort())
-    expect(await toolNames(owner.token, "?toolsets=deploy,%20billing,directory")).toEqual(all)
-    expect(await toolNames(owner.token, "?toolsets=hub")).toEqual([])
+    expect(await toolNames(owner.token, "?toolsets=deploy,%20billing,directory,hub")).toEqual(all)
+    expect(await toolNames(owner.token, "?toolsets=hub")).toEqual(hub)
     expect(await toolNames(key, "?toolsets=billing")).toEqual(["get_billing"])
     expect(await toolNames(owner.token, "?toolsets=all")).toEqual(all)
     expect(await toolNames(key, "?toolsets=all")).toEqual(await toolNames(key))

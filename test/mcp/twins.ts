@@ -62,7 +62,10 @@ export const twins: Readonly<Record<string, string>> = {
   "GET /.well-known/mcp-server-metadata": "server_metadata",
   "GET /v1/directory": "directory_search",
   "GET /v1/directory/facets": "directory_facets",
-  "GET /v1/directory/{listingId}": "directory_listing"
+  "GET /v1/directory/{listingId}": "directory_listing",
+  "GET /api/v1/hub/api-keys": "hub_list_keys",
+  "POST /api/v1/hub/api-keys": "hub_create_key",
+  "DELETE /api/v1/hub/api-keys/{hubKeyId}": "hub_revoke_key"
 }
 
 /** What has no tool, and why. */
@@ -71,6 +74,9 @@ export const withoutTool: Readonly<Record<string, string>> = {
   "POST /v1/auth/login": "needs no credential, and MCP does",
   "POST /v1/auth/logout": "would end the credential of the connection",
   "GET /v1/health": "for probes",
+  "GET /api/v1/hub/keys": "deprecated",
+  "POST /api/v1/hub/keys": "deprecated",
+  "DELETE /api/v1/hub/keys/{hubKeyId}": "deprecated",
   "GET /v0.1/servers": "for clients of MCP registries; directory_search finds more",
   "GET /v0.1/servers/{serverName}/versions": "for clients of MCP registries",
   "GET /v0.1/servers/{serverName}/versions/{version}": "for clients of MCP registries"

@@ -1,43 +1,9 @@
 import { RateLimit } from "#src/shared/RateLimit.ts"
 import { assert, it } from "@effect/vitest"
 import { Duration, Effect, Layer, Schedule } from "effect"
-import { spawn } from "node:child_process"
-import { once } from "node:events"
-import { createServer } from "node:net"
 import { describeWhen, missingProgram } from "../support/needs.ts"
+import { freePort, redisServer } from "../support/redis.ts"
 import { settingsTest } from "../support/Settings.ts"
-
-const freePort = Effect.promise(async () => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
-  server.close()
-  return typeof address === "object" && address !== null ? address.port : 0
-})
-
-const redisServer = (port: number) =>
-  Effect.acquireRelease(
-    Effect.promise(async () => {
-      const child = spawn("redis-server", [
-        "--port",
-        `${port}`,
-        "--bind",
-        "127.0.0.1",
-        "--save",
-        "",
-        "--appendonly",
-        "no"
-      ])
-      for await (const chunk of child.stdout) if (String(chunk).includes("Ready to accept connections")) break
-      child.stdout.resume()
-      return child
-    }),
-    (child) =>
-      Effect.promise(async () => {
-        child.kill("SIGKILL")
-        if (child.exitCode === null && child.signalCode === null) await once(child, "exit")
-      })
-  )
 
 /** An instance of its own, kept until the scope closes. */
 const instance = (port: number) =>

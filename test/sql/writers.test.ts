@@ -20,6 +20,7 @@ const writers: Readonly<Record<string, string>> = {
   directory_word_counts: "directory",
   environment_variables: "servers",
   hosts: "hosts",
+  hub_keys: "hub",
   idempotency_keys: "shared",
   images: "deployments",
   import_audit: "imports",

@@ -19,12 +19,12 @@ export class DirectoryApi extends HttpApiGroup.make("directory")
       .setUrlParams(DirectoryQuery)
       .addSuccess(PageOf(ListedListing))
       .addError(BadRequest)
-      .annotate(RouteTraits, { rate: "directory", openToPages: true })
+      .annotate(RouteTraits, { credential: "hub", rate: "directory", openToPages: true })
       .annotate(OpenApi.Summary, "Search the directory of businesses")
       .annotate(
         OpenApi.Description,
-        "Public, 300 requests a minute per IP address. Filters combine freely. Best first: by relevanceScore, then by " +
-          "id; with search, by how well its words match before that. `sort=distance` lists the nearest first instead. A " +
+        "Public, 300 requests a minute per IP address. Filters combine freely. Best first: by relevanceScore, then the " +
+          "older; with search, by how well its words match before that. `sort=distance` lists the nearest first instead. A " +
           "cursor goes with the filters and the order it was given for."
       )
   )
@@ -33,7 +33,7 @@ export class DirectoryApi extends HttpApiGroup.make("directory")
       .setUrlParams(FacetsQuery)
       .addSuccess(Data(Facets))
       .addError(BadRequest)
-      .annotate(RouteTraits, { rate: "directory", openToPages: true })
+      .annotate(RouteTraits, { credential: "hub", rate: "directory", openToPages: true })
       .annotate(OpenApi.Summary, "Count the categories, kinds and cities of a search")
       .annotate(
         OpenApi.Description,
@@ -46,7 +46,7 @@ export class DirectoryApi extends HttpApiGroup.make("directory")
       .setPath(listingPath)
       .addSuccess(Data(ListingDetail))
       .addError(ListingNotFound)
-      .annotate(RouteTraits, { rate: "directory", openToPages: true })
+      .annotate(RouteTraits, { credential: "hub", rate: "directory", openToPages: true })
       .annotate(OpenApi.Summary, "Read a listing")
       .annotate(OpenApi.Description, "Public, 300 requests a minute per IP address, together with the list.")
   )

@@ -1,0 +1,82 @@
+import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
+import { isAtLeast } from "#src/plans/HubTier.ts"
+import { isUlid, newUlid } from "#src/shared/ids.ts"
+import { now } from "#src/shared/now.ts"
+import { transactionally } from "#src/shared/sql.ts"
+import { digestOf, isKey, newKey } from "#src/shared/tokens.ts"
+import { SqlClient } from "@effect/sql"
+import { Effect, Option } from "effect"
+import {
+  type HubKeyInput,
+  HubKeyNotFound,
+  HubKeyRevoked,
+  HubQuotaExceeded,
+  HubTierNotGiven,
+  TooManyHubKeys
+} from "./HubKey.ts"
+import { HubKeysRepo } from "./HubKeysRepo.ts"
+
+export const hubKeyPrefix = "hub_live_"
+/** Contract: Limits, hub key list. */
+const keysPerAccount = 100
+const secondsOfDay = 86_400
+
+const dayOf = (at: Date) => at.toISOString().slice(0, 10)
+const secondsToMidnight = (at: Date) => secondsOfDay - Math.floor(at.getTime() / 1000) % secondsOfDay
+
+/** Hub keys: the credential of agent developers, with so many requests a day (contract: Hub API key). */
+export class HubKeys extends Effect.Service<HubKeys>()("hub/HubKeys", {
+  effect: Effect.gen(function*() {
+    const repo = yield* HubKeysRepo
+    const sql = yield* SqlClient.SqlClient
+    const { hubMaxTier } = yield* CurrentSettings
+
+    const create = Effect.fn("HubKeys.create")(
+      function*({ tier }: typeof HubKeyInput.Type) {
+        const { accountId } = yield* CurrentActor
+        if (!isAtLeast(hubMaxTier, tier)) return yield* new HubTierNotGiven({ tier, maxTier: hubMaxTier })
+        yield* repo.lockAccount(accountId)
+        if ((yield* repo.active(accountId)) >= keysPerAccount) return yield* new TooManyHubKeys()
+        const key = newKey(hubKeyPrefix)
+        const row = { id: newUlid(), userId: accountId, keyPrefix: key.slice(0, 16), keyHash: digestOf(key), tier }
+        return { key, meta: yield* repo.insert(row, dayOf(yield* now)) }
+      },
+      transactionally(sql),
+      withPolicy(sessionOnly)
+    )
+
+    /** The active ones, oldest first. */
+    const list = Effect.fn("HubKeys.list")(function*() {
+      const { accountId } = yield* CurrentActor
+      return yield* repo.list(accountId, dayOf(yield* now), keysPerAccount)
+    }, withPolicy(sessionOnly))
+
+    const revoke = Effect.fn("HubKeys.revoke")(function*(id: string) {
+      const { accountId } = yield* CurrentActor
+      const before = isUlid(id) ? yield* repo.revoke(id, accountId, yield* now) : Option.none()
+      if (Option.isNone(before)) return yield* new HubKeyNotFound()
+      if (before.value.revoked) return yield* new HubKeyRevoked()
+    }, withPolicy(sessionOnly))
+
+    /**
+     * The actor of a hub key, whose request counts against its day; none when it is unknown or revoked. A malformed key
+     * costs no query.
+     */
+    const authenticate = Effect.fn("HubKeys.authenticate")(function*(key: string) {
+      if (!isKey([hubKeyPrefix], key)) return Option.none<Actor>()
+      const at = yield* now
+      const holder = yield* repo.consume(digestOf(key), dayOf(at), at)
+      if (Option.isNone(holder)) return Option.none<Actor>()
+      const { accountId, admitted, dailyRequestCount, email, id, plan, tier } = holder.value
+      const retryAfter = secondsToMidnight(at)
+      if (!admitted) return yield* new HubQuotaExceeded({ tier, retryAfter })
+      const resetAt = Math.floor(at.getTime() / 1000) + retryAfter
+      const credential = { kind: "hub" as const, id, tier, usedToday: dailyRequestCount, resetAt }
+      return Option.some<Actor>({ accountId, email, plan, credential })
+    })
+
+    return { create, list, revoke, authenticate } as const
+  })
+}) {}

@@ -1,0 +1,5 @@
+import { Layer } from "effect"
+import { HubKeys } from "./HubKeys.ts"
+import { HubKeysRepo } from "./HubKeysRepo.ts"
+
+export const HubLive = Layer.provide(HubKeys.Default, HubKeysRepo.Default)

@@ -1,0 +1,41 @@
+import { CreatedHubKey, HubKey, hubKeyFields } from "#src/hub/HubKey.ts"
+import { HubKeys } from "#src/hub/HubKeys.ts"
+import { Input, NoInput } from "#src/shared/text.ts"
+import { Effect, Schema } from "effect"
+import { tool } from "./Tool.ts"
+
+const hub = { toolset: "hub", needs: "session", lowerCaseCodes: true } as const
+
+export const hubTools = Effect.map(HubKeys, (keys) => [
+  tool({
+    ...hub,
+    name: "hub_create_key",
+    title: "Make a hub key",
+    description:
+      "Makes a key for the hub's reads: directory, capability documents, skills, composites. It has so many " +
+      "requests a day, by its tier. The answer shows the key, once.",
+    effect: "create",
+    params: Input(hubKeyFields),
+    success: CreatedHubKey,
+    run: (input) => keys.create(input)
+  }),
+  tool({
+    ...hub,
+    name: "hub_list_keys",
+    title: "List hub keys",
+    description: "Lists the account's active hub keys, oldest first, with their requests of today. Never shows a key.",
+    effect: "read",
+    params: NoInput,
+    success: Schema.Struct({ data: Schema.Array(HubKey) }),
+    run: () => Effect.map(keys.list(), (data) => ({ data }))
+  }),
+  tool({
+    ...hub,
+    name: "hub_revoke_key",
+    title: "Revoke a hub key",
+    description: "Revokes a hub key at once, for good. Whoever uses it is rejected from then on.",
+    effect: "delete",
+    params: Input({ hubKeyId: Schema.String }),
+    run: ({ hubKeyId }) => keys.revoke(hubKeyId)
+  })
+])
