@@ -154,6 +154,7 @@ describe("tools/list", () => {
       "list_grants",
       "register_client",
       "revoke_grant",
+      ...all.filter((name) => name.startsWith("hub_")),
       ...directory.filter((name) => directoryByKey[name] === undefined && !publicTools.includes(name))
     ]
     const read = [
@@ -240,7 +241,7 @@ describe("tools/list", () => {
       expect(tool.inputSchema).toMatchObject({ type: "object", additionalProperties: false })
       ajv.compile(tool.inputSchema)
       if (tool.outputSchema !== undefined) ajv.compile(tool.outputSchema)
-      const verb = tool.name.split("_")[0] ?? ""
+      const verb = tool.name.replace("hub_", "").split("_")[0] ?? ""
       const reads = ["list", "get", "directory", "server", "whoami"].includes(verb) || tool.name === "business_config"
       const removes = ["delete", "revoke"].includes(verb) || tool.name === "import_discard"
       expect(tool.annotations, tool.name).toMatchObject({
