@@ -1,12 +1,14 @@
 import { CreatedHubKey, HubKey, hubKeyFields } from "#src/hub/HubKey.ts"
 import { HubKeys } from "#src/hub/HubKeys.ts"
+import { analyticsFields, ListingAnalytics } from "#src/hub/ListingAnalytics.ts"
+import { ListingAnalyticsReads } from "#src/hub/ListingAnalyticsReads.ts"
 import { Input, NoInput } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
 import { tool } from "./Tool.ts"
 
 const hub = { toolset: "hub", needs: "session", lowerCaseCodes: true } as const
 
-export const hubTools = Effect.map(HubKeys, (keys) => [
+export const hubTools = Effect.map(Effect.all([HubKeys, ListingAnalyticsReads]), ([keys, analytics]) => [
   tool({
     ...hub,
     name: "hub_create_key",
@@ -37,5 +39,17 @@ export const hubTools = Effect.map(HubKeys, (keys) => [
     effect: "delete",
     params: Input({ hubKeyId: Schema.String }),
     run: ({ hubKeyId }) => keys.revoke(hubKeyId)
+  }),
+  tool({
+    ...hub,
+    name: "hub_listing_analytics",
+    title: "Count what happened to a listing",
+    description:
+      "Tells how often a listing of yours was viewed in the last 7, 30 or 90 days, and from tier featured on " +
+      "how often it was clicked, shown in searches and led to a transaction.",
+    effect: "read",
+    params: Input({ listingId: Schema.String, ...analyticsFields }),
+    success: ListingAnalytics,
+    run: ({ listingId, period }) => analytics.get(listingId, period)
   })
 ])

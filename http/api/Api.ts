@@ -9,6 +9,7 @@ import { DirectoryApi } from "#http/api/directory/Api.ts"
 import { EnvironmentApi } from "#http/api/environment/Api.ts"
 import { GrantsApi } from "#http/api/grants/Api.ts"
 import { HealthApi } from "#http/api/health/Api.ts"
+import { HubAnalyticsApi } from "#http/api/hub-analytics/Api.ts"
 import { HubKeysApi } from "#http/api/hub-keys/Api.ts"
 import { ImportsApi } from "#http/api/imports/Api.ts"
 import { ProjectsApi } from "#http/api/projects/Api.ts"
@@ -40,6 +41,7 @@ export class Api extends HttpApi.make(apiName)
   .add(DirectoryApi)
   .add(RegistryApi)
   .add(HubKeysApi)
+  .add(HubAnalyticsApi)
   .annotate(OpenApi.Title, "Berth")
   .annotate(OpenApi.Version, version)
   .annotate(OpenApi.Transform, describeActualResponses)

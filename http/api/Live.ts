@@ -13,6 +13,7 @@ import { DirectoryHandlers } from "./directory/Handlers.ts"
 import { EnvironmentHandlers } from "./environment/Handlers.ts"
 import { GrantsHandlers } from "./grants/Handlers.ts"
 import { HealthHandlers } from "./health/Handlers.ts"
+import { HubAnalyticsHandlers } from "./hub-analytics/Handlers.ts"
 import { HubKeysHandlers } from "./hub-keys/Handlers.ts"
 import { ImportsHandlers } from "./imports/Handlers.ts"
 import { TemplatesRoutes } from "./imports/templates.ts"
@@ -47,6 +48,7 @@ export const ApiLive = HttpApiBuilder.api(Api).pipe(
     ReadyConfigHandlers,
     RegistryHandlers,
     HubKeysHandlers,
+    HubAnalyticsHandlers,
     ServersHandlers,
     VerificationHandlers
   ]),

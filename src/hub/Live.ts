@@ -1,5 +1,10 @@
 import { Layer } from "effect"
 import { HubKeys } from "./HubKeys.ts"
 import { HubKeysRepo } from "./HubKeysRepo.ts"
+import { ListingAnalyticsReads } from "./ListingAnalyticsReads.ts"
+import { ListingAnalyticsRepo } from "./ListingAnalyticsRepo.ts"
 
-export const HubLive = Layer.provide(HubKeys.Default, HubKeysRepo.Default)
+export const HubLive = Layer.mergeAll(
+  Layer.provide(HubKeys.Default, HubKeysRepo.Default),
+  Layer.provide(ListingAnalyticsReads.Default, ListingAnalyticsRepo.Default)
+)

@@ -63,6 +63,7 @@ export const twins: Readonly<Record<string, string>> = {
   "GET /v1/directory": "directory_search",
   "GET /v1/directory/facets": "directory_facets",
   "GET /v1/directory/{listingId}": "directory_listing",
+  "GET /api/v1/hub/analytics/listings/{listingId}": "hub_listing_analytics",
   "GET /api/v1/hub/api-keys": "hub_list_keys",
   "POST /api/v1/hub/api-keys": "hub_create_key",
   "DELETE /api/v1/hub/api-keys/{hubKeyId}": "hub_revoke_key"
