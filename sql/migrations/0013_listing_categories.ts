@@ -3,14 +3,18 @@ import { Effect } from "effect"
 
 /**
  * A listing's categories follow its business until its owner sets them, as its name and description do. Where a business
- * gave no coordinates, its listing may stand at the centre of its zip code.
+ * gave no coordinates, its listing may stand at the centre of its zip code; `zip` has that code's five digits.
  */
 export default Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql.unsafe(`
     ALTER TABLE listings
       ADD own_categories text[],
-      ADD is_place_approximate boolean NOT NULL DEFAULT false;
+      ADD is_place_approximate boolean NOT NULL DEFAULT false,
+      ADD zip text NOT NULL DEFAULT '';
+
+    UPDATE listings l SET zip = substring(b.zip FROM '\\d{5}') FROM businesses b
+      WHERE b.id = l.business_id AND b.zip ~ '^\\s*\\d{5}(-\\d{4})?\\s*$';
 
     UPDATE listings SET own_categories = categories WHERE categories <> '{}';
 

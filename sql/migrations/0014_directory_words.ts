@@ -13,6 +13,21 @@ const abbreviations = [
   ["avenue", "ave"],
   ["brothers", "bros"]
 ]
+/** What divides words: spaces, punctuation and symbols of ASCII, of Latin 1, the general and the CJK ones. */
+const separators =
+  `'[\\u0001-/:-@\\[-\`{-~\\u00a0-\\u00bf\\u00d7\\u00f7\\u2000-\\u206f\\u20a0-\\u20cf\\u2190-\\u2bff\\u3000-\\u3004\\u3008-\\u3020\\u3030\\u30fb]+'`
+
+/** States, provinces and territories with their abbreviations. */
+const states = ("alabama=al, alaska=ak, arizona=az, arkansas=ar, california=ca, colorado=co, connecticut=ct, " +
+  "delaware=de, district of columbia=dc, florida=fl, georgia=ga, hawaii=hi, idaho=id, illinois=il, " +
+  "indiana=in, iowa=ia, kansas=ks, kentucky=ky, louisiana=la, maine=me, maryland=md, massachusetts=ma, " +
+  "michigan=mi, minnesota=mn, mississippi=ms, missouri=mo, montana=mt, nebraska=ne, nevada=nv, " +
+  "new hampshire=nh, new jersey=nj, new mexico=nm, new york=ny, north carolina=nc, north dakota=nd, " +
+  "ohio=oh, oklahoma=ok, oregon=or, pennsylvania=pa, rhode island=ri, south carolina=sc, " +
+  "south dakota=sd, tennessee=tn, texas=tx, utah=ut, vermont=vt, virginia=va, washington=wa, " +
+  "west virginia=wv, wisconsin=wi, wyoming=wy")
+  .split(", ").map((pair) => pair.split("="))
+  .map(([name, short]) => `('${name}', '${short}')`).join(", ")
 const forms = [...numbers, ...abbreviations].map(([long, short]) => `('${long}', '${short}')`).join(", ")
 
 /**
@@ -33,7 +48,7 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
       SELECT coalesce(array_agg(DISTINCT left(word, 40) ORDER BY left(word, 40)), '{}')
       FROM regexp_split_to_table(
         directory_folded(name),
-        '[\\u0001-/:-@\\[-\`{-~\\u00a0-\\u00bf\\u00d7\\u00f7\\u2000-\\u206f\\u20a0-\\u20cf\\u2190-\\u2bff\\u3000-\\u3004\\u3008-\\u3020\\u3030\\u30fb]+'
+        ${separators}
       ) AS word WHERE word <> ''
     $$;
 
@@ -46,9 +61,27 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
       ) AS all_forms
     $$;
 
+    -- TX and Texas.
+    CREATE FUNCTION directory_state_forms(state text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+      SELECT coalesce(
+        (SELECT concat(f.name, ' ', f.short) FROM (VALUES ${states}) AS f (name, short)
+          WHERE lower(trim(state)) IN (f.name, f.short) LIMIT 1),
+        state
+      )
+    $$;
+
+    -- St. Louis and Saint Louis, Ft. Worth and Fort Worth, Zürich and Zurich.
+    CREATE FUNCTION directory_place_name(name text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+      SELECT trim(regexp_replace(regexp_replace(regexp_replace(regexp_replace(
+        directory_folded(name), ${separators}, ' ', 'g'), '\\msaint\\M', 'st', 'g'), '\\mfort\\M', 'ft', 'g'),
+        '\\mmount\\M', 'mt', 'g'))
+    $$;
+    ALTER TABLE directory_places ADD folded text NOT NULL GENERATED ALWAYS AS (directory_place_name(city)) STORED;
+    CREATE INDEX ON directory_places USING gin (folded gin_trgm_ops) WITH (fastupdate = off);
+
     CREATE FUNCTION directory_found_by(l listings) RETURNS text[] LANGUAGE sql STABLE PARALLEL SAFE AS $$
       SELECT directory_with_forms(directory_name_words(
-        concat_ws(' ', l.name, l.city, l.state, array_to_string(l.categories, ' '), array_to_string(l.tags, ' '))
+        concat_ws(' ', l.name, l.city, directory_state_forms(l.state), array_to_string(l.categories, ' '), array_to_string(l.tags, ' '))
       ))
     $$;
 
@@ -60,10 +93,11 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
 
     -- terms: the ids of the words of its name, and below zero those of the others that it is found by.
     ALTER TABLE directory_entries
-      ADD number integer NOT NULL, ADD terms integer[] NOT NULL, DROP words;
+      ADD number integer NOT NULL, ADD terms integer[] NOT NULL, ADD zip text NOT NULL, DROP words;
     DROP INDEX directory_entries_rank, directory_entries_place, directory_entries_cell, directory_entries_state_idx;
     CREATE UNIQUE INDEX directory_entries_number ON directory_entries (number)
       INCLUDE (tier, place_id, state, labels, x, y, z);
+    CREATE INDEX directory_entries_zip ON directory_entries (zip) WHERE zip <> '';
     CREATE INDEX directory_entries_state ON directory_entries (state) INCLUDE (number, rank, tier, place_id, labels);
     CREATE INDEX directory_entries_rank ON directory_entries (rank, number) INCLUDE (tier, place_id, state, labels);
     CREATE INDEX directory_entries_place ON directory_entries (place_id, rank, number) INCLUDE (tier, labels);
@@ -118,7 +152,7 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
 
       WITH fresh AS (
         INSERT INTO directory_entries (listing_id, rank, tier, place_id, state, cell, x, y, z, template_type, industry,
-            word_count, categories, labels, number, terms)
+            word_count, categories, labels, number, terms, zip)
           SELECT l.id, -l.relevance_score, l.verification_tier, p.id, p.state,
             floor((l.latitude + 90) * 4)::int * 1440 + floor((l.longitude + 180) * 4)::int % 1440,
             cos(radians(l.latitude)) * cos(radians(l.longitude)),
@@ -126,7 +160,7 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
             sin(radians(l.latitude)),
             l.template_type, l.industry, cardinality(directory_words(l.name)), l.categories,
             ARRAY(SELECT d.id FROM directory_labels d WHERE d.label = ANY(directory_label_names(l))),
-            l.number, directory_terms(directory_with_forms(directory_name_words(l.name)), directory_found_by(l))
+            l.number, directory_terms(directory_with_forms(directory_name_words(l.name)), directory_found_by(l)), l.zip
           FROM listings l JOIN directory_places p ON p.city = lower(l.city) AND p.state = lower(l.state)
           WHERE l.id = ANY(ids) AND l.status = 'active'
         RETURNING *
@@ -168,9 +202,9 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
       ELSE
         SELECT array_agg(n.id) INTO touched FROM now_there n JOIN was_there w ON w.id = n.id
         WHERE 'active' IN (n.status, w.status) AND
-          (n.status, n.name, n.categories, n.tags, n.city, n.state, n.latitude, n.longitude, n.template_type, n.industry,
+          (n.status, n.name, n.categories, n.tags, n.city, n.state, n.zip, n.latitude, n.longitude, n.template_type, n.industry,
             n.verification_tier, n.relevance_score) IS DISTINCT FROM
-          (w.status, w.name, w.categories, w.tags, w.city, w.state, w.latitude, w.longitude, w.template_type, w.industry,
+          (w.status, w.name, w.categories, w.tags, w.city, w.state, w.zip, w.latitude, w.longitude, w.template_type, w.industry,
             w.verification_tier, w.relevance_score);
       END IF;
       IF touched IS NOT NULL THEN PERFORM directory_index(touched); END IF;

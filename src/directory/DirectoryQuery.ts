@@ -20,8 +20,8 @@ const texts = {
   category: optional(Text(255).annotations(described("A category that the listing has, exactly"))),
   location: optional(
     Text(255).annotations(described(
-      "Part of the city or of the state; also `Denver, CO`, a state of the United States by its name or abbreviation, and " +
-        "a zip code, which stands for its city"
+      "Part of the city or of the state, whatever its accents; `Saint Louis` is `St. Louis`. Also `Denver, CO`, a state of " +
+        "the United States by its name or abbreviation, and a zip code: of the business, or of its city"
     ))
   ),
   templateType: optional(Text(255).annotations(described("The template type or the industry, exactly"))),

@@ -53,10 +53,13 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const counts = yield* DirectoryCounts
-    const { after, atPlace, contains, inState, accessPath, every, filter, matching, rankOrder } = Conditions(sql)
+    const { after, atPlace, contains, hasInFolded, inState, accessPath, every, filter, matching, rankOrder } =
+      Conditions(sql)
     /** Matches a part of a city's name. One or two letters are too short for trigrams and have a column of their own. */
     const cityContains = (text: string) =>
-      /^[ -~]{1,2}$/.test(text) ? sql`p.parts @> ARRAY[lower(${text})]` : contains(sql`p.city`, text)
+      /^[ -~]{1,2}$/.test(text)
+        ? sql`p.parts @> ARRAY[lower(${text})]`
+        : sql`(${contains(sql`p.city`, text)} OR ${hasInFolded(text)})`
     const inCity = ({ place, text }: Location) =>
       place === undefined ? cityContains(text) : sql`(${cityContains(text)} OR ${atPlace(place)})`
     const located = (location: Location, counting: Counting | undefined) => {

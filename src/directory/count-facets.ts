@@ -16,9 +16,12 @@ export const countFacets = Effect.fnUntraced(function*(repo: DirectoryRepo, face
   const found = yield* labelsPredicate(repo, filters)
   if (Option.isNone(found)) return none
   const labels = found.value === undefined ? [] : [found.value]
-  const located = location === undefined || city !== undefined ? undefined : yield* repo.located(location, undefined)
-  if (located?.ids === noPlaces && located.states.length === 0) return none
-  const places = located === undefined ? undefined : { _tag: "places", ...located } as const
+  const zip = location?.zip
+  const located = location === undefined || (city !== undefined && zip === undefined)
+    ? undefined
+    : yield* repo.located(location, undefined)
+  if (located?.ids === noPlaces && located.states.length === 0 && zip === undefined) return none
+  const places = located === undefined ? undefined : { _tag: "places", ...located, zip } as const
   const words = search === undefined ? undefined : yield* wordsPredicate(repo, search)
   const accessPaths = accessPathsOf(filters, places)
   const others = [...accessPaths, ...labels, ...tierPredicate(filters)]

@@ -1,4 +1,4 @@
-import { isZip, stateForms, zipPlace } from "#src/shared/us-places.ts"
+import { stateForms, zipOf, zipPlace } from "#src/shared/us-places.ts"
 import { Effect } from "effect"
 
 /** A city in a state, all in lower case. `isWhole`: the city's whole name, not a part of it. */
@@ -16,7 +16,12 @@ export interface Location {
   /** A state in its other forms: `co` for `Colorado`. */
   readonly states: ReadonlyArray<string>
   readonly place: CityInState | undefined
+  /** Five digits, which a business may have as its own. */
+  readonly zip: string | undefined
 }
+
+/** `Austin, TX, USA` and `Washington, D.C.` without country and dots. */
+const plain = (text: string) => text.replaceAll(".", "").replace(/,?\s+(usa?|united states( of america)?)\s*$/i, "")
 
 /** `Denver, CO`, `Denver CO 80202`, `denver colorado`: a city, then its state in at most three words. */
 const cityInState = (text: string): CityInState | undefined => {
@@ -28,14 +33,15 @@ const cityInState = (text: string): CityInState | undefined => {
   return undefined
 }
 
-/** Reads the filter `location`: a zip code is its city. */
+/** Reads the filter `location`: a zip code is its city, too. */
 export const locationOf = Effect.fnUntraced(function*(text: string) {
-  const states = stateForms(text)
-  if (states.length > 0) return { text, states, place: undefined } satisfies Location
-  if (!isZip(text)) return { text, states, place: cityInState(text) } satisfies Location
-  const zip = yield* zipPlace(text)
-  const place = zip === undefined
+  const zip = zipOf(text)
+  const states = stateForms(plain(text))
+  if (states.length > 0) return { text, states, place: undefined, zip } satisfies Location
+  if (zip === undefined) return { text, states, place: cityInState(plain(text)), zip } satisfies Location
+  const centre = yield* zipPlace(zip)
+  const place = centre === undefined
     ? undefined
-    : { city: zip.city.toLowerCase(), isWhole: true, states: stateForms(zip.state) }
-  return { text, states, place } satisfies Location
+    : { city: centre.city.toLowerCase(), isWhole: true, states: stateForms(centre.state) }
+  return { text, states, place, zip } satisfies Location
 })

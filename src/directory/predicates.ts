@@ -20,7 +20,13 @@ export interface WordsPredicate {
 /** One condition of a search. Each can be the access path too: its index finds the rows that satisfy it. */
 export type Predicate =
   /** Places and whole states. The ids stay a PostgreSQL array literal, `{1,2}`: there may be thousands. */
-  | { readonly _tag: "places"; readonly ids: string; readonly states: ReadonlyArray<string> }
+  | {
+    readonly _tag: "places"
+    readonly ids: string
+    readonly states: ReadonlyArray<string>
+    /** Entries with this zip code, too. */
+    readonly zip: string | undefined
+  }
   /** The places of a city; with a location, only those that match it too. */
   | { readonly _tag: "city"; readonly city: string; readonly location: Location | undefined }
   /** `ranks`: the nearest come first. */

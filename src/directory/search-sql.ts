@@ -20,6 +20,9 @@ const columnsOf = (sql: Sql, predicates: ReadonlyArray<Predicate>) => {
   const has = (tag: Predicate["_tag"]) => predicates.some((predicate) => predicate._tag === tag)
   return [
     ...(has("places") ? [sql`, e.place_id, e.state`] : []),
+    ...(predicates.some((predicate) => predicate._tag === "places" && predicate.zip !== undefined)
+      ? [sql`, e.zip`]
+      : []),
     ...(has("city") ? [sql`, e.place_id`] : []),
     ...(has("circle") ? [sql`, e.x, e.y, e.z`] : []),
     ...(has("words") ? [sql`, e.word_count, e.terms`] : []),
@@ -69,9 +72,14 @@ export const Conditions = (sql: Sql) => {
       ? contains(column, text)
       : sql`(${contains(column, text)} OR ${column} = ANY(${states}::text[]))`
 
+  /** For rows `p` of `directory_places`: a part of the city's name, whatever its accents; `Saint Louis` is `St. Louis`. */
+  const hasInFolded = (text: string) =>
+    sql`(directory_place_name(${text}) <> '' AND p.folded LIKE '%' || directory_place_name(${text}) || '%')`
+
   /** For rows `p` of `directory_places`. */
   const atPlace = ({ city, isWhole, states }: CityInState) =>
-    sql`(${isWhole ? sql`p.city = ${city}` : contains(sql`p.city`, city)} AND p.state = ANY(${states}::text[]))`
+    sql`(${isWhole ? sql`p.folded = directory_place_name(${city})` : hasInFolded(city)} AND
+      p.state = ANY(${states}::text[]))`
 
   const placesOf = ({ city, location }: Extract<Predicate, { readonly _tag: "city" }>) =>
     sql`ARRAY(SELECT p.id FROM directory_places p WHERE p.city = lower(${city}) ${
@@ -80,6 +88,7 @@ export const Conditions = (sql: Sql) => {
         : sql`AND ${
           sql.or([
             contains(sql`p.city`, location.text),
+            hasInFolded(location.text),
             inState(sql`p.state`, location),
             ...(location.place === undefined ? [] : [atPlace(location.place)])
           ])
@@ -90,7 +99,8 @@ export const Conditions = (sql: Sql) => {
   const filter = (predicate: Predicate): Fragment => {
     switch (predicate._tag) {
       case "places":
-        return sql`(e.place_id + 0 = ANY(${predicate.ids}::int[]) OR e.state || '' = ANY(${predicate.states}::text[]))`
+        return sql`(e.place_id + 0 = ANY(${predicate.ids}::int[]) OR e.state || '' = ANY(${predicate.states}::text[])
+          ${predicate.zip === undefined ? sql`` : sql`OR e.zip || '' = ${predicate.zip}`})`
       case "city":
         return sql`e.place_id + 0 = ANY(${placesOf(predicate)})`
       case "circle":
@@ -121,7 +131,9 @@ export const Conditions = (sql: Sql) => {
             : [sql`SELECT ${columns} FROM directory_entries e WHERE e.state = ANY(${by.states}::text[])`]),
           ...(by.states.length > 0 && by.ids === noPlaces
             ? []
-            : [sql`SELECT ${columns} FROM directory_entries e WHERE e.place_id = ANY(${by.ids}::int[])`])
+            : [sql`SELECT ${columns} FROM directory_entries e WHERE e.place_id = ANY(${by.ids}::int[])`]),
+          ...(by.zip === undefined ? [] : [sql`SELECT ${columns} FROM directory_entries e WHERE e.zip = ${by.zip} AND
+            e.place_id <> ALL(${by.ids}::int[]) AND e.state <> ALL(${by.states}::text[])`])
         ])
       case "city":
         return sql`SELECT ${columns} FROM directory_entries e WHERE e.place_id = ANY(${placesOf(by)})`
@@ -198,5 +210,5 @@ export const Conditions = (sql: Sql) => {
   const after = (key: Key | undefined): Fragment =>
     key === undefined ? sql`` : sql`WHERE (m.band, m.rank, m.number) > (${key.band}, ${key.rank}, ${key.number})`
 
-  return { atPlace, every, contains, inState, filter, accessPath, matching, rankOrder, after } as const
+  return { atPlace, hasInFolded, every, contains, inState, filter, accessPath, matching, rankOrder, after } as const
 }

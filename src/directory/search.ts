@@ -30,7 +30,9 @@ export const accessPathsOf = (
   { circle, city, location, sort }: Filters,
   places: PlacesPredicate | undefined
 ): ReadonlyArray<Predicate> => [
-  ...(city === undefined ? [] : [{ _tag: "city", city, location } as const]),
+  ...(city === undefined
+    ? []
+    : [{ _tag: "city", city, location: places === undefined ? location : undefined } as const]),
   ...(places === undefined ? [] : [places]),
   ...(circle === undefined ? [] : [{ _tag: "circle", circle, ranks: sort === "distance" } as const])
 ]
@@ -96,19 +98,22 @@ export const search = Effect.fnUntraced(
     const labelsOrNone = yield* labelsPredicate(repo, filters)
     if (Option.isNone(labelsOrNone)) return empty
     const labels = labelsOrNone.value
-    const isCounted = filters.search === undefined && circle === undefined && city === undefined
+    const zip = location?.zip
+    const isCounted = filters.search === undefined && circle === undefined && city === undefined && zip === undefined
     const [label, otherLabel] = labels?.ids ?? [0]
     const elsewhere = label !== undefined && otherLabel === undefined ? { label, tier } : undefined
     const counting = isCounted ? { inStates: countKeyOf(filters), elsewhere } : undefined
     const [located, words] = yield* Effect.all([
-      location === undefined || city !== undefined ? Effect.succeed(undefined) : repo.located(location, counting),
+      location === undefined || (city !== undefined && zip === undefined)
+        ? Effect.succeed(undefined)
+        : repo.located(location, counting),
       filters.search === undefined ? Effect.succeed(undefined) : wordsPredicate(repo, filters.search)
     ], { concurrency: location === undefined ? 1 : 2 })
-    if (located?.ids === noPlaces && located.states.length === 0) return empty
+    if (located?.ids === noPlaces && located.states.length === 0 && zip === undefined) return empty
 
     const places = located === undefined
       ? undefined
-      : { _tag: "places", ...located, elsewhere: elsewhere === undefined ? undefined : located.elsewhere } as const
+      : { _tag: "places", ...located, zip, elsewhere: elsewhere === undefined ? undefined : located.elsewhere } as const
     if (isCounted) return yield* searchCounted(repo, filters, labels, places, page)
     const accessPaths = accessPathsOf(filters, places)
     const others = [...accessPaths, ...(labels === undefined ? [] : [labels]), ...tierPredicate(filters)]

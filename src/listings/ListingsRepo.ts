@@ -20,7 +20,7 @@ type Derived =
     | "relevanceScore"
   >
   & Pick<Listed, "industry" | "templateType" | "latitude" | "longitude">
-  & { readonly isPlaceApproximate: boolean }
+  & { readonly isPlaceApproximate: boolean; readonly zip: string }
 
 const Owner = Schema.Struct({ businessId: Schema.String, accountId: Schema.String })
 

@@ -15,12 +15,12 @@ const places = Effect.runSync(Effect.cached(Effect.promise(() => import("zipcode
 
 const zipPattern = /^\s*(\d{5})(-\d{4})?\s*$/
 
-/** Whether a text is written like a zip code of the United States. */
-export const isZip = (text: string) => zipPattern.test(text)
+/** The five digits of a text that is written like a zip code of the United States. */
+export const zipOf = (text: string) => zipPattern.exec(text)?.[1]
 
 /** The place of a zip code (`80202`, `80202-1234`); undefined when there is none. */
 export const zipPlace = (text: string): Effect.Effect<ZipPlace | undefined> => {
-  const [, zip] = zipPattern.exec(text) ?? []
+  const zip = zipOf(text)
   return zip === undefined ? Effect.succeed(undefined) : Effect.map(places, ({ default: { lookup } }) => lookup(zip))
 }
 

@@ -93,6 +93,40 @@ describe("location", () => {
     expect((await page({ location, limit: "1" })).meta.total).toBe(found.length)
   })
 
+  it("overlooks accents, dots and Saint for St., and knows a business by its own zip code", async () => {
+    await listed({ name: "Arch One" }, at("St. Louis", "MO", { zip: "63102" }))
+    await listed({ name: "Arch Two" }, at("Saint Louis", "Missouri"))
+    await listed({ name: "Alps" }, at("Zürich", "ZH"))
+    await listed({ name: "Capitol" }, at("Washington", "DC"))
+    await listed({ name: "No Town" }, at("", "", { zip: "94110" }))
+    const both = ["Arch One", "Arch Two"]
+    for (const location of ["St Louis, MO", "saint louis", "St. Louis", "63102", "Saint Louis, Missouri, USA"]) {
+      expect(await names({ location }), location).toEqual(both)
+      expect((await page({ location, limit: "1" })).meta.total).toBe(2)
+    }
+    expect(await names({ location: "zurich" })).toEqual(["Alps"])
+    expect(await names({ location: "Washington, D.C." })).toEqual(["Capitol"])
+    expect(await names({ location: "94110" })).toContain("No Town")
+    expect(await names({ location: "94110", search: "no town" })).toEqual(["No Town"])
+    expect(await names({ location: "63102", city: "st. louis" })).toEqual(["Arch One"])
+    const { data } =
+      (await berth.request<{ data: { total: number } }>("GET", "/v1/directory/facets?location=63102")).body
+    expect(data.total).toBe(2)
+    await owner.patch(
+      `/api/v1/ready/businesses/${(await listed({ name: "Moved" }, at("Nowhere", "", { zip: "63102" }))).id}`,
+      {
+        contact: { address: { zip: "73301" } }
+      }
+    )
+    expect(await names({ location: "63102" })).toEqual(both)
+  })
+
+  it("in a search is a state by both its names", async () => {
+    await listed({ name: "Tampa Bakery" }, at("Tampa", "FL"))
+    expect(await names({ search: "bakery florida" })).toEqual(["Tampa Bakery"])
+    expect(await names({ search: "tampa fl" })).toEqual(["Tampa Bakery"])
+  })
+
   it("narrows a city, and a search", async () => {
     expect(await names({ city: "denver", location: "Denver, CO" })).toEqual(["Mile High", "Mile Low"])
     expect(await names({ search: "mile", location: "Colorado" })).toEqual(["Mile High", "Mile Low"])
