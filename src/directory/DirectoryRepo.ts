@@ -6,7 +6,7 @@ import { type CountKey, DirectoryCounts, totalOf } from "./DirectoryCounts.ts"
 import { type Location } from "./location.ts"
 import { type Predicate, type WordsPredicate } from "./predicates.ts"
 import { Conditions, type Key, worstRank } from "./search-sql.ts"
-import { minLengthForOneTypo, minLengthForTwoTypos } from "./spelling.ts"
+import { maxWords, minLengthForOneTypo, minLengthForTwoTypos } from "./spelling.ts"
 import { bestPostings, numbersOf } from "./words-sql.ts"
 
 /** A listing as the public sees it, and its band in the ranking. */
@@ -42,6 +42,10 @@ export interface Counting {
 }
 const Label = Schema.Struct({ id: Schema.Int, label: Schema.String })
 const maxCachedLabels = 10_000
+/** A search of more words is one for the longest of them. */
+const maxAsked = 16
+/** Of the words that trigrams find, the most similar. */
+const maxSimilar = 500
 
 /** One page in the order of the ranking; `after`: the last row of the page before. */
 export interface PageOptions {
@@ -198,16 +202,21 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
       /** Each word of the search with the words of the vocabulary that may be a spelling of it. */
       candidates: many(Candidate)((search: string) =>
         sql`SELECT a.word AS asked, v.*, ${countOfWord(sql`a.word || '*'`)} AS total
-            FROM unnest(directory_words(${search})) AS a(word), LATERAL (
+            FROM (
+              SELECT word FROM unnest(directory_words(${search})) AS word ORDER BY length(word) DESC LIMIT ${maxAsked}
+            ) a, LATERAL (
               SELECT coalesce(array_agg(id), '{}') AS ids, coalesce(array_agg(v.word), '{}') AS words,
                 coalesce(array_agg(coalesce(${countOfWord(sql`v.word`)}, 0)), '{}') AS counts
               FROM (
-                SELECT v.id, v.word FROM directory_vocabulary v
+                (SELECT v.id, v.word FROM directory_vocabulary v
                   WHERE length(a.word) >= ${minLengthForOneTypo} AND v.keys && directory_word_keys(a.word)
-                UNION SELECT v.id, v.word FROM directory_vocabulary v
+                  LIMIT ${maxWords})
+                UNION (SELECT v.id, v.word FROM directory_vocabulary v
                   WHERE v.word ~>=~ a.word AND v.word ~<~ (a.word || chr(1114111))
-                UNION SELECT v.id, v.word FROM directory_vocabulary v
+                  ORDER BY v.word USING ~<~ LIMIT ${maxWords})
+                UNION (SELECT v.id, v.word FROM directory_vocabulary v
                   WHERE length(a.word) >= ${minLengthForTwoTypos} AND v.word % a.word
+                  ORDER BY similarity(v.word, a.word) DESC LIMIT ${maxSimilar})
               ) v
             ) v`
       ),

@@ -4,25 +4,37 @@ export type Fit = 0 | 1 | 2 | 3
 export const minLengthForOneTypo = 4
 export const minLengthForTwoTypos = 8
 
-/** Typos between two words: letters added, left out, changed, or swapped with the next (optimal string alignment). */
-export const typos = (a: string, b: string) => {
+/**
+ * Typos between two words: letters added, left out, changed, or swapped with the next (optimal string alignment). Infinity
+ * when there are more than `most`: only what is near the diagonal is computed, so that a search whose words
+ * resemble very many others stays cheap.
+ */
+export const typos = (a: string, b: string, most = Infinity): number => {
   const from = [...a]
   const to = [...b]
-  const table = Array.from(
-    { length: from.length + 1 },
-    (_, i) => Array.from({ length: to.length + 1 }, (_, j) => i === 0 ? j : j === 0 ? i : 0)
-  )
-  const at = (i: number, j: number) => table[i]![j]!
+  if (Math.abs(from.length - to.length) > most) return Infinity
+  let beforeLast: Array<number> = []
+  let last = Array.from({ length: to.length + 1 }, (_, j) => j)
   for (let i = 1; i <= from.length; i++) {
-    for (let j = 1; j <= to.length; j++) {
-      const changed = at(i - 1, j - 1) + (from[i - 1] === to[j - 1] ? 0 : 1)
+    const first = Math.max(1, i - most)
+    const end = Math.min(to.length, i + most)
+    const row = new Array<number>(to.length + 1).fill(Infinity)
+    if (i <= most) row[0] = i
+    let least = row[0]!
+    for (let j = first; j <= end; j++) {
+      const changed = last[j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1)
       const swapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]
-        ? at(i - 2, j - 2) + 1
+        ? beforeLast[j - 2]! + 1
         : Infinity
-      table[i]![j] = Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, changed, swapped)
+      row[j] = Math.min(last[j]! + 1, row[j - 1]! + 1, changed, swapped)
+      least = Math.min(least, row[j]!)
     }
+    if (least > most) return Infinity
+    beforeLast = last
+    last = row
   }
-  return at(from.length, to.length)
+  const count = last[to.length]!
+  return count > most ? Infinity : count
 }
 
 const size = (word: string) => [...word].length
@@ -33,7 +45,7 @@ export const fitOf = (asked: string, word: string): Fit | undefined => {
   const [length, other] = [size(asked), size(word)]
   if (word.startsWith(asked)) return 1
   if (length < minLengthForOneTypo || Math.abs(length - other) > 2) return undefined
-  const count = typos(asked, word)
+  const count = typos(asked, word, 2)
   if (count <= 1) return 2
   return count === 2 && Math.min(length, other) >= minLengthForTwoTypos ? 3 : undefined
 }
@@ -66,7 +78,7 @@ export interface Candidates {
   readonly total: number | null
 }
 
-const maxWords = 5_000
+export const maxWords = 5_000
 
 /** The best spellings, at most 5,000: by fit, then by number of listings. */
 export const spellingOf = ({ asked, counts, ids, total, words }: Candidates): Spelling => {

@@ -45,9 +45,12 @@ const pointGrouped = /^(\d{1,3}(?:\.\d{3})+),(\d{1,2})$/
 /** One group of three after one mark: thousands in some locales, three decimals in others. */
 const ambiguous = /^\d{1,3}[.,]\d{3}$/
 
-/** Spreadsheets export text that looks like a number as `="4.50"`. */
+/**
+ * Spreadsheets export text that looks like a number as `="4.50"`. Runs of spaces become one first: the other patterns
+ * would look at each of a long run from every place in it.
+ */
 const bareOf = (text: string) =>
-  text.replace(/[\u00a0\u202f]/g, " ").trim().replace(/^="(.*)"$/, "$1").replace(currency, "").trim()
+  text.replace(/\s+/g, " ").trim().replace(/^="(.*)"$/, "$1").replace(currency, "").trim()
 
 /**
  * Parses a price of a cell: `8.99`, `$1,234.50`, `1 234.50`. Where commas separate cents, `8,99` and `1.234,50` are

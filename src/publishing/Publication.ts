@@ -67,6 +67,22 @@ export const DryRun = Schema.Struct({
 }).annotations({ title: "DryRun" })
 export type DryRun = typeof DryRun.Type
 
+/** The database went away after the business was made or changed; the rest is carried on (docs/businesses.md). */
+export class PublicationGoesOn extends Schema.TaggedError<PublicationGoesOn>()("PublicationGoesOn", {
+  businessId: Schema.String,
+  serverId: Schema.String,
+  importId: Schema.String,
+  retryAfter: Schema.Int
+}, failsWith(503)) {
+  override get message() {
+    return "The database went away while the business was being published. That goes on by itself once the database " +
+      "is back: read the business, and do not publish the file again"
+  }
+  get details() {
+    return { businessId: this.businessId, serverId: this.serverId, importId: this.importId }
+  }
+}
+
 /** The business or its server was deleted during the publication. */
 export class PublicationCutOff extends Schema.TaggedError<PublicationCutOff>()("PublicationCutOff", {
   businessId: Schema.String,

@@ -6,7 +6,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"
 
 /** A publication in progress. `visible` is null once somebody else has shown or hidden the listing. */
-const Unfinished = Schema.Struct({
+export const Unfinished = Schema.Struct({
   listingId: Schema.String,
   businessId: Schema.String,
   serverId: Schema.String,

@@ -1,22 +1,28 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
+import { Businesses } from "#src/businesses/Businesses.ts"
 import { Deployments } from "#src/deployments/Deployments.ts"
 import { stepOf } from "#src/deployments/transitions.ts"
 import { Listings } from "#src/listings/Listings.ts"
 import { ReadyImage } from "#src/ready-image/ReadyImage.ts"
+import { Servers } from "#src/servers/Servers.ts"
 import { Disk } from "#src/shared/Disk.ts"
+import { IdempotentRun } from "#src/shared/Idempotency.ts"
+import { outageIn } from "#src/shared/outage.ts"
 import { type Report } from "#src/shared/progress.ts"
 import { transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
-import { Effect, Fiber, Struct } from "effect"
+import { type Cause, Effect, Fiber, Option, Schema, Struct } from "effect"
 import { RolledBack } from "./dry-run.ts"
-import { makePrepare } from "./prepare.ts"
-import { type DryRun, type Publication, PublicationCutOff, type Publish } from "./Publication.ts"
+import { makePrepare, Prepared } from "./prepare.ts"
+import { type DryRun, type Publication, PublicationCutOff, PublicationGoesOn, type Publish } from "./Publication.ts"
 import { type OwnedPublication, PublicationsRepo, type Unfinished } from "./PublicationsRepo.ts"
 
 /** Steps before those of the deployment, and the total with the one after it. */
 const before = 2
 const total = before + stepOf("pending").total + 1
+
+const decodePrepared = Schema.decode(Prepared)
 
 const concurrentChanges = (businessId: string, serverId: string) => {
   const cutOff = () => new PublicationCutOff({ businessId, serverId })
@@ -35,11 +41,13 @@ const asOwner = ({ accountId, email, plan }: OwnedPublication) =>
 /** Publishes a file in one call: a business, a running server, and a listing that agents find. */
 export class Publishing extends Effect.Service<Publishing>()("publishing/Publishing", {
   effect: Effect.gen(function*() {
+    const businesses = yield* Businesses
     const deployments = yield* Deployments
     const disk = yield* Disk
     const listings = yield* Listings
     const readyImage = yield* ReadyImage
     const repo = yield* PublicationsRepo
+    const servers = yield* Servers
     const sql = yield* SqlClient.SqlClient
     const prepare = yield* makePrepare
 
@@ -103,6 +111,31 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
         Effect.catchTags(effect, Struct.omit(concurrentChanges(businessId, serverId), "ServerNotFound"))
     )
 
+    const begin = Effect.fn("Publishing.begin")(function*(input: Publish, report: Report) {
+      yield* disk.check
+      yield* report({ step: 0, total, message: "Finding the ready server's image" })
+      const imageUri = yield* readyImage.reference
+      yield* report({ step: 1, total, message: `Importing ${input.filename}` })
+      return yield* prepare(input, imageUri)
+    })
+
+    /** What the first request of an Idempotency-Key had committed before the program ended. */
+    const recover = Effect.fn("Publishing.recover")(function*(text: string) {
+      const prepared = yield* Effect.orDie(decodePrepared(text))
+      const { businessId, serverId } = prepared.unfinished
+      const cutOff = () => new PublicationCutOff({ businessId, serverId })
+      const business = yield* Effect.catchTag(businesses.get(businessId), "BusinessNotFound", cutOff)
+      return { prepared, business, server: yield* Effect.catchTag(servers.get(serverId), "ServerNotFound", cutOff) }
+    })
+
+    /** Without the database the publication waits for it, but the caller need not. */
+    const goesOn =
+      ({ businessId, serverId }: Unfinished, importId: string) =>
+      <E>(cause: Cause.Cause<E>): Effect.Effect<never, E | PublicationGoesOn> =>
+        outageIn(cause) === undefined
+          ? Effect.failCause(cause)
+          : new PublicationGoesOn({ businessId, serverId, importId, retryAfter: 5 })
+
     /**
      * Imports the file into a new business, creates its server, deploys the ready image there, and shows the listing
      * once it runs. A failed deployment is reported in `deployment`, and the listing stays hidden. The publication goes
@@ -110,25 +143,26 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
      * when nothing runs.
      */
     const publish = Effect.fn("Publishing.publish")(function*(input: Publish, report: Report) {
-      yield* disk.check
-      yield* report({ step: 0, total, message: "Finding the ready server's image" })
-      const imageUri = yield* readyImage.reference
-      yield* report({ step: 1, total, message: `Importing ${input.filename}` })
-      const { active, business, importedItems, preview, server, unfinished } = yield* prepare(input, imageUri)
+      const { recovered } = yield* IdempotentRun
+      const { business, prepared, server } = yield* Option.match(recovered, {
+        onNone: () => begin(input, report),
+        onSome: recover
+      })
+      const { active, importId, importedItems, told, unfinished } = prepared
       const done = input.businessId === undefined ? "Made" : "Updated"
       yield* report({ step: before, total, message: `${done} ${business.name} with ${importedItems} items` })
-      const rest = active === undefined
-        ? yield* Fiber.join(yield* Effect.forkDaemon(run(unfinished, report)))
-        : yield* leaveRunning(unfinished, active, input.visible)
+      const rest = active === null
+        ? Effect.flatMap(Effect.forkDaemon(run(unfinished, report)), Fiber.join)
+        : leaveRunning(unfinished, active, input.visible)
       return {
-        ...rest,
+        ...(yield* Effect.catchAllCause(rest, goesOn(unfinished, importId))),
         businessId: business.id,
         business,
         serverId: server.id,
         mcpUrl: `${server.publicUrl}/mcp`,
-        importId: preview.preview_id,
+        importId,
         importedItems,
-        ...Struct.pick(preview, "warnings", "unmapped_columns", "suggested_mappings", "source_program")
+        ...told
       } satisfies Publication
     }, withPolicy(sessionOnly))
 

@@ -1,16 +1,30 @@
 import { type BusinessRow } from "#src/businesses/Business.ts"
 import { Businesses } from "#src/businesses/Businesses.ts"
+import { ImportId, Preview } from "#src/imports/Import.ts"
 import { Imports } from "#src/imports/Imports.ts"
 import { Projects } from "#src/projects/Projects.ts"
 import { CreateServer } from "#src/servers/Server.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { Invalid } from "#src/shared/Failure.ts"
+import { IdempotentRun } from "#src/shared/Idempotency.ts"
 import { transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option, Schema, Struct } from "effect"
 import { refusalOf } from "./dry-run.ts"
 import { PublicationCutOff, type Publish } from "./Publication.ts"
-import { PublicationsRepo, type Unfinished } from "./PublicationsRepo.ts"
+import { PublicationsRepo, Unfinished } from "./PublicationsRepo.ts"
+
+/** What is committed before the deployment, to go on from. */
+export const Prepared = Schema.parseJson(Schema.Struct({
+  unfinished: Unfinished,
+  /** The deployment that runs already. */
+  active: Schema.NullOr(Schema.String),
+  importId: ImportId,
+  importedItems: Schema.Int,
+  told: Preview.pick("warnings", "unmapped_columns", "suggested_mappings", "source_program")
+}))
+export type Prepared = typeof Prepared.Type
+const encodePrepared = Schema.encodeSync(Prepared)
 
 const NamedFile = Schema.parseJson(Schema.Struct({ business: Schema.Struct({ name: Schema.NonEmptyTrimmedString }) }))
 const serverOf = Schema.decodeSync(CreateServer)
@@ -126,7 +140,16 @@ export const makePrepare = Effect.gen(function*() {
       }
       // A server that runs follows the catalog by itself.
       if (active === undefined) yield* repo.insert(unfinished)
-      return { ...imported, active, business, server, unfinished }
+      const { importedItems, preview, refusal } = imported
+      const prepared: Prepared = {
+        unfinished,
+        active: active ?? null,
+        importId: preview.preview_id,
+        importedItems,
+        told: Struct.pick(preview, "warnings", "unmapped_columns", "suggested_mappings", "source_program")
+      }
+      yield* (yield* IdempotentRun).checkpoint(encodePrepared(prepared))
+      return { prepared, business, server, preview, refusal }
     },
     (effect) => Effect.catchTags(effect, impossible),
     transactionally(sql)

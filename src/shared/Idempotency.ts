@@ -1,4 +1,4 @@
-import { Effect, Option, Schema } from "effect"
+import { Context, Effect, Option, Schema } from "effect"
 import { failsWith, Invalid } from "./Failure.ts"
 import { IdempotencyRepo } from "./IdempotencyRepo.ts"
 import { sealedColumn } from "./sealed-column.ts"
@@ -22,6 +22,18 @@ export const StoredResponse = Schema.parseJson(Schema.Struct({
 export type StoredResponse = typeof StoredResponse.Type
 
 export const sealedResponses = sealedColumn("idempotency_keys", "sealed_response")
+
+/**
+ * For an operation that commits, and then goes on for long. With `checkpoint`, called in the transaction, it keeps what
+ * it committed; when the program ends before the answer, the repeat of the request finds that in `recovered`, and must
+ * go on from there. Without an `Idempotency-Key` nothing is kept.
+ */
+export class IdempotentRun extends Context.Reference<IdempotentRun>()("shared/IdempotentRun", {
+  defaultValue: () => ({
+    recovered: Option.none<string>(),
+    checkpoint: (_: string): Effect.Effect<void> => Effect.void
+  })
+}) {}
 
 const encode = Schema.encodeSync(StoredResponse)
 const decode = Schema.decode(StoredResponse)
@@ -54,7 +66,8 @@ export class Idempotency extends Effect.Service<Idempotency>()("shared/Idempoten
       const key = `${request.holder} ${request.key}`
       const hash = secrets.fingerprint(content)
       const context = `idempotency ${accountId} ${key}`
-      if (!(yield* repo.acquire(accountId, key, hash))) {
+      const acquired = yield* repo.acquire(accountId, key, hash)
+      if (Option.isNone(acquired)) {
         const existing = yield* repo.find(accountId, key)
         // Released between the two statements: the first request has just failed, and this one may be retried.
         if (Option.isNone(existing)) return yield* new StillRunning()
@@ -67,7 +80,11 @@ export class Idempotency extends Effect.Service<Idempotency>()("shared/Idempoten
       }
       // A request's middleware is uninterruptible, and fibers that it forks inherit that.
       const keepAlive = Effect.interruptible(Effect.forever(Effect.delay(repo.renew(accountId, key), "20 seconds")))
-      const settled = run.pipe(
+      const checkpointed = {
+        recovered: Option.fromNullable(acquired.value.checkpoint),
+        checkpoint: (text: string) => repo.checkpoint(accountId, key, text)
+      }
+      const settled = Effect.provideService(run, IdempotentRun, checkpointed).pipe(
         Effect.tap((response) =>
           response.status < 300
             ? Effect.flatMap(secrets.seal(encode(response), context), (sealed) => repo.finish(accountId, key, sealed))

@@ -60,6 +60,14 @@ describe("a word that was asked for", () => {
     )
   })
 
+  it("counts typos no further than it is told to", () => {
+    const word = FastCheck.stringMatching(/^[abc]{0,9}$/)
+    FastCheck.assert(FastCheck.property(word, word, FastCheck.nat(4), (a, b, most) => {
+      const all = typos(a, b)
+      expect(typos(a, b, most)).toBe(all <= most ? all : Infinity)
+    }))
+  })
+
   it("counts typos the same both ways", () => {
     const word = FastCheck.stringMatching(/^[abc]{0,6}$/)
     FastCheck.assert(FastCheck.property(word, word, (a, b) => {

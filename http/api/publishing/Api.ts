@@ -7,7 +7,7 @@ import { FileTooLarge, TooManyImports, TooManyPreviews, UnsupportedFormat } from
 import { ColumnsNotMapped } from "#src/imports/Mappings.ts"
 import { PlanLimitReached } from "#src/plans/Plan.ts"
 import { ProjectNotFound } from "#src/projects/Project.ts"
-import { DryRun, Publication, PublicationCutOff, Publish } from "#src/publishing/Publication.ts"
+import { DryRun, Publication, PublicationCutOff, PublicationGoesOn, Publish } from "#src/publishing/Publication.ts"
 import { NoReadyImage } from "#src/ready-image/ReadyImage.ts"
 import { LowDisk } from "#src/shared/Disk.ts"
 import { Invalid } from "#src/shared/Failure.ts"
@@ -32,6 +32,7 @@ export class PublishingApi extends HttpApiGroup.make("publishing")
       .addError(UnsupportedFormat)
       .addError(TooManyImports)
       .addError(PublicationCutOff)
+      .addError(PublicationGoesOn)
       .annotate(
         OpenApi.Summary,
         "Publish a business from a catalog file: import, server, deployment, listing, in one call"
