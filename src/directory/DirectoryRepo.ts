@@ -44,8 +44,8 @@ const Label = Schema.Struct({ id: Schema.Int, label: Schema.String })
 const maxCachedLabels = 10_000
 /** A search of more words is one for the longest of them. */
 const maxAsked = 16
-/** Of the words that trigrams find, the most similar. */
-const maxSimilar = 500
+/** So many of the words that trigrams find: more than there are but where somebody lists words to make searches slow. */
+const maxSimilar = 2_000
 
 /** One page in the order of the ranking; `after`: the last row of the page before. */
 export interface PageOptions {
@@ -216,7 +216,7 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
                   ORDER BY v.word USING ~<~ LIMIT ${maxWords})
                 UNION (SELECT v.id, v.word FROM directory_vocabulary v
                   WHERE length(a.word) >= ${minLengthForTwoTypos} AND v.word % a.word
-                  ORDER BY similarity(v.word, a.word) DESC LIMIT ${maxSimilar})
+                  LIMIT ${maxSimilar})
               ) v
             ) v`
       ),
