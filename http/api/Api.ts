@@ -11,6 +11,7 @@ import { GrantsApi } from "#http/api/grants/Api.ts"
 import { HealthApi } from "#http/api/health/Api.ts"
 import { HubAnalyticsApi } from "#http/api/hub-analytics/Api.ts"
 import { HubKeysApi } from "#http/api/hub-keys/Api.ts"
+import { HubListingsApi } from "#http/api/hub-listings/Api.ts"
 import { ImportsApi } from "#http/api/imports/Api.ts"
 import { ProjectsApi } from "#http/api/projects/Api.ts"
 import { PublishingApi } from "#http/api/publishing/Api.ts"
@@ -41,6 +42,7 @@ export class Api extends HttpApi.make(apiName)
   .add(DirectoryApi)
   .add(RegistryApi)
   .add(HubKeysApi)
+  .add(HubListingsApi)
   .add(HubAnalyticsApi)
   .annotate(OpenApi.Title, "Berth")
   .annotate(OpenApi.Version, version)

@@ -15,6 +15,7 @@ import { GrantsHandlers } from "./grants/Handlers.ts"
 import { HealthHandlers } from "./health/Handlers.ts"
 import { HubAnalyticsHandlers } from "./hub-analytics/Handlers.ts"
 import { HubKeysHandlers } from "./hub-keys/Handlers.ts"
+import { HubListingsHandlers } from "./hub-listings/Handlers.ts"
 import { ImportsHandlers } from "./imports/Handlers.ts"
 import { TemplatesRoutes } from "./imports/templates.ts"
 import { OAuthRoutes } from "./oauth/endpoints.ts"
@@ -48,6 +49,7 @@ export const ApiLive = HttpApiBuilder.api(Api).pipe(
     ReadyConfigHandlers,
     RegistryHandlers,
     HubKeysHandlers,
+    HubListingsHandlers,
     HubAnalyticsHandlers,
     ServersHandlers,
     VerificationHandlers

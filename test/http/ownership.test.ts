@@ -102,6 +102,8 @@ describe("who may do what, for every operation", () => {
     const open = operations.filter(isPublic).map(({ name }) => name).sort()
     expect(open).toEqual([
       "GET /.well-known/mcp-server-metadata",
+      "GET /api/v1/hub/listings/{listingId}/referral",
+      "GET /api/v1/hub/listings/{listingId}/skill.md",
       "GET /v0.1/servers",
       "GET /v0.1/servers/{serverName}/versions",
       "GET /v0.1/servers/{serverName}/versions/{version}",

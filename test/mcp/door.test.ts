@@ -141,7 +141,14 @@ const directory = Object.entries(twins)
 /** Those among them that are not for sessions only, by the scope that a key needs. */
 const directoryByKey: Readonly<Record<string, ReadonlyArray<string>>> = { business_config: ["servers:read"] }
 /** Those that every credential may call: what they tell is public, or of the credential itself. */
-const publicTools = ["directory_facets", "directory_listing", "directory_search", "server_metadata", "whoami"]
+const publicTools = [
+  "directory_facets",
+  "directory_listing",
+  "directory_search",
+  "hub_listing_skill",
+  "server_metadata",
+  "whoami"
+]
 
 describe("tools/list", () => {
   itLong("shows a session every tool, and a key those that its scopes allow", async () => {
@@ -154,7 +161,7 @@ describe("tools/list", () => {
       "list_grants",
       "register_client",
       "revoke_grant",
-      ...all.filter((name) => name.startsWith("hub_")),
+      ...all.filter((name) => name.startsWith("hub_") && !publicTools.includes(name)),
       ...directory.filter((name) => directoryByKey[name] === undefined && !publicTools.includes(name))
     ]
     const read = [
@@ -242,7 +249,7 @@ describe("tools/list", () => {
       ajv.compile(tool.inputSchema)
       if (tool.outputSchema !== undefined) ajv.compile(tool.outputSchema)
       const verb = tool.name.replace("hub_", "").split("_")[0] ?? ""
-      const reads = ["list", "get", "directory", "server", "whoami"].includes(verb) || tool.name === "business_config"
+      const reads = ["list", "listing", "get", "directory", "server", "whoami"].includes(verb) || tool.name === "business_config"
       const removes = ["delete", "revoke"].includes(verb) || tool.name === "import_discard"
       expect(tool.annotations, tool.name).toMatchObject({
         readOnlyHint: reads,

@@ -110,7 +110,8 @@ describe("HTTP and MCP", () => {
   })
 
   it("answer reads with the same value", async () => {
-    const reads = Object.keys(twins).filter((name) => name.startsWith("GET ")).filter((name) => name in twins)
+    // Markdown over HTTP: test/contract/hub-skill.test.ts compares it.
+    const reads = Object.keys(twins).filter((name) => name.startsWith("GET ") && !name.endsWith("/skill.md"))
     for (const name of reads) {
       const query = operation(name).query.includes("subdomain") ? { subdomain: server.slug } : {}
       const { http, mcp, status } = await bothDoors(name, { ...ids(name), ...query })

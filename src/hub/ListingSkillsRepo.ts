@@ -1,0 +1,49 @@
+import { Hours } from "#src/format/ReadyConfig.ts"
+import { ListingTier } from "#src/listings/Listing.ts"
+import { maybe } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
+import { Effect, Schema } from "effect"
+
+const Source = Schema.Struct({
+  id: Schema.String,
+  businessSlug: Schema.String,
+  name: Schema.String,
+  description: Schema.String,
+  categories: Schema.Array(Schema.String),
+  city: Schema.String,
+  state: Schema.String,
+  tier: ListingTier,
+  verificationTier: Schema.Int,
+  healthScore: Schema.Int,
+  phone: Schema.String,
+  website: Schema.String,
+  line1: Schema.String,
+  zip: Schema.String,
+  hours: Hours,
+  catalog: Schema.Array(Schema.Struct({ name: Schema.String, items: Schema.Int })),
+  serverSlug: Schema.NullOr(Schema.String)
+})
+
+/** At most so many categories of a catalog are named. */
+const mostCategories = 40
+
+export class ListingSkillsRepo extends Effect.Service<ListingSkillsRepo>()("hub/ListingSkillsRepo", {
+  effect: Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+
+    return {
+      /** Of an active listing. */
+      find: maybe(Source)((id: string) =>
+        sql`SELECT l.id, l.business_slug, l.name, l.description, l.categories, l.city, l.state, l.tier,
+              l.verification_tier, l.health_score, b.phone, b.website, b.line1, b.zip, b.hours, s.slug AS server_slug,
+              (SELECT coalesce(json_agg(c ORDER BY c.place), '[]') FROM (
+                SELECT c.name, c.sort_order AS place,
+                  (SELECT count(*)::int FROM catalog_items i WHERE i.category_id = c.id) AS items
+                FROM catalog_categories c WHERE c.business_id = b.id ORDER BY c.sort_order LIMIT ${mostCategories}
+              ) c) AS catalog
+            FROM listings l JOIN businesses b ON b.id = l.business_id LEFT JOIN servers s ON s.id = b.server_id
+            WHERE l.id = ${id} AND l.status = 'active'`
+      )
+    } as const
+  })
+}) {}
