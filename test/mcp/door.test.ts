@@ -249,7 +249,8 @@ describe("tools/list", () => {
       ajv.compile(tool.inputSchema)
       if (tool.outputSchema !== undefined) ajv.compile(tool.outputSchema)
       const verb = tool.name.replace("hub_", "").split("_")[0] ?? ""
-      const reads = ["list", "listing", "get", "directory", "server", "whoami"].includes(verb) || tool.name === "business_config"
+      const reads = ["list", "listing", "get", "directory", "server", "whoami"].includes(verb) ||
+        tool.name === "business_config"
       const removes = ["delete", "revoke"].includes(verb) || tool.name === "import_discard"
       expect(tool.annotations, tool.name).toMatchObject({
         readOnlyHint: reads,
