@@ -1,6 +1,6 @@
 import { savedToken } from "#src/cli/mcp/credentials.ts"
 import { callTool } from "#src/cli/mcp/operations.ts"
-import { outline, printable, renderResult } from "#src/cli/mcp/render.ts"
+import { oneLine, outline, printable, renderResult } from "#src/cli/mcp/render.ts"
 import { TemplateType } from "#src/format/ReadyConfig.ts"
 import { decodeAtOnce } from "#src/imports/decode.ts"
 import { ImportMode } from "#src/imports/Import.ts"
@@ -13,7 +13,8 @@ import { Console, Effect, Either, Option, Redacted, Schema } from "effect"
 import { basename } from "node:path"
 import { fail } from "./fail.ts"
 import { installationUrl, isInstallation, notInstallation } from "./login-command.ts"
-import { askForMapping, asOptions, findingIn, mappingsOf, withSuggestion } from "./publish-mapping.ts"
+import { askForMapping, type Finding, findingIn, mappingsOf, withSuggestion } from "./publish-mapping.ts"
+import { inOptions, refusalInOptions, refusalOf, type Typed, withSuggested } from "./publish-refusal.ts"
 
 const file = Args.text({ name: "file" }).pipe(
   Args.withDescription("The catalog: menu.csv, or a .json with the profile")
@@ -49,41 +50,44 @@ const yes = Options.boolean("yes").pipe(
 )
 
 const answer = Schema.decodeUnknown(
-  Publication.pick("businessId", "mcpUrl", "importId", "importedItems", "warnings", "deployment")
+  Publication.pick("businessId", "mcpUrl", "importId", "importedItems", "warnings", "unmapped_columns", "deployment")
 )
 const preview = Schema.decodeUnknown(DryRun)
 
 const optionalField = <A>(field: string, value: Option.Option<A>) =>
   Option.match(value, { onNone: () => ({}), onSome: (value) => ({ [field]: value }) })
 
-/** An error of the tool, with the options that mend it where the columns are at fault. */
-const failed = (result: CallToolResult) => {
-  const finding = Option.getOrUndefined(findingIn(result))
-  if (finding === undefined) return fail(renderResult(result))
-  const options = asOptions(finding.suggested)
-  return fail(printable(`${finding.refusal ?? ""}${options === "" ? "" : `\nIf that is right, add: ${options}`}`))
-}
+/** Ends with an error of the tool, told in the options of this command. */
+const failed = (result: CallToolResult, typed: Typed) =>
+  fail(printable(Option.getOrElse(refusalOf(result, typed), () => renderResult(result))))
+
+/** A dry run would be refused. */
+const refused = ({ refusal, suggested }: Finding, typed: Typed) =>
+  fail(printable(withSuggested(refusalInOptions(refusal ?? "", typed), suggested)))
 
 /** Ends a dry run: its preview on standard output, and exit code 1 when the file would be refused. */
-const shown = Effect.fn("cli.shownDryRun")(function*(result: CallToolResult) {
-  if (result.isError === true) return yield* failed(result)
-  const { encoding: _encoding, delimiter: _delimiter, dryRun: _dryRun, refusal, ...rest } = yield* preview(
+const shown = Effect.fn("cli.shownDryRun")(function*(result: CallToolResult, typed: Typed) {
+  if (result.isError === true) return yield* failed(result, typed)
+  const { encoding: _encoding, delimiter: _delimiter, dryRun: _dryRun, refusal, warnings, ...rest } = yield* preview(
     result.structuredContent
   )
-  yield* Console.log(outline(rest))
-  if (refusal !== null) yield* failed(result)
+  const told = warnings.map(({ message }) => `\n  ${oneLine(inOptions(message))}`)
+  yield* Console.log(`${outline(rest)}\nwarnings:${told.length === 0 ? " (none)" : told.join("")}`)
+  if (refusal !== null) yield* refused({ refusal, suggested: rest.suggested_mappings, program: null }, typed)
 })
 
-const published = Effect.fn("cli.published")(function*(result: CallToolResult) {
-  if (result.isError === true) return yield* failed(result)
-  const { businessId, deployment, importId, importedItems, mcpUrl, warnings } = yield* answer(result.structuredContent)
-  for (const { message } of warnings) yield* Console.error(printable(message))
+const published = Effect.fn("cli.published")(function*(result: CallToolResult, typed: Typed) {
+  if (result.isError === true) return yield* failed(result, typed)
+  const { businessId, deployment, importId, importedItems, mcpUrl, unmapped_columns, warnings } = yield* answer(
+    result.structuredContent
+  )
+  for (const { message } of warnings) yield* Console.error(printable(inOptions(message)))
   if (deployment.status !== "running") {
     return yield* fail(`The deployment failed: ${deployment.errorMessage ?? "see the server's log"}`)
   }
-  yield* Console.log(
-    `Business   ${businessId}, ${importedItems} items\nImport     ${importId}\nMCP URL    ${mcpUrl}`
-  )
+  const items = `${importedItems} ${importedItems === 1 ? "item" : "items"}`
+  const leftOut = unmapped_columns.length === 0 ? "" : `\nLeft out   ${oneLine(unmapped_columns.join(", "))}`
+  yield* Console.log(`Business   ${businessId}, ${items}${leftOut}\nImport     ${importId}\nMCP URL    ${mcpUrl}`)
 })
 
 /** `berth publish menu.csv`: from a file to a live MCP server and a listing, on the installation of `berth login`. */
@@ -124,7 +128,8 @@ export const publishCommand = Command.make(
           },
           onProgress: (message) => process.stderr.write(`${printable(message)}\n`)
         })
-      if (dryRun) return yield* shown(yield* call(given.right, { dryRun: true }))
+      const typed = { file: basename(file), business, project, mappings: given.right }
+      if (dryRun) return yield* shown(yield* call(given.right, { dryRun: true }), typed)
       const asks = !yes && (yield* (yield* Terminal.Terminal).isTTY)
       const first = asks ? yield* call(given.right, { dryRun: true }) : undefined
       const finding = first === undefined ? undefined : Option.getOrUndefined(findingIn(first))
@@ -132,10 +137,10 @@ export const publishCommand = Command.make(
       const taken = canAsk && (yield* askForMapping(basename(file), finding))
       // What the dry run refuses is refused again: nothing has to be sent for it.
       if (first !== undefined && !taken && (first.isError === true || typeof finding?.refusal === "string")) {
-        return yield* failed(first)
+        return yield* finding === undefined || first.isError === true ? failed(first, typed) : refused(finding, typed)
       }
       const mappings = taken ? withSuggestion(given.right, finding.suggested) : given.right
-      yield* published(yield* call(mappings, {}))
+      yield* published(yield* call(mappings, {}), { ...typed, mappings })
     }).pipe(
       Effect.catchTags({
         McpClientError: ({ message }) => fail(message),

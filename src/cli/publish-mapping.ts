@@ -1,9 +1,20 @@
+import { didYouMean } from "#src/cli/mcp/nearest.ts"
 import { printable, table } from "#src/cli/mcp/render.ts"
-import { Mappings, SourceProgram, SuggestedMappings } from "#src/imports/Mappings.ts"
+import { issuesOf } from "#src/format/issues.ts"
+import { Mappings, SourceProgram, SuggestedMappings, Target } from "#src/imports/Mappings.ts"
 import { DryRun } from "#src/publishing/Publication.ts"
 import { Prompt } from "@effect/cli"
+import { Terminal } from "@effect/platform"
 import { type CallToolResult } from "@modelcontextprotocol/sdk/types.js"
-import { Console, Effect, Either, Option, Schema } from "effect"
+import { Console, Effect, Either, Mailbox, Option, Schema, Stream } from "effect"
+
+const inShell = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+
+const isTarget = Schema.is(Target)
+
+const noSuchField = (pair: string, field: string) =>
+  `--map ${inShell(pair)}: there is no field "${field}".${didYouMean(field, Target.literals)} ` +
+  `Fields: ${Target.literals.filter((name) => name !== "ignore").join(", ")}; ignore leaves a column out`
 
 /** `Price (USD)=price` pairs. A column may have an equals sign in its name; a field has none. Left: what is wrong. */
 export const mappingsOf = (pairs: ReadonlyArray<string>): Either.Either<Mappings, string> => {
@@ -13,15 +24,14 @@ export const mappingsOf = (pairs: ReadonlyArray<string>): Either.Either<Mappings
   const columns = entries.map(([column]) => column)
   const twice = columns.find((column, at) => columns.indexOf(column) !== at)
   if (twice !== undefined) return Either.left(`--map names the column "${twice}" twice`)
+  const unknown = entries.find(([, field]) => !isTarget(field))
+  if (unknown !== undefined) return Either.left(noSuchField(unknown.join("="), unknown[1] ?? ""))
   return Schema.decodeUnknownEither(Mappings)(Object.fromEntries(entries)).pipe(
-    Either.mapLeft(() =>
-      "--map takes each of these fields once: name, description, price, price_cents, price_type, item_type, category, variation; " +
-      "and ignore"
+    Either.mapLeft((error) =>
+      issuesOf(error).map(({ message, path }) => `--map: ${path === "" ? "" : `"${path}" `}${message}`).join("\n")
     )
   )
 }
-
-const inShell = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 /** The mapping as options of the command. */
 export const asOptions = (mappings: Mappings) =>
@@ -59,13 +69,41 @@ export const findingIn = ({ content: [first], structuredContent }: CallToolResul
       }))
   )
 
+const no: Terminal.UserInput = {
+  input: Option.some("n"),
+  key: { name: "n", ctrl: false, meta: false, shift: false }
+}
+
+/** The standard input is no terminal, and has ended: no key will come. */
+const inputEnded = Effect.async<Terminal.UserInput>((resume) => {
+  const answer = () => resume(Effect.succeed(no))
+  if (process.stdin.readableEnded) return answer()
+  process.stdin.once("end", answer)
+  return Effect.sync(() => process.stdin.off("end", answer))
+})
+
+/** The terminal, where Ctrl-D and the end of the input answer a question with no. */
+const withEndAsNo = Effect.map(Terminal.Terminal, (terminal) => ({
+  ...terminal,
+  readInput: Effect.flatMap(terminal.readInput, (keys) =>
+    Mailbox.fromStream(
+      Mailbox.toStream(keys).pipe(
+        Stream.map((input) => input.key.ctrl && input.key.name === "d" ? no : input),
+        Stream.merge(Stream.fromEffect(inputEnded), { haltStrategy: "left" })
+      )
+    ))
+}))
+
 /** Shows a suggestion, and asks whether to take it. */
 export const askForMapping = Effect.fn("cli.askForMapping")(function*(file: string, { program, suggested }: Finding) {
   const known = program === null ? "" : ` It looks like an export of ${program}.`
   const rows = Object.entries(suggested).map(([column, target]) => [`  ${printable(column)}`, target])
   yield* Console.error(`${file} has columns that would not be imported.${known}`)
   yield* Console.error(table(["  COLUMN", "FIELD"], rows))
-  return yield* Prompt.confirm({ message: "Import them as these fields?", initial: true })
+  const terminal = yield* withEndAsNo
+  return yield* Prompt.confirm({ message: "Import them as these fields?", initial: true }).pipe(
+    Effect.provideService(Terminal.Terminal, terminal)
+  )
 })
 
 const fieldOf = (target: string) => target === "price_cents" ? "price" : target

@@ -150,7 +150,8 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
       })
       const { active, importId, importedItems, told, unfinished } = prepared
       const done = input.businessId === undefined ? "Made" : "Updated"
-      yield* report({ step: before, total, message: `${done} ${business.name} with ${importedItems} items` })
+      const items = `${importedItems} ${importedItems === 1 ? "item" : "items"}`
+      yield* report({ step: before, total, message: `${done} ${business.name} with ${items}` })
       const rest = active === null
         ? Effect.flatMap(Effect.forkDaemon(run(unfinished, report)), Fiber.join)
         : leaveRunning(unfinished, active, input.visible)

@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -9,7 +10,7 @@ import { useBerth } from "../support/Berth.ts"
 import { type Business, businesses } from "../support/business.ts"
 import { describeWhen } from "../support/needs.ts"
 import { runSql } from "../support/sql.ts"
-import { berthCli } from "./mcp/run.ts"
+import { berthCli, ctrlD } from "./mcp/run.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "berth-publish-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -49,8 +50,30 @@ describeWhen(missingForApps, "berth publish", () => {
   it("without a terminal refuses to lose the prices, and says which option keeps them", async () => {
     const before = await total()
     const { code, err } = await publish([lossy])
-    expect([code, err]).toEqual([1, expect.stringContaining("add: --map 'Price (USD)=price'")])
+    expect([code, err]).toEqual([
+      1,
+      "lossy.csv would publish no price, although \"Price (USD)\" looks like one: " +
+      "pass --map 'Price (USD)=price', or --map 'Price (USD)=ignore' to publish without"
+    ])
     expect(await total()).toBe(before)
+  })
+
+  it("tells what is wrong in its own options, not in fields of the API", async () => {
+    const of = async (...args: ReadonlyArray<string>) => (await berthPublish(args)).err
+    const plain = write("us.csv", "name,price\nTea,3\n")
+    expect(await of(plain)).toBe("--name is required with a CSV file, which has no name of the business")
+    expect(await of(plain, "--name", "A", "--mode", "add"))
+      .toBe("--mode is for an existing business: give --business")
+    expect(await of(plain, "--business", "01JA", "--name", "A", "--template", "restaurant")).toBe(
+      "--name is for a new business: leave it out beside --business\n" +
+        "--template is for a new business: leave it out beside --business"
+    )
+    expect(await of(plain, "--business", "01JA")).toBe("--business 01JA: There is no such business")
+    expect(await of(plain, "--project", "01JA", "--name", "A")).toBe("--project 01JA: There is no such project")
+    expect(await of(write("us.txt", "name\nTea\n"), "--name", "A")).toBe("The file's name must end in .json or .csv")
+    expect(await of(write("dishes.csv", "Xq,Zz\n,1\n"), "--name", "A")).toBe(
+      "dishes.csv has no column \"name\"; its columns are Xq, Zz. Say which column holds it, such as --map 'Dish=name'"
+    )
   })
 
   it("says which encoding it took a file for that is not in UTF-8", async () => {
@@ -62,7 +85,11 @@ describeWhen(missingForApps, "berth publish", () => {
 
   it("--map says which column holds which field", async () => {
     const { code, err, out } = await publish([lossy, "--map", "Price (USD)=price"])
-    expect([code, err, out]).toEqual([0, "", expect.stringMatching(/, 1 items\nImport {5}[0-9A-Z]{26}\n/)])
+    expect([code, err, out]).toEqual([
+      0,
+      "",
+      expect.stringMatching(/, 1 item\nLeft out   In stock\nImport {5}[0-9A-Z]{26}\n/)
+    ])
     expect(await pricesOfNewest()).toEqual([{ price_cents: 650 }])
   })
 
@@ -74,7 +101,12 @@ describeWhen(missingForApps, "berth publish", () => {
 
   it("on a terminal publishes nothing that would be refused when the answer is no", async () => {
     const before = await total()
-    for (const file of [lossy, square]) expect((await publish([file], "n")).code).toBe(1)
+    for (const no of ["n", ctrlD]) {
+      for (const file of [lossy, square]) {
+        const { code, err } = await publish([file], no)
+        expect([code, err]).toEqual([1, expect.stringMatching(/[ :]--map '/)])
+      }
+    }
     expect(await total()).toBe(before)
   })
 
@@ -88,6 +120,14 @@ describeWhen(missingForApps, "berth publish", () => {
     const before = await total()
     const right = await publish([lossy, "--dry-run", "--map", "Price (USD)=price"])
     expect([right.code, right.out]).toEqual([0, expect.stringMatching(/Price \(USD\) +price +6\.50/)])
+    const long = write("long.csv", `name,price,Dish blurb\n${"Bouillabaisse ".repeat(6)},Ask the waiter,x\nTea,3,Hot\n`)
+    expect((await publish([long, "--dry-run"])).out).toMatch(
+      /^warnings:\n {2}row 2, "Bouillabaisse .*price "Ask the waiter" is not a price in dollars; skipped$/m
+    )
+    const named = write("named.csv", "name,price,Details\nTea,3,Hot and black\n")
+    expect((await publish([named, "--dry-run"])).out).toContain(
+      "if it holds description, pass --map 'Details=description'"
+    )
     expect(await publish([lossy, "--dry-run"])).toMatchObject({
       code: 1,
       err: expect.stringContaining("--map 'Price (USD)=price'") as string
@@ -105,14 +145,15 @@ describeWhen(missingForApps, "berth publish", () => {
     }
     expect(await pricesOfNewest()).toEqual([{ price_cents: 300 }, { price_cents: 300 }])
     expect(await total()).toBe(before)
-    expect((await publish([plain, "--business", id])).err).toContain("is for a new business")
+    expect((await publish([plain, "--business", id])).err).toContain("--name is for a new business")
   })
 
   it.each([
     ["price", "--map takes COLUMN=FIELD, not \"price\""],
     ["=price", "--map takes COLUMN=FIELD, not \"=price\""],
-    ["Price (USD)=cost", "--map takes each of these fields once"],
-    ["Cost=price", "mappings.Cost: names a column that the file does not have"]
+    ["Price (USD)=prize", "--map 'Price (USD)=prize': there is no field \"prize\". Did you mean \"price\"?"],
+    ["Price (USD)=cost", "variation, catalog_items; ignore leaves a column out"],
+    ["Cost=price", "--map 'Cost=price' names a column that the file does not have"]
   ])("--map %s is told as a mistake", async (pair, message) => {
     expect(await publish([lossy, "--map", pair])).toMatchObject({
       code: 1,
@@ -128,4 +169,21 @@ describe("berth publish without a log-in", () => {
     })
     expect([code, err]).toEqual([1, "Log in first: berth login --url http://localhost:1"])
   })
+})
+
+describe("the question of berth publish", () => {
+  it("is answered with no by an input that has ended, and does not wait for keys", () => {
+    const code = `
+      import { askForMapping } from "#src/cli/publish-mapping.ts"
+      import { NodeContext, NodeRuntime } from "@effect/platform-node"
+      import { Console, Effect } from "effect"
+      askForMapping("a.csv", { program: null, suggested: { Cost: "price" }, refusal: null }).pipe(
+        Effect.flatMap((answer) => Console.log("answer: " + answer)),
+        Effect.provide(NodeContext.layer),
+        NodeRuntime.runMain
+      )`
+    const args = ["--import", "tsx", "--input-type=module", "-e", code]
+    const { status, stdout } = spawnSync(process.execPath, args, { input: "", encoding: "utf8", timeout: 20_000 })
+    expect([status, stdout]).toEqual([0, expect.stringContaining("answer: false")])
+  }, 30_000)
 })

@@ -4,7 +4,8 @@ import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js"
 export const printable = (text: string): string =>
   text.replace(/[\p{Cc}\u2028\u2029]/gu, (c) => "\t\n".includes(c) ? c : "")
 
-const oneLine = (text: string) => printable(text).replace(/\s+/g, " ").trim()
+/** Printable text without line breaks. */
+export const oneLine = (text: string) => printable(text).replace(/\s+/g, " ").trim()
 
 const truncate = (text: string, width: number) => text.length <= width ? text : `${text.slice(0, width - 1)}…`
 

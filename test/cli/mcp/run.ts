@@ -21,6 +21,8 @@ export interface Output {
   readonly err: string
 }
 
+export const ctrlD = "\u0004"
+
 /** A terminal where somebody presses these keys, or none. */
 const terminalOf = (keys: string | undefined) =>
   Layer.succeed(Terminal.Terminal, {
@@ -32,7 +34,8 @@ const terminalOf = (keys: string | undefined) =>
     readInput: Effect.gen(function*() {
       const pressed = yield* Mailbox.make<Terminal.UserInput>()
       for (const name of keys ?? "") {
-        yield* pressed.offer({ input: Option.some(name), key: { name, ctrl: false, meta: false, shift: false } })
+        const key = name === ctrlD ? { name: "d", ctrl: true } : { name, ctrl: false }
+        yield* pressed.offer({ input: Option.some(name), key: { ...key, meta: false, shift: false } })
       }
       return pressed
     })
