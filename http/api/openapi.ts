@@ -23,6 +23,11 @@ type Json = Record<string, unknown>
 
 const children = (value: unknown) => (Predicate.isRecord(value) ? Object.entries(value) : []) as Array<[string, Json]>
 
+const dig = (value: unknown, ...path: ReadonlyArray<string>) => {
+  const found = path.reduce<unknown>((inner, key) => Predicate.isRecord(inner) ? inner[key] : undefined, value)
+  return Predicate.isRecord(found) ? found : undefined
+}
+
 /** Responses that any operation can give, by the kind of operation. */
 const common = (method: string, operation: Json) => ({
   ...(method === "get" || operation["requestBody"] === undefined ? {} : {
@@ -38,10 +43,18 @@ const meanings: Readonly<Record<string, string>> = {
   401: "No valid credential",
   403: "The credential or the plan does not allow it",
   404: "Not found, or not the caller's",
+  408: "The body did not arrive in time",
   409: "Conflict",
   422: "A field is wrong, missing or not known: `details.issues[]` of `{path, message}`",
   429: "Too many requests",
-  501: "Not implemented yet"
+  501: "Not implemented yet",
+  503: "Not possible for now: `error.message` says why, and `Retry-After`, where it is sent, when to try again"
+}
+
+/** The framework describes an upload as a list of files that are on its disk. */
+const describeUpload = (operation: Json) => {
+  const form = dig(operation, "requestBody", "content", "multipart/form-data", "schema", "properties")
+  if (form !== undefined && "file" in form) form["file"] = { type: "string", format: "binary" }
 }
 
 /**
@@ -51,14 +64,19 @@ const meanings: Readonly<Record<string, string>> = {
 export const describeActualResponses = (spec: Json): Json => {
   for (const [, methods] of children(spec["paths"])) {
     for (const [method, operation] of children(methods)) {
+      describeUpload(operation)
       const responses = operation["responses"] as Json
       for (const [status, description] of Object.entries(common(method, operation))) {
         responses[status] ??= { description }
       }
       for (const [status, response] of children(responses)) {
         response["headers"] = headers
-        // The 503 of health is a report, not an error.
-        if (Number(status) < 400 || (status === "503" && operation["operationId"] === "health.health")) continue
+        if (Number(status) < 400) continue
+        // A report, not an error.
+        if (status === "503" && operation["operationId"] === "health.health") {
+          response["description"] = "Something that the platform needs does not work: the report says what"
+          continue
+        }
         const specific = common(method, operation) as Record<string, string>
         response["description"] = specific[status] ?? meanings[status] ?? response["description"]
         response["content"] = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } }

@@ -36,7 +36,9 @@ export const publishFields = {
       "but as it is where the server runs already"
   }),
   dryRun: optional(Schema.Boolean).annotations({
-    description: "Answer what publishing would import, and write nothing"
+    description:
+      "Answer what publishing would import, and write nothing. A file that can't be imported at all, such as " +
+      "one without a name column, is the same error as without dryRun"
   })
 }
 export const Publish = Input(publishFields)
@@ -61,7 +63,8 @@ export type Publication = typeof Publication.Type
 export const DryRun = Schema.Struct({
   dryRun: Schema.Literal(true),
   refusal: Schema.NullOr(Schema.String).annotations({
-    description: "Why the same call without dryRun would be refused, and what to pass; null when it would not"
+    description:
+      "Why the same call without dryRun would be refused although the file can be imported (its prices or items would be lost), and what to pass; null when it would not"
   }),
   ...Preview.omit("preview_id", "expires_at").fields
 }).annotations({ title: "DryRun" })

@@ -55,6 +55,24 @@ describe("/openapi.json", () => {
     }
   })
 
+  it("says in a sentence what each failure is, and not by a name within the program", () => {
+    for (const [path, methods] of Object.entries(document.paths)) {
+      for (const [method, { responses }] of Object.entries(methods)) {
+        for (const [status, response] of Object.entries(responses)) {
+          if (Number(status) < 400) continue
+          const { description } = response as { readonly description: string }
+          expect(description, `${method} ${path} ${status}`).not.toMatch(/^(?:[A-Z][a-z]+){2,}$|^Success$/)
+        }
+      }
+    }
+  })
+
+  it("has one binary file in an upload, as it is sent", () => {
+    const upload = document.paths["/api/v1/ready/businesses/{businessId}/import"]?.["post"]?.requestBody
+    expect(upload?.content["multipart/form-data"]?.schema.properties?.["file"])
+      .toEqual({ type: "string", format: "binary" })
+  })
+
   it("says what each filter of the directory, the registry and the metadata means", () => {
     const filters = {
       "/v1/directory": ["search", "category", "location", "templateType", "vertical", "city", "sort", "radius_miles"],
