@@ -13,8 +13,10 @@ const texts = {
   search: optional(
     Text(200).annotations(described(
       "Words of the name, the city, the state, the categories and tags: exactly, as a beginning, or with a typo. Finds " +
-        "the listings that have the most of the words; those with more of them in their name come first. Words such as " +
-        "the, and, near, me count only when there are no others"
+        "the listings that have the most of the words. Words such as the, and, near, me count only when there are no " +
+        "others. `&` is and, 7 is seven, St is Saint and Street, and accents make no difference. First come listings " +
+        "with more of the words in their name; then exact words before beginnings before typos, names with fewer other " +
+        "words, and the higher relevanceScore"
     ))
   ),
   category: optional(Text(255).annotations(described("A category that the listing has, exactly"))),

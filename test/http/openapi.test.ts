@@ -83,6 +83,8 @@ describe("/openapi.json", () => {
       const parameters = (document.paths[path]?.["get"]?.parameters ?? []) as ReadonlyArray<
         { readonly name: string; readonly description?: string }
       >
+      const search = parameters.find(({ name }) => name === "search")?.description
+      if (path === "/v1/directory") expect(search).toMatch(/`&` is and, 7 is seven.*relevanceScore/)
       expect(parameters.filter(({ description }) => description !== undefined).map(({ name }) => name), path).toEqual(
         names
       )

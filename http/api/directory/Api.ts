@@ -24,8 +24,9 @@ export class DirectoryApi extends HttpApiGroup.make("directory")
       .annotate(
         OpenApi.Description,
         "Public, 300 requests a minute per IP address. Filters combine freely. Best first: by relevanceScore, then the " +
-          "older; with search, by how well its words match before that. `sort=distance` lists the nearest first instead. A " +
-          "cursor goes with the filters and the order it was given for."
+          "older. With search its words decide before that: those in the name first, exact before beginnings before typos, " +
+          "fewer other words in the name. `sort=distance` lists the nearest first instead. A cursor goes with the filters " +
+          "and the order it was given for."
       )
   )
   .add(
