@@ -54,8 +54,9 @@ export const importTools = Effect.map(Imports, (imports) => [
     ...directory,
     name: "import_revert",
     title: "Revert an import",
-    description: "Takes back one import that nothing was built upon: removes its items and categories and restores " +
-      "the profile. importId is the preview's id.",
+    description: "Takes back one import that nothing was built upon: removes its items and categories, restores the " +
+      "profile, and the catalog that publish_business replaced. Business, listing and server stay. importId is the " +
+      "preview's id.",
     effect: "delete",
     params: Input({ ...businessId, importId: Schema.String }),
     success: Reverted,

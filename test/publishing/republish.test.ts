@@ -99,6 +99,36 @@ describeWhen(missingForApps, "publishing an existing business", () => {
     expect(await names(businessId)).toEqual(["A"])
   })
 
+  it("a replacement is not undone once one of its items was changed", async () => {
+    const { businessId } = (await publish(owner, first)).body.data
+    const { importId } = (await again(businessId, file("A,1,X"))).body.data
+    const [item] = await catalog(businessId) as [{ id: string }]
+    const changed = await owner.request("PATCH", `${businesses}/${businessId}/catalog/items/${item.id}`, {
+      body: { name: "B" }
+    })
+    expect(changed.status).toBe(200)
+    expect((await revert(owner, businessId, importId)).status).toBe(409)
+  })
+
+  it("stays, with its server and listing, when its first import is undone, until they are deleted", async () => {
+    const { businessId, importId, listing, serverId } = (await publish(owner, first)).body.data
+    expect((await revert(owner, businessId, importId)).body).toMatchObject({
+      data: { removed_items: 2, removed_categories: 1, restored_profile: false }
+    })
+    const places = [`${businesses}/${businessId}`, `/v1/directory/${listing.id}`, `/v1/servers/${serverId}`]
+    const statuses = async () => {
+      const answers = []
+      for (const place of places) answers.push((await owner.get(place)).status)
+      return answers
+    }
+    expect(await names(businessId)).toEqual([])
+    expect(await statuses()).toEqual([200, 200, 200])
+    expect((await owner.request("DELETE", `${businesses}/${businessId}`)).status).toBe(204)
+    expect(await statuses()).toEqual([404, 404, 200])
+    expect((await owner.request("DELETE", `/v1/servers/${serverId}`)).status).toBe(204)
+    expect(await statuses()).toEqual([404, 404, 404])
+  })
+
   it("that has no server yet gets one, and its listing is shown", async () => {
     const { id } = await newBusiness(owner)
     const { body, status } = await again(id, { ...file("A,1,X"), profile: { contact: { phone: "+15550100" } } })
@@ -118,6 +148,7 @@ describeWhen(missingForApps, "publishing an existing business", () => {
     const profile = { version: "1.0", business: { name: "Copper Ladle", description: "b" } }
     const refused: ReadonlyArray<[body: object, status: number, path?: string]> = [
       [{ filename: "menu.csv", content: "Dish\nSoup\n" }, 422, "file"],
+      [{ filename: "menu.csv", content: "Dish\nSoup\n", dryRun: true }, 422, "file"],
       [{ filename: "menu.csv", content: "name,Regular price\nSoup,6\n" }, 422, "mappings"],
       [{ ...file("A,1,X"), name: "Other" }, 422, "name"],
       [{ ...file("A,1,X"), projectId: "x" }, 422, "projectId"],

@@ -107,8 +107,10 @@ export class ImportsApi extends HttpApiGroup.make("imports")
       .annotate(OpenApi.Summary, "Undo an import that nothing was built upon")
       .annotate(
         OpenApi.Description,
-        "409 when its items, its categories or what it set of the profile were changed or deleted since, when its " +
-          "categories have other items, or when it was reverted already."
+        "Removes its items and categories, puts the profile back, and the catalog that a publication replaced. 409 when its " +
+          "items, its categories or what it set of the profile were changed or deleted since, when its categories have " +
+          "other items, or when it was reverted already; where it replaced a catalog also when anything was added since, or " +
+          "another file has replaced it. Business, listing and server stay, also those that a publication made."
       )
   )
   .addError(Forbidden)
