@@ -28,7 +28,9 @@ const Refusal = Schema.parseJson(Schema.Struct({
     message: Schema.String,
     details: Schema.optional(Schema.Struct({
       issues: Schema.optional(Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String }))),
-      suggested_mappings: Schema.optional(SuggestedMappings)
+      suggested_mappings: Schema.optional(SuggestedMappings),
+      businessId: Schema.optional(Schema.String),
+      importId: Schema.optional(Schema.String)
     }))
   })
 }))
@@ -83,7 +85,7 @@ const idThatIsNotFound = ({ business, project }: Typed) =>
 /** A refusal of `publish_business` in sentences that name options; none when the answer is something else. */
 export const refusalOf = ({ content: [first] }: CallToolResult, typed: Typed): Option.Option<string> =>
   Option.map(refusalIn(first?.type === "text" ? first.text : ""), ({ error: { code, details, message } }) => {
-    const { issues = [], suggested_mappings = {} } = details ?? {}
+    const { businessId, importId, issues = [], suggested_mappings = {} } = details ?? {}
     if (code.toLowerCase() === "not_found") {
       return Option.match(idThatIsNotFound(typed), {
         onNone: () => inOptions(message),
@@ -93,7 +95,9 @@ export const refusalOf = ({ content: [first] }: CallToolResult, typed: Typed): O
     const text = issues.length === 0
       ? inOptions(message)
       : issues.map(({ message, path }) => sentenceOf(path, message, typed)).join("\n")
-    return withSuggested(text, suggested_mappings)
+    // What a publication has made before it failed.
+    const made = [businessId && `Business   ${businessId}`, importId && `Import     ${importId}`].filter(Boolean)
+    return [withSuggested(text, suggested_mappings), ...made].join("\n")
   })
 
 /** The text, and the options that it does not name yet. */
