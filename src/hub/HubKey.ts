@@ -5,7 +5,7 @@ import { Id } from "#src/shared/ids.ts"
 import { Input, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
 
-export const HubKeyId = Id("HubKeyId", "Hub key id, a ULID")
+const HubKeyId = Id("HubKeyId", "Hub key id, a ULID")
 
 /** Contract: Hub API key, `meta`. */
 export const HubKey = Schema.Struct({

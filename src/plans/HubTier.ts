@@ -3,7 +3,7 @@ import { Schema } from "effect"
 /** Contract: Limits, requests a day of a hub key; the lowest tier first. */
 export const requestsPerDay = { explorer: 100, builder: 10_000, partner: 100_000 } as const
 
-export const hubTiers = ["explorer", "builder", "partner"] as const
+const hubTiers = ["explorer", "builder", "partner"] as const
 export const HubTier = Schema.Literal(...hubTiers)
 export type HubTier = typeof HubTier.Type
 
