@@ -12,8 +12,9 @@ const names: ReadonlyMap<string, Encoding> = new Map([
 const sampleBytes = 16 * 1024
 const pieceBytes = 64 * 1024
 const mostCandidates = 12
-/** The likelier the later. */
 const usual: ReadonlyArray<Encoding> = ["macintosh", "windows-1252"]
+/** Of those that fit alike: the likelier the later. */
+const likelier: ReadonlyArray<Encoding> = ["windows-1251", ...usual]
 const lineFeed = 0x0a
 /** Bytes that end a cell, and are no part of a character in any of the encodings. */
 const ends = new Set([...Buffer.from("\t\n\r\",;")])
@@ -42,13 +43,52 @@ const count = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 
 /** Letters beside Latin ones that no word mixes with them, as in `Crиme`. */
 const mixed = /[a-z](?!\p{Script=Latin})\p{L}|(?!\p{Script=Latin})\p{L}(?=[a-z])/giu
 const notLatin = /(?!\p{Script=Latin})\p{L}/gu
+const capital = /(?!\p{Script=Latin})\p{Lu}/gu
 const notAscii = /[^\u0000-\u007f]/gu
 /** What stands where people write it: small letters, capitals that begin a word, marks that are inside none. */
 const plausible =
   /(?![a-z])[\p{Ll}\p{Lo}]|(?<!\p{L})(?![A-Z])\p{Lu}|(?<!\p{L})[“„‘«–—•½¼¾°]|[”’»…€£™®°–—](?!\p{L})|(?<=\p{L})’(?=\p{L})/gu
 
+/** Words in capitals: their letters after the first are as plausible as small ones. */
+const capitals = /(?<!\p{L})\p{Lu}{2,}(?!\p{L})/gu
+const inCapitals = (text: string) =>
+  (text.match(capitals) ?? []).reduce((sum, word) => sum + count(word.slice(1), /(?![A-Z])\p{Lu}/gu), 0)
+
+/** The encodings of Cyrillic trade small letters for capitals; which letters a text has most tells them apart. */
+const cyrillic = /\p{Script=Cyrillic}/gu
+const frequent = /[оаеинтсрвлкі]/giu
+const frequency = (text: string) => {
+  const letters = count(text, cyrillic)
+  return letters === 0 ? 1 : Math.min(1, count(text, frequent) / letters / 0.6)
+}
+
 /** `Joe’s` says more than any letter. */
 const english = /(?<=[a-z])’(?=(?:s|t|re|ll|ve|d|m)\b)/giu
+
+/** The detector learned its languages from small letters, and takes the capitals of these scripts for others. */
+const cased = ["windows-1251", "koi8-r", "windows-1253"] as const
+
+/** The byte of each byte's small letter. */
+const smallBytes = (encoding: Encoding) => {
+  // In a stream: Node 20 takes a whole text in windows-1252 for ISO-8859-1.
+  const decoder = new TextDecoder(encoding)
+  const letters = Array.from({ length: 256 }, (_, byte) => decoder.decode(Uint8Array.of(byte), { stream: true }))
+  return letters.map((letter, byte) => Math.max(letters.indexOf(letter.toLowerCase()), 0) || byte)
+}
+
+/** The sample in small letters, when it is in capitals if it is in this encoding. */
+const inSmallLetters = (sample: Buffer, encoding: Encoding) => {
+  const text = new TextDecoder(encoding).decode(sample, { stream: true })
+  if (2 * count(text, capital) < count(text, notLatin)) return undefined
+  const bytes = smallBytes(encoding)
+  return Buffer.from(sample.map((byte) => bytes[byte] ?? byte))
+}
+
+const detected = (sample: Buffer) =>
+  detectAll(sample, { minimumThreshold: 0 }).flatMap(({ confidence, encoding }) => {
+    const name = names.get(encoding?.toLowerCase() ?? "")
+    return name === undefined ? [] : [{ confidence, name }]
+  })
 
 const plausibility = (sample: Buffer, encoding: Encoding) => {
   const text = new TextDecoder(encoding).decode(sample, { stream: true })
@@ -56,19 +96,23 @@ const plausibility = (sample: Buffer, encoding: Encoding) => {
   const characters = count(text, notAscii)
   // Of few characters the detector can't tell the language: the usual encodings come first.
   const prior = characters < 20 && usual.includes(encoding) ? 2 : 1
-  return isMixed ? 0 : prior * (0.25 + (count(text, plausible) + count(text, english)) / Math.max(1, characters))
+  const usualLetters = count(text, plausible) + inCapitals(text) + count(text, english)
+  return isMixed ? 0 : prior * frequency(text) * (0.25 + usualLetters / Math.max(1, characters))
 }
 
 /** Guesses the encoding of a file that is not Unicode. */
 export function* detectEncoding(bytes: Buffer): Generator<void, Encoding> {
   const sample = yield* foreignCells(bytes)
-  const candidates = detectAll(sample, { minimumThreshold: 0 }).flatMap(({ confidence, encoding }) => {
-    const name = names.get(encoding?.toLowerCase() ?? "")
-    return name === undefined ? [] : [{ confidence, name }]
-  })
+  const candidates = detected(sample)
   yield
+  for (const name of cased) {
+    const small = inSmallLetters(sample, name)
+    if (small === undefined) continue
+    candidates.unshift(...detected(small).filter((candidate) => candidate.name === name))
+    yield
+  }
   const [guess] = candidates.slice(0, mostCandidates)
     .map(({ confidence, name }) => ({ name, score: confidence * plausibility(sample, name) }))
-    .toSorted((a, b) => b.score - a.score || usual.indexOf(b.name) - usual.indexOf(a.name))
+    .toSorted((a, b) => b.score - a.score || likelier.indexOf(b.name) - likelier.indexOf(a.name))
   return guess?.name ?? "windows-1252"
 }

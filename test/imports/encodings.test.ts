@@ -66,6 +66,23 @@ describe("a file that is not Unicode", () => {
     expect([reading.encoding, namesOf(reading)]).toEqual([encoding, ["Soup", ...names]])
   })
 
+  it.each<[Reading["encoding"], ReadonlyArray<string>]>([
+    ["windows-1251", ["БОРЩ УКРАИНСКИЙ", "СУПЫ"]],
+    ["windows-1251", ["ПЕЛЬМЕНИ", "БЛИНЫ С ИКРОЙ", "КВАС"]],
+    ["koi8-r", ["БОРЩ УКРАИНСКИЙ", "СУПЫ"]],
+    ["koi8-r", ["борщ украинский", "супы"]],
+    ["x-mac-cyrillic", ["БОРЩ УКРАИНСКИЙ", "СУПЫ"]],
+    ["windows-1253", ["ΜΟΥΣΑΚΑΣ", "ΣΟΥΒΛΑΚΙ"]],
+    ["windows-1252", ["CRÈME BRÛLÉE", "ŒUFS À LA COQUE"]],
+    ["windows-1252", ["CAFÉ"]]
+  ])("but %s is read in it where the words have one case, %j", (encoding, names) => {
+    const rows = Array.from({ length: 5 }, () => names).flat()
+    for (const file of [names, rows]) {
+      const reading = readCsv(encoder(encoding)(fileOf(file)))
+      expect([reading.encoding, namesOf(reading)]).toEqual([encoding, ["Soup", ...file]])
+    }
+  })
+
   it("is told of where no cell that is imported shows it", () => {
     const reading = readCsv(Buffer.concat([Buffer.from("name,pr"), Buffer.of(0xe9), Buffer.from("\nSoup,1\n")]))
     expect(reading.warnings).toMatchObject([{ type: "value_coerced", context: "file" }])
