@@ -27,6 +27,8 @@ export class Draft {
   readonly warnings: Array<Warning> = []
   warningsTotal = 0
   rows = 0
+  /** Prices that can't be read, of those with a digit, and what was wrong with the first. */
+  unread: { readonly count: number; readonly first?: string } = { count: 0 }
   readonly #choiceOf: (value: unknown) => unknown
   #uncounted = 0
   #guess: string | undefined
@@ -170,15 +172,22 @@ export class Draft {
   #price({ price, priceValue, text }: RawItem, spotOf: (field: ItemField) => Spot, itemType: string, name: string) {
     const [spot, typeSpot] = [spotOf("price"), spotOf("price_type")]
     if (price !== null && Either.isLeft(price)) {
-      this.warn("field_skipped", spot.context, `${shown(priceValue)} ${price.left}; skipped`, spot.label)
+      const why = `${shown(priceValue)} ${price.left}`
+      const { count, first = `${spot.label} ${why}` } = this.unread
+      if (/\d/.test(shown(priceValue))) this.unread = { count: count + 1, first }
+      this.warn("field_skipped", spot.context, `${why}; skipped`, spot.label)
     }
     const written: WrittenPrice = price === null ? { cents: null } : Either.getOrElse(price, () => ({ cents: null }))
     const isEstimate = written.free === true &&
       (itemType === "consultation" || itemType === "service" || estimated.test(name))
     const implied = isEstimate ? "free_estimate" : written.priceType
-    const priceType = this.#choice(text.price_type, typeSpot, priceTypes, implied ?? "fixed")
+    const stated = this.#choice(text.price_type, typeSpot, priceTypes, implied ?? "fixed")
+    // Templates and programs fill in "fixed" everywhere; who writes "from 9" means it.
+    const priceType = stated === "fixed" ? written.priceType ?? stated : stated
     if (written.remark !== undefined) {
-      const why = `${shown(priceValue)} ${written.remark}${implied === undefined ? "" : `, price_type ${priceType}`}`
+      const instead = stated === priceType ? "" : ` instead of ${stated}`
+      const told = implied === undefined ? "" : `, price_type ${priceType}${instead}`
+      const why = `${shown(priceValue)} ${written.remark}${told}`
       this.warn("value_coerced", spot.context, why, spot.label)
     }
     return { priceCents: written.cents, priceType }

@@ -19,7 +19,7 @@ export class Imports extends Effect.Service<Imports>()("imports/Imports", {
     const repo = yield* ImportsRepo
     const businesses = yield* Businesses
     const catalog = yield* ImportedCatalog
-    const { admitted, discard, preview, receive, sweep } = yield* Previews
+    const { admitted, discard, examine, preview, receive, sweep } = yield* Previews
 
     const addCatalog = Effect.fn("Imports.addCatalog")(function*(businessId: string, importId: string, planned: Plan) {
       const existing = yield* repo.categories(businessId)
@@ -120,6 +120,6 @@ export class Imports extends Effect.Service<Imports>()("imports/Imports", {
       withPolicy(sessionOnly)
     )
 
-    return { preview, receive, confirm, discard, revert, sweep } as const
+    return { examine, preview, receive, confirm, discard, revert, sweep } as const
   })
 }) {}

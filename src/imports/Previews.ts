@@ -142,8 +142,8 @@ export class Previews extends Effect.Service<Previews>()("imports/Previews", {
       transactionally(sql)
     )
 
-    /** The same as `preview`, but reads the file only after the caller was authorized. */
-    const receive = Effect.fn("Imports.receive")(
+    /** Stores the preview, and answers beside it what a confirm would lose. Reads the file once the caller is authorized. */
+    const examine = Effect.fn("Imports.examine")(
       function*<E, R>(businessId: string, file: Effect.Effect<Upload, E, R>, mode: ImportMode = "add") {
         const { id: business } = yield* admitted(businessId)
         yield* disk.check
@@ -154,7 +154,7 @@ export class Previews extends Effect.Service<Previews>()("imports/Previews", {
           sourceFormat: result.format,
           warningsCount: summary.warnings_total
         }, plan)
-        return {
+        const preview = {
           preview_id: id,
           source_format: result.format,
           record_count: plan.items.length,
@@ -168,13 +168,17 @@ export class Previews extends Effect.Service<Previews>()("imports/Previews", {
           source_program: result.suggestion.program,
           summary
         } satisfies Preview
+        return { preview, loss: result.loss }
       },
       withPolicy(sessionOnly)
     )
 
+    /** The same as `preview`, of a file that may still be under way. */
+    const receive = <E, R>(businessId: string, file: Effect.Effect<Upload, E, R>) =>
+      Effect.map(examine(businessId, file), ({ preview }) => preview)
+
     /** Parses a file and stores for an hour what a confirm would write. */
-    const preview = (businessId: string, upload: Upload, mode?: ImportMode) =>
-      receive(businessId, Effect.succeed(upload), mode)
+    const preview = (businessId: string, upload: Upload) => receive(businessId, Effect.succeed(upload))
 
     /** Deletes a preview before it expires. */
     const discard = Effect.fn("Imports.discard")(function*(businessId: string, previewId: string) {
@@ -187,6 +191,6 @@ export class Previews extends Effect.Service<Previews>()("imports/Previews", {
       Effect.withSpan("Imports.sweep")
     )
 
-    return { admitted, preview, receive, discard, sweep } as const
+    return { admitted, examine, preview, receive, discard, sweep } as const
   })
 }) {}

@@ -1,5 +1,8 @@
-import { type Columns, columnsOf } from "./columns.ts"
+import { type Columns, columnsOf, mostNamed } from "./columns.ts"
 import { type Delimiter, firstRows } from "./csv-rows.ts"
+import { foreignByName, isCurrencyColumn } from "./currency.ts"
+import { itemFields } from "./fields.ts"
+import { fitOf, plainHeader, priceKind } from "./header-words.ts"
 import { type Marking, markingsOf } from "./hidden-rows.ts"
 import { type Mappings } from "./Mappings.ts"
 import { type Decimal, hasCommaDecimal } from "./price.ts"
@@ -14,6 +17,10 @@ export interface Header extends Columns {
   /** The first rows below it. */
   readonly samples: ReadonlyArray<ReadonlyArray<string>>
   readonly decimal: Decimal
+  /** The column that says in which currency the prices are. */
+  readonly currency: number | undefined
+  /** Why no price of the file can be imported: the price column's name has another currency. */
+  readonly foreign: string | undefined
   readonly markings: ReadonlyArray<Marking>
   /** Rows above it that have text. */
   readonly above: number
@@ -23,18 +30,37 @@ export const isBlank = (cells: ReadonlyArray<string>) => cells.every((cell) => c
 
 const filled = (cells: ReadonlyArray<string>) => cells.filter((cell) => cell.trim() !== "").length
 
-/** The first row with text; but under a title of the sheet, the first with a name and another field. */
+/** Longer texts are no headers. */
+const mostHeader = 60
+
+/** Whether a row can be the header, by what programs and people call the fields: a name, and another that is wanted. */
+const isLikely = (cells: ReadonlyArray<string>, { byField }: Columns, isWanted: (plain: string) => boolean) => {
+  const plain = cells.slice(0, mostNamed).flatMap((cell) => cell.length > mostHeader ? [] : [plainHeader(cell)])
+  return (byField.has("name") || plain.some((name) => fitOf("name", name) !== undefined)) && plain.some(isWanted)
+}
+const isPrice = (plain: string) => priceKind(plain, []) !== undefined
+const isOtherField = (plain: string) =>
+  isPrice(plain) || itemFields.some((field) => field !== "name" && fitOf(field, plain) !== undefined)
+
+/**
+ * The first row with text; but under a title of the sheet, the first with a name and another field. Below a first row
+ * that begins with `Name`, which may be the label of a title, a row counts by usual headers only with a price.
+ */
 const headerAmong = <R extends { readonly cells: ReadonlyArray<string> }>(
   rows: ReadonlyArray<R>,
   mappings: Mappings
 ) => {
   const [first] = rows
-  if (first === undefined || columnsOf(first.cells, mappings).byField.has("name")) return first
-  const known = rows.find(({ cells }) => {
-    const { byField } = columnsOf(cells, mappings)
-    return byField.has("name") && byField.size > 1
-  })
-  return known ?? rows.find(({ cells }) => filled(cells) > 1) ?? first
+  if (first === undefined) return undefined
+  const all = rows.map((row) => ({ row, columns: columnsOf(row.cells, mappings) }))
+  const isNamed = all[0]?.columns.byField.has("name") === true
+  const isWanted = isNamed ? isPrice : isOtherField
+  const known = all.filter(({ columns: { byField } }) => byField.has("name") && byField.size > 1)
+  const likely = known.length > 0 ? [] : all.filter(({ columns, row }) => isLikely(row.cells, columns, isWanted))
+  const candidates = [...known, ...likely]
+  // Those that have every column that the caller names go first.
+  const found = candidates.find(({ columns }) => columns.unknown.length === 0) ?? candidates[0]
+  return found?.row ?? (isNamed ? first : rows.find(({ cells }) => filled(cells) > 1) ?? first)
 }
 
 const headerOf = (utf8: Buffer, delimiter: Delimiter, mappings: Mappings): Header | undefined => {
@@ -45,8 +71,11 @@ const headerOf = (utf8: Buffer, delimiter: Delimiter, mappings: Mappings): Heade
   const columns = columnsOf(names, mappings)
   const samples = rows.flatMap((row) => row.number > number ? [row.cells] : [])
   const hasCommas = samples.some((cells) => hasCommaDecimal(cells[columns.byField.get("price") ?? -1] ?? ""))
+  const currency = names.slice(0, mostNamed).findIndex((name, at) => isCurrencyColumn(name) && !columns.ignored.has(at))
   return {
     ...columns,
+    currency: currency < 0 ? undefined : currency,
+    foreign: foreignByName(names[columns.byField.get("price") ?? -1] ?? ""),
     delimiter,
     row: number,
     width: names.length,

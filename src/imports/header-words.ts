@@ -1,12 +1,26 @@
 import { type ItemField } from "./fields.ts"
 
 /** Currency words of a header, which say nothing about the field. */
-const currencies = new Set(["usd", "us", "eur", "gbp", "cad", "aud", "dollar", "dollars", "$", "€", "£", "in"])
+const currencies = new Set(["usd", "us", "us$", "dollar", "dollars", "$", "in"])
+/** Words of currencies that a catalog can't have. Not pounds: `price per pound` is a weight. */
+const foreignCurrencies = new Set([
+  ...["eur", "euro", "euros", "gbp", "sterling", "cad", "aud", "nzd", "chf", "jpy", "yen", "cny", "rmb", "krw", "inr"],
+  ...["mxn", "brl", "sek", "nok", "dkk", "kr", "pln", "zł", "czk", "kč", "huf", "ron", "bgn", "rub", "uah", "ils"],
+  ...["sgd", "hkd", "twd", "thb", "php", "idr", "myr", "vnd", "zar", "aed", "sar", "clp", "cop", "ars", "rupees"],
+  ...["c$", "ca$", "a$", "au$", "nz$", "hk$", "s$", "r$", "mx$", "nt$"]
+])
 
 /** `Item Name`, `item_name` and `itemName` are the same: words in lower case, one space apart. */
 export const plainHeader = (name: string) =>
-  name.slice(0, 200).replace(/([\p{Ll}\d])(?=\p{Lu})/gu, "$1 ").toLowerCase().replace(/[^\p{L}\p{M}\p{N}$€£]+/gu, " ")
+  name.slice(0, 200).replace(/([\p{Ll}\d])(?=\p{Lu})/gu, "$1 ").toLowerCase().replace(
+    /[^\p{L}\p{M}\p{N}\p{Sc}]+/gu,
+    " "
+  )
     .trim()
+
+/** `Price (EUR)`, `Price €`: amounts that are not in US dollars. */
+export const isForeignMoney = (plain: string) =>
+  /(?![$¢])\p{Sc}/u.test(plain) || plain.split(" ").some((word) => foreignCurrencies.has(word))
 
 /** `Price (USD)` and `price_usd` are `price`. */
 const withoutCurrency = (plain: string) => plain.split(" ").filter((word) => !currencies.has(word)).join(" ")
@@ -48,6 +62,7 @@ const synonyms: Readonly<Record<ItemField, ReadonlyArray<string>>> = {
     ...["category", "categories", "category name", "item category", "menu category", "product category"],
     ...["service category", "menu section", "section", "section name", "menu group", "menu group name", "group"],
     ...["item group", "product type", "department", "collection", "course", "family", "reporting category"],
+    ...["dept", "dept name", "department name"],
     ...["kategorie", "kategorien", "catégorie", "categoría", "categoria", "categorie", "rubrik", "分类", "カテゴリ"],
     ...["категория"]
   ]
@@ -71,9 +86,10 @@ const rankOf = (field: ItemField, plain: string) => {
 
 /**
  * How well a plain header fits a field, smaller is better; undefined when it doesn't. Any other header with the word price
- * (`Price small`, `Online price`) is a price after the synonyms, shorter ones first.
+ * (`Price small`, `Online price`) is a price after the synonyms, shorter ones first; none in another currency is.
  */
 export const fitOf = (field: ItemField, plain: string): number | undefined => {
+  if (field === "price" && isForeignMoney(plain)) return undefined
   const rank = rankOf(field, plain)
   if (rank !== undefined || field !== "price") return rank
   const words = plain.split(" ")
@@ -87,10 +103,26 @@ export const isCents = (plain: string) => {
   return words.includes("cents") && (words.length === 1 || words.some((word) => priceWords.has(word)))
 }
 
-const money = /^(?:US)?[$€£]\s*\d|^\d[\d.,]*\s*[$€£]$|^(?:USD|EUR|GBP)\s*\d|^\d[\d.,]*\s*(?:USD|EUR|GBP)$/
+const dollars = /^(?:US)?\$\s*\d|^\d[\d.,]*\s*\$$|^USD\s*\d|^\d[\d.,]*\s*USD$/
+const foreignMoney = /^(?![$¢])\p{Sc}\s*\d|^\d[\d.,]*\s*(?![$¢])\p{Sc}$|^(?:EUR|GBP)\s*\d|^\d[\d.,]*\s*(?:EUR|GBP)$/u
 
-/** Whether at least half of a column's cells are amounts with a currency. */
-export const looksLikeMoney = (cells: ReadonlyArray<string>) => {
+/** Whether at least half of the cells that are filled in are of this kind. */
+const mostAre = (kind: RegExp) => (cells: ReadonlyArray<string>) => {
   const filled = cells.map((cell) => cell.trim()).filter((cell) => cell !== "")
-  return filled.length > 0 && filled.filter((cell) => money.test(cell)).length * 2 >= filled.length
+  return filled.length > 0 && filled.filter((cell) => kind.test(cell)).length * 2 >= filled.length
+}
+
+/** Whether a column has amounts with the dollar's mark. */
+export const looksLikeMoney = mostAre(dollars)
+/** Whether a column has amounts with another currency's mark. */
+export const looksForeign = mostAre(foreignMoney)
+
+/** What a column that is not imported has prices in, by its name or its cells; undefined when it has none. */
+export const priceKind = (plain: string, cells: ReadonlyArray<string>): "dollars" | "foreign" | undefined => {
+  const words = plain.split(" ").filter((word) => !currencies.has(word))
+  if (plain !== "unit price" && words.some((word) => notThePrice.has(word))) return undefined
+  const isNamed = words.some((word) => priceWords.has(word))
+  const isCurrency = words.every((word) => foreignCurrencies.has(word))
+  if (isForeignMoney(plain) && (isNamed || isCurrency) || looksForeign(cells)) return "foreign"
+  return isNamed || isCents(plain) || looksLikeMoney(cells) ? "dollars" : undefined
 }

@@ -16,12 +16,14 @@ const listNames = ["items", "catalog", "menu", "products", "services", "menu ite
 export interface Keys {
   /** The key of the list of items. */
   readonly list: string
-  readonly ofField: Readonly<Record<ItemField, string>>
+  readonly ofField: Readonly<Partial<Record<ItemField, string>>>
   /** The key of what is joined to the name. */
   readonly variation: string | undefined
   /** Whether the price is in whole cents. */
   readonly inCents: boolean
-  /** Keys of items that are imported or left out on purpose. */
+  /** Keys of items that are left out on purpose. */
+  readonly ignored: ReadonlyArray<string>
+  /** These, and those that are imported. */
   readonly known: ReadonlyArray<string>
 }
 
@@ -29,19 +31,19 @@ const bare = (key: string) => key.startsWith(ofItems) ? key.slice(ofItems.length
 
 /** The keys that the mappings name; a field's own name for the others. */
 export const keysOf = (mappings: Mappings): Keys => {
-  const ofField: Record<ItemField, string> = Object.fromEntries(itemFields.map((field) => [field, field])) as never
-  const known: Array<string> = []
+  const ignored = Object.entries(mappings).flatMap(([source, target]) => target === "ignore" ? [bare(source)] : [])
+  const named = itemFields.filter((field) => !ignored.includes(field))
+  const ofField: Partial<Record<ItemField, string>> = Object.fromEntries(named.map((field) => [field, field]))
   let list = "catalog_items"
   let variation: string | undefined
   for (const [source, target] of Object.entries(mappings)) {
     if (target === "catalog_items") list = source
-    else if (target === "ignore") known.push(bare(source))
     else if (target === "variation") variation = bare(source)
-    else ofField[target === "price_cents" ? "price" : target] = bare(source)
+    else if (target !== "ignore") ofField[target === "price_cents" ? "price" : target] = bare(source)
   }
   const inCents = Object.values(mappings).includes("price_cents")
-  const all = [...known, ...Object.values(ofField), ...(variation === undefined ? [] : [variation])]
-  return { list, ofField, variation, inCents, known: all }
+  const known = [...ignored, ...Object.values(ofField), ...(variation === undefined ? [] : [variation])]
+  return { list, ofField, variation, inCents, ignored, known }
 }
 
 /** Collects which of the mapped keys are in the file: one that is nowhere is a mistake of the caller. */

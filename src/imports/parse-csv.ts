@@ -3,11 +3,14 @@ import { excerpt } from "./cleaning.ts"
 import { fieldOf, plainName } from "./columns.ts"
 import { bestHeader, type Header, isBlank } from "./csv-header.ts"
 import { countRows, csvRows, type Row } from "./csv-rows.ts"
+import { foreignByColumn, inCurrency } from "./currency.ts"
 import { type Decoded } from "./decode.ts"
 import { Draft } from "./Draft.ts"
 import { type ItemField } from "./fields.ts"
 import { markingIn } from "./hidden-rows.ts"
 import { isHtml, textOfHtml } from "./html-text.ts"
+import { LeftOutPrices } from "./left-out-prices.ts"
+import { lossOf } from "./losses.ts"
 import { type Mappings } from "./Mappings.ts"
 import { type Fault, fault, mostRows, mostWarnings, type RawItem, type Reading } from "./plan.ts"
 import { priceOfCents } from "./price-cents.ts"
@@ -23,19 +26,20 @@ const mostColumns = 100
 /** Normalises an enum value, which people write as `Starting at`. */
 const word = (cell: unknown) => typeof cell === "string" ? cell.trim().toLowerCase().replace(/[\s-]+/g, "_") : cell
 
-const itemOf = (cells: ReadonlyArray<string>, { byField, decimal, inCents, variation }: Header): RawItem => {
+const foreignIn = (cells: ReadonlyArray<string>, { currency, names }: Header) =>
+  currency === undefined ? undefined : foreignByColumn(plainName(names[currency] ?? "") ?? "", cells[currency])
+
+const itemOf = (cells: ReadonlyArray<string>, header: Header): RawItem => {
+  const { byField, decimal, inCents, variation } = header
   const cell = (field: ItemField) => {
     const at = byField.get(field)
     return at === undefined ? undefined : cells[at] ?? ""
   }
   const price = cell("price")?.trim() ?? ""
   const description = cell("description") ?? ""
+  const written = inCents ? Either.map(priceOfCents(price), (cents) => ({ cents })) : writtenPrice(price, decimal)
   return {
-    price: price === ""
-      ? null
-      : inCents
-      ? Either.map(priceOfCents(price), (cents) => ({ cents }))
-      : writtenPrice(price, decimal),
+    price: price === "" ? null : inCurrency(written, header.foreign ?? foreignIn(cells, header)),
     priceValue: price,
     rest: cells.filter((cell, at) => at !== byField.get("name") && cell.trim() !== "").join(", ").slice(0, 400),
     text: {
@@ -65,7 +69,7 @@ const mapColumns = (draft: Draft, header: Header) => {
 const isHeaderAgain = (cells: ReadonlyArray<string>, { byField, names }: Header) =>
   byField.size > 1 && [...byField.values()].every((at) => cells[at]?.trim() === names[at]?.trim())
 
-const addRow = (draft: Draft, header: Header, row: Row) => {
+const addRow = (draft: Draft, header: Header, leftOut: LeftOutPrices, row: Row) => {
   if (row.number <= header.row) return
   if (draft.isFull) return draft.count("cells" in row && isBlank(row.cells) ? 0 : 1)
   if ("broken" in row) {
@@ -77,8 +81,11 @@ const addRow = (draft: Draft, header: Header, row: Row) => {
   const entry = `row ${number}`
   if (!isBlank(cells.slice(header.width))) {
     draft.rows++
-    const message = `has ${cells.length} cells where the header has ${header.width}; skipped. ` +
-      `Text with a "${header.delimiter}" in it must be in double quotes: "${excerpt(cells.join(header.delimiter))}"`
+    const message = `has ${cells.length} cells where the header has ${header.width}; skipped: ` +
+      `${
+        excerpt(cells.join(header.delimiter))
+      }. Put a text with "${header.delimiter}" in it in double quotes, such as ` +
+      `"salt${header.delimiter} pepper"`
     return draft.warn("format_error", entry, message)
   }
   if (isHeaderAgain(cells, header)) {
@@ -89,6 +96,7 @@ const addRow = (draft: Draft, header: Header, row: Row) => {
     draft.map(plainName(header.names[at] ?? "") ?? field, field, cells[at])
   }
   draft.see(cells, entry)
+  leftOut.see(cells)
   const description = cells[header.byField.get("description") ?? -1] ?? ""
   if (isHtml(description)) draft.seeHtml(description, entry, `${entry}, column description`)
   draft.add(itemOf(cells, header), { entry, of: (field) => `${entry}, column ${field}` })
@@ -117,8 +125,9 @@ export function* parseCsv(
     draft.warn("format_error", "file", why)
   }
   const unmapped = mapColumns(draft, header)
+  const leftOut = new LeftOutPrices(header)
   for (const { end, rows } of csvRows(utf8, header.delimiter)) {
-    for (const row of rows) addRow(draft, header, row)
+    for (const row of rows) addRow(draft, header, leftOut, row)
     yield
     if (!draft.isFull && (rows.at(-1)?.number ?? 0) < mostLines) continue
     draft.count(yield* countRows(utf8, end))
@@ -127,7 +136,8 @@ export function* parseCsv(
   draft.finish("file")
   if (draft.items.length === 0) return fault("file", `has no row that can be imported${draft.reasons}`)
   const suggested = suggestion(draft.items.some(({ priceCents }) => priceCents !== null))
-  const hints = suggestionWarnings(suggested)
+  const columns = new Set(Object.keys(suggested.mappings))
+  const hints = [...suggestionWarnings(suggested), ...leftOut.warnings(columns)]
   return Either.right({
     format: "csv",
     encoding,
@@ -138,6 +148,12 @@ export function* parseCsv(
     suggestion: suggested,
     warnings: [...hints, ...draft.warnings].slice(0, mostWarnings),
     warningsTotal: draft.warningsTotal + hints.length,
-    rows: draft.rows
+    rows: draft.rows,
+    loss: lossOf(draft, {
+      suggestion: suggested,
+      price: plainName(header.names[header.byField.get("price") ?? -1] ?? "") ?? "price",
+      advice: "Write each as an amount in US dollars, such as 5.00",
+      foreign: leftOut.foreign(columns)
+    })
   })
 }

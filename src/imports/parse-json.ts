@@ -1,11 +1,13 @@
 import { Either } from "effect"
 import { excerpt } from "./cleaning.ts"
+import { foreignByColumn, foreignByName, inCurrency, isCurrencyColumn } from "./currency.ts"
 import { type Decoded } from "./decode.ts"
 import { Draft } from "./Draft.ts"
-import { itemFields } from "./fields.ts"
-import { isFields, mostUnmapped, own, Unmapped } from "./json-fields.ts"
+import { type ItemField, itemFields } from "./fields.ts"
+import { type Fields, isFields, mostUnmapped, own, Unmapped } from "./json-fields.ts"
 import { type Keys, keysOf, keyWarnings, MappedKeys, suggestKeys } from "./json-keys.ts"
 import { walkJson } from "./json-walk.ts"
+import { lossOf } from "./losses.ts"
 import { type Mappings } from "./Mappings.ts"
 import { planBusiness } from "./plan-business.ts"
 import { type Fault, fault, mostWarnings, type PlannedBusiness, type Reading } from "./plan.ts"
@@ -22,32 +24,44 @@ interface Span {
   readonly end: number
 }
 
-const addItem = (draft: Draft, unmapped: Unmapped, { inCents, known, ofField, variation }: Keys, value: unknown) => {
+/** Why the item's price can't be imported: by the key that has it, or a key for the currency beside it. */
+const foreignIn = (fields: Fields, { ignored, ofField }: Keys) => {
+  const byName = foreignByName(ofField.price ?? "")
+  if (byName !== undefined) return byName
+  const key = Object.keys(fields).slice(0, mostUnmapped).find((name) =>
+    isCurrencyColumn(name) && !ignored.includes(name)
+  )
+  return key === undefined ? undefined : foreignByColumn(excerpt(key), fields[key])
+}
+
+const addItem = (draft: Draft, unmapped: Unmapped, keys: Keys, value: unknown) => {
+  const { inCents, known, ofField, variation } = keys
   const place = `catalog_items[${draft.rows}]`
   if (!isFields(value)) {
     draft.rows++
     return draft.warn("format_error", place, `is not an object but ${excerpt(JSON.stringify(value))}; skipped`)
   }
   draft.see(Object.values(value), place)
+  const at = (field: ItemField) => {
+    const key = ofField[field]
+    return key === undefined ? undefined : own(value, key)
+  }
   for (const field of itemFields) {
     const key = ofField[field]
-    if (Object.hasOwn(value, key)) draft.map(`catalog_items[].${key}`, field, value[key])
+    if (key !== undefined && Object.hasOwn(value, key)) draft.map(`catalog_items[].${key}`, field, value[key])
   }
   unmapped.add(value, known, "catalog_items[].")
-  const price = own(value, ofField.price) ?? null
+  const price = at("price") ?? null
+  const written = inCents ? Either.map(priceOfCents(price), (cents) => ({ cents })) : numberPrice(price)
   draft.add({
-    price: price === null
-      ? null
-      : inCents
-      ? Either.map(priceOfCents(price), (cents) => ({ cents }))
-      : numberPrice(price),
+    price: price === null ? null : inCurrency(written, foreignIn(value, keys)),
     priceValue: price,
     text: {
-      name: withVariation(own(value, ofField.name), variation === undefined ? undefined : own(value, variation)),
-      description: own(value, ofField.description),
-      price_type: own(value, ofField.price_type),
-      item_type: own(value, ofField.item_type),
-      category: own(value, ofField.category)
+      name: withVariation(at("name"), variation === undefined ? undefined : own(value, variation)),
+      description: at("description"),
+      price_type: at("price_type"),
+      item_type: at("item_type"),
+      category: at("category")
     }
   }, { entry: place, of: (field) => `${place}.${field}` })
 }
@@ -122,7 +136,12 @@ export function* parseJson(
       suggestion,
       warnings: [...hints, ...draft.warnings].slice(0, mostWarnings),
       warningsTotal: draft.warningsTotal + hints.length,
-      rows: draft.rows
+      rows: draft.rows,
+      loss: lossOf(draft, {
+        suggestion,
+        price: keys.ofField.price ?? "price",
+        advice: "Write each as a number of US dollars without quotes, such as 5.00"
+      })
     }
   })
 }

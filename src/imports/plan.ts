@@ -39,6 +39,12 @@ export type PlannedBusiness = typeof PlannedBusiness.Type
 export const Plan = Schema.Struct({ business: Schema.NullOr(PlannedBusiness), items: Schema.Array(PlannedItem) })
 export type Plan = typeof Plan.Type
 
+/** What an import would lose although a catalog is of little use without it, and what to do. */
+export interface Loss {
+  readonly path: string
+  readonly message: string
+}
+
 /** A parsed file: the plan, and what the preview reports about it. */
 export interface Reading {
   readonly format: SourceFormat
@@ -51,6 +57,7 @@ export interface Reading {
   readonly warnings: ReadonlyArray<Warning>
   readonly warningsTotal: number
   readonly rows: number
+  readonly loss: Loss | undefined
 }
 
 /** Why the whole file can't be used, and where. */

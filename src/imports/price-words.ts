@@ -14,6 +14,7 @@ export interface WrittenPrice {
 const mostWords = 60
 const free = /^(?:free(?: of charge)?|no charge|complimentary|gratis)[.!]?$/i
 const freeEstimate = /^free (?:estimates?|quotes?|consultations?|assessments?)[.!]?$/i
+const fewCents = /^(\d{1,4})\s*(?:¢|cents?)$/i
 const hourly = /^(.+?)\s*(?:(?:\/|per|an|a)\s*(?:hr|hour|h)\.?|hourly)$/i
 const unit = /^(.+?)\s*((?:\/|per\s)\s*[\p{L} .]{1,20}|each|ea\.?|pp)$/iu
 const from = /^(?:from|starting (?:at|from)|starts at|as low as)\s+(.+)$/i
@@ -61,6 +62,8 @@ export const writtenPrice = (text: string, decimal: Decimal): Either.Either<Writ
   }
   const words = text.trim()
   if (words.length > mostWords || amount.left === "is negative") return Either.left(amount.left)
+  const [, few] = fewCents.exec(words) ?? []
+  if (few !== undefined) return Either.right({ cents: Number(few), remark: `was read as ${dollars(Number(few))}` })
   if (free.test(words)) return Either.right({ cents: 0, free: true, remark: "was read as 0.00" })
   if (freeEstimate.test(words)) {
     return Either.right({ cents: null, priceType: "free_estimate", remark: "was read as no price" })

@@ -12,7 +12,8 @@ const mostCents = 2_147_483_647
 const tooLarge = Either.left(`is more than ${mostCents / 100} dollars`)
 const notNumber = Either.left("is not a price in dollars")
 const negative = Either.left("is negative")
-const foreign = Either.left("is not in US dollars, the only currency of a catalog")
+export const foreignWhy = "is not in US dollars, the only currency of a catalog"
+const foreign = Either.left(foreignWhy)
 
 /** Computed from the decimal digits, to avoid binary fractions; the third digit rounds half up. */
 const centsOf = (whole: string, fraction: string): Price => {
@@ -34,7 +35,7 @@ export const priceOfNumber = (value: unknown): Price => {
 }
 
 const currency = /^(?:(?:US|USD)?\s*\$|USD)\s*|\s*(?:\$|USD|dollars?)$/gi
-const foreignCurrency = /^(?!\$)\p{Sc}|(?!\$)\p{Sc}$|\b(?:EUR|GBP|CAD|AUD|JPY|CHF|MXN|INR|kr|zł)\b/iu
+const foreignCurrency = /^(?![$¢])\p{Sc}|(?![$¢])\p{Sc}$|\b(?:EUR|GBP|CAD|AUD|JPY|CHF|MXN|INR|kr|zł)\b/iu
 const plain = /^(\d+)(?:\.(\d*))?$|^\.(\d+)$/
 const grouped = /^(\d{1,3}(?:,\d{3})+)(?:\.(\d*))?$/
 const spaced = /^(\d{1,3}(?: \d{3})+)(?:\.(\d{1,2}))?$/

@@ -95,8 +95,8 @@ export const makePrepare = Effect.gen(function*() {
     const { businessId, content, dryRun = false, filename, mappings = {} } = input
     const mode = businessId === undefined ? "add" : input.mode ?? "replace"
     const upload = { filename, bytes: new TextEncoder().encode(content), mappings }
-    const preview = yield* imports.preview(row.id, upload, mode)
-    const refusal = refusalOf(preview)
+    const { loss, preview } = yield* imports.examine(row.id, Effect.succeed(upload), mode)
+    const refusal = refusalOf(preview, loss)
     if (refusal !== undefined && !dryRun) return yield* refusal
     const { created_items: importedItems } = yield* imports.confirm(row.id, preview.preview_id, mode)
     return { importedItems, preview, refusal }

@@ -23,8 +23,8 @@ describe("a file of which no row can be imported", () => {
   it("says why, by the first rows", () => {
     const { message } = faultOf("a.csv", "name,description,price\n“Soup”,“Hot, spicy”,5\n,,5\n,,6\n,,7\n")
     expect(message).toBe(
-      "has no row that can be imported: row 2 has 4 cells where the header has 3; skipped. Text with a \",\" in it " +
-        "must be in double quotes: \"“Soup”,“Hot,spicy”,5\"; row 3 has no name; skipped: \"5\"; " +
+      "has no row that can be imported: row 2 has 4 cells where the header has 3; skipped: “Soup”,“Hot,spicy”,5. " +
+        "Put a text with \",\" in it in double quotes, such as \"salt, pepper\"; row 3 has no name; skipped: \"5\"; " +
         "row 4 has no name; skipped: \"6\"; and 1 more"
     )
   })

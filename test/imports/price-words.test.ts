@@ -21,6 +21,8 @@ describe("a price in words", () => {
     ["$4.50/lb", 450, undefined],
     ["$20 per person", 2000, undefined],
     ["5 each", 500, undefined],
+    ["50¢", 50, undefined],
+    ["50 cents", 50, undefined],
     ["Free", 0, undefined],
     ["no charge", 0, undefined],
     ["Free estimate", null, "free_estimate"]
@@ -95,21 +97,21 @@ describe("a price in words", () => {
 })
 
 describe("the price of an item", () => {
-  it("sets its price type, unless the row has one, and is told with row, item and value", () => {
+  it("sets its price type, unless the row has another than fixed, and is told with row, item and value", () => {
     const reading = readCsv(
       "name,price,price_type,item_type\nCut,from 9,,service\nWash,$12/hr,fixed,service\n" +
         "Visit,Free,,consultation\nWater,Free,,menu_item\nLobster,Market price,,\n"
     )
     expect(reading.plan.items.map(({ priceCents, priceType }) => [priceCents, priceType])).toEqual([
       [900, "starting_at"],
-      [1200, "fixed"],
+      [1200, "hourly"],
       [0, "free_estimate"],
       [0, "fixed"],
       [null, "fixed"]
     ])
     expect(messagesOf(reading)).toEqual([
       "row 2, \"Cut\": price \"from 9\" was read as 9.00, price_type starting_at",
-      "row 3, \"Wash\": price \"$12/hr\" was read as 12.00, price_type fixed",
+      "row 3, \"Wash\": price \"$12/hr\" was read as 12.00, price_type hourly instead of fixed",
       "row 4, \"Visit\": price \"Free\" was read as 0.00, price_type free_estimate",
       "row 5, \"Water\": price \"Free\" was read as 0.00",
       "row 6, \"Lobster\": price \"Market price\" is not a price in dollars; skipped"

@@ -316,8 +316,8 @@ describe("a warning's message", () => {
       "row 2, \"Soup\": item_type \"dish\" is not one of menu_item, service, product, consultation; product was used",
       "row 2, \"Soup\": price \"eight\" is not a price in dollars; skipped",
       "row 2, \"Soup\": category \"Hot\" had characters that can't be stored; they were removed",
-      "row 3 has 7 cells where the header has 5; skipped. Text with a \",\" in it must be in double quotes: " +
-      "\"Bread,1,product,,,,x\"",
+      "row 3 has 7 cells where the header has 5; skipped: Bread,1,product,,,,x. " +
+      "Put a text with \",\" in it in double quotes, such as \"salt, pepper\"",
       "row 4 has no name; skipped: \"2, product\"",
       `row 5 has a name longer than 255 characters, "${"n".repeat(99)}…"; the item was skipped`,
       `row 6, "Stew": category "${"c".repeat(99)}…" is longer than 255 characters; skipped`

@@ -98,6 +98,7 @@ describe("a suggested mapping", () => {
       priceCents: "price_cents",
       itemType: "item_type"
     }],
+    [["Item", "Price (EUR)", "Price €", "Price GBP", "priceCad", "Dept"], { Item: "name", Dept: "category" }],
     [["Compare-at price", "Cost price", "Price unit", "Date sale price starts", "SKU", "Stock"], {}]
   ])("of the columns %j is %j", (headers, mappings) => {
     expect(suggest(headers)).toEqual({ program: null, mappings })
@@ -111,7 +112,7 @@ describe("a suggested mapping", () => {
   it("takes a column of amounts in a currency for the price when no header is one", () => {
     const columns = [{ name: "Size", samples: ["L", ""] }, { name: "Each", samples: ["$6.50", "$7", ""] }]
     expect(suggestMappings(["Size", "Each"], columns, itemFields).mappings).toEqual({ Each: "price" })
-    expect([looksLikeMoney(["6.50 €", "x"]), looksLikeMoney(["6.50"]), looksLikeMoney([""])]).toEqual([
+    expect([looksLikeMoney(["6.50 $", "x"]), looksLikeMoney(["6.50"]), looksLikeMoney([""])]).toEqual([
       true,
       false,
       false

@@ -60,6 +60,28 @@ describeWhen(missingForApps, "publishing loses nothing silently", () => {
     expect(await totals(owner)).toEqual([0, 0, 0])
   })
 
+  it.each([
+    ["prices in JSON that are text", json({ catalog_items: [{ name: "A", price: "5.00" }] }), "{\"price\":\"ignore\"}"],
+    ["every item of a JSON file", json({ catalog_items: [{ name: "" }, { x: 1 }] }), "catalog_items[0] has no name"],
+    [
+      "prices in euros",
+      { ...file, content: "name,price,CURRENCY_CODE\nSoup,6.50,EUR\n" },
+      "CURRENCY_CODE is \"EUR\""
+    ],
+    ["a column of euros", { ...file, content: "name,Price (EUR)\nSoup,6.50\n" }, "{\"Price (EUR)\":\"ignore\"}"]
+  ])("a file that would lose %s does not go live: 422, and a dry run, say what to do", async (_, body, part) => {
+    const owner = await berth.signUp()
+    const answer = await publish(owner, body)
+    expect([answer.status, answer.body.error]).toMatchObject([422, {
+      code: "validation_error",
+      message: expect.stringContaining(part) as string
+    }])
+    expect((await publish(owner, { ...body, dryRun: true })).body.data).toMatchObject({
+      refusal: expect.stringContaining(part) as string
+    })
+    expect(await totals(owner)).toEqual([0, 0, 0])
+  })
+
   it("with the mapping it goes live with its prices, and its import can be taken back by its id", async () => {
     const owner = await berth.signUp()
     const answer = await publish(owner, { ...file, mappings: { "Price (USD)": "price" } })
