@@ -23,7 +23,7 @@ export const importTools = Effect.map(Imports, (imports) => [
       filename: Schema.String.annotations({ description: "Ends in .csv or .json, which decides" }),
       content: Schema.String.annotations({
         description: "A CSV file begins with its columns: name (required), description, price (dollars), price_type, " +
-          "item_type, category"
+          "item_type, category. In JSON a price is a number of dollars; words such as `from 9` are for CSV only"
       }),
       mappings: optional(Mappings)
     }),

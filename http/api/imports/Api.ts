@@ -62,8 +62,10 @@ export class ImportsApi extends HttpApiGroup.make("imports")
           "UTF-16, else guessed, with a warning) and delimiter (comma, semicolon, tab, bar) are found out. An item " +
           "without a name, with a name over 255 characters, or with more cells than the header is skipped " +
           "(format_error); a price, category (over 255) or description (over 5,000) that can't be used is left out " +
-          "(field_skipped). A price may be in words: `from 9`, `12-15` (the lower), `$12/hr`, `Free`; what was read is " +
-          "a warning (value_coerced). So are rows that may be no items: totals, headings, doubles. Each warning " +
+          "(field_skipped). In a CSV file a price may be in words: `from 9`, `12-15` (the lower), `$12/hr`, `Free`; what " +
+          "was read is a warning (value_coerced). In JSON a price is a number of dollars, and text is none. An amount in " +
+          "another currency, by its cell, its column's name or a column Currency, is no price (field_skipped). " +
+          "Rows that may be no items are told too: totals, headings, doubles. Each warning " +
           "shows row, item, field and value. Text that looks like a formula is kept as it is. Columns that are not imported are in `unmapped_columns`; " +
           "those of them that seem to hold a missing field are in `suggested_mappings` too, each with a warning. Send " +
           "what is right of these as the form field `mappings`, a JSON object. 422 for a file without a name says all " +

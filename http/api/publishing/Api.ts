@@ -42,8 +42,10 @@ export class PublishingApi extends HttpApiGroup.make("publishing")
         "Session only; answers when the deployment ended, running or failed (deployment.errorMessage). A file that " +
           "can't be imported leaves nothing behind. Nor does one whose prices would be lost: when no item has a price " +
           "and a column that is not imported looks like one, 422 names it; pass it in `mappings`, or map it to " +
-          "`ignore`. `dryRun` answers 200 with the import's preview and, in `refusal`, whether this check would refuse it; it " +
-          "writes nothing. What can't be imported at all, such as a file without a name column, is 422 with `dryRun` too. " +
+          "`ignore`. The same when the file has prices and none of them can be read, such as text in JSON (words in " +
+          "prices are for CSV only) or another currency, and when none of its items can be imported. `dryRun` " +
+          "answers 200 with the import's preview and, in `refusal`, whether these checks would refuse it; it writes " +
+          "nothing. What can't be imported at all, such as a file without a name column, is 422 with `dryRun` too. " +
           "`importId` is for the import's revert. The file's text is at most 900,000 characters; a bigger one takes " +
           "the import's two steps. Sent again it makes another business: send an Idempotency-Key, or with `businessId` the " +
           "business that is there: the file's items take the place of its catalog, or with mode `add` come after it; " +
