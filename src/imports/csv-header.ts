@@ -87,7 +87,7 @@ const headerOf = (utf8: Buffer, delimiter: Delimiter, mappings: Mappings): Heade
   }
 }
 
-/** Chooses the delimiter whose header has the most known columns, then the most columns. */
+/** Chooses the delimiter whose header has the most known columns, then the most columns, then the least above it. */
 export function* bestHeader(utf8: Buffer, mappings: Mappings): Generator<void, Header | undefined> {
   const headers: Array<Header> = []
   for (const delimiter of delimiters) {
@@ -95,5 +95,5 @@ export function* bestHeader(utf8: Buffer, mappings: Mappings): Generator<void, H
     if (header !== undefined) headers.push(header)
     yield
   }
-  return headers.toSorted((a, b) => b.byField.size - a.byField.size || b.width - a.width)[0]
+  return headers.toSorted((a, b) => b.byField.size - a.byField.size || b.width - a.width || a.above - b.above)[0]
 }

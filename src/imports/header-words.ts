@@ -117,6 +117,15 @@ export const looksLikeMoney = mostAre(dollars)
 /** Whether a column has amounts with another currency's mark. */
 export const looksForeign = mostAre(foreignMoney)
 
+const sizes = new Set([
+  ...["small", "medium", "large", "regular", "mini", "half", "full", "whole", "single", "double", "glass", "bottle"],
+  ...["pint", "cup", "bowl", "slice", "kids", "child", "adult", "lunch", "dinner", "s", "m", "l", "xl"]
+])
+const isAmount = mostAre(/^\d+\.\d{2}$/)
+
+/** Whether a column has the prices of a size: `Large`, with `4.50`. */
+export const isPriceOfSize = (plain: string, cells: ReadonlyArray<string>) => sizes.has(plain) && isAmount(cells)
+
 /** What a column that is not imported has prices in, by its name or its cells; undefined when it has none. */
 export const priceKind = (plain: string, cells: ReadonlyArray<string>): "dollars" | "foreign" | undefined => {
   const words = plain.split(" ").filter((word) => !currencies.has(word))
@@ -124,5 +133,5 @@ export const priceKind = (plain: string, cells: ReadonlyArray<string>): "dollars
   const isNamed = words.some((word) => priceWords.has(word))
   const isCurrency = words.every((word) => foreignCurrencies.has(word))
   if (isForeignMoney(plain) && (isNamed || isCurrency) || looksForeign(cells)) return "foreign"
-  return isNamed || isCents(plain) || looksLikeMoney(cells) ? "dollars" : undefined
+  return isNamed || isCents(plain) || looksLikeMoney(cells) || isPriceOfSize(plain, cells) ? "dollars" : undefined
 }

@@ -1,6 +1,6 @@
 import { recognisePreset } from "./export-presets.ts"
 import { type ItemField, itemFields } from "./fields.ts"
-import { fitOf, isCents, isForeignMoney, looksLikeMoney, plainHeader } from "./header-words.ts"
+import { fitOf, isCents, isForeignMoney, isPriceOfSize, looksLikeMoney, plainHeader } from "./header-words.ts"
 import { type Suggestion, type Target } from "./Mappings.ts"
 import { isVariation } from "./variation.ts"
 
@@ -33,7 +33,8 @@ const placeIn = (names: ReadonlyArray<string> = []): Fit => ({ plain }) => {
   return place < 0 ? undefined : place
 }
 const inCents: Fit = ({ plain }) => isCents(plain) && !isForeignMoney(plain) ? 0 : undefined
-const withMoney: Fit = ({ plain, samples = [] }) => looksLikeMoney(samples) && !isForeignMoney(plain) ? 0 : undefined
+const withMoney: Fit = ({ plain, samples = [] }) =>
+  (looksLikeMoney(samples) || isPriceOfSize(plain, samples)) && !isForeignMoney(plain) ? 0 : undefined
 
 /**
  * Suggests which of the columns that are not imported hold the fields that no column has yet. `headers` are all of the

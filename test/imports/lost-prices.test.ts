@@ -68,6 +68,8 @@ describe("columns that have prices too", () => {
     expect(told(sizes)).toEqual([large])
     expect(told(sizes, { Small: "price" })).toEqual([large])
     expect(told(sizes, { Small: "price", Large: "ignore" })).toEqual([])
+    const plain = "name,Small,Large\nTea,3.00,\nLatte,3.00,4.00\n"
+    expect([csv(plain).suggestion.mappings, told(plain)]).toEqual([{ Small: "price" }, [large.replace("$4", "4.00")]])
     expect(told("name,price,Large Price,Unit Price\nA,1,2,3\n").map((message) => message.slice(0, 18))).toEqual([
       "column Large Price",
       "column Unit Price "
@@ -115,6 +117,10 @@ describe("a header below title rows of several cells", () => {
       suggestion: { program: null, mappings: { [column]: "name" } }
     })
     expect(csv(content, { [column]: "name" }).plan.items).toMatchObject([{ name: "Soup", priceCents: 500 }])
+  })
+
+  it("is not taken from a row of prices whose commas look like a delimiter", () => {
+    expect(faultOf("Speise;Preis (USD)\nSuppe;5,50\n").choice?.columns).toEqual(["Speise", "Preis (USD)"])
   })
 
   it("is not looked for below a header with names of the contract, or with usual ones", () => {
