@@ -134,7 +134,8 @@ export const publishCommand = Command.make(
       const first = asks ? yield* call(given.right, { dryRun: true }) : undefined
       const finding = first === undefined ? undefined : Option.getOrUndefined(findingIn(first))
       const canAsk = finding !== undefined && Object.keys(finding.suggested).length > 0
-      const taken = canAsk && (yield* askForMapping(basename(file), finding))
+      const taken = canAsk &&
+        (yield* askForMapping(basename(file), { ...finding, leftOut: (finding.leftOut ?? []).map(inOptions) }))
       // What the dry run refuses is refused again: nothing has to be sent for it.
       if (first !== undefined && !taken && (first.isError === true || typeof finding?.refusal === "string")) {
         return yield* finding === undefined || first.isError === true ? failed(first, typed) : refused(finding, typed)

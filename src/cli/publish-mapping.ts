@@ -51,15 +51,25 @@ export interface Finding {
   readonly program: string | null
   /** Why the file can't be published as it is. */
   readonly refusal: string | null
+  /** What is told of columns that are left out and not suggested. */
+  readonly leftOut?: ReadonlyArray<string>
 }
+
+/** Other columns of prices: who takes the suggestion would lose them unasked. */
+const leftOutOf = ({ suggested_mappings, warnings }: typeof DryRun.Type) =>
+  warnings.flatMap(({ context = "", message }) => {
+    const column = /^column (.*)$/s.exec(context)?.[1]
+    return column === undefined || Object.hasOwn(suggested_mappings, column) ? [] : [message]
+  })
 
 /** What a dry run, or a refused publication, says of columns that are not imported. None: it is about something else. */
 export const findingIn = ({ content: [first], structuredContent }: CallToolResult): Option.Option<Finding> =>
   Option.orElse(
-    Option.map(dryRunIn(structuredContent), ({ refusal, source_program, suggested_mappings }) => ({
-      suggested: suggested_mappings,
-      program: source_program,
-      refusal
+    Option.map(dryRunIn(structuredContent), (run) => ({
+      suggested: run.suggested_mappings,
+      program: run.source_program,
+      refusal: run.refusal,
+      leftOut: leftOutOf(run)
     })),
     () =>
       Option.map(refusalIn(first?.type === "text" ? first.text : ""), ({ error: { details, message } }) => ({
@@ -95,16 +105,19 @@ const withEndAsNo = Effect.map(Terminal.Terminal, (terminal) => ({
 }))
 
 /** Shows a suggestion, and asks whether to take it. */
-export const askForMapping = Effect.fn("cli.askForMapping")(function*(file: string, { program, suggested }: Finding) {
-  const known = program === null ? "" : ` It looks like an export of ${program}.`
-  const rows = Object.entries(suggested).map(([column, target]) => [`  ${printable(column)}`, target])
-  yield* Console.error(`${file} has columns that would not be imported.${known}`)
-  yield* Console.error(table(["  COLUMN", "FIELD"], rows))
-  const terminal = yield* withEndAsNo
-  return yield* Prompt.confirm({ message: "Import them as these fields?", initial: true }).pipe(
-    Effect.provideService(Terminal.Terminal, terminal)
-  )
-})
+export const askForMapping = Effect.fn("cli.askForMapping")(
+  function*(file: string, { leftOut = [], program, suggested }: Finding) {
+    const known = program === null ? "" : ` It looks like an export of ${program}.`
+    const rows = Object.entries(suggested).map(([column, target]) => [`  ${printable(column)}`, target])
+    yield* Console.error(`${file} has columns that would not be imported.${known}`)
+    yield* Console.error(table(["  COLUMN", "FIELD"], rows))
+    for (const message of leftOut) yield* Console.error(printable(message))
+    const terminal = yield* withEndAsNo
+    return yield* Prompt.confirm({ message: "Import them as these fields?", initial: true }).pipe(
+      Effect.provideService(Terminal.Terminal, terminal)
+    )
+  }
+)
 
 const fieldOf = (target: string) => target === "price_cents" ? "price" : target
 

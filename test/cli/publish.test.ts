@@ -99,6 +99,11 @@ describeWhen(missingForApps, "berth publish", () => {
     expect(await pricesOfNewest()).toEqual([{ price_cents: 650 }])
   })
 
+  it("on a terminal tells of other columns with prices before it asks", async () => {
+    const { code, err } = await publish([write("sizes.csv", "name,Small,Large\nLatte,$3,$4\n")], "n")
+    expect([code, err]).toEqual([1, expect.stringMatching(/Small +price\n[^]*column Large [^]*"\$4"/)])
+  })
+
   it("on a terminal publishes nothing that would be refused when the answer is no", async () => {
     const before = await total()
     for (const no of ["n", ctrlD]) {
