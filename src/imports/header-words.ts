@@ -115,7 +115,7 @@ const mostAre = (kind: RegExp) => (cells: ReadonlyArray<string>) => {
 /** Whether a column has amounts with the dollar's mark. */
 export const looksLikeMoney = mostAre(dollars)
 /** Whether a column has amounts with another currency's mark. */
-export const looksForeign = mostAre(foreignMoney)
+const looksForeign = mostAre(foreignMoney)
 
 const sizes = new Set([
   ...["small", "medium", "large", "regular", "mini", "half", "full", "whole", "single", "double", "glass", "bottle"],

@@ -13,7 +13,7 @@ import { fill, openApi, type Operation, operationsOf, speaksLowerCase } from "..
 
 type Ids = Readonly<Record<string, string>>
 
-const berth = useBerth({ variables: { HUB_RATE_LIMIT: "100000" } })
+const berth = useBerth()
 let operations: ReadonlyArray<Operation> = []
 let owner: Account
 let stranger: Account

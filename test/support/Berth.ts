@@ -58,6 +58,8 @@ export class Berth {
       DATABASE_URL: through === undefined ? this.databaseUrl : await through(this.databaseUrl),
       // Each caller of the tests has an address of its own to be counted by.
       TRUST_PROXY: "1",
+      // An account of the tests has one address.
+      HUB_RATE_LIMIT: "100000",
       LOG_LEVEL: "DEBUG",
       ...variables
     })

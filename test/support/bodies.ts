@@ -65,7 +65,9 @@ export const goodBodies: Readonly<Record<string, Readonly<Record<string, unknown
   "POST /api/v1/ready/businesses/publish": { filename: "menu.txt", content: "name\nSoup\n", name: "Copper Ladle" },
   // What its tool takes: over HTTP the file is uploaded.
   "POST /api/v1/ready/businesses/{businessId}/import": { filename: "menu.csv", content: "name\nSoup\n" },
-  "PATCH /v1/directory/{listingId}": { visible: true }
+  "PATCH /v1/directory/{listingId}": { visible: true },
+  "POST /api/v1/hub/api-keys": { tier: "builder" },
+  "POST /api/v1/hub/keys": { tier: "builder" }
 }
 
 /** A good body with the ids that it names filled in. */
