@@ -1,13 +1,13 @@
 import { Forbidden } from "#src/accounts/Policy.ts"
 import { type Settings } from "#src/config/Settings.ts"
+import { parseUrl } from "#src/format/parse-url.ts"
 import { hostName } from "#src/servers/locate.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { type Headers } from "@effect/platform"
 import { Effect, Schema } from "effect"
 import { isIP } from "node:net"
 
-const isLoopback = (origin: string) =>
-  URL.canParse(origin) && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(new URL(origin).hostname)
+const isLoopback = (origin: string) => /^(localhost|127\.0\.0\.1|\[::1\])$/.test(parseUrl(origin)?.hostname ?? "")
 
 /** Our own origin, loopback if our own is loopback, or listed in `ALLOWED_ORIGINS`. */
 const isAllowed = (settings: Settings, origin: string) =>
@@ -40,7 +40,7 @@ class Misdirected extends Schema.TaggedError<Misdirected>()(
 export const checkHost = (settings: Settings, headers: Headers.Headers) => {
   const host = hostName(headers["host"] ?? "")
   const ownHosts = [settings.baseUrl, settings.hubUrl, settings.authUrl, ...settings.allowedOrigins]
-    .filter((url) => URL.canParse(url)).map((url) => hostName(new URL(url).host))
+    .flatMap((url) => parseUrl(url) ?? []).map((url) => hostName(url.host))
   return host === "" || host === "localhost" || isIP(host.replace(/^\[|\]$/g, "")) > 0 || ownHosts.includes(host)
     ? Effect.void
     : new Misdirected({ host })

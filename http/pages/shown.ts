@@ -1,3 +1,5 @@
+import { parseUrl } from "#src/format/parse-url.ts"
+
 /**
  * Characters that can make a name look like another or like a part of the page: control and format characters
  * (bidirectional overrides, zero-width, tag characters), private and unassigned ones (Unicode TR 36 §3.4, TR 39 §3.1),
@@ -27,11 +29,12 @@ export const shownName = (name: string, fallback: string, max = 60) => {
  * the URL has no meaningful host.
  */
 export const shownHost = (url: string) => {
-  if (!URL.canParse(url)) return undefined
-  const { host, protocol } = new URL(url)
-  return /^https?:$/.test(protocol) ? host : protocol
+  const parsed = parseUrl(url)
+  return parsed && (/^https?:$/.test(parsed.protocol) ? parsed.host : parsed.protocol)
 }
 
 /** The address of one of our resources, with its path, by which servers may differ. */
-export const shownAddress = (url: string) =>
-  URL.canParse(url) ? `${new URL(url).host}${new URL(url).pathname.replace(/\/$/, "")}` : url
+export const shownAddress = (url: string) => {
+  const parsed = parseUrl(url)
+  return parsed === undefined ? url : `${parsed.host}${parsed.pathname.replace(/\/$/, "")}`
+}

@@ -1,4 +1,5 @@
 import { credentialsFolder, saveToken } from "#src/cli/mcp/credentials.ts"
+import { parseUrl } from "#src/format/parse-url.ts"
 import { Command, Options, Prompt } from "@effect/cli"
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { Config, Console, Data, Effect, Option, Redacted, Schema } from "effect"
@@ -35,7 +36,7 @@ export const installationUrl = Options.text("url").pipe(
   Options.withFallbackConfig(Config.string("BERTH_URL")),
   Options.withDefault("http://localhost:8787")
 )
-export const isInstallation = (url: string) => /^https?:\/\/./.test(url) && URL.canParse(url)
+export const isInstallation = (url: string) => /^https?:\/\/./.test(url) && parseUrl(url) !== undefined
 export const notInstallation = (url: string) =>
   `--url, or BERTH_URL, must be an http or https URL, but is ${JSON.stringify(url)}`
 

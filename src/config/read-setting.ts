@@ -1,3 +1,4 @@
+import { parseUrl } from "#src/format/parse-url.ts"
 import { Config, Data, Effect, LogLevel, Option, Redacted } from "effect"
 import { parseSecretKey } from "./secret-key.ts"
 
@@ -47,7 +48,8 @@ const isPort = (text: string) => /^\d{1,5}$/.test(text) && Number(text) >= 1 && 
 const isHostName = (text: string) =>
   text.length <= 253 && text.split(".").every((label) => /^(?!-)[a-z0-9-]{1,63}(?<!-)$/i.test(label))
 
-const isHost = (text: string) => isHostName(text) || URL.canParse(`http://${text}`) && /^\[[\da-f:.]+\]$/i.test(text)
+const isHost = (text: string) =>
+  isHostName(text) || parseUrl(`http://${text}`) !== undefined && /^\[[\da-f:.]+\]$/i.test(text)
 
 /** A host with an optional port. */
 const withPort = (text: string, isValid: (host: string) => boolean) => {
@@ -56,16 +58,17 @@ const withPort = (text: string, isValid: (host: string) => boolean) => {
 }
 
 const urlOf = (text: string) => {
-  const { hash, href, password, protocol, search, username } = new URL(text)
+  const url = parseUrl(text)
+  if (url === undefined) return undefined
+  const { hash, href, password, protocol, search, username } = url
   return /^https?:$/.test(protocol) && hash + search + username + password === "" ? href.replace(/\/$/, "") : undefined
 }
 
 /** An origin as browsers send it (RFC 6454 § 6.2); editors and extensions have schemes of their own. */
 const originOf = (text: string) => {
   if (/^https?:/i.test(text)) {
-    return URL.canParse(text) && urlOf(text) === new URL(text).origin
-      ? urlOf(text)
-      : undefined
+    const url = urlOf(text)
+    return url === parseUrl(text)?.origin ? url : undefined
   }
   return /^[a-z][a-z0-9+.-]*:\/\/[^/\s?#]+$/.test(text) ? text : undefined
 }
@@ -91,7 +94,7 @@ export const kinds = {
   },
   url: {
     expected: "an http or https URL without a query, such as https://api.example.com",
-    parse: (text) => URL.canParse(text) ? urlOf(text) : undefined
+    parse: urlOf
   },
   domain: { expected: "a domain name such as mcp.example.com", parse: (text) => withPort(text, isHostName) },
   text: { expected: "a path", parse: (text) => text },
@@ -114,11 +117,11 @@ export const kinds = {
   },
   databaseUrl: secret(
     "a PostgreSQL URL (postgres://user:password@host:5432/database)",
-    (text) => /^postgres(ql)?:\/\//.test(text) && URL.canParse(text)
+    (text) => /^postgres(ql)?:\/\//.test(text) && parseUrl(text) !== undefined
   ),
   redisUrl: secret(
     "a Redis URL (redis://host:6379, or rediss:// for TLS)",
-    (text) => /^rediss?:\/\//.test(text) && URL.canParse(text)
+    (text) => /^rediss?:\/\//.test(text) && parseUrl(text) !== undefined
   ),
   image: {
     expected: "an image address such as registry.example.com/berth/ready:1",
@@ -126,7 +129,10 @@ export const kinds = {
   },
   smsUrl: secret(
     "the URL of an SMS gateway, with user, password and sender (https://user:password@host/path?From=%2B15550100)",
-    (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).searchParams.has("From")
+    (text) => {
+      const url = parseUrl(text)
+      return url !== undefined && /^https?:$/.test(url.protocol) && url.searchParams.has("From")
+    }
   ),
   bytes: {
     expected: "a size such as 512mb or 2gb",

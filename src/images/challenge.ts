@@ -1,3 +1,5 @@
+import { parseUrl } from "#src/format/parse-url.ts"
+
 /** Where to get a token for a registry, and for which service and scope. */
 export interface BearerChallenge {
   readonly realm: string
@@ -25,8 +27,8 @@ export const bearerChallenge = (header: string | undefined): BearerChallenge | u
 
 /** The token endpoint's URL for a challenge; undefined when the realm is not a URL. */
 export const tokenUrl = (challenge: BearerChallenge, defaultScope: string): string | undefined => {
-  if (!URL.canParse(challenge.realm)) return undefined
-  const url = new URL(challenge.realm)
+  const url = parseUrl(challenge.realm)
+  if (url === undefined) return undefined
   if (challenge.service !== undefined) url.searchParams.set("service", challenge.service)
   url.searchParams.set("scope", challenge.scope ?? defaultScope)
   return url.href

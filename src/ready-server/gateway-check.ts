@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto"
 import type { IncomingHttpHeaders } from "node:http"
+import { parseUrl } from "../format/parse-url.ts"
 import { type Introspect, issuerOf } from "./introspection.ts"
 
 export interface Refusal {
@@ -44,7 +45,9 @@ const revoked = (publicUrl: string | undefined): Refusal => ({
   headers: {
     "www-authenticate": [
       `Bearer error="invalid_token"`,
-      ...(publicUrl === undefined || !URL.canParse(publicUrl) ? [] : [`resource_metadata="${metadataOf(publicUrl)}"`])
+      ...(publicUrl === undefined || parseUrl(publicUrl) === undefined
+        ? []
+        : [`resource_metadata="${metadataOf(publicUrl)}"`])
     ].join(", ")
   }
 })

@@ -1,6 +1,7 @@
 import type { Server as McpServer } from "@modelcontextprotocol/sdk/server/index.js"
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import { parseUrl } from "../format/parse-url.ts"
 import { type Body, readJson } from "./body.ts"
 import { type Follow, noFollow } from "./follow.ts"
 import { type Check, noCheck } from "./gateway-check.ts"
@@ -104,7 +105,7 @@ export const makeHttpServer = (
   const route = async (request: IncomingMessage, response: ServerResponse) => {
     const target = request.url ?? "/"
     const absolute = target.startsWith("/") ? `http://localhost${target}` : target
-    const url = URL.canParse(absolute) ? new URL(absolute) : undefined
+    const url = parseUrl(absolute)
     const path = url === undefined ? undefined : routes[url.pathname]
     if (url === undefined || path === undefined) {
       return problem(response, 404, "not_found", "Not found. MCP is served at /mcp, and at /sse for older clients.")

@@ -1,8 +1,9 @@
+import { parseUrl } from "#src/format/parse-url.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { Input, List, optional, Text } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
 
-const isUrl = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+const isUrl = (text: string) => /^https?:$/.test(parseUrl(text)?.protocol ?? "")
 
 const Endpoint = Text(2048).pipe(
   Schema.filter((text) => isUrl(text) || "must be an https URL", { jsonSchema: { format: "uri" } })

@@ -1,4 +1,5 @@
 import { CurrentSettings, SettingError } from "#src/config/Settings.ts"
+import { parseUrl } from "#src/format/parse-url.ts"
 import { Clock, Duration, Effect, Option, Redacted, Schema } from "effect"
 import { failsWith } from "./Failure.ts"
 import { memoryStore } from "./rate-limit-memory.ts"
@@ -36,7 +37,7 @@ export interface RateLimitRule {
 }
 
 const redis = (url: string) =>
-  /^rediss?:\/\//.test(url) && URL.canParse(url)
+  /^rediss?:\/\//.test(url) && parseUrl(url) !== undefined
     ? redisStore(url)
     : new SettingError({ message: "REDIS_URL is not a Redis URL (redis://user:password@host:6379)" })
 

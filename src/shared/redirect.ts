@@ -1,3 +1,4 @@
+import { parseUrl } from "#src/format/parse-url.ts"
 import type { IncomingHttpHeaders } from "node:http"
 import type { GuardedRequest } from "./GuardedHttp.ts"
 
@@ -20,8 +21,8 @@ export const nextHop = (
   const location = response.headers.location
   if (!redirects.has(response.status) || location === undefined) return undefined
   const from = new URL(request.url)
-  if (!URL.canParse(location, from.href)) return undefined
-  const to = new URL(location, from)
+  const to = parseUrl(location, from)
+  if (to === undefined) return undefined
   const { body, ...rest } = request
   const headers = request.headers ?? {}
   return {

@@ -1,3 +1,4 @@
+import { parseUrl } from "#src/format/parse-url.ts"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js"
 import { StreamableHTTPClientTransport, StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
@@ -62,17 +63,19 @@ const connect = async (url: URL, { token }: McpServerAddress, exchange: Exchange
   }
 }
 
-const parseUrl = (text: string): Effect.Effect<URL, McpClientError> =>
-  URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
-    ? Effect.succeed(new URL(text))
+const parseAddress = (text: string): Effect.Effect<URL, McpClientError> => {
+  const url = parseUrl(text)
+  return url !== undefined && /^https?:$/.test(url.protocol)
+    ? Effect.succeed(url)
     : new McpClientError({ message: `"${text}" is not the URL of an MCP server, such as http://localhost:8787/mcp.` })
+}
 
 /** Connects, runs `use`, disconnects. Streamable HTTP first; HTTP+SSE for `…/sse` and servers that support only it. */
 export const withClient = <A>(
   address: McpServerAddress,
   use: (client: Client, signal: AbortSignal) => Promise<A>
 ): Effect.Effect<A, McpClientError> =>
-  Effect.flatMap(parseUrl(address.url), (url) => {
+  Effect.flatMap(parseAddress(address.url), (url) => {
     const exchange: Exchange = {}
     const failed = (error: unknown) => describeFailure(error, exchange, address.url, address.token !== undefined)
     return Effect.acquireUseRelease(

@@ -1,4 +1,5 @@
 import { usableFolder } from "#src/config/home.ts"
+import { parseUrl } from "#src/format/parse-url.ts"
 import { FileSystem, Path } from "@effect/platform"
 import { Config, Effect, Option, Schema } from "effect"
 import { homedir } from "node:os"
@@ -48,8 +49,9 @@ export const dropToken = Effect.fn("cli.dropToken")(function*(url: string) {
 
 /** The saved session for a URL of the platform's own API or MCP; never for a hosted server behind it. */
 export const savedToken = Effect.fn("cli.savedToken")(function*(url: string) {
-  if (!URL.canParse(url)) return Option.none<string>()
-  const { origin, pathname } = new URL(url)
+  const parsed = parseUrl(url)
+  if (parsed === undefined) return Option.none<string>()
+  const { origin, pathname } = parsed
   const ours = pathname === "/mcp" || pathname === "/sse" || pathname.startsWith("/v1/")
   return ours ? Option.fromNullable((yield* readAll)[origin]) : Option.none<string>()
 })

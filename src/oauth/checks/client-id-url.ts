@@ -1,3 +1,4 @@
+import { parseUrl } from "#src/format/parse-url.ts"
 import { isException } from "#src/shared/private-addresses.ts"
 
 const longest = 2048
@@ -14,8 +15,8 @@ export const isClientIdUrl = (clientId: string) => /^https?:/i.test(clientId)
  */
 export const clientIdUrlProblem = (text: string, allowedPrivateHosts: ReadonlyArray<string>): string | undefined => {
   if (text.length > longest) return `must be at most ${longest} characters`
-  if (!/^[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return "must be an https URL"
-  const url = new URL(text)
+  const url = /^[\x21-\x7e]+$/.test(text) ? parseUrl(text) : undefined
+  if (url === undefined) return "must be an https URL"
   const excepted = url.protocol === "http:" && loopbackHosts.has(url.hostname) && isException(url, allowedPrivateHosts)
   if (url.protocol !== "https:" && !excepted) return "must be an https URL"
   if (url.username !== "" || url.password !== "") return "must not carry a user name or password"

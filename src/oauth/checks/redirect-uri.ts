@@ -1,3 +1,5 @@
+import { parseUrl } from "#src/format/parse-url.ts"
+
 /**
  * Where a redirect leads: a web page, a program on the user's own machine, or an app with a scheme of its own (RFC 8252
  * §7). Only a web page can't be impersonated, so only it may be approved without asking.
@@ -38,8 +40,9 @@ export const redirectKind = (uri: string): RedirectKind => {
 export const redirectProblem = (uri: string): string | undefined => {
   if (uri.length > longest) return `must be at most ${longest} characters`
   if (uri.includes("#")) return "must not have a fragment"
-  if (!uriCharacters.test(uri) || !URL.canParse(uri)) return "must be an absolute URI"
-  const { hostname, password, protocol, username } = new URL(uri)
+  const url = uriCharacters.test(uri) ? parseUrl(uri) : undefined
+  if (url === undefined) return "must be an absolute URI"
+  const { hostname, password, protocol, username } = url
   const scheme = protocol.slice(0, -1)
   if (username !== "" || password !== "") return "must not carry a user name or password"
   if (scheme === "http" || scheme === "https") {

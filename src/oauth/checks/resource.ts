@@ -1,4 +1,5 @@
 import { type Settings } from "#src/config/Settings.ts"
+import { parseUrl } from "#src/format/parse-url.ts"
 import { platformResources } from "#src/oauth/scopes/platform-resource.ts"
 import { publicUrl, resourceUrls } from "#src/servers/addresses.ts"
 import { locator } from "#src/servers/locate.ts"
@@ -23,9 +24,8 @@ export const resourceNamer = (settings: Settings) => {
   const ownResources = new Set(Object.values(platformResources(settings)))
   return (text: string): NamedResource | undefined => {
     const path = absolute.exec(text)
-    if (path === null || !URL.canParse(text)) return undefined
-    const url = new URL(text)
-    if (url.pathname !== (path[1] ?? "/")) return undefined
+    const url = parseUrl(text)
+    if (path === null || url?.pathname !== (path[1] ?? "/")) return undefined
     const canonical = url.origin + url.pathname.replace(/\/$/, "")
     if (ownResources.has(canonical)) return { kind: "platform", resource: canonical }
     const target = locate(url.host, url.pathname)
