@@ -2,7 +2,10 @@ import { parseUrl } from "#src/format/parse-url.ts"
 import { expect, it } from "vitest"
 
 it("an address with accents stays one however often addresses were read before", () => {
-  const refused = Array.from({ length: 50_000 }, (_, at) => parseUrl(`https://bücher.example/menü/${at % 7}`))
+  const refused = Array.from(
+    { length: 50_000 },
+    (_, at) => parseUrl(at % 2 ? "https://b.example/" : "https://bücher.example/menü")
+  )
     .filter((url) => url === undefined)
   expect(refused).toEqual([])
 })
