@@ -1,5 +1,6 @@
 import { codeOf, DatabaseError, reasonOf } from "#sql/embedded/DatabaseError.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
+import { parseUrl } from "#src/format/parse-url.ts"
 import { type SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Option, Redacted, Schedule, Schema, String } from "effect"
@@ -30,7 +31,7 @@ export const describe = (source: DatabaseSource, error: unknown) => {
 const checkUrl = (source: DatabaseSource) => {
   if (!Redacted.isRedacted(source)) return Effect.void
   const text = Redacted.value(source)
-  return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text)
+  return /^postgres(ql)?:\/\//.test(text) && parseUrl(text) !== undefined
     ? Effect.void
     : new DatabaseError({
       message: "DATABASE_URL is not a PostgreSQL URL (postgres://user:password@host:5432/database)"
