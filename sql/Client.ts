@@ -98,6 +98,17 @@ const pool = (source: DatabaseSource, maxConnections: number) =>
     Effect.mapError((error) => new DatabaseError({ message: describe(source, error) }))
   )
 
+const camelNames = new Map<string, string>()
+
+/** Remembered: each row has its columns' names anew, and there are only as many as the statements' columns. */
+const camelCased = (column: string) => {
+  const known = camelNames.get(column)
+  if (known !== undefined) return known
+  const name = String.snakeToCamel(column)
+  camelNames.set(column, name)
+  return name
+}
+
 /**
  * `SqlClient` and `PgClient` on a pool: names are camelCase in code and snake_case in SQL, JSON is unchanged. The pool
  * recovers by itself after a database outage. `isMeasured`: the metrics count its connections.
@@ -110,7 +121,7 @@ export const clientLayer = (source: DatabaseSource, maxConnections = 10, isMeasu
     return Layer.orDie(PgClient.layerFromPool({
       acquire: Effect.succeed(connections),
       transformQueryNames: String.camelToSnake,
-      transformResultNames: String.snakeToCamel,
+      transformResultNames: camelCased,
       transformJson: false
     }))
   }))
