@@ -10,6 +10,7 @@ import pg from "pg"
 import { embedded, type EmbeddedAddress } from "./Embedded.ts"
 import { MigrationsLive } from "./Migrate.ts"
 import { measurePool } from "./pool-metrics.ts"
+import { prepareMarked } from "./prepare.ts"
 import { closeOnSilence, defaultMillis } from "./statement-limit.ts"
 
 /** A PostgreSQL URL, or the address of the embedded server. */
@@ -55,7 +56,10 @@ const makePool = (source: DatabaseSource, maxConnections: number) => {
   })
   // The pool drops an idle connection that breaks (as in a restart of the database); without a listener Node exits.
   pool.on("error", () => undefined)
-  pool.on("connect", (client) => closeOnSilence(client))
+  pool.on("connect", (client) => {
+    prepareMarked(client)
+    closeOnSilence(client)
+  })
   return pool
 }
 

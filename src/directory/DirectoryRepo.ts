@@ -1,3 +1,4 @@
+import { prepared } from "#src/format/prepared.ts"
 import { publicColumns } from "#src/listings/Listing.ts"
 import { dieOnSql, many } from "#src/shared/sql.ts"
 import { SqlClient, type Statement } from "@effect/sql"
@@ -107,11 +108,15 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
       return { total, hits, rows: yield* decodeFound(rows.filter((row) => row["id"] !== null)) }
     })
 
+    /** With words alone one plan fits all values; places and labels are planned by how common they are. */
+    const mark = (by: Predicate, predicates: ReadonlyArray<Predicate>) =>
+      sql.literal([by, ...predicates].every(({ _tag }) => _tag === "words") ? prepared : "")
+
     /** Reads every row of the access path, filters them, and returns page and total in one statement. */
     const indexScan = Effect.fnUntraced(
       function*(by: Predicate, predicates: ReadonlyArray<Predicate>, page: PageOptions) {
         return yield* decodePage(
-          yield* sql`WITH ${matching(by, predicates)}, page AS (
+          yield* sql`${mark(by, predicates)} WITH ${matching(by, predicates)}, page AS (
             SELECT * FROM matching m ${after(page.after)} ORDER BY band, rank, number LIMIT ${page.count}
           )
           SELECT t.total, t.hits, p.band, ${shown} FROM (
@@ -156,7 +161,7 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
           ? sql`SELECT count(*)::int AS total FROM (SELECT DISTINCT number FROM (${numbersOf(sql, words)}) n) d`
           : sql`SELECT ${total}::int AS total`
         return yield* decodePage(
-          yield* sql`WITH page AS MATERIALIZED (
+          yield* sql`${sql.literal(prepared)} WITH page AS MATERIALIZED (
             SELECT * FROM (${bestPostings(sql, words, inName, count)}) b ORDER BY band, rank, number LIMIT ${count}
           )
           SELECT t.total, p.band, ${shown} FROM (${all}) t
@@ -201,7 +206,7 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
     return {
       /** Each word of the search with the words of the vocabulary that may be a spelling of it. */
       candidates: many(Candidate)((search: string) =>
-        sql`SELECT a.word AS asked, v.*, ${countOfWord(sql`a.word || '*'`)} AS total
+        sql`${sql.literal(prepared)} SELECT a.word AS asked, v.*, ${countOfWord(sql`a.word || '*'`)} AS total
             FROM (
               SELECT word FROM unnest(directory_words(${search})) AS word ORDER BY length(word) DESC LIMIT ${maxAsked}
             ) a, LATERAL (

@@ -167,7 +167,7 @@ const main = Effect.gen(function*() {
     for (const one of cases) if (only === undefined || one.name.includes(only)) await row(one)
     const found = await recall((path) => get(program.port, path), 400)
     console.log(
-      `approximateCount the first 20 of 400 brands: ${found.written} as they are written, ${found.mistyped} with one typo`
+      `among the first 20, of 400 brands: ${found.written} as they are written, ${found.mistyped} with one typo`
     )
   })
 

@@ -1,4 +1,5 @@
 import { clientLayer, problemOf, SqlLive } from "#sql/Client.ts"
+import { prepared } from "#src/format/prepared.ts"
 import { SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it, layer } from "@effect/vitest"
@@ -24,6 +25,25 @@ layer(DatabaseTest)("the client", (it) => {
       const [row] = yield* sql`SELECT current_setting('statement_timeout') AS statement,
         current_setting('idle_in_transaction_session_timeout') AS idle`
       assert.deepStrictEqual(row, { statement: "15s", idle: "1min" })
+    }))
+})
+
+describe("a statement that is marked to be prepared", () => {
+  it.scopedLive("is planned once a connection, by whatever values it comes; others are not kept", () =>
+    Effect.gen(function*() {
+      const url = yield* freshDatabaseUrl
+      yield* Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const double = (n: number) => sql`${sql.literal(prepared)} SELECT 2 * ${n}::int AS doubled`
+        for (let n = 1; n <= 8; n++) assert.deepStrictEqual(yield* double(n), [{ doubled: 2 * n }])
+        yield* sql`SELECT ${1}::int AS n`
+        const kept = yield* sql`SELECT statement, generic_plans + custom_plans AS uses FROM pg_prepared_statements`
+        assert.deepStrictEqual(kept, [{ statement: `${prepared} SELECT 2 * $1::int AS doubled`, uses: "8" }])
+
+        yield* sql`SELECT pg_terminate_backend(pg_backend_pid())`.pipe(Effect.ignore)
+        const again = yield* Effect.retry(double(21), { times: 20, schedule: Schedule.spaced("50 millis") })
+        assert.deepStrictEqual(again, [{ doubled: 42 }])
+      }).pipe(Effect.provide(clientLayer(Redacted.make(url), 1)))
     }))
 })
 
