@@ -97,6 +97,8 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
     DROP INDEX directory_entries_rank, directory_entries_place, directory_entries_cell, directory_entries_state_idx;
     CREATE UNIQUE INDEX directory_entries_number ON directory_entries (number)
       INCLUDE (tier, place_id, state, labels, x, y, z);
+    DROP INDEX directory_word_counts_word_n_idx;
+    CREATE INDEX directory_word_counts_word ON directory_word_counts (word text_pattern_ops) INCLUDE (n);
     CREATE INDEX directory_entries_zip ON directory_entries (zip) WHERE zip <> '';
     CREATE INDEX directory_entries_state ON directory_entries (state) INCLUDE (number, rank, tier, place_id, labels);
     CREATE INDEX directory_entries_rank ON directory_entries (rank, number) INCLUDE (tier, place_id, state, labels);

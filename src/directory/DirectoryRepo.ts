@@ -1,13 +1,13 @@
 import { prepared } from "#src/format/prepared.ts"
 import { publicColumns } from "#src/listings/Listing.ts"
 import { dieOnSql, many } from "#src/shared/sql.ts"
-import { SqlClient, type Statement } from "@effect/sql"
+import { SqlClient } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"
 import { type CountKey, DirectoryCounts, totalOf } from "./DirectoryCounts.ts"
 import { type Location } from "./location.ts"
 import { type Predicate, type WordsPredicate } from "./predicates.ts"
 import { Conditions, type Key, worstRank } from "./search-sql.ts"
-import { maxWords, minLengthForOneTypo, minLengthForTwoTypos } from "./spelling.ts"
+import { candidatesOf } from "./vocabulary-sql.ts"
 import { bestPostings, numbersOf } from "./words-sql.ts"
 
 /** A listing as the public sees it, and its band in the ranking. */
@@ -43,11 +43,6 @@ export interface Counting {
 }
 const Label = Schema.Struct({ id: Schema.Int, label: Schema.String })
 const maxCachedLabels = 10_000
-/** A search of more words is one for the longest of them. */
-const maxAsked = 16
-/** So many of the words that trigrams find: more than there are but where somebody lists words to make searches slow. */
-const maxSimilar = 2_000
-
 /** One page in the order of the ranking; `after`: the last row of the page before. */
 export interface PageOptions {
   readonly after: Key | undefined
@@ -189,9 +184,6 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
       return Option.all([...ids.values()].map(Option.fromNullable))
     })
 
-    const countOfWord = (word: Statement.Fragment) =>
-      sql`(SELECT sum(c.n)::int FROM directory_word_counts c WHERE c.word = ${word})`
-
     const Plan = Schema.Tuple(Schema.Struct({
       "QUERY PLAN": Schema.Tuple(Schema.Struct({ Plan: Schema.Struct({ "Plan Rows": Schema.Number }) }))
     }))
@@ -205,26 +197,7 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
 
     return {
       /** Each word of the search with the words of the vocabulary that may be a spelling of it. */
-      candidates: many(Candidate)((search: string) =>
-        sql`${sql.literal(prepared)} SELECT a.word AS asked, v.*, ${countOfWord(sql`a.word || '*'`)} AS total
-            FROM (
-              SELECT word FROM unnest(directory_words(${search})) AS word ORDER BY length(word) DESC LIMIT ${maxAsked}
-            ) a, LATERAL (
-              SELECT coalesce(array_agg(id), '{}') AS ids, coalesce(array_agg(v.word), '{}') AS words,
-                coalesce(array_agg(coalesce(${countOfWord(sql`v.word`)}, 0)), '{}') AS counts
-              FROM (
-                (SELECT v.id, v.word FROM directory_vocabulary v
-                  WHERE length(a.word) >= ${minLengthForOneTypo} AND v.keys && directory_word_keys(a.word)
-                  LIMIT ${maxWords})
-                UNION (SELECT v.id, v.word FROM directory_vocabulary v
-                  WHERE v.word ~>=~ a.word AND v.word ~<~ (a.word || chr(1114111))
-                  ORDER BY v.word USING ~<~ LIMIT ${maxWords})
-                UNION (SELECT v.id, v.word FROM directory_vocabulary v
-                  WHERE length(a.word) >= ${minLengthForTwoTypos} AND v.word % a.word
-                  LIMIT ${maxSimilar})
-              ) v
-            ) v`
-      ),
+      candidates: many(Candidate)((search: string) => candidatesOf(sql, search)),
       /** The states that match, the places in other states whose city matches, and their counts. */
       located,
       labelIds,
