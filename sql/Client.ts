@@ -52,6 +52,8 @@ const makePool = (source: DatabaseSource, maxConnections: number) => {
     // Detects a dead peer within half a minute, also on idle connections.
     keepAliveInitialDelayMillis: 20_000,
     statement_timeout: defaultMillis,
+    // Compiling pays off for minutes of reports: for statements of milliseconds it costs more than they do.
+    options: "-c jit=off",
     idle_in_transaction_session_timeout: 60_000
   })
   // The pool drops an idle connection that breaks (as in a restart of the database); without a listener Node exits.
