@@ -15,6 +15,7 @@ import directoryWords from "#sql/migrations/0014_directory_words.ts"
 import replacedCatalogs from "#sql/migrations/0015_replaced_catalogs.ts"
 import hubKeys from "#sql/migrations/0016_hub_keys.ts"
 import idempotencyCheckpoints from "#sql/migrations/0017_idempotency_checkpoints.ts"
+import capabilityDocuments from "#sql/migrations/0018_capability_documents.ts"
 import { type SqlClient } from "@effect/sql"
 import { type Effect } from "effect"
 
@@ -39,5 +40,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0014_directory_words": directoryWords,
   "0015_replaced_catalogs": replacedCatalogs,
   "0016_hub_keys": hubKeys,
-  "0017_idempotency_checkpoints": idempotencyCheckpoints
+  "0017_idempotency_checkpoints": idempotencyCheckpoints,
+  "0018_capability_documents": capabilityDocuments
 }

@@ -2,6 +2,7 @@ import { Layer } from "effect"
 import { AccountsLive } from "./accounts/Live.ts"
 import { EventsLive } from "./analytics/Live.ts"
 import { Billing } from "./billing/Billing.ts"
+import { BlobsLive } from "./blobs/Live.ts"
 import { BusinessesLive } from "./businesses/Live.ts"
 import { DeploymentsLive } from "./deployments/Live.ts"
 import { DirectoryLive } from "./directory/Live.ts"
@@ -39,6 +40,7 @@ export const ServicesLive = PublishingLive.pipe(
   Layer.provideMerge(ReadyImage.Default),
   Layer.provideMerge(UsageLive),
   Layer.provideMerge(ImagesLive),
+  Layer.provideMerge(BlobsLive),
   Layer.provideMerge(AccountsLive),
   Layer.provideMerge(JobsLive),
   Layer.provideMerge(SharedLive)

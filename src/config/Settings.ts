@@ -4,6 +4,18 @@ import { kinds, oneOf, setting, SettingError, settingOr, settings } from "./read
 
 export { SettingError } from "./read-setting.ts"
 
+/** A bucket that holds stored files in place of the home. */
+export interface S3Settings {
+  readonly bucket: string
+  /** What keys begin with: empty, or with a slash at its end. */
+  readonly prefix: string
+  /** Amazon's, unless set. */
+  readonly endpoint: Option.Option<string>
+  readonly region: string
+  /** Without them the library looks where Amazon's programs do: variables, files, the instance's role. */
+  readonly credentials: Option.Option<{ readonly id: string; readonly secret: Redacted.Redacted }>
+}
+
 /** What every setting means is in docs/operate.md; the defaults are those of a development machine. */
 export interface Settings {
   readonly production: boolean
@@ -44,6 +56,7 @@ export interface Settings {
   readonly hubRateLimit: number
   /** The highest tier of hub keys that accounts may make. */
   readonly hubMaxTier: "explorer" | "builder" | "partner"
+  readonly s3: Option.Option<S3Settings>
   readonly logLevel: LogLevel.LogLevel
   /** Whether each request has a line in the log. */
   readonly accessLog: boolean
@@ -54,6 +67,22 @@ export interface Settings {
 }
 
 export class CurrentSettings extends Context.Tag("berth/Settings")<CurrentSettings, Settings>() {}
+
+const readS3 = Effect.gen(function*() {
+  const named = yield* setting("S3_BUCKET", kinds.bucket)
+  const endpoint = yield* setting("S3_ENDPOINT", kinds.url)
+  const region = yield* settingOr("S3_REGION", kinds.region, "us-east-1")
+  const id = yield* setting("S3_ACCESS_KEY_ID", kinds.accessKey)
+  const secret = yield* setting("S3_SECRET_ACCESS_KEY", kinds.accessSecret)
+  if (Option.isSome(id) !== Option.isSome(secret)) {
+    return yield* new SettingError({ message: "S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together" })
+  }
+  if (Option.isNone(named) && (Option.isSome(endpoint) || Option.isSome(id))) {
+    return yield* new SettingError({ message: "S3_BUCKET is required with the other settings of S3" })
+  }
+  const credentials = Option.all({ id, secret })
+  return Option.map(named, (at): S3Settings => ({ ...at, endpoint, region, credentials }))
+})
 
 /** Reads sequentially and fails with the first invalid setting. */
 const read = Effect.gen(function*() {
@@ -93,6 +122,7 @@ const read = Effect.gen(function*() {
     smsCountries: yield* settings("SMS_COUNTRIES", kinds.callingCode),
     hubRateLimit: yield* settingOr("HUB_RATE_LIMIT", kinds.count, 60),
     hubMaxTier: yield* settingOr("HUB_MAX_TIER", oneOf("explorer", "builder", "partner"), "partner"),
+    s3: yield* readS3,
     logLevel: yield* settingOr("LOG_LEVEL", kinds.logLevel, LogLevel.Info),
     accessLog: (yield* settingOr("ACCESS_LOG", oneOf("on", "off"), "off")) === "on",
     otlpEndpoint: yield* setting("OTEL_EXPORTER_OTLP_ENDPOINT", kinds.url),

@@ -147,6 +147,19 @@ export const kinds = {
     expected: "a whole number from 1 to 1000000",
     parse: (text) => /^[1-9]\d{0,6}$/.test(text) && Number(text) <= 1_000_000 ? Number(text) : undefined
   },
+  bucket: {
+    expected: "the name of a bucket, and what its keys begin with if anything: berth-files or files/berth",
+    parse: (text) => {
+      const [, bucket, prefix = ""] = /^([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w./-]{1,200}?))?\/?$/.exec(text) ?? []
+      return bucket === undefined ? undefined : { bucket, prefix: prefix === "" ? "" : `${prefix}/` }
+    }
+  },
+  region: {
+    expected: "a region such as eu-central-1",
+    parse: (text) => /^[\w-]{1,64}$/.test(text) ? text : undefined
+  },
+  accessKey: { expected: "the id of an access key", parse: (text) => /^\S{1,256}$/.test(text) ? text : undefined },
+  accessSecret: secret("the secret of an access key", (text) => /^\S{1,1024}$/.test(text)),
   callingCode: {
     expected: "calling codes such as +1, separated by commas",
     parse: (text) => /^\+[1-9]\d{0,6}$/.test(text) ? text : undefined

@@ -1,0 +1,71 @@
+import { type S3Settings } from "#src/config/Settings.ts"
+import { Effect, Option, Predicate, Redacted } from "effect"
+import { type BlobStore, isBlobKey } from "./BlobStore.ts"
+import { storing } from "./storing.ts"
+
+const isMissing = (error: unknown) =>
+  Predicate.hasProperty(error, "name") && (error.name === "NoSuchKey" || error.name === "NotFound")
+
+/** The library is loaded only where a bucket is set: it takes a third of a second. */
+const connect = ({ bucket: Bucket, credentials, endpoint, prefix, region }: S3Settings) =>
+  Effect.promise(async () => {
+    const s3 = await import("@aws-sdk/client-s3")
+    const client = new s3.S3Client({
+      region,
+      ...Option.match(endpoint, { onNone: () => ({}), onSome: (endpoint) => ({ endpoint, forcePathStyle: true }) }),
+      ...Option.match(credentials, {
+        onNone: () => ({}),
+        onSome: ({ id, secret }) => ({
+          credentials: { accessKeyId: id, secretAccessKey: Redacted.value(secret) }
+        })
+      }),
+      // Stores other than Amazon's don't all know the newer checksums.
+      requestChecksumCalculation: "WHEN_REQUIRED",
+      responseChecksumValidation: "WHEN_REQUIRED",
+      maxAttempts: 3,
+      requestHandler: { connectionTimeout: 3_000, requestTimeout: 10_000, throwOnRequestTimeout: true }
+    })
+    const at = (key: string) => {
+      if (!isBlobKey(key)) throw new Error(`${JSON.stringify(key)} is not a key`)
+      return { Bucket, Key: `${prefix}${key}` }
+    }
+
+    const get = async (key: string, abortSignal: AbortSignal) => {
+      try {
+        const { Body } = await client.send(new s3.GetObjectCommand(at(key)), { abortSignal })
+        return await Body?.transformToByteArray()
+      } catch (error) {
+        if (isMissing(error)) return undefined
+        throw error
+      }
+    }
+
+    const list = async (abortSignal: AbortSignal) => {
+      const keys: Array<string> = []
+      for await (
+        const { Contents = [] } of s3.paginateListObjectsV2({ client }, { Bucket, Prefix: prefix }, { abortSignal })
+      ) keys.push(...Contents.flatMap(({ Key }) => Key === undefined ? [] : [Key.slice(prefix.length)]))
+      return keys.filter(isBlobKey).sort()
+    }
+
+    const store: typeof BlobStore.Service = {
+      put: (key, Body) =>
+        storing(`write to the bucket ${Bucket}`, (abortSignal) =>
+          client.send(new s3.PutObjectCommand({ ...at(key), Body, ContentLength: Body.length }), { abortSignal })),
+      get: (key) =>
+        Effect.map(storing(`read from the bucket ${Bucket}`, (signal) =>
+          get(key, signal)), Option.fromNullable),
+      remove: (key) =>
+        storing(`remove from the bucket ${Bucket}`, (abortSignal) =>
+          client.send(new s3.DeleteObjectCommand(at(key)), { abortSignal })),
+      list: storing(`list the bucket ${Bucket}`, list)
+    }
+    return { client, store }
+  })
+
+/** The store in a bucket of S3, or of anything that speaks its protocol. */
+export const s3Blobs = (settings: S3Settings) =>
+  Effect.map(
+    Effect.acquireRelease(connect(settings), ({ client }) => Effect.sync(() => client.destroy())),
+    ({ store }) => store
+  )
