@@ -14,6 +14,7 @@ import { EnvironmentHandlers } from "./environment/Handlers.ts"
 import { GrantsHandlers } from "./grants/Handlers.ts"
 import { HealthHandlers } from "./health/Handlers.ts"
 import { HubAnalyticsHandlers } from "./hub-analytics/Handlers.ts"
+import { HubDocumentsHandlers } from "./hub-documents/Handlers.ts"
 import { HubKeysHandlers } from "./hub-keys/Handlers.ts"
 import { HubListingsHandlers } from "./hub-listings/Handlers.ts"
 import { ImportsHandlers } from "./imports/Handlers.ts"
@@ -48,6 +49,7 @@ export const ApiLive = HttpApiBuilder.api(Api).pipe(
     PublishingHandlers,
     ReadyConfigHandlers,
     RegistryHandlers,
+    HubDocumentsHandlers,
     HubKeysHandlers,
     HubListingsHandlers,
     HubAnalyticsHandlers,

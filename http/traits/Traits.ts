@@ -6,8 +6,11 @@ export interface Traits {
   readonly codes: "upper" | "lower" | "oauth"
   /** `page`: a caller that prefers HTML to JSON gets a failure as a page. */
   readonly failure: "json" | "page"
-  /** The kind of body, if any. `message`: JSON-RPC, whose errors are reported only after the credential check. */
-  readonly body: "json" | "form" | "file" | "message"
+  /**
+   * The kind of body, if any. `file`: a catalog, `document`: a capability document, both as multipart/form-data.
+   * `message`: JSON-RPC, whose errors are reported only after the credential check.
+   */
+  readonly body: "json" | "form" | "file" | "document" | "message"
   /**
    * `hub`: hub keys count, too. `mcp`: hub keys and access tokens. `machine`: only the token that the platform shares
    * with a hosted server.

@@ -1,12 +1,16 @@
 import { Layer } from "effect"
+import { CapabilityDocs } from "./CapabilityDocs.ts"
+import { CapabilityDocsRepo } from "./CapabilityDocsRepo.ts"
 import { HubKeys } from "./HubKeys.ts"
 import { HubKeysRepo } from "./HubKeysRepo.ts"
 import { ListingAnalyticsReads } from "./ListingAnalyticsReads.ts"
 import { ListingAnalyticsRepo } from "./ListingAnalyticsRepo.ts"
 import { ListingSkills } from "./ListingSkills.ts"
 import { ListingSkillsRepo } from "./ListingSkillsRepo.ts"
+import { SkillsRegistry } from "./SkillsRegistry.ts"
 
 export const HubLive = Layer.mergeAll(
+  Layer.provide(Layer.merge(CapabilityDocs.Default, SkillsRegistry.Default), CapabilityDocsRepo.Default),
   Layer.provide(HubKeys.Default, HubKeysRepo.Default),
   Layer.provide(ListingSkills.Default, ListingSkillsRepo.Default),
   Layer.provide(ListingAnalyticsReads.Default, ListingAnalyticsRepo.Default)

@@ -2,6 +2,7 @@ import { Accounts } from "#src/accounts/Accounts.ts"
 import { Standing } from "#src/businesses/Standing.ts"
 import { Verification } from "#src/businesses/Verification.ts"
 import { Directory } from "#src/directory/Directory.ts"
+import { CapabilityDocs } from "#src/hub/CapabilityDocs.ts"
 import { Imports } from "#src/imports/Imports.ts"
 import { Jobs } from "#src/jobs/Jobs.ts"
 import { OAuthClients } from "#src/oauth/Clients.ts"
@@ -20,6 +21,7 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   const accounts = yield* Accounts
   const clients = yield* OAuthClients
   const directory = yield* Directory
+  const documents = yield* CapabilityDocs
   const disk = yield* Disk
   const idempotency = yield* Idempotency
   const imports = yield* Imports
@@ -31,6 +33,7 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   const sweeps = [accounts.sweep, clients.sweep, tokens.sweep, idempotency.sweep, verification.sweep]
   const sweep = Effect.all(sweeps.map((each) => patient(each)), { discard: true })
   yield* jobs.once("Dropping expired previews", "1 hour", patient(imports.sweep), later)
+  yield* jobs.once("Removing replaced documents", "10 minutes", documents.sweep, later)
   yield* jobs.every("Looking at the disk", "1 minute", disk.measure)
   yield* jobs.once("Tidying the directory", "10 minutes", directory.tidy, later)
   // Owners see the current level at once (Businesses); everybody else after this job.

@@ -57,6 +57,7 @@ describe("berth admin jobs", () => {
       ["Metering machines", host, "10s"],
       ["Raising verification levels", "any", "30s"],
       ["Removing images", host, "when asked"],
+      ["Removing replaced documents", "any", "10m"],
       ["Sweeping machines and pipelines", host, "30s"],
       ["Tidying the directory", "any", "10m"],
       ["Trimming server logs", "any", "10m"],

@@ -154,6 +154,18 @@ export const rows = {
     "hub: 429 rate_limited by IP, Retry-After at most 60",
     "hub: 503 service_unavailable, rate limits unavailable",
     "a revoked hub key gets 401, for good",
+    "capability document: skill_md by text/markdown, text/plain or text/x-markdown; json by application/json",
+    "capability document: name, description, tools[] of { name, description }; one per listing, the last one uploaded",
+    "get capability doc: Cache-Control public, max-age=120, stale-while-revalidate=600",
+    "upload capability doc: 400 validation_error, bad id, missing or empty file, unsupported MIME, file over 512 KB",
+    "upload capability doc: 403 forbidden, not owner; 404 not_found, listing missing; 422 validation_error, delisted",
+    "upload capability doc: 429 rate_limited by user, Retry-After at most 60",
+    "upload capability doc: 503 service_unavailable, rate limits or storage unavailable",
+    "get capability doc: 400 validation_error, bad id; 404 not_found, listing missing, inactive or without a document",
+    "skills registry entry: id, name, capability_doc_url, capability_doc_format",
+    "skills registry query: listing_id, format, limit (1 to 200, 50), cursor; next_cursor only when more results exist",
+    "skills registry: Cache-Control public, max-age=60, stale-while-revalidate=300",
+    "skills registry: 400 validation_error, bad listing_id, bad format, limit out of range, bad cursor",
     "hub key limits: explorer 100, builder 10,000, partner 100,000 requests per day, from midnight UTC"
   ],
   "Directory and business endpoints": [

@@ -71,7 +71,8 @@ const refusal = ({ name }: Operation, code: string, details?: Readonly<Record<st
   failure(codeFor(name, code), details)
 
 /** Contract, "Hub error codes by endpoint": a listing is public, so that it is another's is no secret. */
-const tellsOfOthers = (name: string) => name.startsWith("GET /api/v1/hub/analytics/")
+const tellsOfOthers = (name: string) =>
+  name.startsWith("GET /api/v1/hub/analytics/") || name.endsWith("/capability-doc")
 const unseen = (name: string): readonly [404, "NOT_FOUND"] | readonly [403, "FORBIDDEN"] =>
   tellsOfOthers(name) ? [403, "FORBIDDEN"] : [404, "NOT_FOUND"]
 
@@ -102,6 +103,9 @@ describe("who may do what, for every operation", () => {
     const open = operations.filter(isPublic).map(({ name }) => name).sort()
     expect(open).toEqual([
       "GET /.well-known/mcp-server-metadata",
+      "GET /.well-known/mcp-skills",
+      "GET /api/v1/hub/listings/{listingId}/capability-doc",
+      "GET /api/v1/hub/listings/{listingId}/capability-doc/content",
       "GET /api/v1/hub/listings/{listingId}/referral",
       "GET /api/v1/hub/listings/{listingId}/skill.md",
       "GET /v0.1/servers",

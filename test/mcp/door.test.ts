@@ -136,7 +136,7 @@ describe.each<Way>(["Streamable HTTP", "SSE"])("over %s", (way) => {
 
 /** The tools of businesses and the directory. */
 const directory = Object.entries(twins)
-  .filter(([name]) => /^\w+ \/(api\/v1\/ready|v1\/directory|\.well-known)\//.test(`${name}/`))
+  .filter(([name]) => /^\w+ \/(api\/v1\/ready|v1\/directory|\.well-known\/mcp-server-metadata)\//.test(`${name}/`))
   .map(([, tool]) => tool)
 /** Those among them that are not for sessions only, by the scope that a key needs. */
 const directoryByKey: Readonly<Record<string, ReadonlyArray<string>>> = { business_config: ["servers:read"] }
@@ -145,7 +145,9 @@ const publicTools = [
   "directory_facets",
   "directory_listing",
   "directory_search",
+  "hub_get_capability_doc",
   "hub_listing_skill",
+  "hub_skills",
   "server_metadata",
   "whoami"
 ]
@@ -214,7 +216,9 @@ describe("tools/list", () => {
     expect(limits.length).toBeGreaterThan(6)
     const usual = { type: "integer", minimum: 1, maximum: 100, default: 20 }
     for (const [name, limit] of limits) {
-      expect(limit, JSON.stringify(name)).toEqual(name === "get_logs" ? { ...usual, maximum: 200, default: 50 } : usual)
+      expect(limit, JSON.stringify(name)).toEqual(
+        /^(get_logs|hub_skills)$/.test(String(name)) ? { ...usual, maximum: 200, default: 50 } : usual
+      )
     }
     await client.close()
   })
@@ -249,7 +253,7 @@ describe("tools/list", () => {
       ajv.compile(tool.inputSchema)
       if (tool.outputSchema !== undefined) ajv.compile(tool.outputSchema)
       const verb = tool.name.replace("hub_", "").split("_")[0] ?? ""
-      const reads = ["list", "listing", "get", "directory", "server", "whoami"].includes(verb) ||
+      const reads = ["list", "listing", "get", "directory", "server", "skills", "whoami"].includes(verb) ||
         tool.name === "business_config"
       const removes = ["delete", "revoke"].includes(verb) || tool.name === "import_discard"
       expect(tool.annotations, tool.name).toMatchObject({

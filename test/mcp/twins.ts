@@ -65,6 +65,9 @@ export const twins: Readonly<Record<string, string>> = {
   "GET /v1/directory/{listingId}": "directory_listing",
   "GET /api/v1/hub/analytics/listings/{listingId}": "hub_listing_analytics",
   "GET /api/v1/hub/listings/{listingId}/skill.md": "hub_listing_skill",
+  "POST /api/v1/hub/listings/{listingId}/capability-doc": "hub_upload_capability_doc",
+  "GET /api/v1/hub/listings/{listingId}/capability-doc": "hub_get_capability_doc",
+  "GET /.well-known/mcp-skills": "hub_skills",
   "GET /api/v1/hub/api-keys": "hub_list_keys",
   "POST /api/v1/hub/api-keys": "hub_create_key",
   "DELETE /api/v1/hub/api-keys/{hubKeyId}": "hub_revoke_key"
@@ -80,6 +83,7 @@ export const withoutTool: Readonly<Record<string, string>> = {
   "POST /api/v1/hub/keys": "deprecated",
   "DELETE /api/v1/hub/keys/{hubKeyId}": "deprecated",
   "GET /api/v1/hub/listings/{listingId}/referral": "a link for people",
+  "GET /api/v1/hub/listings/{listingId}/capability-doc/content": "bytes; hub_get_capability_doc tells what they say",
   "GET /v0.1/servers": "for clients of MCP registries; directory_search finds more",
   "GET /v0.1/servers/{serverName}/versions": "for clients of MCP registries",
   "GET /v0.1/servers/{serverName}/versions/{version}": "for clients of MCP registries"

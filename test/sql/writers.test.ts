@@ -11,6 +11,8 @@ const writers: Readonly<Record<string, string>> = {
   authorization_codes: "oauth",
   business_interactions: "analytics",
   businesses: "businesses",
+  capability_blobs: "hub",
+  capability_documents: "hub",
   catalog_categories: "businesses",
   catalog_items: "businesses",
   deployments: "deployments",

@@ -1,13 +1,9 @@
+import { isKnown } from "#http/answers/conditional.ts"
 import { type ListingSkills } from "#src/hub/ListingSkills.ts"
 import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { type Effect } from "effect"
 
 type Skill = Effect.Effect.Success<ReturnType<ListingSkills["get"]>>
-
-/** Whether `If-None-Match` has the tag, by the weak comparison (RFC 9110 §13.1.2). */
-const isKnown = (header: string | undefined, etag: string) =>
-  header !== undefined &&
-  (header.trim() === "*" || header.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag))
 
 /** Contract: Skill.md response headers. */
 export const skillResponse = (request: HttpServerRequest.HttpServerRequest) => ({ etag, listing, markdown }: Skill) => {

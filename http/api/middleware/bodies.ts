@@ -1,6 +1,8 @@
 import { BodyTooLarge, BodyTooSlow } from "#http/answers/body-errors.ts"
 import { type NotJsonRpc, parseJsonRpc } from "#http/answers/json-rpc.ts"
-import { CurrentUpload, isMultipart, withUpload } from "#http/api/imports/upload.ts"
+import { CurrentDocument, withDocument } from "#http/api/hub-documents/upload.ts"
+import { CurrentUpload, withUpload } from "#http/api/imports/upload.ts"
+import { isMultipart } from "#http/api/uploads/receive.ts"
 import { withBody } from "#http/connection/with-body.ts"
 import { routeMiddleware } from "#http/traits/route-middleware.ts"
 import { type Traits } from "#http/traits/Traits.ts"
@@ -141,6 +143,13 @@ export const withBoundedBody = routeMiddleware<Effect.Effect.Error<ReturnType<ty
         app.pipe(
           Effect.provideService(HttpServerRequest.HttpServerRequest, fingerprinted),
           Effect.provideService(CurrentUpload, upload)
+        ))
+    }
+    if (traits.body === "document") {
+      return Effect.flatMap(withDocument(request), ({ document, request: fingerprinted }) =>
+        app.pipe(
+          Effect.provideService(HttpServerRequest.HttpServerRequest, fingerprinted),
+          Effect.provideService(CurrentDocument, document)
         ))
     }
     const withoutBody = !hasBody(request)

@@ -1,0 +1,82 @@
+import { documentLimits, type DocumentTool } from "./CapabilityDoc.ts"
+import { type DocumentFields, tooManyTools } from "./document-fields.ts"
+import { lineOf } from "./skill-text.ts"
+
+interface Heading {
+  readonly level: number
+  readonly text: string
+}
+
+/** An ATX heading (CommonMark 0.31 §4.2). */
+const headingOf = (line: string): Heading | undefined => {
+  const [, marks, text = ""] = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/.exec(line) ?? []
+  return marks === undefined
+    ? undefined
+    : { level: marks.length, text: lineOf(text.replace(/[ \t]#+[ \t]*$/, ""), 200) }
+}
+
+const bulletOf = (line: string) => /^ {0,3}[-*+][ \t]+(.*)$/.exec(line)?.[1]?.trim()
+
+/** A name in marks: `name`, **name**, [name](url); and what follows it. */
+const markedName = (text: string): readonly [string, string] | undefined => {
+  for (const [open, close] of [["**`", "`**"], ["`", "`"], ["**", "**"], ["__", "__"]] as const) {
+    const end = text.startsWith(open) ? text.indexOf(close, open.length) : -1
+    if (end > 0) return [text.slice(open.length, end), text.slice(end + close.length)]
+  }
+  const [link, name = ""] = /^\[([^\]]{1,300})\](?:\([^)]{0,2000}\))?/.exec(text) ?? []
+  return link === undefined ? undefined : [name, text.slice(link.length)]
+}
+
+/** `name: what it does`, `name - what it does`, `name (…)`, or a name alone. */
+const splitName = (text: string): readonly [string, string] => {
+  const at = text.search(/:(?:\s|$)|\s[-–—]\s|\s\(/)
+  return at === -1 ? [text, ""] : [text.slice(0, at), text.slice(at)]
+}
+
+const toolOfBullet = (bullet: string): ReadonlyArray<DocumentTool> => {
+  const text = bullet.slice(0, 4 * documentLimits.description)
+  const [name, rest] = markedName(text) ?? splitName(text)
+  const known = lineOf(name.replace(/:\s*$/, ""), documentLimits.toolName)
+  const description = lineOf(rest.replace(/^[\s:*_–—-]+/, ""), documentLimits.description)
+  return known === "" ? [] : [{ name: known, description }]
+}
+
+/** The lines of a text that are not inside fenced code (CommonMark 0.31 §4.5). */
+function* linesOutsideCode(text: string) {
+  let fence: string | undefined
+  for (const line of text.split("\n")) {
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1]
+    if (fence === undefined) {
+      if (mark === undefined) yield line
+      else fence = mark
+    } else if (mark?.startsWith(fence) === true && /^ {0,3}[`~]+[ \t]*$/.test(line)) fence = undefined
+  }
+}
+
+const isProse = (line: string) => line.trim() !== "" && !/^\s*([-*+>|<]|\d+[.)]|={2,}|!?\[)/.test(line)
+
+/** What Markdown says by itself: its first heading and paragraph, and the bullets below a heading "Tools". */
+export const readMarkdown = (text: string): DocumentFields => {
+  let title: string | undefined
+  let level: number | undefined
+  let isOver = false
+  const paragraph: Array<string> = []
+  const tools: Array<DocumentTool> = []
+  for (const line of linesOutsideCode(text)) {
+    const heading = headingOf(line)
+    if (heading !== undefined) {
+      isOver ||= paragraph.length > 0
+      title ??= heading.text === "" ? undefined : heading.text
+      if (level !== undefined && heading.level <= level) level = undefined
+      if (/^tools:?$/i.test(heading.text)) level ??= heading.level
+      continue
+    }
+    const bullet = level === undefined ? undefined : bulletOf(line)
+    if (bullet !== undefined) tools.push(...toolOfBullet(bullet))
+    if (level === undefined && !isOver && isProse(line)) paragraph.push(line)
+    else isOver ||= paragraph.length > 0
+  }
+  tooManyTools(tools.length)
+  const description = lineOf(paragraph.join(" "), documentLimits.description)
+  return { name: title, description: description === "" ? undefined : description, tools }
+}
