@@ -8,6 +8,9 @@ import { s3Blobs } from "./s3-blobs.ts"
 /** In the home, unless a bucket is set. */
 export const BlobsLive = Layer.scoped(
   BlobStore,
-  Effect.flatMap(CurrentSettings, ({ home, s3 }) =>
-    Option.match(s3, { onNone: () => Effect.succeed(fileBlobs(join(home, "blobs"))), onSome: s3Blobs }))
+  Effect.flatMap(
+    CurrentSettings,
+    ({ home, s3 }) =>
+      Option.match(s3, { onNone: () => Effect.succeed(fileBlobs(join(home, "blobs"))), onSome: s3Blobs })
+  )
 )

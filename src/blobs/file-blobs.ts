@@ -42,14 +42,15 @@ export const fileBlobs = (root: string): typeof BlobStore.Service => {
   const namesIn = async (folder: string) => await readdir(folder, { withFileTypes: true }).catch(missing) ?? []
   return {
     put: (key, bytes) => storing("write a file", () => write(path(key), bytes)),
-    get: (key) =>
-      Effect.map(storing("read a file", () => readFile(path(key)).catch(missing)), Option.fromNullable),
+    get: (key) => Effect.map(storing("read a file", () => readFile(path(key)).catch(missing)), Option.fromNullable),
     remove: (key) => storing("remove a file", () => rm(path(key), { force: true })),
     list: storing("list files", async () => {
       const folders = (await namesIn(root)).filter((entry) => entry.isDirectory()).map(({ name }) => name)
-      const keys = await Promise.all(folders.map(async (folder) =>
-        (await namesIn(join(root, folder))).filter((entry) => entry.isFile()).map(({ name }) => `${folder}/${name}`)
-      ))
+      const keys = await Promise.all(
+        folders.map(async (folder) =>
+          (await namesIn(join(root, folder))).filter((entry) => entry.isFile()).map(({ name }) => `${folder}/${name}`)
+        )
+      )
       return keys.flat().filter(isBlobKey).sort()
     })
   }

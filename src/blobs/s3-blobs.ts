@@ -53,8 +53,11 @@ const connect = ({ bucket: Bucket, credentials, endpoint, prefix, region }: S3Se
         storing(`write to the bucket ${Bucket}`, (abortSignal) =>
           client.send(new s3.PutObjectCommand({ ...at(key), Body, ContentLength: Body.length }), { abortSignal })),
       get: (key) =>
-        Effect.map(storing(`read from the bucket ${Bucket}`, (signal) =>
-          get(key, signal)), Option.fromNullable),
+        Effect.map(
+          storing(`read from the bucket ${Bucket}`, (signal) =>
+            get(key, signal)),
+          Option.fromNullable
+        ),
       remove: (key) =>
         storing(`remove from the bucket ${Bucket}`, (abortSignal) =>
           client.send(new s3.DeleteObjectCommand(at(key)), { abortSignal })),

@@ -3,6 +3,7 @@ import { ListingTier } from "#src/listings/Listing.ts"
 import { maybe } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
+import { ParsedDocument } from "./CapabilityDoc.ts"
 
 const Source = Schema.Struct({
   id: Schema.String,
@@ -21,11 +22,14 @@ const Source = Schema.Struct({
   zip: Schema.String,
   hours: Hours,
   catalog: Schema.Array(Schema.Struct({ name: Schema.String, items: Schema.Int })),
+  tools: ParsedDocument.fields.tools,
   serverSlug: Schema.NullOr(Schema.String)
 })
 
 /** At most so many categories of a catalog are named. */
 const mostCategories = 40
+/** And of the tools in its capability document. */
+const mostTools = 40
 
 export class ListingSkillsRepo extends Effect.Service<ListingSkillsRepo>()("hub/ListingSkillsRepo", {
   effect: Effect.gen(function*() {
@@ -40,8 +44,10 @@ export class ListingSkillsRepo extends Effect.Service<ListingSkillsRepo>()("hub/
                 SELECT c.name, c.sort_order AS place,
                   (SELECT count(*)::int FROM catalog_items i WHERE i.category_id = c.id) AS items
                 FROM catalog_categories c WHERE c.business_id = b.id ORDER BY c.sort_order LIMIT ${mostCategories}
-              ) c) AS catalog
+              ) c) AS catalog,
+              coalesce(jsonb_path_query_array(d.tools, ${`$[0 to ${mostTools - 1}]`}::jsonpath), '[]') AS tools
             FROM listings l JOIN businesses b ON b.id = l.business_id LEFT JOIN servers s ON s.id = b.server_id
+            LEFT JOIN capability_documents d ON d.listing_id = l.id
             WHERE l.id = ${id} AND l.status = 'active'`
       )
     } as const

@@ -40,7 +40,7 @@ const namedTool = (name: unknown, description: unknown, path: string): DocumentT
 const toolOf = (value: unknown, path: string): DocumentTool => {
   if (!Predicate.isRecord(value)) return namedTool(value, undefined, path)
   const [only, ...more] = Object.entries(value)
-  return only !== undefined && more.length === 0 && only[0] !== "name" && typeof only[1] === "string"
+  return only !== undefined && more.length === 0 && !/^(name|description)$/.test(only[0]) && typeof only[1] === "string"
     ? namedTool(only[0], only[1], path)
     : namedTool(own(value, "name"), own(value, "description"), path)
 }

@@ -15,7 +15,11 @@ const headingOf = (line: string): Heading | undefined => {
     : { level: marks.length, text: lineOf(text.replace(/[ \t]#+[ \t]*$/, ""), 200) }
 }
 
-const bulletOf = (line: string) => /^ {0,3}[-*+][ \t]+(.*)$/.exec(line)?.[1]?.trim()
+/** A list's item, and how far it is indented: an item of a list in a list further than the one above it. */
+const bulletOf = (line: string) => {
+  const [, indent = "", text] = /^( {0,3})[-*+][ \t]+(.*)$/.exec(line) ?? []
+  return text === undefined ? undefined : { indent: indent.length, text: text.trim() }
+}
 
 /** A name in marks: `name`, **name**, [name](url); and what follows it. */
 const markedName = (text: string): readonly [string, string] | undefined => {
@@ -59,6 +63,7 @@ const isProse = (line: string) => line.trim() !== "" && !/^\s*([-*+>|<]|\d+[.)]|
 export const readMarkdown = (text: string): DocumentFields => {
   let title: string | undefined
   let level: number | undefined
+  let indent = 0
   let isOver = false
   const paragraph: Array<string> = []
   const tools: Array<DocumentTool> = []
@@ -69,10 +74,14 @@ export const readMarkdown = (text: string): DocumentFields => {
       title ??= heading.text === "" ? undefined : heading.text
       if (level !== undefined && heading.level <= level) level = undefined
       if (/^tools:?$/i.test(heading.text)) level ??= heading.level
+      indent = Infinity
       continue
     }
     const bullet = level === undefined ? undefined : bulletOf(line)
-    if (bullet !== undefined) tools.push(...toolOfBullet(bullet))
+    if (bullet !== undefined && bullet.indent <= indent) {
+      indent = bullet.indent
+      tools.push(...toolOfBullet(bullet.text))
+    }
     if (level === undefined && !isOver && isProse(line)) paragraph.push(line)
     else isOver ||= paragraph.length > 0
   }

@@ -6,6 +6,7 @@ import { useBerth } from "../support/Berth.ts"
 import { bodyFor } from "../support/bodies.ts"
 import { newBusiness } from "../support/business.ts"
 import { newCategory, newItem } from "../support/catalog.ts"
+import { sendDoc, skillMd } from "../support/documents.ts"
 import { callTool, connectMcp, textOf } from "../support/mcp.ts"
 import { itLong, sampled } from "../support/needs.ts"
 import { fill, openApi, type Operation, operationsOf } from "../support/operations.ts"
@@ -31,6 +32,7 @@ beforeAll(async () => {
   const { id: businessId, listingId } = await newBusiness(owner, { projectId: project.id })
   await owner.patch(`/api/v1/ready/businesses/${businessId}`, { serverId: server.id })
   await owner.patch(`/v1/directory/${listingId}`, { visible: true })
+  await sendDoc(owner, listingId, skillMd)
   const itemId = (await newItem(owner, businessId)).id
   const categoryId = (await newCategory(owner, businessId, { name: "Parity" })).id
   const { id: deploymentId } = dataOf(
@@ -75,8 +77,8 @@ const known = (value: unknown) =>
 const bothDoors = async (name: string, args: Arguments) => {
   const { body, status } = await overHttp(name, args)
   const isList = body !== undefined && "meta" in body
-  // The names of variables are a bare list over HTTP, and MCP wants an object; server metadata has no wrapper.
-  const whole = isList || Array.isArray(body?.data) || name === "GET /.well-known/mcp-server-metadata"
+  // The names of variables are a bare list over HTTP, and MCP wants an object; documents of .well-known have no wrapper.
+  const whole = isList || Array.isArray(body?.data) || name.startsWith("GET /.well-known/mcp-")
   const http = status >= 400 || whole ? body : body?.data
   const result = await callTool(client, twins[name] ?? "", args)
   const mcp = result.isError === true ? textOf(result) : result.structuredContent
@@ -105,6 +107,7 @@ describe("HTTP and MCP", () => {
       if (name === "GET /v1/servers") expected.push("projectId")
       // Over HTTP the file is uploaded, and its mappings are a part beside it.
       if (name.endsWith("/import")) expected.push("filename", "content", "mappings")
+      if (name.startsWith("POST") && name.endsWith("/capability-doc")) expected.push("format", "content")
       expect(names.sort(), name).toEqual(expected.sort())
     }
   })

@@ -65,6 +65,7 @@ export const goodBodies: Readonly<Record<string, Readonly<Record<string, unknown
   "POST /api/v1/ready/businesses/publish": { filename: "menu.txt", content: "name\nSoup\n", name: "Copper Ladle" },
   // What its tool takes: over HTTP the file is uploaded.
   "POST /api/v1/ready/businesses/{businessId}/import": { filename: "menu.csv", content: "name\nSoup\n" },
+  "POST /api/v1/hub/listings/{listingId}/capability-doc": { format: "skill_md", content: "# Copper Ladle\n" },
   "PATCH /v1/directory/{listingId}": { visible: true },
   "POST /api/v1/hub/api-keys": { tier: "builder" },
   "POST /api/v1/hub/keys": { tier: "builder" }
