@@ -3,6 +3,7 @@ import { SqlLive, SqlSharedLive } from "#sql/Client.ts"
 import { dump } from "#sql/copy/dump.ts"
 import { load } from "#sql/copy/load.ts"
 import { StopTimeout } from "#sql/embedded/postmaster.ts"
+import { BlobsLive } from "#src/blobs/Live.ts"
 import { usableFolder } from "#src/config/home.ts"
 import { CurrentSettings, SettingsLive } from "#src/config/Settings.ts"
 import { DeploymentJobsLive } from "#src/deployments/Live.ts"
@@ -68,4 +69,7 @@ export const DatabaseCopyLive = Layer.effect(
 )
 
 /** The same with the settings of the environment, for backup and restore. */
-export const BackupLive = DatabaseCopyLive.pipe(Layer.provide(LoggingLive), Layer.provideMerge(UsableSettingsLive))
+export const BackupLive = Layer.merge(DatabaseCopyLive, BlobsLive).pipe(
+  Layer.provide(LoggingLive),
+  Layer.provideMerge(UsableSettingsLive)
+)

@@ -4,7 +4,7 @@ import { migrations } from "#sql/migrations.ts"
 import { type ArchiveWriter, writeArchive } from "#src/operations/backup/archive-writer.ts"
 import { Contents, Head, names, partName } from "#src/operations/backup/format.ts"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted, Schema } from "effect"
+import { Effect, Option, Redacted, Schema } from "effect"
 import { spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
@@ -13,9 +13,20 @@ import { gzipSync } from "node:zlib"
 import { emptyDatabaseUrl, freshDatabaseUrl } from "../support/Database.ts"
 import { full, long } from "../support/needs.ts"
 import { DatabaseProxy } from "../support/proxy.ts"
+import { fakeS3, s3Variables } from "../support/s3.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 import { runSql } from "../support/sql.ts"
-import { backupFile, bringBack, contentsOf, save, schemaOf, site, tablesOf } from "./support/backup.ts"
+import {
+  backupFile,
+  bringBack,
+  contentsOf,
+  save,
+  schemaOf,
+  type Site,
+  site,
+  storeOf,
+  tablesOf
+} from "./support/backup.ts"
 
 const odd = [
   "",
@@ -199,10 +210,68 @@ const written = (
       await archive.add(partName(table, 1), rows)
       await more(archive)
       const sum = { bytes: Buffer.byteLength(rows), sha256: createHash("sha256").update(rows).digest("hex") }
-      const contents = { tables: { [table]: { rows: count, ...sum } }, sequences: [], images: {} }
+      const contents = { tables: { [table]: { rows: count, ...sum } }, sequences: [], images: {}, blobs: {} }
       await archive.add(names.contents, Schema.encodeSync(Contents)(contents))
     })
   )
+
+describe("the documents of a backup", () => {
+  const ids = ["01J0000000000000000000000A", "01J0000000000000000000000B"]
+  const keys = ids.map((id) => `capability-docs/${id}`)
+  const bytesOf = (key: string) => Buffer.from([0, 255, ...Buffer.from(key)])
+
+  /** A site with two stored files, of which the rows know the first. */
+  const stored = Effect.gen(function*() {
+    const from = yield* filled
+    yield* Effect.promise(() => runSql(from.databaseUrl, "INSERT INTO capability_blobs (key) VALUES ($1)", [keys[0]]))
+    const { put } = yield* storeOf(from)
+    yield* Effect.forEach(keys, (key) => put(key, bytesOf(key)))
+    return from
+  })
+  const filesOf = (site: Site) =>
+    Effect.gen(function*() {
+      const { get, list } = yield* storeOf(site)
+      const found = yield* Effect.forEach(yield* list, (key) => Effect.map(get(key), Option.getOrThrow))
+      return found.map((bytes) => Buffer.from(bytes))
+    })
+  const known = (site: Site) =>
+    Effect.promise(() => runSql(site.databaseUrl, "SELECT key FROM capability_blobs ORDER BY key"))
+
+  it.scopedLive("come back with its rows, also into another kind of store", () =>
+    Effect.gen(function*() {
+      const from = yield* stored
+      const file = backupFile()
+      const told: Array<string> = []
+      yield* save(from, file, { tell: (message) => told.push(message) })
+      assert.include(told, "Documents: 2 files")
+      const { url } = yield* fakeS3
+      for (const to of [yield* nowhere, { ...yield* nowhere, variables: s3Variables(url) }]) {
+        yield* bringBack(to, file)
+        assert.deepStrictEqual(yield* filesOf(to), keys.map(bytesOf))
+        // Also one that came after the rows: it is removed when nothing names it for an hour.
+        assert.deepStrictEqual(yield* known(to), keys.map((key) => ({ key })))
+      }
+    }), 60_000)
+
+  it.scopedLive("that were changed in it are refused before anything is written", () =>
+    Effect.gen(function*() {
+      const to = yield* nowhere
+      const file = backupFile()
+      yield* written(file, {}, "u\tu@example.com\tx\n", {}, (archive) => archive.add(`blobs/${keys[0]}`, "x"))
+      assert.match(yield* refusal(bringBack(to, file)), /damaged or cut off: capability-docs\/\w+ is not in its list/)
+      yield* written(file, {}, "u\tu@example.com\tx\n", {}, (archive) => archive.add("blobs/../x", "x"))
+      assert.match(yield* refusal(bringBack(to, file)), /damaged or cut off: "blobs\/\.\.\/x" is not known/)
+      assert.deepStrictEqual(yield* filesOf(to), [])
+    }), 60_000)
+
+  it.scopedLive("that can't be read leave no backup", () =>
+    Effect.gen(function*() {
+      const from = { ...yield* filled, variables: s3Variables("http://127.0.0.1:9") }
+      const file = backupFile()
+      assert.match(yield* refusal(save(from, file)), /^The backup failed, and no file was left: .*can't be reached/)
+      assert.isFalse(existsSync(file))
+    }), 60_000)
+})
 
 describe("a restore", () => {
   it.scopedLive.skipIf(!full)(
@@ -246,10 +315,10 @@ describe("a restore", () => {
           yield* refusal(bringBack(to, file)),
           /of a newer version of berth \(migration 9999\) than this one/
         )
-        yield* written(file, { format: 2 }, row)
+        yield* written(file, { format: 3 }, row)
         assert.match(
           yield* refusal(bringBack(to, file)),
-          /has a newer format \(2\) than this version of berth reads \(1\)/
+          /has a newer format \(3\) than this version of berth reads \(2\)/
         )
         yield* written(file, { tables: [{ name: "users", columns: ["id", "shoe_size"] }] }, row)
         assert.match(

@@ -17,6 +17,8 @@ export interface FakeS3 {
   readonly asked: Array<string>
   /** What the next requests are answered with, in place of what they ask for. */
   readonly failures: Array<Reply>
+  /** Answers to writes wait for it, once the bytes are stored. */
+  held: Promise<void>
 }
 
 const error = (status: number, code: string): Reply => ({
@@ -50,7 +52,8 @@ const listing = (objects: FakeS3["objects"], bucket: string, query: URLSearchPar
   return { status: 200, body: `<ListBucketResult>${more}${contents}</ListBucketResult>` }
 }
 
-const reply = async (request: IncomingMessage, { asked, failures, objects }: FakeS3): Promise<Reply> => {
+const reply = async (request: IncomingMessage, s3: FakeS3): Promise<Reply> => {
+  const { asked, failures, objects } = s3
   const { pathname, searchParams } = new URL(request.url ?? "", "http://s3")
   const name = decodeURIComponent(pathname.slice(1))
   asked.push(`${request.method} ${pathname}`)
@@ -68,6 +71,7 @@ const reply = async (request: IncomingMessage, { asked, failures, objects }: Fak
   if (key.join("/") === "") return listing(objects, bucket, searchParams)
   if (request.method === "PUT") {
     objects.set(name, body)
+    await s3.held
     return { status: 200 }
   }
   if (request.method === "DELETE") {
@@ -90,7 +94,7 @@ export const s3Variables = (url: string, at = "files/berth") => ({
 /** As much of S3's protocol as one bucket of small objects takes (Amazon S3 API Reference). */
 export const fakeS3 = Effect.acquireRelease(
   Effect.promise(async () => {
-    const state = { objects: new Map<string, Buffer>(), asked: [], failures: [] }
+    const state = { objects: new Map<string, Buffer>(), asked: [], failures: [], held: Promise.resolve() }
     const server = createServer((request, response) => {
       void reply(request, s3).then(({ body = "", status }) => {
         response.writeHead(status, { "content-length": Buffer.byteLength(body), "x-amz-request-id": "1" }).end(body)

@@ -1,11 +1,12 @@
+import { BlobStore } from "#src/blobs/BlobStore.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { version } from "#src/config/version.ts"
 import { storedBlobs, storedIndex } from "#src/images/stored-files.ts"
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { createHash } from "node:crypto"
 import { type ArchiveWriter, writeArchive } from "./archive-writer.ts"
 import { DatabaseCopy, type Dump, type Table } from "./DatabaseCopy.ts"
-import { BackupError, Contents, format, Head, imageName, names, partName } from "./format.ts"
+import { BackupError, blobName, Contents, format, Head, imageName, names, partName } from "./format.ts"
 
 export interface BackupOptions {
   readonly file: string
@@ -51,6 +52,18 @@ const addImages = async (archive: ArchiveWriter, home: string) => {
   return images
 }
 
+/** Those that the rows name are there: a file stays for an hour after the last row that named it. */
+const addBlobs = async (archive: ArchiveWriter, blobs: typeof BlobStore.Service) => {
+  const added: Record<string, Contents["blobs"][string]> = {}
+  for (const key of await Effect.runPromise(blobs.list)) {
+    const bytes = Option.getOrUndefined(await Effect.runPromise(blobs.get(key)))
+    if (bytes === undefined) continue
+    await archive.add(blobName(key), bytes)
+    added[key] = { bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") }
+  }
+  return added
+}
+
 const errorText = (file: string, error: unknown) => {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === "ENOSPC" || code === "EDQUOT") return `The backup can't be written: the disk of ${file} is full`
@@ -65,10 +78,16 @@ const errorText = (file: string, error: unknown) => {
 /** Writes a consistent snapshot of the installation into one file. */
 export const backup = Effect.fn("backup")(function*({ file, images, tell }: BackupOptions) {
   const { home } = yield* CurrentSettings
+  const blobs = yield* BlobStore
   const dump = yield* (yield* DatabaseCopy).dump
   const { keyIds, migration, tables } = dump
   const createdAt = new Date().toISOString()
-  const contents: { -readonly [K in keyof Contents]: Contents[K] } = { tables: {}, sequences: [], images: {} }
+  const contents: { -readonly [K in keyof Contents]: Contents[K] } = {
+    tables: {},
+    sequences: [],
+    images: {},
+    blobs: {}
+  }
   yield* Effect.tryPromise({
     try: () =>
       writeArchive(file, async (archive) => {
@@ -80,6 +99,9 @@ export const backup = Effect.fn("backup")(function*({ file, images, tell }: Back
           if (added.rows > 0) tell(`${table.name}: ${added.rows} rows`)
         }
         contents.sequences = await dump.sequences()
+        contents.blobs = await addBlobs(archive, blobs)
+        const files = Object.keys(contents.blobs).length
+        if (files > 0) tell(`Documents: ${files} files`)
         if (images) {
           contents.images = await addImages(archive, home)
           tell(`Images: ${Object.keys(contents.images).length} files`)

@@ -1,5 +1,7 @@
+import { BlobStore } from "#src/blobs/BlobStore.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { startPipelinesOver } from "#src/deployments/start-pipelines-over.ts"
+import { adoptBlobs } from "#src/hub/adopt-blobs.ts"
 import { storeWriter } from "#src/images/stored-files.ts"
 import { messageOf } from "#src/shared/message-of.ts"
 import { Effect } from "effect"
@@ -26,6 +28,14 @@ const restoreImages = async ({ file, tell }: RestoreOptions, home: string, image
     imageIndex: store.index
   })
   tell(`Images: ${count} files`)
+}
+
+/** Also before the rows, which name them. What no row names is removed by the job that looks for that. */
+const restoreBlobs = async ({ file, tell }: RestoreOptions, blobs: typeof BlobStore.Service, { contents }: Checked) => {
+  const count = Object.keys(contents.blobs).length
+  if (count === 0) return
+  await readArchive(file, { blob: (key, bytes) => Effect.runPromise(blobs.put(key, bytes)) })
+  tell(`Documents: ${count} files`)
 }
 
 /** Rows come table by table, each in parts. Every table must have as many rows as the backup recorded. */
@@ -65,11 +75,13 @@ export const restore = Effect.fn("restore")(function*(options: RestoreOptions) {
   const checked = yield* Effect.tryPromise({ try: () => checkArchive(options.file), catch: failed })
   const { contents, head } = checked
   yield* Effect.tryPromise({ try: () => restoreImages(options, home, contents.images), catch: failed })
+  const blobs = yield* BlobStore
+  yield* Effect.tryPromise({ try: () => restoreBlobs(options, blobs, checked), catch: failed })
   yield* (yield* DatabaseCopy).load({
     migration: head.migration,
     tables: head.tables,
     feed: feedFrom(options, checked),
-    afterwards: [startPipelinesOver]
+    afterwards: [startPipelinesOver, ...adoptBlobs(Object.keys(contents.blobs))]
   })
   return { ...head, rows: Object.values(contents.tables).reduce((sum, { rows }) => sum + rows, 0) }
 })

@@ -4,7 +4,7 @@ import { createReadStream } from "node:fs"
 import { pipeline } from "node:stream/promises"
 import { createGunzip } from "node:zlib"
 import { extract } from "tar-stream"
-import { BackupError, Contents, format, Head, imageOf, names, tableOf } from "./format.ts"
+import { BackupError, blobOf, Contents, format, Head, imageOf, names, tableOf } from "./format.ts"
 
 type Chunks = AsyncIterable<Uint8Array>
 
@@ -42,7 +42,7 @@ const eachEntry = async (file: string, visit: (name: string, chunks: Chunks) => 
   }
 }
 
-const textOf = async (chunks: Chunks) => {
+const wholeOf = async (chunks: Chunks) => {
   const parts: Array<Uint8Array> = []
   let size = 0
   for await (const chunk of chunks) {
@@ -50,8 +50,9 @@ const textOf = async (chunks: Chunks) => {
     if (size > mostBytes) throw new Error("a document in it is too large")
     parts.push(chunk)
   }
-  return Buffer.concat(parts).toString("utf8")
+  return Buffer.concat(parts)
 }
+const textOf = async (chunks: Chunks) => (await wholeOf(chunks)).toString("utf8")
 
 const decoded = <A>(file: string, schema: Schema.Schema<A, string>, text: string) =>
   Either.getOrThrowWith(
@@ -62,7 +63,7 @@ const decoded = <A>(file: string, schema: Schema.Schema<A, string>, text: string
 const readHead = (file: string, name: string, text: string) => {
   if (name !== names.head) throw new BackupError({ message: `${file} is not a backup of berth` })
   const { format: actual } = decoded(file, Schema.parseJson(Schema.Struct({ format: Schema.Int })), text)
-  if (actual !== format) {
+  if (actual > format) {
     throw new BackupError({
       message: `${file} has a newer format (${actual}) than this version of berth reads (${format})`
     })
@@ -91,7 +92,7 @@ export const checkArchive = async (file: string): Promise<Checked> => {
   try {
     await eachEntry(file, async (name, chunks) => {
       if (contents !== undefined) throw new Error("something follows its end")
-      const key = tableOf(name) ?? imageOf(name)
+      const key = tableOf(name) ?? imageOf(name) ?? blobOf(name)
       if (head === undefined) head = readHead(file, name, await textOf(chunks))
       else if (name === names.contents) contents = decoded(file, Contents, await textOf(chunks))
       else if (key !== undefined) await addToSum(key, chunks)
@@ -114,6 +115,13 @@ export const checkArchive = async (file: string): Promise<Checked> => {
       }
       sums.delete(digest)
     }
+    for (const [key, { bytes, sha256 }] of Object.entries(contents.blobs)) {
+      const actual = sums.get(key)
+      if (actual?.bytes !== bytes || actual.sha256 !== sha256) {
+        throw new Error(`the file ${key} doesn't match its checksum`)
+      }
+      sums.delete(key)
+    }
     const [stray] = sums.keys()
     if (stray !== undefined) throw new Error(`${stray} is not in its list`)
     return { head, contents }
@@ -129,6 +137,7 @@ export const readArchive = async (
     readonly part?: (table: string, chunks: Chunks) => Promise<void>
     readonly image?: (digest: string, chunks: Chunks) => Promise<void>
     readonly imageIndex?: (text: string) => Promise<void>
+    readonly blob?: (key: string, bytes: Uint8Array) => Promise<void>
   }
 ) => {
   try {
@@ -137,6 +146,8 @@ export const readArchive = async (
       const digest = imageOf(name)
       if (table !== undefined) return visit.part?.(table, chunks)
       if (digest !== undefined) return visit.image?.(digest, chunks)
+      const key = blobOf(name)
+      if (key !== undefined && visit.blob !== undefined) return visit.blob(key, await wholeOf(chunks))
       if (name === names.imageIndex && visit.imageIndex !== undefined) return visit.imageIndex(await textOf(chunks))
     })
   } catch (error) {

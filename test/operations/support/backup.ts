@@ -1,3 +1,5 @@
+import { BlobStore } from "#src/blobs/BlobStore.ts"
+import { BlobsLive } from "#src/blobs/Live.ts"
 import { backup } from "#src/operations/backup/Backup.ts"
 import { restore } from "#src/operations/backup/Restore.ts"
 import { DatabaseCopyLive } from "#src/Platform.ts"
@@ -10,14 +12,21 @@ import { runSql } from "../../support/sql.ts"
 export interface Site {
   readonly databaseUrl: string
   readonly home: string
+  /** Settings beside these. */
+  readonly variables?: Readonly<Record<string, string>>
 }
 
 export const site = (databaseUrl: string): Site => ({ databaseUrl, home: temporaryDirectory("backup") })
 
-const at = ({ databaseUrl, home }: Site) =>
-  Layer.provideMerge(DatabaseCopyLive, settingsTest({ DATABASE_URL: databaseUrl, BERTH_HOME: home })).pipe(
+const at = ({ databaseUrl, home, variables = {} }: Site) =>
+  Layer.merge(DatabaseCopyLive, BlobsLive).pipe(
+    Layer.provideMerge(settingsTest({ DATABASE_URL: databaseUrl, BERTH_HOME: home, ...variables })),
     Layer.provideMerge(Logger.minimumLogLevel(LogLevel.Warning))
   )
+
+/** Where its documents are. */
+export const storeOf = (site: Site) =>
+  Effect.flatMap(Layer.build(at(site)), (context) => Effect.provide(BlobStore, context))
 
 export const backupFile = () => join(temporaryDirectory("backup"), "b.berth.tar.gz")
 

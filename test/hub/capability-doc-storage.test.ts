@@ -1,0 +1,92 @@
+import { Effect, Exit, Scope } from "effect"
+import { createHash } from "node:crypto"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { type Account } from "../support/account.ts"
+import { Berth } from "../support/Berth.ts"
+import { docOf, listed, sendDoc, skillMd } from "../support/documents.ts"
+import { accessDenied, type FakeS3, fakeS3, s3Variables } from "../support/s3.ts"
+import { runSql } from "../support/sql.ts"
+
+const scope = Effect.runSync(Scope.make())
+const berth = new Berth()
+let s3: FakeS3
+let owner: Account
+beforeAll(async () => {
+  s3 = await Effect.runPromise(Scope.extend(fakeS3, scope))
+  await berth.start({ variables: s3Variables(s3.url) })
+  owner = await berth.signUp("enterprise")
+}, 60_000)
+afterAll(async () => {
+  await berth.stop()
+  await Effect.runPromise(Scope.close(scope, Exit.void))
+  expect(berth.unexpected).toEqual([])
+})
+
+const content = (id: string) => berth.request("GET", `${docOf(id)}/content`)
+const named = (name: string, size = 0) => skillMd.replace("copper-ladle", name) + "x".repeat(size)
+
+describe("documents in a bucket", () => {
+  it("are served from there, and whoever has one costs no read", async () => {
+    const { listingId } = await listed(owner)
+    await sendDoc(owner, listingId, skillMd)
+    expect([...s3.objects].map(([name, bytes]) => [name.replace(/\w{26}$/, ""), bytes.toString()]))
+      .toEqual([["files/berth/capability-docs/", skillMd]])
+    const first = await content(listingId)
+    expect([first.status, first.text]).toEqual([200, skillMd])
+    s3.asked.length = 0
+    const etag = first.headers.get("etag") ?? ""
+    for (const to of [docOf(listingId), "/.well-known/mcp-skills"]) await berth.request("GET", to)
+    const again = await berth.request("GET", `${docOf(listingId)}/content`, { headers: { "if-none-match": etag } })
+    expect([again.status, s3.asked]).toEqual([304, []])
+  })
+
+  it("that are uploaded at once leave one whole document", async () => {
+    const { listingId } = await listed(owner)
+    const sent = Array.from({ length: 12 }, (_, at) => named(`document-${at}`, at * 40_000))
+    const answers = await Promise.all(sent.map((text) => sendDoc(owner, listingId, text)))
+    expect(answers.map(({ status }) => status)).toEqual(sent.map(() => 201))
+    const { body } = await berth.request<{ data: { parsed: { name: string } } }>("GET", docOf(listingId))
+    const { text } = await content(listingId)
+    expect(sent).toContain(text)
+    expect(text).toContain(`name: ${body.data.parsed.name}\n`)
+    const [row] = await runSql(berth.databaseUrl, "SELECT digest FROM capability_documents WHERE listing_id = $1", [
+      listingId
+    ])
+    expect(row?.["digest"]).toBe(createHash("sha256").update(text).digest("hex"))
+  })
+
+  it("are those of before while the bucket takes no other, and nobody is told of the key", async () => {
+    const { listingId } = await listed(owner)
+    await sendDoc(owner, listingId, named("before"))
+    s3.failures.push(accessDenied)
+    const refused = await sendDoc(owner, listingId, named("after"))
+    expect([refused.status, refused.text]).toEqual([503, expect.not.stringMatching(/AccessDenied|AKIA|bucket/)])
+    expect((await content(listingId)).text).toBe(named("before"))
+    expect(berth.logged.join("\n")).not.toContain("hunter2")
+  })
+
+  it("that were changed or lost there are not passed off as the owner's", async () => {
+    const { listingId } = await listed(owner)
+    await sendDoc(owner, listingId, named("genuine"))
+    const [key] = [...s3.objects.entries()].find(([, bytes]) => bytes.toString() === named("genuine")) ?? [""]
+    s3.objects.set(key, Buffer.from("another's"))
+    expect((await content(listingId)).status).toBe(503)
+    s3.objects.delete(key)
+    expect((await content(listingId)).status).toBe(503)
+    expect((await berth.request("GET", docOf(listingId))).status).toBe(200)
+    await sendDoc(owner, listingId, named("genuine"))
+    expect((await content(listingId)).status).toBe(200)
+  })
+
+  it("whose business is deleted while they arrive are not taken", async () => {
+    const { id, listingId } = await listed(owner)
+    let release = () => {}
+    s3.held = new Promise((resolve) => (release = resolve))
+    const sending = sendDoc(owner, listingId, named("late"))
+    await expect.poll(() => [...s3.objects.values()].some((bytes) => bytes.toString() === named("late"))).toBe(true)
+    await owner.delete(`/api/v1/ready/businesses/${id}`)
+    release()
+    expect((await sending).status).toBe(404)
+    expect((await content(listingId)).status).toBe(404)
+  })
+})
