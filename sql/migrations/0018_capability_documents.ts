@@ -9,8 +9,12 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
   sql.unsafe(`
     CREATE TABLE capability_blobs (
       key text PRIMARY KEY,
+      -- Whose quota it counts in. It outlives the account, until its bytes are gone.
+      account_id text,
+      bytes integer NOT NULL DEFAULT 0,
       orphaned_at timestamptz
     );
+    CREATE INDEX ON capability_blobs (account_id);
 
     CREATE TABLE capability_documents (
       listing_id text PRIMARY KEY REFERENCES listings ON DELETE CASCADE,

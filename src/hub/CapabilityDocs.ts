@@ -1,11 +1,14 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
+import { Quotas } from "#src/accounts/Quotas.ts"
 import { BlobStore, StorageUnavailable } from "#src/blobs/BlobStore.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { ListingNotFound } from "#src/listings/Listing.ts"
 import { Disk } from "#src/shared/Disk.ts"
 import { isUlid, newUlid } from "#src/shared/ids.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
+import { transactionally } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
 import { Effect, Option } from "effect"
 import { createHash } from "node:crypto"
 import {
@@ -35,7 +38,9 @@ export class CapabilityDocs extends Effect.Service<CapabilityDocs>()("hub/Capabi
     const blobs = yield* BlobStore
     const disk = yield* Disk
     const limits = yield* RateLimit
+    const quotas = yield* Quotas
     const repo = yield* CapabilityDocsRepo
+    const sql = yield* SqlClient.SqlClient
     const { hubRateLimit, hubUrl } = yield* CurrentSettings
 
     const view = (id: string, { description, format, name, tools }: ParsedDocument & Pick<CapabilityDoc, "format">) =>
@@ -61,6 +66,17 @@ export class CapabilityDocs extends Effect.Service<CapabilityDocs>()("hub/Capabi
       return listing.value.isActive ? listing.value : yield* new ListingDelisted()
     })
 
+    /** Stores bytes at a new key. */
+    const store = Effect.fn("CapabilityDocs.store")(function*(accountId: string, bytes: Uint8Array) {
+      const key = `capability-docs/${newUlid()}`
+      yield* quotas.admit("documentBytes", repo.bytesOf(accountId), bytes.length).pipe(
+        Effect.zipRight(repo.addBlob({ key, accountId, bytes: bytes.length })),
+        transactionally(sql)
+      )
+      yield* blobs.put(key, bytes)
+      return key
+    })
+
     /**
      * Takes the place of the listing's document. The file is read once the caller is known to own the listing. Its bytes
      * are stored at a new key before the row names it: a crash in between leaves the document before, and bytes for
@@ -77,9 +93,7 @@ export class CapabilityDocs extends Effect.Service<CapabilityDocs>()("hub/Capabi
           try: () => parseDocument(sent, listing.name),
           catch: (error) => error
         }).pipe(Effect.catchAll((error) => error instanceof DocumentNotValid ? error : Effect.die(error)))
-        const blobKey = `capability-docs/${newUlid()}`
-        yield* repo.addBlob(blobKey)
-        yield* blobs.put(blobKey, sent.bytes)
+        const blobKey = yield* store(accountId, sent.bytes)
         yield* repo.put({ listingId: id, blobKey, format, digest: digestOf(sent.bytes), ...parsed })
         return view(id, { format, ...parsed })
       },

@@ -1,5 +1,5 @@
 import { ListingNotFound } from "#src/listings/Listing.ts"
-import { many, maybe, onForeignKey, run } from "#src/shared/sql.ts"
+import { many, maybe, one, onForeignKey, run } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { DocumentFormat, ParsedDocument } from "./CapabilityDoc.ts"
@@ -15,6 +15,7 @@ const Stored = Schema.Struct({
 })
 
 const Entry = Schema.Struct({ id: Schema.String, name: Schema.String, format: DocumentFormat })
+const Bytes = Schema.Struct({ bytes: Schema.Number }).pipe(Schema.pluck("bytes"))
 const Key = Schema.Struct({ key: Schema.String }).pipe(Schema.pluck("key"))
 
 interface EntriesPage {
@@ -37,7 +38,11 @@ export class CapabilityDocsRepo extends Effect.Service<CapabilityDocsRepo>()("hu
             WHERE l.id = ${listingId}`
       ),
       /** Before anything is stored at the key. */
-      addBlob: (key: string) => run(sql`INSERT INTO capability_blobs ${sql.insert({ key })}`),
+      addBlob: (row: { readonly key: string; readonly accountId: string; readonly bytes: number }) =>
+        run(sql`INSERT INTO capability_blobs ${sql.insert({ ...row })}`),
+      bytesOf: one(Bytes)((accountId: string) =>
+        sql`SELECT coalesce(sum(bytes), 0)::float8 AS bytes FROM capability_blobs WHERE account_id = ${accountId}`
+      ),
       /** Takes the place of the listing's document, whole: of two at once one stays. */
       put: ({ tools, ...row }: typeof Stored.Type) =>
         sql`INSERT INTO capability_documents ${sql.insert({ ...row, tools: JSON.stringify(tools) })}

@@ -10,13 +10,14 @@ export const PlanName = Schema.Literal("free", "developer", "pro", "enterprise")
 export type PlanName = typeof PlanName.Type
 
 /** Limits of what an account may have at the same time, as counts or bytes. */
-const Quota = Schema.Literal("servers", "projects", "businesses", "previewBytes", "imageBytes")
+const Quota = Schema.Literal("servers", "projects", "businesses", "previewBytes", "documentBytes", "imageBytes")
 export type Quota = typeof Quota.Type
 
 export interface PlanLimits {
   /**
-   * Null means no limit, here and below. `previewBytes`: imports that are not confirmed yet. `imageBytes`: layers and
-   * unpacked files of images that run or can be rolled back to.
+   * Null means no limit, here and below. `previewBytes`: imports that are not confirmed yet. `documentBytes`: capability
+   * documents, and those replaced within the hour. `imageBytes`: layers and unpacked files of images that run or can be
+   * rolled back to.
    */
   readonly quotas: Readonly<Record<Quota, number | null>>
   readonly requestsPerMonth: number | null
@@ -39,7 +40,14 @@ const GB = 1e9
  */
 export const plans: Readonly<Record<PlanName, PlanLimits>> = {
   free: {
-    quotas: { servers: 2, projects: 20, businesses: 20, previewBytes: 50 * MB, imageBytes: 2 * GB },
+    quotas: {
+      servers: 2,
+      projects: 20,
+      businesses: 20,
+      previewBytes: 50 * MB,
+      documentBytes: 50 * MB,
+      imageBytes: 2 * GB
+    },
     requestsPerMonth: 10_000,
     computeSecondsPerMonth: 100_000,
     requestsPerMinute: 100,
@@ -48,7 +56,14 @@ export const plans: Readonly<Record<PlanName, PlanLimits>> = {
     deploymentsKept: 3
   },
   developer: {
-    quotas: { servers: 10, projects: 100, businesses: 100, previewBytes: 200 * MB, imageBytes: 20 * GB },
+    quotas: {
+      servers: 10,
+      projects: 100,
+      businesses: 100,
+      previewBytes: 200 * MB,
+      documentBytes: 200 * MB,
+      imageBytes: 20 * GB
+    },
     requestsPerMonth: 100_000,
     computeSecondsPerMonth: 1_000_000,
     requestsPerMinute: 1_000,
@@ -57,7 +72,14 @@ export const plans: Readonly<Record<PlanName, PlanLimits>> = {
     deploymentsKept: 10
   },
   pro: {
-    quotas: { servers: 50, projects: 500, businesses: 1_000, previewBytes: 500 * MB, imageBytes: 100 * GB },
+    quotas: {
+      servers: 50,
+      projects: 500,
+      businesses: 1_000,
+      previewBytes: 500 * MB,
+      documentBytes: 1 * GB,
+      imageBytes: 100 * GB
+    },
     requestsPerMonth: 1_000_000,
     computeSecondsPerMonth: 10_000_000,
     requestsPerMinute: 10_000,
@@ -66,7 +88,14 @@ export const plans: Readonly<Record<PlanName, PlanLimits>> = {
     deploymentsKept: 10
   },
   enterprise: {
-    quotas: { servers: null, projects: null, businesses: null, previewBytes: 2 * GB, imageBytes: null },
+    quotas: {
+      servers: null,
+      projects: null,
+      businesses: null,
+      previewBytes: 2 * GB,
+      documentBytes: 10 * GB,
+      imageBytes: null
+    },
     requestsPerMonth: null,
     computeSecondsPerMonth: null,
     requestsPerMinute: 100_000,
@@ -82,6 +111,8 @@ const quotaWords: Readonly<Record<Quota, (allowed: number) => string>> = {
   businesses: (allowed) => `${allowed} businesses`,
   previewBytes: (allowed) =>
     `${inBytes(allowed)} of imports that are not confirmed yet: confirm or discard one, or wait`,
+  documentBytes: (allowed) =>
+    `${inBytes(allowed)} of capability documents, with those that were replaced within the hour: wait`,
   imageBytes: (allowed) => `${inBytes(allowed)} of images`
 }
 

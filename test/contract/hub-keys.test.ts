@@ -2,6 +2,7 @@ import { Effect, Exit, Scope } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Account, dataOf } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
+import { docOf, listed, sendDoc, skillMd } from "../support/documents.ts"
 import { freshAddress } from "../support/http.ts"
 import { callTool, connectMcp, textOf } from "../support/mcp.ts"
 import { describeWhen, missingProgram } from "../support/needs.ts"
@@ -258,9 +259,13 @@ describeWhen(missingProgram("redis-server"), "without its rate limits", () => {
   row("hub: 503 service_unavailable, rate limits unavailable", async () => {
     const account = await counted.signUp()
     expect((await account.get(path)).status).toBe(200)
+    const { listingId } = await listed(account)
+    expect((await sendDoc(account, listingId, skillMd)).status).toBe(201)
     redis.kill("SIGKILL")
-    const answer = await account.get(path)
-    expect([answer.status, answer.body]).toEqual([503, failure("service_unavailable")])
+    const reads = [path, docOf(listingId), "/.well-known/mcp-skills"].map((path) => account.get(path))
+    for (const answer of await Promise.all([...reads, sendDoc(account, listingId, skillMd)])) {
+      expect([answer.status, answer.body]).toEqual([503, failure("service_unavailable")])
+    }
     // The platform goes on.
     expect((await account.get("/v1/projects")).status).toBe(200)
   })

@@ -10,6 +10,7 @@ const readable = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-res
 const reads = [
   "/v1/directory?search=ladle",
   "/.well-known/mcp-server-metadata?subdomain=nobody",
+  "/.well-known/mcp-skills?limit=1",
   "/v0.1/servers",
   "/v0.1/servers/a%2Fb/versions/latest",
   "/hub/templates/restaurant_menu.csv",

@@ -1,3 +1,4 @@
+import { plans } from "#src/plans/Plan.ts"
 import { Effect, Exit, Scope } from "effect"
 import { createHash } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -76,6 +77,22 @@ describe("documents in a bucket", () => {
     expect((await berth.request("GET", docOf(listingId))).status).toBe(200)
     await sendDoc(owner, listingId, named("genuine"))
     expect((await content(listingId)).status).toBe(200)
+  })
+
+  it("are so many bytes an account by its plan, also of those replaced within the hour", async () => {
+    const free = await berth.signUp()
+    const { listingId } = await listed(free)
+    await sendDoc(free, listingId, named("mine"))
+    await runSql(berth.databaseUrl, "INSERT INTO capability_blobs (key, account_id, bytes) VALUES ('x/y', $1, $2)", [
+      free.id,
+      plans.free.quotas.documentBytes! - skillMd.length - 600
+    ])
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => sendDoc(free, listingId, named("next", 400 - skillMd.length)))
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 403, 403])
+    const refused = answers.find(({ status }) => status === 403)
+    expect(refused?.body).toMatchObject({ error: { code: "plan_limit_reached", details: { limit: "documentBytes" } } })
   })
 
   it("whose business is deleted while they arrive are not taken", async () => {

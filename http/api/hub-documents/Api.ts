@@ -14,6 +14,7 @@ import { NotYourListing } from "#src/hub/ListingAnalytics.ts"
 import { BadListingId } from "#src/hub/ListingSkills.ts"
 import { BadSkillsQuery, SkillsPage, SkillsQuery } from "#src/hub/SkillsRegistry.ts"
 import { ListingNotFound } from "#src/listings/Listing.ts"
+import { PlanLimitReached } from "#src/plans/Plan.ts"
 import { LowDisk } from "#src/shared/Disk.ts"
 import { RateLimitUnavailable } from "#src/shared/RateLimit.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, Multipart, OpenApi } from "@effect/platform"
@@ -30,6 +31,7 @@ const upload = HttpApiEndpoint.post("upload", root)
   .addError(BadListingId)
   .addError(DocumentNotValid)
   .addError(NotYourListing)
+  .addError(PlanLimitReached)
   .addError(ListingNotFound)
   .addError(BodyTooSlow)
   .addError(ListingDelisted)
@@ -48,7 +50,8 @@ const upload = HttpApiEndpoint.post("upload", root)
       "from its YAML frontmatter, else its first heading, its first paragraph and the bullets below a heading Tools; of " +
       "JSON from the object's fields. `tools` is a list of names or of { name, description }, or a mapping, of at most 1,000. " +
       "400 validation_error tells what can't be read, and for keys that begin with `hub:`. So many uploads a minute as the " +
-      "hub takes requests from an IP address (60 by default), by user."
+      "hub takes requests from an IP address (60 by default), by user. The plan limits the bytes of all documents, those " +
+      "replaced within the hour too (403 plan_limit_reached)."
   )
 
 const get = HttpApiEndpoint.get("get", root)
