@@ -150,7 +150,8 @@ export const kinds = {
   bucket: {
     expected: "the name of a bucket, and what its keys begin with if anything: berth-files or files/berth",
     parse: (text) => {
-      const [, bucket, prefix = ""] = /^([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w./-]{1,200}?))?\/?$/.exec(text) ?? []
+      const [, bucket, prefix = ""] =
+        /^([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/((?!.*\.\.)[\w./-]{1,200}?))?\/?$/.exec(text) ?? []
       return bucket === undefined ? undefined : { bucket, prefix: prefix === "" ? "" : `${prefix}/` }
     }
   },

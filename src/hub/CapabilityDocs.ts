@@ -14,7 +14,6 @@ import { createHash } from "node:crypto"
 import {
   type CapabilityDoc,
   DocumentNotFound,
-  DocumentNotValid,
   ListingDelisted,
   type ParsedDocument,
   type SentDocument,
@@ -89,10 +88,7 @@ export class CapabilityDocs extends Effect.Service<CapabilityDocs>()("hub/Capabi
         const listing = yield* own(id, accountId)
         yield* disk.check
         const sent = yield* file
-        const { format, parsed } = yield* Effect.try({
-          try: () => parseDocument(sent, listing.name),
-          catch: (error) => error
-        }).pipe(Effect.catchAll((error) => error instanceof DocumentNotValid ? error : Effect.die(error)))
+        const { format, parsed } = yield* parseDocument(sent, listing.name)
         const blobKey = yield* store(accountId, sent.bytes)
         yield* repo.put({ listingId: id, blobKey, format, digest: digestOf(sent.bytes), ...parsed })
         return view(id, { format, ...parsed })

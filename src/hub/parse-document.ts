@@ -1,3 +1,4 @@
+import { Either } from "effect"
 import { isUtf8 } from "node:buffer"
 import {
   type DocumentFormat,
@@ -32,7 +33,7 @@ const lookUp = <A>(table: Readonly<Record<string, A>>, key: string) =>
  * Contract: Hub endpoints, the media types of a document. Programs that know none for `.md` send
  * `application/octet-stream`, and then the name's end decides.
  */
-export const formatOf = ({ filename, type }: Pick<SentDocument, "filename" | "type">): DocumentFormat | undefined => {
+const formatOf = ({ filename, type }: Pick<SentDocument, "filename" | "type">): DocumentFormat | undefined => {
   const name = (type.split(";", 1)[0] ?? "").trim().toLowerCase()
   const extension = /\.([a-z]+)$/i.exec(filename)?.[1]?.toLowerCase() ?? ""
   return name === "application/octet-stream" || name === "" ? lookUp(extensions, extension) : lookUp(formats, name)
@@ -58,6 +59,9 @@ const split = (text: string) => {
   return { frontmatter: text.slice(opening.length, end), body: text.slice(end + closing[0].length) }
 }
 
+const unknownType = "must be text/markdown, text/x-markdown or text/plain (SKILL.md), or application/json; " +
+  "as application/octet-stream its name must end in .md, .markdown, .txt or .json"
+
 const nothing: DocumentFields = { name: undefined, description: undefined, tools: undefined }
 
 const readSkill = (text: string): DocumentFields => {
@@ -82,27 +86,21 @@ const readJson = (text: string): DocumentFields => {
   return fieldsOf(root, "the document")
 }
 
-/**
- * Reads a document; throws `DocumentNotValid`. `listingName` stands in for a name that it does not have.
- */
-export const parseDocument = (sent: SentDocument, listingName: string): {
-  readonly format: DocumentFormat
-  readonly parsed: ParsedDocument
-} => {
-  if (sent.bytes.length > documentLimits.bytes) throw tooLarge()
+/** Reads a document. `listingName` stands in for a name that it does not have. */
+export const parseDocument = (sent: SentDocument, listingName: string): Either.Either<
+  { readonly format: DocumentFormat; readonly parsed: ParsedDocument },
+  DocumentNotValid
+> => {
+  if (sent.bytes.length > documentLimits.bytes) return Either.left(tooLarge())
   const format = formatOf(sent)
-  if (format === undefined) {
-    throw DocumentNotValid.of(
-      "must be text/markdown, text/x-markdown or text/plain (SKILL.md), or application/json; " +
-        "as application/octet-stream its name must end in .md, .markdown, .txt or .json"
-    )
-  }
+  if (format === undefined) return Either.left(DocumentNotValid.of(unknownType))
   try {
     const text = textOf(sent.bytes)
     const { description = "", name, tools = [] } = format === "json" ? readJson(text) : readSkill(text)
-    return { format, parsed: { name: name ?? lineOf(listingName, documentLimits.name), description, tools } }
+    const parsed = { name: name ?? lineOf(listingName, documentLimits.name), description, tools }
+    return Either.right({ format, parsed })
   } catch (error) {
-    if (error instanceof UnreadablePart) throw new DocumentNotValid({ issues: [error.issue] })
+    if (error instanceof UnreadablePart) return Either.left(new DocumentNotValid({ issues: [error.issue] }))
     throw error
   }
 }

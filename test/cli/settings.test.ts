@@ -31,6 +31,18 @@ describe("a wrong setting", () => {
     ["SMS_DAILY_LIMIT", "0", "a whole number from 1 to 1000000"],
     ["SMS_DAILY_LIMIT", "2000000", "a whole number from 1 to 1000000"],
     ["SMS_COUNTRIES", "US", "calling codes such as +1, separated by commas"],
+    [
+      "S3_BUCKET",
+      "s3://files",
+      "the name of a bucket, and what its keys begin with if anything: berth-files or files/berth"
+    ],
+    [
+      "S3_BUCKET",
+      "files/../x",
+      "the name of a bucket, and what its keys begin with if anything: berth-files or files/berth"
+    ],
+    ["S3_ENDPOINT", "minio:9000", "an http or https URL without a query, such as https://api.example.com"],
+    ["S3_REGION", "eu central", "a region such as eu-central-1"],
     ["ALLOWED_ORIGINS", "https://app.example.com/page", "origins such as https://app.example.com, separated by commas"],
     ["ALLOWED_ORIGINS", "*", "origins such as https://app.example.com, separated by commas"],
     [
@@ -51,6 +63,11 @@ describe("a wrong setting", () => {
     "%s that is empty is told, and not taken for one that is not set",
     (name) => expect(sentence({ [name]: "" })).toMatch(new RegExp(`^${name} must be .*, but is empty$`))
   )
+
+  it.each<[string, Readonly<Record<string, string>>]>([
+    ["S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together", { S3_BUCKET: "files", S3_ACCESS_KEY_ID: "a" }],
+    ["S3_BUCKET is required with the other settings of S3", { S3_ENDPOINT: "http://localhost:9000" }]
+  ])("of a bucket that lacks another: %s", (message, variables) => expect(sentence(variables)).toBe(message))
 
   it.each([["DATABASE_URL", "mysql://u:hunter2@h/d"], ["REDIS_URL", "hunter2"], ["SECRET_KEY", "hunter2"]])(
     "%s is not repeated: it may hold a secret",

@@ -189,6 +189,28 @@ describe("a capability document", () => {
     }
   )
 
+  it("is uploaded once by one Idempotency-Key, however the bytes are wrapped", async () => {
+    const id = await fresh()
+    const headers = { "idempotency-key": "one-upload" }
+    const ask = (content: string, boundary: string) => {
+      const { body, headers: { "content-type": type } } = multipart([
+        { filename: "SKILL.md", type: "text/markdown", content }
+      ])
+      return owner.request<Doc>("POST", docOf(id), {
+        body: body.toString().replaceAll("----a-boundary-of-the-tests", boundary),
+        headers: { ...headers, "content-type": type.replace("----a-boundary-of-the-tests", boundary) }
+      })
+    }
+    const first = await ask(skillMd, "first")
+    await sendDoc(owner, id, "# Between\n")
+    const second = await ask(skillMd, "second")
+    expect([second.status, second.body]).toEqual([201, first.body])
+    expect((await read(id)).body.data.parsed.name).toBe("Between")
+    expect((await ask("# Other\n", "third")).status).toBe(422)
+    const none = await owner.request("POST", docOf(id), { headers: { "idempotency-key": "another" }, body: { a: 1 } })
+    expect([none.status, none.body]).toMatchObject([400, failure("validation_error")])
+  })
+
   it("goes with its business", async () => {
     const business = await listed(owner)
     const { body } = await sendDoc(owner, business.listingId, skillMd)

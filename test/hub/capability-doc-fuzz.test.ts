@@ -1,6 +1,6 @@
 import { DocumentNotValid, documentOf } from "#src/hub/CapabilityDoc.ts"
 import { parseDocument } from "#src/hub/parse-document.ts"
-import { FastCheck as fc } from "effect"
+import { Either, FastCheck as fc } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import { parse } from "yaml"
 import { type Account } from "../support/account.ts"
@@ -137,7 +137,10 @@ describe("a hostile document", () => {
 
 describe("what is read from a document", () => {
   const read = (content: string, format: "skill_md" | "json" = "skill_md") =>
-    parseDocument(documentOf(format, Buffer.from(content)), "The Listing").parsed
+    Either.getOrThrowWith(
+      parseDocument(documentOf(format, Buffer.from(content)), "The Listing"),
+      (error) => error
+    ).parsed
 
   it("is the frontmatter's before the text's", () => {
     const text = "# Ladle\n\nSoups and\nstews.\n\nMore.\n\n## Tools\n\n- `a`: first\n"
