@@ -2,7 +2,7 @@ import { CurrentSettings } from "#src/config/Settings.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { isUlid } from "#src/shared/ids.ts"
 import { optional, Query } from "#src/shared/text.ts"
-import { Effect, Schema } from "effect"
+import { Effect, Record, Schema, Struct } from "effect"
 import { DocumentFormat } from "./CapabilityDoc.ts"
 import { CapabilityDocsRepo } from "./CapabilityDocsRepo.ts"
 import { documentUrl } from "./document-url.ts"
@@ -23,23 +23,24 @@ export const SkillsPage = Schema.Struct({
 /** Contract: Limits, skills registry page size. */
 const pageSizes = { most: 200, default: 50 } as const
 
-/** Any text: what is wrong is told with the contract's `validation_error`, by the service. */
-const filters = {
-  listing_id: optional(Schema.String).annotations({ description: "One listing, by its ULID" }),
-  format: optional(Schema.String).annotations({ description: "skill_md or json" }),
-  cursor: optional(Schema.String).annotations({ description: "next_cursor of the page before, a ULID" })
-}
-const limit = {
-  description: `1 to ${pageSizes.most}, ${pageSizes.default} by default`,
-  jsonSchema: { type: "integer", minimum: 1, maximum: pageSizes.most, default: pageSizes.default }
-}
+/** Any value: what is wrong is told with the contract's `validation_error`, by the service. */
+const described = {
+  listing_id: { description: "One listing, by its ULID", jsonSchema: { type: "string" } },
+  format: { description: "skill_md or json", jsonSchema: { type: "string" } },
+  cursor: { description: "next_cursor of the page before, a ULID", jsonSchema: { type: "string" } },
+  limit: {
+    description: `1 to ${pageSizes.most}, ${pageSizes.default} by default`,
+    jsonSchema: { type: "integer", minimum: 1, maximum: pageSizes.most, default: pageSizes.default }
+  }
+} as const
+const Parameter = Schema.Union(Schema.String, Schema.Array(Schema.String))
 
-export const SkillsQuery = Query({ ...filters, limit: optional(Schema.String.annotations(limit)) })
-export const skillsArguments = { ...filters, limit: optional(Schema.Unknown.annotations(limit)) }
+export const SkillsQuery = Query(
+  Record.map(described, (annotations) => optional(Parameter.annotations(annotations)))
+)
+export const skillsArguments = Record.map(described, (annotations) => optional(Schema.Unknown.annotations(annotations)))
 
-type SkillsFilter =
-  & { readonly [K in keyof typeof filters]?: string }
-  & { readonly limit?: unknown }
+type SkillsFilter = { readonly [K in keyof typeof described]?: unknown }
 
 /** Contract: Hub error codes, skills registry. */
 export class BadSkillsQuery extends Schema.TaggedError<BadSkillsQuery>()(
@@ -56,20 +57,26 @@ export class BadSkillsQuery extends Schema.TaggedError<BadSkillsQuery>()(
 }
 
 const isFormat = Schema.is(DocumentFormat)
+const isId = (value: unknown): value is string => typeof value === "string" && isUlid(value)
 /** Digits in a query, a number in a tool's arguments. */
 const isSize = (limit: unknown) =>
   (typeof limit === "number" || typeof limit === "string") && /^\d{1,3}$/.test(String(limit)) &&
   Number(limit) >= 1 && Number(limit) <= pageSizes.most
 
+const rules = {
+  listing_id: { isValid: isId, must: "must be a 26-character ULID" },
+  format: { isValid: isFormat, must: "must be skill_md or json" },
+  limit: { isValid: isSize, must: `must be an integer between 1 and ${pageSizes.most}` },
+  cursor: { isValid: isId, must: "must be next_cursor of the page before" }
+}
+
 /** What is wrong with a query; undefined when nothing is. */
-const problemOf = ({ cursor, format, limit, listing_id: listingId }: SkillsFilter) => {
-  const no = (path: string, problem: string) => new BadSkillsQuery({ path, problem })
-  if (listingId !== undefined && !isUlid(listingId)) return no("listing_id", "must be a 26-character ULID")
-  if (format !== undefined && !isFormat(format)) return no("format", "must be skill_md or json")
-  if (limit !== undefined && !isSize(limit)) {
-    return no("limit", `must be an integer between 1 and ${pageSizes.most}`)
-  }
-  return cursor !== undefined && !isUlid(cursor) ? no("cursor", "must be next_cursor of the page before") : undefined
+const problemOf = (query: SkillsFilter) => {
+  const path = Struct.keys(rules).find((name) => query[name] !== undefined && !rules[name].isValid(query[name]))
+  return path === undefined ? undefined : new BadSkillsQuery({
+    path,
+    problem: Array.isArray(query[path]) ? "must be there once" : rules[path].must
+  })
 }
 
 /** Active listings with a capability document, for anybody (contract: `/.well-known/mcp-skills`). */
@@ -82,12 +89,12 @@ export class SkillsRegistry extends Effect.Service<SkillsRegistry>()("hub/Skills
     const list = Effect.fn("SkillsRegistry.list")(function*(query: SkillsFilter) {
       const problem = problemOf(query)
       if (problem !== undefined) return yield* problem
-      const { cursor: after, format, listing_id: listingId } = query
+      const { cursor, format, listing_id: listingId } = query
       const limit = Number(query.limit ?? pageSizes.default)
       const rows = yield* repo.entries({
-        after,
-        listingId,
-        format: format === undefined || !isFormat(format) ? undefined : format,
+        after: isId(cursor) ? cursor : undefined,
+        listingId: isId(listingId) ? listingId : undefined,
+        format: isFormat(format) ? format : undefined,
         count: limit + 1
       })
       const listings = rows.slice(0, limit).map(({ format, id, name }) => ({

@@ -336,7 +336,7 @@ describe("the skills registry", () => {
     for (
       const query of [
         ...["listing_id=x", "listing_id=", "format=md", "format=SKILL_MD", "cursor=x", "cursor="],
-        ...["limit=0", "limit=201", "limit=-1", "limit=1.5", "limit=x", "limit=", "limit=1e1"]
+        ...["limit=0", "limit=201", "limit=-1", "limit=1.5", "limit=x", "limit=", "limit=1e1", "limit=1&limit=2"]
       ]
     ) {
       const { body, status } = await list(`?${query}`)
