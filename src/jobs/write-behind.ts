@@ -1,14 +1,22 @@
-import { Array, type Duration, Effect } from "effect"
+import { Array, type Duration, Effect, Metric, Queue } from "effect"
 import { Jobs } from "./Jobs.ts"
+
+const waiting = Metric.gauge("berth.write_behind.waiting", { description: "Rows that wait to be written, by what they count" })
+const lost = Metric.counter("berth.write_behind.dropped", {
+  description: "Counts that were dropped because too many rows waited, by what they count",
+  incremental: true
+})
 
 interface CountersOptions<Row, Name, Written, E> {
   /** What the rows count, for the log. */
   readonly what: string
   readonly names: ReadonlyArray<Name>
-  /** Maximum of waiting rows; counts beyond are dropped, and their number is logged. */
+  /** Maximum of waiting rows; counts beyond are dropped, and their number is logged and measured. */
   readonly capacity: number
   /** Rows per write. */
   readonly batch: number
+  /** Called synchronously when as many rows wait as one write takes. */
+  readonly full?: () => void
   readonly write: (rows: ReadonlyArray<Row>) => Effect.Effect<Written, E>
   /** Called synchronously with the removal of written counts from memory. */
   readonly written?: (result: Written) => void
@@ -19,17 +27,22 @@ interface CountersOptions<Row, Name, Written, E> {
  * succeeded, so that a failed write loses nothing and a reader never sees a count fall.
  */
 export const makeCounters = <Row extends Record<Name, number>, Name extends string, Written, E>(
-  { batch, capacity, names, what, write, written }: CountersOptions<Row, Name, Written, E>
+  { batch, capacity, full, names, what, write, written }: CountersOptions<Row, Name, Written, E>
 ) => {
   const rows = new Map<string, Row>()
   const single = Effect.unsafeMakeSemaphore(1)
+  const [waitingNow, lostNow] = [Metric.tagged(waiting, "what", what), Metric.tagged(lost, "what", what)]
   let dropped = 0
 
   const add = (id: string, make: () => Row, name: Name, by = 1) => {
     let row = rows.get(id)
     if (row === undefined) {
-      if (rows.size >= capacity) return void (dropped += by)
+      if (rows.size >= capacity) {
+        dropped += by
+        return lostNow.unsafeUpdate(by, [])
+      }
       rows.set(id, row = make())
+      if (rows.size === batch) full?.()
     }
     const counts: Record<Name, number> = row
     counts[name] += by
@@ -50,9 +63,9 @@ export const makeCounters = <Row extends Record<Name, number>, Name extends stri
     }))
 
   const logDropped = Effect.suspend(() => {
-    const lost = dropped
+    const count = dropped
     dropped = 0
-    return lost === 0 ? Effect.void : Effect.logWarning(`${lost} ${what} were dropped: too many wait to be written`)
+    return count === 0 ? Effect.void : Effect.logWarning(`${count} ${what} were dropped: too many wait to be written`)
   })
 
   return {
@@ -65,19 +78,23 @@ export const makeCounters = <Row extends Record<Name, number>, Name extends stri
     /** Writes all waiting rows. Serialised. */
     flush: single.withPermits(1)(
       Effect.suspend(() => Effect.forEach(Array.chunksOf(rows, batch), writeSome, { discard: true }))
-    ).pipe(Effect.ensuring(logDropped))
+    ).pipe(Effect.ensuring(logDropped), Effect.ensuring(Effect.suspend(() => Metric.set(waitingNow, rows.size))))
   } as const
 }
 
-/** The same, flushed by a job of that name and at the end of the scope. A crash loses the counts of one interval. */
+/**
+ * The same, flushed by a job of that name, as soon as a whole batch waits, and at the end of the scope. A crash loses the
+ * counts of one interval.
+ */
 export const writeBehind = Effect.fnUntraced(
   function*<Row extends Record<Name, number>, Name extends string, Written, E>(
     job: string,
     interval: Duration.DurationInput,
-    options: CountersOptions<Row, Name, Written, E>
+    options: Omit<CountersOptions<Row, Name, Written, E>, "full">
   ) {
     const jobs = yield* Jobs
-    const counters = makeCounters(options)
+    const batchWaits = yield* Queue.sliding<void>(1)
+    const counters = makeCounters({ ...options, full: () => void batchWaits.unsafeOffer(undefined) })
     const flush = Effect.catchAllCause(
       counters.flush,
       (cause) => Effect.logWarning(`${job} failed and is tried again`, cause)
@@ -85,6 +102,15 @@ export const writeBehind = Effect.fnUntraced(
     // The shutdown must complete without the database, too.
     yield* Effect.addFinalizer(() => Effect.timeoutOption(Effect.disconnect(flush), "5 seconds"))
     yield* jobs.every(job, interval, counters.flush)
+    // After a failure the job tries again, at its pace.
+    const flushBatches: Effect.Effect<void, E> = Effect.suspend(() =>
+      counters.size() < options.batch ? Effect.void : Effect.zipRight(counters.flush, flushBatches)
+    )
+    const onFull = Effect.catchAllCause(
+      flushBatches,
+      (cause) => Effect.logWarning(`${job} failed and is tried again`, cause)
+    )
+    yield* Effect.forkScoped(Effect.forever(Effect.zipRight(Queue.take(batchWaits), onFull)))
     return { ...counters, flush }
   }
 )
