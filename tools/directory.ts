@@ -27,7 +27,7 @@ export const directoryTools = Effect.gen(function*() {
       needs: "anybody",
       params: Input(directoryArguments),
       success: PageOf(ListedListing),
-      run: directory.list
+      run: (query) => directory.list(query)
     }),
     tool({
       ...common,

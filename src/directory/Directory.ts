@@ -1,4 +1,5 @@
 import { Events } from "#src/analytics/Events.ts"
+import { UnmetSearches } from "#src/analytics/UnmetSearches.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { type ListedListing, ListingNotFound } from "#src/listings/Listing.ts"
 import { levelOfTier } from "#src/listings/VerificationLevel.ts"
@@ -13,6 +14,7 @@ import { type DirectoryQuery, type FacetsQuery, type Filters, filtersOf } from "
 import { DirectoryRepo, type FoundRow } from "./DirectoryRepo.ts"
 import { FacetsRepo } from "./FacetsRepo.ts"
 import { PublicListingsRepo } from "./PublicListingsRepo.ts"
+import { searchOf } from "./search-record.ts"
 import { type Key } from "./search-sql.ts"
 import { search } from "./search.ts"
 import { distanceMiles } from "./sphere.ts"
@@ -40,6 +42,7 @@ export class Directory extends Effect.Service<Directory>()("directory/Directory"
     const facetsRepo = yield* FacetsRepo
     const listings = yield* PublicListingsRepo
     const events = yield* Events
+    const unmet = yield* UnmetSearches
     const settings = yield* CurrentSettings
 
     const urlOf = (slug: string | null) => slug === null ? "" : mcpUrl(settings, slug)
@@ -66,7 +69,8 @@ export class Directory extends Effect.Service<Directory>()("directory/Directory"
       }
     }
 
-    const list = Effect.fn("Directory.list")(function*(query: DirectoryQuery) {
+    /** `isSeen`: the page counts as an impression of its listings or, when it is empty, as a search that found nothing. */
+    const list = Effect.fn("Directory.list")(function*(query: DirectoryQuery, isSeen = true) {
       const filters = yield* filtersOf(query)
       const name = listName(filters)
       const after = query.cursor === undefined
@@ -76,7 +80,8 @@ export class Directory extends Effect.Service<Directory>()("directory/Directory"
       const rows = page.slice(0, query.limit)
       const last = rows.at(-1)
       const hasMore = page.length > query.limit
-      if (filters.search !== undefined) yield* events.record("search_impression", rows.map(({ id }) => id))
+      if (isSeen && filters.search !== undefined) yield* events.record("search_impression", rows.map(({ id }) => id))
+      if (isSeen && total === 0) yield* unmet.record(searchOf(filters))
       const cursor = hasMore && last !== undefined
         ? encodeCursor(name, keyText({ band: last.band, rank: -last.relevanceScore, number: last.number }))
         : null
@@ -88,10 +93,11 @@ export class Directory extends Effect.Service<Directory>()("directory/Directory"
       return yield* countFacets(repo, facetsRepo, yield* filtersOf(query))
     })
 
-    const get = Effect.fn("Directory.get")(function*(id: string) {
+    /** `isView`: counts as one. */
+    const get = Effect.fn("Directory.get")(function*(id: string, isView = true) {
       const row = isUlid(id) ? yield* listings.find(id) : Option.none()
       if (Option.isNone(row)) return yield* new ListingNotFound()
-      yield* events.record("view", [id])
+      if (isView) yield* events.record("view", [id])
       const { serverSlug, verificationTier, ...listing } = row.value
       return {
         ...listing,
@@ -100,6 +106,8 @@ export class Directory extends Effect.Service<Directory>()("directory/Directory"
       }
     })
 
-    return { list, facets, get, tidy: Effect.zipRight(counts.fold, events.forget) } as const
+    const tidy = Effect.all([counts.fold, events.forget, unmet.forget], { discard: true })
+
+    return { list, facets, get, tidy } as const
   })
 }) {}

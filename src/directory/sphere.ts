@@ -41,6 +41,10 @@ const reach = ({ lat, miles }: Circle) => {
   return Math.abs(lat) + angle * 180 / Math.PI >= 89.999 || sine >= 1 ? 180 : Math.asin(sine) * 180 / Math.PI
 }
 
+/** The number of the square that a point is in. */
+export const cellOf = ({ lat, lng }: Point): number =>
+  rowOf(lat) * columns + Math.floor((lng + 180) * perDegree) % columns
+
 /** The numbers of the squares that together cover the circle. */
 export const cellsOf = (circle: Circle): ReadonlyArray<number> => {
   const { lat, lng, miles } = circle

@@ -53,12 +53,12 @@ export class ListingSkills extends Effect.Service<ListingSkills>()("hub/ListingS
       }
     })
 
-    /** Where to send somebody who follows a listing's link: its website, else its server. */
-    const refer = Effect.fn("ListingSkills.refer")(function*(id: string) {
+    /** Where to send somebody who follows a listing's link: its website, else its server. `isFollowed`: counts as a referral. */
+    const refer = Effect.fn("ListingSkills.refer")(function*(id: string, isFollowed: boolean) {
       const { serverSlug, website } = yield* find(id)
       const to = website !== "" ? website : serverSlug === null ? undefined : mcpUrl(settings, serverSlug)
       if (to === undefined) return yield* new ListingNotFound()
-      yield* events.record("referral_click", [id])
+      if (isFollowed) yield* events.record("referral_click", [id])
       return to
     })
 

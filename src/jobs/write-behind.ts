@@ -1,7 +1,9 @@
 import { Array, type Duration, Effect, Metric, Queue } from "effect"
 import { Jobs } from "./Jobs.ts"
 
-const waiting = Metric.gauge("berth.write_behind.waiting", { description: "Rows that wait to be written, by what they count" })
+const waiting = Metric.gauge("berth.write_behind.waiting", {
+  description: "Rows that wait to be written, by what they count"
+})
 const lost = Metric.counter("berth.write_behind.dropped", {
   description: "Counts that were dropped because too many rows waited, by what they count",
   incremental: true

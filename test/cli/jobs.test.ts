@@ -62,6 +62,7 @@ describe("berth admin jobs", () => {
       ["Tidying the directory", "any", "10m"],
       ["Trimming server logs", "any", "10m"],
       ["Writing events", host, "1s"],
+      ["Writing unmet searches", host, "5s"],
       ["Writing usage", host, "3s"]
     ])
   })

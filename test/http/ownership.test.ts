@@ -52,6 +52,7 @@ const things = async (account: Account): Promise<Ids> => {
 /** One of these is needed of a key; undefined: the operation is for sessions. */
 const scopeOf = ({ method, name, path }: Operation): ReadonlyArray<string> | undefined => {
   if (path.endsWith("/config")) return ["servers:read"]
+  if (path.endsWith("/transactions")) return ["servers:write"]
   if (
     /\/keys|\/hub\/|\/auth\/|\/clients$|^\/api\/v1\/ready|^\/v1\/directory/.test(path) || name === "POST /v1/projects"
   ) {
@@ -72,7 +73,7 @@ const refusal = ({ name }: Operation, code: string, details?: Readonly<Record<st
 
 /** Contract, "Hub error codes by endpoint": a listing is public, so that it is another's is no secret. */
 const tellsOfOthers = (name: string) =>
-  name.startsWith("GET /api/v1/hub/analytics/") || name.endsWith("/capability-doc")
+  /^GET \/api\/v1\/hub\/analytics\/|\/(transactions|capability-doc)$/.test(name)
 const unseen = (name: string): readonly [404, "NOT_FOUND"] | readonly [403, "FORBIDDEN"] =>
   tellsOfOthers(name) ? [403, "FORBIDDEN"] : [404, "NOT_FOUND"]
 
@@ -146,7 +147,7 @@ describe("who may do what, for every operation", () => {
       expect([operation.name, answer.status, answer.body]).toEqual(
         scopeOf(operation) === undefined
           ? [operation.name, 401, refusal(operation, "UNAUTHORIZED")]
-          : [operation.name, 404, refusal(operation, "NOT_FOUND")]
+          : [operation.name, unseen(operation.name)[0], refusal(operation, unseen(operation.name)[1])]
       )
     }
     expect((await beside.get("/v1/servers")).body).toMatchObject({ data: [], meta: { total: 0 } })

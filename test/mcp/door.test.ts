@@ -197,6 +197,7 @@ describe("tools/list", () => {
       "delete_env",
       "delete_project",
       "delete_server",
+      "record_transaction",
       "restart_server",
       "set_env",
       "start_server",
@@ -225,7 +226,7 @@ describe("tools/list", () => {
 
   itLong("is narrowed by ?toolsets=, and never shows what the credential may not call, with all neither", async () => {
     const all = [...new Set(Object.values(twins))].sort()
-    const hub = all.filter((name) => name.startsWith("hub_"))
+    const hub = all.filter((name) => name.startsWith("hub_") || name === "record_transaction")
     const { key } = await owner.key(project.id, ["servers:read", "billing:read"])
     expect(await toolNames(owner.token, "?toolsets=billing")).toEqual(["get_billing"])
     expect(await toolNames(owner.token, "?toolsets=deploy")).toEqual(
@@ -261,7 +262,7 @@ describe("tools/list", () => {
         // A revert takes things away, and tells what.
         destructiveHint: removes || tool.name === "import_revert",
         idempotentHint: removes || tool.name === "import_revert" ||
-          !["confirm", "create", "import", "publish", "deploy", "rollback", "verify"].includes(verb),
+          !["confirm", "create", "import", "publish", "record", "deploy", "rollback", "verify"].includes(verb),
         openWorldHint: expect.any(Boolean)
       })
       expect(tool.outputSchema === undefined, tool.name).toEqual(removes)

@@ -108,6 +108,8 @@ describe("HTTP and MCP", () => {
       // Over HTTP the file is uploaded, and its mappings are a part beside it.
       if (name.endsWith("/import")) expected.push("filename", "content", "mappings")
       if (name.startsWith("POST") && name.endsWith("/capability-doc")) expected.push("format", "content")
+      // Over HTTP it is a header.
+      if (name.endsWith("/transactions")) expected.push("idempotencyKey")
       expect(names.sort(), name).toEqual(expected.sort())
     }
   })

@@ -51,6 +51,7 @@ const writers: Readonly<Record<string, string>> = {
   slugs: "servers",
   sms_messages: "businesses",
   token_families: "oauth",
+  unmet_searches: "analytics",
   usage: "usage",
   users: "accounts"
 }

@@ -17,9 +17,12 @@ export const DirectoryHandlers = HttpApiBuilder.group(
       const metadata = yield* ServerMetadataReads
 
       return handlers
-        .handle("list", ({ urlParams }) => directory.list(urlParams))
+        .handle("list", ({ request, urlParams }) => directory.list(urlParams, request.method !== "HEAD"))
         .handle("facets", ({ urlParams }) => Effect.map(directory.facets(urlParams), data))
-        .handle("get", ({ path }) => Effect.map(directory.get(path.listingId), data))
+        .handle(
+          "get",
+          ({ path, request }) => Effect.map(directory.get(path.listingId, request.method !== "HEAD"), data)
+        )
         .handle("serverMetadata", ({ urlParams }) => metadata.get(urlParams))
         .handle("setVisible", ({ path, payload }) => Effect.map(listings.setVisible(path.listingId, payload), data))
     })

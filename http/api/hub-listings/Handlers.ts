@@ -18,9 +18,9 @@ export const HubListingsHandlers = HttpApiBuilder.group(
         )
         .handle(
           "referral",
-          ({ path }) =>
+          ({ path, request }) =>
             Effect.map(
-              skills.refer(path.listingId),
+              skills.refer(path.listingId, request.method !== "HEAD"),
               (to) => HttpServerResponse.empty({ status: 302, headers: { location: to, "cache-control": "no-store" } })
             )
         ))
