@@ -1,10 +1,11 @@
 import { type Grant } from "#src/oauth/Grant.ts"
 import { document } from "./document.ts"
-import { html } from "./html.ts"
+import { html, type Part } from "./html.ts"
 import { scopeWords } from "./scope-words.ts"
 import { shownAddress, shownHost, shownName } from "./shown.ts"
 
 export interface GrantsProps {
+  readonly nav: Part
   readonly action: string
   readonly signOut: string
   readonly ticket: string
@@ -46,11 +47,12 @@ ${
 
 /** The user's grants, with a button to revoke each. */
 export const grantsPage = (props: GrantsProps) => {
-  const { grants, more, revoked, signOut, ticket, user } = props
+  const { grants, more, nav, revoked, signOut, ticket, user } = props
   return document({
     title: revoked ? "Revoked: connected applications" : "Connected applications",
     wide: true,
-    main: html`<h1>Connected applications</h1>
+    main: html`${nav}
+<h1>Connected applications</h1>
 ${
       revoked &&
       html`<p class="note good" role="status" tabindex="-1" autofocus>It is revoked. The application's access has

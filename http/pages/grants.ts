@@ -4,6 +4,7 @@ import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { Grants } from "#src/oauth/Grants.ts"
 import { Effect } from "effect"
+import { accountNav } from "./account-nav.ts"
 import { readForm } from "./form.ts"
 import { grantsPage } from "./grants-page.ts"
 import { currentQuery, linksOf } from "./links.ts"
@@ -33,6 +34,7 @@ export const makeGrants = Effect.gen(function*() {
       actor
     )
     const text = grantsPage({
+      nav: accountNav(links, "grants"),
       action: links.grants(),
       signOut: links.signOut(),
       ticket: yield* tickets.issue(purpose(actor)),

@@ -15,7 +15,9 @@ export const linksOf = ({ authUrl }: Pick<Settings, "authUrl">) => {
     signUp: link("/oauth/sign-up"),
     consent: link("/oauth/consent"),
     signOut: link("/oauth/sign-out"),
-    grants: link("/oauth/grants")
+    grants: link("/oauth/grants"),
+    listings: link("/hub/listings"),
+    listing: (id: string, query?: string) => link(`/hub/listings/${encodeURIComponent(id)}`)(query)
   } as const
 }
 

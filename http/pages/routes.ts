@@ -2,14 +2,16 @@ import { rawRoutes } from "#http/traits/RawRoutes.ts"
 import { Effect } from "effect"
 import { makeAuthorize } from "./authorize.ts"
 import { makeGrants } from "./grants.ts"
+import { makeListings } from "./listings.ts"
 import { makeSignIn } from "./sign-in.ts"
 
-/** The pages where users grant access to applications, and revoke it. */
+/** The pages where users grant access to applications, revoke it, and see what happened to their listings. */
 export const PagesRoutes = rawRoutes((add) =>
   Effect.gen(function*() {
     const authorize = yield* makeAuthorize
     const signIn = yield* makeSignIn(authorize)
     const grants = yield* makeGrants
+    const listings = yield* makeListings
 
     yield* add("GET", "/api/v1/oauth/authorize", {}, authorize.authorize)
     yield* add("POST", "/oauth/consent", {}, authorize.decide)
@@ -20,5 +22,7 @@ export const PagesRoutes = rawRoutes((add) =>
     yield* add("GET", "/oauth/grants", {}, grants.show)
     yield* add("POST", "/oauth/grants", {}, grants.revoke)
     yield* add("POST", "/oauth/sign-out", {}, grants.signOut)
+    yield* add("GET", "/hub/listings", {}, listings.list)
+    yield* add("GET", "/hub/listings/:listingId", {}, listings.show)
   })
 )

@@ -69,9 +69,35 @@ form>.act{width:100%}
 .inline{display:inline}
 .inline button{min-height:0;padding:0;border:0;font-weight:400;color:var(--link);text-decoration:underline;
 text-underline-offset:.15em}
+.tabs{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;margin:0 0 1.25rem}
+.tabs a{padding:.5rem 0}
+.tabs [aria-current]{color:var(--text);font-weight:650;text-decoration:none;box-shadow:inset 0 -.15rem var(--link)}
+.links{list-style:none;padding:0}
+.links a{display:block;padding:.5rem 0}
+.facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:0 1.5rem}
+.facts dd{font-size:1.25rem;font-weight:650;font-variant-numeric:tabular-nums}
+.chart{margin:1.5rem 0}
+.plot{display:grid;grid-template-columns:2.5rem minmax(0,1fr);gap:.25rem .5rem;margin-top:.5rem;font-size:.8125rem}
+.plot svg{display:block;width:100%;height:8rem}
+.scale,.ends{display:flex;justify-content:space-between;font-variant-numeric:tabular-nums}
+.scale{flex-direction:column;text-align:right;line-height:1}
+.ends{grid-column:2}
+.plot rect{fill:var(--link)}
+.plot rect:hover{fill:var(--text)}
+.plot line{stroke:var(--line);stroke-width:1;vector-effect:non-scaling-stroke}
+details{margin:0 0 1.5rem}
+summary{padding:.5rem 0;font-weight:600;color:var(--link);cursor:pointer}
+table{width:100%;border-collapse:collapse;margin:0 0 1rem}
+caption{text-align:left;padding:.25rem 0}
+th,td{text-align:left;vertical-align:top;padding:.5rem .5rem .5rem 0;border-bottom:1px solid var(--line)}
+th{overflow-wrap:normal;font-size:.875rem}
+tbody th{font-size:1rem;font-weight:400}
+.number{text-align:right;font-variant-numeric:tabular-nums;padding-right:1rem}
+.number:last-child{padding-right:0}
+td time,th time{white-space:nowrap}
 @media (min-width:25rem){main{padding:1.5rem}}
 @media (min-width:40rem){body{padding:3rem 1.5rem}main{padding:2rem}}
-@media (forced-colors:active){.note,input,button{border:1px solid}}
+@media (forced-colors:active){.note,input,button{border:1px solid}.plot rect{fill:CanvasText}}
 @media print{body{background:#fff}}
 `.replaceAll("\n", "")
 

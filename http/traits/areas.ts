@@ -9,6 +9,7 @@ const areas: Readonly<Record<string, Partial<Traits>>> = {
   "/v1/directory": { codes: "lower" },
   "/v0.1": { openToPages: true },
   "/hub/templates": { openToPages: true },
+  "/hub/listings": { codes: "lower", failure: "page" },
   "/api/v1": { codes: "lower" },
   "/api/v1/oauth": { codes: "oauth" },
   "/api/v1/oauth/authorize": { codes: "lower", failure: "page" },

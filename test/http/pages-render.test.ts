@@ -1,6 +1,11 @@
+import { accountNav } from "#http/pages/account-nav.ts"
+import { analyticsPage } from "#http/pages/analytics-page.ts"
+import { topOf } from "#http/pages/chart.ts"
 import { consentPage, type ConsentProps } from "#http/pages/consent-page.ts"
 import { grantsPage } from "#http/pages/grants-page.ts"
 import { html } from "#http/pages/html.ts"
+import { linksOf } from "#http/pages/links.ts"
+import { listingsPage } from "#http/pages/listings-page.ts"
 import { continuePage, messagePage } from "#http/pages/message-page.ts"
 import { scopeWords } from "#http/pages/scope-words.ts"
 import { shownHost, shownName } from "#http/pages/shown.ts"
@@ -55,7 +60,27 @@ const pagesWith = (evil: string) => {
     createdAt: at,
     updatedAt: at
   }
+  const nav = accountNav(linksOf({ authUrl: "https://berth.example" }), "listings")
+  const search = { words: evil, category: evil, vertical: evil, city: evil, state: evil, near: true, times: 3 }
   return {
+    listings: listingsPage({ nav, user: evil, listings: [{ name: evil, href: "/l" }], more: "/l?cursor=x" }),
+    analytics: analyticsPage({
+      nav,
+      user: evil,
+      sums: { tier: "featured", period: "7d", view_count: 3, click_count: 1, click_through_rate: 33.33 },
+      daily: {
+        name: evil,
+        tier: "featured",
+        period: "7d",
+        days: [{ day: "2026-11-22", view_count: 3, click_count: 1 }, {
+          day: "2026-11-23",
+          view_count: 0,
+          click_count: 0
+        }]
+      },
+      unmet: { period: "7d", searches: [{ ...search, last_day: "2026-11-23" }], has_more: true },
+      href: (period) => `/l?period=${period}`
+    }),
     signIn: signInPage({ ...form, signedInAs: evil }),
     signUp: signUpPage(form),
     consent: consent({ client, target, scopes: [evil], user: evil }),
@@ -64,7 +89,15 @@ const pagesWith = (evil: string) => {
     unverified: consent({ client, target, user: evil, admission: "unverified" }),
     message: messagePage({ title: evil, message: [evil], code: evil, requestId: evil }),
     continuing: continuePage({ clientName: evil, href: "/x" }),
-    grants: grantsPage({ action: "/g", signOut: "/o", ticket: "t", user: evil, grants: [grant], revoked: true })
+    grants: grantsPage({
+      nav: "",
+      action: "/g",
+      signOut: "/o",
+      ticket: "t",
+      user: evil,
+      grants: [grant],
+      revoked: true
+    })
   }
 }
 
@@ -149,7 +182,7 @@ describe("every page", () => {
 
   it("has one title, one first heading, a language, and a viewport that may be zoomed", () => {
     for (const page of Object.values(pagesWith("plain"))) {
-      expect(page.match(/<title>[^<]+<\/title>/g)).toHaveLength(1)
+      expect(page.split("</head>")[0]?.match(/<title>[^<]+<\/title>/g)).toHaveLength(1)
       expect(page.match(/<h1[ >]/g)).toHaveLength(1)
       expect(page).toContain("<html lang=\"en\">")
       expect(page).toContain("content=\"width=device-width, initial-scale=1\"")
@@ -236,10 +269,21 @@ describe("the pages that sign somebody in", () => {
 describe("the page of connected applications", () => {
   it("says that a revocation has worked, for tokens and keys alike", () => {
     const page = (revoked: boolean) =>
-      grantsPage({ action: "/g", signOut: "/o", ticket: "t", user: "a@example.com", grants: [], revoked })
+      grantsPage({ nav: "", action: "/g", signOut: "/o", ticket: "t", user: "a@example.com", grants: [], revoked })
     expect(page(true).replace(/\s+/g, " ")).toContain(
       "The application's access has ended, and so have the API keys that it made."
     )
     expect(page(false)).not.toContain("has ended")
+  })
+})
+
+describe("a chart's scale", () => {
+  it("ends at the first of 1, 2, 5, 10, 20, 50, … that is enough", () => {
+    expect([0, 1, 2, 3, 5, 6, 10, 11, 20, 21, 99, 100, 1_234_567].map(topOf))
+      .toEqual([1, 1, 2, 5, 5, 10, 10, 20, 20, 50, 100, 100, 2_000_000])
+    FastCheck.assert(FastCheck.property(FastCheck.integer({ min: 1, max: 2 ** 31 - 1 }), (most) => {
+      expect(topOf(most)).toBeGreaterThanOrEqual(most)
+      expect(topOf(most)).toBeLessThanOrEqual(most * 2.5)
+    }))
   })
 })

@@ -1,0 +1,69 @@
+import { type Html, html } from "./html.ts"
+
+export interface ChartProps {
+  /** Unique in the page. */
+  readonly id: string
+  /** What is counted, as a heading. */
+  readonly title: string
+  /** A count a day, oldest first; `day` as `YYYY-MM-DD`. */
+  readonly days: ReadonlyArray<{ readonly day: string; readonly count: number }>
+}
+
+const dayFormat = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", timeZone: "UTC" })
+export const shownDay = (day: string) => dayFormat.format(new Date(`${day}T00:00:00Z`))
+const numberFormat = new Intl.NumberFormat("en")
+export const shownNumber = (value: number) => numberFormat.format(value)
+
+const compactFormat = new Intl.NumberFormat("en", { notation: "compact" })
+
+/** The top of the scale: the first of 1, 2, 5, 10, 20, 50, … that is enough. */
+export const topOf = (most: number): number => {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, most)))
+  return ([1, 2, 5].find((step) => step * power >= most) ?? 10) * power
+}
+
+const height = 100
+const step = 10
+/** A day with anything has a bar that can be seen. */
+const least = 2
+
+/** What the picture says, for those who don't see it; the table beside it has each number. */
+const described = (days: ChartProps["days"], total: number) => {
+  const best = days.reduce((most, day) => day.count > most.count ? day : most)
+  return total === 0
+    ? "None in these days."
+    : `${shownNumber(total)} in ${days.length} days; most on ${shownDay(best.day)}: ${shownNumber(best.count)}.`
+}
+
+/**
+ * Bars by day, as SVG without text of its own: it stretches to any width, and the labels beside it keep their size.
+ */
+export const chart = ({ days, id, title }: ChartProps): Html => {
+  const total = days.reduce((sum, { count }) => sum + count, 0)
+  const top = topOf(Math.max(1, ...days.map(({ count }) => count)))
+  const width = days.length * step
+  const line = (y: number) => html`<line x1="0" x2="${width}" y1="${y}" y2="${y}"/>`
+  const bars = days.flatMap(({ count, day }, at) => {
+    if (count === 0) return []
+    const tall = Math.max(least, Math.round(count / top * height * 10) / 10)
+    const place = html`x="${at * step + 1}" y="${height - tall}" width="${step - 2}" height="${tall}"`
+    return [html`<rect ${place}><title>${shownDay(day)}: ${shownNumber(count)}</title></rect>
+`]
+  })
+  const sentence = described(days, total)
+  return html`<figure class="chart">
+<figcaption><strong>${title}</strong> <span class="soft">${sentence}</span></figcaption>
+<div class="plot">
+<div class="scale soft" aria-hidden="true"><span>${compactFormat.format(top)}</span><span>0</span></div>
+<svg role="img" aria-labelledby="${id}-title ${id}-desc" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none">
+<title id="${id}-title">${title} by day</title>
+<desc id="${id}-desc">${sentence} The table below has the numbers of each day.</desc>
+${line(0)}${line(height / 2)}${line(height)}
+${bars}</svg>
+<div class="ends soft" aria-hidden="true"><span>${shownDay(days[0]?.day ?? "")}</span><span>${
+    shownDay(days.at(-1)?.day ?? "")
+  }</span></div>
+</div>
+</figure>
+`
+}
