@@ -74,7 +74,7 @@ text-underline-offset:.15em}
 .tabs [aria-current]{color:var(--text);font-weight:650;text-decoration:none;box-shadow:inset 0 -.15rem var(--link)}
 .links{list-style:none;padding:0}
 .links a{display:block;padding:.5rem 0}
-.facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:0 1.5rem}
+.facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(7rem,1fr));gap:0 1.5rem}
 .facts dd{font-size:1.25rem;font-weight:650;font-variant-numeric:tabular-nums}
 .chart{margin:1.5rem 0}
 .plot{display:grid;grid-template-columns:2.5rem minmax(0,1fr);gap:.25rem .5rem;margin-top:.5rem;font-size:.8125rem}
@@ -95,6 +95,7 @@ tbody th{font-size:1rem;font-weight:400}
 .number{text-align:right;font-variant-numeric:tabular-nums;padding-right:1rem}
 .number:last-child{padding-right:0}
 td time,th time{white-space:nowrap}
+@media (max-width:24rem){th,td,tbody th{font-size:.8125rem}.number{padding-right:.5rem}}
 @media (min-width:25rem){main{padding:1.5rem}}
 @media (min-width:40rem){body{padding:3rem 1.5rem}main{padding:2rem}}
 @media (forced-colors:active){.note,input,button{border:1px solid}.plot rect{fill:CanvasText}}

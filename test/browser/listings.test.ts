@@ -137,7 +137,9 @@ describeWhen(missingProgram("chromium"), "the owner's pages in Chromium", () => 
           for (const path of ["", `/${listingId}?period=7d`, `/${listingId}`, `/${listingId}?period=90d`]) {
             await page.goto(`${berth.url}/hub/listings${path}`)
             if (path.endsWith("7d")) await page.getByText("Each day in numbers").click()
-            const wide = await page.evaluate<boolean>("document.documentElement.scrollWidth > innerWidth")
+            const wide = await page.evaluate<boolean>(
+              "[...document.querySelectorAll('html,main')].some((element) => element.scrollWidth > element.clientWidth)"
+            )
             expect(wide, `${path} scrolls sideways`).toBe(false)
             await page.evaluate(axe.source)
             const { violations } = await page.evaluate<AxeResults>(

@@ -163,19 +163,29 @@ describe("hub keys", () => {
     expect(next.filter(({ status }) => status === 200)).toHaveLength(100)
   })
 
-  it("counts no malformed key, nor a request in the middle of midnight twice", async () => {
-    const { key, meta: { id } } = await make(owner, { tier: "builder" })
-    berth.advance(toMidnight() - 400)
-    const before = (await metaOf(id))?.dailyRequestCount ?? 0
-    let sent = 0
-    while (toMidnight() < 1000 || toMidnight() > day - 300) {
-      await Promise.all(Array.from({ length: 20 }, () => read(key)))
-      sent += 20
+  it("admits exactly a day's requests of each day to fifty clients that go on over midnight", async () => {
+    const { key, meta: { id } } = await make()
+    const admitted = new Map<string, number>()
+    let refused = 0
+    const client = async () => {
+      for (let sent = 0; sent < 8; sent++) {
+        const { headers, status } = await read(key)
+        // Of which day a request is, its limit says.
+        const reset = headers.get("x-ratelimit-reset") ?? ""
+        if (status === 200) admitted.set(reset, (admitted.get(reset) ?? 0) + 1)
+        else refused++
+        // The clock strikes while requests of all clients are on their way, and before the first day is spent.
+        if (status === 200 && admitted.size === 1 && admitted.get(reset) === 60) berth.advance(toMidnight())
+      }
     }
-    const [stored] = await runSql(berth.databaseUrl, "SELECT day_count FROM hub_keys WHERE id = $1", [id])
-    expect(before).toBe(0)
-    expect(Number(stored?.["day_count"])).toBeGreaterThan(0)
-    expect(Number(stored?.["day_count"])).toBeLessThanOrEqual(sent)
+    await Promise.all(Array.from({ length: 50 }, client))
+    const [first = 0, second] = [...admitted.entries()].sort().map(([, count]) => count)
+    expect(first).toBeGreaterThanOrEqual(60)
+    expect(first).toBeLessThanOrEqual(100)
+    expect([second, first + 100 + refused]).toEqual([100, 400])
+    expect((await metaOf(id))?.dailyRequestCount).toBe(100)
+    berth.advance(toMidnight())
+    expect((await metaOf(id))?.dailyRequestCount).toBe(0)
   })
 
   row("POST, GET, DELETE /api/v1/hub/keys are deprecated aliases", async () => {
