@@ -3,7 +3,7 @@ import { EventsRepo } from "#src/analytics/EventsRepo.ts"
 import { JobsLive } from "#src/jobs/Live.ts"
 import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Logger } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Logger, Metric, MetricState, Scope } from "effect"
 import { DatabaseTest } from "../support/Database.ts"
 import { settingsTest } from "../support/Settings.ts"
 
@@ -19,8 +19,10 @@ const listed = "01J0000000000000000000LIST"
 
 const newListing = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
-  yield* sql`INSERT INTO users (id, email, password_hash) VALUES ('u', 'u@example.com', '')`
-  yield* sql`INSERT INTO projects (id, account_id, name, slug) VALUES ('p', 'u', 'P', 'p')`
+  yield* sql`INSERT INTO users (id, email, password_hash) VALUES ('u', 'u@example.com', '')
+    ON CONFLICT DO NOTHING`
+  yield* sql`INSERT INTO projects (id, account_id, name, slug) VALUES ('p', 'u', 'P', 'p')
+    ON CONFLICT DO NOTHING`
   yield* sql`INSERT INTO businesses (id, project_id, name, slug, industry, template_type)
     VALUES ('b', 'p', 'B', 'b', 'custom', 'custom')`
   yield* sql`INSERT INTO listings (id, business_id, name, description, business_name, business_slug, industry,
@@ -36,6 +38,17 @@ const heard = <E, R>(work: Effect.Effect<unknown, E, R>) =>
     return Effect.as(Effect.provide(work, Logger.replace(Logger.defaultLogger, listener)), lines)
   })
 
+/** How many were ever dropped, as a collector is told. */
+const droppedEver = Effect.map(Metric.snapshot, (pairs) => {
+  const states = pairs.flatMap(({ metricKey, metricState }) =>
+    metricKey.name === "berth.write_behind.dropped" && metricKey.tags.some(({ value }) => value === "events") &&
+      MetricState.isCounterState(metricState)
+      ? [Number(metricState.count)]
+      : []
+  )
+  return states[0] ?? 0
+})
+
 const others = (count: number) => Array.from({ length: count }, (_, at) => `nobody ${at}`)
 
 layer(events, { timeout: 60_000 })((it) => {
@@ -45,6 +58,7 @@ layer(events, { timeout: 60_000 })((it) => {
       Effect.gen(function*() {
         const { flush, forget, record, waiting } = yield* Events
         yield* newListing
+        const before = yield* droppedEver
         yield* record("view", [listed])
         yield* record("view", others(capacity + 299))
         assert.strictEqual(waiting(), capacity)
@@ -54,6 +68,7 @@ layer(events, { timeout: 60_000 })((it) => {
         assert.strictEqual(waiting(), capacity)
         assert.deepStrictEqual(yield* heard(flush), ["301 events were dropped: too many wait to be written"])
         assert.strictEqual(waiting(), 0)
+        assert.strictEqual((yield* droppedEver) - before, 301)
         const sql = yield* SqlClient.SqlClient
         const counted = sql`SELECT kind, n::int FROM listing_events WHERE listing_id = ${listed} ORDER BY kind`
         assert.deepStrictEqual(yield* counted, [{ kind: "view", n: 3 }])
@@ -67,6 +82,41 @@ layer(events, { timeout: 60_000 })((it) => {
         yield* forget
         assert.deepStrictEqual(yield* counted, [])
         assert.deepStrictEqual(yield* sql`SELECT FROM business_interactions`, [])
+      }),
+    60_000
+  )
+  it.effect(
+    "are written as soon as a batch waits, and at the end of the program; each event once",
+    () =>
+      Effect.gen(function*() {
+        const { record, waiting } = yield* Events
+        const sql = yield* SqlClient.SqlClient
+        yield* newListing
+        const counted = Effect.map(
+          sql<
+            { readonly n: number }
+          >`SELECT coalesce(sum(n), 0)::int AS n FROM listing_events WHERE listing_id = ${listed}`,
+          ([row]) => row?.n
+        )
+        yield* record("view", [listed])
+        yield* record("view", others(4_998))
+        assert.strictEqual(yield* counted, 0)
+        yield* record("view", others(4_999))
+        // Nobody asks, and the test's clock stands still.
+        const written = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50))).pipe(
+          Effect.zipRight(Effect.sync(waiting)),
+          Effect.repeat({ until: (rows) => rows === 0 })
+        )
+        yield* Effect.timeout(Effect.withClock(written, Clock.make()), "10 seconds")
+        assert.strictEqual(yield* counted, 1)
+
+        const scope = yield* Scope.make()
+        const own = Layer.fresh(Layer.provide(Events.Default, [EventsRepo.Default, JobsLive]))
+        const context = yield* Layer.buildWithScope(Layer.provide(own, settingsTest()), scope)
+        yield* Context.get(context, Events).record("view", [listed])
+        assert.strictEqual(yield* counted, 1)
+        yield* Scope.close(scope, Exit.void)
+        assert.strictEqual(yield* counted, 2)
       }),
     60_000
   )
