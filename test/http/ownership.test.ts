@@ -33,7 +33,7 @@ const things = async (account: Account): Promise<Ids> => {
   const [item, category] = [await newItem(account, businessId), await newCategory(account, businessId)]
   const { body: { data: older } } = await account.get<{ data: Array<{ id: string }> }>("/api/v1/hub/api-keys")
   // An account has at most 100.
-  if (older.length > 90) for (const { id } of older) await account.delete(`/api/v1/hub/api-keys/${id}`)
+  if (older.length > 90) { for (const { id } of older) await account.delete(`/api/v1/hub/api-keys/${id}`) }
   const hubKey = await account.request<{ data: { meta: { id: string } } }>("POST", "/api/v1/hub/api-keys", { body: {} })
   return {
     projectId: project.id,
