@@ -49,7 +49,7 @@ export class UnmetSearchesRepo extends Effect.Service<UnmetSearchesRepo>()("anal
               OR city = '' AND state <> '' AND state = ${state}
               OR square = ANY(${squares}::int[]), false) AS is_near
             FROM unmet_searches WHERE day >= ${since}
-              AND (city = ${city} OR city = '' AND state = ${state} OR square = ANY(${squares}::int[])
+              AND (city = ${city} AND city <> '' OR city = '' AND state = ${state} AND state <> '' OR square = ANY(${squares}::int[])
                 OR category = ANY(${categories}::text[]) OR kind = ANY(${kinds}::text[]))
           ) s
           WHERE is_near OR category = ANY(${categories}::text[]) OR kind = ANY(${kinds}::text[])
