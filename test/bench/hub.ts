@@ -13,10 +13,10 @@ import { ListingSkillsRepo } from "#src/hub/ListingSkillsRepo.ts"
 import { withTransformer } from "@effect/sql/Statement"
 import { Effect, Layer, Logger, LogLevel, ManagedRuntime, Redacted } from "effect"
 import { once } from "node:events"
-import { createReadStream, existsSync, mkdtempSync, statSync, writeFileSync } from "node:fs"
+import { createReadStream, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { Agent, createServer, request } from "node:http"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { text } from "node:stream/consumers"
 import pg from "pg"
 import { freePort } from "../support/http.ts"
@@ -190,6 +190,7 @@ const main = Effect.gen(function*() {
     const files = await staticServer(page)
     const fromFiles = await measure(ids, () => get(files.port, "/SKILL.md"))
     files.server.close()
+    rmSync(dirname(page), { recursive: true })
     const skillPages = await measure(ids, (id) => get(program.port, skill(id)))
     row("SKILL.md", skillPages, await bare((id) => skills.find(id)))
     console.log(

@@ -3,7 +3,7 @@ import { type Account, dataOf } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { newBusiness } from "../support/business.ts"
 import { callTool, connectMcp } from "../support/mcp.ts"
-import { runSql } from "../support/sql.ts"
+import { holdLock, runSql } from "../support/sql.ts"
 import { row } from "./row.ts"
 import { failure } from "./shapes.ts"
 
@@ -137,4 +137,18 @@ describe("searches that found nothing", () => {
     )
     expect(rows).toBe(99)
   })
+
+  it("hold up and fail no search: one is answered while they can't be written, and is kept afterwards", async () => {
+    const release = await holdLock(berth.databaseUrl, "LOCK TABLE unmet_searches IN ACCESS EXCLUSIVE MODE", [])
+    const began = performance.now()
+    // The second comes while the first waits to be written.
+    for (const asked of ["patience", "virtue"]) {
+      expect((await search({ search: asked, city: "denver" })).body).toMatchObject({ data: [] })
+      expect(performance.now() - began).toBeLessThan(asked === "patience" ? 2_000 : 9_000)
+      await new Promise((resolve) => setTimeout(resolve, asked === "patience" ? 6_000 : 0))
+    }
+    await release()
+    await expect.poll(words, soon).toEqual(expect.arrayContaining(["patience", "virtue"]))
+    expect((await found()).searches.filter(({ words }) => words === "patience")).toMatchObject([{ times: 1 }])
+  }, 40_000)
 })
