@@ -1,6 +1,6 @@
 /**
- * What the hub's reads take: analytics of 90 days at 9 million rows by listing, day and kind, and SKILL.md pages beside a
- * bare server of static files. Beside each the bare SQL of the same question through `pg`. The time of a request is
+ * What the hub's reads take: analytics of 90 days at 9 million rows by listing, day and kind, pages of the skills
+ * registry, and SKILL.md pages beside a bare server of static files. Beside each the bare SQL of the same question through `pg`. The time of a request is
  * measured with as many clients as are told.
  *
  *   npm run build && npm run bench hub [listings [requests a case]]
@@ -8,6 +8,7 @@
 import { clientLayer } from "#sql/Client.ts"
 import { embedded } from "#sql/Embedded.ts"
 import { MigrationsLive } from "#sql/Migrate.ts"
+import { CapabilityDocsRepo } from "#src/hub/CapabilityDocsRepo.ts"
 import { ListingAnalyticsRepo } from "#src/hub/ListingAnalyticsRepo.ts"
 import { ListingSkillsRepo } from "#src/hub/ListingSkillsRepo.ts"
 import { withTransformer } from "@effect/sql/Statement"
@@ -67,19 +68,26 @@ const measure = async <A>(all: ReadonlyArray<A>, run: (one: A) => Promise<unknow
 
 const shown = ({ aSecond, p50, p95 }: Measured) => `${p50.toFixed(1)} / ${p95.toFixed(1)}, ${aSecond.toFixed(0)}`
 
-/** Five kinds a day for 90 days; and as many unmet searches as are ever kept. */
+/**
+ * Five kinds a day for 90 days; as many unmet searches as are ever kept; and the rows of a capability document for each
+ * listing, without its bytes, which neither page reads.
+ */
 const fill = async (pool: pg.Pool) => {
   await load(pool, listings)
   await pool.query(`SET statement_timeout = 0; SET synchronous_commit = off;
     INSERT INTO listing_events (listing_id, day, kind, n)
       SELECT l.id, current_date - d, k, 1 + (random() * 100)::int FROM listings l, generate_series(0, 89) d,
         unnest('{view,click,search_impression,referral_click,transaction}'::text[]) k;
+    INSERT INTO capability_blobs (key) SELECT id FROM listings;
+    INSERT INTO capability_documents (listing_id, blob_key, format, digest, name, description, tools)
+      SELECT id, id, 'skill_md', '', name, description, '[{"name":"order","description":"Orders something"}]' FROM listings;
     INSERT INTO unmet_searches (day, city, state, square, words, category, kind, verification, n)
       SELECT current_date - d, lower(l.city), lower(l.state), -1, 'search ' || i, '', lower(l.industry), 0, 1
       FROM generate_series(0, 89) d, generate_series(1, 5000) i
       JOIN (SELECT row_number() OVER () AS i, city, state, industry FROM listings LIMIT 5000) l USING (i)`)
   await pool.query("VACUUM ANALYZE listing_events")
   await pool.query("VACUUM ANALYZE unmet_searches")
+  await pool.query("VACUUM ANALYZE capability_documents")
 }
 
 /** A server of files, with nothing else. */
@@ -107,11 +115,13 @@ const main = Effect.gen(function*() {
   const pool = new pg.Pool({ connectionString: url, max: clients })
   // When the run is broken off the database goes first.
   pool.on("error", () => undefined)
-  const repos = Layer.mergeAll(ListingAnalyticsRepo.Default, ListingSkillsRepo.Default)
+  const repos = Layer.mergeAll(ListingAnalyticsRepo.Default, ListingSkillsRepo.Default, CapabilityDocsRepo.Default)
   const layer = Layer.provideMerge(repos, Layer.provideMerge(MigrationsLive, clientLayer(Redacted.make(url), clients)))
   const runtime = ManagedRuntime.make(layer)
-  const { analytics, skills } = yield* Effect.promise(() =>
-    runtime.runPromise(Effect.all({ analytics: ListingAnalyticsRepo, skills: ListingSkillsRepo }))
+  const { analytics, documents, skills } = yield* Effect.promise(() =>
+    runtime.runPromise(
+      Effect.all({ analytics: ListingAnalyticsRepo, documents: CapabilityDocsRepo, skills: ListingSkillsRepo })
+    )
   )
   if (!isThere) {
     const start = performance.now()
@@ -193,16 +203,16 @@ const main = Effect.gen(function*() {
     rmSync(dirname(page), { recursive: true })
     const skillPages = await measure(ids, (id) => get(program.port, skill(id)))
     row("SKILL.md", skillPages, await bare((id) => skills.find(id)))
+    row(
+      "registry page of 50",
+      await measure(ids, (id) => get(program.port, `/.well-known/mcp-skills?limit=50&cursor=${id}`)),
+      await bare((after) => documents.entries({ after, count: 51, format: undefined, listingId: undefined }))
+    )
     console.log(
       `SKILL.md of a bare static file server (${shown(fromFiles)}): × ${
         (skillPages.aSecond / fromFiles.aSecond).toFixed(2)
       }`
     )
-    // Pages of listings that have capability documents, once there is a registry.
-    const registry = "/.well-known/mcp-skills?limit=50"
-    if (await get(program.port, registry).then(() => true, () => false)) {
-      row("registry page", await measure(ids, () => get(program.port, registry)), undefined)
-    }
   })
 
   const ended = once(program.child, "exit")
