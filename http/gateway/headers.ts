@@ -1,5 +1,11 @@
+import {
+  type Addressing,
+  forwardingHeaders,
+  gatewayTokenHeader,
+  rewriteAddress,
+  rewriteChallenge
+} from "#src/routing/addressing.ts"
 import { type IncomingMessage } from "node:http"
-import { type Addressing, rewriteAddress, rewriteChallenge } from "./addressing.ts"
 import { sharedOrigin } from "./shared-origin.ts"
 
 /** RFC 9110 §7.6.1, and the proxy's own credentials (§11.7). Trailers are dropped, so their announcement is too. */
@@ -40,11 +46,6 @@ const isSetByGateway = (name: string) =>
   name.startsWith("x-forwarded-") || name === "forwarded" || name === "x-real-ip" || name === "expect" ||
   name === "content-length" || name === gatewayToken
 
-/**
- * Carries the server's `PLATFORM_MCP_REPLAY_TOKEN` to its machine, which can reject requests that did not pass the
- * gateway. It is removed from clients' requests and from responses.
- */
-export const gatewayTokenHeader = "X-Berth-Gateway-Token"
 const gatewayToken = gatewayTokenHeader.toLowerCase()
 
 /** CGI and similar interfaces treat `_` and `-` alike: `X_Forwarded_For` would be taken for our header. */
@@ -105,12 +106,8 @@ export const requestHeaders = (
   )
   const chain = trustProxy > 0 ? req.headers["x-forwarded-for"] : undefined
   const address = peer(req)
-  out.push("Host", addressing.machineHost)
-  out.push("X-Forwarded-For", chain === undefined ? address : `${String(chain)}, ${address}`)
-  out.push("X-Forwarded-Host", addressing.clientHost)
-  out.push("X-Forwarded-Proto", addressing.scheme)
-  if (addressing.prefix !== "") out.push("X-Forwarded-Prefix", addressing.prefix)
-  out.push(gatewayTokenHeader, replayToken)
+  const from = chain === undefined ? address : `${String(chain)}, ${address}`
+  out.push(...forwardingHeaders(addressing, from, replayToken))
   out.push(...framing(req))
   return out
 }

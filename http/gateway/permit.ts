@@ -11,10 +11,10 @@ import {
   toolsInDoubt
 } from "#src/oauth/scopes/mcp-scopes.ts"
 import { mcpScopes } from "#src/oauth/scopes/scopes.ts"
+import { gatewayTokenHeader } from "#src/routing/addressing.ts"
 import { type Route } from "#src/routing/Route.ts"
 import { type IncomingMessage } from "node:http"
 import { hasBody } from "./framing.ts"
-import { gatewayTokenHeader } from "./headers.ts"
 import { readBody } from "./read-body.ts"
 import { readRpcBody, type RpcBody } from "./rpc-body.ts"
 import { envelopeOf } from "./stateless-request.ts"

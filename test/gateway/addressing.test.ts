@@ -1,4 +1,4 @@
-import { type Addressing, rewriteAddress, rewriteChallenge } from "#http/gateway/addressing.ts"
+import { type Addressing, rewriteAddress, rewriteChallenge } from "#src/routing/addressing.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck as fc } from "effect"
 

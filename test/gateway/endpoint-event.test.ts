@@ -1,4 +1,4 @@
-import { rewriteEndpoint } from "#http/gateway/addressing.ts"
+import { rewriteEndpoint } from "#src/routing/addressing.ts"
 import { endpointRewriter } from "#http/gateway/endpoint-event.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck as fc } from "effect"

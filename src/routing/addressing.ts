@@ -39,6 +39,31 @@ export const addressingOf = (
   }
 }
 
+/**
+ * Carries the server's `PLATFORM_MCP_REPLAY_TOKEN` to its machine, which can reject requests that did not pass the
+ * gateway. It is removed from clients' requests and from responses.
+ */
+export const gatewayTokenHeader = "X-Berth-Gateway-Token"
+
+/** What a request to a machine says of its way there: a flat list of names and values. `from`: the client's address. */
+export const forwardingHeaders = (
+  { clientHost, machineHost, prefix, scheme }: Addressing,
+  from: string,
+  replayToken: string
+): Array<string> => [
+  "Host",
+  machineHost,
+  "X-Forwarded-For",
+  from,
+  "X-Forwarded-Host",
+  clientHost,
+  "X-Forwarded-Proto",
+  scheme,
+  ...(prefix === "" ? [] : ["X-Forwarded-Prefix", prefix]),
+  gatewayTokenHeader,
+  replayToken
+]
+
 const absolute = /^https?:\/\/([^/?#]*)(.*)$/is
 
 const isBelow = (prefix: string, path: string) =>

@@ -1,8 +1,8 @@
-import { connectTo } from "#src/machines/host.ts"
-import { type MachineAddress } from "#src/machines/Machines.ts"
 import { type FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { request } from "node:http"
 import { ReadableStream } from "node:stream/web"
+import { connectTo } from "./host.ts"
+import { type MachineAddress } from "./Machines.ts"
 
 const bodiless = new Set([101, 204, 205, 304])
 
