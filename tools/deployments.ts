@@ -1,4 +1,4 @@
-import { deployFields, Deployment, rollbackFields } from "#src/deployments/Deployment.ts"
+import { deployFields, Deployment, ListedDeployment, rollbackFields } from "#src/deployments/Deployment.ts"
 import { Deployments } from "#src/deployments/Deployments.ts"
 import { Lifecycle } from "#src/deployments/Lifecycle.ts"
 import { TestToken, TestTokens } from "#src/oauth/TestTokens.ts"
@@ -50,7 +50,7 @@ export const deploymentTools = Effect.gen(function*() {
       effect: "read",
       needs: ["deployments:read"],
       params: Input({ ...serverId, ...PageArguments }),
-      success: PageOf(Deployment),
+      success: PageOf(ListedDeployment),
       run: ({ serverId, ...page }) => deployments.list(serverId, page)
     }),
     tool({

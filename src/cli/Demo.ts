@@ -67,10 +67,10 @@ const enter = Effect.fn("Demo.enter")(function*(home: string) {
 })
 
 /** Follows a deployment, logs one line per stage, and fails with its error. */
-const follow = Effect.fn("Demo.follow")(function*(started: Deployment) {
+const follow = Effect.fn("Demo.follow")(function*({ id }: Pick<Deployment, "id">) {
   const deployments = yield* Deployments
   const ended = yield* deployments.follow(
-    started.id,
+    id,
     ({ message, step, total }) => say(`deploying, step ${step} of ${total}: ${message}`)
   )
   if (ended.status !== "running") return yield* new DemoError({ message: ended.errorMessage ?? "it did not start" })
@@ -114,7 +114,7 @@ const deploy = Effect.fn("Demo.deploy")(function*(server: Server) {
 })
 
 /** Waits until a server that ran before is healthy again, so that the printed URL works at once. */
-const awaitRestart = Effect.fn("Demo.awake")(function*(server: Server, { id }: Deployment) {
+const awaitRestart = Effect.fn("Demo.awake")(function*(server: Server, { id }: Pick<Deployment, "id">) {
   if (server.status !== "running") return
   yield* awaitHealthy({ ...server, machine: id, port: 0 }).pipe(
     Effect.retry(Schedule.spaced("100 millis")),

@@ -3,7 +3,8 @@ import { ServerId } from "#src/servers/Server.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { Id } from "#src/shared/ids.ts"
 import { Input, optional, Text, Timestamp } from "#src/shared/text.ts"
-import { Either, Schema } from "effect"
+import { Either, Schema, Struct } from "effect"
+import { McpReport, McpSummary } from "./McpReport.ts"
 import { stages, statuses } from "./transitions.ts"
 
 export const DeploymentId = Id("DeploymentId", "Deployment id, dep_ and a ULID")
@@ -16,8 +17,8 @@ export const DeploymentStatus = Schema.Literal(...statuses).annotations({
 /** Vulnerabilities found, by severity: the contract's `trivyScanResult`. */
 const ScanCounts = Schema.Struct({ critical: Schema.Int, high: Schema.Int, medium: Schema.Int })
 
-/** Contract: Platform resources, a deployment. `type`, `active` and `imageDigest` are additions to it. */
-export const Deployment = Schema.Struct({
+/** Contract: Platform resources, a deployment. `type`, `active`, `imageDigest` and `mcp` are additions to it. */
+const fields = {
   id: DeploymentId,
   serverId: ServerId,
   status: DeploymentStatus,
@@ -32,13 +33,28 @@ export const Deployment = Schema.Struct({
   errorMessage: optional(Schema.String.annotations({ description: "When failed: the stage, and why" })),
   createdAt: Timestamp,
   deployedAt: Schema.NullOr(Timestamp)
+}
+
+const tried = "The MCP handshake with its machine, tried after the health check; null before that"
+
+/** One deployment, with the tools of its server. */
+export const Deployment = Schema.Struct({
+  ...fields,
+  mcp: Schema.NullOr(McpReport).annotations({ description: tried })
 }).annotations({ title: "Deployment" })
 export type Deployment = typeof Deployment.Type
+
+/** A deployment in a list: of the tools only their number. */
+export const ListedDeployment = Schema.Struct({
+  ...fields,
+  mcp: Schema.NullOr(McpSummary).annotations({ description: `${tried}. Reading the deployment itself tells the tools` })
+}).annotations({ title: "ListedDeployment" })
+export type ListedDeployment = typeof ListedDeployment.Type
 
 export const Stage = Schema.Literal(...stages)
 
 export const DeploymentRow = Schema.Struct({
-  ...Deployment.omit("trivyScanResult", "errorMessage").fields,
+  ...Struct.omit(fields, "trivyScanResult", "errorMessage"),
   scanResult: Schema.NullOr(ScanCounts),
   errorMessage: Schema.NullOr(Schema.String),
   stage: Stage,
@@ -49,12 +65,19 @@ export const DeploymentRow = Schema.Struct({
 })
 export type DeploymentRow = typeof DeploymentRow.Type
 
-export const view = (
+const contractual = (
   { errorMessage, port: _, rollbackOf: _r, scanResult, stage: _s, ...row }: DeploymentRow
-): Deployment => ({
+): Omit<Deployment, "mcp"> => ({
   ...row,
   trivyScanResult: scanResult,
   ...(errorMessage === null ? {} : { errorMessage })
+})
+
+export const view = (row: DeploymentRow, mcp: McpReport | null): Deployment => ({ ...contractual(row), mcp })
+
+export const listedView = (row: DeploymentRow, mcp: McpSummary | null): ListedDeployment => ({
+  ...contractual(row),
+  mcp
 })
 
 const ImageUri = Text(1024).pipe(

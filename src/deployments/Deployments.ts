@@ -12,15 +12,19 @@ import { Effect, Option, Stream } from "effect"
 import { makeBegin } from "./begin.ts"
 import {
   type DeployInput,
+  type Deployment,
   DeploymentId,
   DeploymentNotFound,
   type DeploymentRow,
+  type ListedDeployment,
+  listedView,
   type RollbackInput,
   VersionNotFound,
   VersionNotKept,
   view
 } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
+import { HandshakesRepo } from "./HandshakesRepo.ts"
 import { keptCount, keptVersions } from "./retention-rule.ts"
 import { isSettled, rules, stepOf } from "./transitions.ts"
 import { Watch } from "./Watch.ts"
@@ -32,6 +36,7 @@ const either = withPolicy(anyScope("deployments:read", "deployments:write"))
 export class Deployments extends Effect.Service<Deployments>()("deployments/Deployments", {
   effect: Effect.gen(function*() {
     const repo = yield* DeploymentsRepo
+    const handshakes = yield* HandshakesRepo
     const servers = yield* Servers
     const disk = yield* Disk
     const images = yield* Images
@@ -51,7 +56,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
         rollbackOf: null,
         scanResult: null
       })
-      return view(row)
+      return view(row, null)
     }, writes)
 
     /** The digest for a rollback to the version; fails when the plan's or the server's retention no longer keeps it. */
@@ -82,7 +87,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
           rollbackOf: target.id,
           scanResult: target.scanResult
         })
-        return view(row)
+        return view(row, null)
       },
       writes
     )
@@ -94,9 +99,13 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       return row.value
     })
 
+    /** With the tools of its server. */
+    const whole = (row: DeploymentRow): Effect.Effect<Deployment> =>
+      Effect.map(handshakes.find(row.id), (mcp) => view(row, Option.getOrNull(mcp)))
+
     const get = Effect.fn("Deployments.get")(function*(serverId: string, id: string) {
       const row = yield* visible(id)
-      return row.serverId === serverId ? view(row) : yield* new DeploymentNotFound()
+      return row.serverId === serverId ? yield* whole(row) : yield* new DeploymentNotFound()
     }, reads)
 
     /** The record at each change until it has settled. Fails when the server is deleted meanwhile. */
@@ -114,7 +123,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       const last = yield* Stream.runLast(changes(id))
       return yield* Option.match(last, {
         onNone: () => new DeploymentNotFound(),
-        onSome: (row) => Effect.succeed(view(row))
+        onSome: whole
       })
     }, either)
 
@@ -135,6 +144,12 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
         Effect.zipRight(settled(id))
       )
 
+    const listed = (rows: ReadonlyArray<DeploymentRow>): Effect.Effect<ReadonlyArray<ListedDeployment>> =>
+      Effect.map(
+        handshakes.summaries(rows.map(({ id }) => id)),
+        (summaries) => rows.map((row) => listedView(row, summaries.get(row.id) ?? null))
+      )
+
     /** Newest first. */
     const list = Effect.fn("Deployments.list")(function*(serverId: string, request: PageRequest) {
       const server = yield* servers.visible(serverId)
@@ -143,10 +158,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
         request,
         isKey: (text) => /^[1-9]\d{0,8}$/.test(text),
         read: (after, count) =>
-          Effect.map(
-            repo.page(server.id, after === undefined ? undefined : Number(after), count),
-            (rows) => rows.map(view)
-          ),
+          Effect.flatMap(repo.page(server.id, after === undefined ? undefined : Number(after), count), listed),
         keyOf: ({ version }) => String(version),
         total: repo.total(server.id)
       })

@@ -8,6 +8,8 @@ import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { DeployWorkflowLive } from "./DeployWorkflow.ts"
 import { EngineLive } from "./Engine.ts"
 import { FleetRepo } from "./FleetRepo.ts"
+import { Handshakes } from "./Handshakes.ts"
+import { HandshakesRepo } from "./HandshakesRepo.ts"
 import { ImageQuota } from "./ImageQuota.ts"
 import { JournalRepo } from "./JournalRepo.ts"
 import { Launch } from "./Launch.ts"
@@ -29,6 +31,7 @@ const base = Layer.mergeAll(
   DeploymentsRepo.Default,
   OutcomesRepo.Default,
   FleetRepo.Default,
+  HandshakesRepo.Default,
   OutputRepo.Default,
   RetentionRepo.Default,
   JournalRepo.Default,
@@ -49,6 +52,7 @@ export const DeploymentsLive = Layer.mergeAll(
   Layer.provideMerge(EngineLive),
   Layer.provideMerge(Pipeline.Default),
   Layer.provide(ImageQuota.Default),
+  Layer.provide(Handshakes.Default),
   Layer.provideMerge(Leftovers.Default),
   Layer.provideMerge(Launch.Default),
   Layer.provideMerge(MachineOutput.Default),

@@ -11,6 +11,7 @@ import { Cause, Clock, Effect, Metric, Option, Schema } from "effect"
 import { type DeploymentRow, Stage } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { deployed, failed } from "./fleet-metrics.ts"
+import { Handshakes } from "./Handshakes.ts"
 import { awaitHealthy } from "./HealthCheck.ts"
 import { ImageQuota } from "./ImageQuota.ts"
 import { Launch } from "./Launch.ts"
@@ -51,6 +52,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
     const images = yield* Images
     const machines = yield* Machines
     const launch = yield* Launch
+    const handshakes = yield* Handshakes
     const output = yield* MachineOutput
     const leftovers = yield* Leftovers
     const quota = yield* ImageQuota
@@ -144,6 +146,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
         machines
       )
       yield* log(record, `healthy after ${(took / 1000).toFixed(1)} s`)
+      yield* handshakes.attempt(server, record)
     })
 
     const swap = Effect.fn("Pipeline.swap")(function*(id: string, serverId: string, generation: number) {

@@ -1,7 +1,7 @@
 import { Events } from "#src/analytics/Events.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { ListingNotFound } from "#src/listings/Listing.ts"
-import { mcpUrl } from "#src/servers/addresses.ts"
+import { mcpUrl, sseUrl } from "#src/servers/addresses.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { isUlid } from "#src/shared/ids.ts"
 import { Effect, Option, Schema } from "effect"
@@ -38,7 +38,9 @@ export class ListingSkills extends Effect.Service<ListingSkills>()("hub/ListingS
       const markdown = skillOf(source, {
         hub: settings.hubUrl,
         referral: `${settings.hubUrl}/api/v1/hub/listings/${id}/referral`,
-        mcp: source.serverSlug === null ? undefined : mcpUrl(settings, source.serverSlug)
+        mcp: source.serverSlug === null
+          ? undefined
+          : (source.server?.transport === "sse" ? sseUrl : mcpUrl)(settings, source.serverSlug)
       })
       return {
         markdown,

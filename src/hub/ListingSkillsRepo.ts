@@ -4,6 +4,7 @@ import { maybe } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { ParsedDocument } from "./CapabilityDoc.ts"
+import { SkillServer } from "./skill-tools.ts"
 
 const Source = Schema.Struct({
   id: Schema.String,
@@ -23,7 +24,8 @@ const Source = Schema.Struct({
   hours: Hours,
   catalog: Schema.Array(Schema.Struct({ name: Schema.String, items: Schema.Int })),
   tools: ParsedDocument.fields.tools,
-  serverSlug: Schema.NullOr(Schema.String)
+  serverSlug: Schema.NullOr(Schema.String),
+  server: Schema.NullOr(SkillServer)
 })
 
 /** At most so many categories of a catalog are named. */
@@ -45,9 +47,14 @@ export class ListingSkillsRepo extends Effect.Service<ListingSkillsRepo>()("hub/
                   (SELECT count(*)::int FROM catalog_items i WHERE i.category_id = c.id) AS items
                 FROM catalog_categories c WHERE c.business_id = b.id ORDER BY c.sort_order LIMIT ${mostCategories}
               ) c) AS catalog,
-              coalesce(jsonb_path_query_array(d.tools, ${`$[0 to ${mostTools - 1}]`}::jsonpath), '[]') AS tools
+              coalesce(jsonb_path_query_array(d.tools, ${`$[0 to ${mostTools - 1}]`}::jsonpath), '[]') AS tools,
+              CASE WHEN s.id IS NOT NULL THEN json_build_object(
+                'authMode', s.auth_mode, 'access', s.access, 'transport', h.transport,
+                'tools', CASE WHEN s.access = 'public' THEN coalesce(h.tools, '[]') ELSE '[]' END
+              ) END AS server
             FROM listings l JOIN businesses b ON b.id = l.business_id LEFT JOIN servers s ON s.id = b.server_id
-            LEFT JOIN capability_documents d ON d.listing_id = l.id
+              LEFT JOIN deployment_handshakes h ON h.deployment_id = s.active_deployment_id
+              LEFT JOIN capability_documents d ON d.listing_id = l.id
             WHERE l.id = ${id} AND l.status = 'active'`
       )
     } as const

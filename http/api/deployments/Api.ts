@@ -8,6 +8,7 @@ import {
   Deployment,
   DeploymentInProgress,
   DeploymentNotFound,
+  ListedDeployment,
   NotDeployed,
   RollbackInput,
   VersionNotFound,
@@ -67,7 +68,7 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
     HttpApiEndpoint.get("list", "/v1/servers/:serverId/deployments")
       .setPath(serverPath)
       .setUrlParams(PageQuery)
-      .addSuccess(PageOf(Deployment))
+      .addSuccess(PageOf(ListedDeployment))
       .addError(ServerNotFound)
       .addError(BadRequest)
       .annotate(OpenApi.Summary, "List a server's deployments, newest first")

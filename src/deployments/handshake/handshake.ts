@@ -1,0 +1,65 @@
+import { type McpReport } from "../McpReport.ts"
+import { type Door } from "./door.ts"
+import { HandshakeFailed } from "./failure.ts"
+import { legacy, type Session, streamable } from "./sessions.ts"
+import { listTools } from "./tools.ts"
+import { type Circumstances, leftOut, nowhere, problemOf } from "./words.ts"
+
+const failed = (problem: string, session?: Session): McpReport => ({
+  ok: false,
+  transport: session?.transport ?? null,
+  revision: session?.revision ?? null,
+  toolCount: 0,
+  tools: [],
+  problem
+})
+
+const absent = ({ cause }: HandshakeFailed) =>
+  cause._tag === "Status" && [404, 405].includes(cause.status) ? cause.status : undefined
+
+/** Tries `/mcp`, then `/sse`, and lists the tools. Never rejects; within `deadline` it has an answer. */
+export const handshake = async (
+  door: Door,
+  circumstances: Circumstances,
+  interrupted: AbortSignal
+): Promise<McpReport> => {
+  const deadline = AbortSignal.timeout(circumstances.seconds * 1000)
+  const finished = new AbortController()
+  const signal = AbortSignal.any([deadline, interrupted, finished.signal])
+  const late = new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
+  late.catch(() => undefined)
+
+  /** Races the deadline itself: an answer that drips may never let its reader see the signal. */
+  const attempt = <A>(path: string, method: string, work: Promise<A>): Promise<A | HandshakeFailed> =>
+    Promise.race([work, late]).catch((error: unknown) =>
+      signal.aborted
+        ? new HandshakeFailed({ path, method, cause: { _tag: "Silent" } })
+        : error instanceof HandshakeFailed
+        ? error
+        : new HandshakeFailed({ path, method, cause: { _tag: "Lost", why: String(error) } })
+    )
+
+  const open = async (): Promise<Session | string> => {
+    const first = await attempt("/mcp", "initialize", streamable(door, signal))
+    if (!(first instanceof HandshakeFailed)) return first
+    if (first.cause._tag === "Silent") return problemOf(first, circumstances)
+    const second = await attempt("/sse", "initialize", legacy(door, signal))
+    if (!(second instanceof HandshakeFailed)) return second
+    const [mcp, sse] = [absent(first), absent(second)]
+    if (mcp !== undefined && sse !== undefined) return nowhere(mcp, sse)
+    return problemOf(mcp === undefined ? first : second, circumstances)
+  }
+
+  try {
+    const session = await open()
+    if (typeof session === "string") return failed(session)
+    const { end, revision, transport } = session
+    const list = await attempt(transport === "sse" ? "/sse" : "/mcp", "tools/list", listTools(session))
+    end()
+    if (list instanceof HandshakeFailed) return failed(problemOf(list, circumstances), session)
+    const { tools } = list
+    return { ok: true, transport, revision, toolCount: tools.length, tools, problem: leftOut(list) }
+  } finally {
+    finished.abort()
+  }
+}

@@ -1,0 +1,62 @@
+import { lineOf } from "#src/shared/outside-text.ts"
+import { longestDescription, type McpTool, mostTools } from "../McpReport.ts"
+import { HandshakeFailed } from "./failure.ts"
+import { isFields } from "./rpc.ts"
+import { type Session } from "./sessions.ts"
+
+export interface ToolList {
+  readonly tools: ReadonlyArray<McpTool>
+  /** Entries without a usable name, and second ones of a name. */
+  readonly unusable: number
+  /** There are more, or the pages don't end. */
+  readonly isCut: boolean
+}
+
+const longestName = 128
+const longestCursor = 4_096
+const mostPages = 20
+
+/** MCP (2025-11-25, Tools): 1 to 128 characters. One that nobody sees would show as another name than is called. */
+const isName = (name: unknown): name is string =>
+  typeof name === "string" && name.length > 0 && name.length <= longestName && lineOf(name, longestName) === name
+
+/** Cut before it is cleaned: a description may be megabytes long. */
+const describe = (value: unknown) =>
+  typeof value === "string" ? lineOf(value.slice(0, longestDescription * 10), longestDescription) : ""
+
+/** A server without tools does not know `tools/list`. */
+const withoutTools = (error: unknown) =>
+  error instanceof HandshakeFailed && error.cause._tag === "Error" && error.cause.code === -32601
+    ? { tools: [] }
+    : Promise.reject(error)
+
+/** Every tool of a session, within bounds: of a name, of a description, of the list, and of its pages. */
+export const listTools = async ({ call, transport }: Session): Promise<ToolList> => {
+  const found = new Map<string, McpTool>()
+  let unusable = 0
+  const list = (isCut: boolean): ToolList => ({ tools: [...found.values()], unusable, isCut })
+  let params: { readonly cursor?: string } = {}
+  for (let page = 0; page < mostPages; page++) {
+    const result = await call("tools/list", params).catch(withoutTools)
+    const listed = isFields(result) ? result["tools"] : undefined
+    if (!isFields(result) || !Array.isArray(listed)) {
+      const path = transport === "sse" ? "/sse" : "/mcp"
+      throw new HandshakeFailed({
+        path,
+        method: "tools/list",
+        cause: { _tag: "NotMcp", what: "without a list of tools" }
+      })
+    }
+    for (const tool of listed as ReadonlyArray<unknown>) {
+      const { description, name, title } = isFields(tool) ? tool : {} as Readonly<Record<string, unknown>>
+      if (!isName(name) || found.has(name)) unusable++
+      else if (found.size === mostTools) return list(true)
+      else found.set(name, { name, description: describe(description ?? title) })
+    }
+    const { nextCursor } = result
+    if (typeof nextCursor !== "string") return list(false)
+    if (nextCursor.length > longestCursor || nextCursor === params.cursor) return list(true)
+    params = { cursor: nextCursor }
+  }
+  return list(true)
+}

@@ -1,0 +1,91 @@
+import { type LogLevel } from "#src/servers/ServerLog.ts"
+import { lineOf } from "#src/shared/outside-text.ts"
+import { type McpReport, mostTools } from "../McpReport.ts"
+import { type HandshakeFailed } from "./failure.ts"
+import { type ToolList } from "./tools.ts"
+
+export interface Circumstances {
+  readonly port: number
+  readonly seconds: number
+  /** The issuer of a server in byoa mode. */
+  readonly foreignIssuer: string | undefined
+}
+
+const expected = "serve MCP at /mcp (Streamable HTTP), or at GET /sse with POST /message"
+
+const doing = (method: string) => method === "endpoint" ? "GET" : method
+
+/** What went wrong in the handshake, and what to do. */
+export const problemOf = (
+  { cause, method, path }: HandshakeFailed,
+  { foreignIssuer, port, seconds }: Circumstances
+): string => {
+  const at = `${path} (${doing(method)})`
+  switch (cause._tag) {
+    case "Silent":
+      return `${at} took the request and did not answer within ${seconds} seconds; answer initialize and tools/list ` +
+        "at once, and do slow work at the start or in tools"
+    case "Lost":
+      return `${at} did not answer: ${lineOf(cause.why, 200)}; the server's log may say why`
+    case "NotMcp":
+      return `${at} answered ${cause.what}; ${expected}`
+    case "Error":
+      return `${at} answered with the JSON-RPC error ${cause.code}, ${
+        lineOf(cause.message, 200)
+      }; the server's log may ` +
+        "say why"
+    case "Status":
+      break
+  }
+  const { status } = cause
+  if (status === 401 && foreignIssuer !== undefined) {
+    return `${at} wants a token of ${
+      lineOf(foreignIssuer, 200)
+    }, which the platform has none of: nothing is wrong, but ` +
+      "the server's tools are not known"
+  }
+  const advice = status === 401
+    ? "accept the platform's access tokens: their issuer is OAUTH_BASE_URL, their audience SVC_MCP_PUBLIC_URL"
+    : status === 403
+    ? `requests come with Host: localhost:${port} and the public name in X-Forwarded-Host; let the server accept them`
+    : [404, 405].includes(status)
+    ? expected
+    : "the server's log may say why"
+  return `${at} answered with status ${status}; ${advice}`
+}
+
+/** Neither transport was found: each path's status. */
+export const nowhere = (mcp: number, sse: number) =>
+  `no MCP server was found: /mcp answered with status ${mcp}, /sse with ${sse}; ${expected}`
+
+/** What a list of tools leaves out; null: nothing. */
+export const leftOut = ({ isCut, unusable }: ToolList): string | null => {
+  const parts = [
+    ...(isCut ? [`only the first ${mostTools} tools and 20 pages are read: list fewer`] : []),
+    ...(unusable === 0
+      ? []
+      : [
+        `${unusable} of the tools are left out: a name is 1 to 128 visible characters, and no two tools have the same`
+      ])
+  ]
+  return parts.length === 0 ? null : parts.join("; ")
+}
+
+const counted = (tools: number) => tools === 1 ? "1 tool" : `${tools} tools`
+
+/** What the server's log says of a result; `failed` is the level of a handshake that failed. */
+export const linesOf = (
+  { ok, problem, revision, toolCount, transport }: McpReport,
+  milliseconds: number,
+  failed: LogLevel
+): ReadonlyArray<{ readonly level: LogLevel; readonly message: string }> => {
+  const took = `${Math.round(milliseconds)} ms`
+  if (!ok) {
+    return [{ level: failed, message: `the MCP handshake did not work (${took}), the deployment goes on: ${problem}` }]
+  }
+  const line = `MCP ${revision} by ${transport}, ${counted(toolCount)} (${took})`
+  return [
+    { level: "info", message: line },
+    ...(problem === null ? [] : [{ level: "warn" as const, message: `MCP: ${problem}` }])
+  ]
+}
