@@ -14,8 +14,11 @@ const failed = (problem: string, session?: Session): McpReport => ({
   problem
 })
 
-const absent = ({ cause }: HandshakeFailed) =>
-  cause._tag === "Status" && [404, 405].includes(cause.status) ? cause.status : undefined
+/** The status of a path where nothing is: not that of an address which an event stream has named. */
+const absent = ({ cause, method, path }: HandshakeFailed) =>
+  cause._tag === "Status" && [404, 405].includes(cause.status) && (path === "/mcp" || method === "endpoint")
+    ? cause.status
+    : undefined
 
 /** Tries `/mcp`, then `/sse`, and lists the tools. Never rejects; within `deadline` it has an answer. */
 export const handshake = async (
