@@ -22,7 +22,7 @@ export const deploymentTools = Effect.gen(function*() {
       name: "deploy",
       title: "Deploy an image",
       description: "Deploys an OCI image to a server and waits for the end: running, or failed with an errorMessage " +
-        "(then get_logs tells more). The version that serves goes on until the new one is healthy. Reports progress.",
+        "(then get_logs tells more). mcp tells whether it speaks MCP, and its tools; a problem there does not fail it. The version that serves goes on until the new one is healthy. Reports progress.",
       effect: "create",
       needs: ["deployments:write"],
       params: Input({ ...serverId, ...deployFields }),
@@ -46,7 +46,8 @@ export const deploymentTools = Effect.gen(function*() {
       ...deploy,
       name: "list_deployments",
       title: "List deployments",
-      description: "Lists a server's deployments, newest first; active marks the one that serves.",
+      description:
+        "Lists a server's deployments, newest first; active marks the one that serves. get_deployment tells its tools.",
       effect: "read",
       needs: ["deployments:read"],
       params: Input({ ...serverId, ...PageArguments }),
@@ -57,7 +58,8 @@ export const deploymentTools = Effect.gen(function*() {
       ...deploy,
       name: "get_deployment",
       title: "Read a deployment",
-      description: "Reads one deployment: its status, image, version, and why it failed.",
+      description:
+        "Reads one deployment: its status, image, version, why it failed, whether it speaks MCP, and its server's tools.",
       effect: "read",
       needs: ["deployments:read"],
       params: Input({ ...serverId, deploymentId: Schema.String }),

@@ -14,6 +14,16 @@ interface Deployment {
   readonly errorMessage?: string
 }
 
+/** The tests' image serves no MCP: a deployment says so. */
+const mcp = {
+  ok: false,
+  transport: null,
+  revision: null,
+  toolCount: 0,
+  tools: [],
+  problem: expect.stringContaining("not a JSON-RPC answer")
+}
+
 const deployment = (fields: Readonly<Record<string, unknown>> = {}) => ({
   id: id("dep"),
   serverId: id("srv"),
@@ -26,6 +36,7 @@ const deployment = (fields: Readonly<Record<string, unknown>> = {}) => ({
   trivyScanResult: null,
   createdAt: timestamp,
   deployedAt: timestamp,
+  mcp,
   ...fields
 })
 
@@ -71,7 +82,14 @@ describeLong("deployments", () => {
       }
       const pending = await deploy(server, image, { prefer: "respond-async" })
       expect([pending.status, pending.body]).toEqual([202, {
-        data: deployment({ status: "pending", version: 2, active: false, imageDigest: null, deployedAt: null })
+        data: deployment({
+          status: "pending",
+          version: 2,
+          active: false,
+          imageDigest: null,
+          deployedAt: null,
+          mcp: null
+        })
       }])
       expect(pending.headers.get("location")).toBe(`/v1/servers/${server.id}/deployments/${pending.body.data.id}`)
       const twin = await deploy(server)
@@ -90,6 +108,7 @@ describeLong("deployments", () => {
           active: false,
           imageDigest: null,
           deployedAt: null,
+          mcp: null,
           errorMessage: expect.stringMatching(/\S/)
         })
       }])

@@ -24,7 +24,7 @@ import { Schema } from "effect"
 
 const waits = "Answers when the pipeline ended: `running`, or `failed` with `errorMessage`. With " +
   "`Prefer: respond-async` it answers 202 at once with the pending deployment and a `Location` to look at. " +
-  "Hanging up does not stop it."
+  "Hanging up does not stop it. `mcp` says how the new machine answered the MCP handshake; it fails no deployment."
 
 const lifecycle = <Name extends "start" | "stop" | "restart">(name: Name, summary: string) =>
   HttpApiEndpoint.post(name, `/v1/servers/:serverId/${name}`)
@@ -71,7 +71,7 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
       .addSuccess(PageOf(ListedDeployment))
       .addError(ServerNotFound)
       .addError(BadRequest)
-      .annotate(OpenApi.Summary, "List a server's deployments, newest first")
+      .annotate(OpenApi.Summary, "List a server's deployments, newest first, without the tools of each")
   )
   .add(
     HttpApiEndpoint.get("get", "/v1/servers/:serverId/deployments/:deploymentId")
