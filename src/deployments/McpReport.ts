@@ -13,11 +13,11 @@ export type McpTool = typeof McpTool.Type
 /** The result of the MCP handshake without the tools, for lists. */
 export const McpSummary = Schema.Struct({
   ok: Schema.Boolean.annotations({ description: "Whether the handshake and tools/list worked" }),
+  toolCount: Schema.Int.annotations({ description: "How many tools are known" }),
   transport: Schema.NullOr(McpTransport).annotations({
     description: "streamable-http: at /mcp; sse: the older transport at /sse; null when neither was found"
   }),
   revision: Schema.NullOr(Schema.String).annotations({ description: "The negotiated revision of MCP" }),
-  toolCount: Schema.Int.annotations({ description: "How many tools are known" }),
   problem: Schema.NullOr(Schema.String).annotations({
     description: "What went wrong, or what was left out, and what to do; null when there is nothing to say"
   })

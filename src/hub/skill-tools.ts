@@ -35,7 +35,7 @@ export const admission = ({ access, authMode }: SkillServer): ReadonlyArray<stri
 export const serverToolLines = ({ tools }: SkillServer): ReadonlyArray<string> => {
   if (tools.length === 0) return []
   const lines = tools.slice(0, mostTools).map(({ description, name }) => {
-    const said = markdownOf(description, 200)
+    const said = markdownOf(description, 300)
     return `- ${nameOf(name)}${said === "" ? "" : `: ${said}`}`
   })
   const rest = tools.length - mostTools
