@@ -1,5 +1,5 @@
-import { rewriteEndpoint } from "#src/routing/addressing.ts"
 import { endpointRewriter } from "#http/gateway/endpoint-event.ts"
+import { rewriteEndpoint } from "#src/routing/addressing.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck as fc } from "effect"
 
