@@ -94,7 +94,7 @@ describeWhen(missingForApps, "a deployment's MCP handshake", () => {
       ["garbage", /^\/mcp \(initialize\) did not answer: it does not speak HTTP/],
       ["mute", /^\/mcp \(initialize\) took the request and did not answer within 5 seconds/],
       ["drip", /^\/mcp \(initialize\) took the request and did not answer within 5 seconds/],
-      ["flood", /^\/mcp \(initialize\) did not answer: the answer is larger than 4194304 bytes/]
+      ["flood", /^\/mcp \(initialize\) did not answer: its event stream has more than 1000 events/]
     ]
     for (const [behaviour, problem] of cases) {
       const deployment = await deploy(server, behaviour)

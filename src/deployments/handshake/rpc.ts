@@ -38,9 +38,19 @@ const typeOf = (response: Response) => (response.headers.get("content-type") ?? 
 
 export const isEventStream = (response: Response) => typeOf(response) === "text/event-stream"
 
-/** The events of a stream. */
-export const eventsOf = (response: Response) =>
-  (response.body as ReadableStream).pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream())
+/** A handshake and a list of tools take some ten events. */
+const mostEvents = 1_000
+
+/** The events of a stream; fails after too many. */
+export async function* eventsOf({ body }: Response) {
+  if (body === null) return
+  let seen = 0
+  const text = (body as ReadableStream).pipeThrough(new TextDecoderStream())
+  for await (const event of text.pipeThrough(new EventSourceParserStream())) {
+    if (++seen > mostEvents) throw new Error(`its event stream has more than ${mostEvents} events`)
+    yield event
+  }
+}
 
 /** The content type of an answer, for a sentence. It is the machine's word: only a plain one is repeated. */
 export const kindOf = (response: Response) => {
@@ -50,8 +60,8 @@ export const kindOf = (response: Response) => {
 
 /** The reply to request `id` in an HTTP answer, which is JSON or an event stream (MCP 2025-11-25, Streamable HTTP). */
 export const replyOf = async (response: Response, id: number): Promise<Reply> => {
-  const { body, status } = response
-  if (status === 200 && body !== null && isEventStream(response)) {
+  const { status } = response
+  if (status === 200 && isEventStream(response)) {
     for await (const { data } of eventsOf(response)) {
       const reply = replyIn(data, id)
       if (reply !== undefined) return reply

@@ -110,10 +110,10 @@ export const legacy = async (door: Door, signal: AbortSignal): Promise<Session> 
   })
   const response = await opening.catch((error: unknown) => Promise.reject(failed("endpoint", lost(error))))
   if (response.status !== 200) throw failed("endpoint", { _tag: "Status", status: response.status })
-  if (!isEventStream(response) || response.body === null) {
+  if (!isEventStream(response)) {
     throw failed("endpoint", { _tag: "NotMcp", what: `200 with ${kindOf(response)} in place of an event stream` })
   }
-  const events = eventsOf(response)[Symbol.asyncIterator]()
+  const events = eventsOf(response)
 
   const next = async () => {
     const { done, value } = await events.next()
