@@ -1,0 +1,74 @@
+import { longestDescription, mostTools } from "#src/deployments/McpReport.ts"
+import { FastCheck as fc } from "effect"
+import { describe, expect, it } from "vitest"
+import { answering, listing, type Rpc, tryWith } from "./support/mcp-servers.ts"
+
+describe("the tools that are kept", () => {
+  const named = (count: number, from = 0) => Array.from({ length: count }, (_, i) => ({ name: `tool_${from + i}` }))
+
+  it("are all of its pages", async () => {
+    const pages = answering(({ params }) => {
+      const at = Number(params?.["cursor"] ?? 0)
+      return { tools: named(10, at * 10), ...(at < 4 ? { nextCursor: String(at + 1) } : {}) }
+    })
+    expect(await tryWith(pages)).toMatchObject({ toolCount: 50, problem: null })
+  })
+
+  it.each<[string, (rpc: Rpc) => unknown]>([
+    ["a list that is too long", () => ({ tools: named(100_000) })],
+    ["pages that never end", ({ params }) => {
+      const at = Number(params?.["cursor"] ?? 0)
+      return { tools: named(3, at * 3), nextCursor: String(at + 1) }
+    }],
+    ["a page that names itself", () => ({ tools: named(1), nextCursor: "x" })],
+    ["a cursor of a megabyte", () => ({ tools: named(1), nextCursor: "x".repeat(1_000_000) })]
+  ])("are cut, and the cut is told: %s", async (_, results) => {
+    const report = await tryWith(answering(results))
+    expect(report.ok).toBe(true)
+    expect(report.toolCount).toBeLessThanOrEqual(mostTools)
+    expect(report.problem).toContain("only the first 200 tools and 20 pages are read")
+  })
+
+  it("have a name that shows as it is called, one of each, and a description that is one short line", async () => {
+    const report = await tryWith(listing([
+      { name: "good", description: `a\n\n\u0000\u202eb${"c".repeat(1_000_000)}` },
+      { name: "good", description: "the second" },
+      { name: "del\u200bete" },
+      { name: "\u001b[31mred" },
+      { name: "\ud800" },
+      { name: " space" },
+      { name: "" },
+      { name: "x".repeat(129) },
+      { name: 7 },
+      null,
+      "tool",
+      { name: "` ](https://evil.example) <b>", description: 7 },
+      { name: "__proto__", title: "Fine" }
+    ]))
+    expect(report.tools).toEqual([
+      { name: "good", description: expect.stringMatching(/^a bc+…$/) },
+      { name: "` ](https://evil.example) <b>", description: "" },
+      { name: "__proto__", description: "Fine" }
+    ])
+    expect(report.tools[0]!.description.length).toBe(longestDescription)
+    expect(report).toMatchObject({
+      ok: true,
+      toolCount: 3,
+      problem: expect.stringContaining("10 of the tools are left out")
+    })
+  })
+
+  it("can be stored and shown, whatever a machine lists", async () => {
+    const values = fc.sample(fc.jsonValue(), 20)
+    const hostile = fc.sample(
+      fc.record({ name: fc.string({ unit: "binary" }), description: fc.string({ unit: "binary" }) }),
+      200
+    )
+    const report = await tryWith(listing([...values, ...hostile]))
+    expect(report.ok).toBe(true)
+    for (const { description, name } of report.tools) {
+      expect(`${name}${description}`).not.toMatch(/\p{Cc}|\p{Cs}|\p{Cf}/u)
+      expect(name.length).toBeLessThanOrEqual(128)
+    }
+  })
+})
