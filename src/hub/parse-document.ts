@@ -11,7 +11,7 @@ import {
 import { type DocumentFields, fieldsOf, UnreadablePart } from "./document-fields.ts"
 import { readFrontmatter } from "./read-frontmatter.ts"
 import { readMarkdown } from "./read-markdown.ts"
-import { lineOf } from "./skill-text.ts"
+import { lineOf } from "#src/shared/outside-text.ts"
 
 const formats: Readonly<Record<string, DocumentFormat>> = {
   "text/markdown": "skill_md",
