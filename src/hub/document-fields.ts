@@ -1,6 +1,6 @@
+import { lineOf } from "#src/shared/outside-text.ts"
 import { Predicate } from "effect"
 import { documentLimits, type DocumentTool, type Issue } from "./CapabilityDoc.ts"
-import { lineOf } from "#src/shared/outside-text.ts"
 
 /** What a document says of itself; undefined where it says nothing. */
 export interface DocumentFields {

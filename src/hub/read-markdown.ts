@@ -1,6 +1,6 @@
+import { lineOf } from "#src/shared/outside-text.ts"
 import { documentLimits, type DocumentTool } from "./CapabilityDoc.ts"
 import { type DocumentFields, tooManyTools } from "./document-fields.ts"
-import { lineOf } from "#src/shared/outside-text.ts"
 
 interface Heading {
   readonly level: number
