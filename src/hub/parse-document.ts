@@ -1,3 +1,4 @@
+import { lineOf } from "#src/shared/outside-text.ts"
 import { Either } from "effect"
 import { isUtf8 } from "node:buffer"
 import {
@@ -11,7 +12,6 @@ import {
 import { type DocumentFields, fieldsOf, UnreadablePart } from "./document-fields.ts"
 import { readFrontmatter } from "./read-frontmatter.ts"
 import { readMarkdown } from "./read-markdown.ts"
-import { lineOf } from "#src/shared/outside-text.ts"
 
 const formats: Readonly<Record<string, DocumentFormat>> = {
   "text/markdown": "skill_md",
