@@ -16,8 +16,8 @@ import replacedCatalogs from "#sql/migrations/0015_replaced_catalogs.ts"
 import hubKeys from "#sql/migrations/0016_hub_keys.ts"
 import idempotencyCheckpoints from "#sql/migrations/0017_idempotency_checkpoints.ts"
 import capabilityDocuments from "#sql/migrations/0018_capability_documents.ts"
-import unmetSearches from "#sql/migrations/0020_unmet_searches.ts"
-import deploymentHandshakes from "#sql/migrations/0021_deployment_handshakes.ts"
+import unmetSearches from "#sql/migrations/0019_unmet_searches.ts"
+import deploymentHandshakes from "#sql/migrations/0020_deployment_handshakes.ts"
 import { type SqlClient } from "@effect/sql"
 import { type Effect } from "effect"
 
@@ -44,6 +44,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0016_hub_keys": hubKeys,
   "0017_idempotency_checkpoints": idempotencyCheckpoints,
   "0018_capability_documents": capabilityDocuments,
-  "0020_unmet_searches": unmetSearches,
-  "0021_deployment_handshakes": deploymentHandshakes
+  "0019_unmet_searches": unmetSearches,
+  "0020_deployment_handshakes": deploymentHandshakes
 }
