@@ -75,8 +75,7 @@ const refusal = ({ name }: Operation, code: string, details?: Readonly<Record<st
   failure(codeFor(name, code), details)
 
 /** Contract, "Hub error codes by endpoint": a listing is public, so that it is another's is no secret. */
-const tellsOfOthers = (name: string) =>
-  /^GET \/api\/v1\/hub\/analytics\/|\/(transactions|capability-doc)$/.test(name)
+const tellsOfOthers = (name: string) => /^GET \/api\/v1\/hub\/analytics\/|\/(transactions|capability-doc)$/.test(name)
 const unseen = (name: string): readonly [404, "NOT_FOUND"] | readonly [403, "FORBIDDEN"] =>
   tellsOfOthers(name) ? [403, "FORBIDDEN"] : [404, "NOT_FOUND"]
 
