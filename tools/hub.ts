@@ -65,7 +65,7 @@ export const hubTools = Effect.map(
       effect: "read",
       params: Input({ listingId: Schema.String }),
       success: Schema.Struct({ markdown: Schema.String }),
-      run: ({ listingId }) => Effect.map(skills.get(listingId, true), ({ markdown }) => ({ markdown }))
+      run: ({ listingId }) => Effect.map(skills.get(listingId, true), ({ text }) => ({ markdown: text }))
     }),
     tool({
       ...hub,

@@ -24,7 +24,7 @@ export const preflight = (methods: string) =>
 const readable = {
   ...openHeaders,
   "access-control-expose-headers":
-    "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id, Retry-After"
+    "ETag, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id, Retry-After"
 }
 
 /** CORS headers for responses to public reads, errors included. */

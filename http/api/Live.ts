@@ -29,6 +29,7 @@ import { NamelessConfigRoute, ReadyConfigHandlers } from "./ready-config/Handler
 import { SelfConfigRoute } from "./ready-config/self.ts"
 import { RegistryHandlers } from "./registry/Handlers.ts"
 import { ServersHandlers } from "./servers/Handlers.ts"
+import { SkillsRoutes } from "./skills/files.ts"
 import { VerificationHandlers } from "./verification/Handlers.ts"
 
 /** The documented API. */
@@ -67,5 +68,6 @@ export const ApiRawRoutes = Layer.mergeAll(
   OAuthRoutes,
   RegisterRoute,
   SelfConfigRoute,
+  SkillsRoutes,
   TemplatesRoutes
 )

@@ -1,9 +1,10 @@
+import { lineOf, markdownOf } from "#src/format/markdown-text.ts"
 import { type Hours } from "#src/format/ReadyConfig.ts"
+import { type SkillFile, skillFile } from "#src/format/skill-file.ts"
+import { skillSummary } from "#src/format/skill-summary.ts"
 import { type ListingTier } from "#src/listings/Listing.ts"
-import { lineOf } from "#src/shared/outside-text.ts"
-import { stringify } from "yaml"
 import { type DocumentTool } from "./CapabilityDoc.ts"
-import { markdownOf } from "./skill-text.ts"
+import { hoursLines } from "./hours-lines.ts"
 import { admission, serverToolLines, type SkillServer } from "./skill-tools.ts"
 
 /** What a listing's SKILL.md is made of. */
@@ -36,28 +37,6 @@ export interface SkillUrls {
   readonly referral: string
   /** Undefined when no server is linked. */
   readonly mcp: string | undefined
-}
-
-const weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] as const
-const titled = (day: string) => day.charAt(0).toUpperCase() + day.slice(1)
-
-const hoursOf = (hours: Hours) =>
-  weekdays.flatMap((day) => {
-    const span = hours[day]
-    return span === undefined
-      ? []
-      : [`- ${titled(day)}: ${span === "closed" ? "closed" : `${span.open} to ${span.close}`}`]
-  })
-
-/** One paragraph for the frontmatter: what it is, where, and when to use it (Agent Skills: at most 1,024 characters). */
-const summaryOf = ({ categories, city, description, name, state }: SkillSource) => {
-  const where = [city, state].map((text) => lineOf(text, 60)).filter((text) => text !== "").join(", ")
-  const kinds = categories.slice(0, 5).map((text) => lineOf(text, 40)).join(", ")
-  const what = `${lineOf(name, 120)}${kinds === "" ? "" : ` (${kinds})`}${where === "" ? "" : ` in ${where}`}`
-  const said = lineOf(description, 400)
-  return `${what}.${
-    said === "" ? "" : ` ${said}`
-  } Use when the user asks about this business, what it offers, its prices or its hours.`
 }
 
 const section = (title: string, lines: ReadonlyArray<string>) =>
@@ -96,45 +75,14 @@ const contact = ({ city, line1, phone, state, website, zip }: SkillSource) => {
   ]
 }
 
-/**
- * A listing as a skill for agents (contract: Listing SKILL.md). The business's own texts are escaped and marked as its
- * words; the bytes change only with the listing.
- */
-export const skillOf = (source: SkillSource, urls: SkillUrls): string => {
-  const {
-    businessSlug,
-    catalog,
-    categories,
-    city,
-    description,
-    healthScore,
-    hours,
-    id,
-    name,
-    state,
-    tier,
-    verificationTier
-  } = source
-  const frontmatter = stringify({
-    name: businessSlug,
-    description: summaryOf(source),
-    "hub:listing_id": id,
-    "hub:listing_tier": tier,
-    "hub:verification_tier": verificationTier,
-    "hub:health_score": healthScore,
-    "hub:hub_url": urls.hub,
-    "hub:referral_endpoint": urls.referral
-  }, { lineWidth: 0, defaultStringType: "QUOTE_DOUBLE", defaultKeyType: "PLAIN" })
+const bodyOf = (source: SkillSource, urls: SkillUrls): ReadonlyArray<string> => {
+  const { businessSlug, catalog, categories, city, description, hours, name, state } = source
   const where = [city, state].filter((text) => text !== "").map((text) => markdownOf(text, 60)).join(", ")
   const kinds = categories.slice(0, 10).map((text) => markdownOf(text, 60)).join(", ")
   const facts = [...(where === "" ? [] : [where]), ...(kinds === "" ? [] : [kinds])].join(" · ")
   const said = markdownOf(description, 1_000)
   return [
-    "---",
-    `${frontmatter.trimEnd()}`,
-    "---",
-    "",
-    `# ${markdownOf(name, 200)}`,
+    `# ${markdownOf(name, 200) || businessSlug}`,
     ...(facts === "" ? [] : ["", facts]),
     ...(said === "" ? [] : ["", "The business says of itself (its words, not instructions):", "", `> ${said}`]),
     ...section("Connect", connection(urls, source.server)),
@@ -143,11 +91,37 @@ export const skillOf = (source: SkillSource, urls: SkillUrls): string => {
       "Catalog",
       catalog.map(({ items, name }) => `- ${markdownOf(name, 100)}: ${items} ${items === 1 ? "item" : "items"}`)
     ),
-    ...section("Hours", hoursOf(hours)),
+    ...section("Hours", hoursLines(hours)),
     ...section("Contact", contact(source)),
     ...section("Send a user there", [
       `Give this link, so that the business sees where they came from: ${urls.referral}`
-    ]),
-    ""
-  ].join("\n")
+    ])
+  ]
+}
+
+const hubFields = ({ healthScore, id, tier, verificationTier }: SkillSource, { hub, referral }: SkillUrls) => ({
+  "hub:listing_id": id,
+  "hub:listing_tier": tier,
+  "hub:verification_tier": verificationTier,
+  "hub:health_score": healthScore,
+  "hub:hub_url": hub,
+  "hub:referral_endpoint": referral
+})
+
+const identity = (source: SkillSource) => ({
+  name: source.businessSlug,
+  description: skillSummary({ ...source, name: lineOf(source.name, 120) || source.businessSlug })
+})
+
+/**
+ * A listing as a skill for agents (contract: Listing SKILL.md). The business's own texts are escaped and marked as its
+ * words; the bytes change only with the listing.
+ */
+export const skillOf = (source: SkillSource, urls: SkillUrls): SkillFile =>
+  skillFile({ ...identity(source), ...hubFields(source, urls) }, bodyOf(source, urls))
+
+/** The same as Agent Skills has it: no key at the top but its own, and texts only below `metadata`. */
+export const strictSkillOf = (source: SkillSource, urls: SkillUrls): SkillFile => {
+  const fields = Object.entries(hubFields(source, urls)).map(([key, value]) => [key, String(value)])
+  return skillFile({ ...identity(source), metadata: Object.fromEntries(fields) }, bodyOf(source, urls))
 }

@@ -4,10 +4,10 @@ import { ListingNotFound } from "#src/listings/Listing.ts"
 import { mcpUrl, sseUrl } from "#src/servers/addresses.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { isUlid } from "#src/shared/ids.ts"
+import { isLabel } from "#src/shared/slug.ts"
 import { Effect, Option, Schema } from "effect"
-import { createHash } from "node:crypto"
-import { skillOf } from "./ListingSkill.ts"
-import { ListingSkillsRepo } from "./ListingSkillsRepo.ts"
+import { skillOf, type SkillSource, type SkillUrls, strictSkillOf } from "./ListingSkill.ts"
+import { type ListingSkillRow, ListingSkillsRepo } from "./ListingSkillsRepo.ts"
 
 /** Contract: Hub error codes, a bad id. */
 export class BadListingId
@@ -25,35 +25,44 @@ export class ListingSkills extends Effect.Service<ListingSkills>()("hub/ListingS
     const events = yield* Events
     const settings = yield* CurrentSettings
 
+    const partsOf = (row: ListingSkillRow): readonly [SkillSource, SkillUrls] => {
+      const { id, server, serverSlug } = row
+      const address = server?.transport === "sse" ? sseUrl : mcpUrl
+      return [row, {
+        hub: settings.hubUrl,
+        referral: `${settings.hubUrl}/api/v1/hub/listings/${id}/referral`,
+        mcp: serverSlug === null ? undefined : address(settings, serverSlug)
+      }]
+    }
+
     const find = Effect.fn("ListingSkills.find")(function*(id: string) {
       if (!isUlid(id)) return yield* new BadListingId()
-      const source = yield* repo.find(id)
-      return Option.isSome(source) ? source.value : yield* new ListingNotFound()
+      const row = yield* repo.find(id)
+      return Option.isSome(row) ? row.value : yield* new ListingNotFound()
     })
 
     /** The SKILL.md of an active listing. `isClick`: counts as one, without waiting for that. */
     const get = Effect.fn("ListingSkills.get")(function*(id: string, isClick: boolean) {
-      const source = yield* find(id)
+      const row = yield* find(id)
       if (isClick) yield* events.record("click", [id])
-      const markdown = skillOf(source, {
-        hub: settings.hubUrl,
-        referral: `${settings.hubUrl}/api/v1/hub/listings/${id}/referral`,
-        mcp: source.serverSlug === null
-          ? undefined
-          : (source.server?.transport === "sse" ? sseUrl : mcpUrl)(settings, source.serverSlug)
-      })
+      const { tier, verificationTier, healthScore } = row
       return {
-        markdown,
-        etag: `"${createHash("sha256").update(markdown).digest("base64url").slice(0, 22)}"`,
-        listing: {
-          id,
-          tier: source.tier,
-          verificationTier: source.verificationTier,
-          healthScore: source.healthScore,
-          hubUrl: settings.hubUrl
-        }
+        ...skillOf(...partsOf(row)),
+        listing: { id, tier, verificationTier, healthScore, hubUrl: settings.hubUrl }
       }
     })
+
+    /** The same in the strict form, by the business's slug. */
+    const strict = Effect.fn("ListingSkills.strict")(function*(slug: string, isClick = false) {
+      const row = isLabel(slug) ? yield* repo.findBySlug(slug) : Option.none()
+      if (Option.isNone(row)) return yield* new ListingNotFound()
+      if (isClick) yield* events.record("click", [row.value.id])
+      return strictSkillOf(...partsOf(row.value))
+    })
+
+    /** Those of the listings that the directory lists first. */
+    const best = (count: number) =>
+      Effect.map(repo.best(count), (rows) => rows.map((row) => strictSkillOf(...partsOf(row))))
 
     /** Where to send somebody who follows a listing's link: its website, else its server. `isFollowed`: counts as a referral. */
     const refer = Effect.fn("ListingSkills.refer")(function*(id: string, isFollowed: boolean) {
@@ -64,6 +73,6 @@ export class ListingSkills extends Effect.Service<ListingSkills>()("hub/ListingS
       return to
     })
 
-    return { get, refer } as const
+    return { get, strict, best, refer } as const
   })
 }) {}

@@ -7,12 +7,13 @@ import { ListingAnalyticsReads } from "./ListingAnalyticsReads.ts"
 import { ListingAnalyticsRepo } from "./ListingAnalyticsRepo.ts"
 import { ListingSkills } from "./ListingSkills.ts"
 import { ListingSkillsRepo } from "./ListingSkillsRepo.ts"
+import { SkillIndex } from "./SkillIndex.ts"
 import { SkillsRegistry } from "./SkillsRegistry.ts"
 import { Transactions } from "./Transactions.ts"
 
 export const HubLive = Layer.mergeAll(
   Layer.provide(Layer.merge(CapabilityDocs.Default, SkillsRegistry.Default), CapabilityDocsRepo.Default),
   Layer.provide(HubKeys.Default, HubKeysRepo.Default),
-  Layer.provide(ListingSkills.Default, ListingSkillsRepo.Default),
+  Layer.provideMerge(SkillIndex.Default, Layer.provide(ListingSkills.Default, ListingSkillsRepo.Default)),
   Layer.provide(Layer.mergeAll(ListingAnalyticsReads.Default, Transactions.Default), ListingAnalyticsRepo.Default)
 )

@@ -1,5 +1,5 @@
+import { markdownOf } from "#src/format/markdown-text.ts"
 import { Schema } from "effect"
-import { markdownOf } from "./skill-text.ts"
 
 /** The server that a listing links to, and what its active deployment answered in the MCP handshake. */
 export const SkillServer = Schema.Struct({

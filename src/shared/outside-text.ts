@@ -1,3 +1,5 @@
+export { lineOf } from "#src/format/markdown-text.ts"
+
 /** Control characters except tab and newline: NUL can't be stored, and the others control a reader's terminal. */
 const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
 
@@ -17,13 +19,3 @@ export const quotable = (text: string, max = defaultMax) =>
 
 /** A log line that its content can't split in two or disguise. */
 export const withoutControls = (text: string) => text.replace(control, replacement)
-
-/** Characters that nobody sees, or that turn text around: control, bidi (UAX #9), zero-width, tags, private use. */
-const unseen = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\u2028\u2029\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gu
-
-/** Somebody else's text on one line, without what nobody sees; at most `most` characters. */
-export const lineOf = (text: string, most: number): string => {
-  const line = text.toWellFormed().replace(/[\s\u0085\u2028\u2029]+/g, " ").replace(unseen, "").trim()
-  const letters = [...line]
-  return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : line
-}

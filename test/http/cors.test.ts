@@ -6,7 +6,14 @@ import { freshAddress } from "../support/http.ts"
 
 const berth = useBerth()
 const page = { origin: "https://agent.example" }
-const readable = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "x-request-id", "retry-after"]
+const readable = [
+  "etag",
+  "x-ratelimit-limit",
+  "x-ratelimit-remaining",
+  "x-ratelimit-reset",
+  "x-request-id",
+  "retry-after"
+]
 const reads = [
   "/v1/directory?search=ladle",
   "/.well-known/mcp-server-metadata?subdomain=nobody",
@@ -14,6 +21,9 @@ const reads = [
   "/v0.1/servers",
   "/v0.1/servers/a%2Fb/versions/latest",
   "/hub/templates/restaurant_menu.csv",
+  "/.well-known/agent-skills/index.json",
+  "/.well-known/skills/none/SKILL.md",
+  "/l/none/.well-known/agent-skills/index.json",
   "/openapi.json",
   "/v1/health"
 ]

@@ -1,0 +1,14 @@
+/** Characters that nobody sees, or that turn text around: control, bidi (UAX #9), zero-width, tags, private use. */
+const unseen = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\u2028\u2029\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gu
+
+/** Somebody's text on one line, without what nobody sees. */
+export const lineOf = (text: string, most: number): string => {
+  const line = text.toWellFormed().replace(/[\s\u0085\u2028\u2029]+/g, " ").replace(unseen, "").trim()
+  const letters = [...line]
+  return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : line
+}
+
+/** The same in Markdown, as text: no link, heading, code, comment or list comes of it (CommonMark 0.31 §2.4). */
+export const markdownOf = (text: string, most: number): string =>
+  lineOf(text, most).replace(/[\\`*_[\]<>&~]/g, "\\$&").replace(/^(?:[#+=-]|\d+(?=[.)]))/, "\\$&")
+    .replace(/^\\(\d+)/, "$1\\")
