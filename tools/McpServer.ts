@@ -1,8 +1,8 @@
 import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { version } from "#src/config/version.ts"
+import { serveSkills, skillCapabilities } from "#src/format/skills-over-mcp.ts"
 import { CallerAddress } from "#src/shared/CallerAddress.ts"
-import { codeOf, describe, errorOf, type Failure } from "#src/shared/Failure.ts"
-import { describeOutage, reportOutage } from "#src/shared/outage.ts"
+import { type Failure } from "#src/shared/Failure.ts"
 import { type Report } from "#src/shared/progress.ts"
 import {
   CallToolRequestSchema,
@@ -20,13 +20,15 @@ import { clientTools } from "./clients.ts"
 import { deploymentTools } from "./deployments.ts"
 import { directoryTools } from "./directory.ts"
 import { environmentTools } from "./environment.ts"
+import { failureOf } from "./failures.ts"
 import { grantTools } from "./grants.ts"
-import { serveGuides } from "./guides.ts"
 import { hubTools } from "./hub.ts"
 import { importTools } from "./imports.ts"
 import { projectTools } from "./projects.ts"
+import { servePrompts } from "./prompts.ts"
 import { publishingTools } from "./publishing.ts"
 import { serverTools } from "./servers.ts"
+import { doorSkills } from "./skills.ts"
 import { type Tool, type Toolset } from "./Tool.ts"
 import { verificationTools } from "./verification.ts"
 
@@ -67,16 +69,6 @@ const failed = ({ lowerCaseCodes }: Tool) => ({ code, details, message }: Failur
   return { isError: true, content: [{ type: "text", text: JSON.stringify(body) }] }
 }
 
-const unexpected: Failure = { status: 500, code: codeOf(500), message: "Something went wrong on our side" }
-
-const failureOf = (cause: Cause.Cause<unknown>) => {
-  const error = errorOf(cause)
-  const expected = describeOutage(error) ?? describe(error)
-  return expected === undefined
-    ? Effect.as(Effect.logError("A tool failed unexpectedly", cause), unexpected)
-    : Effect.as(reportOutage(error), expected)
-}
-
 /** Every tool, with its schemas built once. `serverFor` makes an SDK server whose calls run as the given caller. */
 export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
   effect: Effect.gen(function*() {
@@ -98,6 +90,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
       ...(yield* billingTools)
     ]
     const byName = new Map(tools.map((tool) => [tool.name, tool]))
+    const skills = yield* doorSkills
     const described = new Map(tools.map((tool) => [tool, describeTool(tool)]))
     const runPromise = Runtime.runPromise(yield* Effect.runtime<never>())
 
@@ -114,7 +107,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
 
     const serverFor = (context: CallContext, selection: Selection) => {
       const server = new CheckedServer({ name: "berth", title: "Berth", version }, {
-        capabilities: { tools: {}, resources: {}, prompts: {} },
+        capabilities: { tools: {}, prompts: {}, ...skillCapabilities },
         instructions: "Berth hosts MCP servers. create_project, create_server, deploy; get_logs when something fails."
       })
       server.setRequestHandler(ListToolsRequestSchema, () => ({
@@ -133,7 +126,8 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
           )
         return runPromise(call(tool, params.arguments ?? {}, context, report), { signal })
       })
-      serveGuides(server)
+      serveSkills(server, skills)
+      servePrompts(server)
       return server
     }
 

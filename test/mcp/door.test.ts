@@ -76,7 +76,8 @@ describe.each<Way>(["Streamable HTTP", "SSE"])("over %s", (way) => {
     expect((await client.getPrompt({ name: "deploy_server", arguments: { imageUri: "x/y:1" } })).messages[0]?.content)
       .toMatchObject({ type: "text", text: expect.stringContaining("x/y:1") })
     await expect(client.getPrompt({ name: "deploy_server" })).rejects.toMatchObject({ code: -32602 })
-    await expect(client.readResource({ uri: "skill://berth/none" })).rejects.toMatchObject({ code: -32002 })
+    // SEP-2640, Error Handling, where the base protocol of 2025-11-25 has -32002.
+    await expect(client.readResource({ uri: "skill://berth/none" })).rejects.toMatchObject({ code: -32602 })
     await client.ping()
     await client.close()
   })

@@ -10,7 +10,7 @@ const bundle = join(root, "dist/ready-server.js")
 const changed = async (path: string): Promise<number> => (await stat(path).catch(() => undefined))?.mtimeMs ?? 0
 
 const newest = async (): Promise<number> => {
-  const folders = ["src/ready-server", "src/businesses", "src/shared"].map((folder) => join(root, folder))
+  const folders = ["src/ready-server", "src/format"].map((folder) => join(root, folder))
   const files = await Promise.all(
     folders.map(async (folder) => (await readdir(folder, { recursive: true })).map((name) => join(folder, name)))
   )

@@ -16,7 +16,7 @@ export const anyScope = oneOf(...mcpScopes)
 const read = oneOf("mcp:read")
 
 /**
- * Methods of the revisions up to 2026-07-28. A task's scopes are checked when it starts, and not again when its result
+ * Methods of the revisions up to 2026-07-28, and of skills (SEP-2640). A task's scopes are checked when it starts, and not again when its result
  * is fetched.
  */
 const methods: ReadonlyMap<string, Need> = new Map([
@@ -24,8 +24,9 @@ const methods: ReadonlyMap<string, Need> = new Map([
     .map((method) => [method, anyScope] as const),
   ...["tools/list", "prompts/list", "prompts/get", "completion/complete", "tasks/list", "subscriptions/listen"]
     .map((method) => [method, read] as const),
-  ...["list", "read", "templates/list", "subscribe", "unsubscribe"]
+  ...["list", "read", "templates/list", "directory/read", "subscribe", "unsubscribe"]
     .map((method) => [`resources/${method}`, read] as const),
+  ...["skills/list", "skills/get"].map((method) => [method, read] as const),
   ...["cancel", "update"].map((method) => [`tasks/${method}`, oneOf("mcp:execute", "mcp:write")] as const)
 ])
 

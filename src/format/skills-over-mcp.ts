@@ -1,0 +1,90 @@
+import { type Server } from "@modelcontextprotocol/sdk/server/index.js"
+import {
+  ErrorCode,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
+  ReadResourceRequestSchema
+} from "@modelcontextprotocol/sdk/types.js"
+import { z } from "zod"
+import { type SkillFile } from "./skill-file.ts"
+
+/** A skill and the URI of its SKILL.md, whose last part before the file is the skill's name. */
+export interface ServedSkill {
+  readonly uri: string
+  readonly file: SkillFile
+}
+
+/** The skills of a server (SEP-2640). */
+export interface ServedSkills {
+  /** What skills/list tells; a server may leave out what skills/get finds. */
+  readonly list: () => Promise<ReadonlyArray<ServedSkill>>
+  /** `isRead`: its text is wanted, not its description. */
+  readonly find: (uri: string, isRead: boolean) => Promise<SkillFile | undefined>
+  /** What resources/list tells. */
+  readonly resources: () => ReadonlyArray<ServedSkill>
+  readonly templates: ReadonlyArray<
+    { readonly uriTemplate: string; readonly name: string; readonly description: string }
+  >
+}
+
+/** SEP-2640, Capability Negotiation: a server that has skills has resources. */
+export const skillCapabilities = {
+  resources: {},
+  extensions: { "io.modelcontextprotocol/skills": {} }
+} as const
+
+const mimeType = "text/markdown"
+
+/** SEP-2549: how long an answer may be kept, and that it is the same for every caller. */
+const caching = { ttlMs: 60_000, cacheScope: "public" } as const
+
+/** Not the SDK's McpError: it puts "MCP error -32602:" before the message, and clients do so again. */
+const invalid = (message: string) => Object.assign(new Error(message), { code: ErrorCode.InvalidParams })
+
+const params = z.looseObject({ uri: z.unknown(), cursor: z.unknown() }).partial().optional()
+const ListSkills = z.object({ method: z.literal("skills/list"), params })
+const GetSkill = z.object({ method: z.literal("skills/get"), params })
+
+const entryOf = ({ file: { digest, frontmatter, size }, uri }: ServedSkill) => ({
+  uri,
+  frontmatter,
+  resources: [{ uri, digest, size }]
+})
+
+const quoted = (uri: string) => JSON.stringify(uri.length > 200 ? `${uri.slice(0, 200).toWellFormed()}…` : uri)
+
+/** Answers the methods of SEP-2640, and those of resources, with the same skills. */
+export const serveSkills = (server: Server, { find, list, resources, templates }: ServedSkills) => {
+  const found = async (uri: string, isRead: boolean) => {
+    const file = await find(uri, isRead)
+    // SEP-2640, Error Handling, for skills/get and for resources/read alike.
+    if (file === undefined) throw invalid(`There is no skill at ${quoted(uri)}; skills/list names those that are here`)
+    return file
+  }
+
+  server.setRequestHandler(ListSkills, async ({ params }) => {
+    if (params?.cursor !== undefined) throw invalid("params.cursor: the list has one page; leave the cursor out")
+    return { resultType: "complete", skills: (await list()).map(entryOf), ...caching }
+  })
+  server.setRequestHandler(GetSkill, async ({ params }) => {
+    const uri = params?.uri
+    if (typeof uri !== "string") throw invalid("params.uri must be the URI of a SKILL.md")
+    return { resultType: "complete", skill: entryOf({ uri, file: await found(uri, false) }), ...caching }
+  })
+
+  server.setRequestHandler(ListResourcesRequestSchema, () => ({
+    resources: resources().map(({ file: { frontmatter, size }, uri }) => ({
+      uri,
+      name: frontmatter.name,
+      description: frontmatter.description,
+      mimeType,
+      size
+    }))
+  }))
+  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
+    resourceTemplates: templates.map((template) => ({ ...template, mimeType }))
+  }))
+  server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => ({
+    contents: [{ uri, mimeType, text: (await found(uri, true)).text }]
+  }))
+}
