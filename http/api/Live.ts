@@ -10,6 +10,7 @@ import { CatalogHandlers } from "./catalog/Handlers.ts"
 import { ClientsHandlers } from "./clients/Handlers.ts"
 import { DeploymentsHandlers } from "./deployments/Handlers.ts"
 import { DirectoryHandlers } from "./directory/Handlers.ts"
+import { ServerCardRoutes } from "./discovery/cards.ts"
 import { EnvironmentHandlers } from "./environment/Handlers.ts"
 import { GrantsHandlers } from "./grants/Handlers.ts"
 import { HealthHandlers } from "./health/Handlers.ts"
@@ -68,6 +69,7 @@ export const ApiRawRoutes = Layer.mergeAll(
   OAuthRoutes,
   RegisterRoute,
   SelfConfigRoute,
+  ServerCardRoutes,
   SkillsRoutes,
   TemplatesRoutes
 )

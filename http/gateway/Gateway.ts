@@ -1,4 +1,5 @@
 import { CurrentSettings } from "#src/config/Settings.ts"
+import { ServerCards } from "#src/directory/ServerCards.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
 import { plans } from "#src/plans/Plan.ts"
 import { addressingOf, rewriteEndpoint } from "#src/routing/addressing.ts"
@@ -9,7 +10,7 @@ import { messageOf } from "#src/shared/message-of.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
 import { monthOf } from "#src/usage/month.ts"
 import { RequestMetering } from "#src/usage/RequestMetering.ts"
-import { Effect, Runtime } from "effect"
+import { Effect, Option, Runtime } from "effect"
 import { type IncomingMessage, type ServerResponse } from "node:http"
 import { type Answer, answer, failure } from "./answer.ts"
 import { authorizer } from "./authorize.ts"
@@ -23,6 +24,7 @@ import { type Match, matcher } from "./match.ts"
 import { observer } from "./observe.ts"
 import { needsInspection, permitter, type Verdict as Permission } from "./permit.ts"
 import { challenge, resourceMetadata, scopeChallenge } from "./resource-metadata.ts"
+import { asksForCard, cardAnswer } from "./server-card.ts"
 import { makeToolMarks } from "./tool-marks.ts"
 
 export interface Gateway {
@@ -78,6 +80,7 @@ export const makeGateway = Effect.gen(function*() {
   const settings = yield* CurrentSettings
   const routes = yield* Routes
   const metering = yield* RequestMetering
+  const cards = yield* ServerCards
   const runtime = yield* Effect.runtime()
   const limited = anonymousLimit(settings, yield* RateLimit)
   const authorize = authorizer(yield* AccessTokens, runtime)
@@ -172,6 +175,10 @@ export const makeGateway = Effect.gen(function*() {
     const route = slug === undefined ? undefined : routes.peek(slug) ?? await routes.find(slug)
     if (route === undefined) return respond(req, res, noSuchServer)
     if (kind === "metadata") return respond(req, res, metadataAnswer(req, resourceMetadata(settings, route, target)))
+    if (asksForCard(req, target)) {
+      const card = await Runtime.runPromise(runtime)(cards.ofServer(route.slug))
+      if (Option.isSome(card)) return respond(req, res, cardAnswer(req, card.value))
+    }
 
     const pending = authorize(req, route)
     const verdict = pending instanceof Promise ? await pending : pending

@@ -9,8 +9,8 @@ import { type Answer, failure } from "./answer.ts"
 /** Guessed names and broken requests. */
 const isGuess = ({ status }: Answer) => [400, 404, 405].includes(status)
 
-/** Responses on a client's way to a token: the 401, and the document that it names. */
-const isDiscovery = ({ status }: Answer) => status === 401 || status === 200
+/** Responses on a client's way to a token: the 401, the document that it names, and a server's card. */
+const isDiscovery = ({ status }: Answer) => [200, 304, 401].includes(status)
 
 /**
  * Rate limit by address for responses of the gateway itself: guesses at the free rate, like any request without

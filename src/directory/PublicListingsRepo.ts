@@ -56,6 +56,11 @@ export class PublicListingsRepo extends Effect.Service<PublicListingsRepo>()("di
             LEFT JOIN servers s ON s.id = b.server_id WHERE l.id = ${id} AND l.status = 'active'`
       ),
       ofServer: maybe(Served)((slug: string) => sql`${served} WHERE s.slug = ${slug}`),
+      /** Deployed servers of the listings that the directory lists first. */
+      best: many(Served)((count: number) =>
+        sql`${served} JOIN directory_entries e ON e.listing_id = l.id
+            WHERE d.version IS NOT NULL ORDER BY e.rank, e.number LIMIT ${count}`
+      ),
       registry: many(Served)(({ after, begin, count, part, updatedSince, version }: RegistryPage) =>
         sql`${served} WHERE ${
           sql.and([

@@ -83,12 +83,16 @@ export class Subregistry extends Effect.Service<Subregistry>()("directory/Subreg
       return { servers, metadata: { count: servers.length, ...next } }
     })
 
+    /** Of a server that was deployed. */
+    const ofServer = Effect.fn("Subregistry.ofServer")(function*(slug: string) {
+      const row = yield* repo.ofServer(slug)
+      return Option.map(Option.filter(row, ({ version }) => version !== null), view)
+    })
+
     const find = Effect.fn("Subregistry.find")(function*(name: string) {
       const slug = name.startsWith(`${namespace}/`) ? name.slice(namespace.length + 1) : ""
-      const row = isLabel(slug) ? yield* repo.ofServer(slug) : Option.none()
-      return Option.isNone(row) || row.value.version === null
-        ? yield* new UnknownRegistryServer()
-        : view(row.value)
+      const entry = isLabel(slug) ? yield* ofServer(slug) : Option.none()
+      return Option.isNone(entry) ? yield* new UnknownRegistryServer() : entry.value
     })
 
     /** Only the active version is listed. */
@@ -99,6 +103,6 @@ export class Subregistry extends Effect.Service<Subregistry>()("directory/Subreg
       return version === "latest" || version === entry.server.version ? entry : yield* new UnknownRegistryServer()
     })
 
-    return { list, versions, version } as const
+    return { list, versions, version, ofServer } as const
   })
 }) {}

@@ -30,5 +30,9 @@ export const sseUrl = (settings: Settings, slug: string) => `${publicUrl(setting
 /** URL of a hosted server's protected-resource metadata (RFC 9728 §3.1). */
 export const protectedResourceUrl = (settings: Settings, slug: string) => documentUrl(publicUrl(settings, slug))
 
+/** `com.example` for example.com. An IPv6 address has colons, which names can't contain. */
+export const reversedDomain = (host: string) =>
+  host.replace(/^\[|\]$/g, "").replaceAll(":", "-").split(".").reverse().join(".")
+
 /** Names in the registry begin with a reversed domain: `domain.mcp/slug` for slug.mcp.domain. */
-export const registryNamespace = ({ mcpDomain }: Settings) => hostName(mcpDomain).split(".").reverse().join(".")
+export const registryNamespace = ({ mcpDomain }: Settings) => reversedDomain(hostName(mcpDomain))

@@ -7,6 +7,7 @@
 import { authorizer } from "#http/gateway/authorize.ts"
 import { makeGateway } from "#http/gateway/Gateway.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
+import { ServerCards } from "#src/directory/ServerCards.ts"
 import { Jobs } from "#src/jobs/Jobs.ts"
 import { JobsRepo } from "#src/jobs/JobsRepo.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
@@ -284,7 +285,13 @@ const compare = Effect.gen(function*() {
 if (process.argv[2] === "machine") await machine()
 else if (process.argv[2] === "load") await load()
 else {
+  const cards = ServerCards.make({
+    own: {} as ServerCards["own"],
+    ofServer: () => Effect.succeedNone,
+    catalog: Effect.die("not asked for")
+  })
   const services = Layer.mergeAll(
+    Layer.succeed(ServerCards, cards),
     AccessTokens.Default.pipe(Layer.provide(keys)),
     RequestMetering.Default.pipe(Layer.provide([repo, jobs])),
     RateLimit.Default

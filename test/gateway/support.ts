@@ -1,5 +1,8 @@
 import { makeGateway } from "#http/gateway/Gateway.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
+import { PublicListingsRepo } from "#src/directory/PublicListingsRepo.ts"
+import { ServerCards } from "#src/directory/ServerCards.ts"
+import { Subregistry } from "#src/directory/Subregistry.ts"
 import { JobsLive } from "#src/jobs/Live.ts"
 import { type MachineAddress, Machines } from "#src/machines/Machines.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
@@ -59,8 +62,14 @@ export const tokensTest = AccessTokens.Default.pipe(
 )
 
 /** Everything below the data path, on a database of its own. */
+/** The cards of listed servers, without the rest of the directory. */
+export const cardsTest = ServerCards.Default.pipe(
+  Layer.provide(Subregistry.Default),
+  Layer.provide(PublicListingsRepo.Default)
+)
+
 export const gatewayServices = (variables: Readonly<Record<string, string>> = {}) =>
-  Layer.mergeAll(Routes.Default, RequestMetering.Default, tokensTest, RateLimit.Default).pipe(
+  Layer.mergeAll(Routes.Default, RequestMetering.Default, tokensTest, RateLimit.Default, cardsTest).pipe(
     Layer.provide([RoutesRepo.Default, UsageRepo.Default, machines]),
     Layer.provideMerge(FakeMachines.Default),
     Layer.provideMerge(JobsLive),
