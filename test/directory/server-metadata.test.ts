@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, it } from "vitest"
 import { failure } from "../contract/shapes.ts"
-import { type Account, type Server } from "../support/account.ts"
+import { type Account } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
-import { type Business, businesses, newBusiness } from "../support/business.ts"
 import { callTool, connectMcp, textOf } from "../support/mcp.ts"
-import { runSql } from "../support/sql.ts"
+import { served as servedBy, withDeployment } from "../support/served.ts"
 
 const berth = useBerth({ variables: { MCP_DOMAIN: "mcp.example.com" } })
 let owner: Account
@@ -13,27 +12,11 @@ beforeAll(async () => {
   owner = await berth.signUp("enterprise")
 })
 
-/** A listed business with a server. */
-const served = async (slug: string, fields: Readonly<Record<string, unknown>> = {}) => {
-  const project = await owner.project()
-  const server = await owner.server(project.id, { slug })
-  const business = await newBusiness(owner, { projectId: project.id, name: `Named ${slug}`, ...fields })
-  await owner.patch(`${businesses}/${business.id}`, { serverId: server.id })
-  await owner.patch(`/v1/directory/${business.listingId}`, { visible: true })
-  return { business, server } satisfies { business: Business; server: Server }
-}
-/** The same, with a deployment that serves. */
+const served = (...args: [slug: string, fields?: Readonly<Record<string, unknown>>]) => servedBy(owner, ...args)
+/** With a deployment that serves. */
 const deployed = async (...args: Parameters<typeof served>) => {
   const made = await served(...args)
-  const { id } = made.server
-  const deploymentId = `dep_${id.slice(4)}`
-  await runSql(
-    berth.databaseUrl,
-    `INSERT INTO deployments (id, server_id, version, type, status, active, image_uri)
-     VALUES ($1, $2, 3, 'deploy', 'running', true, 'oci:/nowhere')`,
-    [deploymentId, id]
-  )
-  await runSql(berth.databaseUrl, "UPDATE servers SET active_deployment_id = $1 WHERE id = $2", [deploymentId, id])
+  await withDeployment(berth, made)
   return made
 }
 const metadata = (subdomain: string) => berth.request("GET", `/.well-known/mcp-server-metadata?subdomain=${subdomain}`)
