@@ -10,5 +10,8 @@ export const lineOf = (text: string, most: number): string => {
 
 /** The same in Markdown, as text: no link, heading, code, comment or list comes of it (CommonMark 0.31 §2.4). */
 export const markdownOf = (text: string, most: number): string =>
-  lineOf(text, most).replace(/[\\`*_[\]<>&~]/g, "\\$&").replace(/^(?:[#+=-]|\d+(?=[.)]))/, "\\$&")
+  lineOf(text, most).replace(/[\\`*_[\]<>&~]/g, "\\$&").replace(
+    /^(?:#+(?=\s|$)|[+-](?=[\s+-]|$)|=|\d+(?=[.)]))/,
+    "\\$&"
+  )
     .replace(/^\\(\d+)/, "$1\\")

@@ -53,7 +53,7 @@ describe("a listing's SKILL.md", () => {
     expect(text).toContain("> Soups and stews.")
     expect(text).toMatch(new RegExp(`MCP server \\(Streamable HTTP\\): http://\\S*${slug}\\S*/mcp\\n`))
     expect(text).toContain("- Monday: closed\n- Tuesday: 09:00 to 17:00\n")
-    expect(text).toContain("- Phone: \\+1 303 555 0100\n- Website: https://copper.example\n")
+    expect(text).toContain("- Phone: +1 303 555 0100\n- Website: https://copper.example\n")
   })
 
   row("listing SKILL.md: frontmatter of hub: keys", async () => {

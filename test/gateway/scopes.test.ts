@@ -14,7 +14,16 @@ const missing = (
 const message = (method: string, params?: unknown) => ({ jsonrpc: "2.0", id: 1, method, params })
 const toolCall = (name: unknown) => message("tools/call", { name, arguments: {} })
 
-const reads = ["tools/list", "resources/list", "resources/read", "resources/templates/list", "prompts/get"]
+const reads = [
+  "tools/list",
+  "resources/list",
+  "resources/read",
+  "resources/templates/list",
+  "prompts/get",
+  "skills/list",
+  "skills/get",
+  "resources/directory/read"
+]
 
 describe("scopes and what a message does", () => {
   it("mcp:read lists and reads, and calls nothing", () => {
