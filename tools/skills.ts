@@ -19,11 +19,11 @@ export const doorSkills = Effect.gen(function*() {
   const runPromise = Runtime.runPromise(yield* Effect.runtime<never>())
   /** What went wrong inside stays inside. */
   const run = async <A>(effect: Effect.Effect<A>) => {
-    const told = Effect.catchAllCause(
-      effect,
-      (cause) => Effect.flatMap(failureOf(cause), ({ message }) => Effect.fail(new Error(message)))
+    const told = effect.pipe(
+      Effect.map(Either.right),
+      Effect.catchAllCause((cause) => Effect.map(failureOf(cause), ({ message }) => Either.left(message)))
     )
-    return Either.getOrThrowWith(await runPromise(Effect.either(told)), (error) => error)
+    return Either.getOrThrowWith(await runPromise(told), (message) => new Error(message))
   }
 
   return {

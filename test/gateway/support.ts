@@ -63,7 +63,7 @@ export const tokensTest = AccessTokens.Default.pipe(
 
 /** Everything below the data path, on a database of its own. */
 /** The cards of listed servers, without the rest of the directory. */
-export const cardsTest = ServerCards.Default.pipe(
+const cardsTest = ServerCards.Default.pipe(
   Layer.provide(Subregistry.Default),
   Layer.provide(PublicListingsRepo.Default)
 )

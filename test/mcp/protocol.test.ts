@@ -114,6 +114,9 @@ describe("a request whose parameters do not fit its method", () => {
       "initialize",
       "ping",
       "resources/read",
+      "resources/templates/list",
+      "skills/list",
+      "skills/get",
       "prompts/get",
       "x"
     )
