@@ -59,6 +59,23 @@ describe("while the database is away", () => {
     }
   })
 
+  it("agents are told that indexes and catalogs are away, and read what is not in the database", async () => {
+    for (
+      const [path, status] of [
+        ["/.well-known/agent-skills/index.json", 503],
+        ["/l/copper-ladle/.well-known/skills/index.json", 503],
+        ["/.well-known/ai-catalog.json", 503],
+        ["/s/copper-ladle/mcp/server-card", 503],
+        ["/.well-known/agent-skills/keep-a-catalog/SKILL.md", 200],
+        ["/mcp/server-card", 200]
+      ] as const
+    ) {
+      const answer = await berth.request("GET", path)
+      expect(answer.status, path).toBe(status)
+      expect(answer.headers.get("access-control-allow-origin"), path).toBe("*")
+    }
+  })
+
   it("logging in and signing up are 503, not wrong credentials", async () => {
     for (const path of ["/v1/auth/login", "/v1/auth/signup"]) {
       const answer = await berth.request("POST", path, { body: { email: owner.email, password: owner.password } })
