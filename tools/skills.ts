@@ -1,7 +1,6 @@
 import { type ServedSkills } from "#src/format/skills-over-mcp.ts"
 import { ListingSkills } from "#src/hub/ListingSkills.ts"
 import { platformSkills } from "#src/hub/platform-skills.ts"
-import { mostListings } from "#src/hub/SkillIndex.ts"
 import { Effect, Either, Runtime } from "effect"
 import { failureOf } from "./failures.ts"
 
@@ -28,7 +27,7 @@ export const doorSkills = Effect.gen(function*() {
 
   return {
     list: () =>
-      run(Effect.map(listings.best(mostListings), (best) => [
+      run(Effect.map(listings.best, (best) => [
         ...own,
         ...best.map((file) => ({ uri: listingUri(file.frontmatter.name), file }))
       ])),

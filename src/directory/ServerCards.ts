@@ -2,6 +2,7 @@ import { CurrentSettings } from "#src/config/Settings.ts"
 import { version } from "#src/config/version.ts"
 import { mcpUrl, reversedDomain } from "#src/servers/addresses.ts"
 import { hostName } from "#src/servers/locate.ts"
+import { keptFor } from "#src/shared/kept-for.ts"
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js"
 import { Effect, Option } from "effect"
 import { PublicListingsRepo } from "./PublicListingsRepo.ts"
@@ -52,14 +53,14 @@ export class ServerCards extends Effect.Service<ServerCards>()("directory/Server
     const ofServer = (slug: string) => Effect.map(registry.ofServer(slug), Option.map(cardOf))
 
     /** AI Catalog 1.0: our own endpoint, then the servers of the listings that the directory lists first. */
-    const catalog = Effect.map(repo.best(mostServers), (rows) => ({
+    const catalog = yield* keptFor("5 seconds")(Effect.map(repo.best(mostServers), (rows) => ({
       specVersion: "1.0",
       host: { displayName: "Berth", identifier: host, documentationUrl: `${baseUrl}/docs` },
       entries: [
         described(`${baseUrl}/mcp`, host, "berth"),
         ...rows.map(({ serverSlug }) => described(mcpUrl(settings, serverSlug), hostName(mcpDomain), serverSlug))
       ]
-    }))
+    })))
 
     return { own, ofServer, catalog } as const
   })

@@ -4,10 +4,14 @@ import { ListingNotFound } from "#src/listings/Listing.ts"
 import { mcpUrl, sseUrl } from "#src/servers/addresses.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { isUlid } from "#src/shared/ids.ts"
+import { keptFor } from "#src/shared/kept-for.ts"
 import { isLabel } from "#src/shared/slug.ts"
 import { Effect, Option, Schema } from "effect"
 import { skillOf, type SkillSource, type SkillUrls, strictSkillOf } from "./ListingSkill.ts"
 import { type ListingSkillRow, ListingSkillsRepo } from "./ListingSkillsRepo.ts"
+
+/** Clients fetch each file that an index names, to list them too: the index of all names so many listings. */
+const mostListings = 50
 
 /** Contract: Hub error codes, a bad id. */
 export class BadListingId
@@ -60,9 +64,10 @@ export class ListingSkills extends Effect.Service<ListingSkills>()("hub/ListingS
       return strictSkillOf(...partsOf(row.value))
     })
 
-    /** Those of the listings that the directory lists first. */
-    const best = (count: number) =>
-      Effect.map(repo.best(count), (rows) => rows.map((row) => strictSkillOf(...partsOf(row))))
+    /** Those of the listings that the directory lists first. To count 50 catalogs takes the database a while. */
+    const best = yield* keptFor("5 seconds")(
+      Effect.map(repo.best(mostListings), (rows) => rows.map((row) => strictSkillOf(...partsOf(row))))
+    )
 
     /** Where to send somebody who follows a listing's link: its website, else its server. `isFollowed`: counts as a referral. */
     const refer = Effect.fn("ListingSkills.refer")(function*(id: string, isFollowed: boolean) {

@@ -5,9 +5,6 @@ import { Effect, Schema } from "effect"
 import { ListingSkills } from "./ListingSkills.ts"
 import { platformSkills } from "./platform-skills.ts"
 
-/** Clients fetch each file that an index names, to list them too: the index of all names so many listings. */
-export const mostListings = 50
-
 /** Agent Skills discovery has had two forms, below two paths; clients know one or the other. */
 export const skillFolders = ["agent-skills", "skills"] as const
 export type SkillFolder = typeof skillFolders[number]
@@ -44,7 +41,7 @@ export class SkillIndex extends Effect.Service<SkillIndex>()("hub/SkillIndex", {
     const own = new Map(platformSkills.map((file) => [file.frontmatter.name, file]))
 
     /** The platform's own skills and the best listings. A listing of the name of one of ours has its own index only. */
-    const all = Effect.map(listings.best(mostListings), (best) => [
+    const all = Effect.map(listings.best, (best) => [
       ...platformSkills,
       ...best.filter(({ frontmatter }) => !own.has(frontmatter.name))
     ])

@@ -45,7 +45,11 @@ const own = readdirSync("skills").sort()
 const folders = ["agent-skills", "skills"] as const
 const indexPath = (folder: string, slug?: string) =>
   `${slug === undefined ? "" : `/l/${slug}`}/.well-known/${folder}/index.json`
-const read = async (folder: string, slug?: string) => (await berth.request<Index>("GET", indexPath(folder, slug))).body
+/** The root's index is kept for 5 seconds. */
+const read = async (folder: string, slug?: string) => {
+  berth.advance(5_000)
+  return (await berth.request<Index>("GET", indexPath(folder, slug))).body
+}
 const names = ({ skills }: Index) => skills.map(({ name }) => name)
 
 /** What a client of each version of the discovery requires. */

@@ -37,8 +37,11 @@ const cacheable = {
 const Listed = z.strictObject({ ...cacheable, skills: z.array(Skill) })
 const Got = z.strictObject({ ...cacheable, skill: Skill })
 
-const list = (client: Client, params?: object) =>
-  client.request({ method: "skills/list", ...(params === undefined ? {} : { params }) } as never, Listed)
+/** The list is kept for 5 seconds. */
+const list = (client: Client, params?: object) => {
+  berth.advance(5_000)
+  return client.request({ method: "skills/list", ...(params === undefined ? {} : { params }) } as never, Listed)
+}
 const get = (client: Client, uri: unknown) => client.request({ method: "skills/get", params: { uri } } as never, Got)
 
 /** Reads a skill as a host has to: bytes, digest and frontmatter must be those of its entry. */
