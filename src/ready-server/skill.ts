@@ -1,9 +1,9 @@
 import { markdownOf } from "#src/format/markdown-text.ts"
-import { readyTools } from "#src/format/ready-tools.ts"
 import { type ReadyConfig } from "#src/format/ReadyConfig.ts"
 import { isSkillName, type SkillFile, skillFile } from "#src/format/skill-file.ts"
 import { skillSummary } from "#src/format/skill-summary.ts"
 import { type ServedSkill } from "#src/format/skills-over-mcp.ts"
+import { readyTools } from "./ready-tools.ts"
 
 /** The business's name as the name of a skill; one in another script has none that is allowed. */
 const nameOf = (name: string) => {

@@ -53,8 +53,13 @@ const source: fc.Arbitrary<SkillSource> = fc.record({
   zip: text,
   hours,
   catalog: fc.array(fc.record({ name: text, items: fc.nat() }), { maxLength: 40 }),
-  serverTools: fc.constantFrom([], [{ name: "get_hours", use: "when it is open" }]),
-  tools: fc.array(fc.record({ name: text, description: text }), { maxLength: 40 })
+  tools: fc.array(fc.record({ name: text, description: text }), { maxLength: 40 }),
+  server: fc.option(fc.record({
+    authMode: fc.constantFrom("service_managed", "byoa"),
+    access: fc.constantFrom("public", "owner", "list"),
+    transport: fc.constantFrom(null, "streamable-http", "sse"),
+    tools: fc.array(fc.record({ name: text, description: text }), { maxLength: 80 })
+  }))
 })
 const urls = {
   hub: "https://hub---x.example",

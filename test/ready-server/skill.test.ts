@@ -1,5 +1,5 @@
-import { readyTools } from "#src/format/ready-tools.ts"
 import { decodeReadyConfig } from "#src/format/ReadyConfig.ts"
+import { readyTools } from "#src/ready-server/ready-tools.ts"
 import { servedSkill } from "#src/ready-server/skill.ts"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"

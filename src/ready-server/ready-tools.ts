@@ -1,19 +1,19 @@
-import { type FeatureFlags } from "./ReadyConfig.ts"
+import { type FeatureFlags } from "#src/format/ReadyConfig.ts"
 
-/** What decides which tools a ready-made server has. */
+/** What decides which tools the server has. */
 export interface ReadyToolsSource {
   readonly featureFlags: typeof FeatureFlags.Type
   /** Whether there has ever been a catalog. */
   readonly isPublished: boolean
 }
 
-/** A tool of the ready-made server, and what an agent calls it for. */
+/** A tool, and what an agent calls it for. */
 export interface ReadyTool {
   readonly name: string
   readonly use: string
 }
 
-/** The tools of the ready-made server, in its order: for whoever describes it from outside. */
+/** The tools of this server in their order, for its skill. */
 export const readyTools = ({ featureFlags: flags, isPublished }: ReadyToolsSource): ReadonlyArray<ReadyTool> => [
   { name: "get_business", use: "who the business is, where it is and how to reach it; call it first" },
   { name: "get_hours", use: "when it is open, and whether it is at a given time" },
