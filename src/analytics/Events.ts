@@ -5,6 +5,8 @@ import { EventsRepo } from "./EventsRepo.ts"
 /** What happens to listings. */
 export type EventKind = "view" | "search_impression" | "click" | "referral_click" | "transaction"
 
+const dayOf = (millis: number) => new Date(millis).toISOString().slice(0, 10)
+
 /** About 10 MB in memory. */
 const capacity = 50_000
 const batch = 5_000
@@ -27,12 +29,16 @@ export class Events extends Effect.Service<Events>()("analytics/Events", {
     /** Counts one event of the kind for each listing. */
     const record = (kind: EventKind, listingIds: ReadonlyArray<string>) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
-        const day = new Date(now).toISOString().slice(0, 10)
+        const day = dayOf(now)
         for (const listingId of listingIds) {
           add(`${listingId} ${day} ${kind}`, () => ({ listingId, day, kind, n: 0 }), "n")
         }
       })
 
-    return { record, flush, forget: repo.forget, waiting: size } as const
+    /** Counts one at once, for a transaction of the caller's; fails as a statement does. */
+    const commit = (kind: EventKind, listingId: string) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => repo.add([{ listingId, day: dayOf(now), kind, n: 1 }]))
+
+    return { record, commit, flush, forget: repo.forget, waiting: size } as const
   })
 }) {}

@@ -24,6 +24,8 @@ export class BlobStore extends Context.Tag("blobs/BlobStore")<BlobStore, {
   /** Removing what is not there is not an error. */
   readonly remove: (key: string) => Stored<void>
   readonly list: Stored<ReadonlyArray<string>>
+  /** Removes what writes that a crash cut off left behind. */
+  readonly tidy: Stored<void>
 }>() {}
 
 const keyPattern = /^[a-z0-9-]{1,40}\/[A-Za-z0-9][A-Za-z0-9._-]{0,79}$/

@@ -1,11 +1,19 @@
 import { Effect, Option } from "effect"
 import { randomBytes } from "node:crypto"
-import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises"
+import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { type BlobStore, isBlobKey } from "./BlobStore.ts"
 import { storing } from "./storing.ts"
 
 const missing = (error: NodeJS.ErrnoException) => error.code === "ENOENT" ? undefined : Promise.reject(error)
+
+/** No write takes so long. */
+const abandonedMillis = 3_600_000
+
+const removeAbandoned = async (path: string) => {
+  const found = await stat(path).catch(missing)
+  if (found !== undefined && found.mtimeMs < Date.now() - abandonedMillis) await rm(path, { force: true })
+}
 
 const flushFolder = async (path: string) => {
   const folder = await open(path)
@@ -40,18 +48,24 @@ export const fileBlobs = (root: string): typeof BlobStore.Service => {
     return join(root, key)
   }
   const namesIn = async (folder: string) => await readdir(folder, { withFileTypes: true }).catch(missing) ?? []
+  const folders = async () => (await namesIn(root)).filter((entry) => entry.isDirectory()).map(({ name }) => name)
   return {
     put: (key, bytes) => storing("write a file", () => write(path(key), bytes)),
     get: (key) => Effect.map(storing("read a file", () => readFile(path(key)).catch(missing)), Option.fromNullable),
     remove: (key) => storing("remove a file", () => rm(path(key), { force: true })),
     list: storing("list files", async () => {
-      const folders = (await namesIn(root)).filter((entry) => entry.isDirectory()).map(({ name }) => name)
       const keys = await Promise.all(
-        folders.map(async (folder) =>
+        (await folders()).map(async (folder) =>
           (await namesIn(join(root, folder))).filter((entry) => entry.isFile()).map(({ name }) => `${folder}/${name}`)
         )
       )
       return keys.flat().filter(isBlobKey).sort()
+    }),
+    tidy: storing("remove what a crash left", async () => {
+      for (const folder of await folders()) {
+        const parts = (await namesIn(join(root, folder))).filter(({ name }) => /^\..*\.part$/.test(name))
+        for (const { name } of parts) await removeAbandoned(join(root, folder, name))
+      }
     })
   }
 }

@@ -1,10 +1,20 @@
 import { type S3Settings } from "#src/config/Settings.ts"
 import { Effect, Option, Predicate, Redacted } from "effect"
-import { type BlobStore, isBlobKey } from "./BlobStore.ts"
+import { type BlobStore, isBlobKey, StorageUnavailable } from "./BlobStore.ts"
 import { storing } from "./storing.ts"
 
 const isMissing = (error: unknown) =>
   Predicate.hasProperty(error, "name") && (error.name === "NoSuchKey" || error.name === "NotFound")
+
+/** One document, with every retry: the library's own limits don't cover a body that stops coming. */
+const bounded = <A>(what: string, operation: (signal: AbortSignal) => Promise<A>) =>
+  storing(what, operation).pipe(
+    Effect.timeoutTo({ duration: "15 seconds", onSuccess: Effect.succeed, onTimeout: () => silent(what) }),
+    Effect.flatten
+  )
+
+const silent = (what: string) =>
+  Effect.zipRight(Effect.logError(`Stored documents: can't ${what} within 15 seconds`), new StorageUnavailable())
 
 /** The library is loaded only where a bucket is set: it takes a third of a second. */
 const connect = ({ bucket: Bucket, credentials, endpoint, prefix, region }: S3Settings) =>
@@ -50,18 +60,20 @@ const connect = ({ bucket: Bucket, credentials, endpoint, prefix, region }: S3Se
 
     const store: typeof BlobStore.Service = {
       put: (key, Body) =>
-        storing(`write to the bucket ${Bucket}`, (abortSignal) =>
+        bounded(`write to the bucket ${Bucket}`, (abortSignal) =>
           client.send(new s3.PutObjectCommand({ ...at(key), Body, ContentLength: Body.length }), { abortSignal })),
       get: (key) =>
         Effect.map(
-          storing(`read from the bucket ${Bucket}`, (signal) =>
+          bounded(`read from the bucket ${Bucket}`, (signal) =>
             get(key, signal)),
           Option.fromNullable
         ),
       remove: (key) =>
-        storing(`remove from the bucket ${Bucket}`, (abortSignal) =>
+        bounded(`remove from the bucket ${Bucket}`, (abortSignal) =>
           client.send(new s3.DeleteObjectCommand(at(key)), { abortSignal })),
-      list: storing(`list the bucket ${Bucket}`, list)
+      list: storing(`list the bucket ${Bucket}`, list),
+      // What is put appears whole or not at all.
+      tidy: Effect.void
     }
     return { client, store }
   })

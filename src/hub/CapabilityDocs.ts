@@ -72,7 +72,7 @@ export class CapabilityDocs extends Effect.Service<CapabilityDocs>()("hub/Capabi
         Effect.zipRight(repo.addBlob({ key, accountId, bytes: bytes.length })),
         transactionally(sql)
       )
-      yield* blobs.put(key, bytes)
+      yield* Effect.onError(blobs.put(key, bytes), () => repo.uncount(key))
       return key
     })
 
@@ -124,6 +124,7 @@ export class CapabilityDocs extends Effect.Service<CapabilityDocs>()("hub/Capabi
 
     /** Removes bytes that no document has named for an hour: of replaced and deleted ones, and of uploads cut off. */
     const sweep = Effect.gen(function*() {
+      yield* blobs.tidy
       yield* repo.markOrphans
       for (;;) {
         const keys = yield* repo.orphans(graceMinutes, sweepBatch)

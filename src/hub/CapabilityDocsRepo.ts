@@ -40,6 +40,8 @@ export class CapabilityDocsRepo extends Effect.Service<CapabilityDocsRepo>()("hu
       /** Before anything is stored at the key. */
       addBlob: (row: { readonly key: string; readonly accountId: string; readonly bytes: number }) =>
         run(sql`INSERT INTO capability_blobs ${sql.insert({ ...row })}`),
+      /** Nothing may be there, or all of it: it counts in no quota, and the sweep removes it. */
+      uncount: (key: string) => run(sql`UPDATE capability_blobs SET bytes = 0 WHERE key = ${key}`),
       bytesOf: one(Bytes)((accountId: string) =>
         sql`SELECT coalesce(sum(bytes), 0)::float8 AS bytes FROM capability_blobs WHERE account_id = ${accountId}`
       ),

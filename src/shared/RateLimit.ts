@@ -12,6 +12,7 @@ export class RateLimitUnavailable extends Schema.TaggedError<RateLimitUnavailabl
   {},
   failsWith(503)
 ) {
+  readonly retryAfter = 5
   override get message() {
     return "Rate limits can't be checked right now"
   }

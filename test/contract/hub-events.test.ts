@@ -97,6 +97,25 @@ describe("events of a listing", () => {
     expect((await owner.request("POST", transactions(), { body: { amount: 7 } })).status).toBe(422)
   })
 
+  it("a transaction whose answer could not be kept counts once when it is told again", async () => {
+    const before = (await counted())["transaction"] ?? 0
+    await runSql(
+      berth.databaseUrl,
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not now' USING ERRCODE = '57014'; END $$`
+    )
+    await runSql(
+      berth.databaseUrl,
+      `CREATE TRIGGER refuse BEFORE UPDATE ON idempotency_keys FOR EACH ROW
+       WHEN (NEW.sealed_response IS NOT NULL) EXECUTE FUNCTION refuse()`
+    )
+    const tell = () => owner.request("POST", transactions(), { headers: { "idempotency-key": "order-lost" } })
+    expect((await tell()).status).toBe(503)
+    await runSql(berth.databaseUrl, "DROP FUNCTION refuse CASCADE")
+    expect((await tell()).status).toBe(201)
+    expect((await tell()).status).toBe(201)
+    expect((await counted())["transaction"], "without a wait: it is counted with its answer").toBe(before + 1)
+  })
+
   it("a transaction that is told again with its Idempotency-Key counts once, over either door, and two at once", async () => {
     const before = (await counted())["transaction"] ?? 0
     const tell = (key: string, from: Pick<Account, "request"> = owner) =>

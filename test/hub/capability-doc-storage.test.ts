@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Account } from "../support/account.ts"
 import { Berth } from "../support/Berth.ts"
 import { docOf, listed, sendDoc, skillMd } from "../support/documents.ts"
+import { itLong } from "../support/needs.ts"
 import { accessDenied, type FakeS3, fakeS3, s3Variables } from "../support/s3.ts"
 import { runSql } from "../support/sql.ts"
 
@@ -94,6 +95,32 @@ describe("documents in a bucket", () => {
     const refused = answers.find(({ status }) => status === 403)
     expect(refused?.body).toMatchObject({ error: { code: "plan_limit_reached", details: { limit: "documentBytes" } } })
   })
+
+  it("that could not be stored count in no plan", async () => {
+    const free = await berth.signUp()
+    const { listingId } = await listed(free)
+    const most = plans.free.quotas.documentBytes!
+    s3.failures.push(accessDenied)
+    expect((await sendDoc(free, listingId, named("refused", 400_000))).status).toBe(503)
+    const [row] = await runSql(
+      berth.databaseUrl,
+      "SELECT coalesce(sum(bytes), 0)::int AS used FROM capability_blobs WHERE account_id = $1",
+      [free.id]
+    )
+    expect([row?.["used"], most > 400_000]).toEqual([0, true])
+    expect((await sendDoc(free, listingId, named("taken"))).status).toBe(201)
+  })
+
+  itLong("whose bytes stop coming from the bucket are 503 within seconds", async () => {
+    const { listingId } = await listed(owner)
+    await sendDoc(owner, listingId, named("slow"))
+    s3.stalls = true
+    const start = Date.now()
+    const answer = await content(listingId)
+    s3.stalls = false
+    expect([answer.status, Date.now() - start < 25_000]).toEqual([503, true])
+    expect((await content(listingId)).status).toBe(200)
+  }, 40_000)
 
   it("whose business is deleted while they arrive are not taken", async () => {
     const { id, listingId } = await listed(owner)

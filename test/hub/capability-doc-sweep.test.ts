@@ -1,10 +1,13 @@
 import { AccountId, CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { BlobStore } from "#src/blobs/BlobStore.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
 import { documentOf } from "#src/hub/CapabilityDoc.ts"
 import { CapabilityDocs } from "#src/hub/CapabilityDocs.ts"
 import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises"
+import { join } from "node:path"
 import { services } from "../deployments/support/services.ts"
 import { DatabaseTest } from "../support/Database.ts"
 import { settingsTest } from "../support/Settings.ts"
@@ -64,6 +67,22 @@ layer(services(DatabaseTest, settingsTest()), { excludeTestServices: true, timeo
       yield* sweep
       assert.lengthOf(yield* stored, 1)
       assert.strictEqual(yield* content, "# Second\n")
+    }))
+
+  it.effect("what a crash left of a write is removed an hour later, and one under way is kept", () =>
+    Effect.gen(function*() {
+      const { home } = yield* CurrentSettings
+      const folder = join(home, "blobs", "capability-docs")
+      const old = new Date(Date.now() - 3_700_000)
+      yield* Effect.promise(async () => {
+        await mkdir(folder, { recursive: true })
+        for (const name of [".old.part", ".new.part"]) await writeFile(join(folder, name), "half")
+        await utimes(join(folder, ".old.part"), old, old)
+      })
+      yield* sweep
+      const left = yield* Effect.promise(() => readdir(folder))
+      assert.deepStrictEqual(left.filter((name) => name.endsWith(".part")), [".new.part"])
+      yield* Effect.promise(() => rm(join(folder, ".new.part")))
     }))
 
   it.effect("bytes of an upload that ended before it was whole are removed; one that took long is kept", () =>

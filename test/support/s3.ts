@@ -19,6 +19,8 @@ export interface FakeS3 {
   readonly failures: Array<Reply>
   /** Answers to writes wait for it, once the bytes are stored. */
   held: Promise<void>
+  /** Answers stop after their first bytes. */
+  stalls: boolean
 }
 
 const error = (status: number, code: string): Reply => ({
@@ -94,10 +96,18 @@ export const s3Variables = (url: string, at = "files/berth") => ({
 /** As much of S3's protocol as one bucket of small objects takes (Amazon S3 API Reference). */
 export const fakeS3 = Effect.acquireRelease(
   Effect.promise(async () => {
-    const state = { objects: new Map<string, Buffer>(), asked: [], failures: [], held: Promise.resolve() }
+    const state = {
+      objects: new Map<string, Buffer>(),
+      asked: [],
+      failures: [],
+      held: Promise.resolve(),
+      stalls: false
+    }
     const server = createServer((request, response) => {
       void reply(request, s3).then(({ body = "", status }) => {
-        response.writeHead(status, { "content-length": Buffer.byteLength(body), "x-amz-request-id": "1" }).end(body)
+        response.writeHead(status, { "content-length": Buffer.byteLength(body), "x-amz-request-id": "1" })
+        if (s3.stalls) response.write(body.slice(0, 10))
+        else response.end(body)
       })
     }).listen(0, "127.0.0.1")
     await once(server, "listening")
