@@ -42,7 +42,12 @@ const idOf = (value: unknown) => Predicate.isRecord(value) && isId(value["id"]) 
 const invalid = (value: unknown, reason: string) =>
   new NotJsonRpc({ code: ErrorCode.InvalidRequest, reason, id: idOf(value) })
 
-/** Parses a message, or a batch of messages, which older revisions of MCP allow. */
+const isRequest = (value: unknown) => Predicate.isRecord(value) && "method" in value && "id" in value
+
+/**
+ * Parses a message, or a batch of messages, which older revisions of MCP allow. Rates and quotas count HTTP requests, so
+ * a batch holds one request at most.
+ */
 export const parseJsonRpc = (text: string): Effect.Effect<unknown, NotJsonRpc> => {
   let value: unknown
   try {
@@ -54,7 +59,10 @@ export const parseJsonRpc = (text: string): Effect.Effect<unknown, NotJsonRpc> =
   if (!Array.isArray(value)) return isMessage(value) ? Effect.succeed(value) : invalid(value, problem(value))
   if (value.length === 0) return invalid(value, "A batch must not be empty")
   const invalidIndex = value.findIndex((item) => !isMessage(item))
-  return invalidIndex === -1
+  if (invalidIndex !== -1) {
+    return invalid(value, `Message ${invalidIndex + 1} of the batch: ${problem(value[invalidIndex])}`)
+  }
+  return value.filter(isRequest).length <= 1
     ? Effect.succeed(value)
-    : invalid(value, `Message ${invalidIndex + 1} of the batch: ${problem(value[invalidIndex])}`)
+    : invalid(value, "A batch may hold one request: send each in an HTTP request of its own")
 }

@@ -3,7 +3,9 @@ const unseen = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\u2028\u2029\ufe00-\ufe0f\u{e0100}-\u{e
 
 /** Somebody's text on one line, without what nobody sees. */
 export const lineOf = (text: string, most: number): string => {
-  const line = text.toWellFormed().replace(/[\s\u0085\u2028\u2029]+/g, " ").replace(unseen, "").trim()
+  // Cut first: a megabyte that stands for one line would be read for seconds.
+  const near = text.trimStart().slice(0, 16 * most + 1_000)
+  const line = near.toWellFormed().replace(/[\s\u0085\u2028\u2029]+/g, " ").replace(unseen, "").trim()
   const letters = [...line]
   return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : line
 }

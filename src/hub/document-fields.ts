@@ -73,7 +73,7 @@ export const tooManyTools = (count: number) => {
  * Keys that begin with `hub:` are what the hub says of a listing (docs/hub.md): a document that has them would pass for
  * the hub's own. Compared as a reader sees them.
  */
-const claimsHub = (key: string) => /^['"]?hub\s*:/i.test(lineOf(key.normalize("NFKC"), 40))
+const claimsHub = (key: string) => /^['"]?hub\s*:/i.test(lineOf(key.trimStart().slice(0, 40).normalize("NFKC"), 40))
 
 /** Reads the fields of a document's root, which must be an object. */
 export const fieldsOf = (root: unknown, what: string): DocumentFields => {

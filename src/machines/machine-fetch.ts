@@ -1,5 +1,5 @@
 import { type FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js"
-import { request } from "node:http"
+import { type IncomingMessage, request } from "node:http"
 import { ReadableStream } from "node:stream/web"
 import { connectTo } from "./host.ts"
 import { type MachineAddress } from "./Machines.ts"
@@ -17,6 +17,17 @@ async function* limited(source: AsyncIterable<Buffer>, maxBytes: number) {
     if (size > maxBytes) throw new Error(`the answer is larger than ${maxBytes} bytes`)
     yield chunk
   }
+}
+
+const responseOf = (incoming: IncomingMessage, maxBytes: number) => {
+  const { statusCode: status = 502 } = incoming
+  if (status < 200 || status > 599) throw new Error(`the answer has status ${status}, which HTTP does not have`)
+  const content = bodiless.has(status) ? null : ReadableStream.from(limited(incoming, maxBytes))
+  const received = new Headers()
+  for (let i = 0; i < incoming.rawHeaders.length; i += 2) {
+    received.append(incoming.rawHeaders[i]!, incoming.rawHeaders[i + 1]!)
+  }
+  return new Response(content as ConstructorParameters<typeof Response>[0], { status, headers: received })
 }
 
 /**
@@ -41,13 +52,13 @@ export const machineFetch =
       outgoing.on("error", reject)
       outgoing.on("timeout", () => outgoing.destroy(new Error("the machine stays silent")))
       outgoing.on("response", (incoming) => {
-        const { statusCode: status = 502 } = incoming
-        const content = bodiless.has(status) ? null : ReadableStream.from(limited(incoming, maxBytes))
-        const received = new Headers()
-        for (let i = 0; i < incoming.rawHeaders.length; i += 2) {
-          received.append(incoming.rawHeaders[i]!, incoming.rawHeaders[i + 1]!)
+        // The machine chooses status and headers: what a Response refuses must not end the process.
+        try {
+          resolve(responseOf(incoming, maxBytes))
+        } catch (error) {
+          outgoing.destroy()
+          reject(error)
         }
-        resolve(new Response(content as ConstructorParameters<typeof Response>[0], { status, headers: received }))
       })
       outgoing.end(typeof body === "string" ? body : undefined)
     })

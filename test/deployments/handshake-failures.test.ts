@@ -14,6 +14,7 @@ describe("an MCP handshake that fails", () => {
       foreignIssuer: "https://id.example"
     }],
     ["500", status(500), "status 500; the server's log may say why"],
+    ["a status that ends no process of ours", status(999), "the answer has status 999, which HTTP does not have"],
     ["a page", html, "answered 200 with text/html that is not a JSON-RPC answer"],
     ["dropped connections", (req) => void req.socket.destroy(), "did not answer: socket hang up"],
     ["no HTTP", (req) => void req.socket.end("\u0000\u0001 what\r\n\r\n"), "it does not speak HTTP"],
@@ -74,10 +75,10 @@ describe("an MCP handshake that fails", () => {
       ["silent", () => undefined, "did not answer within 1 seconds"],
       ["drips JSON", drip("{", "application/json"), "did not answer within 1 seconds"],
       ["drips events", drip("data: ", "text/event-stream"), "did not answer within 1 seconds"],
-      ["floods JSON", flood("application/json", "[".repeat(65_536)), "larger than 4194304 bytes"],
+      ["floods JSON", flood("application/json", "[".repeat(65_536)), "larger than 2097152 bytes"],
       ["floods events", flood("text/event-stream", "data: {}\n\n".repeat(5_000)), "more than 1000 events"],
-      ["floods line ends", flood("text/event-stream", "\r".repeat(65_536)), "larger than 4194304 bytes"],
-      ["floods one line", flood("text/event-stream", `data: ${"x".repeat(65_536)}`), "larger than 4194304 bytes"]
+      ["floods line ends", flood("text/event-stream", "\r".repeat(65_536)), "larger than 2097152 bytes"],
+      ["floods one line", flood("text/event-stream", `data: ${"x".repeat(65_536)}`), "larger than 2097152 bytes"]
     ]
     for (const [name, listener, problem] of hostile) {
       const report = await tryWith(listener, { seconds: 1 })

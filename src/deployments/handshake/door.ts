@@ -25,7 +25,7 @@ export interface Door {
 }
 
 /** An answer may be as large as a list of tools that the gateway reads. */
-const maxBytes = 4 * 1024 * 1024
+const maxBytes = 2 * 1024 * 1024
 const mostRedirects = 3
 
 /** 301 and 302 turn a POST into a GET (Fetch, HTTP-redirect fetch). */
