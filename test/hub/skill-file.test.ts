@@ -107,6 +107,16 @@ describe("a listing's SKILL.md, whatever the business wrote", () => {
     )
   })
 
+  it("says of a document's tools whether they can be called", () => {
+    const [listing] = fc.sample(source, 1)
+    const tools = [{ name: "order_soup", description: "Orders a soup" }]
+    const server = { authMode: "service_managed", access: "public", transport: null, tools: [] } as const
+    const textOf = (linked: typeof server | null) => skillOf({ ...listing!, tools, server: linked }, urls).text
+    expect(textOf(null)).toContain("none can be called, since it has no MCP server:\n\n- order\\_soup: Orders a soup\n")
+    expect(textOf(null)).not.toContain("its MCP server lists")
+    expect(textOf(server)).toContain("what its MCP server lists is what counts:\n\n- order\\_soup: Orders a soup\n")
+  })
+
   it("tells nights, and the dates that differ", () => {
     const hours = {
       friday: { open: "18:00", close: "02:00" },
