@@ -10,10 +10,17 @@ export const lineOf = (text: string, most: number): string => {
   return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : line
 }
 
-/** The same in Markdown, as text: no link, heading, code, comment or list comes of it (CommonMark 0.31 §2.4). */
+/** What readers of GitHub's Markdown make a link of without brackets (GFM 0.29, Autolinks): addresses, and e-mail. */
+const linkLike = /:\/\/|www\.|mailto:|xmpp:|[^@]@[^@]/i
+
+/** In code nothing is a link. An escape would not do: some readers look for addresses after they undid escapes. */
+const wordOf = (word: string) =>
+  linkLike.test(word)
+    ? word.replaceAll("`", "'").replace(/^(.+?)([.,;:!?…]*)$/u, "`$1`$2")
+    : word.replace(/[\\`*_[\]<>&~]/g, "\\$&")
+
+/** The same in Markdown, as text: no link, heading, comment or list comes of it (CommonMark 0.31 §2.4). */
 export const markdownOf = (text: string, most: number): string =>
-  lineOf(text, most).replace(/[\\`*_[\]<>&~]/g, "\\$&").replace(
-    /^(?:#+(?=\s|$)|[+-](?=[\s+-]|$)|=|\d+(?=[.)]))/,
-    "\\$&"
-  )
+  lineOf(text, most).split(" ").map(wordOf).join(" ")
+    .replace(/^(?:#+(?=\s|$)|[+-](?=[\s+-]|$)|=|\d+(?=[.)]))/, "\\$&")
     .replace(/^\\(\d+)/, "$1\\")

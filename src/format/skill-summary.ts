@@ -20,12 +20,25 @@ const within = (text: string, units: number): string => {
   return `${letters.slice(0, end).join("")}…`
 }
 
-/** A business in one paragraph, for a frontmatter: what it is, where, and when to use the skill. */
+/** One full stop at its end, whatever ended it before. */
+const ended = (text: string) => /[.!?…。！？]$/u.test(text) ? text : `${text}.`
+
+/** In quotation marks that the text itself can't close. */
+const quoted = (text: string) => {
+  const words = text.replace(/["“”„‟〝〞＂]/gu, "'")
+  return `In its own words: "${words}"${ended(words) === words ? "" : "."}`
+}
+
+/** So much of the business's text is worth its quotation marks. */
+const leastQuote = 40
+
+/** A business in one paragraph, for a frontmatter: what it is, where, what it says of itself, when to use the skill. */
 export const skillSummary = ({ categories, city, description, name, state }: Summarized): string => {
   const where = [city, state].map((text) => lineOf(text, 60)).filter((text) => text !== "").join(", ")
   const kinds = categories.slice(0, 5).map((text) => lineOf(text, 40)).filter((text) => text !== "").join(", ")
   const what = [lineOf(name, 120), ...(kinds === "" ? [] : [`(${kinds})`]), ...(where === "" ? [] : [`in ${where}`])]
+  const about = within(ended(what.join(" ")), mostDescription - use.length - 1)
+  const room = mostDescription - about.length - quoted("").length - use.length - 2
   const said = lineOf(description, 400)
-  const about = `${what.join(" ")}.${said === "" ? "" : ` ${said}`}`
-  return `${within(about, mostDescription - use.length - 1)} ${use}`
+  return [about, ...(said === "" || room < leastQuote ? [] : [quoted(within(said, room))]), use].join(" ")
 }

@@ -53,7 +53,7 @@ describe("a listing's SKILL.md", () => {
     expect(text).toContain("> Soups and stews.")
     expect(text).toMatch(new RegExp(`MCP server \\(Streamable HTTP\\): http://\\S*${slug}\\S*/mcp\\n`))
     expect(text).toContain("- Monday: closed\n- Tuesday: 09:00 to 17:00\n")
-    expect(text).toContain("- Phone: +1 303 555 0100\n- Website: https://copper.example\n")
+    expect(text).toContain("- Phone: +1 303 555 0100\n- Website: `https://copper.example`\n")
   })
 
   row("listing SKILL.md: frontmatter of hub: keys", async () => {
@@ -63,8 +63,8 @@ describe("a listing's SKILL.md", () => {
     expect(frontmatterOf((await read()).text)).toEqual({
       name: shop.slug,
       description:
-        "Copper Ladle (Restaurant) in Denver, CO. Soups and stews. Use when the user asks about this business, " +
-        "what it offers, its prices or its hours.",
+        "Copper Ladle (Restaurant) in Denver, CO. In its own words: \"Soups and stews.\" Use when the user asks " +
+        "about this business, what it offers, its prices or its hours.",
       "hub:listing_id": shop.listingId,
       "hub:listing_tier": "premium",
       "hub:verification_tier": 2,
@@ -167,7 +167,9 @@ describe("a listing's SKILL.md", () => {
         "## Send a user there"
       ])
       expect(body).not.toMatch(/^(hub:|---|```)/m)
-      expect(body.replace("`tools/list`", "")).not.toMatch(/(?<!\\)(<!--|\[click\]|`)/)
+      // What looks like an address is in code, where readers make no link of it.
+      const coded = /`[^`\n]*:\/\/[^`\n]*`/g
+      expect(body.replace("`tools/list`", "").replace(coded, "")).not.toMatch(/(?<!\\)(<!--|\[click\]|`)/)
       expect(answer.text).not.toMatch(/[\u202a-\u202e\u200b\u{e0000}-\u{e007f}]/u)
     }
   })
