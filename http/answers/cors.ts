@@ -24,7 +24,8 @@ export const preflight = (methods: string) =>
 const readable = {
   ...openHeaders,
   "access-control-expose-headers":
-    "ETag, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id, Retry-After"
+    "ETag, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id, Retry-After, " +
+    "X-Hub-Listing-Id, X-Hub-Listing-Tier, X-Hub-Verification-Tier, X-Hub-Health-Score, X-Hub-Url"
 }
 
 /** CORS headers for responses to public reads, errors included. */

@@ -12,7 +12,12 @@ const readable = [
   "x-ratelimit-remaining",
   "x-ratelimit-reset",
   "x-request-id",
-  "retry-after"
+  "retry-after",
+  "x-hub-listing-id",
+  "x-hub-listing-tier",
+  "x-hub-verification-tier",
+  "x-hub-health-score",
+  "x-hub-url"
 ]
 const reads = [
   "/v1/directory?search=ladle",
@@ -58,6 +63,15 @@ describe("an agent in a page of any origin", () => {
         expect(headers.has("access-control-allow-credentials")).toBe(false)
       }
     }
+  })
+
+  it("reads every header of a listing's skill", async () => {
+    const id = listing.slice("/v1/directory/".length)
+    const { headers } = await berth.request("GET", `/api/v1/hub/listings/${id}/skill.md`, { headers: page })
+    const exposed = headers.get("access-control-expose-headers")?.toLowerCase().split(", ")
+    const own = [...headers.keys()].filter((name) => name.startsWith("x-hub-"))
+    expect(own).toHaveLength(5)
+    expect(exposed).toEqual(expect.arrayContaining(own))
   })
 
   it("is told by a preflight that it may", async () => {
