@@ -47,4 +47,5 @@ ${
 </table>
 ${has_more && html`<p class="soft">There were more; a shorter period shows others.</p>`}`
   }
-<p class="soft">Searches are kept for 90 days, without who asked.</p>`
+<p class="soft">The words are other people's, as they typed them; nobody checked them. Searches are kept for 90
+days, without who asked.</p>`

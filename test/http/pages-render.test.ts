@@ -11,6 +11,7 @@ import { scopeWords } from "#http/pages/scope-words.ts"
 import { shownHost, shownName } from "#http/pages/shown.ts"
 import { signInPage, signUpPage } from "#http/pages/sign-in-page.ts"
 import { style, styleHash } from "#http/pages/style.ts"
+import { unmetSection } from "#http/pages/unmet-section.ts"
 import { Scope } from "#src/accounts/CurrentActor.ts"
 import { GrantId } from "#src/oauth/Grant.ts"
 import { platformScopes } from "#src/oauth/scopes/platform-resource.ts"
@@ -115,6 +116,14 @@ describe("a template", () => {
 
   it("shows nothing for what is not there, and passes its own markup on", () => {
     expect(html`${undefined}${false}${0}${html`<b>${"<"}</b>`}`.text).toBe("0<b>&lt;</b>")
+  })
+})
+
+describe("what agents did not find", () => {
+  it("is said to be other people's words", () => {
+    const search = { words: "ramen", near: true, times: 3, last_day: "2026-11-23" }
+    expect(unmetSection({ period: "7d", searches: [search], has_more: false }).text)
+      .toContain("The words are other people's")
   })
 })
 
