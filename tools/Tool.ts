@@ -43,6 +43,8 @@ const hints = {
   read: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
   create: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
   update: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
+  /** What was there is gone, which an update leaves but for the fields that it names. */
+  replace: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   delete: { readOnlyHint: false, destructiveHint: true, idempotentHint: true }
 } as const
 

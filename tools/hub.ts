@@ -76,7 +76,7 @@ export const hubTools = Effect.map(
         "Puts a document on a listing of yours that tells agents what the business can do, in place of the one before: " +
         "a SKILL.md (Markdown; name, description and tools in YAML frontmatter, or bullets below a heading Tools), or a " +
         "JSON object with name, description and tools. At most 512 KB. The listing must be visible.",
-      effect: "update",
+      effect: "replace",
       params: Input({
         listingId: Schema.String,
         format: DocumentFormat,
@@ -117,8 +117,8 @@ export const hubTools = Effect.map(
       name: "hub_listing_analytics",
       title: "Count what happened to a listing",
       description:
-        "Tells how often a listing of yours was viewed in the last 7, 30 or 90 days, and from tier featured on " +
-        "how often it was clicked, shown in searches and led to a transaction.",
+        "Tells how often a listing of yours was viewed in the last 7, 30 or 90 days; from tier featured on how often it " +
+        "was clicked, too, and for premium how often it was shown in searches, referred to and led to a transaction.",
       effect: "read",
       params: Input({ listingId: Schema.String, ...analyticsFields }),
       success: ListingAnalytics,

@@ -260,8 +260,8 @@ describe("tools/list", () => {
       const removes = ["delete", "revoke"].includes(verb) || tool.name === "import_discard"
       expect(tool.annotations, tool.name).toMatchObject({
         readOnlyHint: reads,
-        // A revert takes things away, and tells what.
-        destructiveHint: removes || tool.name === "import_revert",
+        // A revert takes things away, and tells what; an upload takes the document before it away.
+        destructiveHint: removes || ["import_revert", "hub_upload_capability_doc"].includes(tool.name),
         idempotentHint: removes || tool.name === "import_revert" ||
           !["confirm", "create", "import", "publish", "record", "deploy", "rollback", "verify"].includes(verb),
         openWorldHint: expect.any(Boolean)
