@@ -81,6 +81,25 @@ describe("listing analytics", () => {
     ])
   })
 
+  row("GET /api/v1/hub/analytics/listings/:id/daily → 200 { data: { name, tier, period, days[] } }", async () => {
+    const daily = async () =>
+      dataOf(await owner.get<{ readonly data: { readonly days: ReadonlyArray<object> } }>(`${path()}/daily?period=7d`))
+    await happen("click", 5, 2)
+    await happen("transaction", 3, 2)
+    await setTier("premium")
+    const { days, ...rest } = await daily()
+    expect(rest).toEqual({ name: expect.stringMatching(/\S/), tier: "premium", period: "7d" })
+    expect(days).toHaveLength(7)
+    const dayOf = (daysAgo: number) => new Date(berth.now() - daysAgo * 86_400_000).toISOString().slice(0, 10)
+    expect(days.map((entry) => "day" in entry && entry.day)).toEqual([6, 5, 4, 3, 2, 1, 0].map(dayOf))
+    expect(days[0]).toEqual({ day: dayOf(6), view_count: 1000, click_count: 0, transaction_count: 0 })
+    expect(days[4]).toEqual({ day: dayOf(2), view_count: 0, click_count: 5, transaction_count: 3 })
+    await setTier("featured")
+    expect((await daily()).days[4]).toEqual({ day: dayOf(2), view_count: 0, click_count: 5 })
+    await setTier("basic")
+    expect((await daily()).days[4]).toEqual({ day: dayOf(2), view_count: 0 })
+  })
+
   row("analytics: 400 invalid_input, id no ULID or unknown period", async () => {
     for (
       const bad of [
