@@ -3,8 +3,9 @@ import { HttpServerRequest } from "@effect/platform"
 import { Effect } from "effect"
 
 /**
- * Paths of the pages, as a browser sees them. After a sign-in, the query of an authorization request alone says where
- * to go, and it is validated again there: there is no return URL that could be abused.
+ * Paths of the pages, as a browser sees them. After a sign-in, the query says where to go: that of an authorization
+ * request, which is validated again there, or one that names a page of ours (own-page.ts). There is no return URL
+ * that could be abused.
  */
 export const linksOf = ({ authUrl }: Pick<Settings, "authUrl">) => {
   const base = new URL(authUrl).pathname.replace(/\/$/, "")
@@ -20,6 +21,8 @@ export const linksOf = ({ authUrl }: Pick<Settings, "authUrl">) => {
     listing: (id: string, query?: string) => link(`/hub/listings/${encodeURIComponent(id)}`)(query)
   } as const
 }
+
+export type Links = ReturnType<typeof linksOf>
 
 /** The raw query of the request, without its question mark. */
 export const currentQuery = Effect.map(

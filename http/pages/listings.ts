@@ -8,6 +8,7 @@ import { accountNav } from "./account-nav.ts"
 import { analyticsPage } from "./analytics-page.ts"
 import { currentQuery, linksOf } from "./links.ts"
 import { listingsPage } from "./listings-page.ts"
+import { toListing } from "./own-page.ts"
 import { page, seeOther } from "./respond.ts"
 import { visitor } from "./visit.ts"
 
@@ -20,12 +21,14 @@ export const makeListings = Effect.gen(function*() {
   const links = linksOf(yield* CurrentSettings)
   const query = Effect.map(currentQuery, (text) => new URLSearchParams(text))
 
-  /** For those who are signed in; others sign in first. */
+  /** For those who are signed in; others sign in first, and come back. */
   const forVisitor = <E, R>(run: (actor: Actor) => Effect.Effect<string, E, R>) =>
-    Effect.flatMap(visitor, (actor) =>
-      actor === undefined
-        ? Effect.succeed(seeOther(links.signIn()))
-        : Effect.map(Effect.provideService(run(actor), CurrentActor, actor), (text) => page(text)))
+    Effect.gen(function*() {
+      const actor = yield* visitor
+      if (actor !== undefined) return page(yield* Effect.provideService(run(actor), CurrentActor, actor))
+      const { listingId } = yield* HttpRouter.params
+      return seeOther(links.signIn(toListing(listingId, (yield* query).get("period"))))
+    })
 
   const list = forVisitor((actor) =>
     Effect.gen(function*() {

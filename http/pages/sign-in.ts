@@ -9,6 +9,7 @@ import { type Authorize } from "./authorize.ts"
 import { readForm } from "./form.ts"
 import { currentQuery, linksOf } from "./links.ts"
 import { continuePage } from "./message-page.ts"
+import { ownPage } from "./own-page.ts"
 import { page, seeOther } from "./respond.ts"
 import { signInPage, type SignInProps, signUpPage } from "./sign-in-page.ts"
 import { makeTickets } from "./tickets.ts"
@@ -50,8 +51,10 @@ export const makeSignIn = Effect.fn("pages.makeSignIn")(function*({ pendingReque
     )
   })
 
-  /** Redirects to the authorization request that led here, or to the list of grants. */
+  /** Redirects to the page of ours or the authorization request that led here, else to the list of grants. */
   const continueAfter = Effect.fn("pages.goOn")(function*(query: string, token: string) {
+    const own = ownPage(links, query)
+    if (own !== undefined) return seeOther(own)
     const pending = yield* pendingRequest(query)
     if (pending === undefined) return seeOther(links.grants())
     const actor = yield* accounts.authenticate(token)

@@ -14,9 +14,15 @@ const html = { headers: { accept: "text/html" } }
 
 describe("the pages of an owner's listings", () => {
   it("are below the sign-in's address, linked from the connected applications, and for those who signed in", async () => {
-    for (const path of ["/hub/listings", `/hub/listings/${listingId}`]) {
+    for (
+      const [path, query] of [
+        ["/hub/listings", "to=listings"],
+        [`/hub/listings/${listingId}`, `to=listing&id=${listingId}`],
+        [`/hub/listings/${listingId}?period=7d&x=1`, `to=listing&id=${listingId}&period=7d`]
+      ] as const
+    ) {
       const answer = await berth.request("GET", path, html)
-      expect([answer.status, answer.headers.get("location")], path).toEqual([303, "/in/oauth/sign-in"])
+      expect([answer.status, answer.headers.get("location")], path).toEqual([303, `/in/oauth/sign-in?${query}`])
     }
     expect((await owner.request("GET", "/oauth/grants", html)).text).toContain("href=\"/in/hub/listings\"")
     const list = await owner.request("GET", "/hub/listings", html)
