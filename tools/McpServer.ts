@@ -24,6 +24,7 @@ import { failureOf } from "./failures.ts"
 import { grantTools } from "./grants.ts"
 import { hubTools } from "./hub.ts"
 import { importTools } from "./imports.ts"
+import { instructionsFor } from "./instructions.ts"
 import { projectTools } from "./projects.ts"
 import { servePrompts } from "./prompts.ts"
 import { publishingTools } from "./publishing.ts"
@@ -108,7 +109,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
     const serverFor = (context: CallContext, selection: Selection) => {
       const server = new CheckedServer({ name: "berth", title: "Berth", version }, {
         capabilities: { tools: {}, prompts: {}, ...skillCapabilities },
-        instructions: "Berth hosts MCP servers. create_project, create_server, deploy; get_logs when something fails."
+        instructions: instructionsFor((name) => byName.get(name)?.allows(context.actor) === true)
       })
       server.setRequestHandler(ListToolsRequestSchema, () => ({
         tools: tools.filter(selects(selection, context.actor)).flatMap((tool) => described.get(tool) ?? [])
