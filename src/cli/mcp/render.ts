@@ -56,7 +56,12 @@ const rowsOf = (rows: ReadonlyArray<Record<string, unknown>>): string => {
 
 const indent = (text: string) => text.split("\n").map((line) => line === "" ? line : `  ${line}`).join("\n")
 
-/** JSON for people: lists of flat objects as tables, the rest as indented `name: value` lines. */
+const isSeveralLines = (value: unknown): value is string => typeof value === "string" && value.trim().includes("\n")
+
+/**
+ * JSON for people: lists of flat objects as tables, the rest as indented `name: value` lines. A text keeps its lines,
+ * indented too, so that none looks like another name.
+ */
 export const outline = (value: unknown, depth = 12): string => {
   if (isScalar(value) || depth === 0) return isScalar(value) ? cell(value) : printable(JSON.stringify(value))
   if (Array.isArray(value)) {
@@ -67,6 +72,7 @@ export const outline = (value: unknown, depth = 12): string => {
       : value.map((item) => outline(item, depth - 1)).join("\n\n")
   }
   return Object.entries(value as object).map(([key, inner]) => {
+    if (isSeveralLines(inner)) return `${oneLine(key)}:\n${indent(printable(inner.trimEnd()))}`
     const empty = Array.isArray(inner) && inner.length === 0
     return isScalar(inner) || empty || (Array.isArray(inner) && inner.every(isScalar))
       ? `${oneLine(key)}: ${outline(inner, depth - 1)}`

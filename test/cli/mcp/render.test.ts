@@ -11,6 +11,12 @@ it("lists of flat objects are tables, the rest is indented", () => {
     .toBe("name: x\ntags: a, b\nrows:\n  id  on\n  1   true\n  2   -\nnone: (none)\ndeep:\n  a: -")
 })
 
+it("a text of several lines keeps them, below its name", () => {
+  expect(outline({ markdown: "# Ladle\n\nid: x\u001b[2J\n- soup\n", id: "y" }))
+    .toBe("markdown:\n  # Ladle\n\n  id: x[2J\n  - soup\nid: y")
+  expect(outline({ name: "one line\n" })).toBe("name: one line")
+})
+
 it("any JSON can be outlined, and none of it reaches the terminal as control characters", () => {
   fc.assert(fc.property(fc.jsonValue(), (value) => {
     expect(outline(value)).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/)
