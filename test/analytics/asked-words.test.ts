@@ -50,6 +50,10 @@ describe("the words of a search that are kept", () => {
     ["24 hour locksmith 80202", "24 hour locksmith 80202"],
     ["call me: ada @ example.com", "call me:"],
     ["see https://a.example/?q=me and www.b.example", "see and"],
+    ["ramen https:/evil.example/x http:evil.example", "ramen"],
+    ["ramen evil.example/x EVIL.example:8080 evil.example?q=1 evil。example/x", "ramen"],
+    ["ramen //evil/x http:\\\\evil 10.0.0.1/x xn--e1a.xn--p1ai/x \"ftp:x (www.evil)", "ramen"],
+    ["24/7 st.louis dr.who? 9:30 and//or 1.50/lb", "24/7 st.louis dr.who? 9:30 and//or 1.50/lb"],
     [`key svc_live_${"x".repeat(40)}`, "key"],
     ["\u202eabc\u0000", "abc"],
     ["@", ""],
@@ -59,7 +63,7 @@ describe("the words of a search that are kept", () => {
   })
 
   it("are found in a moment, whatever they are made of", () => {
-    for (const part of ["1 ", "(", "+(1-", "@ ", " @", "a@", "://", "1.", "\u0301", "www."]) {
+    for (const part of ["1 ", "(", "+(1-", "@ ", " @", "a@", "://", "1.", "a.", "1.1.", "a-", "\u0301", "www."]) {
       const start = performance.now()
       askedWords(part.repeat(100_000), 80)
       expect(performance.now() - start, part).toBeLessThan(100)

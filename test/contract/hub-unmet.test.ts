@@ -106,6 +106,9 @@ describe("searches that found nothing", () => {
         `${"one two three four five six seven eight nine ten "}eleven`
       ]
     ) await search({ search: asked, city })
+    await berth.request("GET", "/v1/directory?search=barber+https://evil.example/x&city=denver")
+    // A query reaches us as it was sent, also where nothing is percent-encoded.
+    await berth.request("GET", "/v1/directory?search=and///or//not+evil.example/x&city=denver")
     await search({ search: "sentinel", city })
     await expect.poll(words, soon).toContain("sentinel")
     expect(await words()).toEqual(expect.arrayContaining([
@@ -113,6 +116,8 @@ describe("searches that found nothing", () => {
       "dentist call me",
       "lawyer",
       "plumber",
+      "barber",
+      "and///or//not",
       "gnihsif-less",
       "<script>alert(1)</script>",
       "one two three four five six seven eight"
