@@ -2,23 +2,20 @@ import { timesSent } from "#http/connection/times-sent.ts"
 import { type Traits } from "#http/traits/Traits.ts"
 import { Accounts, sessionPrefix } from "#src/accounts/Accounts.ts"
 import { type Actor } from "#src/accounts/CurrentActor.ts"
-import { Forbidden, Unauthorized } from "#src/accounts/Policy.ts"
+import { Forbidden, type Unauthorized } from "#src/accounts/Policy.ts"
 import { CurrentSettings, type Settings } from "#src/config/Settings.ts"
-import { type HubQuotaExceeded } from "#src/hub/HubKey.ts"
-import { hubKeyPrefix, HubKeys } from "#src/hub/HubKeys.ts"
 import { Introspection, type Machine } from "#src/oauth/Introspection.ts"
 import { PlatformTokens } from "#src/oauth/PlatformTokens.ts"
 import { ApiKeys } from "#src/projects/ApiKeys.ts"
 import { type Headers, type HttpServerRequest } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Context, Effect, Option } from "effect"
+import { type HubCaller, isHubKey, makeByHubKey, notValid } from "./hub-key.ts"
 
 /** The sender of a request: authenticated, with an invalid credential, or anonymous. */
 export type Caller =
-  | { readonly _tag: "Authenticated"; readonly actor: Actor }
+  | HubCaller
   | { readonly _tag: "Rejected"; readonly error: Unauthorized | Forbidden }
-  /** The error is the answer, also where anybody may ask (http/front/front-door.ts). */
-  | { readonly _tag: "Refused"; readonly error: Unauthorized | HubQuotaExceeded }
   | { readonly _tag: "Anonymous" }
   /** A hosted server, for introspection (RFC 7662 §2.1) and its own configuration only. */
   | { readonly _tag: "Machine"; readonly machine: Machine }
@@ -46,8 +43,6 @@ const sameOrigin = (headers: Headers.Headers, settings: Settings) => {
     : ownOrigins.includes(origin) || settings.allowedOrigins.includes(origin)
 }
 
-const notValid = new Unauthorized({ reason: "The credential is not valid: unknown, expired or revoked" })
-
 const callerOf = (actor: Option.Option<Actor>): Caller =>
   Option.match(actor, {
     onNone: () => ({
@@ -69,7 +64,7 @@ export const makeIdentify = Effect.gen(function*() {
   const accounts = yield* Accounts
   const keys = yield* ApiKeys
   const tokens = yield* PlatformTokens
-  const hubKeys = yield* HubKeys
+  const byHubKey = yield* makeByHubKey
   const introspection = yield* Introspection
   const sessionCookie = cookieName(settings)
 
@@ -79,22 +74,12 @@ export const makeIdentify = Effect.gen(function*() {
     return credential === "mcp" && token.includes(".") ? tokens.authenticate(token) : keys.authenticate(token)
   }
 
-  /** A request with a hub key that is not valid is not answered as an anonymous one. */
-  const byHubKey = (key: string): Effect.Effect<Caller> =>
-    hubKeys.authenticate(key).pipe(
-      Effect.flatMap(Option.match({ onNone: () => notValid, onSome: Effect.succeed })),
-      Effect.match({
-        onFailure: (error): Caller => ({ _tag: "Refused", error }),
-        onSuccess: (actor): Caller => ({ _tag: "Authenticated", actor })
-      })
-    )
-
   const byBearer = (request: HttpServerRequest.HttpServerRequest, credential: Traits["credential"]) => {
     const token = bearerOf(request.headers)
     // Of two headers Node uses the first, and a proxy in front perhaps the other.
     const isOnly = timesSent(NodeHttpServerRequest.toIncomingMessage(request), "authorization") === 1
     if (token === undefined || !isOnly) return invalidCredential
-    if (takesHubKeys(credential) && token.startsWith(hubKeyPrefix)) return byHubKey(token)
+    if (takesHubKeys(credential) && isHubKey(token)) return byHubKey(token)
     if (credential !== "machine") return Effect.map(actorOf(token, credential), callerOf)
     return Effect.map(
       introspection.authenticate(token),

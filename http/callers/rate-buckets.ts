@@ -37,12 +37,20 @@ const bucketsOfCaller = (caller: Caller, address: string): RateBuckets => {
   return credential.kind === "key" ? [account, perMinute(`key:${credential.id}`, limit)] : [account]
 }
 
-/** A hub key has its requests a day, counted with its authentication, and no other limit. */
+/**
+ * A hub key has its requests a day, counted with its authentication, and no other limit. A spent one is answered by
+ * that limit, too, and counts in no other.
+ */
 export const rateOfHubKey = (caller: Caller): RateLimitState | undefined => {
+  const counted = { allowed: true, retryAfterSeconds: 0 }
+  if (caller._tag === "Refused" && caller.error._tag === "HubQuotaExceeded") {
+    const { resetAt, tier } = caller.error
+    return { ...counted, limit: requestsPerDay[tier], remaining: 0, resetAt }
+  }
   if (caller._tag !== "Authenticated" || caller.actor.credential.kind !== "hub") return undefined
   const { resetAt, tier, usedToday } = caller.actor.credential
   const limit = requestsPerDay[tier]
-  return { limit, remaining: limit - usedToday, resetAt, allowed: true, retryAfterSeconds: 0 }
+  return { ...counted, limit, remaining: limit - usedToday, resetAt }
 }
 
 /** The buckets that a request counts in. */

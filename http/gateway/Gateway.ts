@@ -1,3 +1,4 @@
+import { makeByHubKey } from "#http/callers/hub-key.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { ServerCards } from "#src/directory/ServerCards.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
@@ -24,7 +25,7 @@ import { type Match, matcher } from "./match.ts"
 import { observer } from "./observe.ts"
 import { needsInspection, permitter, type Verdict as Permission } from "./permit.ts"
 import { challenge, resourceMetadata, scopeChallenge } from "./resource-metadata.ts"
-import { asksForCard, cardAnswer } from "./server-card.ts"
+import { asksForCard, cardReader } from "./server-card.ts"
 import { makeToolMarks } from "./tool-marks.ts"
 
 export interface Gateway {
@@ -80,7 +81,7 @@ export const makeGateway = Effect.gen(function*() {
   const settings = yield* CurrentSettings
   const routes = yield* Routes
   const metering = yield* RequestMetering
-  const cards = yield* ServerCards
+  const readCard = cardReader(yield* ServerCards, yield* makeByHubKey)
   const runtime = yield* Effect.runtime()
   const limited = anonymousLimit(settings, yield* RateLimit)
   const authorize = authorizer(yield* AccessTokens, runtime)
@@ -176,8 +177,8 @@ export const makeGateway = Effect.gen(function*() {
     if (route === undefined) return respond(req, res, noSuchServer)
     if (kind === "metadata") return respond(req, res, metadataAnswer(req, resourceMetadata(settings, route, target)))
     if (asksForCard(req, target)) {
-      const card = await Runtime.runPromise(runtime)(cards.ofServer(route.slug))
-      if (Option.isSome(card)) return respond(req, res, cardAnswer(req, card.value))
+      const card = await Runtime.runPromise(runtime)(readCard(req, route.slug))
+      if (Option.isSome(card)) return respond(req, res, card.value)
     }
 
     const pending = authorize(req, route)

@@ -1,7 +1,7 @@
 import { anonymousBucket, discoveryBucket } from "#http/callers/rate-buckets.ts"
 import { type Settings } from "#src/config/Settings.ts"
 import { clientAddress } from "#src/shared/client-address.ts"
-import { type RateLimit } from "#src/shared/RateLimit.ts"
+import { type RateLimit, type RateLimitState } from "#src/shared/RateLimit.ts"
 import { Effect } from "effect"
 import { type IncomingMessage } from "node:http"
 import { type Answer, failure } from "./answer.ts"
@@ -12,11 +12,23 @@ const isGuess = ({ status }: Answer) => [400, 404, 405].includes(status)
 /** Responses on a client's way to a token: the 401, the document that it names, and a server's card. */
 const isDiscovery = ({ status }: Answer) => [200, 304, 401].includes(status)
 
+const limitHeader = "X-RateLimit-Limit"
+
+export const rateHeaders = (
+  { limit, remaining, resetAt }: Pick<RateLimitState, "limit" | "remaining" | "resetAt">
+) => ({
+  [limitHeader]: String(limit),
+  "X-RateLimit-Remaining": String(remaining),
+  "X-RateLimit-Reset": String(resetAt)
+})
+
 /**
  * Rate limit by address for responses of the gateway itself: guesses at the free rate, like any request without
- * credentials, others in a larger bucket. This stops guessing; requests that reach a server are not counted here.
+ * credentials, others in a larger bucket. This stops guessing; requests that reach a server are not counted here,
+ * nor are those of a hub key, whose limit their answer tells.
  */
 export const anonymousLimit = (settings: Settings, limits: RateLimit) => (req: IncomingMessage, reply: Answer) => {
+  if (reply.headers?.[limitHeader] !== undefined) return Effect.succeed(reply)
   const sent = req.headers["x-forwarded-for"]
   const address = clientAddress(req.socket.remoteAddress, Array.isArray(sent) ? sent.join() : sent, settings.trustProxy)
   const bucket = isGuess(reply) ? anonymousBucket(address) : discoveryBucket(address)
@@ -27,12 +39,7 @@ export const anonymousLimit = (settings: Settings, limits: RateLimit) => (req: I
       const limitedReply = allowed || !isGuess(reply) && !isDiscovery(reply)
         ? reply
         : failure(429, "RATE_LIMITED", message, { "Retry-After": String(retryAfterSeconds) })
-      const headers = {
-        "X-RateLimit-Limit": String(limit),
-        "X-RateLimit-Remaining": String(remaining),
-        "X-RateLimit-Reset": String(resetAt)
-      }
-      return { ...limitedReply, headers: { ...headers, ...limitedReply.headers } }
+      return { ...limitedReply, headers: { ...rateHeaders({ limit, remaining, resetAt }), ...limitedReply.headers } }
     }
   )
 }

@@ -72,7 +72,7 @@ export class HubTierNotGiven extends Schema.TaggedError<HubTierNotGiven>()(
 /** Contract: Limits, requests a day of a hub key. */
 export class HubQuotaExceeded extends Schema.TaggedError<HubQuotaExceeded>()(
   "HubQuotaExceeded",
-  { tier: HubTier, retryAfter: Schema.Int },
+  { tier: HubTier, retryAfter: Schema.Int, resetAt: Schema.Int.annotations({ description: "Unix seconds" }) },
   failsWith(429, "QUOTA_EXCEEDED")
 ) {
   override get message() {

@@ -24,7 +24,8 @@ const keysPerAccount = 100
 const secondsOfDay = 86_400
 
 const dayOf = (at: Date) => at.toISOString().slice(0, 10)
-const secondsToMidnight = (at: Date) => secondsOfDay - Math.floor(at.getTime() / 1000) % secondsOfDay
+/** In Unix seconds. */
+const endOf = (day: string) => Date.parse(day) / 1000 + secondsOfDay
 
 /** Hub keys: the credential of agent developers, with so many requests a day (contract: Hub API key). */
 export class HubKeys extends Effect.Service<HubKeys>()("hub/HubKeys", {
@@ -69,10 +70,10 @@ export class HubKeys extends Effect.Service<HubKeys>()("hub/HubKeys", {
       const at = yield* now
       const holder = yield* repo.consume(digestOf(key), dayOf(at), at)
       if (Option.isNone(holder)) return Option.none<Actor>()
-      const { accountId, admitted, dailyRequestCount, email, id, plan, tier } = holder.value
-      const retryAfter = secondsToMidnight(at)
-      if (!admitted) return yield* new HubQuotaExceeded({ tier, retryAfter })
-      const resetAt = Math.floor(at.getTime() / 1000) + retryAfter
+      const { accountId, admitted, dailyRequestCount, day, email, id, plan, tier } = holder.value
+      const resetAt = endOf(day)
+      const retryAfter = resetAt - Math.floor(at.getTime() / 1000)
+      if (!admitted) return yield* new HubQuotaExceeded({ tier, retryAfter, resetAt })
       const credential = { kind: "hub" as const, id, tier, usedToday: dailyRequestCount, resetAt }
       return Option.some<Actor>({ accountId, email, plan, credential })
     })

@@ -10,6 +10,7 @@ import { HubKeyRow } from "./HubKey.ts"
 const Holder = Schema.Struct({
   id: HubKeyRow.fields.id,
   tier: HubTier,
+  day: Schema.String,
   dailyRequestCount: Schema.Int,
   admitted: Schema.Boolean,
   accountId: AccountId,
@@ -58,16 +59,20 @@ export class HubKeysRepo extends Effect.Service<HubKeysRepo>()("hub/HubKeysRepo"
               WHERE id = (SELECT id FROM before WHERE revoked_at IS NULL))
             SELECT revoked_at IS NOT NULL AS revoked FROM before`
       ),
-      /** Counts one request of a key, unless its day is full. One statement: exact whoever asks at the same time. */
+      /**
+       * Counts one request of a key, unless its day is full. One statement: exact whoever asks at the same time. A request
+       * that comes behind others of a new day counts in that one.
+       */
       consume: maybe(Holder)((keyHash: Uint8Array, today: string, at: Date) =>
         sql`WITH key AS (
-              SELECT id, CASE WHEN day = ${today} THEN day_count ELSE 0 END AS used, ${limit} AS allowed
+              SELECT id, CASE WHEN day >= ${today} THEN day_count ELSE 0 END AS used, greatest(day, ${today}) AS day,
+                ${limit} AS allowed
               FROM hub_keys WHERE key_hash = ${keyHash} AND revoked_at IS NULL FOR NO KEY UPDATE
             ), counted AS (
-              UPDATE hub_keys k SET day = ${today}, day_count = key.used + 1, last_request_at = ${at}
+              UPDATE hub_keys k SET day = key.day, day_count = key.used + 1, last_request_at = ${at}
               FROM key WHERE k.id = key.id AND key.used < key.allowed RETURNING k.id
             )
-            SELECT k.id, k.tier, least(key.used + 1, key.allowed) AS daily_request_count,
+            SELECT k.id, k.tier, key.day::text AS day, least(key.used + 1, key.allowed) AS daily_request_count,
               EXISTS (SELECT FROM counted) AS admitted, u.id AS account_id, u.email, u.plan
             FROM key JOIN hub_keys k ON k.id = key.id JOIN users u ON u.id = k.user_id`
       )

@@ -8,6 +8,7 @@ import { authorizer } from "#http/gateway/authorize.ts"
 import { makeGateway } from "#http/gateway/Gateway.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { ServerCards } from "#src/directory/ServerCards.ts"
+import { HubKeys } from "#src/hub/HubKeys.ts"
 import { Jobs } from "#src/jobs/Jobs.ts"
 import { JobsRepo } from "#src/jobs/JobsRepo.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
@@ -290,8 +291,11 @@ else {
     ofServer: () => Effect.succeedNone,
     catalog: Effect.die("not asked for")
   })
+  const never = () => Effect.die("not asked for")
+  const hubKeys = HubKeys.make({ create: never, list: never, revoke: never, authenticate: () => Effect.succeedNone })
   const services = Layer.mergeAll(
     Layer.succeed(ServerCards, cards),
+    Layer.succeed(HubKeys, hubKeys),
     AccessTokens.Default.pipe(Layer.provide(keys)),
     RequestMetering.Default.pipe(Layer.provide([repo, jobs])),
     RateLimit.Default

@@ -3,6 +3,8 @@ import { CurrentSettings } from "#src/config/Settings.ts"
 import { PublicListingsRepo } from "#src/directory/PublicListingsRepo.ts"
 import { ServerCards } from "#src/directory/ServerCards.ts"
 import { Subregistry } from "#src/directory/Subregistry.ts"
+import { HubKeys } from "#src/hub/HubKeys.ts"
+import { HubKeysRepo } from "#src/hub/HubKeysRepo.ts"
 import { JobsLive } from "#src/jobs/Live.ts"
 import { type MachineAddress, Machines } from "#src/machines/Machines.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
@@ -61,15 +63,17 @@ export const tokensTest = AccessTokens.Default.pipe(
   Layer.provide([SigningKeysRepo.Default, Secrets.Default])
 )
 
-/** Everything below the data path, on a database of its own. */
 /** The cards of listed servers, without the rest of the directory. */
 const cardsTest = ServerCards.Default.pipe(
   Layer.provide(Subregistry.Default),
   Layer.provide(PublicListingsRepo.Default)
 )
 
+const hubKeysTest = Layer.provide(HubKeys.Default, HubKeysRepo.Default)
+
+/** Everything below the data path, on a database of its own. */
 export const gatewayServices = (variables: Readonly<Record<string, string>> = {}) =>
-  Layer.mergeAll(Routes.Default, RequestMetering.Default, tokensTest, RateLimit.Default, cardsTest).pipe(
+  Layer.mergeAll(Routes.Default, RequestMetering.Default, tokensTest, RateLimit.Default, cardsTest, hubKeysTest).pipe(
     Layer.provide([RoutesRepo.Default, UsageRepo.Default, machines]),
     Layer.provideMerge(FakeMachines.Default),
     Layer.provideMerge(JobsLive),
