@@ -77,11 +77,21 @@ export const UnmetSearchList = Schema.Struct({
 }).annotations({ title: "UnmetSearches" })
 export type UnmetSearchList = typeof UnmetSearchList.Type
 
+const analyticsPeriod = "7d, 30d (the default) or 90d: UTC days up to today"
+
 /** Any text: the service answers what it does not know with the contract's `invalid_input`. */
 export const analyticsFields = {
-  period: optional(Schema.String).annotations({ description: "7d, 30d (the default) or 90d: UTC days up to today" })
+  period: optional(Schema.String).annotations({ description: analyticsPeriod })
 }
-export const AnalyticsQuery = Query(analyticsFields)
+/** The same in a query, where it may come twice: that is no period either. */
+const periods = Schema.transform(Schema.Union(Schema.String, Schema.Array(Schema.String)), Schema.String, {
+  strict: true,
+  decode: (sent) => typeof sent === "string" ? sent : sent.join(),
+  encode: (period) => period
+}).annotations({ jsonSchema: { type: "string" } })
+export const AnalyticsQuery = Query({
+  period: optional(periods).annotations({ description: analyticsPeriod })
+})
 
 /** Contract: Hub error codes, analytics. */
 export class InvalidInput extends Schema.TaggedError<InvalidInput>()(

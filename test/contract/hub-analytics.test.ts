@@ -106,7 +106,9 @@ describe("listing analytics", () => {
         path("x"),
         path(`${listingId}0`),
         path(listingId.toLowerCase()),
-        ...["7", "", "1d", "30D", "toString"].map((period) => `${path()}?period=${period}`)
+        ...["7", "", "1d", "30D", "toString"].map((period) => `${path()}?period=${period}`),
+        `${path()}?period=7d&period=90d`,
+        `${path()}/daily?period=7d&period=7d`
       ]
     ) {
       const answer = await owner.get(bad)
