@@ -11,6 +11,8 @@ export interface Traits {
    * `message`: JSON-RPC, whose errors are reported only after the credential check.
    */
   readonly body: "json" | "form" | "file" | "document" | "message"
+  /** No field of the body is required, and a missing body is read as `{}`. */
+  readonly optionalBody: boolean
   /**
    * `hub`: hub keys count, too. `mcp`: hub keys and access tokens. `machine`: only the token that the platform shares
    * with a hosted server.
@@ -41,6 +43,7 @@ export const defaults: Traits = {
   codes: "upper",
   failure: "json",
   body: "json",
+  optionalBody: false,
   credential: "account",
   rate: "caller",
   probe: false,

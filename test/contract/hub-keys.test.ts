@@ -53,6 +53,12 @@ describe("hub keys", () => {
       expect([answer.status, answer.body]).toEqual([201, { data: { key: expect.any(String), meta: meta({ tier }) } }])
     }
     expect((await make()).meta.tier).toBe("explorer")
+    for (const sent of [{}, { body: "" }, { headers: { "transfer-encoding": "chunked" } }]) {
+      for (const to of [path, "/api/v1/hub/keys"]) {
+        const { body, status } = await owner.request<Created>("POST", to, sent)
+        expect([status, body.data?.meta.tier], JSON.stringify(sent)).toEqual([201, "explorer"])
+      }
+    }
   })
 
   row("hub key: key of the shape hub_live_<random>, shown once, and meta with the contract's fields", async () => {

@@ -67,7 +67,8 @@ describe("a body", () => {
 
   it("that is not there, or empty, is 400 and says so, on every operation, those with no required field too", async () => {
     const said = expect.stringMatching(/^The body is empty/)
-    for (const operation of sampled(withBody, 3, 3)) {
+    const needed = withBody.filter(({ path }) => !/\/hub\/(api-)?keys$/.test(path))
+    for (const operation of sampled(needed, 3, 3)) {
       const chunked = { "transfer-encoding": "chunked", "content-type": "application/json" }
       for (const sent of [{}, { body: "" }, { body: "  \n" }, { headers: chunked }]) {
         const answer = await owner.request(operation.method, pathOf(operation), sent)

@@ -24,7 +24,11 @@ const create = HttpApiEndpoint.post("create", paths.all)
   .addError(HubTierNotGiven)
   .addError(TooManyHubKeys)
   .annotate(OpenApi.Summary, "Make a hub key")
-  .annotate(OpenApi.Description, "Session only. The answer shows the key, once. At most 100 active keys an account.")
+  .annotate(RouteTraits, { optionalBody: true })
+  .annotate(
+    OpenApi.Description,
+    "Session only; without a body the tier is explorer. The answer shows the key, once. At most 100 active keys an account."
+  )
 
 const list = HttpApiEndpoint.get("list", paths.all)
   .addSuccess(Data(Schema.Array(HubKey)))
@@ -48,7 +52,7 @@ export class HubKeysApi extends HttpApiGroup.make("hubKeys")
       .addError(Invalid)
       .addError(HubTierNotGiven)
       .addError(TooManyHubKeys)
-      .annotate(RouteTraits, { successor: paths.all })
+      .annotate(RouteTraits, { successor: paths.all, optionalBody: true })
       .annotate(OpenApi.Deprecated, true)
       .annotate(OpenApi.Summary, "Make a hub key; deprecated, use /api/v1/hub/api-keys")
   )

@@ -90,6 +90,8 @@ const withJson = (request: HttpServerRequest.HttpServerRequest, traits: Traits, 
     json: parse(traits, text)
   })
 
+const textFor = ({ optionalBody }: Traits, text: string) => optionalBody && text.trim() === "" ? "{}" : text
+
 const readForm = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest) {
   if (!isForm(request.headers["content-type"])) {
     return yield* new BadRequest({
@@ -117,7 +119,7 @@ const readJson = Effect.fnUntraced(function*(
   }
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) return yield* new BodyTooLarge({ limit: maxBytes })
   const text = yield* read(NodeHttpServerRequest.toIncomingMessage(request), maxBytes)
-  return withJson(request, traits, yield* limitDepth(text))
+  return withJson(request, traits, yield* limitDepth(textFor(traits, text)))
 })
 
 /** A message's error is reported only when the message is read, so that the credential is checked first. */
@@ -154,7 +156,9 @@ export const withBoundedBody = routeMiddleware<Effect.Effect.Error<ReturnType<ty
     }
     const withoutBody = !hasBody(request)
     if (withoutBody && (traits.body === "form" || !HttpMethod.hasBody(request.method))) return app
-    const parsing = withoutBody ? Effect.succeed(withJson(request, traits, "")) : readAs[traits.body](request, traits)
+    const parsing = withoutBody
+      ? Effect.succeed(withJson(request, traits, textFor(traits, "")))
+      : readAs[traits.body](request, traits)
     return Effect.flatMap(parsing, (parsed) => Effect.provideService(app, HttpServerRequest.HttpServerRequest, parsed))
   }
 )
