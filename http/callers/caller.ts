@@ -2,7 +2,7 @@ import { timesSent } from "#http/connection/times-sent.ts"
 import { type Traits } from "#http/traits/Traits.ts"
 import { Accounts, sessionPrefix } from "#src/accounts/Accounts.ts"
 import { type Actor } from "#src/accounts/CurrentActor.ts"
-import { Forbidden, type Unauthorized } from "#src/accounts/Policy.ts"
+import { Forbidden, Unauthorized } from "#src/accounts/Policy.ts"
 import { CurrentSettings, type Settings } from "#src/config/Settings.ts"
 import { Introspection, type Machine } from "#src/oauth/Introspection.ts"
 import { PlatformTokens } from "#src/oauth/PlatformTokens.ts"
@@ -56,6 +56,15 @@ const callerOf = (actor: Option.Option<Actor>): Caller =>
 export const anonymous: Effect.Effect<Caller> = Effect.succeed({ _tag: "Anonymous" })
 const invalidCredential: Effect.Effect<Caller> = Effect.succeed(callerOf(Option.none()))
 
+/** Whatever the key's state is: nobody learns it here. */
+const hubKeyElsewhere: Caller = {
+  _tag: "Rejected",
+  error: new Unauthorized({
+    reason: "Hub keys are for reads of the hub; send a session token as Bearer, or a platform API key where the " +
+      "operation takes one"
+  })
+}
+
 const takesHubKeys = (credential: Traits["credential"]) => credential === "hub" || credential === "mcp"
 
 /** Makes the function that identifies the sender of a request, by Bearer first, then by cookie. */
@@ -80,6 +89,7 @@ export const makeIdentify = Effect.gen(function*() {
     const isOnly = timesSent(NodeHttpServerRequest.toIncomingMessage(request), "authorization") === 1
     if (token === undefined || !isOnly) return invalidCredential
     if (takesHubKeys(credential) && isHubKey(token)) return byHubKey(token)
+    if (isHubKey(token)) return Effect.succeed(hubKeyElsewhere)
     if (credential !== "machine") return Effect.map(actorOf(token, credential), callerOf)
     return Effect.map(
       introspection.authenticate(token),

@@ -130,6 +130,7 @@ describe("hub keys", () => {
       for (const [method, to] of [["POST", path], ["GET", path], ["DELETE", `${path}/${id}`]] as const) {
         const answer = await berth.request(method, to, { token, ...(method === "POST" ? { body: {} } : {}) })
         expect([answer.status, answer.body], `${method} ${String(token)}`).toEqual([401, failure("unauthorized")])
+        if (token === key) expect(answer.text).toContain("Hub keys are for reads of the hub; send a session token")
       }
     }
   })
