@@ -45,14 +45,14 @@ type SkillsFilter = { readonly [K in keyof typeof described]?: unknown }
 /** Contract: Hub error codes, skills registry. */
 export class BadSkillsQuery extends Schema.TaggedError<BadSkillsQuery>()(
   "BadSkillsQuery",
-  { path: Schema.String, problem: Schema.String },
+  { issues: Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String })) },
   failsWith(400, "VALIDATION_ERROR")
 ) {
   override get message() {
-    return `${this.path}: ${this.problem}`
+    return this.issues.map(({ message, path }) => `${path}: ${message}`).join("; ")
   }
   get details() {
-    return { issues: [{ path: this.path, message: this.problem }] }
+    return { issues: this.issues }
   }
 }
 
@@ -70,14 +70,11 @@ const rules = {
   cursor: { isValid: isId, must: "must be next_cursor of the page before" }
 }
 
-/** What is wrong with a query; undefined when nothing is. */
-const problemOf = (query: SkillsFilter) => {
-  const path = Struct.keys(rules).find((name) => query[name] !== undefined && !rules[name].isValid(query[name]))
-  return path === undefined ? undefined : new BadSkillsQuery({
-    path,
-    problem: Array.isArray(query[path]) ? "must be there once" : rules[path].must
-  })
-}
+/** What is wrong with a query. */
+const issuesOf = (query: SkillsFilter) =>
+  Struct.keys(rules)
+    .filter((name) => query[name] !== undefined && !rules[name].isValid(query[name]))
+    .map((path) => ({ path, message: Array.isArray(query[path]) ? "must be there once" : rules[path].must }))
 
 /** Active listings with a capability document, for anybody (contract: `/.well-known/mcp-skills`). */
 export class SkillsRegistry extends Effect.Service<SkillsRegistry>()("hub/SkillsRegistry", {
@@ -87,8 +84,8 @@ export class SkillsRegistry extends Effect.Service<SkillsRegistry>()("hub/Skills
 
     /** In the order of the listings' ids, so that a page begins where the one before ended whatever came meanwhile. */
     const list = Effect.fn("SkillsRegistry.list")(function*(query: SkillsFilter) {
-      const problem = problemOf(query)
-      if (problem !== undefined) return yield* problem
+      const issues = issuesOf(query)
+      if (issues.length > 0) return yield* new BadSkillsQuery({ issues })
       const { cursor, format, listing_id: listingId } = query
       const limit = Number(query.limit ?? pageSizes.default)
       const rows = yield* repo.entries({

@@ -104,7 +104,8 @@ describeWhen(missingProgram("chromium"), "the owner's pages in Chromium", () => 
     await stranger.page.getByLabel("E-mail address").fill(other.email)
     await stranger.page.getByLabel("Password").fill(password)
     await stranger.page.getByRole("button", { name: "Sign in" }).click()
-    await stranger.page.getByRole("link", { name: "Your listings" }).click()
+    await stranger.page.getByRole("heading", { name: "This is not allowed" }).waitFor()
+    await stranger.page.goto(`${berth.url}/hub/listings`)
     await stranger.page.getByText("You have no business yet").waitFor()
     for (
       const [path, status, title] of [
