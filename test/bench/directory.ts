@@ -16,14 +16,13 @@ import { Effect, Layer, Logger, LogLevel, ManagedRuntime, Redacted, Schema } fro
 import { execFileSync } from "node:child_process"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
-import { Agent, request } from "node:http"
 import { loadavg, tmpdir } from "node:os"
 import { join } from "node:path"
-import { text } from "node:stream/consumers"
 import pg from "pg"
 import { load } from "./directory/data.ts"
 import { type Case, cases } from "./directory/questions.ts"
 import { recall } from "./directory/recall.ts"
+import { benchClient } from "./support/client.ts"
 import { startProgram } from "./support/program.ts"
 
 const listings = Number(process.argv[2] ?? "100000")
@@ -35,17 +34,7 @@ interface Statement {
   readonly values: ReadonlyArray<unknown>
 }
 
-const agent = new Agent({ keepAlive: true, maxSockets: 16 })
-let address = 0
-
-const get = (port: number, path: string) =>
-  new Promise<string>((resolve, reject) => {
-    address++
-    const headers = { "x-forwarded-for": `10.${address >> 16 & 255}.${address >> 8 & 255}.${address & 255}` }
-    request({ agent, host: "127.0.0.1", port, path, headers }, (answer) =>
-      void text(answer).then((body) => answer.statusCode === 200 ? resolve(body) : reject(new Error(body))))
-      .on("error", reject).end()
-  })
+const { close, get } = benchClient(16)
 
 /** Runs everything with so many at once; how long each took, in order. */
 const timed = async <A>(all: ReadonlyArray<A>, clients: number, run: (one: A) => Promise<unknown>) => {
@@ -181,4 +170,4 @@ const main = Effect.gen(function*() {
 })
 
 await Effect.runPromise(Effect.scoped(main).pipe(Logger.withMinimumLogLevel(LogLevel.Warning)))
-agent.destroy()
+close()

@@ -1,7 +1,7 @@
 /**
  * What the hub's reads take: analytics of 90 days at 9 million rows by listing, day and kind, pages of the skills
- * registry, and SKILL.md pages beside a bare server of static files. Beside each the bare SQL of the same question through `pg`. The time of a request is
- * measured with as many clients as are told.
+ * registry, and SKILL.md pages beside a bare server of static files; eight clients. Beside each the bare SQL of the same
+ * question through `pg`.
  *
  *   npm run build && npm run bench hub [listings [requests a case]]
  */
@@ -15,33 +15,20 @@ import { withTransformer } from "@effect/sql/Statement"
 import { Effect, Layer, Logger, LogLevel, ManagedRuntime, Redacted } from "effect"
 import { once } from "node:events"
 import { createReadStream, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { Agent, createServer, request } from "node:http"
+import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import { text } from "node:stream/consumers"
 import pg from "pg"
 import { freePort } from "../support/http.ts"
 import { load } from "./directory/data.ts"
+import { benchClient } from "./support/client.ts"
 import { startProgram } from "./support/program.ts"
 
 const listings = Number(process.argv[2] ?? "20000")
 const requests = Number(process.argv[3] ?? "2000")
 const clients = 8
 
-const agent = new Agent({ keepAlive: true, maxSockets: clients })
-let address = 0
-
-const get = (port: number, path: string, token?: string) =>
-  new Promise<string>((resolve, reject) => {
-    address++
-    const headers = {
-      "x-forwarded-for": `10.${address >> 16 & 255}.${address >> 8 & 255}.${address & 255}`,
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` })
-    }
-    request({ agent, host: "127.0.0.1", port, path, headers }, (answer) =>
-      void text(answer).then((body) => answer.statusCode === 200 ? resolve(body) : reject(new Error(body))))
-      .on("error", reject).end()
-  })
+const { close, get } = benchClient(clients)
 
 interface Measured {
   readonly p50: number
@@ -225,4 +212,4 @@ const main = Effect.gen(function*() {
 })
 
 await Effect.runPromise(Effect.scoped(main).pipe(Logger.withMinimumLogLevel(LogLevel.Warning)))
-agent.destroy()
+close()

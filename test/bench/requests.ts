@@ -8,27 +8,16 @@ import { embedded } from "#sql/Embedded.ts"
 import { Effect } from "effect"
 import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { Agent, request } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { text } from "node:stream/consumers"
 import pg from "pg"
 import { load } from "./directory/data.ts"
+import { benchClient } from "./support/client.ts"
 import { startProgram } from "./support/program.ts"
 
 const requests = Number(process.argv[2] ?? "1500")
 const rounds = 3
-const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-let address = 0
-
-const get = (port: number, path: string) =>
-  new Promise<string>((resolve, reject) => {
-    address++
-    const headers = { "x-forwarded-for": `10.${address >> 16 & 255}.${address >> 8 & 255}.${address & 255}` }
-    request({ agent, host: "127.0.0.1", port, path, headers }, (answer) =>
-      void text(answer).then((body) => answer.statusCode === 200 ? resolve(body) : reject(new Error(body))))
-      .on("error", reject).end()
-  })
+const { close, get } = benchClient(1)
 
 /** Microseconds of processor time that a process has used: /proc counts in hundredths of a second. */
 const processorTime = (pid: number) => {
@@ -88,4 +77,4 @@ const main = Effect.gen(function*() {
   })
 })
 await Effect.runPromise(Effect.scoped(main)).finally(() => rmSync(home, { recursive: true, force: true }))
-agent.destroy()
+close()
