@@ -10,7 +10,7 @@ const placeOf = ({ city, location }: Filters) => {
   return { city: city ?? (state === "" ? location?.text ?? "" : ""), state }
 }
 
-/** How a state is kept: by its two letters, where it has any. */
+/** The stored form of a state: its abbreviation, if it is a known state. */
 export const stateKey = (text: string): string => stateForms(text)[0] ?? text.trim().toLowerCase()
 
 /** What there is to keep of a search. Of a circle, which may be around somebody's home, the square of its centre. */
