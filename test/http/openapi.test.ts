@@ -67,6 +67,11 @@ describe("/openapi.json", () => {
     }
   })
 
+  it("requires a body but where none will do", () => {
+    const optional = Object.entries(document.paths).filter(([, { post }]) => post?.requestBody?.required === false)
+    expect(optional.map(([path]) => path).sort()).toEqual(["/api/v1/hub/api-keys", "/api/v1/hub/keys"])
+  })
+
   it("has one binary file in an upload, as it is sent", () => {
     const upload = document.paths["/api/v1/ready/businesses/{businessId}/import"]?.["post"]?.requestBody
     expect(upload?.content["multipart/form-data"]?.schema.properties?.["file"])

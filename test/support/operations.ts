@@ -18,6 +18,7 @@ export interface Operation {
 interface Described {
   readonly parameters?: ReadonlyArray<{ readonly name: string; readonly in: string }>
   readonly requestBody?: {
+    readonly required?: boolean
     readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>
   }
   readonly responses: Readonly<Record<string, unknown>>

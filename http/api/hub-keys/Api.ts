@@ -17,6 +17,12 @@ import { Schema } from "effect"
 const keyPath = Schema.Struct({ hubKeyId: Schema.String })
 const paths = { all: "/api/v1/hub/api-keys", one: "/api/v1/hub/api-keys/:hubKeyId" } as const
 
+/** In the OpenAPI document: the framework calls every body required. */
+const bodyIsOptional = ({ requestBody, ...operation }: Record<string, unknown>) => ({
+  ...operation,
+  requestBody: { ...(requestBody as object), required: false }
+})
+
 const create = HttpApiEndpoint.post("create", paths.all)
   .setPayload(HubKeyInput)
   .addSuccess(Data(CreatedHubKey), { status: 201 })
@@ -25,6 +31,7 @@ const create = HttpApiEndpoint.post("create", paths.all)
   .addError(TooManyHubKeys)
   .annotate(OpenApi.Summary, "Make a hub key")
   .annotate(RouteTraits, { optionalBody: true })
+  .annotate(OpenApi.Transform, bodyIsOptional)
   .annotate(
     OpenApi.Description,
     "Session only; without a body the tier is explorer. The answer shows the key, once. At most 100 active keys an account."
@@ -53,6 +60,7 @@ export class HubKeysApi extends HttpApiGroup.make("hubKeys")
       .addError(HubTierNotGiven)
       .addError(TooManyHubKeys)
       .annotate(RouteTraits, { successor: paths.all, optionalBody: true })
+      .annotate(OpenApi.Transform, bodyIsOptional)
       .annotate(OpenApi.Deprecated, true)
       .annotate(OpenApi.Summary, "Make a hub key; deprecated, use /api/v1/hub/api-keys")
   )
