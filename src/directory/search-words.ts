@@ -2,7 +2,7 @@ import { Array as Arr, Effect } from "effect"
 import { choose } from "./access-path.ts"
 import { type DirectoryRepo, type FoundRow, type PageOptions } from "./DirectoryRepo.ts"
 import { type Predicate, type WordsPredicate } from "./predicates.ts"
-import { spellingOf } from "./spelling.ts"
+import { spellingOf, wholeWords } from "./spelling.ts"
 import { stopWords } from "./stop-words.ts"
 import { costOf, isCheaperFromPostings, maxSpellings, maxStopWords } from "./words-sql.ts"
 
@@ -24,8 +24,9 @@ interface FoundEntries extends SearchResult {
 export const wordsPredicate = Effect.fnUntraced(function*(repo: DirectoryRepo, search: string) {
   const candidates = yield* repo.candidates(search)
   const content = candidates.filter(({ asked }) => !stopWords.has(asked))
+  const whole = wholeWords(search, candidates.map(({ asked }) => asked))
   const spellings = (content.length === 0 ? candidates : content)
-    .map(spellingOf)
+    .map((candidate) => spellingOf(candidate, whole.has(candidate.asked)))
     .filter(({ n }) => n > 0)
     .sort((a, b) => a.n - b.n || (a.asked < b.asked ? -1 : 1))
     .slice(0, maxSpellings)

@@ -80,12 +80,28 @@ export interface Candidates {
 
 export const maxWords = 5_000
 
-/** The best spellings, at most 5,000: by fit, then by number of listings. */
-export const spellingOf = ({ asked, counts, ids, total, words }: Candidates): Spelling => {
+const isShort = (word: string) => /^[\p{sc=Latin}\p{sc=Cyrillic}\p{sc=Greek}\p{N}]{1,2}$/u.test(word)
+
+const isLast = (word: string, search: string) => {
+  const text = search.normalize("NFKD").replace(/[\p{M}'\u2019.]/gu, "").toLowerCase().replace(/[^\p{L}\p{N}]+$/u, "")
+  return text.endsWith(word) && !/[\p{L}\p{N}]$/u.test(text.slice(0, -word.length))
+}
+
+/**
+ * The words of a search that stand for themselves alone: of one or two letters, before its last. Only the last may still be
+ * unfinished; the "s" of "S&T Bank" is no beginning of "Santander". Where the last is not recognised: none.
+ */
+export const wholeWords = (search: string, asked: ReadonlyArray<string>): ReadonlySet<string> => {
+  const last = asked.filter((word) => isLast(word, search))
+  return new Set(last.length === 0 ? [] : asked.filter((word) => isShort(word) && !last.includes(word)))
+}
+
+/** The best spellings, at most 5,000: by fit, then by number of listings. `isWhole`: the word itself alone. */
+export const spellingOf = ({ asked, counts, ids, total, words }: Candidates, isWhole = false): Spelling => {
   const fitting = words
     .flatMap((word, i) => {
       const n = counts[i] ?? 0
-      const fit = n > 0 ? fitOf(asked, word) : undefined
+      const fit = n > 0 && (!isWhole || word === asked) ? fitOf(asked, word) : undefined
       return fit === undefined ? [] : [{ id: ids[i] ?? 0, word, fit, n }]
     })
     .sort((a, b) => a.fit - b.fit || b.n - a.n || (a.word < b.word ? -1 : 1))

@@ -1,4 +1,4 @@
-import { fitOf, typos } from "#src/directory/spelling.ts"
+import { fitOf, typos, wholeWords } from "#src/directory/spelling.ts"
 import { cellsOf, chordSquared, distanceMiles, onSphere } from "#src/directory/sphere.ts"
 import { FastCheck } from "effect"
 import { describe, expect, it } from "vitest"
@@ -88,5 +88,23 @@ describe("a word that was asked for", () => {
       ["bank", "tanks", undefined]
     ] as const
     for (const [asked, word, fit] of fits) expect(fitOf(asked, word), `${asked} ${word}`).toEqual(fit)
+  })
+
+  it("takes a word of one or two letters for a beginning only at the end of a search", () => {
+    const searches = [
+      ["S&T Bank", ["bank", "s", "t"], ["s", "t"]],
+      ["Super U", ["super", "u"], []],
+      ["BI-LO", ["bi", "lo"], ["bi"]],
+      ["jo p", ["jo", "p"], ["jo"]],
+      ["p p", ["p"], []],
+      ["U.S. Bank!", ["bank", "us"], ["us"]],
+      ["Joe's é", ["e", "joes"], []],
+      ["7 Eleven", ["7", "eleven"], ["7"]],
+      // The end is a word that is folded in a way of its own: then all may be beginnings.
+      ["b ø", ["b", "o"], []],
+      // A sign is a word.
+      ["北 京", ["京", "北"], []]
+    ] as const
+    for (const [search, asked, whole] of searches) expect([...wholeWords(search, asked)], search).toEqual(whole)
   })
 })

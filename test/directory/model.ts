@@ -33,12 +33,11 @@ const ascii: Readonly<Record<string, string>> = {
   þ: "th"
 }
 
-const wordsOf = (name: string) =>
-  new Set(
-    name.replaceAll("&", " and ").normalize("NFKD").replace(/[\u0300-\u036f'\u2019.]/g, "").normalize("NFC")
-      .toLowerCase().replace(/[øłđðıœæßþ]/g, (letter) => ascii[letter]!).split(/[^\p{L}\p{N}]+/u)
-      .filter((word) => word !== "")
-  )
+const listOf = (name: string) =>
+  name.replaceAll("&", " and ").normalize("NFKD").replace(/[\u0300-\u036f'\u2019.]/g, "").normalize("NFC")
+    .toLowerCase().replace(/[øłđðıœæßþ]/g, (letter) => ascii[letter]!).split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== "")
+const wordsOf = (name: string) => new Set(listOf(name))
 
 /** Pairs of words that are the same. */
 const same = [["st", "saint"], ["st", "street"], ["7", "seven"]]
@@ -148,10 +147,13 @@ interface Match {
 
 /** How each listing matches a search; undefined: not at all. */
 const matcher = (seeds: ReadonlyArray<Seed>, search: string) => {
+  const last = listOf(search).at(-1)
   const shown = seeds.filter(({ active }) => active)
   const vocabulary = [...new Set(shown.flatMap((seed) => [...allPartsOf(seed)]))]
+  /** One or two letters before the last word are no beginning. */
+  const isWhole = (word: string) => word !== last && /^[\p{sc=Latin}\p{sc=Cyrillic}\p{sc=Greek}\p{N}]{1,2}$/u.test(word)
   const fit = (word: string, other: string) => {
-    const found = fitOf(word, other)
+    const found = isWhole(word) && word !== other ? undefined : fitOf(word, other)
     // Two typos only where a trigram search would have led to the word.
     return found === 3 && !alike(word, other) ? undefined : found
   }
