@@ -1,5 +1,7 @@
 import { type SqlClient, type Statement } from "@effect/sql"
+import { Array as Arr, Order } from "effect"
 import { type WordsPredicate } from "./predicates.ts"
+import { type Spelling } from "./spelling.ts"
 
 type Sql = SqlClient.SqlClient
 type Fragment = Statement.Fragment
@@ -51,10 +53,29 @@ const sumOf = (all: ReadonlyArray<{ readonly n: number }>) => all.reduce((sum, {
 /** The number of postings of all words. */
 export const postingsOf = ({ spellings, stopWords }: WordsPredicate): number => sumOf(spellings) + sumOf(stopWords)
 
-/** What it costs to read the postings of all words, and to read the entries that have one of the rarest. */
+/** What it costs to look up a posting in those of another word, relative to grouping it with all others. */
+const lookUpCost = 0.6
+/** Of the entries that have some words, so many have the next one: names have words that go together. */
+const shareWithNext = 0.4
+
+/** To read the entries that have each of the `count` rarest words. */
+const costOfRarest = ({ spellings }: WordsPredicate, count: number) =>
+  (count === 1 ? 0 : lookUpCost * sumOf(spellings.slice(0, count))) +
+  entryCost * spellings[0].n * shareWithNext ** (count - 1)
+
+/** Where each word is required: of how many of the rarest the postings are read before the entries. */
+const countOfRarest = (words: WordsPredicate) =>
+  Arr.min(
+    Arr.range(1, words.spellings.length),
+    Order.mapInput(Order.number, (count: number) => costOfRarest(words, count))
+  )
+
+/** What it costs to read the postings of all words, and to read the entries that have the rarest. */
 const costsOf = (words: WordsPredicate) => ({
   postings: postingsOf(words),
-  entries: entryCost * sumOf(words.spellings.slice(0, words.rarest))
+  entries: words.least === "all"
+    ? costOfRarest(words, countOfRarest(words))
+    : entryCost * sumOf(words.spellings.slice(0, words.rarest))
 })
 
 export const isCheaperFromPostings = (words: WordsPredicate): boolean => {
@@ -130,12 +151,22 @@ export const fromTerms = (sql: Sql, words: WordsPredicate, rows: Fragment): Frag
       FROM (${rows}) e, unnest(e.terms) AS t(term) JOIN ${askedTerms(sql, words)} ON asked.term = t.term
       GROUP BY e.number HAVING ${hasEnough(sql, words)}`
 
-/** The numbers of the entries that have one of the rarest words. */
-export const numbersOf = (sql: Sql, { rarest, spellings }: WordsPredicate): Fragment => {
-  const ids = [...new Set(spellings.slice(0, rarest).flatMap(({ words }) => words.map(({ id }) => id)))]
+const numbersWith = (sql: Sql, spellings: ReadonlyArray<Spelling>): Fragment => {
+  const ids = [...new Set(spellings.flatMap(({ words }) => words.map(({ id }) => id)))]
   return sql`SELECT p.number FROM unnest(${[...ids, ...ids.map((id) => -id)]}::int[]) AS a(term), LATERAL (
       SELECT p.number FROM directory_postings p WHERE p.term = a.term OFFSET 0
     ) p`
+}
+
+/** The numbers of the entries that have one of the rarest words; where each word is required, each of some of them. */
+export const numbersOf = (sql: Sql, words: WordsPredicate): Fragment => {
+  if (words.least !== "all") return numbersWith(sql, words.spellings.slice(0, words.rarest))
+  const [rarest, ...others] = words.spellings.slice(0, countOfRarest(words)).map((spelling) =>
+    numbersWith(sql, [spelling])
+  )
+  return sql`SELECT w.number FROM (${rarest!}) w ${
+    others.length === 0 ? sql`` : sql`WHERE ${sql.and(others.map((other) => sql`w.number IN (${other})`))}`
+  }`
 }
 
 /**
