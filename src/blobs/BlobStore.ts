@@ -26,6 +26,8 @@ export class BlobStore extends Context.Tag("blobs/BlobStore")<BlobStore, {
   readonly list: Stored<ReadonlyArray<string>>
   /** Removes what writes that a crash cut off left behind. */
   readonly tidy: Stored<void>
+  /** Fails when the store is set up so that it can't be used; the log says what to change. */
+  readonly check: Stored<void>
 }>() {}
 
 const keyPattern = /^[a-z0-9-]{1,40}\/[A-Za-z0-9][A-Za-z0-9._-]{0,79}$/

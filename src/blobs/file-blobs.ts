@@ -66,6 +66,8 @@ export const fileBlobs = (root: string): typeof BlobStore.Service => {
         const parts = (await namesIn(join(root, folder))).filter(({ name }) => /^\..*\.part$/.test(name))
         for (const { name } of parts) await removeAbandoned(join(root, folder, name))
       }
-    })
+    }),
+    // The home has been checked by then (src/config/home.ts).
+    check: Effect.void
   }
 }

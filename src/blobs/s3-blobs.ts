@@ -1,24 +1,19 @@
 import { type S3Settings } from "#src/config/Settings.ts"
 import { Effect, Option, Predicate, Redacted } from "effect"
 import { type BlobStore, isBlobKey, StorageUnavailable } from "./BlobStore.ts"
+import { s3Trouble } from "./s3-trouble.ts"
 import { storing } from "./storing.ts"
 
-const isMissing = (error: unknown) =>
-  Predicate.hasProperty(error, "name") && (error.name === "NoSuchKey" || error.name === "NotFound")
-
-/** One document, with every retry: the library's own limits don't cover a body that stops coming. */
-const bounded = <A>(what: string, operation: (signal: AbortSignal) => Promise<A>) =>
-  storing(what, operation).pipe(
-    Effect.timeoutTo({ duration: "15 seconds", onSuccess: Effect.succeed, onTimeout: () => silent(what) }),
-    Effect.flatten
-  )
+/** Another 404 is of a wrong bucket, or of something that is no S3: the document may be there. */
+const isMissing = (error: unknown) => Predicate.hasProperty(error, "name") && error.name === "NoSuchKey"
 
 const silent = (what: string) =>
   Effect.zipRight(Effect.logError(`Stored documents: can't ${what} within 15 seconds`), new StorageUnavailable())
 
 /** The library is loaded only where a bucket is set: it takes a third of a second. */
-const connect = ({ bucket: Bucket, credentials, endpoint, prefix, region }: S3Settings) =>
+const connect = (settings: S3Settings) =>
   Effect.promise(async () => {
+    const { bucket: Bucket, credentials, endpoint, prefix, region } = settings
     const s3 = await import("@aws-sdk/client-s3")
     const client = new s3.S3Client({
       region,
@@ -39,6 +34,16 @@ const connect = ({ bucket: Bucket, credentials, endpoint, prefix, region }: S3Se
       if (!isBlobKey(key)) throw new Error(`${JSON.stringify(key)} is not a key`)
       return { Bucket, Key: `${prefix}${key}` }
     }
+
+    const asking = <A>(what: string, operation: (signal: AbortSignal) => Promise<A>) =>
+      storing(what, operation, s3Trouble(settings))
+
+    /** One document, with every retry: the library's own limits don't cover a body that stops coming. */
+    const bounded = <A>(what: string, operation: (signal: AbortSignal) => Promise<A>) =>
+      asking(what, operation).pipe(
+        Effect.timeoutTo({ duration: "15 seconds", onSuccess: Effect.succeed, onTimeout: () => silent(what) }),
+        Effect.flatten
+      )
 
     const get = async (key: string, abortSignal: AbortSignal) => {
       try {
@@ -71,9 +76,14 @@ const connect = ({ bucket: Bucket, credentials, endpoint, prefix, region }: S3Se
       remove: (key) =>
         bounded(`remove from the bucket ${Bucket}`, (abortSignal) =>
           client.send(new s3.DeleteObjectCommand(at(key)), { abortSignal })),
-      list: storing(`list the bucket ${Bucket}`, list),
+      list: asking(`list the bucket ${Bucket}`, list),
       // What is put appears whole or not at all.
-      tidy: Effect.void
+      tidy: Effect.void,
+      check: bounded(
+        `use the bucket ${Bucket}`,
+        (abortSignal) =>
+          client.send(new s3.ListObjectsV2Command({ Bucket, Prefix: prefix, MaxKeys: 1 }), { abortSignal })
+      )
     }
     return { client, store }
   })
