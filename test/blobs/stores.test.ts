@@ -1,71 +1,24 @@
-import { BlobStore } from "#src/blobs/BlobStore.ts"
-import { BlobsLive } from "#src/blobs/Live.ts"
-import { Effect, Either, Exit, Layer, Option, Scope } from "effect"
+import { Effect, Exit, Option, Scope } from "effect"
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { accessDenied, type FakeS3, fakeS3, s3Variables, slowDown } from "../support/s3.ts"
-import { settingsTest, temporaryDirectory } from "../support/Settings.ts"
+import { temporaryDirectory } from "../support/Settings.ts"
+import { logOf, outcome, run, type Store, storeOf, textAt, usualTests } from "./support/stores.ts"
 
 const scope = Effect.runSync(Scope.make())
 const home = temporaryDirectory()
-const stores: Record<string, typeof BlobStore.Service> = {}
+const stores: Record<string, Store> = {}
 let s3: FakeS3
-
-const storeOf = (variables: Readonly<Record<string, string>>) =>
-  Layer.buildWithScope(BlobsLive.pipe(Layer.provide(settingsTest(variables))), scope).pipe(
-    Effect.flatMap((context) => Effect.provide(BlobStore, context)),
-    Effect.runPromise
-  )
 
 beforeAll(async () => {
   s3 = await Effect.runPromise(Scope.extend(fakeS3, scope))
-  stores["files"] = await storeOf({ BERTH_HOME: home })
-  stores["S3"] = await storeOf(s3Variables(s3.url))
+  stores["files"] = await storeOf({ BERTH_HOME: home }, scope)
+  stores["S3"] = await storeOf(s3Variables(s3.url), scope)
 })
 afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
-const run = <A, E>(effect: Effect.Effect<A, E>) => Effect.runPromise(effect)
-const textAt = async (store: typeof BlobStore.Service, key: string) =>
-  Option.map(await run(store.get(key)), (bytes) => Buffer.from(bytes).toString())
-const outcome = <A, E extends { readonly _tag: string }>(effect: Effect.Effect<A, E>) =>
-  run(Effect.either(effect)).then(Either.match({ onLeft: ({ _tag }) => _tag, onRight: () => "done" }))
-
-describe.each(["files", "S3"])("a store in %s", (name) => {
-  it("has what was put there, until it is removed", async () => {
-    const store = stores[name]!
-    const bytes = Buffer.from([0, 255, 10, 13, 0])
-    expect([await run(store.list), await textAt(store, "docs/none")]).toEqual([[], Option.none()])
-    await run(store.put("docs/a", bytes))
-    expect(Option.map(await run(store.get("docs/a")), (stored) => Buffer.from(stored))).toEqual(Option.some(bytes))
-    await run(store.put("docs/a", Buffer.from("again")))
-    expect(await textAt(store, "docs/a")).toEqual(Option.some("again"))
-    const keys = ["docs/a", "docs/b", "docs/c.json", "more/d", "more/e"]
-    for (const key of keys.slice(1)) await run(store.put(key, Buffer.from(key)))
-    expect(await run(store.list)).toEqual(keys)
-    for (const key of [...keys, "docs/a", "none/x"]) await run(store.remove(key))
-    expect(await run(store.list)).toEqual([])
-  })
-
-  it("takes many at once, and an empty one", async () => {
-    const store = stores[name]!
-    const keys = Array.from({ length: 40 }, (_, at) => `docs/${at}`)
-    await Promise.all(keys.map((key) => run(store.put(key, Buffer.from(key)))))
-    for (const key of keys) expect(await textAt(store, key)).toEqual(Option.some(key))
-    await run(store.put("docs/empty", new Uint8Array()))
-    expect(await textAt(store, "docs/empty")).toEqual(Option.some(""))
-    for (const key of [...keys, "docs/empty"]) await run(store.remove(key))
-  })
-
-  it("takes no key that leads elsewhere", async () => {
-    const store = stores[name]!
-    for (const key of ["../a", "docs/../a", "docs", "docs/", "/a", "docs/a/b", "docs/.part", "docs/a\0", "a b/c", ""]) {
-      expect(await outcome(store.put(key, new Uint8Array())), key).toBe("StorageUnavailable")
-      expect(await outcome(store.get(key)), key).toBe("StorageUnavailable")
-    }
-    expect(await run(store.list)).toEqual([])
-  })
-})
+describe.each(["files", "S3"])("a store in %s", (name) => usualTests(() => stores[name]!))
 
 describe("a store in files", () => {
   it("is for its owner only, and shows no part of a write that was cut off", async () => {
@@ -100,7 +53,7 @@ describe("a store in S3", () => {
     await run(store.put("docs/a", Buffer.from("a")))
     expect(s3.objects.get("files/berth/docs/a")?.toString()).toBe("a")
     expect(await run(store.list)).toEqual(["docs/a"])
-    const whole = await storeOf(s3Variables(s3.url, "files"))
+    const whole = await storeOf(s3Variables(s3.url, "files"), scope)
     await run(whole.put("docs/b", Buffer.from("b")))
     expect(s3.objects.get("files/docs/b")?.toString()).toBe("b")
     s3.objects.clear()
@@ -124,12 +77,27 @@ describe("a store in S3", () => {
     expect(await outcome(store.put("docs/a", Buffer.from("a")))).toBe("StorageUnavailable")
     s3.failures.push(accessDenied)
     expect(await outcome(store.get("docs/a"))).toBe("StorageUnavailable")
-    const elsewhere = await storeOf(s3Variables(s3.url, "no-such-bucket"))
+    const elsewhere = await storeOf(s3Variables(s3.url, "no-such-bucket"), scope)
     expect(await outcome(elsewhere.put("docs/a", Buffer.from("a")))).toBe("StorageUnavailable")
     // A wrong bucket is not an empty one.
     expect(await outcome(elsewhere.get("docs/a"))).toBe("StorageUnavailable")
     expect(await outcome(elsewhere.list)).toBe("StorageUnavailable")
-    const away = await storeOf(s3Variables("http://127.0.0.1:9"))
+    const away = await storeOf(s3Variables("http://127.0.0.1:9"), scope)
     expect(await outcome(away.get("docs/a"))).toBe("StorageUnavailable")
+  })
+
+  it("that is none is told, and has lost nothing", async () => {
+    const at = `${s3.url} answers`
+    for (
+      const [failure, sentence] of [
+        [{ status: 404 }, `${at} 404, and not as S3 does; correct S3_ENDPOINT`],
+        [{ status: 404, body: "<html>Not found</html>" }, `${at} 404, and not as S3 does; correct S3_ENDPOINT`],
+        [accessDenied, "let it read, write, delete and list in the bucket files"],
+        [{ ...accessDenied, body: String(accessDenied.body).replaceAll("AccessDenied", "Odd") }, `${at} Odd (Odd)`]
+      ] as const
+    ) {
+      s3.failures.push(failure)
+      expect(await logOf(stores["S3"]!.get("docs/none"))).toContain(sentence)
+    }
   })
 })
