@@ -14,7 +14,7 @@ describeWhen(missingSwift, "a store in OpenStack Swift", () => {
     swift = await Effect.runPromise(Scope.extend(swiftServer, scope))
     bucket = swiftBucket(swift)
     store = await storeOf(bucket.variables(), scope)
-  })
+  }, 120_000)
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
   usualTests(() => store)
@@ -83,5 +83,5 @@ describeWhen(missingSwift, "a store in OpenStack Swift", () => {
     await run(store.put("docs/b", Buffer.from("b")))
     expect(await run(store.list)).toEqual(["docs/a", "docs/b"])
     for (const key of ["docs/a", "docs/b"]) await run(store.remove(key))
-  })
+  }, 120_000)
 })

@@ -4,87 +4,52 @@ import { createHash } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Account } from "../support/account.ts"
 import { Berth } from "../support/Berth.ts"
+import { type Bucket, fakeBucket, swiftBucket } from "../support/bucket.ts"
 import { docOf, listed, sendDoc, skillMd } from "../support/documents.ts"
-import { itLong } from "../support/needs.ts"
-import { accessDenied, type FakeS3, fakeS3, s3Variables } from "../support/s3.ts"
+import { describeWhen, itLong } from "../support/needs.ts"
+import { accessDenied, type FakeS3, fakeS3 } from "../support/s3.ts"
 import { runSql } from "../support/sql.ts"
+import { missingSwift, type Swift, swiftServer } from "../support/swift.ts"
 
-const scope = Effect.runSync(Scope.make())
-const berth = new Berth()
-let s3: FakeS3
-let owner: Account
-beforeAll(async () => {
-  s3 = await Effect.runPromise(Scope.extend(fakeS3, scope))
-  await berth.start({ variables: s3Variables(s3.url) })
-  owner = await berth.signUp("enterprise")
-}, 60_000)
-afterAll(async () => {
-  await berth.stop()
-  await Effect.runPromise(Scope.close(scope, Exit.void))
-  expect(berth.unexpected).toEqual([])
-})
-
-const content = (id: string) => berth.request("GET", `${docOf(id)}/content`)
+const content = (berth: Berth, id: string, headers: Readonly<Record<string, string>> = {}) =>
+  berth.request("GET", `${docOf(id)}/content`, { headers })
 const named = (name: string, size = 0) => skillMd.replace("copper-ladle", name) + "x".repeat(size)
 
-describe("documents in a bucket", () => {
-  it("are served from there, and whoever has one costs no read", async () => {
-    const { listingId } = await listed(owner)
-    await sendDoc(owner, listingId, skillMd)
-    expect([...s3.objects].map(([name, bytes]) => [name.replace(/\w{26}$/, ""), bytes.toString()]))
-      .toEqual([["files/berth/capability-docs/", skillMd]])
-    const first = await content(listingId)
-    expect([first.status, first.text]).toEqual([200, skillMd])
-    s3.asked.length = 0
-    const etag = first.headers.get("etag") ?? ""
-    for (const to of [docOf(listingId), "/.well-known/mcp-skills"]) await berth.request("GET", to)
-    const again = await berth.request("GET", `${docOf(listingId)}/content`, { headers: { "if-none-match": etag } })
-    expect([again.status, s3.asked]).toEqual([304, []])
-  })
-
+/** What holds in any store. */
+const usualTests = (berth: () => Berth, owner: () => Account, bucket: () => Bucket) => {
   it("that are uploaded at once leave one whole document", async () => {
-    const { listingId } = await listed(owner)
+    const { listingId } = await listed(owner())
     const sent = Array.from({ length: 12 }, (_, at) => named(`document-${at}`, at * 40_000))
-    const answers = await Promise.all(sent.map((text) => sendDoc(owner, listingId, text)))
+    const answers = await Promise.all(sent.map((text) => sendDoc(owner(), listingId, text)))
     expect(answers.map(({ status }) => status)).toEqual(sent.map(() => 201))
-    const { body } = await berth.request<{ data: { parsed: { name: string } } }>("GET", docOf(listingId))
-    const { text } = await content(listingId)
+    const { body } = await berth().request<{ data: { parsed: { name: string } } }>("GET", docOf(listingId))
+    const { text } = await content(berth(), listingId)
     expect(sent).toContain(text)
     expect(text).toContain(`name: ${body.data.parsed.name}\n`)
-    const [row] = await runSql(berth.databaseUrl, "SELECT digest FROM capability_documents WHERE listing_id = $1", [
+    const [row] = await runSql(berth().databaseUrl, "SELECT digest FROM capability_documents WHERE listing_id = $1", [
       listingId
     ])
     expect(row?.["digest"]).toBe(createHash("sha256").update(text).digest("hex"))
   })
 
-  it("are those of before while the bucket takes no other, and nobody is told of the key", async () => {
-    const { listingId } = await listed(owner)
-    await sendDoc(owner, listingId, named("before"))
-    s3.failures.push(accessDenied)
-    const refused = await sendDoc(owner, listingId, named("after"))
-    expect([refused.status, refused.text]).toEqual([503, expect.not.stringMatching(/AccessDenied|AKIA|bucket/)])
-    expect((await content(listingId)).text).toBe(named("before"))
-    expect(berth.logged.join("\n")).not.toContain("hunter2")
-  })
-
   it("that were changed or lost there are not passed off as the owner's", async () => {
-    const { listingId } = await listed(owner)
-    await sendDoc(owner, listingId, named("genuine"))
-    const [key] = [...s3.objects.entries()].find(([, bytes]) => bytes.toString() === named("genuine")) ?? [""]
-    s3.objects.set(key, Buffer.from("another's"))
-    expect((await content(listingId)).status).toBe(503)
-    s3.objects.delete(key)
-    expect((await content(listingId)).status).toBe(503)
-    expect((await berth.request("GET", docOf(listingId))).status).toBe(200)
-    await sendDoc(owner, listingId, named("genuine"))
-    expect((await content(listingId)).status).toBe(200)
+    const { listingId } = await listed(owner())
+    await sendDoc(owner(), listingId, named("genuine"))
+    const [key] = [...await bucket().objects()].find(([, text]) => text === named("genuine")) ?? [""]
+    await bucket().put(key, "another's")
+    expect((await content(berth(), listingId)).status).toBe(503)
+    await bucket().remove(key)
+    expect((await content(berth(), listingId)).status).toBe(503)
+    expect((await berth().request("GET", docOf(listingId))).status).toBe(200)
+    await sendDoc(owner(), listingId, named("genuine"))
+    expect((await content(berth(), listingId)).status).toBe(200)
   })
 
   it("are so many bytes an account by its plan, also of those replaced within the hour", async () => {
-    const free = await berth.signUp()
+    const free = await berth().signUp()
     const { listingId } = await listed(free)
     await sendDoc(free, listingId, named("mine"))
-    await runSql(berth.databaseUrl, "INSERT INTO capability_blobs (key, account_id, bytes) VALUES ('x/y', $1, $2)", [
+    await runSql(berth().databaseUrl, "INSERT INTO capability_blobs (key, account_id, bytes) VALUES ('x/y', $1, $2)", [
       free.id,
       plans.free.quotas.documentBytes! - skillMd.length - 600
     ])
@@ -94,6 +59,49 @@ describe("documents in a bucket", () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 403, 403])
     const refused = answers.find(({ status }) => status === 403)
     expect(refused?.body).toMatchObject({ error: { code: "plan_limit_reached", details: { limit: "documentBytes" } } })
+  })
+}
+
+describe("documents in a bucket", () => {
+  const scope = Effect.runSync(Scope.make())
+  const berth = new Berth()
+  let s3: FakeS3
+  let owner: Account
+  beforeAll(async () => {
+    s3 = await Effect.runPromise(Scope.extend(fakeS3, scope))
+    await berth.start({ variables: fakeBucket(s3).variables() })
+    owner = await berth.signUp("enterprise")
+  }, 60_000)
+  afterAll(async () => {
+    await berth.stop()
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+    expect(berth.unexpected).toEqual([])
+  })
+
+  it("are served from there, and whoever has one costs no read", async () => {
+    const { listingId } = await listed(owner)
+    await sendDoc(owner, listingId, skillMd)
+    expect([...s3.objects].map(([name, bytes]) => [name.replace(/\w{26}$/, ""), bytes.toString()]))
+      .toEqual([["files/berth/capability-docs/", skillMd]])
+    const first = await content(berth, listingId)
+    expect([first.status, first.text]).toEqual([200, skillMd])
+    s3.asked.length = 0
+    const etag = first.headers.get("etag") ?? ""
+    for (const to of [docOf(listingId), "/.well-known/mcp-skills"]) await berth.request("GET", to)
+    const again = await content(berth, listingId, { "if-none-match": etag })
+    expect([again.status, s3.asked]).toEqual([304, []])
+  })
+
+  usualTests(() => berth, () => owner, () => fakeBucket(s3))
+
+  it("are those of before while the bucket takes no other, and nobody is told of the key", async () => {
+    const { listingId } = await listed(owner)
+    await sendDoc(owner, listingId, named("before"))
+    s3.failures.push(accessDenied)
+    const refused = await sendDoc(owner, listingId, named("after"))
+    expect([refused.status, refused.text]).toEqual([503, expect.not.stringMatching(/AccessDenied|AKIA|bucket/)])
+    expect((await content(berth, listingId)).text).toBe(named("before"))
+    expect(berth.logged.join("\n")).not.toContain("hunter2")
   })
 
   it("that could not be stored count in no plan", async () => {
@@ -116,10 +124,10 @@ describe("documents in a bucket", () => {
     await sendDoc(owner, listingId, named("slow"))
     s3.stalls = true
     const start = Date.now()
-    const answer = await content(listingId)
+    const answer = await content(berth, listingId)
     s3.stalls = false
     expect([answer.status, Date.now() - start < 25_000]).toEqual([503, true])
-    expect((await content(listingId)).status).toBe(200)
+    expect((await content(berth, listingId)).status).toBe(200)
   }, 40_000)
 
   it("whose business is deleted while they arrive are not taken", async () => {
@@ -131,6 +139,60 @@ describe("documents in a bucket", () => {
     await owner.delete(`/api/v1/ready/businesses/${id}`)
     release()
     expect((await sending).status).toBe(404)
-    expect((await content(listingId)).status).toBe(404)
+    expect((await content(berth, listingId)).status).toBe(404)
   })
+})
+
+describeWhen(missingSwift, "documents in a bucket of OpenStack Swift", () => {
+  const scope = Effect.runSync(Scope.make())
+  const berth = new Berth()
+  let swift: Swift
+  let bucket: Bucket
+  let owner: Account
+  beforeAll(async () => {
+    swift = await Effect.runPromise(Scope.extend(swiftServer, scope))
+    bucket = swiftBucket(swift)
+    await berth.start({ variables: bucket.variables() })
+    owner = await berth.signUp("enterprise")
+  }, 120_000)
+  afterAll(async () => {
+    await berth.stop()
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+    expect(berth.unexpected).toEqual([])
+  })
+
+  usualTests(() => berth, () => owner, () => bucket)
+
+  it("that is stopped are 503, except to who has them, and are there once it is started again", async () => {
+    const { listingId } = await listed(owner)
+    expect((await sendDoc(owner, listingId, named("before"))).status).toBe(201)
+    const first = await content(berth, listingId)
+    expect([first.status, first.text]).toEqual([200, named("before")])
+    await swift.stop()
+    expect((await content(berth, listingId)).status).toBe(503)
+    expect((await sendDoc(owner, listingId, named("after"))).status).toBe(503)
+    const etag = first.headers.get("etag") ?? ""
+    expect((await content(berth, listingId, { "if-none-match": etag })).status).toBe(304)
+    expect((await berth.request("GET", docOf(listingId))).body).toMatchObject({ data: { parsed: { name: "before" } } })
+    await swift.start()
+    expect((await content(berth, listingId)).text).toBe(named("before"))
+    expect((await sendDoc(owner, listingId, named("after"))).status).toBe(201)
+    expect((await content(berth, listingId)).text).toBe(named("after"))
+  }, 120_000)
+
+  it("whose store is stopped in the middle of uploads are each that of before or the next, whole", async () => {
+    const listings = await Promise.all(Array.from({ length: 6 }, () => listed(owner)))
+    for (const { listingId } of listings) await sendDoc(owner, listingId, named("before"))
+    const next = named("after", 400_000)
+    const sending = listings.map(({ listingId }) => sendDoc(owner, listingId, next))
+    await Promise.race(sending)
+    await swift.stop()
+    const statuses = (await Promise.all(sending)).map(({ status }) => status)
+    expect(statuses).toContain(201)
+    await swift.start()
+    for (const [at, { listingId }] of listings.entries()) {
+      const { status, text } = await content(berth, listingId)
+      expect([status, text === (statuses[at] === 201 ? next : named("before"))]).toEqual([200, true])
+    }
+  }, 120_000)
 })

@@ -5,12 +5,14 @@ import { documentOf } from "#src/hub/CapabilityDoc.ts"
 import { CapabilityDocs } from "#src/hub/CapabilityDocs.ts"
 import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { services } from "../deployments/support/services.ts"
 import { DatabaseTest } from "../support/Database.ts"
+import { describeWhen } from "../support/needs.ts"
 import { settingsTest } from "../support/Settings.ts"
+import { missingSwift, swiftServer, swiftVariables } from "../support/swift.ts"
 
 const listingId = "01J0000000000000000000000A"
 
@@ -122,4 +124,26 @@ layer(services(DatabaseTest, settingsTest()), { excludeTestServices: true, timeo
       yield* sweep
       assert.deepStrictEqual([yield* stored, yield* known], [[], []])
     }))
+})
+
+describeWhen(missingSwift, "in OpenStack Swift", () => {
+  const inSwift = Effect.map(swiftServer, ({ url }) => services(DatabaseTest, settingsTest(swiftVariables(url))))
+  layer(Layer.unwrapScoped(inSwift), { excludeTestServices: true, timeout: 120_000 })((it) => {
+    it.effect("what no document has named for an hour is removed, page by page, and what is gone holds up nothing", () =>
+      Effect.gen(function*() {
+        const blobs = yield* BlobStore
+        yield* listed
+        yield* blobs.put("capability-docs/of-another-installation", Buffer.from("x"))
+        for (const name of ["First", "Second", "Third", "Fourth"]) yield* upload(name)
+        yield* sweep
+        const [gone = ""] = yield* stored
+        yield* blobs.remove(gone)
+        yield* later(61)
+        yield* sweep
+        assert.lengthOf(yield* stored, 2)
+        assert.include(yield* stored, "capability-docs/of-another-installation")
+        assert.lengthOf(yield* known, 1)
+        assert.strictEqual(yield* content, "# Fourth\n")
+      }))
+  })
 })

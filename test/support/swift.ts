@@ -15,9 +15,18 @@ import { s3Variables } from "./s3.ts"
 const parts = ["account", "container", "object"] as const
 const rings = "swift-ring-builder"
 
+const nameless = () => {
+  try {
+    void userInfo()
+    return undefined
+  } catch {
+    return "this user has no name, and Swift asks for it"
+  }
+}
+
 /** Why OpenStack Swift, an object store that speaks S3's protocol, can't be started here, or undefined. */
 export const missingSwift = [rings, "swift-proxy-server", ...parts.map((part) => `swift-${part}-server`)]
-  .map(missingProgram).find((missing) => missing !== undefined)
+  .map(missingProgram).find((missing) => missing !== undefined) ?? nameless()
 
 export interface Swift {
   readonly url: string
@@ -33,7 +42,8 @@ export const swiftVariables = (url: string, at?: string) => ({
   S3_ACCESS_KEY_ID: "berth:test"
 })
 
-const common = (folder: string, port: number) => `[DEFAULT]
+const common = (folder: string, port: number) =>
+  `[DEFAULT]
 bind_ip = 127.0.0.1
 bind_port = ${port}
 user = ${userInfo().username}
@@ -109,7 +119,7 @@ const run = async () => {
       spawn(`swift-${part}-server`, [join(folder, `${part}.conf`), "-v"], { stdio: ["ignore", out, out] })
     )
     // Making a bucket takes all but the objects' server.
-    for (let tries = 0; tries < 300; tries++) {
+    for (let tries = 0; tries < 600; tries++) {
       if (running.some(({ exitCode }) => exitCode !== null)) break
       const isUp = await client.send(new CreateBucketCommand({ Bucket: "files" })).then(() => true, isThere)
       if (isUp) return
