@@ -3,6 +3,7 @@ import { cpSync, existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { describeWhen, itLong } from "../support/needs.ts"
+import { s3Variables } from "../support/s3.ts"
 import { invitation, owner } from "./support/owner.ts"
 import { ask } from "./support/probe.ts"
 import {
@@ -162,11 +163,16 @@ describeWhen(missing, "npm start in an empty home", () => {
     }
   }, 90_000)
 
-  itLong("with --no-demo nothing is made: no account, no machine", async () => {
+  itLong("with --no-demo nothing is made: no account, no machine; a bucket that is away is told", async () => {
     const bare = await anotherHome(place)
     try {
-      const plain = serve(bare, "--no-demo")
+      const variables = s3Variables("http://127.0.0.1:9")
+      const plain = run(bare, ["node", "dist/berth.js", "serve", "--no-demo"], variables)
       await plain.printed(/Berth is ready/)
+      // What is wrong with the bucket is told once, at start, and stops nothing.
+      await plain.printed(
+        /ERROR Stored documents: can't use the bucket files: http:\/\/127\.0\.0\.1:9 can't be reached/
+      )
       const health = await fetch(`http://127.0.0.1:${bare.port}/v1/health`)
       expect(health.status).toBe(200)
       expect(traces(bare.home).machines).toEqual([])
