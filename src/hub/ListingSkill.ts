@@ -44,7 +44,7 @@ const section = (title: string, lines: ReadonlyArray<string>) =>
 
 const connection = ({ mcp }: SkillUrls, server: SkillServer | null) =>
   mcp === undefined || server === null
-    ? ["This business has no MCP server. Use the details below."]
+    ? ["This business has no MCP server."]
     : [
       `MCP server (${server.transport === "sse" ? "HTTP+SSE" : "Streamable HTTP"}): ${mcp}`,
       ...admission(server),
@@ -95,9 +95,13 @@ const bodyOf = (source: SkillSource, urls: SkillUrls): ReadonlyArray<string> => 
     ),
     ...section("Hours", hoursLines(hours)),
     ...section("Contact", contact(source)),
-    ...section("Send a user there", [
-      `Give this link, so that the business sees where they came from: ${urls.referral}`
-    ])
+    // Without a website or a server the link leads nowhere.
+    ...section(
+      "Send a user there",
+      source.website === "" && urls.mcp === undefined
+        ? []
+        : [`Give this link, so that the business sees where they came from: ${urls.referral}`]
+    )
   ]
 }
 

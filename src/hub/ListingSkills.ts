@@ -22,6 +22,13 @@ export class BadListingId
   }
 }
 
+/** There is nowhere to send somebody to. */
+export class NoReferral extends Schema.TaggedError<NoReferral>()("NoReferral", {}, failsWith(404)) {
+  override get message() {
+    return "The business has neither a website nor an MCP server to go to"
+  }
+}
+
 /** Listings as skills for agents, and the way from there to the business. */
 export class ListingSkills extends Effect.Service<ListingSkills>()("hub/ListingSkills", {
   effect: Effect.gen(function*() {
@@ -73,7 +80,7 @@ export class ListingSkills extends Effect.Service<ListingSkills>()("hub/ListingS
     const refer = Effect.fn("ListingSkills.refer")(function*(id: string, isFollowed: boolean) {
       const { serverSlug, website } = yield* find(id)
       const to = website !== "" ? website : serverSlug === null ? undefined : mcpUrl(settings, serverSlug)
-      if (to === undefined) return yield* new ListingNotFound()
+      if (to === undefined) return yield* new NoReferral()
       if (isFollowed) yield* events.record("referral_click", [id])
       return to
     })

@@ -3,6 +3,7 @@ import { parse } from "yaml"
 import { type Account } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { type Business, businesses, newBusiness } from "../support/business.ts"
+import { listed } from "../support/documents.ts"
 import { callTool, connectMcp } from "../support/mcp.ts"
 import { runSql } from "../support/sql.ts"
 import { row } from "./row.ts"
@@ -108,6 +109,16 @@ describe("a listing's SKILL.md", () => {
     const sent = await berth.request("GET", `/api/v1/hub/listings/${shop.listingId}/referral`)
     expect([sent.status, sent.headers.get("location")]).toEqual([302, "https://copper.example"])
     await expect.poll(() => events("referral_click"), { timeout: 5_000 }).toBe(1)
+  })
+
+  it("names no link to a business that has neither a website nor a server, and says so where it would be", async () => {
+    const bare = await listed(owner)
+    expect((await berth.request<string>("GET", path(bare.listingId))).text).not.toContain("Send a user there")
+    const sent = await berth.request("GET", path(bare.listingId).replace("skill.md", "referral"))
+    expect([sent.status, sent.body]).toEqual([
+      404,
+      { error: { code: "not_found", message: "The business has neither a website nor an MCP server to go to" } }
+    ])
   })
 
   row("skill.md: 400 validation_error, bad id; 404 not_found, listing missing or inactive", async () => {

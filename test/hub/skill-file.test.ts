@@ -108,6 +108,14 @@ describe("a listing's SKILL.md, whatever the business wrote", () => {
     )
   })
 
+  it("names the link to the business only where that leads somewhere", () => {
+    const [listing] = fc.sample(source, 1)
+    const link = (website: string, mcp: string | undefined) =>
+      skillOf({ ...listing!, website, server: null }, { ...urls, mcp }).text.includes("## Send a user there")
+    expect([link("", undefined), link("https://copper.example", undefined), link("", urls.mcp)])
+      .toEqual([false, true, true])
+  })
+
   it("says of a document's tools whether they can be called", () => {
     const [listing] = fc.sample(source, 1)
     const tools = [{ name: "order_soup", description: "Orders a soup" }]

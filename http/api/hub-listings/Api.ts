@@ -1,5 +1,5 @@
 import { RouteTraits } from "#http/traits/Traits.ts"
-import { BadListingId } from "#src/hub/ListingSkills.ts"
+import { BadListingId, NoReferral } from "#src/hub/ListingSkills.ts"
 import { ListingNotFound } from "#src/listings/Listing.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
@@ -27,6 +27,7 @@ export class HubListingsApi extends HttpApiGroup.make("hubListings")
       .addSuccess(HttpApiSchema.Empty(302))
       .addError(BadListingId)
       .addError(ListingNotFound)
+      .addError(NoReferral)
       .annotate(OpenApi.Summary, "Go to a listing's website, or to its server")
       .annotate(OpenApi.Description, "Public. 302; counts as a referral of the listing.")
   )
