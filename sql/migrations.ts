@@ -18,6 +18,7 @@ import idempotencyCheckpoints from "#sql/migrations/0017_idempotency_checkpoints
 import capabilityDocuments from "#sql/migrations/0018_capability_documents.ts"
 import unmetSearches from "#sql/migrations/0019_unmet_searches.ts"
 import deploymentHandshakes from "#sql/migrations/0020_deployment_handshakes.ts"
+import serverHealth from "#sql/migrations/0021_server_health.ts"
 import { type SqlClient } from "@effect/sql"
 import { type Effect } from "effect"
 
@@ -45,5 +46,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0017_idempotency_checkpoints": idempotencyCheckpoints,
   "0018_capability_documents": capabilityDocuments,
   "0019_unmet_searches": unmetSearches,
-  "0020_deployment_handshakes": deploymentHandshakes
+  "0020_deployment_handshakes": deploymentHandshakes,
+  "0021_server_health": serverHealth
 }
