@@ -4,6 +4,7 @@ import { Analytics, AnyObject, Coordinates, FeatureFlags, Hours, TemplateType } 
 import { VerificationLevel } from "#src/listings/VerificationLevel.ts"
 import { PlanName } from "#src/plans/Plan.ts"
 import { ProjectId } from "#src/projects/Project.ts"
+import { HealthHistory } from "#src/servers/health-history.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { Id } from "#src/shared/ids.ts"
 import { HttpsUrl, Line, Prose, Website } from "#src/shared/profile-text.ts"
@@ -29,6 +30,18 @@ const Contact = Schema.Struct({
 
 const CustomFields = Schema.Record({ key: Schema.String, value: Schema.String })
 
+/** How the linked server answers its health probes (docs/decisions/health-score.md). */
+const Health = Schema.Struct({
+  score: Schema.Int.annotations({ description: "Share of good probes in percent: the listing's healthScore" }),
+  probes: Schema.Int.annotations({
+    description: "Probes of the server's last 24 running hours; the checks of its first deployment count as one"
+  }),
+  failures: Schema.Int.annotations({ description: "Those of them that were not answered with 200 and JSON in time" }),
+  lastProbeAt: Schema.NullOr(Timestamp),
+  lastFailureAt: Schema.NullOr(Timestamp),
+  lastFailure: Schema.NullOr(Schema.String).annotations({ description: "What was wrong then" })
+}).annotations({ description: "Of the linked server's probes; null without a server that has passed its checks once" })
+
 /** A business as its owner sees it. Of the integrations it shows only the names. */
 export const Business = Schema.Struct({
   id: BusinessId,
@@ -49,6 +62,7 @@ export const Business = Schema.Struct({
   analytics: Schema.NullOr(Analytics),
   verificationLevel: VerificationLevel,
   profileCompleteness: Schema.Int.annotations({ description: "0 to 100" }),
+  health: Schema.NullOr(Health),
   createdAt: Timestamp,
   updatedAt: Timestamp
 }).annotations({ title: "Business" })
@@ -56,7 +70,16 @@ export type Business = typeof Business.Type
 
 const { address: _address, coordinates: _coordinates, ...contactColumns } = Contact.fields
 
-/** A row of businesses, joined with its project, account and listing. */
+/** What is stored of its server's health. */
+const ServerHealthColumns = Schema.Struct({
+  healthScore: Schema.Int,
+  healthHours: Schema.NullOr(HealthHistory.fields.hours),
+  probedAt: Schema.NullOr(Schema.DateFromSelf),
+  probeFailedAt: Schema.NullOr(Schema.DateFromSelf),
+  probeFailure: Schema.NullOr(Schema.String)
+})
+
+/** A row of businesses, joined with its project, account, listing and its server's health. */
 export const BusinessRow = Schema.Struct({
   ...Business.pick(
     "id",
@@ -76,6 +99,7 @@ export const BusinessRow = Schema.Struct({
     "verificationLevel",
     "profileCompleteness"
   ).fields,
+  ...ServerHealthColumns.fields,
   ...contactColumns,
   ...Contact.fields.address.fields,
   latitude: Schema.NullOr(Schema.Number),

@@ -91,7 +91,7 @@ export class Businesses extends Effect.Service<Businesses>()("businesses/Busines
         const slug = slugOf(input.name, "business")
         let row = yield* insert(slug)
         while (row === undefined) row = yield* insert(withSuffix(slug))
-        yield* listings.create({ ...row, profileCompleteness: 0 })
+        yield* listings.create({ ...row, profileCompleteness: 0, healthScore: 0 })
         return yield* shown(yield* Effect.orDie(standing.settle(row.id)))
       },
       transaction,

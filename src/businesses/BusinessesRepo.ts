@@ -18,19 +18,30 @@ export class BusinessesRepo extends Effect.Service<BusinessesRepo>()("businesses
     const pg = yield* PgClient.PgClient
 
     const columns = sql`b.*, l.id AS listing_id, l.profile_completeness, p.account_id, u.plan,
-      u.created_at AS account_created_at`
+      u.created_at AS account_created_at, coalesce(h.score, 0) AS health_score, h.hours AS health_hours, h.probed_at,
+      h.failed_at AS probe_failed_at, h.failure AS probe_failure`
     const joined = sql`businesses b JOIN listings l ON l.business_id = b.id
-      JOIN projects p ON p.id = b.project_id JOIN users u ON u.id = p.account_id`
+      JOIN projects p ON p.id = b.project_id JOIN users u ON u.id = p.account_id
+      LEFT JOIN server_health h ON h.server_id = b.server_id`
 
     const insert = SqlSchema.single({
       Request: NewRow,
-      Result: BusinessRow.omit("listingId", "profileCompleteness"),
+      Result: BusinessRow.omit(
+        "listingId",
+        "profileCompleteness",
+        "healthScore",
+        "healthHours",
+        "probedAt",
+        "probeFailedAt",
+        "probeFailure"
+      ),
       execute: (row) =>
         sql`WITH b AS (INSERT INTO businesses ${sql.insert(row)} RETURNING *)
             SELECT b.*, p.account_id, u.plan, u.created_at AS account_created_at
             FROM b JOIN projects p ON p.id = b.project_id JOIN users u ON u.id = p.account_id`
     })
-    const ids = many(Schema.Struct({ id: Schema.String }).pipe(Schema.pluck("id")))((condition: Statement.Fragment) =>
+    const Id = Schema.Struct({ id: Schema.String }).pipe(Schema.pluck("id"))
+    const ids = many(Id)((condition: Statement.Fragment) =>
       sql`SELECT b.id FROM businesses b JOIN projects p ON p.id = b.project_id
               JOIN users u ON u.id = p.account_id WHERE ${condition} ORDER BY b.id`
     )
@@ -77,6 +88,15 @@ export class BusinessesRepo extends Effect.Service<BusinessesRepo>()("businesses
         sql`SELECT b.id, b.name, u.email, b.verification_level AS level FROM ${joined}
             WHERE b.review_requested_at IS NOT NULL AND b.premium_granted_at IS NULL ORDER BY b.review_requested_at`
       )(),
+      /** Businesses whose listing has not the score of their server. */
+      idsOfOldHealth: many(Id)(() =>
+        sql`SELECT b.id FROM server_health h JOIN businesses b ON b.server_id = h.server_id
+            JOIN listings l ON l.business_id = b.id WHERE l.health_score <> h.score
+            UNION
+            SELECT b.id FROM listings l JOIN businesses b ON b.id = l.business_id
+            WHERE l.health_score > 0 AND NOT EXISTS (SELECT FROM server_health h WHERE h.server_id = b.server_id)`
+      )(),
+      idsOfServer: (serverId: string) => ids(sql`b.server_id = ${serverId}`),
       idsOfAccount: (accountId: string) => ids(sql`p.account_id = ${accountId}`),
       /** Businesses whose level is held back only by the age of the account. */
       idsOfAge: (createdBefore: Date) =>

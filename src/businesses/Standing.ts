@@ -32,6 +32,26 @@ export class Standing extends Effect.Service<Standing>()("businesses/Standing", 
         Effect.catchTag("BusinessNotFound", () => Effect.void)
       ), { discard: true })
 
+    /** One that fails, because a change of it takes long, does not hold back the others. */
+    const followHealthOf = Effect.forEach((id: string) =>
+      repo.lock(id).pipe(
+        Effect.zipRight(find(id)),
+        Effect.flatMap(({ healthScore }) => listings.followHealth(id, healthScore)),
+        transactionally(sql),
+        Effect.catchTag("BusinessNotFound", () => Effect.void),
+        Effect.catchAllDefect((defect) =>
+          Effect.logWarning(`The health score of ${id} waits for the next turn`, defect)
+        )
+      ), { discard: true })
+
+    /** Gives listings the scores that their servers' probes have led to. */
+    const followHealth = Effect.flatMap(repo.idsOfOldHealth, followHealthOf).pipe(
+      Effect.withSpan("Standing.followHealth")
+    )
+
+    /** The same at once, for the business of one server. */
+    const followServer = (serverId: string) => Effect.flatMap(repo.idsOfServer(serverId), followHealthOf)
+
     /** Raises the level of businesses whose owner's account has reached `requiredAge`. */
     const raiseLevels = Effect.gen(function*() {
       const before = new Date((yield* now).getTime() - Duration.toMillis(requiredAge))
@@ -54,6 +74,14 @@ export class Standing extends Effect.Service<Standing>()("businesses/Standing", 
       return (yield* settle(id)).verificationLevel
     }, transactionally(sql))
 
-    return { settle, raiseLevels, followAccount, setPremium, reviews: repo.reviews } as const
+    return {
+      settle,
+      followHealth,
+      followServer,
+      raiseLevels,
+      followAccount,
+      setPremium,
+      reviews: repo.reviews
+    } as const
   })
 }) {}

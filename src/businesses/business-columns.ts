@@ -1,3 +1,4 @@
+import { probeCounts } from "#src/servers/health-history.ts"
 import { sealedColumn } from "#src/shared/sealed-column.ts"
 import { Struct } from "effect"
 import { type Business, type BusinessRow, type UpdateBusiness } from "./Business.ts"
@@ -18,6 +19,15 @@ export const contactOf = ({ city, country, email, latitude, line1, longitude, ph
   address: { line1, city, state, zip, country },
   coordinates: latitude === null || longitude === null ? null : { lat: latitude, lng: longitude }
 })
+
+const healthOf = ({ healthHours, healthScore, probedAt, probeFailedAt, probeFailure }: BusinessRow) =>
+  healthHours === null ? null : {
+    score: healthScore,
+    ...probeCounts({ hours: healthHours }),
+    lastProbeAt: probedAt,
+    lastFailureAt: probeFailedAt,
+    lastFailure: probeFailure
+  }
 
 /** A row as its owner sees it; `integrations` are names. */
 export const view = (row: BusinessRow, integrations: ReadonlyArray<string>): Business => ({
@@ -43,7 +53,8 @@ export const view = (row: BusinessRow, integrations: ReadonlyArray<string>): Bus
     "updatedAt"
   ),
   integrations,
-  contact: contactOf(row)
+  contact: contactOf(row),
+  health: healthOf(row)
 })
 
 /** While the industry still equals the template type, which is its default, it changes with it. */

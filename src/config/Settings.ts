@@ -56,6 +56,8 @@ export interface Settings {
   readonly hubRateLimit: number
   /** The highest tier of hub keys that accounts may make. */
   readonly hubMaxTier: "explorer" | "builder" | "partner"
+  /** Seconds between two health probes of a business's server. */
+  readonly healthProbeSeconds: number
   readonly s3: Option.Option<S3Settings>
   readonly logLevel: LogLevel.LogLevel
   /** Whether each request has a line in the log. */
@@ -121,6 +123,7 @@ const read = Effect.gen(function*() {
     smsDailyLimit: yield* settingOr("SMS_DAILY_LIMIT", kinds.count, 500),
     smsCountries: yield* settings("SMS_COUNTRIES", kinds.callingCode),
     hubRateLimit: yield* settingOr("HUB_RATE_LIMIT", kinds.count, 60),
+    healthProbeSeconds: yield* settingOr("HEALTH_PROBE_SECONDS", kinds.seconds, 60),
     hubMaxTier: yield* settingOr("HUB_MAX_TIER", oneOf("explorer", "builder", "partner"), "partner"),
     s3: yield* readS3,
     logLevel: yield* settingOr("LOG_LEVEL", kinds.logLevel, LogLevel.Info),

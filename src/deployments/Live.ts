@@ -10,6 +10,8 @@ import { EngineLive } from "./Engine.ts"
 import { FleetRepo } from "./FleetRepo.ts"
 import { Handshakes } from "./Handshakes.ts"
 import { HandshakesRepo } from "./HandshakesRepo.ts"
+import { HealthProbes } from "./HealthProbes.ts"
+import { HealthProbesRepo } from "./HealthProbesRepo.ts"
 import { ImageQuota } from "./ImageQuota.ts"
 import { JournalRepo } from "./JournalRepo.ts"
 import { Launch } from "./Launch.ts"
@@ -32,6 +34,7 @@ const base = Layer.mergeAll(
   OutcomesRepo.Default,
   FleetRepo.Default,
   HandshakesRepo.Default,
+  HealthProbesRepo.Default,
   OutputRepo.Default,
   RetentionRepo.Default,
   JournalRepo.Default,
@@ -43,6 +46,7 @@ const base = Layer.mergeAll(
 /** All services of deployments. Needs the database, settings, machines, images, and the services of servers. */
 export const DeploymentsLive = Layer.mergeAll(
   Deployments.Default,
+  HealthProbes.Default,
   Lifecycle.Default,
   Reconciler.Default,
   Retention.Default
@@ -67,6 +71,7 @@ export const DeploymentJobsLive = Layer.scopedDiscard(Effect.gen(function*() {
   const jobs = yield* Jobs
   const { whileHeld } = yield* HostLease
   const reconciler = yield* Reconciler
+  const probes = yield* HealthProbes
   const metering = yield* MachineMetering
   const retention = yield* Retention
   const logs = yield* ServerLogs
@@ -87,6 +92,9 @@ export const DeploymentJobsLive = Layer.scopedDiscard(Effect.gen(function*() {
   // Only while this host holds the lease: without it, another host may have changed the stored state.
   yield* jobs.every("Looking after machines", "2 seconds", whileHeld(supervise))
   yield* jobs.every("Sweeping machines and pipelines", "30 seconds", whileHeld(reconciler.sweep()))
+  // Not before the machines are back: until then it's the platform that is down.
+  const probing = Effect.zipRight(Fiber.await(back), probes.run())
+  yield* jobs.once("Probing servers of businesses", probes.interval, whileHeld(probing))
   yield* jobs.every("Metering machines", "10 seconds", whileHeld(metering.tick()))
   yield* jobs.every("Collecting images and journals", "1 hour", whileHeld(retention.collect()))
   yield* jobs.onRequest("Removing images", retention.requested, whileHeld(retention.removeImages()))

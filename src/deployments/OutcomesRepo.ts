@@ -1,4 +1,5 @@
 import { ServerRow } from "#src/servers/Server.ts"
+import { ServerHealth } from "#src/servers/ServerHealth.ts"
 import { ServerStates } from "#src/servers/ServerStates.ts"
 import { maybe, transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
@@ -11,6 +12,7 @@ export class OutcomesRepo extends Effect.Service<OutcomesRepo>()("deployments/Ou
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const states = yield* ServerStates
+    const health = yield* ServerHealth
 
     const lockServer = maybe(ServerRow)((id: string) => sql`SELECT * FROM servers WHERE id = ${id} FOR UPDATE`)
     const lockDeployment = maybe(DeploymentRow)((id: string) =>
@@ -37,6 +39,7 @@ export class OutcomesRepo extends Effect.Service<OutcomesRepo>()("deployments/Ou
       yield* sql`UPDATE deployments SET active = true, status = ${rules.swapping.status}, stage = 'swapping',
           deployed_at = now() WHERE id = ${id}`
       yield* states.deploymentServes(serverId, id)
+      yield* health.checked(serverId, server.healthPath)
       return "swapped" as const
     })
 

@@ -1,3 +1,4 @@
+import { Standing } from "#src/businesses/Standing.ts"
 import { ImageCleanup } from "#src/images/ImageCleanup.ts"
 import { Images, type MirrorProgress, ResolvedImage } from "#src/images/Images.ts"
 import { Machines } from "#src/machines/Machines.ts"
@@ -59,6 +60,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
     const cleanup = yield* ImageCleanup
     const logs = yield* ServerLogs
     const watch = yield* Watch
+    const standing = yield* Standing
 
     /** Machines that this process has started: not started again, so that the health check reports their exit. */
     const started = new Set<string>()
@@ -156,6 +158,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
         return yield* new StageFailed({ stage: "checking", cause: "the server was changed by another deployment" })
       }
       yield* Metric.increment(deployed)
+      yield* standing.followServer(serverId)
       yield* watch.changed(id)
       yield* Effect.flatMap(orGone(repo.find(id)), (record) => log(record, "running; requests go to the new machine"))
     }, throughOutage())

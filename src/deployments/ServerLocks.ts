@@ -3,5 +3,8 @@ import { Effect } from "effect"
 
 /** Serialises start, stop and restart of a server's machine, within this process. */
 export class ServerLocks extends Effect.Service<ServerLocks>()("deployments/ServerLocks", {
-  sync: () => ({ withLock: keyedMutex() } as const)
+  sync: () => {
+    const withLock = keyedMutex()
+    return { withLock, isHeld: withLock.isHeld } as const
+  }
 }) {}

@@ -18,3 +18,12 @@ export const crashes = Metric.counter("berth.machines.crashes", {
 
 /** Machines that run on this host. */
 export const running = Metric.gauge("berth.machines.running", { description: "Machines that run on this host" })
+
+const probes = Metric.counter("berth.health.probes", {
+  description: "Health probes of the servers of businesses",
+  incremental: true
+})
+
+/** `uncounted`: the platform's fault, or nobody's. */
+export const countProbe = (outcome: "good" | "bad" | "uncounted") =>
+  Metric.increment(Metric.tagged(probes, "outcome", outcome))

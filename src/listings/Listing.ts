@@ -106,6 +106,8 @@ export interface Listed {
   readonly verificationLevel: VerificationLevel
   /** 0 to 100. */
   readonly profileCompleteness: number
+  /** That of its server, 0 to 100; 0 without one. */
+  readonly healthScore: number
   /** The plan of its account. */
   readonly plan: PlanName
 }

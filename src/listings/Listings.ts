@@ -16,14 +16,13 @@ import { placeOf } from "./place.ts"
 import { listingTierOf, relevanceScore } from "./relevance.ts"
 import { levelOfTier, tierOf } from "./VerificationLevel.ts"
 
-type Overrides = Pick<ListingRow, "ownName" | "ownDescription" | "ownCategories" | "ownTier" | "healthScore">
+type Overrides = Pick<ListingRow, "ownName" | "ownDescription" | "ownCategories" | "ownTier">
 
 const noOverrides: Overrides = {
   ownName: null,
   ownDescription: null,
   ownCategories: null,
-  ownTier: null,
-  healthScore: 0
+  ownTier: null
 }
 
 /** Derives what a listing shows and is ranked by, from its business and its own overrides. */
@@ -31,11 +30,12 @@ const derive = Effect.fnUntraced(function*(business: Listed, own: Overrides) {
   const scored = {
     verificationTier: tierOf(business.verificationLevel),
     tier: listingTierOf(business.plan, own.ownTier),
-    profileCompleteness: business.profileCompleteness
+    profileCompleteness: business.profileCompleteness,
+    healthScore: business.healthScore
   }
   return {
     ...scored,
-    relevanceScore: relevanceScore({ ...scored, healthScore: own.healthScore }),
+    relevanceScore: relevanceScore(scored),
     name: own.ownName ?? business.name,
     description: own.ownDescription ?? business.description,
     categories: own.ownCategories ?? categoriesOf(business),
@@ -70,6 +70,18 @@ export class Listings extends Effect.Service<Listings>()("listings/Listings", {
     /** Changes the listing's overrides; the caller must call `follow` afterwards. */
     const change = (businessId: string, fields: Readonly<Record<string, unknown>>) => repo.update(businessId, fields)
 
+    /** Follows the score of the business's server. Must run in a transaction that has locked the business. */
+    const followHealth = Effect.fn("Listings.followHealth")(function*(businessId: string, healthScore: number) {
+      const row = yield* repo.ofBusiness(businessId)
+      if (row.healthScore === healthScore) return
+      yield* repo.setScores(businessId, healthScore, relevanceScore({ ...row, healthScore }))
+    })
+
+    /** To be called in the transaction that deletes a server, before it. */
+    const loseServer = Effect.fn("Listings.loseServer")(function*(serverId: string) {
+      yield* Effect.forEach(yield* repo.lockBusinessOf(serverId), (id) => followHealth(id, 0), { discard: true })
+    })
+
     const ofBusiness = (businessId: string) => Effect.map(repo.ofBusiness(businessId), view)
 
     const setVisible = Effect.fn("Listings.setVisible")(function*(id: string, { visible }: typeof SetVisible.Type) {
@@ -82,6 +94,6 @@ export class Listings extends Effect.Service<Listings>()("listings/Listings", {
       })
     }, withPolicy(sessionOnly))
 
-    return { create, follow, change, ofBusiness, setVisible } as const
+    return { create, follow, followHealth, loseServer, change, ofBusiness, setVisible } as const
   })
 }) {}

@@ -1,4 +1,4 @@
-import { maybe, one, run } from "#src/shared/sql.ts"
+import { many, maybe, one, run } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { type Listed, ListingRow } from "./Listing.ts"
@@ -17,11 +17,13 @@ type Derived =
     | "tier"
     | "verificationTier"
     | "profileCompleteness"
+    | "healthScore"
     | "relevanceScore"
   >
   & Pick<Listed, "industry" | "templateType" | "latitude" | "longitude">
   & { readonly isPlaceApproximate: boolean; readonly zip: string }
 
+const BusinessId = Schema.Struct({ id: Schema.String }).pipe(Schema.pluck("id"))
 const Owner = Schema.Struct({ businessId: Schema.String, accountId: Schema.String })
 
 export class ListingsRepo extends Effect.Service<ListingsRepo>()("listings/ListingsRepo", {
@@ -35,6 +37,14 @@ export class ListingsRepo extends Effect.Service<ListingsRepo>()("listings/Listi
       ofBusiness: one(ListingRow)((businessId: string) =>
         sql`SELECT * FROM listings WHERE business_id = ${businessId}`
       ),
+      /** The business that the server speaks for, locked. */
+      lockBusinessOf: many(BusinessId)((serverId: string) =>
+        sql`SELECT id FROM businesses WHERE server_id = ${serverId} FOR UPDATE`
+      ),
+      /** The listing itself has not changed: `updated_at` stays. */
+      setScores: (businessId: string, healthScore: number, relevanceScore: number) =>
+        run(sql`UPDATE listings SET health_score = ${healthScore}, relevance_score = ${relevanceScore}
+            WHERE business_id = ${businessId}`),
       /** The owner of a listing in any status. */
       ownerOf: maybe(Owner)((id: string) =>
         sql`SELECT l.business_id, p.account_id FROM listings l

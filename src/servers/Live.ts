@@ -2,6 +2,8 @@ import { Layer } from "effect"
 import { Environment } from "./Environment.ts"
 import { EnvironmentRepo } from "./EnvironmentRepo.ts"
 import { Health } from "./Health.ts"
+import { ServerHealth } from "./ServerHealth.ts"
+import { ServerHealthRepo } from "./ServerHealthRepo.ts"
 import { ServerLogs } from "./ServerLogs.ts"
 import { ServerLogsRepo } from "./ServerLogsRepo.ts"
 import { Servers } from "./Servers.ts"
@@ -11,9 +13,10 @@ import { ServerStates } from "./ServerStates.ts"
 export const ServersLive = Layer.mergeAll(
   Environment.Default,
   Health.Default,
+  ServerHealth.Default,
   ServerLogs.Default,
   ServerStates.Default
 ).pipe(
   Layer.provideMerge(Servers.Default),
-  Layer.provide([EnvironmentRepo.Default, ServerLogsRepo.Default, ServersRepo.Default])
+  Layer.provide([EnvironmentRepo.Default, ServerHealthRepo.Default, ServerLogsRepo.Default, ServersRepo.Default])
 )

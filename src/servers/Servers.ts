@@ -3,6 +3,7 @@ import { anyScope, seesProject, withPolicy } from "#src/accounts/Policy.ts"
 import { Quotas } from "#src/accounts/Quotas.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { Teardown } from "#src/images/Teardown.ts"
+import { Listings } from "#src/listings/Listings.ts"
 import { PlanLimitReached, plans, type Region } from "#src/plans/Plan.ts"
 import { Projects } from "#src/projects/Projects.ts"
 import { Invalid } from "#src/shared/Failure.ts"
@@ -40,6 +41,7 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
     const projects = yield* Projects
     const quotas = yield* Quotas
     const teardown = yield* Teardown
+    const listings = yield* Listings
     const settings = yield* CurrentSettings
     const sql = yield* SqlClient.SqlClient
 
@@ -156,7 +158,7 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
 
     const remove = Effect.fn("Servers.remove")(function*(id: string) {
       const server = yield* visible(id)
-      yield* repo.delete(server.id)
+      yield* transactionally(sql)(Effect.zipRight(listings.loseServer(server.id), repo.delete(server.id)))
       yield* teardown.ofServers([server.id])
     }, writes)
 

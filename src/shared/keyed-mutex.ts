@@ -1,6 +1,8 @@
 import { Effect } from "effect"
 
-/** A mutex for each key, which exists only while someone holds it or waits for it. */
+/**
+ * A mutex for each key, which exists only while someone holds it or waits for it: `isHeld` tells whether it does.
+ */
 export const keyedMutex = () => {
   const locks = new Map<string, { readonly mutex: Effect.Semaphore; users: number }>()
 
@@ -17,6 +19,8 @@ export const keyedMutex = () => {
       if (--lock.users === 0) locks.delete(key)
     })
 
-  return (key: string) => <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  const withLock = (key: string) => <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.acquireUseRelease(enter(key), (lock) => lock.mutex.withPermits(1)(work), leave(key))
+
+  return Object.assign(withLock, { isHeld: (key: string) => locks.has(key) })
 }

@@ -55,6 +55,7 @@ describe("berth admin jobs", () => {
       ["Looking after machines", host, "2s"],
       ["Looking at the disk", host, "1m"],
       ["Metering machines", host, "10s"],
+      ["Probing servers of businesses", "any", "1m"],
       ["Raising verification levels", "any", "30s"],
       ["Removing images", host, "when asked"],
       ["Removing replaced documents", "any", "10m"],

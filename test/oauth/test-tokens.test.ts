@@ -2,6 +2,7 @@ import { AccountId, type Actor, CurrentActor, type Scope } from "#src/accounts/C
 import { Quotas } from "#src/accounts/Quotas.ts"
 import { ImageCleanup } from "#src/images/ImageCleanup.ts"
 import { Teardown } from "#src/images/Teardown.ts"
+import { ListingsLive } from "#src/listings/Live.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
 import { TestTokens } from "#src/oauth/TestTokens.ts"
@@ -30,6 +31,7 @@ const context = TestTokens.Default.pipe(
     ProjectsRepo.Default,
     ServersRepo.Default,
     Quotas.Default,
+    ListingsLive,
     Layer.provide(Teardown.Default, ImageCleanup.Default)
   ]),
   Layer.provide(noMachines),

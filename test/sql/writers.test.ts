@@ -45,6 +45,7 @@ const writers: Readonly<Record<string, string>> = {
   replaced_catalogs: "businesses",
   secret_keys: "operations",
   server_clients: "oauth",
+  server_health: "servers",
   server_logs: "servers",
   servers: "servers",
   sessions: "accounts",

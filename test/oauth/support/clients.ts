@@ -1,6 +1,7 @@
 import { Quotas } from "#src/accounts/Quotas.ts"
 import { ImageCleanup } from "#src/images/ImageCleanup.ts"
 import { Teardown } from "#src/images/Teardown.ts"
+import { ListingsLive } from "#src/listings/Live.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { OAuthClients } from "#src/oauth/Clients.ts"
 import { ClientsRepo } from "#src/oauth/ClientsRepo.ts"
@@ -36,6 +37,7 @@ export const clientsTest = OAuthClients.Default.pipe(
     ProjectsRepo.Default,
     ServersRepo.Default,
     Quotas.Default,
+    ListingsLive,
     Layer.provide(Teardown.Default, ImageCleanup.Default)
   ]),
   Layer.provide(noMachines),
