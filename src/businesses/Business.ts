@@ -31,7 +31,7 @@ const Contact = Schema.Struct({
 const CustomFields = Schema.Record({ key: Schema.String, value: Schema.String })
 
 /** How the linked server answers its health probes (docs/decisions/health-score.md). */
-const Health = Schema.Struct({
+export const Health = Schema.Struct({
   score: Schema.Int.annotations({ description: "Share of good probes in percent: the listing's healthScore" }),
   probes: Schema.Int.annotations({
     description: "Probes of the server's last 24 running hours; the checks of its first deployment count as one"

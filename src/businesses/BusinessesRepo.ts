@@ -68,6 +68,8 @@ export class BusinessesRepo extends Effect.Service<BusinessesRepo>()("businesses
       find: maybe(BusinessRow)((id: string) => sql`SELECT ${columns} FROM ${joined} WHERE b.id = ${id}`),
       /** Locks the business for the rest of the transaction; false when it no longer exists. */
       lock: (id: string) => anyRow(sql`SELECT id FROM businesses WHERE id = ${id} FOR UPDATE`),
+      /** The same, unless somebody else has locked it. */
+      tryLock: (id: string) => anyRow(sql`SELECT id FROM businesses WHERE id = ${id} FOR UPDATE SKIP LOCKED`),
       page: many(BusinessRow)((accountId: string, after: string | undefined, count: number) =>
         sql`SELECT ${columns} FROM ${joined} WHERE p.account_id = ${accountId}
             ${after === undefined ? sql`` : sql`AND b.id < ${after}`} ORDER BY b.id DESC LIMIT ${count}`

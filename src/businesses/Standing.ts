@@ -32,25 +32,28 @@ export class Standing extends Effect.Service<Standing>()("businesses/Standing", 
         Effect.catchTag("BusinessNotFound", () => Effect.void)
       ), { discard: true })
 
-    /** One that fails, because a change of it takes long, does not hold back the others. */
-    const followHealthOf = Effect.forEach((id: string) =>
-      repo.lock(id).pipe(
-        Effect.zipRight(find(id)),
-        Effect.flatMap(({ healthScore }) => listings.followHealth(id, healthScore)),
-        transactionally(sql),
-        Effect.catchTag("BusinessNotFound", () => Effect.void),
-        Effect.catchAllDefect((defect) =>
-          Effect.logWarning(`The health score of ${id} waits for the next turn`, defect)
-        )
-      ), { discard: true })
+    /** A business that is being changed is left for the next turn: the change may take long. */
+    const followHealthOf = Effect.fnUntraced(function*(id: string) {
+      if (!(yield* repo.tryLock(id))) return
+      yield* listings.followHealth(id, (yield* Effect.orDie(find(id))).healthScore)
+    }, transactionally(sql))
+
+    const followEach = Effect.forEach(
+      (id: string) =>
+        Effect.catchAllDefect(
+          followHealthOf(id),
+          (defect) => Effect.logWarning(`The listing of business ${id} can't follow its server's health`, defect)
+        ),
+      { discard: true }
+    )
 
     /** Gives listings the scores that their servers' probes have led to. */
-    const followHealth = Effect.flatMap(repo.idsOfOldHealth, followHealthOf).pipe(
+    const followHealth = Effect.flatMap(repo.idsOfOldHealth, followEach).pipe(
       Effect.withSpan("Standing.followHealth")
     )
 
     /** The same at once, for the business of one server. */
-    const followServer = (serverId: string) => Effect.flatMap(repo.idsOfServer(serverId), followHealthOf)
+    const followServer = (serverId: string) => Effect.flatMap(repo.idsOfServer(serverId), followEach)
 
     /** Raises the level of businesses whose owner's account has reached `requiredAge`. */
     const raiseLevels = Effect.gen(function*() {
