@@ -5,7 +5,7 @@ import { type ProbeResult, ServerHealth } from "#src/servers/ServerHealth.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { Disk } from "#src/shared/Disk.ts"
 import { quotable } from "#src/shared/outside-text.ts"
-import { Array, Effect } from "effect"
+import { Chunk, Effect, Option, Stream } from "effect"
 import { countProbe } from "./fleet-metrics.ts"
 import { complaint } from "./health.ts"
 import { HealthProbesRepo, type Target } from "./HealthProbesRepo.ts"
@@ -18,7 +18,7 @@ const patience = 5_000
 /** A probe that took so much longer than it may have met a platform that stood still. */
 const slack = 2_000
 const concurrency = 32
-/** Probes whose results are written together. */
+/** Results that are written together. */
 const batch = 256
 const longestFailure = 300
 
@@ -56,28 +56,27 @@ export class HealthProbes extends Effect.Service<HealthProbes>()("deployments/He
     })
 
     const result = Effect.fn("HealthProbes.probe")(function*(target: Target) {
-      const { generation, serverId } = target
+      const { generation, path, serverId } = target
       // A driver that can't tell of its machines says nothing of them.
       const failure = yield* Effect.catchTag(ask(target), "MachineError", () => Effect.succeed(uncounted))
       const isPlatforms = failure === uncounted ||
         // Its owner restarts it, or everything is being shut down.
         failure !== null && (locks.isHeld(serverId) || (yield* stopping.isOn))
       yield* countProbe(isPlatforms ? "uncounted" : failure === null ? "good" : "bad")
-      return isPlatforms ? [] : [{ serverId, generation, failure } satisfies ProbeResult]
+      return isPlatforms ? Option.none() : Option.some({ serverId, generation, failure, path })
     })
 
-    const told = ({ failure, path, serverId }: { serverId: string; path: string; failure: string | null }) =>
+    const tell = ({ failure, path, serverId }: { serverId: string; path: string; failure: string | null }) =>
       logs.append(serverId, [
         failure === null
           ? { level: "info", message: `Health probe: ${path} is good again` }
           : { level: "warn", message: `Health probe: ${path} ${failure}` }
       ])
 
-    const probeSome = Effect.fnUntraced(function*(targets: ReadonlyArray<Target>) {
-      const results = (yield* Effect.forEach(targets, result, { concurrency })).flat()
+    const write = Effect.fnUntraced(function*(results: ReadonlyArray<ProbeResult & Pick<Target, "path">>) {
       const changed = yield* health.record(results, healthProbeSeconds)
-      const paths = new Map(targets.map(({ path, serverId }) => [serverId, path]))
-      yield* Effect.forEach(changed, (change) => told({ ...change, path: paths.get(change.serverId) ?? "" }), {
+      const paths = new Map(results.map(({ path, serverId }) => [serverId, path]))
+      yield* Effect.forEach(changed, (change) => tell({ ...change, path: paths.get(change.serverId) ?? "" }), {
         discard: true
       })
       yield* standing.followHealth
@@ -85,10 +84,16 @@ export class HealthProbes extends Effect.Service<HealthProbes>()("deployments/He
 
     /** One round: each server that is due once. */
     const run = Effect.fn("HealthProbes.run")(function*() {
+      // Also without a server to probe: servers are deleted, and what a crash left behind is mended.
+      yield* standing.followHealth
       const due = yield* repo.due(healthProbeSeconds / 2)
-      // Also without a server to probe: what a crash left behind is mended, and servers are deleted.
-      if (due.length === 0) return yield* standing.followHealth
-      yield* Effect.forEach(Array.chunksOf(due, batch), probeSome, { discard: true })
+      yield* Stream.fromIterable(due).pipe(
+        Stream.mapEffect(result, { concurrency, unordered: true }),
+        Stream.filterMap((probed) => probed),
+        // Servers that hang keep nobody's result waiting.
+        Stream.groupedWithin(batch, "1 second"),
+        Stream.runForEach((results) => write(Chunk.toReadonlyArray(results)))
+      )
     })
 
     return { interval: `${healthProbeSeconds} seconds`, run } as const
