@@ -34,7 +34,7 @@ export const businessTools = Effect.map(Businesses, (businesses) => [
     ...directory,
     name: "get_business",
     title: "Read a business",
-    description: "Reads one of your businesses: profile, hours, linked server, verification level.",
+    description: "Reads one of your businesses: profile, hours, linked server and its health, verification level.",
     effect: "read",
     params: Input(businessId),
     success: Business,

@@ -23,7 +23,4 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
 
     INSERT INTO server_health (server_id, path, hours, score)
       SELECT id, health_path, '[[1, 1]]', 100 FROM servers WHERE active_deployment_id IS NOT NULL;
-
-    -- Finds listings that still have the score of a server that is gone.
-    CREATE INDEX listings_with_health ON listings (business_id) WHERE health_score > 0;
   `))

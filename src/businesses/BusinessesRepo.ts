@@ -93,10 +93,7 @@ export class BusinessesRepo extends Effect.Service<BusinessesRepo>()("businesses
       /** Businesses whose listing has not the score of their server. */
       idsOfOldHealth: many(Id)(() =>
         sql`SELECT b.id FROM server_health h JOIN businesses b ON b.server_id = h.server_id
-            JOIN listings l ON l.business_id = b.id WHERE l.health_score <> h.score
-            UNION
-            SELECT b.id FROM listings l JOIN businesses b ON b.id = l.business_id
-            WHERE l.health_score > 0 AND NOT EXISTS (SELECT FROM server_health h WHERE h.server_id = b.server_id)`
+            JOIN listings l ON l.business_id = b.id WHERE l.health_score <> h.score`
       )(),
       idsOfServer: (serverId: string) => ids(sql`b.server_id = ${serverId}`),
       idsOfAccount: (accountId: string) => ids(sql`p.account_id = ${accountId}`),

@@ -84,7 +84,7 @@ export class HealthProbes extends Effect.Service<HealthProbes>()("deployments/He
 
     /** One round: each server that is due once. */
     const run = Effect.fn("HealthProbes.run")(function*() {
-      // Also without a server to probe: servers are deleted, and what a crash left behind is mended.
+      // What a crash left behind of the last round.
       yield* standing.followHealth
       const due = yield* repo.due(healthProbeSeconds / 2)
       yield* Stream.fromIterable(due).pipe(

@@ -156,9 +156,20 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
       )
     }, writes)
 
+    /**
+     * A business is locked before its server, as whoever links one does it; then those that linked it just before the
+     * lock.
+     */
+    const deleteRow = Effect.fn("Servers.deleteRow")(function*(id: ServerId) {
+      yield* listings.loseServer(id)
+      yield* repo.lock(id)
+      yield* listings.loseServer(id)
+      yield* repo.delete(id)
+    }, transactionally(sql))
+
     const remove = Effect.fn("Servers.remove")(function*(id: string) {
       const server = yield* visible(id)
-      yield* transactionally(sql)(Effect.zipRight(listings.loseServer(server.id), repo.delete(server.id)))
+      yield* deleteRow(server.id)
       yield* teardown.ofServers([server.id])
     }, writes)
 

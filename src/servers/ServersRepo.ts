@@ -96,6 +96,8 @@ export class ServersRepo extends Effect.Service<ServersRepo>()("servers/ServersR
       deploymentFailed: (id: string) => apply(id, "deploymentFailed", sql`true`),
       /** Unless a newer deployment raised the generation. */
       apply: (id: string, generation: number, event: MachineEvent) => apply(id, event, sql`generation = ${generation}`),
+      /** Locks the server: nobody links it meanwhile. */
+      lock: (id: ServerId) => run(sql`SELECT id FROM servers WHERE id = ${id} FOR UPDATE`),
       delete: (id: ServerId) => run(sql`DELETE FROM servers WHERE id = ${id}`)
     } as const
   })

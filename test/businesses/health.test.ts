@@ -32,6 +32,12 @@ const scoreOf = async (one: Served) => Number((await skillOf(one)).header)
 const follows = (one: Served, score: number) => expect.poll(() => scoreOf(one), { timeout: 15_000 }).toBe(score)
 const relevanceOf = async ({ business: { listingId } }: Served) =>
   dataOf(await berth.request<{ data: { relevanceScore: number } }>("GET", `/v1/directory/${listingId}`)).relevanceScore
+/** How many statements of this kind wait for a lock. */
+const waitingFor = async (text: string) => {
+  const query = `SELECT count(*)::int AS n FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1`
+  return (await runSql(berth.databaseUrl, query, [`%${text}%`]))[0]?.["n"]
+}
 const link = ({ business: { id } }: Served, serverId: string | null) => owner.patch(`${businesses}/${id}`, { serverId })
 
 describe("the health score of a listing", () => {
@@ -112,19 +118,24 @@ describe("the health score of a listing", () => {
       link(one, null)
     ]))
     for (const { status } of answers) expect([200, 204, 422]).toContain(status)
-    await Promise.all(all.map((one) => follows(one, 0)))
+    for (const one of all) expect(await scoreOf(one)).toBe(0)
   })
 
-  it("is mended when the platform ended between the probe and the listing, or left a score behind", async () => {
-    const [one, stale] = [await served(owner, "mended"), await served(owner, "stale")]
-    await probed(one, [[10, 10]])
-    await runSql(
-      berth.databaseUrl,
-      "UPDATE listings SET health_score = 77, relevance_score = relevance_score + 77 WHERE id = $1",
-      [stale.business.listingId]
-    )
-    await follows(one, 100)
-    await follows(stale, 0)
+  it("of a server that is linked while it is deleted is 0", async () => {
+    const [one, other] = [await served(owner, "linked-late"), await served(owner, "unlinked")]
+    await link(one, null)
+    await probed(one, [[9, 10]])
+    // The link is on its way when the deletion begins: it has business and server, and waits for the listing.
+    const release = await holdLock(berth.databaseUrl, "SELECT FROM listings WHERE id = $1 FOR UPDATE", [
+      one.business.listingId
+    ])
+    const linking = link(one, one.server.id)
+    await expect.poll(() => waitingFor("UPDATE listings"), { timeout: 10_000 }).toBe(1)
+    const deleting = owner.delete(`/v1/servers/${one.server.id}`)
+    await expect.poll(() => waitingFor("FROM servers"), { timeout: 10_000 }).toBe(1)
+    await release()
+    expect([(await linking).status, (await deleting).status]).toEqual([200, 204])
+    expect([await scoreOf(one), await scoreOf(other)]).toEqual([0, 0])
   })
 
   it("waits for a business that is being changed, and holds no other back", async () => {

@@ -28,6 +28,7 @@ describe("a wrong setting", () => {
     ["DISK_RESERVE", "much", "a size such as 512mb or 2gb"],
     ["DISK_RESERVE", "-1gb", "a size such as 512mb or 2gb"],
     ["DISK_RESERVE", "1.5gb", "a size such as 512mb or 2gb"],
+    ["HEALTH_PROBE_SECONDS", "2", "a number of seconds from 3 to 3600"],
     ["SMS_DAILY_LIMIT", "0", "a whole number from 1 to 1000000"],
     ["SMS_DAILY_LIMIT", "2000000", "a whole number from 1 to 1000000"],
     ["SMS_COUNTRIES", "US", "calling codes such as +1, separated by commas"],
