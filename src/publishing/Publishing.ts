@@ -155,10 +155,12 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
       const rest = active === null
         ? Effect.flatMap(Effect.forkDaemon(run(unfinished, report)), Fiber.join)
         : leaveRunning(unfinished, active, input.visible)
+      // Read again, because the deployment has given it a health score.
+      const read = Effect.catchTag(businesses.get(business.id), "BusinessNotFound", () => Effect.succeed(business))
+      const ended = Effect.flatMap(rest, (end) => Effect.map(read, (after) => ({ ...end, business: after })))
       return {
-        ...(yield* Effect.catchAllCause(rest, goesOn(unfinished, importId))),
+        ...(yield* Effect.catchAllCause(ended, goesOn(unfinished, importId))),
         businessId: business.id,
-        business,
         serverId: server.id,
         mcpUrl: `${server.publicUrl}/mcp`,
         importId,
