@@ -19,6 +19,7 @@ import capabilityDocuments from "#sql/migrations/0018_capability_documents.ts"
 import unmetSearches from "#sql/migrations/0019_unmet_searches.ts"
 import deploymentHandshakes from "#sql/migrations/0020_deployment_handshakes.ts"
 import serverHealth from "#sql/migrations/0021_server_health.ts"
+import composites from "#sql/migrations/0022_composites.ts"
 import { type SqlClient } from "@effect/sql"
 import { type Effect } from "effect"
 
@@ -47,5 +48,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0018_capability_documents": capabilityDocuments,
   "0019_unmet_searches": unmetSearches,
   "0020_deployment_handshakes": deploymentHandshakes,
-  "0021_server_health": serverHealth
+  "0021_server_health": serverHealth,
+  "0022_composites": composites
 }

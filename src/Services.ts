@@ -4,6 +4,7 @@ import { EventsLive } from "./analytics/Live.ts"
 import { Billing } from "./billing/Billing.ts"
 import { BlobsLive } from "./blobs/Live.ts"
 import { BusinessesLive } from "./businesses/Live.ts"
+import { CompositesLive } from "./composites/Live.ts"
 import { DeploymentsLive } from "./deployments/Live.ts"
 import { DirectoryLive } from "./directory/Live.ts"
 import { HubLive } from "./hub/Live.ts"
@@ -25,6 +26,7 @@ import { UsageLive } from "./usage/Live.ts"
  * client, the settings, and a driver of machines.
  */
 export const ServicesLive = PublishingLive.pipe(
+  Layer.provideMerge(CompositesLive),
   Layer.provideMerge(DeploymentsLive),
   Layer.provideMerge(ImportsLive),
   Layer.provideMerge(HubLive),
