@@ -26,14 +26,24 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
 
 export type Policy<E> = Effect.Effect<void, E, CurrentActor>
 
-/** What an operation requires: one of these scopes, a session, or nothing because its answer is public. */
-export type Needs = ReadonlyArray<Scope> | "session" | "anybody"
+/**
+ * What an operation requires: one of these scopes, a session, a hub key, either of the two, or nothing because its answer
+ * is public.
+ */
+export type Needs = ReadonlyArray<Scope> | "session" | "hubKey" | "sessionOrHubKey" | "anybody"
 
-/** Whether a credential is enough. A session always is; an OAuth client with the scope `account` counts as one. */
+/**
+ * Whether a credential is enough. A session is, but where a hub key is asked for; an OAuth client with the scope
+ * `account` counts as one.
+ */
 export const mayDo = ({ credential }: Actor, needs: Needs) => {
-  if (credential.kind === "session" || needs === "anybody") return true
-  if (credential.kind === "hub") return false
-  if (needs !== "session") return needs.some((scope) => (credential.scopes as ReadonlySet<Scope>).has(scope))
+  if (needs === "anybody") return true
+  if (credential.kind === "hub") return needs === "hubKey" || needs === "sessionOrHubKey"
+  if (needs === "hubKey") return false
+  if (credential.kind === "session") return true
+  if (needs !== "session" && needs !== "sessionOrHubKey") {
+    return needs.some((scope) => (credential.scopes as ReadonlySet<Scope>).has(scope))
+  }
   return credential.kind === "oauth" && credential.scopes.has(accountScope)
 }
 
@@ -58,6 +68,23 @@ export const sessionOnly: Policy<Unauthorized | Forbidden> = Effect.gen(function
   if (mayDo(actor, "session")) return
   if (actor.credential.kind === "oauth") return yield* lacks(actor, [accountScope])
   return yield* new Unauthorized({ reason: "This operation needs a session, not an API key" })
+})
+
+/** For what agent developers read with a hub key (contract: Hub authentication); any other credential gets 401. */
+export const byHubKey: Policy<Unauthorized> = Effect.flatMap(
+  CurrentActor,
+  (actor) =>
+    mayDo(actor, "hubKey") ? Effect.void : new Unauthorized({
+      reason: "This operation needs a hub key; make one with POST /api/v1/hub/api-keys (the tool hub_create_key)"
+    })
+)
+
+/** A session, or a hub key of any tier; a platform key gets 401. */
+export const bySessionOrHubKey: Policy<Unauthorized | Forbidden> = Effect.gen(function*() {
+  const actor = yield* CurrentActor
+  if (mayDo(actor, "sessionOrHubKey")) return
+  if (actor.credential.kind === "oauth") return yield* lacks(actor, [accountScope])
+  return yield* new Unauthorized({ reason: "This operation needs a hub key or a session, not a platform API key" })
 })
 
 /** For operations that no key may do, whatever its scopes, because a key belongs to one project. */
