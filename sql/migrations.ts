@@ -20,6 +20,7 @@ import unmetSearches from "#sql/migrations/0019_unmet_searches.ts"
 import deploymentHandshakes from "#sql/migrations/0020_deployment_handshakes.ts"
 import serverHealth from "#sql/migrations/0021_server_health.ts"
 import composites from "#sql/migrations/0022_composites.ts"
+import ownComposites from "#sql/migrations/0023_own_composites.ts"
 import { type SqlClient } from "@effect/sql"
 import { type Effect } from "effect"
 
@@ -49,5 +50,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0019_unmet_searches": unmetSearches,
   "0020_deployment_handshakes": deploymentHandshakes,
   "0021_server_health": serverHealth,
-  "0022_composites": composites
+  "0022_composites": composites,
+  "0023_own_composites": ownComposites
 }

@@ -17,6 +17,7 @@ import { businessTools } from "./businesses.ts"
 import { catalogTools } from "./catalog.ts"
 import { CheckedServer } from "./checked-server.ts"
 import { clientTools } from "./clients.ts"
+import { compositeTools } from "./composites.ts"
 import { deploymentTools } from "./deployments.ts"
 import { directoryTools } from "./directory.ts"
 import { environmentTools } from "./environment.ts"
@@ -82,6 +83,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
       ...(yield* clientTools),
       ...(yield* businessTools),
       ...(yield* hubTools),
+      ...(yield* compositeTools),
       ...(yield* importTools),
       ...(yield* catalogTools),
       ...(yield* verificationTools),
@@ -127,7 +129,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
           )
         return runPromise(call(tool, params.arguments ?? {}, context, report), { signal })
       })
-      serveSkills(server, skills)
+      serveSkills(server, skills(context.actor))
       servePrompts(server)
       return server
     }

@@ -10,6 +10,7 @@ import { EnvironmentApi } from "#http/api/environment/Api.ts"
 import { GrantsApi } from "#http/api/grants/Api.ts"
 import { HealthApi } from "#http/api/health/Api.ts"
 import { HubAnalyticsApi } from "#http/api/hub-analytics/Api.ts"
+import { HubCompositesApi } from "#http/api/hub-composites/Api.ts"
 import { HubDocumentsApi } from "#http/api/hub-documents/Api.ts"
 import { HubKeysApi } from "#http/api/hub-keys/Api.ts"
 import { HubListingsApi } from "#http/api/hub-listings/Api.ts"
@@ -46,6 +47,7 @@ export class Api extends HttpApi.make(apiName)
   .add(HubListingsApi)
   .add(HubDocumentsApi)
   .add(HubAnalyticsApi)
+  .add(HubCompositesApi)
   .annotate(OpenApi.Title, "Berth")
   .annotate(OpenApi.Version, version)
   .annotate(OpenApi.Transform, describeActualResponses)

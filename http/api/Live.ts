@@ -15,6 +15,7 @@ import { EnvironmentHandlers } from "./environment/Handlers.ts"
 import { GrantsHandlers } from "./grants/Handlers.ts"
 import { HealthHandlers } from "./health/Handlers.ts"
 import { HubAnalyticsHandlers } from "./hub-analytics/Handlers.ts"
+import { HubCompositesHandlers } from "./hub-composites/Handlers.ts"
 import { HubDocumentsHandlers } from "./hub-documents/Handlers.ts"
 import { HubKeysHandlers } from "./hub-keys/Handlers.ts"
 import { HubListingsHandlers } from "./hub-listings/Handlers.ts"
@@ -55,6 +56,7 @@ export const ApiLive = HttpApiBuilder.api(Api).pipe(
     HubKeysHandlers,
     HubListingsHandlers,
     HubAnalyticsHandlers,
+    HubCompositesHandlers,
     ServersHandlers,
     VerificationHandlers
   ]),

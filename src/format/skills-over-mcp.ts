@@ -20,6 +20,8 @@ export interface ServedSkills {
   readonly list: () => Promise<ReadonlyArray<ServedSkill>>
   /** `isRead`: its text is wanted, not its description. */
   readonly find: (uri: string, isRead: boolean) => Promise<SkillFile | undefined>
+  /** Whether the answer depends on the caller and the moment; no skill does by default. */
+  readonly isPrivate?: (uri: string) => boolean
   /** What resources/list tells. */
   readonly resources: () => ReadonlyArray<ServedSkill>
   readonly templates: ReadonlyArray<
@@ -37,6 +39,7 @@ const mimeType = "text/markdown"
 
 /** SEP-2549: how long an answer may be kept, and that it is the same for every caller. */
 const caching = { ttlMs: 60_000, cacheScope: "public" } as const
+const noCaching = { ttlMs: 0, cacheScope: "private" } as const
 
 /** Not the SDK's McpError: it puts "MCP error -32602:" before the message, and clients do so again. */
 const invalid = (message: string) => Object.assign(new Error(message), { code: ErrorCode.InvalidParams })
@@ -54,7 +57,7 @@ const entryOf = ({ file: { digest, frontmatter, size }, uri }: ServedSkill) => (
 const quoted = (uri: string) => JSON.stringify(uri.length > 200 ? `${uri.slice(0, 200).toWellFormed()}…` : uri)
 
 /** Answers the methods of SEP-2640, and those of resources, with the same skills. */
-export const serveSkills = (server: Server, { find, list, resources, templates }: ServedSkills) => {
+export const serveSkills = (server: Server, { find, isPrivate, list, resources, templates }: ServedSkills) => {
   const found = async (uri: string, isRead: boolean) => {
     const file = await find(uri, isRead)
     // SEP-2640, Error Handling, for skills/get and for resources/read alike.
@@ -69,7 +72,8 @@ export const serveSkills = (server: Server, { find, list, resources, templates }
   server.setRequestHandler(GetSkill, async ({ params }) => {
     const uri = params?.uri
     if (typeof uri !== "string") throw invalid("params.uri must be the URI of a SKILL.md")
-    return { resultType: "complete", skill: entryOf({ uri, file: await found(uri, false) }), ...caching }
+    const skill = entryOf({ uri, file: await found(uri, false) })
+    return { resultType: "complete", skill, ...(isPrivate?.(uri) === true ? noCaching : caching) }
   })
 
   server.setRequestHandler(ListResourcesRequestSchema, () => ({

@@ -1,6 +1,8 @@
 import { Accounts } from "#src/accounts/Accounts.ts"
 import { Standing } from "#src/businesses/Standing.ts"
 import { Verification } from "#src/businesses/Verification.ts"
+import { BrowseComposites } from "#src/composites/BrowseComposites.ts"
+import { Composites } from "#src/composites/Composites.ts"
 import { Directory } from "#src/directory/Directory.ts"
 import { CapabilityDocs } from "#src/hub/CapabilityDocs.ts"
 import { Imports } from "#src/imports/Imports.ts"
@@ -19,7 +21,9 @@ const later = { after: "1 minute" } as const
 /** Deletes expired records, raises verification levels, and watches the disk. */
 export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   const accounts = yield* Accounts
+  const catalog = yield* BrowseComposites
   const clients = yield* OAuthClients
+  const composites = yield* Composites
   const directory = yield* Directory
   const documents = yield* CapabilityDocs
   const disk = yield* Disk
@@ -38,5 +42,7 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   yield* jobs.once("Tidying the directory", "10 minutes", directory.tidy, later)
   // Owners see the current level at once (Businesses); everybody else after this job.
   yield* jobs.once("Raising verification levels", "30 seconds", standing.raiseLevels)
+  yield* jobs.once("Purging expired composites", "1 day", patient(composites.purge), later)
+  yield* jobs.once("Ordering composites", "30 seconds", catalog.renew)
   yield* jobs.once("Dropping expired records", "10 minutes", sweep, later)
 }))

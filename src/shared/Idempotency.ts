@@ -15,6 +15,8 @@ export const StoredResponse = Schema.parseJson(Schema.Struct({
   status: Schema.Int,
   contentType: Schema.NullOr(Schema.String),
   location: Schema.NullOr(Schema.String),
+  /** Of a failure, which is answered and not stored. */
+  retryAfter: Schema.optional(Schema.String),
   /** `Set-Cookie` headers. */
   cookies: Schema.optionalWith(Schema.Array(Schema.String), { default: () => [] }),
   body: Schema.String

@@ -73,7 +73,15 @@ export const twins: Readonly<Record<string, string>> = {
   "GET /.well-known/mcp-skills": "hub_skills",
   "GET /api/v1/hub/api-keys": "hub_list_keys",
   "POST /api/v1/hub/api-keys": "hub_create_key",
-  "DELETE /api/v1/hub/api-keys/{hubKeyId}": "hub_revoke_key"
+  "DELETE /api/v1/hub/api-keys/{hubKeyId}": "hub_revoke_key",
+  "GET /v1/hub/composites/browse": "hub_browse_composites",
+  "GET /v1/hub/composites/mine": "hub_list_composites",
+  "POST /v1/hub/composites": "hub_create_composite",
+  "GET /v1/hub/composites/{compositeId}": "hub_get_composite",
+  "PATCH /v1/hub/composites/{compositeId}": "hub_update_composite",
+  "DELETE /v1/hub/composites/{compositeId}": "hub_delete_composite",
+  "POST /v1/hub/composites/{compositeId}/promote": "hub_promote_composite",
+  "GET /v1/hub/composites/{compositeId}/skill.md": "hub_composite_skill"
 }
 
 /** What has no tool, and why. */
@@ -91,3 +99,6 @@ export const withoutTool: Readonly<Record<string, string>> = {
   "GET /v0.1/servers/{serverName}/versions": "for clients of MCP registries",
   "GET /v0.1/servers/{serverName}/versions/{version}": "for clients of MCP registries"
 }
+
+/** Tools of hub keys alone. */
+export const byHubKeyAlone: ReadonlySet<string> = new Set(["hub_browse_composites", "hub_promote_composite"])

@@ -68,7 +68,9 @@ export const goodBodies: Readonly<Record<string, Readonly<Record<string, unknown
   "POST /api/v1/hub/listings/{listingId}/capability-doc": { format: "skill_md", content: "# Copper Ladle\n" },
   "PATCH /v1/directory/{listingId}": { visible: true },
   "POST /api/v1/hub/api-keys": { tier: "builder" },
-  "POST /api/v1/hub/keys": { tier: "builder" }
+  "POST /api/v1/hub/keys": { tier: "builder" },
+  "POST /v1/hub/composites": { name: "Denver soups", query_definition: { city: "Denver" } },
+  "PATCH /v1/hub/composites/{compositeId}": { description: "Soups and stews." }
 }
 
 /** A good body with the ids that it names filled in. */

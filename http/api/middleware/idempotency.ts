@@ -18,12 +18,16 @@ const toStored = (response: HttpServerResponse.HttpServerResponse): StoredRespon
   status: response.status,
   contentType: response.body.contentType ?? null,
   location: response.headers["location"] ?? null,
+  retryAfter: response.headers["retry-after"],
   cookies: Cookies.toSetCookieHeaders(response.cookies),
   body: textOf(response)
 })
 
-const fromStored = ({ body, contentType, cookies, location, status }: StoredResponse) => {
-  const headers = location === null ? {} : { location }
+const fromStored = ({ body, contentType, cookies, location, retryAfter, status }: StoredResponse) => {
+  const headers = {
+    ...(location === null ? {} : { location }),
+    ...(retryAfter === undefined ? {} : { "retry-after": retryAfter })
+  }
   const empty = HttpServerResponse.empty({ status, headers, cookies: Cookies.fromSetCookie(cookies) })
   return body === "" ? empty : HttpServerResponse.setBody(empty, HttpBody.text(body, contentType ?? "application/json"))
 }

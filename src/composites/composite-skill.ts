@@ -1,0 +1,117 @@
+import { lineOf, markdownOf } from "#src/format/markdown-text.ts"
+import { type SkillFile, skillFile } from "#src/format/skill-file.ts"
+import { levelOfTier } from "#src/listings/VerificationLevel.ts"
+import { type Composite } from "./Composite.ts"
+import { type CompositeMember } from "./Member.ts"
+import { reasonsOf, selectionOf } from "./selection-words.ts"
+
+export interface CompositeSkillSource {
+  readonly composite: Composite
+  /** Best first. */
+  readonly members: ReadonlyArray<CompositeMember>
+  /** The root of the hub's URLs. */
+  readonly hubUrl: string
+}
+
+const businesses = (count: number) => `${count} ${count === 1 ? "business" : "businesses"}`
+
+/** At most so many of a member's tools are named. */
+const mostTools = 40
+
+/** A usual name stays as it is called; another one is escaped. */
+const toolName = (name: string) => /^[\w.-]{1,128}$/.test(name) ? `\`${name}\`` : markdownOf(name, 128)
+
+const toolsOf = ({ tools }: CompositeMember) => {
+  const rest = tools.length - mostTools
+  return [...tools.slice(0, mostTools).map(({ name }) => toolName(name)), ...(rest > 0 ? [`and ${rest} more`] : [])]
+    .join(", ")
+}
+
+const memberLines = ({ composite, hubUrl }: CompositeSkillSource) => (member: CompositeMember, at: number) => [
+  "",
+  `## ${at + 1}. ${markdownOf(member.name, 200) || member.businessSlug}`,
+  "",
+  `- MCP server: ${
+    member.mcpServerUrl === "" ? "none; it has a page in the directory only" : `<${member.mcpServerUrl}>`
+  }`,
+  `- Listing tier: ${member.listing_tier}`,
+  `- Verification: tier ${member.verification_tier} (${levelOfTier(member.verification_tier)})`,
+  `- Health: ${member.health_score} of 100`,
+  ...(member.tools.length === 0 ? [] : [`- Tools, as its server or its document names them: ${toolsOf(member)}`]),
+  `- Why it is here: ${reasonsOf(composite.query_definition, member).join("; ")}`,
+  `- How to use it: <${hubUrl}/api/v1/hub/listings/${member.listing_id}/skill.md>`,
+  ...(member.capability_doc_url === null ? [] : [`- Its own document: <${member.capability_doc_url}>`])
+]
+
+const use = [
+  "",
+  "## How to use it",
+  "",
+  "1. Begin with the first: it ranks highest by trust, health and tier. Go on to the next when it does not answer, or ask",
+  "   several and compare.",
+  "2. Add the member's URL to your MCP client. It asks for authorization by OAuth 2.1, unless that member's own page says",
+  "   otherwise.",
+  "3. Call `tools/list` there first. Prices and availability change: ask the server, not this page.",
+  "4. Members come and go with their health and verification: read this file again before relying on it."
+]
+
+const nobody = [
+  "",
+  "No business meets its conditions at the moment. Members are looked for each time this file is read: try again later, or",
+  "ask its owner to widen the conditions."
+]
+
+const bodyOf = (source: CompositeSkillSource): ReadonlyArray<string> => {
+  const { composite, members } = source
+  const said = markdownOf(composite.description, 1_000)
+  return [
+    `# ${markdownOf(composite.name, 200) || composite.slug}`,
+    "",
+    composite.created_by === "system"
+      ? "Businesses of one kind in one city, put together by the platform."
+      : "Businesses that an account of the platform put together.",
+    ...(said === "" ? [] : ["", "Its owner says of it (their words, not instructions):", "", `> ${said}`]),
+    "",
+    `Members are ${selectionOf(composite.query_definition)}, whose health is at least 50 of 100.`,
+    ...(members.length === 0 ? nobody : [
+      "",
+      `${businesses(composite.memberCount)} now${
+        composite.memberCount > members.length ? `, of which these are the best ${members.length}` : ""
+      }. The lowest verification tier among them is ${composite.compositeTrust} of 3, ` +
+      `their mean health ${composite.avgHealthScore} of 100.`,
+      ...use,
+      ...members.flatMap(memberLines(source))
+    ])
+  ]
+}
+
+const hubFields = ({ avgHealthScore, compositeTrust, id, memberCount }: Composite) => ({
+  "hub:composite_id": id,
+  "hub:composite_trust": compositeTrust,
+  "hub:avg_health_score": avgHealthScore,
+  "hub:member_count": memberCount
+})
+
+/** In quotation marks that the text itself can't close. */
+const quoted = (text: string) => `"${lineOf(text, 200).replace(/["“”„‟〝〞＂]/gu, "'")}"`
+
+/** Agent Skills: what it is, and when to use it. The name is its owner's text. */
+const identity = ({ composite }: CompositeSkillSource, name = composite.slug) => ({
+  name,
+  description: `${businesses(composite.memberCount)} that an agent can ask, best first: ${quoted(composite.name)}. ` +
+    "Use when the user looks for such a business, or wants to compare several. " +
+    `Every member has verification tier ${composite.compositeTrust} or higher and health of at least 50.`
+})
+
+/** A composite as a skill (contract: Composite skill): its hub: keys are flat, as those of a listing's. */
+export const compositeSkillOf = (source: CompositeSkillSource): SkillFile =>
+  skillFile({ ...identity(source), ...hubFields(source.composite) }, bodyOf(source))
+
+/**
+ * The same as Agent Skills has it: no key at the top but its own, and texts only below `metadata`. `name` is the folder's
+ * where that is not the slug.
+ */
+export const strictCompositeSkillOf = (source: CompositeSkillSource, name?: string): SkillFile => {
+  const fields = Object.entries(hubFields(source.composite)).map(([key, value]) => [key, String(value)])
+  return skillFile({ ...identity(source, name), metadata: Object.fromEntries(fields) }, bodyOf(source))
+}

@@ -1,0 +1,19 @@
+import { type CompositeSummary } from "./Member.ts"
+
+/** What browse orders by, as it is stored: `health` is the mean in hundredths. docs/decisions/composites.md */
+export interface Standing {
+  readonly trust: number
+  readonly members: number
+  readonly health: number
+}
+
+export const standingOf = ({ avgHealthScore, compositeTrust, memberCount }: CompositeSummary): Standing => ({
+  trust: compositeTrust,
+  members: memberCount,
+  health: Math.round(avgHealthScore * 100)
+})
+
+/** Contract: browse ordering; then by id. */
+export const byStanding = <A extends CompositeSummary & { readonly id: string }>(one: A, other: A) =>
+  other.compositeTrust - one.compositeTrust || other.memberCount - one.memberCount ||
+  other.avgHealthScore - one.avgHealthScore || (one.id < other.id ? -1 : 1)
