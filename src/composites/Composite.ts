@@ -1,14 +1,11 @@
 import { AccountId } from "#src/accounts/CurrentActor.ts"
 import { HubTier } from "#src/plans/HubTier.ts"
 import { failsWith } from "#src/shared/Failure.ts"
-import { Id } from "#src/shared/ids.ts"
 import { Prose } from "#src/shared/profile-text.ts"
 import { Input, Name, optional, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
 import { CompositeMember } from "./Member.ts"
 import { QueryDefinition } from "./QueryDefinition.ts"
-
-const CompositeId = Id("CompositeId", "Composite id, a ULID")
 
 export const CreatedBy = Schema.Literal("system", "agent", "user")
 export type CreatedBy = typeof CreatedBy.Type
@@ -17,7 +14,7 @@ export const CompositeVisibility = Schema.Literal("public", "private")
 
 /** Contract: Composite skill. Trust, health and count are those of its members at this moment. */
 export const Composite = Schema.Struct({
-  id: CompositeId,
+  id: Schema.String.annotations({ description: "A ULID" }),
   created_by: CreatedBy.annotations({ description: "agent: made with a hub key; user: with a session" }),
   userId: Schema.NullOr(AccountId),
   name: Schema.String,

@@ -5,7 +5,7 @@ import { type CompositeSummary } from "./Member.ts"
 
 /** A stored composite as it is shown, with what its members make of it. */
 export const compositeOf = ({ hubUrl }: Settings) => (row: CompositeRow, summary: CompositeSummary): Composite => ({
-  id: row.id as Composite["id"],
+  id: row.id,
   created_by: row.createdBy,
   userId: row.userId,
   name: row.name,

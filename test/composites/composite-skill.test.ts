@@ -62,7 +62,7 @@ const source: fc.Arbitrary<CompositeSkillSource> = fc.record({
     id: "01J00000000000000000000001",
     userId: null,
     slug: "denver-soups-0000000001",
-    visibility: "public",
+    visibility: "public" as const,
     skillMdUrl: "",
     expiresAt: null,
     promotedAt: null,
@@ -70,7 +70,7 @@ const source: fc.Arbitrary<CompositeSkillSource> = fc.record({
     updatedAt: new Date(0),
     ...summaryOf(members),
     ...own
-  } as CompositeSkillSource["composite"]
+  }
 }))
 
 const yamlOf = (text: string) =>

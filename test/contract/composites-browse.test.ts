@@ -71,18 +71,20 @@ describe("browse", () => {
     await publish({ city: "Nowhere" })
     const whole = await walk(100)
     expect(whole.map(rankOf)).toEqual(whole.map(rankOf).sort())
-    expect(whole.slice(0, 4).map(({ avgHealthScore, compositeTrust, memberCount }) => [
-      compositeTrust,
-      memberCount,
-      avgHealthScore
-    ])).toEqual([[3, 2, 85], [3, 1, 90], [3, 1, 90], [3, 1, 80]])
+    expect(
+      whole.slice(0, 4).map(({ avgHealthScore, compositeTrust, memberCount }) => [
+        compositeTrust,
+        memberCount,
+        avgHealthScore
+      ])
+    ).toEqual([[3, 2, 85], [3, 1, 90], [3, 1, 90], [3, 1, 80]])
     expect(whole.at(-1)).toMatchObject({ compositeTrust: 0, memberCount: 0, avgHealthScore: 0 })
     for (const limit of [1, 2, 5, 13]) expect(await walk(limit), String(limit)).toEqual(whole)
   })
 
   it("holds while composites come, go and change between its pages: none is left out, none shown twice", async () => {
     await clear()
-    const kept = []
+    const kept: Array<string> = []
     for (let at = 0; at < 12; at++) kept.push((await publish({ listing_ids: [listingIds[at % 4]] })).id)
     let at = 0
     const found = await walk(3, async () => {
@@ -102,7 +104,10 @@ describe("browse", () => {
     const down = await publish({ listing_ids: [listingIds[0]] })
     await rate(berth, listingIds[4] ?? "", { tier: 3, health: 99 })
     await rate(berth, listingIds[0] ?? "", { tier: 1 })
-    expect((await page("")).data.map(({ compositeTrust, id }) => [id, compositeTrust])).toEqual([[up.id, 3], [down.id, 1]])
+    expect((await page("")).data.map(({ compositeTrust, id }) => [id, compositeTrust])).toEqual([[up.id, 3], [
+      down.id,
+      1
+    ]])
     // The job looks at them every 30 seconds.
     const pages = async () => (await walk(1)).map(({ id }) => id)
     await expect.poll(pages, { timeout: 45_000, interval: 1_000 }).toEqual([up.id, down.id])
@@ -112,7 +117,9 @@ describe("browse", () => {
 
   it("never has an agent's composite that was not promoted, nor a private one, whatever was done before", async () => {
     type Deed = readonly ["user" | "agent", ...ReadonlyArray<"public" | "private" | "promote" | "rename" | "delete">]
-    const deed = fc.array(fc.constantFrom("public", "private", "promote", "rename", "delete" as const), { maxLength: 4 })
+    const deed = fc.array(fc.constantFrom("public", "private", "promote", "rename", "delete" as const), {
+      maxLength: 4
+    })
     const histories = fc.array(
       fc.tuple(fc.constantFrom("user", "agent"), deed).map(([by, deeds]) => [by, ...deeds] as Deed),
       { minLength: 1, maxLength: 5 }
@@ -158,10 +165,12 @@ describe("browse", () => {
     expect(promoted.structuredContent).toMatchObject({ id: made.id, visibility: "public", expiresAt: null })
     expect(textOf(await callTool(client, "hub_promote_composite", args))).toMatchObject({ error: { code: "conflict" } })
     for (const limit of [1, "1"]) {
-      expect((await callTool(client, "hub_browse_composites", { limit })).structuredContent).toEqual(await page("limit=1"))
+      expect((await callTool(client, "hub_browse_composites", { limit })).structuredContent).toEqual(
+        await page("limit=1")
+      )
     }
     for (const bad of [{ limit: 0 }, { limit: "x" }, { cursor: "x" }]) {
-      const query = new URLSearchParams(Object.entries(bad).map(([name, value]) => [name, String(value)])).toString()
+      const query = Object.entries(bad).map(([name, value]) => `${name}=${value}`).join("&")
       expect(textOf(await callTool(client, "hub_browse_composites", bad))).toEqual(
         (await key.get(`${composites}/browse?${query}`)).body
       )

@@ -93,30 +93,33 @@ describe("composites", () => {
     expect(await codeOf(read(owner, id))).toBe("404 not_found")
   })
 
-  row("agent composites: always private, 400 when visibility is supplied, expire after 30 days, purged daily", async () => {
-    for (const visibility of ["private", "public"]) {
-      const body = { name: "x", query_definition: { city: "Denver" }, visibility }
-      const answer = await key.post(composites, body)
-      expect([answer.status, answer.body]).toEqual([400, failure("validation_error")])
+  row(
+    "agent composites: always private, 400 when visibility is supplied, expire after 30 days, purged daily",
+    async () => {
+      for (const visibility of ["private", "public"]) {
+        const body = { name: "x", query_definition: { city: "Denver" }, visibility }
+        const answer = await key.post(composites, body)
+        expect([answer.status, answer.body]).toEqual([400, failure("validation_error")])
+      }
+      const made = await compose(key)
+      expect(made).toMatchObject({ created_by: "agent", userId: owner.id, visibility: "private" })
+      expect(Math.abs(Date.parse(made.expiresAt ?? "") - berth.now() - 30 * day)).toBeLessThan(60_000)
+      expect(await statusOf(read(owner, made.id))).toBe(200)
+      berth.advance(30 * day)
+      // A session of the test lives as long.
+      const later = await berth.signUp()
+      for (const holder of [key, await hubKey(berth, later)]) {
+        expect(await codeOf(read(holder, made.id))).toBe("404 not_found")
+        expect(await codeOf(holder.patch(`${composites}/${made.id}`, { name: "y" }))).toBe("404 not_found")
+        expect(await codeOf(promote(holder, made.id))).toBe("404 not_found")
+        expect(await codeOf(holder.delete(`${composites}/${made.id}`))).toBe("404 not_found")
+        expect(await codeOf(holder.get(`${composites}/${made.id}/skill.md`))).toBe("404 not_found")
+      }
+      expect((await key.get(`${composites}/mine`)).body).toEqual({ data: [] })
+      owner = await berth.signUp("enterprise")
+      key = await hubKey(berth, owner)
     }
-    const made = await compose(key)
-    expect(made).toMatchObject({ created_by: "agent", userId: owner.id, visibility: "private" })
-    expect(Math.abs(Date.parse(made.expiresAt ?? "") - berth.now() - 30 * day)).toBeLessThan(60_000)
-    expect(await statusOf(read(owner, made.id))).toBe(200)
-    berth.advance(30 * day)
-    // A session of the test lives as long.
-    const later = await berth.signUp()
-    for (const holder of [key, await hubKey(berth, later)]) {
-      expect(await codeOf(read(holder, made.id))).toBe("404 not_found")
-      expect(await codeOf(holder.patch(`${composites}/${made.id}`, { name: "y" }))).toBe("404 not_found")
-      expect(await codeOf(promote(holder, made.id))).toBe("404 not_found")
-      expect(await codeOf(holder.delete(`${composites}/${made.id}`))).toBe("404 not_found")
-      expect(await codeOf(holder.get(`${composites}/${made.id}/skill.md`))).toBe("404 not_found")
-    }
-    expect((await key.get(`${composites}/mine`)).body).toEqual({ data: [] })
-    owner = await berth.signUp("enterprise")
-    key = await hubKey(berth, owner)
-  })
+  )
 
   row(
     "agent composites: at most 50 per account, 429 limit_exceeded with Retry-After: 86400 beyond that",
@@ -131,7 +134,10 @@ describe("composites", () => {
       const first = await Promise.all(Array.from({ length: 40 }, (_, at) => create(at)))
       expect(first.every(({ status }) => status === 201)).toBe(true)
       const more = await Promise.all(Array.from({ length: 20 }, (_, at) => create(at)))
-      expect(more.map(({ status }) => status).sort()).toEqual([...Array<number>(10).fill(201), ...Array<number>(10).fill(429)])
+      expect(more.map(({ status }) => status).sort()).toEqual([
+        ...Array<number>(10).fill(201),
+        ...Array<number>(10).fill(429)
+      ])
       for (const headers of [{}, { "idempotency-key": "one" }]) {
         const refused = await create(0, headers)
         expect([refused.status, refused.headers.get("retry-after"), refused.body]).toEqual([
@@ -157,30 +163,33 @@ describe("composites", () => {
     expect((await browse()).map((composite) => composite.id)).not.toContain(id)
   })
 
-  row("promotion by the owning account with a builder key: no expiresAt, public, browsable; 409 the second time", async () => {
-    const { id } = await compose(key)
-    const explorer = await hubKey(berth, owner, "explorer")
-    const tier = await promote(explorer, id)
-    expect([tier.status, tier.body]).toEqual([403, failure("forbidden", { requiredTier: "builder" })])
-    expect(await codeOf(promote(owner, id))).toBe("403 forbidden")
-    const stranger = await hubKey(berth, await berth.signUp())
-    expect(await codeOf(promote(stranger, id))).toBe("404 not_found")
-    const builder = await hubKey(berth, owner, "builder")
-    const both = await Promise.all([promote(builder, id), promote(key, id)])
-    expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
-    const done = both.find(({ status }) => status === 200)?.body.data
-    expect(done).toMatchObject({ created_by: "agent", visibility: "public", expiresAt: null, promotedAt: timestamp })
-    expect(await codeOf(promote(key, id))).toBe("409 conflict")
-    expect((await browse(stranger)).map((composite) => composite.id)).toContain(id)
-    expect((await read(stranger, id)).body.data).toMatchObject({ id, memberCount: expect.any(Number) as number })
-    // Seen by all, and changed by its owner alone.
-    expect(await codeOf(stranger.patch(`${composites}/${id}`, { name: "x" }))).toBe("404 not_found")
-    expect(await codeOf(stranger.delete(`${composites}/${id}`))).toBe("404 not_found")
-    expect(await codeOf(key.patch(`${composites}/${id}`, { visibility: "private" }))).toBe("422 validation_error")
-    expect(await statusOf(key.patch(`${composites}/${id}`, { visibility: "public", name: "Best soups" }))).toBe(200)
-    const kept = await compose(owner)
-    expect((await promote(key, kept.id)).body.data).toMatchObject({ created_by: "user", visibility: "public" })
-  })
+  row(
+    "promotion by the owning account with a builder key: no expiresAt, public, browsable; 409 the second time",
+    async () => {
+      const { id } = await compose(key)
+      const explorer = await hubKey(berth, owner, "explorer")
+      const tier = await promote(explorer, id)
+      expect([tier.status, tier.body]).toEqual([403, failure("forbidden", { requiredTier: "builder" })])
+      expect(await codeOf(promote(owner, id))).toBe("403 forbidden")
+      const stranger = await hubKey(berth, await berth.signUp())
+      expect(await codeOf(promote(stranger, id))).toBe("404 not_found")
+      const builder = await hubKey(berth, owner, "builder")
+      const both = await Promise.all([promote(builder, id), promote(key, id)])
+      expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
+      const done = both.find(({ status }) => status === 200)?.body.data
+      expect(done).toMatchObject({ created_by: "agent", visibility: "public", expiresAt: null, promotedAt: timestamp })
+      expect(await codeOf(promote(key, id))).toBe("409 conflict")
+      expect((await browse(stranger)).map((composite) => composite.id)).toContain(id)
+      expect((await read(stranger, id)).body.data).toMatchObject({ id, memberCount: expect.any(Number) as number })
+      // Seen by all, and changed by its owner alone.
+      expect(await codeOf(stranger.patch(`${composites}/${id}`, { name: "x" }))).toBe("404 not_found")
+      expect(await codeOf(stranger.delete(`${composites}/${id}`))).toBe("404 not_found")
+      expect(await codeOf(key.patch(`${composites}/${id}`, { visibility: "private" }))).toBe("422 validation_error")
+      expect(await statusOf(key.patch(`${composites}/${id}`, { visibility: "public", name: "Best soups" }))).toBe(200)
+      const kept = await compose(owner)
+      expect((await promote(key, kept.id)).body.data).toMatchObject({ created_by: "user", visibility: "public" })
+    }
+  )
 
   row("system composites: 403 on update, delete and promotion", async () => {
     const id = "01J00000000000000000SYSTEM"
@@ -220,25 +229,30 @@ describe("composites", () => {
     expect((await owner.get<{ data: ReadonlyArray<Composite> }>(`${composites}/mine`)).text).not.toContain(account.id)
   })
 
-  row("recomputation drops members whose health or verification lapses; a composite without members says so", async () => {
-    const shop = await rated(berth, owner, { city: "Lapse", health: 88, tier: 3 })
-    const other = await rated(berth, owner, { city: "Lapse", health: 60, tier: 2 })
-    const { id } = await compose(key, { query_definition: { city: "Lapse", verification_tier_min: 2 } })
-    const now = async () => {
-      const { avgHealthScore, compositeTrust, memberCount, members } = (await read(key, id)).body.data
-      return [memberCount, compositeTrust, avgHealthScore, members.map(({ listing_id }) => listing_id)]
+  row(
+    "recomputation drops members whose health or verification lapses; a composite without members says so",
+    async () => {
+      const shop = await rated(berth, owner, { city: "Lapse", health: 88, tier: 3 })
+      const other = await rated(berth, owner, { city: "Lapse", health: 60, tier: 2 })
+      const { id } = await compose(key, { query_definition: { city: "Lapse", verification_tier_min: 2 } })
+      const now = async () => {
+        const { avgHealthScore, compositeTrust, memberCount, members } = (await read(key, id)).body.data
+        return [memberCount, compositeTrust, avgHealthScore, members.map(({ listing_id }) => listing_id)]
+      }
+      expect(await now()).toEqual([2, 2, 74, [shop.listingId, other.listingId]])
+      await rate(berth, other.listingId, { tier: 1 })
+      expect(await now()).toEqual([1, 3, 88, [shop.listingId]])
+      await rate(berth, shop.listingId, { health: 49 })
+      expect(await now()).toEqual([0, 0, 0, []])
+      expect((await key.get(`${composites}/${id}/skill.md`)).text).toContain(
+        "No business meets its conditions at the moment"
+      )
+      await rate(berth, shop.listingId, { health: 50 })
+      expect(await now()).toEqual([1, 3, 50, [shop.listingId]])
+      await owner.patch(`/v1/directory/${shop.listingId}`, { visible: false })
+      expect(await now()).toEqual([0, 0, 0, []])
     }
-    expect(await now()).toEqual([2, 2, 74, [shop.listingId, other.listingId]])
-    await rate(berth, other.listingId, { tier: 1 })
-    expect(await now()).toEqual([1, 3, 88, [shop.listingId]])
-    await rate(berth, shop.listingId, { health: 49 })
-    expect(await now()).toEqual([0, 0, 0, []])
-    expect((await key.get(`${composites}/${id}/skill.md`)).text).toContain("No business meets its conditions at the moment")
-    await rate(berth, shop.listingId, { health: 50 })
-    expect(await now()).toEqual([1, 3, 50, [shop.listingId]])
-    await owner.patch(`/v1/directory/${shop.listingId}`, { visible: false })
-    expect(await now()).toEqual([0, 0, 0, []])
-  })
+  )
 })
 
 describe("composites refuse", () => {
@@ -247,7 +261,11 @@ describe("composites refuse", () => {
       [{ name: "x", query_definition: {} }, "422 validation_error", "query_definition"],
       [{ name: "x", query_definition: { city: "Denver", colour: "red" } }, "422 validation_error", "colour"],
       [{ name: "x", query_definition: { limit: 5 } }, "422 validation_error", "query_definition"],
-      [{ name: "x", query_definition: { city: "Denver", health_score_min: 49 } }, "422 validation_error", "health_score_min"],
+      [
+        { name: "x", query_definition: { city: "Denver", health_score_min: 49 } },
+        "422 validation_error",
+        "health_score_min"
+      ],
       [{ name: "x", query_definition: { lat: 1, lng: 2 } }, "400 validation_error", "radius_miles"],
       [{ name: "x", query_definition: { listing_ids: ["x"] } }, "422 validation_error", "listing_ids"],
       [{ name: "", query_definition: { city: "Denver" } }, "422 validation_error", "name"],
@@ -269,11 +287,25 @@ describe("composites refuse", () => {
   })
 
   it("a bad id, limit or cursor: 400 validation_error", async () => {
-    for (const [method, path] of [["GET", "/x"], ["PATCH", "/x"], ["DELETE", "/x"], ["POST", "/x/promote"], ["GET", "/x/skill.md"]]) {
+    for (
+      const [method, path] of [["GET", "/x"], ["PATCH", "/x"], ["DELETE", "/x"], ["POST", "/x/promote"], [
+        "GET",
+        "/x/skill.md"
+      ]]
+    ) {
       const answer = key.request(method ?? "", composites + path, method === "PATCH" ? { body: { name: "x" } } : {})
       expect(await codeOf(answer), path).toBe("400 validation_error")
     }
-    for (const query of ["limit=0", "limit=101", "limit=x", "limit=1&limit=2", "cursor=x", "cursor=" + btoa("composites\n9 1 1 x")]) {
+    for (
+      const query of [
+        "limit=0",
+        "limit=101",
+        "limit=x",
+        "limit=1&limit=2",
+        "cursor=x",
+        "cursor=" + btoa("composites\n9 1 1 x")
+      ]
+    ) {
       expect(await codeOf(key.get(`${composites}/browse?${query}`)), query).toBe("400 validation_error")
     }
   })
@@ -282,7 +314,10 @@ describe("composites refuse", () => {
     const { id } = await compose(owner)
     const platform = await owner.holder((await owner.project()).id)
     const nobody = { request: berth.request }
-    const paths = [["GET", `/${id}`], ["GET", "/mine"], ["GET", "/browse"], ["GET", `/${id}/skill.md`], ["DELETE", `/${id}`]]
+    const paths = [["GET", `/${id}`], ["GET", "/mine"], ["GET", "/browse"], ["GET", `/${id}/skill.md`], [
+      "DELETE",
+      `/${id}`
+    ]]
     for (const [method = "", path = ""] of paths) {
       expect(await codeOf(platform.request(method, composites + path)), path).toBe("401 unauthorized")
       expect(await codeOf(nobody.request(method, composites + path)), path).toBe("401 unauthorized")
@@ -307,7 +342,8 @@ describe("composites refuse", () => {
 
   it("a second creation with the same Idempotency-Key", async () => {
     const body = { name: "once", query_definition: { city: "Denver" } }
-    const send = () => key.request<{ data: Composite }>("POST", composites, { body, headers: { "idempotency-key": "k1" } })
+    const send = () =>
+      key.request<{ data: Composite }>("POST", composites, { body, headers: { "idempotency-key": "k1" } })
     const [first, second] = [dataOf(await send()), dataOf(await send())]
     expect(second).toEqual(first)
   })

@@ -5,10 +5,11 @@ import { beforeAll, describe, expect, it } from "vitest"
 import { failure } from "../contract/shapes.ts"
 import { type Account, allScopes, type Project, type Server } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
+import { hubKey } from "../support/composites.ts"
 import { freshAddress } from "../support/http.ts"
 import { callTool, connectMcp, type Way } from "../support/mcp.ts"
 import { itLong } from "../support/needs.ts"
-import { twins } from "./twins.ts"
+import { byHubKeyAlone, twins } from "./twins.ts"
 
 const berth = useBerth({ variables: { ALLOWED_ORIGINS: "https://console.example.com" } })
 let owner: Account
@@ -141,6 +142,7 @@ const directory = Object.entries(twins)
   .map(([, tool]) => tool)
 /** Those among them that are not for sessions only, by the scope that a key needs. */
 const directoryByKey: Readonly<Record<string, ReadonlyArray<string>>> = { business_config: ["servers:read"] }
+const sessionTools = () => [...new Set(Object.values(twins))].filter((name) => !byHubKeyAlone.has(name)).sort()
 /** Those that every credential may call: what they tell is public, or of the credential itself. */
 const publicTools = [
   "directory_facets",
@@ -155,7 +157,7 @@ const publicTools = [
 
 describe("tools/list", () => {
   itLong("shows a session every tool, and a key those that its scopes allow", async () => {
-    const all = [...new Set(Object.values(twins))].sort()
+    const all = sessionTools()
     const sessionOnly = [
       "create_api_key",
       "create_project",
@@ -188,6 +190,11 @@ describe("tools/list", () => {
     expect(await tools("servers:read")).toEqual(read)
     expect(await tools("logs:read")).toEqual(["get_logs"])
     expect(await tools("billing:read")).toEqual(["get_billing"])
+    const agent = await hubKey(berth, owner)
+    expect(await toolNames(agent.token)).toEqual([
+      ...publicTools,
+      ...Object.values(twins).filter((name) => /composite/.test(name))
+    ].sort())
     expect(await tools("metrics:read")).toEqual(["get_server_metrics"])
     expect(await tools("deployments:read")).toEqual(["get_deployment", "list_deployments"])
     expect(await tools("deployments:write")).toEqual(["deploy", "rollback"])
@@ -226,7 +233,7 @@ describe("tools/list", () => {
   })
 
   itLong("is narrowed by ?toolsets=, and never shows what the credential may not call, with all neither", async () => {
-    const all = [...new Set(Object.values(twins))].sort()
+    const all = sessionTools()
     const hub = all.filter((name) => name.startsWith("hub_") || name === "record_transaction")
     const { key } = await owner.key(project.id, ["servers:read", "billing:read"])
     expect(await toolNames(owner.token, "?toolsets=billing")).toEqual(["get_billing"])
@@ -248,7 +255,11 @@ describe("tools/list", () => {
   itLong("describes each tool whole: title, use, schemas, hints that fit what it does", async () => {
     const client = await connectMcp(berth.url, { token: owner.token })
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
-    for (const tool of (await client.listTools()).tools) {
+    const agent = await connectMcp(berth.url, { token: (await hubKey(berth, owner)).token })
+    const byHubKey = (await agent.listTools()).tools.filter(({ name }) => byHubKeyAlone.has(name))
+    expect(byHubKey.length).toBeGreaterThan(1)
+    await agent.close()
+    for (const tool of [...(await client.listTools()).tools, ...byHubKey]) {
       expect(tool.title, tool.name).toEqual(expect.stringMatching(/^[A-Z].{3,40}$/))
       expect(tool.description?.length ?? 0).toBeGreaterThan(20)
       expect(tool.inputSchema).toMatchObject({ type: "object", additionalProperties: false })
@@ -256,7 +267,7 @@ describe("tools/list", () => {
       if (tool.outputSchema !== undefined) ajv.compile(tool.outputSchema)
       const verb = tool.name.replace("hub_", "").split("_")[0] ?? ""
       const reads = ["list", "listing", "get", "directory", "server", "skills", "whoami"].includes(verb) ||
-        tool.name === "business_config"
+        /^(business_config|hub_composites|hub_browse_composites|hub_composite_skill)$/.test(tool.name)
       const removes = ["delete", "revoke"].includes(verb) || tool.name === "import_discard"
       expect(tool.annotations, tool.name).toMatchObject({
         readOnlyHint: reads,

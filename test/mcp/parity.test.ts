@@ -1,22 +1,26 @@
 import { type Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { readdirSync, readFileSync } from "node:fs"
 import { beforeAll, describe, expect, it } from "vitest"
-import { type Account, dataOf, type Project, type Server } from "../support/account.ts"
+import { type Account, dataOf, type Holder, type Project, type Server } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { bodyFor } from "../support/bodies.ts"
 import { newBusiness } from "../support/business.ts"
 import { newCategory, newItem } from "../support/catalog.ts"
+import { compose, hubKey } from "../support/composites.ts"
 import { sendDoc, skillMd } from "../support/documents.ts"
 import { callTool, connectMcp, textOf } from "../support/mcp.ts"
 import { itLong, sampled } from "../support/needs.ts"
 import { fill, openApi, type Operation, operationsOf } from "../support/operations.ts"
-import { twins, withoutTool } from "./twins.ts"
+import { byHubKeyAlone, twins, withoutTool } from "./twins.ts"
 
 type Arguments = Readonly<Record<string, unknown>>
 
 const berth = useBerth()
 let owner: Account
 let client: Client
+/** Holds a hub key of the owner. */
+let agent: Holder
+let agentClient: Client
 let operations: ReadonlyArray<Operation> = []
 let project: Project
 let server: Server
@@ -26,6 +30,8 @@ beforeAll(async () => {
   owner = await berth.signUp("enterprise")
   operations = operationsOf(await openApi(berth))
   client = await connectMcp(berth.url, { token: owner.token })
+  agent = await hubKey(berth, owner)
+  agentClient = await connectMcp(berth.url, { token: agent.token })
   project = await owner.project()
   server = await owner.server(project.id, { slug: "parity-slug" })
   await owner.put(`/v1/servers/${server.id}/env/A`, { value: "x" })
@@ -47,9 +53,16 @@ beforeAll(async () => {
     businessId,
     listingId,
     itemId,
-    categoryId
+    categoryId,
+    compositeId: (await compose(owner)).id
   }
 })
+
+const needsHubKey = (name: string) => byHubKeyAlone.has(twins[name] ?? "")
+const allTools = async () => {
+  const [bySession, byHubKey] = [(await client.listTools()).tools, (await agentClient.listTools()).tools]
+  return [...bySession, ...byHubKey.filter(({ name }) => byHubKeyAlone.has(name))]
+}
 
 const operation = (name: string) => operations.find((candidate) => candidate.name === name)!
 
@@ -64,7 +77,8 @@ const overHttp = (name: string, args: Arguments) => {
         .toString()
     }`
     : ""
-  return owner.request<{ data?: unknown; error?: unknown }>(found.method, fill(found, inPath) + query, {
+  const caller = needsHubKey(name) ? agent : owner
+  return caller.request<{ data?: unknown; error?: unknown }>(found.method, fill(found, inPath) + query, {
     ...(found.bodyFields === undefined ? {} : { body: rest })
   })
 }
@@ -80,7 +94,7 @@ const bothDoors = async (name: string, args: Arguments) => {
   // The names of variables are a bare list over HTTP, and MCP wants an object; documents of .well-known have no wrapper.
   const whole = isList || Array.isArray(body?.data) || name.startsWith("GET /.well-known/mcp-")
   const http = status >= 400 || whole ? body : body?.data
-  const result = await callTool(client, twins[name] ?? "", args)
+  const result = await callTool(needsHubKey(name) ? agentClient : client, twins[name] ?? "", args)
   const mcp = result.isError === true ? textOf(result) : result.structuredContent
   return { http, mcp, isError: result.isError === true, status, text: textOf(result) }
 }
@@ -90,14 +104,14 @@ const ids = (name: string): Arguments =>
 
 describe("HTTP and MCP", () => {
   it("have an operation and a tool for the same things", async () => {
-    const tools = (await client.listTools()).tools.map(({ name }) => name).sort()
+    const tools = (await allTools()).map(({ name }) => name).sort()
     expect([...operations.map(({ name }) => name)].sort(), "each operation has a line in test/mcp/twins.ts")
       .toEqual([...Object.keys(twins), ...Object.keys(withoutTool)].sort())
     expect(tools, "each tool has a line in test/mcp/twins.ts").toEqual([...new Set(Object.values(twins))].sort())
   })
 
   it("call their arguments by the same names", async () => {
-    const { tools } = await client.listTools()
+    const tools = await allTools()
     for (const [name, toolName] of Object.entries(twins)) {
       const { bodyFields, parameters, query } = operation(name)
       const tool = tools.find((candidate) => candidate.name === toolName)
@@ -263,7 +277,7 @@ describe("HTTP and MCP", () => {
 
 describe("the guides in skills/", () => {
   it("speak of tools that exist, and say what they are for", async () => {
-    const tools = new Set((await client.listTools()).tools.map(({ name }) => name))
+    const tools = new Set((await allTools()).map(({ name }) => name))
     const folders = readdirSync("skills")
     expect(folders.length).toBeGreaterThan(0)
     for (const folder of folders) {

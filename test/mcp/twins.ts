@@ -100,5 +100,9 @@ export const withoutTool: Readonly<Record<string, string>> = {
   "GET /v0.1/servers/{serverName}/versions/{version}": "for clients of MCP registries"
 }
 
-/** Tools of hub keys alone. */
-export const byHubKeyAlone: ReadonlySet<string> = new Set(["hub_browse_composites", "hub_promote_composite"])
+/** Tools for hub keys alone: a session is refused. */
+export const byHubKeyAlone: ReadonlySet<string> = new Set([
+  "hub_browse_composites",
+  "hub_composites",
+  "hub_promote_composite"
+])

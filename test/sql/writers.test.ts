@@ -15,6 +15,7 @@ const writers: Readonly<Record<string, string>> = {
   capability_documents: "hub",
   catalog_categories: "businesses",
   catalog_items: "businesses",
+  composites: "composites",
   deployment_handshakes: "deployments",
   deployments: "deployments",
   directory_counts: "directory",
