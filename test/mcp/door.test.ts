@@ -64,7 +64,7 @@ describe.each<Way>(["Streamable HTTP", "SSE"])("over %s", (way) => {
     expect(client.getServerVersion()).toMatchObject({ name: "berth", version: expect.stringMatching(/^\d/) })
     expect(client.getInstructions()).toMatch(/create_server/)
     const { tools } = await client.listTools()
-    expect(tools.length).toBe(new Set(Object.values(twins)).size)
+    expect(tools.length).toBe(sessionTools().length)
     const made = await callTool(client, "create_project", { name: "By tool" })
     expect(made.structuredContent).toMatchObject({ name: "By tool", slug: expect.stringMatching(/^by-tool/) })
     const refused = await callTool(client, "get_project", { projectId: "nope" })
