@@ -1,18 +1,30 @@
 import { CurrentSettings } from "#src/config/Settings.ts"
+import { DirectoryMatches } from "#src/directory/DirectoryMatches.ts"
 import { documentUrl } from "#src/hub/document-url.ts"
 import { mcpUrl, sseUrl } from "#src/servers/addresses.ts"
-import { Effect } from "effect"
-import { type CompositeMember } from "./Member.ts"
-import { type MemberRow, MembersRepo } from "./MembersRepo.ts"
-import { mostMembers, type QueryDefinition } from "./QueryDefinition.ts"
+import { Effect, Option } from "effect"
+import { type MemberRow } from "./member-sql.ts"
+import { type CompositeMember, summaryOf } from "./Member.ts"
+import { MembersRepo, type VerifiedGroup } from "./MembersRepo.ts"
+import { type QueryDefinition } from "./QueryDefinition.ts"
+
+/** A definition as those of system composites are: its summary is counted in advance. */
+const verifiedGroupOf = (definition: QueryDefinition): VerifiedGroup | undefined => {
+  const { city, state, vertical, verification_tier_min } = definition
+  return city !== undefined && state !== undefined && vertical !== undefined && verification_tier_min === 2 &&
+      Object.keys(definition).length === 4
+    ? { vertical, city, state }
+    : undefined
+}
 
 /** Which listings are members of a composite at this moment: active, of a health score of 50 or more. Nothing is cached. */
 export class CompositeMembers extends Effect.Service<CompositeMembers>()("composites/CompositeMembers", {
   effect: Effect.gen(function*() {
     const repo = yield* MembersRepo
+    const directory = yield* DirectoryMatches
     const settings = yield* CurrentSettings
 
-    const memberOf = ({ hasDocument, id, serverSlug, transport, ...row }: MemberRow): CompositeMember => ({
+    const view = ({ hasDocument, id, serverSlug, transport, ...row }: MemberRow): CompositeMember => ({
       listing_id: id,
       name: row.name,
       businessSlug: row.businessSlug,
@@ -24,17 +36,34 @@ export class CompositeMembers extends Effect.Service<CompositeMembers>()("compos
       tools: row.tools
     })
 
-    /** The best members of a definition, at most 50; the highest rank first, then by id. */
+    /** What the directory finds by the parts of a definition that its indexes are for; none when that is nothing. */
+    const matching = ({ category, city, lat, lng, radius_miles: miles, search, state }: QueryDefinition) =>
+      directory.cte({
+        ...(category === undefined ? {} : { category }),
+        ...(search === undefined || search.trim() === "" ? {} : { search }),
+        ...(city === undefined ? {} : { city }),
+        ...(state === undefined ? {} : { state }),
+        ...(lat === undefined || lng === undefined || miles === undefined ? {} : { circle: { lat, lng, miles } })
+      })
+
+    /** The best members of a definition, at most 50: by trust × health × weight of the tier, then the oldest. */
     const resolve = Effect.fn("CompositeMembers.resolve")(function*(definition: QueryDefinition) {
-      const rows = yield* repo.best(definition, definition.limit ?? mostMembers)
-      return rows.map(memberOf)
+      const cte = yield* matching(definition)
+      return Option.isNone(cte) ? [] : (yield* repo.best(definition, cte.value)).map(view)
+    })
+
+    const summary = Effect.fnUntraced(function*(definition: QueryDefinition) {
+      const group = verifiedGroupOf(definition)
+      if (group !== undefined) return yield* repo.ofVerified(group)
+      const cte = yield* matching(definition)
+      return Option.isNone(cte) ? summaryOf([]) : yield* repo.summary(definition, cte.value)
     })
 
     /** Trust, health and number of all members of each definition, in the same order. */
     const summaries = Effect.fn("CompositeMembers.summaries")((definitions: ReadonlyArray<QueryDefinition>) =>
-      Effect.forEach(definitions, (definition) => repo.summary(definition), { concurrency: 4 })
+      Effect.forEach(definitions, summary, { concurrency: 4 })
     )
 
-    return { resolve, summaries } as const
+    return { resolve, summaries, matching, view } as const
   })
 }) {}

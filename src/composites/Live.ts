@@ -4,12 +4,16 @@ import { CompositeMembers } from "./CompositeMembers.ts"
 import { Composites } from "./Composites.ts"
 import { CompositeSkills } from "./CompositeSkills.ts"
 import { CompositesRepo } from "./CompositesRepo.ts"
+import { DynamicComposites } from "./DynamicComposites.ts"
+import { GroupsRepo } from "./GroupsRepo.ts"
 import { MembersRepo } from "./MembersRepo.ts"
+
+
+
+const MembersLive = Layer.provideMerge(DynamicComposites.Default, CompositeMembers.Default).pipe(
+  Layer.provide([GroupsRepo.Default, MembersRepo.Default])
+)
 
 export const CompositesLive = Layer.provideMerge(
   CompositeSkills.Default,
-  Layer.provide(
-    Layer.merge(Composites.Default, BrowseComposites.Default),
-    CompositesRepo.Default
-  )
-).pipe(Layer.provideMerge(Layer.provide(CompositeMembers.Default, MembersRepo.Default)))
+  Layer.provide(Layer.merge(Composites.Default, BrowseComposites.Default), CompositesRepo.Default)

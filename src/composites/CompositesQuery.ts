@@ -1,0 +1,104 @@
+import { isBlank } from "#src/format/blank.ts"
+import { issuesOf } from "#src/format/issues.ts"
+import { listingTiers } from "#src/listings/Listing.ts"
+import { LimitArgument } from "#src/shared/paging.ts"
+import { Input, optional, Query } from "#src/shared/text.ts"
+import { Effect, Record, Schema } from "effect"
+import { BadCompositeQuery, checkCircle, ListingIds, selectorNumbers, selectorTexts, Tags } from "./QueryDefinition.ts"
+
+const mostPerPage = 100
+const perPage = 20
+const mostOfMinMembers = 10_000
+
+/** What a dynamic query asks for. */
+const CompositesQuery = Input({
+  ...selectorTexts,
+  ...selectorNumbers(Schema.Number),
+  listing_ids: optional(ListingIds),
+  tags: optional(Tags),
+  min_members: optional(Schema.Number.pipe(
+    Schema.int(),
+    Schema.between(1, mostOfMinMembers),
+    Schema.annotations({ jsonSchema: { type: "integer", minimum: 1, maximum: mostOfMinMembers } })
+  )),
+  limit: LimitArgument(mostPerPage, perPage),
+  cursor: optional(Schema.String)
+})
+export type CompositesQuery = typeof CompositesQuery.Type
+
+const text = (description: string, more: object = {}) => ({ description, jsonSchema: { type: "string", ...more } })
+const count = (description: string, minimum: number, maximum: number, more: object = {}) => ({
+  description,
+  jsonSchema: { type: "integer", minimum, maximum, ...more }
+})
+const degrees = (description: string, most: number) => ({
+  description,
+  jsonSchema: { type: "number", minimum: -most, maximum: most }
+})
+
+/** Any value: what is wrong is told with the contract's `validation_error`, by the service. Blank ones are ignored. */
+const described = {
+  vertical: text("The business's industry, whatever case and punctuation: `nail_salon` is `Nail Salon`"),
+  city: text("The whole city, whatever case and accents; `Saint` is `St.`"),
+  state: text("The whole state; one of the United States by name or abbreviation"),
+  category: text("Members have this category, exactly"),
+  search: text("Members are found by these words in the directory's search", { maxLength: 200 }),
+  lat: degrees("Members are within a circle: lat, lng and radius_miles come together", 90),
+  lng: degrees("With lat and radius_miles", 180),
+  radius_miles: {
+    description: "With lat and lng",
+    jsonSchema: { type: "number", minimum: 0, maximum: 25_000 }
+  },
+  listing_tier: text("Members have this tier", { enum: listingTiers }),
+  health_score_min: count("Members have this health score at least; 50 by default", 50, 100),
+  verification_tier_min: count("Composites whose every member has it: 1 phone, 2 business, 3 premium", 0, 3),
+  min_members: count("Composites of so many members at least; 1 by default", 1, mostOfMinMembers),
+  limit: count(`1 to ${mostPerPage}, ${perPage} by default`, 1, mostPerPage, { default: perPage }),
+  cursor: text("meta.cursor of the page before; it goes with the filters it was given for")
+} as const
+const lists = {
+  listing_ids: "Members are among these listings, at most 50",
+  tags: "Members have all of these tags"
+} as const
+
+const Parameter = Schema.Union(Schema.String, Schema.Array(Schema.String))
+
+export const CompositesParameters = Query({
+  ...Record.map(described, (annotations) => optional(Parameter.annotations(annotations))),
+  ...Record.map(
+    lists,
+    (description) => optional(Parameter.annotations(text(`${description}; with commas between them`)))
+  )
+})
+export const compositesArguments = {
+  ...Record.map(described, (annotations) => optional(Schema.Unknown.annotations(annotations))),
+  ...Record.map(lists, (description) =>
+    optional(
+      Schema.Unknown.annotations({ description, jsonSchema: { type: "array", items: { type: "string" } } })
+    ))
+}
+
+type Sent = { readonly [K in keyof typeof described | keyof typeof lists]?: unknown }
+
+const isNumber = (name: string) => /^(lat|lng|radius_miles|.*_min|min_members|limit)$/.test(name)
+const isList = (name: string) => Object.hasOwn(lists, name)
+
+/** A query's texts as what they stand for: plain digits are a number, commas divide a list. */
+const read = ([name, value]: readonly [string, unknown]): readonly [string, unknown] => {
+  if (isList(name)) return [name, typeof value === "string" ? value.split(",") : value]
+  if (Array.isArray(value)) return [name, value]
+  return [name, isNumber(name) && typeof value === "string" && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value]
+}
+
+const decode = Schema.decodeUnknown(CompositesQuery)
+
+/** What a query asks for; fails with all that is wrong with it. */
+export const compositesQueryOf = Effect.fnUntraced(function*(sent: Sent) {
+  const given = Object.entries(sent).filter(([, value]) => value !== undefined && !(typeof value === "string" && isBlank(value)))
+  const query = yield* Effect.mapError(
+    decode(Object.fromEntries(given.map(read))),
+    (error) => new BadCompositeQuery({ issues: issuesOf(error) })
+  )
+  yield* checkCircle(query)
+  return query
+})

@@ -1,0 +1,59 @@
+import { type SqlClient, type Statement } from "@effect/sql"
+
+/** Which groups a query is for. Texts as the caller wrote them. */
+export interface GroupFilter {
+  readonly vertical?: string
+  readonly city?: string
+  readonly state?: string
+  /** All members have this verification tier at least. */
+  readonly trust: number
+  readonly minMembers: number
+}
+
+/** A group's place in the order of a dynamic query: by rank, which is below zero so that the best is first, then by id. */
+export interface GroupKey {
+  readonly rank: number
+  readonly id: string
+}
+
+/** The SQL fragments for groups of listings by vertical, state and city (docs/decisions/composite-counts.md). */
+export const GroupSql = (sql: SqlClient.SqlClient) => {
+  /** The vertical, city and state of a filter, as conditions on groups `g`. */
+  const ofKeys = ({ city, state, vertical }: Pick<GroupFilter, "vertical" | "city" | "state">) => [
+    ...(vertical === undefined ? [] : [sql`g.vertical = composite_key(${vertical})`]),
+    ...(state === undefined ? [] : [sql`g.state = composite_state(${state})`]),
+    ...(city === undefined ? [] : [sql`g.city = composite_key(${city})`])
+  ]
+
+  /** Conditions on columns `n` and `trust`. A tier is worth 50 points at least: groups of worse rank need not be read. */
+  const ofSize = (row: Statement.Fragment, { minMembers, trust }: Pick<GroupFilter, "trust" | "minMembers">) => [
+    sql`${row}.is_composite AND ${row}.n >= ${Math.max(1, minMembers)}`,
+    ...(trust === 0 ? [] : [sql`${row}.trust >= ${trust}`, sql`${row}.rank <= ${-50 * trust}`])
+  ]
+
+  const after = (row: Statement.Fragment, key: GroupKey | undefined) =>
+    key === undefined ? [] : [sql`(${row}.rank, ${row}.id) > (${key.rank}, ${key.id})`]
+
+  /** Sums over entries `e` of one group. The rank is exact up to its one division. */
+  const sums = sql`count(*)::int AS n, min(e.trust) AS trust, sum(e.health)::bigint AS health,
+    sum(e.weight)::bigint AS weight,
+    (min(e.trust) * sum(e.health) * sum(e.weight))::float8 / -(count(*) * count(*)) AS rank`
+  const verifiedSums = sql`count(*) FILTER (WHERE e.trust >= 2)::int AS verified_n,
+    coalesce(min(e.trust) FILTER (WHERE e.trust >= 2), 0) AS verified_trust,
+    coalesce(sum(e.health) FILTER (WHERE e.trust >= 2), 0)::bigint AS verified_health`
+
+  /**
+   * CTEs. `marked`: groups that changed since they were counted; `recounted`: those of them that have members, counted
+   * now. In one statement with the stored counts of all others they are exact.
+   */
+  const recounted = sql`marked AS MATERIALIZED (SELECT DISTINCT group_number FROM composite_marks),
+    recounted AS MATERIALIZED (
+      SELECT g.number, g.id, g.vertical, g.state, g.city, g.is_composite, c.* FROM (
+        SELECT e.group_number, ${sums}, ${verifiedSums} FROM composite_entries e
+        WHERE e.group_number = ANY(ARRAY(SELECT group_number FROM marked)) GROUP BY 1
+      ) c JOIN composite_groups g ON g.number = c.group_number
+    )`
+  const isCounted = sql`g.number NOT IN (SELECT group_number FROM marked)`
+
+  return { ofKeys, ofSize, after, sums, verifiedSums, recounted, isCounted } as const
+}

@@ -1,0 +1,45 @@
+/** Lower case within a name: Isle of Palms, Fond du Lac, Rancho de Taos. */
+const smallWords = new Set("of the and or in on at by for du de des".split(" "))
+
+/** Written in capitals, whatever a business wrote. */
+const acronyms = new Set(
+  "atm bbq cbd cpa dc dj diy ev gps hvac it nyc rv seo suv tv usa vr".split(" ")
+)
+
+const capital = (part: string) => {
+  const [first = "", ...rest] = part
+  return first.toUpperCase() + rest.join("")
+}
+
+/** McAllen, O'Fallon, D'Iberville; but Joe's. */
+const inner = (part: string) =>
+  part.replace(/^Mc(\p{Ll})/u, (_, letter: string) => `Mc${letter.toUpperCase()}`)
+    .replace(/^(\p{L}['’])(\p{Ll})/u, (_, start: string, letter: string) => start + letter.toUpperCase())
+
+/** Whether somebody chose its capitals: McAllen, DeLand; in a text that is not all capitals NW, too. */
+const isMixed = (word: string, isShouted: boolean) => {
+  const [, ...rest] = word.replace(/^\P{L}+/u, "")
+  const hasLower = /\p{Ll}/u.test(word)
+  return hasLower ? rest.some((letter) => /\p{Lu}/u.test(letter)) : !isShouted && /^\p{Lu}{2,3}\.?$/u.test(word)
+}
+
+const cased = (word: string, isFirst: boolean, isShouted: boolean) => {
+  const lower = word.toLowerCase()
+  if (acronyms.has(lower)) return word.toUpperCase()
+  if (isMixed(word, isShouted)) return capital(word)
+  if (!isFirst && smallWords.has(lower)) return lower
+  return lower.split("-").map((part, at) => at > 0 && smallWords.has(part) ? part : inner(capital(part))).join("-")
+}
+
+/**
+ * Writes a city or a vertical in title case: `nail_salons` as Nail Salons, `SAN JOSÉ` as San José. Words that have
+ * capitals within keep them. Underscores are spaces.
+ */
+export const titleCase = (text: string) => {
+  const isShouted = !/\p{Ll}/u.test(text)
+  return text.replaceAll("_", " ").trim().split(/\s+/).map((word, at) => cased(word, at === 0, isShouted)).join(" ")
+}
+
+/** Contract: System composites: `<City> <Vertical>` in title case. */
+export const compositeName = ({ city, vertical }: { readonly city: string; readonly vertical: string }) =>
+  `${titleCase(city)} ${titleCase(vertical)}`

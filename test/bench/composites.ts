@@ -1,0 +1,188 @@
+/**
+ * How long composites take to compute, with 1 and with 8 clients; beside it the bare SQL of the same questions through
+ * `pg`.
+ *
+ *   npm run bench composites [listings [requests a case [part of a case's name]]]
+ */
+import { clientLayer } from "#sql/Client.ts"
+import { embedded } from "#sql/Embedded.ts"
+import { MigrationsLive } from "#sql/Migrate.ts"
+import { type AccountId, CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { CompositeMembers } from "#src/composites/CompositeMembers.ts"
+import { DynamicComposites } from "#src/composites/DynamicComposites.ts"
+import { GroupsRepo } from "#src/composites/GroupsRepo.ts"
+import { MembersRepo } from "#src/composites/MembersRepo.ts"
+import { DirectoryCounts } from "#src/directory/DirectoryCounts.ts"
+import { DirectoryMatches } from "#src/directory/DirectoryMatches.ts"
+import { DirectoryRepo } from "#src/directory/DirectoryRepo.ts"
+import { withTransformer } from "@effect/sql/Statement"
+import { Effect, Layer, Logger, LogLevel, ManagedRuntime, Redacted } from "effect"
+import { execFileSync } from "node:child_process"
+import { once } from "node:events"
+import { existsSync, writeFileSync } from "node:fs"
+import { loadavg, tmpdir } from "node:os"
+import { join } from "node:path"
+import pg from "pg"
+import { settingsTest } from "../support/Settings.ts"
+import { type Case, cases } from "./composites/questions.ts"
+import { load } from "./directory/data.ts"
+import { benchClient } from "./support/client.ts"
+import { startProgram } from "./support/program.ts"
+
+const listings = Number(process.argv[2] ?? "100000")
+const requests = Number(process.argv[3] ?? "200")
+const only = process.argv[4]
+
+interface Statement {
+  readonly text: string
+  readonly values: ReadonlyArray<unknown>
+}
+
+const { close, get } = benchClient(16)
+
+/** Runs everything with so many at once; how long each took, in order. */
+const timed = async <A>(all: ReadonlyArray<A>, clients: number, run: (one: A, client: number) => Promise<unknown>) => {
+  const times: Array<number> = []
+  let at = 0
+  await Promise.all(Array.from({ length: clients }, async (_, client) => {
+    while (at < all.length) {
+      const one = all[at++]!
+      const start = performance.now()
+      await run(one, client)
+      times.push(performance.now() - start)
+    }
+  }))
+  return times.sort((a, b) => a - b)
+}
+const at = (times: ReadonlyArray<number>, share: number) => times[Math.floor(times.length * share)] ?? 0
+const pair = (times: ReadonlyArray<number>) => `${at(times, 0.5).toFixed(1)} / ${at(times, 0.95).toFixed(1)}`
+
+/** Of a developer with a hub key. */
+const actor = {
+  accountId: "bench" as AccountId,
+  email: "bench@example.com",
+  plan: "enterprise",
+  credential: { kind: "hub", id: "bench", tier: "partner", usedToday: 1, resetAt: 0 }
+} as const
+
+/** A key for each client: they count on a row each. */
+const hubKeys = async (url: string, count: number) => {
+  const post = async <A>(path: string, body: object, token?: string) => {
+    const headers = { "content-type": "application/json", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) }
+    const answer = await fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) })
+    return (await answer.json() as { data: A }).data
+  }
+  const { token } = await post<{ token: string }>("/v1/auth/signup", {
+    email: `bench-${Date.now()}@example.com`,
+    password: "correct horse battery"
+  })
+  const keys: Array<string> = []
+  while (keys.length < count) {
+    keys.push((await post<{ key: string }>("/api/v1/hub/api-keys", { tier: "partner" }, token)).key)
+  }
+  return keys
+}
+
+const main = Effect.gen(function*() {
+  execFileSync("npm", ["run", "--silent", "build"], { stdio: ["ignore", "ignore", "inherit"] })
+  // Kept for the next run: a million listings take minutes to load.
+  const home = join(tmpdir(), `berth-bench-composites-${listings}`)
+  const isThere = existsSync(join(home, "loaded"))
+  const database = yield* embedded(home, {
+    exclusive: false,
+    settings: { shared_buffers: "512MB", max_wal_size: "8GB" }
+  })
+  const host = encodeURIComponent(database.host)
+  const url = `postgres://${database.user}@localhost/${database.database}?host=${host}&port=${database.port}`
+  const pool = new pg.Pool({ connectionString: url, max: 8 })
+  // When the run is broken off the database goes first.
+  pool.on("error", () => undefined)
+  const layer = Layer.provideMerge(DynamicComposites.Default, CompositeMembers.Default).pipe(
+    Layer.provideMerge(Layer.merge(GroupsRepo.Default, MembersRepo.Default)),
+    Layer.provideMerge(DirectoryMatches.Default),
+    Layer.provideMerge(DirectoryRepo.Default),
+    Layer.provideMerge(DirectoryCounts.Default),
+    Layer.provideMerge(settingsTest()),
+    Layer.provideMerge(Layer.provideMerge(MigrationsLive, clientLayer(Redacted.make(url), 8)))
+  )
+  const runtime = ManagedRuntime.make(layer)
+  const { composites, counts, groups } = yield* Effect.promise(() =>
+    runtime.runPromise(Effect.all({ composites: DynamicComposites, counts: DirectoryCounts, groups: GroupsRepo }))
+  )
+  if (!isThere) {
+    const start = performance.now()
+    yield* Effect.promise(async () => {
+      await load(pool, listings)
+      await runtime.runPromise(counts.fold)
+      await runtime.runPromise(groups.fold)
+      const tables = "composite_groups, composite_entries, composite_marks, composite_totals, directory_counts"
+      await pool.query(`VACUUM ANALYZE ${tables}, directory_place_counts, directory_word_counts`)
+    })
+    writeFileSync(join(home, "loaded"), "")
+    console.log(`${listings} listings loaded in ${((performance.now() - start) / 1000).toFixed(0)} s`)
+  }
+  const program = yield* Effect.promise(() => startProgram(home, url))
+
+  /** The statements that a question comes to, as the driver is handed them. */
+  const statementsOf = async (question: Readonly<Record<string, unknown>>) => {
+    const seen: Array<Statement> = []
+    const answered = Effect.provideService(composites.query(question), CurrentActor, actor)
+    await runtime.runPromise(withTransformer(answered, (statement) =>
+      Effect.sync(() => {
+        const [text, values] = statement.compile()
+        seen.push({ text, values })
+        return statement
+      })))
+    if (seen.length === 0) throw new Error(`no statement was seen for ${JSON.stringify(question)}`)
+    return seen
+  }
+
+  yield* Effect.promise(async () => {
+    const keys = await hubKeys(program.url, 8)
+    const path = (question: Readonly<Record<string, string | number>>) =>
+      `/v1/hub/composites?${new URLSearchParams(Object.entries(question).map(([key, value]): [string, string] => [key, String(value)]))}`
+
+    const row = async ({ name, question }: Case) => {
+      const asked = Array.from({ length: requests }, question)
+      const statements: Array<ReadonlyArray<Statement>> = []
+      for (const one of asked) statements.push(await statementsOf(one))
+      const bare = async (all: ReadonlyArray<Statement>) => {
+        const client = await pool.connect()
+        for (const { text, values } of all) await client.query(text, [...values])
+        client.release()
+      }
+      const http = (one: (typeof asked)[number], client: number) => get(program.port, path(one), keys[client])
+      const http1 = await timed(asked, 1, http)
+      const sql1 = await timed(statements, 1, bare)
+      const http8 = await timed(asked, 8, http)
+      const sql8 = await timed(statements, 8, bare)
+      const aim = listings > 100_000 ? 50 : 20
+      const missed = at(http8, 0.95) > aim ? ` over ${aim}` : ""
+      console.log(`| ${name} | ${pair(http1)} | ${pair(sql1)} | ${pair(http8)}${missed} | ${pair(sql8)} |`)
+    }
+
+    const { rows: [size] } = await pool.query<{ groups: string; marks: string }>(
+      "SELECT (SELECT count(*) FROM composite_groups WHERE n > 0) AS groups, (SELECT count(*) FROM composite_marks) AS marks"
+    )
+    console.log(
+      `${listings} listings, ${size?.groups} composites, ${requests} requests a case, load average ` +
+        `${loadavg()[0]!.toFixed(1)}; ms, p50 / p95`
+    )
+    console.log("| dynamic query by | HTTP, 1 client | SQL, 1 client | HTTP, 8 clients | SQL, 8 clients |")
+    console.log("|---|---|---|---|---|")
+    // What runs a few times only is not compiled yet, nor in memory.
+    await timed(Array.from({ length: 300 }), 8, (_, client) => get(program.port, path({ city: "chicago" }), keys[client]))
+    for (const one of cases) if (only === undefined || one.name.includes(only)) await row(one)
+  })
+
+  const ended = once(program.child, "exit")
+  program.child.kill("SIGTERM")
+  yield* Effect.promise(async () => {
+    await ended
+    await runtime.dispose()
+    await pool.end()
+  })
+})
+
+await Effect.runPromise(Effect.scoped(main).pipe(Logger.withMinimumLogLevel(LogLevel.Warning)))
+close()
