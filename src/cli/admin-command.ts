@@ -1,5 +1,7 @@
 import { AccountSettingsLive } from "#src/accounts/Live.ts"
 import { StandingLive } from "#src/businesses/Live.ts"
+import { SystemCompositesLive } from "#src/composites/Live.ts"
+import { SystemComposites } from "#src/composites/SystemComposites.ts"
 import { ListingsLive } from "#src/listings/Live.ts"
 import { SigningKeys, SigningKeysLive } from "#src/oauth/SigningKeys.ts"
 import { Operators } from "#src/operations/Operators.ts"
@@ -96,6 +98,14 @@ const premium = Command.make(
     )
 ).pipe(Command.withDescription("Grant a business premium_verified after a review, or take it away"))
 
+const composites = Command.make("composites", {}, () =>
+  Effect.gen(function*() {
+    const { added, changed, removed, total } = yield* (yield* SystemComposites).make
+    yield* Console.log(`${total} system composites: ${added} new, ${changed} changed, ${removed} removed`)
+  }).pipe(Effect.provide(onDatabase(SystemCompositesLive)), orSay)).pipe(
+    Command.withDescription("Make the system composites anew, as the platform does every 6 hours")
+  )
+
 /** `berth admin …`: the operator's commands. They use the settings' database, also while the service runs. */
 export const adminCommand = Command.make("admin").pipe(
   Command.withDescription("Operate an installation (needs its settings and database)"),
@@ -108,6 +118,7 @@ export const adminCommand = Command.make("admin").pipe(
     verify,
     reviews,
     premium,
+    composites,
     jobsCommand
   ])
 )

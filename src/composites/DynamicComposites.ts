@@ -11,7 +11,7 @@ import { type GroupKey } from "./group-sql.ts"
 import { type GroupRow, GroupsRepo } from "./GroupsRepo.ts"
 import { MembersRepo } from "./MembersRepo.ts"
 import { BadCompositeQuery } from "./QueryDefinition.ts"
-import { compositeName, titleCase } from "./title-case.ts"
+import { compositeName, descriptionOf } from "./title-case.ts"
 
 const keyPattern = /^(0|-\d{1,3}(?:\.\d{1,20})?) ([0-7][0-9A-HJKMNP-TV-Z]{25})$/
 const keyText = ({ id, rank }: GroupKey) => `${rank} ${id}`
@@ -54,9 +54,9 @@ export class DynamicComposites extends Effect.Service<DynamicComposites>()("comp
         userId: null,
         name,
         slug: row.slug ?? slugOf(`${name} ${state}`, row.id.toLowerCase()),
-        description: describe({ city, state, vertical }),
+        description: descriptionOf({ city, state, vertical }),
         visibility: "public" as const,
-        query_definition: { ...selectors, vertical, city, ...(state === "" ? {} : { state }) },
+        query_definition: { ...selectors, vertical, city, state },
         compositeTrust: row.trust,
         avgHealthScore: row.avgHealth,
         memberCount: row.n,
@@ -101,6 +101,3 @@ export class DynamicComposites extends Effect.Service<DynamicComposites>()("comp
     return { query } as const
   })
 }) {}
-
-const describe = ({ city, state, vertical }: Record<"city" | "state" | "vertical", string>) =>
-  `${titleCase(vertical)} in ${[titleCase(city), state].filter((text) => text !== "").join(", ")}`

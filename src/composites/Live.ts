@@ -7,8 +7,10 @@ import { CompositesRepo } from "./CompositesRepo.ts"
 import { DynamicComposites } from "./DynamicComposites.ts"
 import { GroupsRepo } from "./GroupsRepo.ts"
 import { MembersRepo } from "./MembersRepo.ts"
+import { SystemComposites } from "./SystemComposites.ts"
 
-
+/** Needs the database alone. */
+export const SystemCompositesLive = Layer.provide(SystemComposites.Default, GroupsRepo.Default)
 
 const MembersLive = Layer.provideMerge(DynamicComposites.Default, CompositeMembers.Default).pipe(
   Layer.provide([GroupsRepo.Default, MembersRepo.Default])
@@ -17,3 +19,4 @@ const MembersLive = Layer.provideMerge(DynamicComposites.Default, CompositeMembe
 export const CompositesLive = Layer.provideMerge(
   CompositeSkills.Default,
   Layer.provide(Layer.merge(Composites.Default, BrowseComposites.Default), CompositesRepo.Default)
+).pipe(Layer.provideMerge(MembersLive), Layer.merge(SystemCompositesLive))

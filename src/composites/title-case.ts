@@ -18,9 +18,9 @@ const inner = (part: string) =>
 
 /** Whether somebody chose its capitals: McAllen, DeLand; in a text that is not all capitals NW, too. */
 const isMixed = (word: string, isShouted: boolean) => {
-  const [, ...rest] = word.replace(/^\P{L}+/u, "")
-  const hasLower = /\p{Ll}/u.test(word)
-  return hasLower ? rest.some((letter) => /\p{Lu}/u.test(letter)) : !isShouted && /^\p{Lu}{2,3}\.?$/u.test(word)
+  const rest = word.replace(/^\P{L}*\p{L}/u, "")
+  if (/\p{Ll}/u.test(rest)) return /\p{Lu}/u.test(rest)
+  return !isShouted && /^\p{Lu}{2,3}\.?$/u.test(word)
 }
 
 const cased = (word: string, isFirst: boolean, isShouted: boolean) => {
@@ -43,3 +43,8 @@ export const titleCase = (text: string) => {
 /** Contract: System composites: `<City> <Vertical>` in title case. */
 export const compositeName = ({ city, vertical }: { readonly city: string; readonly vertical: string }) =>
   `${titleCase(city)} ${titleCase(vertical)}`
+
+/** What such a composite is, with the state. */
+export const descriptionOf = (
+  { city, state, vertical }: { readonly city: string; readonly state: string; readonly vertical: string }
+) => `${titleCase(vertical)} in ${[titleCase(city), state.trim()].filter((text) => text !== "").join(", ")}`

@@ -3,6 +3,7 @@ import { Standing } from "#src/businesses/Standing.ts"
 import { Verification } from "#src/businesses/Verification.ts"
 import { BrowseComposites } from "#src/composites/BrowseComposites.ts"
 import { Composites } from "#src/composites/Composites.ts"
+import { SystemComposites } from "#src/composites/SystemComposites.ts"
 import { Directory } from "#src/directory/Directory.ts"
 import { CapabilityDocs } from "#src/hub/CapabilityDocs.ts"
 import { Imports } from "#src/imports/Imports.ts"
@@ -31,6 +32,7 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   const imports = yield* Imports
   const jobs = yield* Jobs
   const standing = yield* Standing
+  const system = yield* SystemComposites
   const tokens = yield* Tokens
   const verification = yield* Verification
   const patient = withLongTimeout(yield* SqlClient.SqlClient)
@@ -40,6 +42,9 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   yield* jobs.once("Removing replaced documents", "10 minutes", documents.sweep, later)
   yield* jobs.every("Looking at the disk", "1 minute", disk.measure)
   yield* jobs.once("Tidying the directory", "10 minutes", directory.tidy, later)
+  // Until then a query counts them itself.
+  yield* jobs.once("Counting composites", "10 seconds", system.fold)
+  yield* jobs.once("Making system composites", "6 hours", system.make, later)
   // Owners see the current level at once (Businesses); everybody else after this job.
   yield* jobs.once("Raising verification levels", "30 seconds", standing.raiseLevels)
   yield* jobs.once("Purging expired composites", "1 day", patient(composites.purge), later)

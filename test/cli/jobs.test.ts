@@ -50,10 +50,12 @@ describe("berth admin jobs", () => {
     await expect.poll(jobs, { timeout: 20_000 }).toEqual([
       ["Carrying on with publications", "any", "1m"],
       ["Collecting images and journals", host, "1h"],
+      ["Counting composites", "any", "10s"],
       ["Dropping expired previews", "any", "1h"],
       ["Dropping expired records", "any", "10m"],
       ["Looking after machines", host, "2s"],
       ["Looking at the disk", host, "1m"],
+      ["Making system composites", "any", "6h"],
       ["Metering machines", host, "10s"],
       ["Ordering composites", "any", "30s"],
       ["Probing servers of businesses", "any", "1m"],
