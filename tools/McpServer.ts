@@ -17,7 +17,6 @@ import { businessTools } from "./businesses.ts"
 import { catalogTools } from "./catalog.ts"
 import { CheckedServer } from "./checked-server.ts"
 import { clientTools } from "./clients.ts"
-import { compositeQueryTools } from "./composites-query.ts"
 import { compositeTools } from "./composites.ts"
 import { deploymentTools } from "./deployments.ts"
 import { directoryTools } from "./directory.ts"
@@ -83,7 +82,6 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
       ...(yield* deploymentTools),
       ...(yield* clientTools),
       ...(yield* businessTools),
-      ...(yield* compositeQueryTools),
       ...(yield* hubTools),
       ...(yield* compositeTools),
       ...(yield* importTools),

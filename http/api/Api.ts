@@ -12,7 +12,6 @@ import { HealthApi } from "#http/api/health/Api.ts"
 import { HubAnalyticsApi } from "#http/api/hub-analytics/Api.ts"
 import { HubCompositesApi } from "#http/api/hub-composites/Api.ts"
 import { HubDocumentsApi } from "#http/api/hub-documents/Api.ts"
-import { HubCompositesQueryApi } from "#http/api/hub-composites-query/Api.ts"
 import { HubKeysApi } from "#http/api/hub-keys/Api.ts"
 import { HubListingsApi } from "#http/api/hub-listings/Api.ts"
 import { ImportsApi } from "#http/api/imports/Api.ts"
@@ -44,7 +43,6 @@ export class Api extends HttpApi.make(apiName)
   .add(ReadyConfigApi)
   .add(DirectoryApi)
   .add(RegistryApi)
-  .add(HubCompositesQueryApi)
   .add(HubKeysApi)
   .add(HubListingsApi)
   .add(HubDocumentsApi)

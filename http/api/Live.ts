@@ -17,7 +17,6 @@ import { HealthHandlers } from "./health/Handlers.ts"
 import { HubAnalyticsHandlers } from "./hub-analytics/Handlers.ts"
 import { HubCompositesHandlers } from "./hub-composites/Handlers.ts"
 import { HubDocumentsHandlers } from "./hub-documents/Handlers.ts"
-import { HubCompositesQueryHandlers } from "./hub-composites-query/Handlers.ts"
 import { HubKeysHandlers } from "./hub-keys/Handlers.ts"
 import { HubListingsHandlers } from "./hub-listings/Handlers.ts"
 import { ImportsHandlers } from "./imports/Handlers.ts"
@@ -54,7 +53,6 @@ export const ApiLive = HttpApiBuilder.api(Api).pipe(
     ReadyConfigHandlers,
     RegistryHandlers,
     HubDocumentsHandlers,
-    HubCompositesQueryHandlers,
     HubKeysHandlers,
     HubListingsHandlers,
     HubAnalyticsHandlers,

@@ -94,7 +94,9 @@ const decode = Schema.decodeUnknown(CompositesQuery)
 
 /** What a query asks for; fails with all that is wrong with it. */
 export const compositesQueryOf = Effect.fnUntraced(function*(sent: Sent) {
-  const given = Object.entries(sent).filter(([, value]) => value !== undefined && !(typeof value === "string" && isBlank(value)))
+  const given = Object.entries(sent).filter(([, value]) =>
+    value !== undefined && !(typeof value === "string" && isBlank(value))
+  )
   const query = yield* Effect.mapError(
     decode(Object.fromEntries(given.map(read))),
     (error) => new BadCompositeQuery({ issues: issuesOf(error) })

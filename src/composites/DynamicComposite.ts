@@ -6,7 +6,9 @@ import { QueryDefinition } from "./QueryDefinition.ts"
 
 /** A composite that a dynamic query computed (contract: Composite skill). */
 export const DynamicComposite = Schema.Struct({
-  id: Schema.String.annotations({ description: "Of the vertical, state and city: the system composite of these has it, too" }),
+  id: Schema.String.annotations({
+    description: "Of the vertical, state and city: the system composite of these has it, too"
+  }),
   created_by: Schema.Literal("system"),
   userId: Schema.Null,
   name: Schema.String,

@@ -86,7 +86,10 @@ export class DynamicComposites extends Effect.Service<DynamicComposites>()("comp
       const { cursor, limit, ...filters } = yield* compositesQueryOf(sent)
       const list = listName(filters)
       const after = cursor === undefined ? undefined : keyOf(
-        yield* Effect.mapError(Effect.suspend(() => decodeCursor(list, cursor, (text) => keyPattern.test(text))), () => notOurs)
+        yield* Effect.mapError(
+          Effect.suspend(() => decodeCursor(list, cursor, (text) => keyPattern.test(text))),
+          () => notOurs
+        )
       )
       const { rows, total } = yield* found(filters, { after, count: limit + 1 })
       const page = rows.slice(0, limit)

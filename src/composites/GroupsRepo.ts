@@ -78,8 +78,11 @@ export class GroupsRepo extends Effect.Service<GroupsRepo>()("composites/GroupsR
           ) ${
           pageWith(
             totalOf(filter, keys),
-            memberJson(sql, sql`SELECT e.number, e.score FROM composite_entries e WHERE e.group_number = p.number
-              ORDER BY e.score DESC, e.number LIMIT ${membersListed}`)
+            memberJson(
+              sql,
+              sql`SELECT e.number, e.score FROM composite_entries e WHERE e.group_number = p.number
+              ORDER BY e.score DESC, e.number LIMIT ${membersListed}`
+            )
           )
         }`
       )

@@ -79,7 +79,9 @@ export class MembersRepo extends Effect.Service<MembersRepo>()("composites/Membe
       summary: Effect.fnUntraced(function*(definition: QueryDefinition, matching: Statement.Fragment | undefined) {
         const rows = yield* sql`WITH ${found(definition, matching)}
           SELECT coalesce(min(trust), 0)::int AS "compositeTrust", count(*)::int AS "memberCount",
-            coalesce(round(avg(health), 2), 0)::float8 AS "avgHealthScore" FROM (${best(definition.limit ?? null)}) best`
+            coalesce(round(avg(health), 2), 0)::float8 AS "avgHealthScore" FROM (${
+          best(definition.limit ?? null)
+        }) best`
         return (yield* decodeSummary(rows))[0]
       }, dieOnSql),
       ofVerified

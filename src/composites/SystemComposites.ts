@@ -1,5 +1,5 @@
-import { Count, many, one, withLongTimeout } from "#src/shared/sql.ts"
 import { slugOf } from "#src/shared/slug.ts"
+import { Count, many, one, withLongTimeout } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { GroupSql } from "./group-sql.ts"

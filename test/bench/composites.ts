@@ -68,7 +68,10 @@ const actor = {
 /** A key for each client: they count on a row each. */
 const hubKeys = async (url: string, count: number) => {
   const post = async <A>(path: string, body: object, token?: string) => {
-    const headers = { "content-type": "application/json", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) }
+    const headers = {
+      "content-type": "application/json",
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` })
+    }
     const answer = await fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) })
     return (await answer.json() as { data: A }).data
   }
@@ -140,7 +143,9 @@ const main = Effect.gen(function*() {
   yield* Effect.promise(async () => {
     const keys = await hubKeys(program.url, 8)
     const path = (question: Readonly<Record<string, string | number>>) =>
-      `/v1/hub/composites?${new URLSearchParams(Object.entries(question).map(([key, value]): [string, string] => [key, String(value)]))}`
+      `/v1/hub/composites?${new URLSearchParams(
+        Object.entries(question).map(([key, value]): [string, string] => [key, String(value)])
+      )}`
 
     const row = async ({ name, question }: Case) => {
       const asked = Array.from({ length: requests }, question)
@@ -171,7 +176,11 @@ const main = Effect.gen(function*() {
     console.log("| dynamic query by | HTTP, 1 client | SQL, 1 client | HTTP, 8 clients | SQL, 8 clients |")
     console.log("|---|---|---|---|---|")
     // What runs a few times only is not compiled yet, nor in memory.
-    await timed(Array.from({ length: 300 }), 8, (_, client) => get(program.port, path({ city: "chicago" }), keys[client]))
+    await timed(
+      Array.from({ length: 300 }),
+      8,
+      (_, client) => get(program.port, path({ city: "chicago" }), keys[client])
+    )
     for (const one of cases) if (only === undefined || one.name.includes(only)) await row(one)
   })
 

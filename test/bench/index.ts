@@ -6,7 +6,18 @@ import { once } from "node:events"
 import { cpus, loadavg } from "node:os"
 import { join } from "node:path"
 
-const names = ["gateway", "oauth", "directory", "requests", "imports", "exports", "logins", "recall", "hub", "composites"]
+const names = [
+  "gateway",
+  "oauth",
+  "directory",
+  "requests",
+  "imports",
+  "exports",
+  "logins",
+  "recall",
+  "hub",
+  "composites"
+]
 const [wanted, ...rest] = process.argv.slice(2)
 if (wanted !== undefined && !names.includes(wanted)) {
   console.error(`There is no bench ${wanted}; there are ${names.join(", ")}`)

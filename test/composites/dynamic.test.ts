@@ -30,7 +30,9 @@ interface Shown {
 const ask = (question: Question) =>
   berth.request<Listed<Shown>>(
     "GET",
-    `/v1/hub/composites?${new URLSearchParams(Object.entries(question).map(([name, value]) => [name, String(value)] as [string, string]))}`,
+    `/v1/hub/composites?${new URLSearchParams(
+      Object.entries(question).map(([name, value]) => [name, String(value)] as [string, string])
+    )}`,
     { headers }
   )
 
@@ -87,9 +89,7 @@ const generated = (size: number) =>
       lng: fc.double({ min: -98, max: -96, noNaN: true })
     }),
     { numRuns: size, seed: 5 }
-  ).map(({ place: [city = "", state = ""], ...one }) =>
-    seedOf({ ...one, city, state } as Partial<Seed>)
-  )
+  ).map(({ place: [city = "", state = ""], ...one }) => seedOf({ ...one, city, state } as Partial<Seed>))
 
 const questions = (all: ReadonlyArray<Seed>): ReadonlyArray<Question> => [
   {},
@@ -129,7 +129,11 @@ describe("the dynamic query, beside a model of it", () => {
     await foldComposites(berth.databaseUrl)
     await same()
     const fresh = generated(600).slice(300)
-    all = all.map((one, at) => at % 3 === 0 ? { ...fresh[at]!, id: one.id, categories: one.categories, tags: one.tags, lat: one.lat, lng: one.lng } : one)
+    all = all.map((one, at) =>
+      at % 3 === 0
+        ? { ...fresh[at]!, id: one.id, categories: one.categories, tags: one.tags, lat: one.lat, lng: one.lng }
+        : one
+    )
     await change(berth.databaseUrl, all)
     await same()
     await foldComposites(berth.databaseUrl)

@@ -51,7 +51,8 @@ const mean = (numbers: ReadonlyArray<number>) => numbers.reduce((sum, one) => su
 
 /** What every group that matches is, best first. */
 export const answerOf = (all: ReadonlyArray<Seed>, question: Question) => {
-  const is = <A>(name: string, test: (value: string) => A) => question[name] === undefined || test(String(question[name]))
+  const is = <A>(name: string, test: (value: string) => A) =>
+    question[name] === undefined || test(String(question[name]))
   const members = all.filter((one) =>
     one.active && one.health >= Number(question["health_score_min"] ?? 50) &&
     is("vertical", (text) => plain(one.industry) === plain(text)) &&
@@ -61,7 +62,8 @@ export const answerOf = (all: ReadonlyArray<Seed>, question: Question) => {
     is("tags", (text) => text.split(",").every((tag) => one.tags.includes(tag))) &&
     is("listing_ids", (text) => text.split(",").includes(one.id)) &&
     is("listing_tier", (text) => one.tier === text) &&
-    is("lat", () => miles(one, { lat: Number(question["lat"]), lng: Number(question["lng"]) }) <= Number(question["radius_miles"]))
+    is("lat", () =>
+      miles(one, { lat: Number(question["lat"]), lng: Number(question["lng"]) }) <= Number(question["radius_miles"]))
   ).filter(({ city, industry }) => city !== "" && plain(industry) !== "custom")
   const groups = new Map<string, Array<Seed>>()
   for (const one of members) {

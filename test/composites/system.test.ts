@@ -1,9 +1,9 @@
-import { runSql } from "../support/sql.ts"
-import { temporaryDirectory } from "../support/Settings.ts"
-import { berthCli } from "../cli/mcp/run.ts"
 import { beforeAll, describe, expect, it } from "vitest"
+import { berthCli } from "../cli/mcp/run.ts"
 import { type Account } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
+import { temporaryDirectory } from "../support/Settings.ts"
+import { runSql } from "../support/sql.ts"
 import { makeSystemComposites } from "./fold.ts"
 import { idOf, type Seed } from "./model.ts"
 import { change, seedOf, store } from "./seeds.ts"
@@ -89,8 +89,11 @@ describe("system composites", () => {
     expect(await make()).toMatchObject({ total: 500 })
     const ids = (await stored()).map(({ id }) => String(id))
     const larger = cities.slice(0, 5).map((city) => idOf("restaurant", "tx", city))
-    const equal = [...cities.slice(5).map((city) => idOf("restaurant", "tx", city)),
-      idOf("restaurant", "tx", "mcallen"), idOf("nail salons", "ca", "san jose")].sort()
+    const equal = [
+      ...cities.slice(5).map((city) => idOf("restaurant", "tx", city)),
+      idOf("restaurant", "tx", "mcallen"),
+      idOf("nail salons", "ca", "san jose")
+    ].sort()
     expect(ids.sort()).toEqual([...larger, ...equal.slice(0, 495)].sort())
   })
 

@@ -18,6 +18,8 @@ import {
   TooManyAgentComposites,
   TooManyComposites
 } from "#src/composites/Composite.ts"
+import { CompositesParameters } from "#src/composites/CompositesQuery.ts"
+import { DynamicPage } from "#src/composites/DynamicComposite.ts"
 import { BadCompositeQuery } from "#src/composites/QueryDefinition.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { PageOf } from "#src/shared/paging.ts"
@@ -27,6 +29,18 @@ import { Schema } from "effect"
 const root = "/v1/hub/composites"
 const one = `${root}/:compositeId` as const
 const compositePath = Schema.Struct({ compositeId: Schema.String })
+
+const query = HttpApiEndpoint.get("query", root)
+  .setUrlParams(CompositesParameters)
+  .addSuccess(DynamicPage)
+  .addError(BadCompositeQuery)
+  .annotate(OpenApi.Summary, "Compute composites: listings of a vertical in a city, as one")
+  .annotate(
+    OpenApi.Description,
+    "With a hub key. Listings that match and have a health score of 50 or more, grouped by vertical, state and city, as they " +
+      "are at this moment. Best first: compositeTrust (the lowest verification tier) × avgHealthScore × the mean weight of " +
+      "the listing tiers (basic 1, featured 2, premium 3), then by id. A cursor goes with the filters it was given for."
+  )
 
 const browse = HttpApiEndpoint.get("browse", `${root}/browse`)
   .setUrlParams(BrowseQuery)
@@ -131,6 +145,7 @@ const skill = HttpApiEndpoint.get("skill", `${one}/skill.md`)
   )
 
 export class HubCompositesApi extends HttpApiGroup.make("hubComposites")
+  .add(query)
   .add(browse)
   .add(mine)
   .add(create)

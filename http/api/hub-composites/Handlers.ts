@@ -4,6 +4,7 @@ import { apiOf } from "#http/answers/group.ts"
 import { BrowseComposites } from "#src/composites/BrowseComposites.ts"
 import { Composites } from "#src/composites/Composites.ts"
 import { CompositeSkills } from "#src/composites/CompositeSkills.ts"
+import { DynamicComposites } from "#src/composites/DynamicComposites.ts"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { HubCompositesApi } from "./Api.ts"
@@ -16,18 +17,22 @@ export const HubCompositesHandlers = HttpApiBuilder.group(
   apiOf(HubCompositesApi),
   "hubComposites",
   (handlers) =>
-    Effect.map(Effect.all([Composites, BrowseComposites, CompositeSkills]), ([composites, catalog, skills]) =>
-      handlers
-        .handle("browse", ({ urlParams }) => Effect.zipLeft(catalog.browse(urlParams), computedNow))
-        .handle("mine", () => composites.mine().pipe(Effect.zipLeft(computedNow), Effect.tap(truncatedHeader)))
-        .handle("create", ({ payload }) => Effect.map(composites.create(payload), data))
-        .handle("get", ({ path }) => Effect.zipLeft(Effect.map(composites.get(path.compositeId), data), computedNow))
-        .handle("update", ({ path, payload }) => Effect.map(composites.update(path.compositeId, payload), data))
-        .handle("delete", ({ path }) => composites.remove(path.compositeId))
-        .handle("promote", ({ path }) => Effect.map(composites.promote(path.compositeId), data))
-        .handle("skill", ({ path, request }) =>
-          Effect.map(
-            skills.get(path.compositeId),
-            ({ text }) => conditional(request, text, "text/markdown; charset=utf-8", caching)
-          )))
+    Effect.map(
+      Effect.all([Composites, BrowseComposites, CompositeSkills, DynamicComposites]),
+      ([composites, catalog, skills, dynamic]) =>
+        handlers
+          .handle("query", ({ urlParams }) => Effect.zipLeft(dynamic.query(urlParams), computedNow))
+          .handle("browse", ({ urlParams }) => Effect.zipLeft(catalog.browse(urlParams), computedNow))
+          .handle("mine", () => composites.mine().pipe(Effect.zipLeft(computedNow), Effect.tap(truncatedHeader)))
+          .handle("create", ({ payload }) => Effect.map(composites.create(payload), data))
+          .handle("get", ({ path }) => Effect.zipLeft(Effect.map(composites.get(path.compositeId), data), computedNow))
+          .handle("update", ({ path, payload }) => Effect.map(composites.update(path.compositeId, payload), data))
+          .handle("delete", ({ path }) => composites.remove(path.compositeId))
+          .handle("promote", ({ path }) => Effect.map(composites.promote(path.compositeId), data))
+          .handle("skill", ({ path, request }) =>
+            Effect.map(
+              skills.get(path.compositeId),
+              ({ text }) => conditional(request, text, "text/markdown; charset=utf-8", caching)
+            ))
+    )
 )

@@ -34,7 +34,8 @@ const health = () => ({ health_score_min: pick([60, 80, 90]) })
 const search = () => ({ search: brand().name })
 const category = () => ({ category: pick(brand().categories) })
 
-const asking = (...parts: ReadonlyArray<() => Question>) => () => Object.assign({}, ...parts.map((part) => part())) as Question
+const asking = (...parts: ReadonlyArray<() => Question>) => () =>
+  Object.assign({}, ...parts.map((part) => part())) as Question
 
 const all: Readonly<Record<string, ReadonlyArray<() => Question>>> = {
   "nothing": [],
@@ -60,4 +61,7 @@ const all: Readonly<Record<string, ReadonlyArray<() => Question>>> = {
   "health": [health]
 }
 
-export const cases: ReadonlyArray<Case> = Object.entries(all).map(([name, parts]) => ({ name, question: asking(...parts) }))
+export const cases: ReadonlyArray<Case> = Object.entries(all).map(([name, parts]) => ({
+  name,
+  question: asking(...parts)
+}))
