@@ -1,6 +1,9 @@
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 
+/** A query for composites of some size reads an index of those of at least the next lower of these (group-sql.ts). */
+const leastMembers = [1, 2, 3, 5, 10, 20, 50]
+
 /**
  * Composites: queries for listings that were given a name. Their members are found anew on each read
  * (docs/decisions/composite-counts.md).
@@ -64,13 +67,14 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
       verified_health bigint NOT NULL DEFAULT 0,
       UNIQUE (vertical, state, city)
     );
-    CREATE INDEX composite_groups_rank ON composite_groups (rank, id) INCLUDE (n, trust, number) WHERE n > 0 AND is_composite;
-    CREATE INDEX composite_groups_rank_of_three ON composite_groups (rank, id) INCLUDE (n, trust, number) WHERE n >= 3 AND is_composite;
-    CREATE INDEX composite_groups_rank_of_ten ON composite_groups (rank, id) INCLUDE (n, trust, number) WHERE n >= 10 AND is_composite;
+    ${leastMembers.map((n) =>
+      `CREATE INDEX composite_groups_rank_of_${n} ON composite_groups (rank, id) INCLUDE (n, trust, number)
+        WHERE n >= ${n} AND is_composite;`
+    ).join("\n")}
     CREATE INDEX composite_groups_vertical ON composite_groups (vertical, rank, id)
-      INCLUDE (state, n, trust, number) WHERE n > 0 AND is_composite;
+      INCLUDE (state, n, trust, number) WHERE n >= 1 AND is_composite;
     CREATE INDEX composite_groups_state ON composite_groups (state, rank, id)
-      INCLUDE (vertical, n, trust, number) WHERE n > 0 AND is_composite;
+      INCLUDE (vertical, n, trust, number) WHERE n >= 1 AND is_composite;
     CREATE INDEX composite_groups_city ON composite_groups (city, state) INCLUDE (vertical, n, number);
     CREATE INDEX composite_groups_others ON composite_groups (number) WHERE NOT is_composite;
     CREATE INDEX composite_groups_verified ON composite_groups (verified_n DESC, id) WHERE verified_n >= 3 AND is_composite;

@@ -1,3 +1,4 @@
+import { prepared } from "#src/format/prepared.ts"
 import { Count, dieOnSql, one, transactionally } from "#src/shared/sql.ts"
 import { SqlClient, type Statement } from "@effect/sql"
 import { Effect, Schema } from "effect"
@@ -57,7 +58,7 @@ export class GroupsRepo extends Effect.Service<GroupsRepo>()("composites/GroupsR
       const size = ofSize(g, filter)
       const stored = keys.length === 0
         ? sql`(SELECT coalesce(sum(groups), 0) FROM composite_totals
-              WHERE n >= ${Math.max(1, filter.minMembers)} AND trust >= ${filter.trust}) -
+              WHERE n >= ${filter.minMembers} AND trust >= ${filter.trust}) -
             (SELECT count(*) FROM composite_groups g
               WHERE ${sql.and(size)} AND g.number = ANY(ARRAY(SELECT group_number FROM marked)))`
         : sql`(SELECT count(*) FROM composite_groups g WHERE ${sql.and([...keys, ...size, isCounted])})`
@@ -69,7 +70,7 @@ export class GroupsRepo extends Effect.Service<GroupsRepo>()("composites/GroupsR
       const matching = [...keys, ...ofSize(g, filter), ...after(g, key)]
       const columns = sql`g.number, g.id, g.n, g.trust, g.health, g.rank`
       return yield* decodePage(
-        yield* sql`WITH ${recounted}, page AS MATERIALIZED (
+        yield* sql`${sql.literal(prepared)} WITH ${recounted}, page AS MATERIALIZED (
             SELECT * FROM (
               (SELECT ${columns} FROM composite_groups g WHERE ${sql.and([...matching, isCounted])}
                 ORDER BY g.rank, g.id LIMIT ${count})

@@ -16,6 +16,10 @@ export interface GroupKey {
   readonly id: string
 }
 
+/** Sizes that have an index of their own (migration 0022). */
+const indexedSizes = [50, 20, 10, 5, 3, 2]
+const indexed = (minMembers: number) => indexedSizes.find((size) => size <= minMembers) ?? 1
+
 /** The SQL fragments for groups of listings by vertical, state and city (docs/decisions/composite-counts.md). */
 export const GroupSql = (sql: SqlClient.SqlClient) => {
   /** The vertical, city and state of a filter, as conditions on groups `g`. */
@@ -25,9 +29,13 @@ export const GroupSql = (sql: SqlClient.SqlClient) => {
     ...(city === undefined ? [] : [sql`g.city = composite_key(${city})`])
   ]
 
-  /** Conditions on columns `n` and `trust`. A tier is worth 50 points at least: groups of worse rank need not be read. */
+  /**
+   * Conditions on columns `n` and `trust`. A partial index is used for a number that stands in the statement. A tier is
+   * worth 50 points at least: groups of worse rank need not be read.
+   */
   const ofSize = (row: Statement.Fragment, { minMembers, trust }: Pick<GroupFilter, "trust" | "minMembers">) => [
-    sql`${row}.is_composite AND ${row}.n >= ${Math.max(1, minMembers)}`,
+    sql`${row}.is_composite AND ${row}.n >= ${sql.literal(String(indexed(minMembers)))}`,
+    ...(indexed(minMembers) === minMembers ? [] : [sql`${row}.n >= ${minMembers}`]),
     ...(trust === 0 ? [] : [sql`${row}.trust >= ${trust}`, sql`${row}.rank <= ${-50 * trust}`])
   ]
 
