@@ -74,6 +74,7 @@ export const twins: Readonly<Record<string, string>> = {
   "GET /api/v1/hub/api-keys": "hub_list_keys",
   "POST /api/v1/hub/api-keys": "hub_create_key",
   "DELETE /api/v1/hub/api-keys/{hubKeyId}": "hub_revoke_key",
+  "GET /v1/hub/composites": "hub_composites",
   "GET /v1/hub/composites/browse": "hub_browse_composites",
   "GET /v1/hub/composites/mine": "hub_list_composites",
   "POST /v1/hub/composites": "hub_create_composite",
