@@ -1,6 +1,6 @@
 /**
- * How long composites take to compute, with 1 and with 8 clients; beside it the bare SQL of the same questions through
- * `pg`.
+ * How long composites take to compute (the dynamic query, browse, SKILL.md), with 1 and with 8 clients; beside it the bare
+ * SQL of the same questions through `pg`.
  *
  *   npm run bench composites [listings [requests a case [part of a case's name]]]
  */
@@ -8,10 +8,16 @@ import { clientLayer } from "#sql/Client.ts"
 import { embedded } from "#sql/Embedded.ts"
 import { MigrationsLive } from "#sql/Migrate.ts"
 import { type AccountId, CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { Quotas } from "#src/accounts/Quotas.ts"
+import { BrowseComposites } from "#src/composites/BrowseComposites.ts"
 import { CompositeMembers } from "#src/composites/CompositeMembers.ts"
+import { Composites } from "#src/composites/Composites.ts"
+import { CompositeSkills } from "#src/composites/CompositeSkills.ts"
+import { CompositesRepo } from "#src/composites/CompositesRepo.ts"
 import { DynamicComposites } from "#src/composites/DynamicComposites.ts"
 import { GroupsRepo } from "#src/composites/GroupsRepo.ts"
 import { MembersRepo } from "#src/composites/MembersRepo.ts"
+import { SystemComposites } from "#src/composites/SystemComposites.ts"
 import { DirectoryCounts } from "#src/directory/DirectoryCounts.ts"
 import { DirectoryMatches } from "#src/directory/DirectoryMatches.ts"
 import { DirectoryRepo } from "#src/directory/DirectoryRepo.ts"
@@ -96,21 +102,30 @@ const main = Effect.gen(function*() {
     settings: { shared_buffers: "512MB", max_wal_size: "8GB" }
   })
   const host = encodeURIComponent(database.host)
-  const url = `postgres://${database.user}@localhost/${database.database}?host=${host}&port=${database.port}`
-  const pool = new pg.Pool({ connectionString: url, max: 8 })
+  const databaseUrl = `postgres://${database.user}@localhost/${database.database}?host=${host}&port=${database.port}`
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 8 })
   // When the run is broken off the database goes first.
   pool.on("error", () => undefined)
-  const layer = Layer.provideMerge(DynamicComposites.Default, CompositeMembers.Default).pipe(
-    Layer.provideMerge(Layer.merge(GroupsRepo.Default, MembersRepo.Default)),
+  const reads = Layer.provideMerge(CompositeSkills.Default, Layer.merge(Composites.Default, BrowseComposites.Default))
+  const layer = Layer.mergeAll(reads, DynamicComposites.Default, SystemComposites.Default).pipe(
+    Layer.provideMerge(CompositeMembers.Default),
+    Layer.provideMerge(Layer.mergeAll(GroupsRepo.Default, MembersRepo.Default, CompositesRepo.Default, Quotas.Default)),
     Layer.provideMerge(DirectoryMatches.Default),
     Layer.provideMerge(DirectoryRepo.Default),
     Layer.provideMerge(DirectoryCounts.Default),
     Layer.provideMerge(settingsTest()),
-    Layer.provideMerge(Layer.provideMerge(MigrationsLive, clientLayer(Redacted.make(url), 8)))
+    Layer.provideMerge(Layer.provideMerge(MigrationsLive, clientLayer(Redacted.make(databaseUrl), 8)))
   )
   const runtime = ManagedRuntime.make(layer)
-  const { composites, counts, groups } = yield* Effect.promise(() =>
-    runtime.runPromise(Effect.all({ composites: DynamicComposites, counts: DirectoryCounts, groups: GroupsRepo }))
+  const { browse, composites, counts, groups, skills, system } = yield* Effect.promise(() =>
+    runtime.runPromise(Effect.all({
+      browse: BrowseComposites,
+      composites: DynamicComposites,
+      counts: DirectoryCounts,
+      groups: GroupsRepo,
+      skills: CompositeSkills,
+      system: SystemComposites
+    }))
   )
   if (!isThere) {
     const start = performance.now()
@@ -124,39 +139,57 @@ const main = Effect.gen(function*() {
     writeFileSync(join(home, "loaded"), "")
     console.log(`${listings} listings loaded in ${((performance.now() - start) / 1000).toFixed(0)} s`)
   }
-  const program = yield* Effect.promise(() => startProgram(home, url))
+  yield* Effect.promise(() => runtime.runPromise(Effect.zipRight(system.make, browse.renew)))
+  const program = yield* Effect.promise(() => startProgram(home, databaseUrl))
 
   /** The statements that a question comes to, as the driver is handed them. */
-  const statementsOf = async (question: Readonly<Record<string, unknown>>) => {
+  const statementsOf = async (answer: Effect.Effect<unknown, unknown, CurrentActor>) => {
     const seen: Array<Statement> = []
-    const answered = Effect.provideService(composites.query(question), CurrentActor, actor)
+    const answered = Effect.provideService(answer, CurrentActor, actor)
     await runtime.runPromise(withTransformer(answered, (statement) =>
       Effect.sync(() => {
         const [text, values] = statement.compile()
         seen.push({ text, values })
         return statement
       })))
-    if (seen.length === 0) throw new Error(`no statement was seen for ${JSON.stringify(question)}`)
+    if (seen.length === 0) throw new Error("no statement was seen")
     return seen
   }
 
   yield* Effect.promise(async () => {
     const keys = await hubKeys(program.url, 8)
-    const path = (question: Readonly<Record<string, string | number>>) =>
-      `/v1/hub/composites?${new URLSearchParams(
+    const url = (question: Readonly<Record<string, string | number>>, path = "") =>
+      `/v1/hub/composites${path}?${new URLSearchParams(
         Object.entries(question).map(([key, value]): [string, string] => [key, String(value)])
       )}`
+    const stored = await pool.query<{ id: string }>("SELECT id FROM composites ORDER BY id")
 
-    const row = async ({ name, question }: Case) => {
-      const asked = Array.from({ length: requests }, question)
+    /** A path over HTTP, and the same question to the service. */
+    interface Asked {
+      readonly path: string
+      readonly answer: Effect.Effect<unknown, unknown, CurrentActor>
+    }
+    const dynamic = ({ question }: Case) => (): Asked => {
+      const asked = question()
+      return { path: url(asked), answer: composites.query(asked) }
+    }
+    const browsed = (): Asked => ({ path: url({}, "/browse"), answer: browse.browse({}) })
+    let next = 0
+    const skill = (): Asked => {
+      const { id } = stored.rows[next++ % stored.rows.length]!
+      return { path: url({}, `/${id}/skill.md`), answer: skills.get(id) }
+    }
+
+    const row = async (name: string, ask: () => Asked) => {
+      const asked = Array.from({ length: requests }, ask)
       const statements: Array<ReadonlyArray<Statement>> = []
-      for (const one of asked) statements.push(await statementsOf(one))
+      for (const { answer } of asked) statements.push(await statementsOf(answer))
       const bare = async (all: ReadonlyArray<Statement>) => {
         const client = await pool.connect()
         for (const { text, values } of all) await client.query(text, [...values])
         client.release()
       }
-      const http = (one: (typeof asked)[number], client: number) => get(program.port, path(one), keys[client])
+      const http = ({ path }: Asked, client: number) => get(program.port, path, keys[client])
       const http1 = await timed(asked, 1, http)
       const sql1 = await timed(statements, 1, bare)
       const http8 = await timed(asked, 8, http)
@@ -165,6 +198,11 @@ const main = Effect.gen(function*() {
       const missed = at(http8, 0.95) > aim ? ` over ${aim}` : ""
       console.log(`| ${name} | ${pair(http1)} | ${pair(sql1)} | ${pair(http8)}${missed} | ${pair(sql8)} |`)
     }
+    const rows = [
+      ...cases.map((one) => [`query: ${one.name}`, dynamic(one)] as const),
+      ["browse", browsed] as const,
+      ...(stored.rows.length === 0 ? [] : [["SKILL.md", skill] as const])
+    ]
 
     const { rows: [size] } = await pool.query<{ groups: string; marks: string }>(
       "SELECT (SELECT count(*) FROM composite_groups WHERE n > 0) AS groups, (SELECT count(*) FROM composite_marks) AS marks"
@@ -173,15 +211,15 @@ const main = Effect.gen(function*() {
       `${listings} listings, ${size?.groups} composites, ${requests} requests a case, load average ` +
         `${loadavg()[0]!.toFixed(1)}; ms, p50 / p95`
     )
-    console.log("| dynamic query by | HTTP, 1 client | SQL, 1 client | HTTP, 8 clients | SQL, 8 clients |")
+    console.log("| | HTTP, 1 client | SQL, 1 client | HTTP, 8 clients | SQL, 8 clients |")
     console.log("|---|---|---|---|---|")
     // What runs a few times only is not compiled yet, nor in memory.
     await timed(
       Array.from({ length: 300 }),
       8,
-      (_, client) => get(program.port, path({ city: "chicago" }), keys[client])
+      (_, client) => get(program.port, url({ city: "chicago" }), keys[client])
     )
-    for (const one of cases) if (only === undefined || one.name.includes(only)) await row(one)
+    for (const [name, ask] of rows) if (only === undefined || name.includes(only)) await row(name, ask)
   })
 
   const ended = once(program.child, "exit")
