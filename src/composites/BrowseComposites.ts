@@ -2,17 +2,19 @@ import { byHubKey, withPolicy } from "#src/accounts/Policy.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { isUlid } from "#src/shared/ids.ts"
 import { paginate } from "#src/shared/paging.ts"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { type PageFields, pageOf } from "./browse-query.ts"
 import { compositeOf } from "./composite-of.ts"
 import { CompositeMembers } from "./CompositeMembers.ts"
 import { CompositesRepo, type Place } from "./CompositesRepo.ts"
+import { liveSummaries } from "./live-summaries.ts"
 import { summaryOf } from "./Member.ts"
 import { BadCompositeQuery } from "./QueryDefinition.ts"
 import { byStanding, standingOf } from "./standing.ts"
 
-/** So many standings are renewed in one run. */
+/** So many standings are renewed in one run, each in this time; one that takes longer stays, and has its next turn. */
 const renewedAtOnce = 500
+const patience = "5 seconds"
 
 const placePattern = /^([0-3]) (\d{1,9}) (\d{1,5}) (\w{26})$/
 const keyOf = ({ health, id, members, trust }: Place) => `${trust} ${members} ${health} ${id}`
@@ -27,6 +29,7 @@ export class BrowseComposites extends Effect.Service<BrowseComposites>()("compos
   effect: Effect.gen(function*() {
     const repo = yield* CompositesRepo
     const members = yield* CompositeMembers
+    const summariesOf = liveSummaries(members)
     const view = compositeOf(yield* CurrentSettings)
 
     /**
@@ -50,7 +53,7 @@ export class BrowseComposites extends Effect.Service<BrowseComposites>()("compos
               new BadCompositeQuery({ issues: [{ path: "cursor", message: reason.replace("cursor: ", "") }] })
           )
         )
-        const summaries = yield* members.summaries(data.map(({ queryDefinition }) => queryDefinition))
+        const summaries = yield* summariesOf(data)
         const shown = data.map((row, at) => view(row, summaries[at] ?? summaryOf([])))
         return { data: shown.sort(byStanding), meta }
       },
@@ -60,10 +63,13 @@ export class BrowseComposites extends Effect.Service<BrowseComposites>()("compos
     /** Renews the oldest standings, so that the order follows members that come, go and change. */
     const renew = Effect.gen(function*() {
       const rows = yield* repo.oldestStandings(renewedAtOnce)
-      const summaries = yield* members.summaries(rows.map(({ queryDefinition }) => queryDefinition))
-      yield* Effect.forEach(rows, ({ id }, at) => repo.stand(id, standingOf(summaries[at] ?? summaryOf([]))), {
-        discard: true
-      })
+      yield* Effect.forEach(rows, (row) =>
+        members.summaries([row.queryDefinition]).pipe(
+          Effect.timeoutOption(patience),
+          Effect.map(Option.flatMapNullable(([summary]) => summary)),
+          Effect.map(Option.match({ onNone: () => row, onSome: standingOf })),
+          Effect.flatMap((standing) => repo.stand(row.id, standing))
+        ), { discard: true })
     })
 
     return { browse, renew } as const

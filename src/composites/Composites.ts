@@ -13,6 +13,7 @@ import { compositeOf } from "./composite-of.ts"
 import {
   agentCompositesPerAccount,
   AgentCompositeVisibility,
+  AlreadyPromoted,
   BadCompositeId,
   type ChangedComposite,
   CompositeNotFound,
@@ -23,9 +24,9 @@ import {
   TooManyAgentComposites,
   TooManyComposites
 } from "./Composite.ts"
-import { AlreadyPromoted } from "./Composite.ts"
 import { CompositeMembers } from "./CompositeMembers.ts"
 import { type CompositeRow, CompositesRepo } from "./CompositesRepo.ts"
+import { liveSummaries } from "./live-summaries.ts"
 import { summaryOf } from "./Member.ts"
 import { byPromotingKey } from "./promoting-key.ts"
 import { checkCircle, mostMembers } from "./QueryDefinition.ts"
@@ -50,15 +51,16 @@ export class Composites extends Effect.Service<Composites>()("composites/Composi
     const quotas = yield* Quotas
     const settings = yield* CurrentSettings
     const sql = yield* SqlClient.SqlClient
+    const summariesOf = liveSummaries(members)
     const view = compositeOf(settings)
 
     const summaryFor = (definition: CompositeRow["queryDefinition"]) =>
       Effect.map(members.summaries([definition]), ([summary = summaryOf([])]) => summary)
 
-    /** With what browse orders it by, when it may be browsed. */
+    /** With its values of this moment, which become its standing. */
     const stood = Effect.fnUntraced(function*(row: CompositeRow) {
       const summary = yield* summaryFor(row.queryDefinition)
-      if (row.visibility === "public") yield* repo.stand(row.id, standingOf(summary))
+      yield* repo.stand(row.id, standingOf(summary))
       return view(row, summary)
     })
 
@@ -96,7 +98,7 @@ export class Composites extends Effect.Service<Composites>()("composites/Composi
       const { accountId } = yield* CurrentActor
       const rows = yield* repo.ofAccount(accountId, yield* now, mostListed + 1)
       const shown = rows.slice(0, mostListed)
-      const summaries = yield* members.summaries(shown.map(({ queryDefinition }) => queryDefinition))
+      const summaries = yield* summariesOf(shown)
       const data = shown.map((row, at) => view(row, summaries[at] ?? summaryOf([])))
       return (rows.length > mostListed ? { data, truncated: true } : { data }) satisfies OwnComposites
     }, withPolicy(bySessionOrHubKey))

@@ -18,23 +18,18 @@ export const CompositeRow = Schema.Struct({
   expiresAt: Schema.NullOr(Schema.DateFromSelf),
   promotedAt: Schema.NullOr(Schema.DateFromSelf),
   createdAt: Schema.DateFromSelf,
-  updatedAt: Schema.DateFromSelf
+  updatedAt: Schema.DateFromSelf,
+  /** Its standing: `health` in hundredths. */
+  trust: Schema.Int,
+  members: Schema.Int,
+  health: Schema.Int
 })
 export type CompositeRow = typeof CompositeRow.Type
 
 const encodeDefinition = Schema.encodeSync(Schema.parseJson(QueryDefinition))
 
 /** A composite's place in browse. */
-const BrowsedRow = Schema.Struct({
-  ...CompositeRow.fields,
-  trust: Schema.Int,
-  members: Schema.Int,
-  health: Schema.Int
-})
-export type BrowsedRow = typeof BrowsedRow.Type
-export type Place = Pick<BrowsedRow, "trust" | "members" | "health" | "id">
-
-const Definition = CompositeRow.pick("id", "queryDefinition")
+export type Place = Standing & Pick<CompositeRow, "id">
 
 export type NewRow = Pick<
   CompositeRow,
@@ -53,7 +48,7 @@ export class CompositesRepo extends Effect.Service<CompositesRepo>()("composites
     const sql = yield* SqlClient.SqlClient
     const columns = sql.literal(
       "id, created_by, user_id, name, slug, description, visibility, query_definition, expires_at, promoted_at, " +
-        "created_at, updated_at"
+        "created_at, updated_at, standing_trust AS trust, standing_members AS members, standing_health AS health"
     )
     const alive = (at: Date) => sql`(expires_at IS NULL OR expires_at > ${at})`
     const standingOf = ({ health, members, trust }: Standing) =>
@@ -99,9 +94,8 @@ export class CompositesRepo extends Effect.Service<CompositesRepo>()("composites
       /** One that is promoted meanwhile stays: the statement waits for its lock, and looks again. */
       purge: (at: Date) => run(sql`DELETE FROM composites WHERE expires_at <= ${at}`),
       /** Public ones in the order of their standings, after the place given. What expires is private. */
-      browse: many(BrowsedRow)((after: Place | undefined, count: number) =>
-        sql`SELECT ${columns}, standing_trust AS trust, standing_members AS members, standing_health AS health
-            FROM composites WHERE visibility = 'public' AND ${
+      browse: many(CompositeRow)((after: Place | undefined, count: number) =>
+        sql`SELECT ${columns} FROM composites WHERE visibility = 'public' AND ${
           after === undefined ? sql`true` : sql`(-standing_trust, -standing_members, -standing_health, id) >
               (${-after.trust}, ${-after.members}, ${-after.health}, ${after.id})`
         }
@@ -109,8 +103,8 @@ export class CompositesRepo extends Effect.Service<CompositesRepo>()("composites
       ),
       published: one(Count)(() => sql`SELECT count(*)::int AS count FROM composites WHERE visibility = 'public'`),
       /** Those whose standing is the oldest. */
-      oldestStandings: many(Definition)((count: number) =>
-        sql`SELECT id, query_definition FROM composites WHERE visibility = 'public' ORDER BY standing_at LIMIT ${count}`
+      oldestStandings: many(CompositeRow)((count: number) =>
+        sql`SELECT ${columns} FROM composites WHERE visibility = 'public' ORDER BY standing_at LIMIT ${count}`
       ),
       stand: (id: string, standing: Standing) =>
         run(sql`UPDATE composites SET ${standingOf(standing)} WHERE id = ${id}`)

@@ -13,6 +13,13 @@ export const standingOf = ({ avgHealthScore, compositeTrust, memberCount }: Comp
   health: Math.round(avgHealthScore * 100)
 })
 
+/** A standing as it is shown. */
+export const storedSummary = ({ health, members, trust }: Standing): CompositeSummary => ({
+  compositeTrust: trust,
+  avgHealthScore: health / 100,
+  memberCount: members
+})
+
 /** Contract: browse ordering; then by id. */
 export const byStanding = <A extends CompositeSummary & { readonly id: string }>(one: A, other: A) =>
   other.compositeTrust - one.compositeTrust || other.memberCount - one.memberCount ||
