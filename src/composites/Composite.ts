@@ -147,7 +147,7 @@ export class TooManyAgentComposites extends Schema.TaggedError<TooManyAgentCompo
   }
 }
 
-/** Those that stay: made by a session, or promoted. docs/decisions/composites.md says why there is a bound. */
+/** Those that stay: made by a session, or promoted. docs/decisions/composite-order.md says why there is a bound. */
 export const keptCompositesPerAccount = 500
 
 export class TooManyComposites

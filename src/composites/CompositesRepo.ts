@@ -62,7 +62,7 @@ export class CompositesRepo extends Effect.Service<CompositesRepo>()("composites
         sql`SELECT ${columns} FROM composites WHERE id = ${id} AND ${alive(at)}`
       ),
       findBySlug: maybe(CompositeRow)((slug: string, at: Date) =>
-        sql`SELECT ${columns} FROM composites WHERE slug = ${slug} AND ${alive(at)}`
+        sql`SELECT ${columns} FROM composites WHERE slug = ${slug} AND ${alive(at)} ORDER BY id LIMIT 1`
       ),
       /** Until the end of the transaction nobody else changes it, and it is not purged. */
       lock: maybe(CompositeRow)((id: string, at: Date) =>

@@ -1,6 +1,6 @@
 import { type CompositeSummary } from "./Member.ts"
 
-/** What browse orders by, as it is stored: `health` is the mean in hundredths. docs/decisions/composites.md */
+/** What browse orders by, as it is stored: `health` is the mean in hundredths. docs/decisions/composite-order.md */
 export interface Standing {
   readonly trust: number
   readonly members: number

@@ -333,6 +333,28 @@ describe("composites refuse", () => {
     expect(dataOf(await read(owner, id)).name).toBe("Denver soups")
   })
 
+  it("more than 500 that stay, made by a session or promoted: 409, and exact at once", async () => {
+    const account = await berth.signUp()
+    await runSql(
+      berth.databaseUrl,
+      `INSERT INTO composites (id, created_by, user_id, name, slug, visibility, query_definition)
+       SELECT '01J1000000000000000000' || lpad(n::text, 4, '0'), 'user', $1, 'n', 'n', 'private', '{"city":"Denver"}'
+       FROM generate_series(1, 499) n`,
+      [account.id]
+    )
+    const agent = await hubKey(berth, account)
+    const made = [await compose(agent), await compose(agent)]
+    const body = { name: "x", query_definition: { city: "Denver" } }
+    const all = await Promise.all([...made.map(({ id }) => promote(agent, id)), account.post(composites, body)])
+    const statuses = all.map(({ status }) => status)
+    expect(statuses.filter((status) => status < 300).length, statuses.join()).toBe(1)
+    for (const { body, status } of all) {
+      if (status >= 300) expect([status, body]).toEqual([409, failure("conflict", { limit: 500 })])
+    }
+    const [left] = made.filter((_, at) => statuses[at] === 409)
+    expect((await read(agent, left!.id)).body.data).toMatchObject({ visibility: "private", promotedAt: null })
+  })
+
   it("nothing of an account that is gone: its composites went with it", async () => {
     const account = await berth.signUp()
     const { id } = await compose(account, { visibility: "public" })
