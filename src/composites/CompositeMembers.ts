@@ -40,7 +40,7 @@ export class CompositeMembers extends Effect.Service<CompositeMembers>()("compos
     const matching = ({ category, city, lat, lng, radius_miles: miles, search, state }: QueryDefinition) =>
       directory.cte({
         ...(category === undefined ? {} : { category }),
-        ...(search === undefined || search.trim() === "" ? {} : { search }),
+        ...(search === undefined ? {} : { search }),
         ...(city === undefined ? {} : { city }),
         ...(state === undefined ? {} : { state }),
         ...(lat === undefined || lng === undefined || miles === undefined ? {} : { circle: { lat, lng, miles } })

@@ -1,7 +1,8 @@
+import { isBlank } from "#src/format/blank.ts"
 import { ListingTier } from "#src/listings/Listing.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { isUlid } from "#src/shared/ids.ts"
-import { Input, List, Name, optional, QueryNumber, Text } from "#src/shared/text.ts"
+import { Input, List, Name, optional, Text } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
 
 /** Contract: Composites, a listing with a lower score is no member. */
@@ -9,7 +10,11 @@ export const leastHealth = 50
 /** Members are listed up to so many. */
 export const mostMembers = 50
 
-const Place = Text(255)
+/** A state may be empty: some countries have none. */
+const State = Text(255)
+const Words = Text(200).pipe(
+  Schema.filter((text) => !isBlank(text) || "must not be blank", { jsonSchema: { minLength: 1 } })
+)
 
 const number =
   (min: number, max: number, type: "integer" | "number", description: string) =>
@@ -28,11 +33,11 @@ export const selectorTexts = {
     })
   ),
   category: optional(Name.annotations({ description: "A category that the listing has, exactly" })),
-  city: optional(Place.annotations({ description: "The whole city, whatever case and accents; `Saint` is `St.`" })),
+  city: optional(Name.annotations({ description: "The whole city, whatever case and accents; `Saint` is `St.`" })),
   state: optional(
-    Place.annotations({ description: "The whole state; one of the United States by name or abbreviation" })
+    State.annotations({ description: "The whole state; one of the United States by name or abbreviation" })
   ),
-  search: optional(Text(200).annotations({ description: "Words, as in the directory's search" })),
+  search: optional(Words.annotations({ description: "Words, as in the directory's search" })),
   listing_tier: optional(ListingTier)
 }
 
@@ -71,9 +76,6 @@ export const QueryDefinition = Input({
   Schema.annotations({ title: "QueryDefinition" })
 )
 export type QueryDefinition = typeof QueryDefinition.Type
-
-/** The same in a query string. */
-export const queryNumbers = selectorNumbers(QueryNumber)
 
 /** Contract: Composites, errors: a value of a query, or a circle without one of its parts. */
 export class BadCompositeQuery extends Schema.TaggedError<BadCompositeQuery>()(

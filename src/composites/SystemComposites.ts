@@ -4,7 +4,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { GroupSql } from "./group-sql.ts"
 import { GroupsRepo } from "./GroupsRepo.ts"
-import { type QueryDefinition } from "./QueryDefinition.ts"
+import { QueryDefinition } from "./QueryDefinition.ts"
 import { compositeName, descriptionOf } from "./title-case.ts"
 
 /** Contract: Limits, system composites; and their eligibility. */
@@ -22,6 +22,9 @@ const Eligible = Schema.Struct({
   city: Schema.String,
   state: Schema.String
 })
+
+/** What a business wrote before there were rules for it may be no definition. */
+const isDefinition = Schema.is(QueryDefinition)
 
 const Changes = Schema.Struct({ added: Schema.Int, changed: Schema.Int })
 
@@ -87,7 +90,7 @@ export class SystemComposites extends Effect.Service<SystemComposites>()("compos
       yield* groups.fold
       return yield* Effect.gen(function*() {
         yield* sql`SELECT pg_advisory_xact_lock(hashtext('system composites'))`
-        const rows = (yield* eligible()).map(rowOf)
+        const rows = (yield* eligible()).map(rowOf).filter(({ definition }) => isDefinition(definition))
         const changes = yield* store(rows)
         return { ...changes, removed: yield* removeOthers(rows.map(({ id }) => id)), total: rows.length }
       }).pipe(withLongTimeout(sql))
