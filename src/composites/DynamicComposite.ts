@@ -5,7 +5,7 @@ import { CompositeMember, CompositeSummary } from "./Member.ts"
 import { QueryDefinition } from "./QueryDefinition.ts"
 
 /** A composite that a dynamic query computed (contract: Composite skill). */
-export const DynamicComposite = Schema.Struct({
+const DynamicComposite = Schema.Struct({
   id: Schema.String.annotations({
     description: "Of the vertical, state and city: the system composite of these has it, too"
   }),

@@ -27,7 +27,7 @@ export interface GroupPage {
 }
 
 /** Each group of a page has so many members listed. */
-export const membersListed = 10
+const membersListed = 10
 
 /** Marks that one statement takes. */
 const foldBatch = 20_000

@@ -78,29 +78,35 @@ describe("the dynamic query of composites", () => {
     })
   })
 
-  it("shows a change at once", async () => {
-    const health = (score: number) =>
-      runSql(berth.databaseUrl, "UPDATE listings SET health_score = $1 WHERE name = 'Tin Ladle'", [score])
-    const count = async () =>
-      (await hub.request<{ data: ReadonlyArray<{ memberCount: number }> }>("GET", `${path}?city=austin`)).body.data[0]
-    await health(49)
-    expect(await count()).toMatchObject({ memberCount: 1, compositeTrust: 3, avgHealthScore: 90 })
-    await health(85)
-    expect(await count()).toMatchObject({ memberCount: 2, compositeTrust: 2, avgHealthScore: 87.5 })
-  })
+  row(
+    "composites: health below 50 is no member; trust is the lowest verification tier, avgHealthScore the mean",
+    async () => {
+      const health = (score: number) =>
+        runSql(berth.databaseUrl, "UPDATE listings SET health_score = $1 WHERE name = 'Tin Ladle'", [score])
+      const count = async () =>
+        (await hub.request<{ data: ReadonlyArray<{ memberCount: number }> }>("GET", `${path}?city=austin`)).body.data[0]
+      await health(49)
+      expect(await count()).toMatchObject({ memberCount: 1, compositeTrust: 3, avgHealthScore: 90 })
+      await health(85)
+      expect(await count()).toMatchObject({ memberCount: 2, compositeTrust: 2, avgHealthScore: 87.5 })
+    }
+  )
 
-  it("keeps by verification_tier_min composites whose every member has it", async () => {
-    const names = async (query: string) =>
-      (await hub.request<{ data: ReadonlyArray<{ name: string }> }>("GET", `${path}?${query}`)).body.data
-        .map(({ name }) => name)
-    expect(await names("verification_tier_min=3")).toEqual(["San José Nail Salon"])
-    expect(await names("verification_tier_min=2")).toEqual(["San José Nail Salon", "Austin Restaurant"])
-    expect(await names("min_members=2")).toEqual(["Austin Restaurant"])
-    expect(await names("search=copper+ladle&health_score_min=90")).toEqual(["Austin Restaurant"])
-    expect(await names("category=Nails")).toEqual(["San José Nail Salon"])
-    expect(await names("category=nobody")).toEqual([])
-    expect(await names("vertical=&city=&tags=")).toEqual(["San José Nail Salon", "Austin Restaurant"])
-  })
+  row(
+    "dynamic query: compositeTrust × avgHealthScore × mean listing tier, then id; verification_tier_min keeps whole composites",
+    async () => {
+      const names = async (query: string) =>
+        (await hub.request<{ data: ReadonlyArray<{ name: string }> }>("GET", `${path}?${query}`)).body.data
+          .map(({ name }) => name)
+      expect(await names("verification_tier_min=3")).toEqual(["San José Nail Salon"])
+      expect(await names("verification_tier_min=2")).toEqual(["San José Nail Salon", "Austin Restaurant"])
+      expect(await names("min_members=2")).toEqual(["Austin Restaurant"])
+      expect(await names("search=copper+ladle&health_score_min=90")).toEqual(["Austin Restaurant"])
+      expect(await names("category=Nails")).toEqual(["San José Nail Salon"])
+      expect(await names("category=nobody")).toEqual([])
+      expect(await names("vertical=&city=&tags=")).toEqual(["San José Nail Salon", "Austin Restaurant"])
+    }
+  )
 
   it("needs a hub key of any tier: 401 without one, and for a session or a platform key", async () => {
     const { id } = await owner.project()

@@ -1,12 +1,13 @@
 import { beforeAll, describe, expect, it } from "vitest"
 import { berthCli } from "../cli/mcp/run.ts"
+import { makeSystemComposites } from "../composites/fold.ts"
+import { idOf, type Seed } from "../composites/model.ts"
+import { change, seedOf, store } from "../composites/seeds.ts"
 import { type Account } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 import { runSql } from "../support/sql.ts"
-import { makeSystemComposites } from "./fold.ts"
-import { idOf, type Seed } from "./model.ts"
-import { change, seedOf, store } from "./seeds.ts"
+import { row } from "./row.ts"
 
 const berth = useBerth()
 let owner: Account
@@ -29,41 +30,44 @@ describe("system composites", () => {
     ...some(1, { city: "san jose", state: "California", industry: "nail_salons" })
   ]
 
-  it("are made of three eligible listings of a vertical in a city", async () => {
-    await store(berth.databaseUrl, owner, [
-      ...salons,
-      ...some(3, { city: "MCALLEN", trust: 3, health: 50 }),
-      // One short, each for another reason.
-      ...some(2, { city: "Dallas" }),
-      ...some(2, { city: "El Paso" }),
-      seedOf({ city: "El Paso", trust: 1 }),
-      ...some(2, { city: "Waco" }),
-      seedOf({ city: "Waco", health: 49 }),
-      ...some(2, { city: "Tyler" }),
-      seedOf({ city: "Tyler", active: false }),
-      ...some(2, { city: "Springfield", state: "IL" }),
-      seedOf({ city: "Springfield", state: "MO" }),
-      ...some(3, { city: "Laredo", industry: "custom" }),
-      ...some(3, { city: "" })
-    ])
-    expect(await make()).toEqual({ added: 2, changed: 0, removed: 0, total: 2 })
-    expect(await stored()).toMatchObject([
-      {
-        id: idOf("restaurant", "tx", "mcallen"),
-        name: "McAllen Restaurant",
-        slug: "mcallen-restaurant-tx",
-        description: "Restaurant in McAllen, TX",
-        visibility: "public",
-        query_definition: { vertical: "restaurant", city: "MCALLEN", state: "TX", verification_tier_min: 2 }
-      },
-      {
-        id: idOf("nail salons", "ca", "san jose"),
-        name: "San José Nail Salons",
-        slug: "san-jose-nail-salons-ca",
-        query_definition: { vertical: "Nail Salons", city: "San José", state: "CA", verification_tier_min: 2 }
-      }
-    ])
-  })
+  row(
+    "system composites: 3 eligible listings of a vertical in a city/state, at most 500, <City> <Vertical>, stable ids, public",
+    async () => {
+      await store(berth.databaseUrl, owner, [
+        ...salons,
+        ...some(3, { city: "MCALLEN", trust: 3, health: 50 }),
+        // One short, each for another reason.
+        ...some(2, { city: "Dallas" }),
+        ...some(2, { city: "El Paso" }),
+        seedOf({ city: "El Paso", trust: 1 }),
+        ...some(2, { city: "Waco" }),
+        seedOf({ city: "Waco", health: 49 }),
+        ...some(2, { city: "Tyler" }),
+        seedOf({ city: "Tyler", active: false }),
+        ...some(2, { city: "Springfield", state: "IL" }),
+        seedOf({ city: "Springfield", state: "MO" }),
+        ...some(3, { city: "Laredo", industry: "custom" }),
+        ...some(3, { city: "" })
+      ])
+      expect(await make()).toEqual({ added: 2, changed: 0, removed: 0, total: 2 })
+      expect(await stored()).toMatchObject([
+        {
+          id: idOf("restaurant", "tx", "mcallen"),
+          name: "McAllen Restaurant",
+          slug: "mcallen-restaurant-tx",
+          description: "Restaurant in McAllen, TX",
+          visibility: "public",
+          query_definition: { vertical: "restaurant", city: "MCALLEN", state: "TX", verification_tier_min: 2 }
+        },
+        {
+          id: idOf("nail salons", "ca", "san jose"),
+          name: "San José Nail Salons",
+          slug: "san-jose-nail-salons-ca",
+          query_definition: { vertical: "Nail Salons", city: "San José", state: "CA", verification_tier_min: 2 }
+        }
+      ])
+    }
+  )
 
   it("stay as they are while nothing changes, also for two who make them at once", async () => {
     const before = await stored()
