@@ -8,6 +8,7 @@ import { useBerth } from "../support/Berth.ts"
 import { bodyFor, freeFields, goodBodies } from "../support/bodies.ts"
 import { newBusiness } from "../support/business.ts"
 import { newCategory, newItem } from "../support/catalog.ts"
+import { compose } from "../support/composites.ts"
 import { freshAddress } from "../support/http.ts"
 import { sampled } from "../support/needs.ts"
 import { fill, openApi, type Operation, operationsOf, speaksLowerCase } from "../support/operations.ts"
@@ -25,8 +26,9 @@ beforeAll(async () => {
   server = await owner.server(project.id)
   const { id: businessId, listingId } = await newBusiness(owner, { projectId: project.id })
   const [item, category] = [await newItem(owner, businessId), await newCategory(owner, businessId)]
+  const compositeId = (await compose(owner)).id
   const inCatalog = { itemId: item.id, categoryId: category.id }
-  ids = { projectId: project.id, serverId: server.id, name: "A", businessId, listingId, ...inCatalog }
+  ids = { projectId: project.id, serverId: server.id, name: "A", businessId, listingId, compositeId, ...inCatalog }
   withBody = operationsOf(await openApi(berth)).filter(({ bodyFields }) => bodyFields !== undefined)
 })
 

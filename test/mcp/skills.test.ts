@@ -88,7 +88,8 @@ describe.each<Way>(["Streamable HTTP", "SSE"])("skills over MCP (SEP-2640), over
       }
     }
     expect((await client.listResourceTemplates()).resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
-      "skill://listings/{slug}/SKILL.md"
+      "skill://listings/{slug}/SKILL.md",
+      "skill://composites/{name}/SKILL.md"
     ])
     await client.close()
   })
