@@ -80,22 +80,27 @@ export const compositesArguments = {
 
 type Sent = { readonly [K in keyof typeof described | keyof typeof lists]?: unknown }
 
-const isNumber = (name: string) => /^(lat|lng|radius_miles|.*_min|min_members|limit)$/.test(name)
+const plainDigits = (name: string) =>
+  /^(lat|lng|radius_miles)$/.test(name)
+    ? /^-?\d+(\.\d+)?$/
+    : /^(.*_min|min_members|limit)$/.test(name)
+    ? /^\d+$/
+    : undefined
 const isList = (name: string) => Object.hasOwn(lists, name)
 
 /** A query's texts as what they stand for: plain digits are a number, commas divide a list. */
 const read = ([name, value]: readonly [string, unknown]): readonly [string, unknown] => {
   if (isList(name)) return [name, typeof value === "string" ? value.split(",") : value]
   if (Array.isArray(value)) return [name, value]
-  return [name, isNumber(name) && typeof value === "string" && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value]
+  return [name, typeof value === "string" && plainDigits(name)?.test(value) === true ? Number(value) : value]
 }
 
 const decode = Schema.decodeUnknown(CompositesQuery)
 
 /** What a query asks for; fails with all that is wrong with it. */
 export const compositesQueryOf = Effect.fnUntraced(function*(sent: Sent) {
-  const given = Object.entries(sent).filter(([, value]) =>
-    value !== undefined && !(typeof value === "string" && isBlank(value))
+  const given = Object.entries(sent).filter(([name, value]) =>
+    value !== undefined && !(typeof value === "string" && isBlank(value) && plainDigits(name) === undefined)
   )
   const query = yield* Effect.mapError(
     decode(Object.fromEntries(given.map(read))),
