@@ -44,7 +44,9 @@ export class MembersRepo extends Effect.Service<MembersRepo>()("composites/Membe
         ...keys,
         ...own
       ]
-      return sql`${matching === undefined ? sql`` : sql`${matching},`} found AS MATERIALIZED (
+      // What the directory found is read once; entries alone are summed in the order of their index, without a copy.
+      const kept = sql.literal(matching === undefined && own.length === 0 ? "NOT MATERIALIZED" : "MATERIALIZED")
+      return sql`${matching === undefined ? sql`` : sql`${matching},`} found AS ${kept} (
         SELECT e.number, e.group_number, e.trust, e.weight, e.health, e.score FROM composite_entries e
         ${sql.join(" ", false)(joins)} WHERE ${sql.and(conditions)})`
     }
