@@ -21,6 +21,7 @@ import deploymentHandshakes from "#sql/migrations/0020_deployment_handshakes.ts"
 import serverHealth from "#sql/migrations/0021_server_health.ts"
 import composites from "#sql/migrations/0022_composites.ts"
 import ownComposites from "#sql/migrations/0023_own_composites.ts"
+import agentAccessAndFeed from "#sql/migrations/0025_agent_access_and_feed.ts"
 import { type SqlClient } from "@effect/sql"
 import { type Effect } from "effect"
 
@@ -51,5 +52,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0020_deployment_handshakes": deploymentHandshakes,
   "0021_server_health": serverHealth,
   "0022_composites": composites,
-  "0023_own_composites": ownComposites
+  "0023_own_composites": ownComposites,
+  "0025_agent_access_and_feed": agentAccessAndFeed
 }

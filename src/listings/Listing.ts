@@ -65,6 +65,7 @@ export const OwnListing = Schema.Struct({
   tier: ListingTier,
   healthScore: Schema.Int,
   profileCompleteness: Schema.Int,
+  agentAccess: Schema.Boolean,
   updatedAt: Timestamp
 }).annotations({ title: "OwnListing" })
 export type OwnListing = typeof OwnListing.Type
@@ -145,7 +146,12 @@ export const updateListingFields = {
   description: optional(Schema.NullOr(Prose(5000))),
   categories: optional(Schema.NullOr(Labels)),
   tags: optional(Labels),
-  featuredImageUrl: optional(Website)
+  featuredImageUrl: optional(Website),
+  agentAccess: optional(
+    Schema.Boolean.annotations({
+      description: "Whether agents without a login find it: at /mcp/directory, and in the feed of businesses"
+    })
+  )
 }
 export const UpdateListing = Input(updateListingFields)
 

@@ -1,7 +1,8 @@
 import { weekdays } from "#src/format/opening-day.ts"
+import { allHours, formatLocal, horizonDays, openingAt } from "#src/format/opening-hours.ts"
 import type { ReadyConfig } from "#src/format/ReadyConfig.ts"
 import { Either, Schema } from "effect"
-import { allHours, formatLocal, horizonDays, localClock, openingAt, parseMoment } from "./hours.ts"
+import { localClock, parseMoment } from "./hours.ts"
 import { Integer, readTool, type Tool } from "./Tool.ts"
 
 const textOrNull = (text: string): string | null => text.trim() === "" ? null : text

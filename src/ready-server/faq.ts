@@ -1,5 +1,5 @@
+import { allHours } from "#src/format/opening-hours.ts"
 import type { ReadyConfig } from "#src/format/ReadyConfig.ts"
-import { allHours } from "./hours.ts"
 
 export interface FaqEntry {
   readonly question: string

@@ -1,8 +1,9 @@
+import { formatLocal, type LocalMinute, openingAt } from "#src/format/opening-hours.ts"
 import type { ReadyConfig } from "#src/format/ReadyConfig.ts"
 import { Either, Schema } from "effect"
 import type { ServedCatalog } from "./catalog.ts"
 import { faqOf, filterFaq } from "./faq.ts"
-import { formatLocal, localClock, type LocalMinute, openingAt, parseMoment } from "./hours.ts"
+import { localClock, parseMoment } from "./hours.ts"
 import { menuText } from "./menu-text.ts"
 import { brief, Integer, readTool, type Tool } from "./Tool.ts"
 

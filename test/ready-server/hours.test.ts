@@ -1,6 +1,7 @@
 import { dateOf, dayNumber, weekdayOf, weekdays } from "#src/format/opening-day.ts"
+import { allHours, formatLocal, isOpenAt, openingAt } from "#src/format/opening-hours.ts"
 import type { DayHours, Hours } from "#src/format/ReadyConfig.ts"
-import { allHours, formatLocal, openingAt, parseAt } from "#src/ready-server/hours.ts"
+import { parseAt } from "#src/ready-server/hours.ts"
 import { FastCheck as fc } from "effect"
 import { expect, it } from "vitest"
 
@@ -45,6 +46,7 @@ it("is open exactly when a day's span, or the night of the day before, covers th
   fc.assert(
     fc.property(hours, moment, (hours, at) => {
       expect(openingAt(hours, at).isOpen ?? false).toBe(openByScan(hours, at))
+      expect(isOpenAt(hours, at)).toBe(openingAt(hours, at).isOpen)
     }),
     { numRuns: 300 }
   )
