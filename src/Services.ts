@@ -19,6 +19,7 @@ import { ReadyImage } from "./ready-image/ReadyImage.ts"
 import { RoutingLive } from "./routing/Live.ts"
 import { ServersLive } from "./servers/Live.ts"
 import { SharedLive } from "./shared/Live.ts"
+import { SyndicationLive } from "./syndication/Live.ts"
 import { UsageLive } from "./usage/Live.ts"
 
 /**
@@ -29,6 +30,7 @@ export const ServicesLive = PublishingLive.pipe(
   Layer.provideMerge(CompositesLive),
   Layer.provideMerge(DeploymentsLive),
   Layer.provideMerge(ImportsLive),
+  Layer.provideMerge(SyndicationLive),
   Layer.provideMerge(HubLive),
   Layer.provideMerge(DirectoryLive),
   Layer.provideMerge(OAuthLive),

@@ -2,16 +2,11 @@ import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { version } from "#src/config/version.ts"
 import { serveSkills, skillCapabilities } from "#src/format/skills-over-mcp.ts"
 import { CallerAddress } from "#src/shared/CallerAddress.ts"
-import { type Failure } from "#src/shared/Failure.ts"
 import { type Report } from "#src/shared/progress.ts"
-import {
-  CallToolRequestSchema,
-  type CallToolResult,
-  ErrorCode,
-  ListToolsRequestSchema
-} from "@modelcontextprotocol/sdk/types.js"
-import { Cause, Effect, Runtime } from "effect"
+import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js"
+import { Effect, Runtime } from "effect"
 import { accountTools } from "./accounts.ts"
+import { answerOf, describeTool, unknownTool } from "./answers.ts"
 import { billingTools } from "./billing.ts"
 import { businessTools } from "./businesses.ts"
 import { catalogTools } from "./catalog.ts"
@@ -21,7 +16,6 @@ import { compositeTools } from "./composites.ts"
 import { deploymentTools } from "./deployments.ts"
 import { directoryTools } from "./directory.ts"
 import { environmentTools } from "./environment.ts"
-import { failureOf } from "./failures.ts"
 import { grantTools } from "./grants.ts"
 import { hubTools } from "./hub.ts"
 import { importTools } from "./imports.ts"
@@ -34,10 +28,6 @@ import { doorSkills } from "./skills.ts"
 import { type Tool, type Toolset } from "./Tool.ts"
 import { verificationTools } from "./verification.ts"
 
-/** Not the SDK's McpError: it puts "MCP error -32602:" before the message, and clients do so again. */
-const unknownTool = (name: string) =>
-  Object.assign(new Error(`There is no tool ${name}`), { code: ErrorCode.InvalidParams })
-
 /** The toolsets to list; undefined: the default list. */
 export type Selection = ReadonlySet<Toolset> | undefined
 
@@ -49,27 +39,6 @@ export interface CallContext {
 
 const selects = (selection: Selection, actor: Actor) => (tool: Tool) =>
   tool.allows(actor) && (selection === undefined || selection.has(tool.toolset))
-
-const describeTool = ({ annotations, description, inputSchema, name, outputSchema, title }: Tool) => ({
-  name,
-  title,
-  description,
-  inputSchema,
-  ...(outputSchema === undefined ? {} : { outputSchema }),
-  annotations
-})
-
-const content = (value: unknown): CallToolResult => ({
-  content: [{ type: "text", text: value === undefined ? "Done" : JSON.stringify(value) }],
-  ...(value === undefined ? {} : { structuredContent: value as Record<string, unknown> })
-})
-
-/** The same envelope as over HTTP. */
-const failed = ({ lowerCaseCodes }: Tool) => ({ code, details, message }: Failure): CallToolResult => {
-  const spelled = lowerCaseCodes ? code.toLowerCase() : code
-  const body = { error: { code: spelled, message, ...(details === undefined ? {} : { details }) } }
-  return { isError: true, content: [{ type: "text", text: JSON.stringify(body) }] }
-}
 
 /** Every tool, with its schemas built once. `serverFor` makes an SDK server whose calls run as the given caller. */
 export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
@@ -98,14 +67,9 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
     const runPromise = Runtime.runPromise(yield* Effect.runtime<never>())
 
     const call = (tool: Tool, args: unknown, { actor, address }: CallContext, report: Report) =>
-      tool.call(args, report).pipe(
+      answerOf(tool, args, report).pipe(
         Effect.provideService(CurrentActor, actor),
-        Effect.provideService(CallerAddress, address),
-        Effect.map(content),
-        Effect.catchAllCause((cause) =>
-          Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.map(failureOf(cause), failed(tool))
-        ),
-        Effect.withSpan(`mcp.${tool.name}`)
+        Effect.provideService(CallerAddress, address)
       )
 
     const serverFor = (context: CallContext, selection: Selection) => {

@@ -10,7 +10,8 @@ import { coercedBy } from "./coerce.ts"
 export const Toolset = Schema.Literal("deploy", "hub", "directory", "billing")
 export type Toolset = typeof Toolset.Type
 
-export interface Tool {
+/** `R`: what a call needs beside its arguments. */
+export interface Tool<R = CurrentActor> {
   readonly name: string
   readonly title: string
   readonly description: string
@@ -22,7 +23,7 @@ export interface Tool {
   readonly lowerCaseCodes: boolean
   /** Whether the credential may call it; other tools are not listed, and fail when called. */
   readonly allows: (actor: Actor) => boolean
-  readonly call: (args: unknown, report: Report) => Effect.Effect<unknown, unknown, CurrentActor>
+  readonly call: (args: unknown, report: Report) => Effect.Effect<unknown, unknown, R>
 }
 
 type JsonObjectSchema = { readonly type: "object"; readonly [key: string]: unknown }
@@ -55,7 +56,7 @@ const asQuery = ({ issues, message }: Invalid) => new BadRequest({ reason: messa
  * Binds one service operation to one MCP tool: decode the arguments, run, encode the result. `success` is the schema of
  * `structuredContent` (the HTTP body's `data`, or the whole body of a list); absent where HTTP answers 204.
  */
-export const tool = <P, PI, A, AI, E>(options: {
+export const tool = <P, PI, A, AI, E, R extends CurrentActor>(options: {
   readonly name: string
   readonly title: string
   readonly description: string
@@ -66,8 +67,8 @@ export const tool = <P, PI, A, AI, E>(options: {
   readonly lowerCaseCodes?: boolean
   readonly params: Schema.Schema<P, PI>
   readonly success?: Schema.Schema<A, AI>
-  readonly run: (params: P, report: Report) => Effect.Effect<NoInfer<A> | void, E, CurrentActor>
-}): Tool => {
+  readonly run: (params: P, report: Report) => Effect.Effect<NoInfer<A> | void, E, R>
+}): Tool<R> => {
   const coerced = coercedBy(options.params)
   const decode = decodeInput(options.params)
   const asFailure = (error: Invalid) => options.effect === "read" ? asQuery(error) : error

@@ -64,7 +64,8 @@ export const businessTools = Effect.map(Businesses, (businesses) => [
     ...directory,
     name: "update_listing",
     title: "Change a listing",
-    description: "Changes how a business appears in the directory: name, description, categories, tags, image, and whether " +
+    description:
+      "Changes how a business appears in the directory: name, description, categories, tags, image, and whether " +
       "agents without a login find it (agentAccess). Name, description and categories are the business's own until " +
       "they are set here, and again when null.",
     effect: "update",

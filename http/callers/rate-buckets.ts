@@ -62,7 +62,7 @@ export const rateBuckets = (
   hubRateLimit: number
 ): RateBuckets => {
   if (rate === "hub") return [perMinute(`hub:${addressBucket(address)}`, hubRateLimit)]
-  if (rate === "directory" && reads(method)) return [directoryBucket(address)]
+  if (rate === "directoryDoor" || rate === "directory" && reads(method)) return [directoryBucket(address)]
   if (rate === "discovery" && (reads(method) || method === "OPTIONS")) return [discoveryBucket(address)]
   // The response will be a 401 that says where to get a token.
   if (credential === "mcp" && caller._tag !== "Authenticated") return [discoveryBucket(address)]

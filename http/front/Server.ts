@@ -7,6 +7,7 @@ import { withMethods } from "#http/api/middleware/methods.ts"
 import { withReadableQuery } from "#http/api/middleware/query-text.ts"
 import { makeIdentify } from "#http/callers/caller.ts"
 import { makeGateway } from "#http/gateway/Gateway.ts"
+import { DirectoryDoorRoutes } from "#http/mcp/directory-door.ts"
 import { PlatformResourceRoutes } from "#http/mcp/platform-resource.ts"
 import { McpRoutes } from "#http/mcp/routes.ts"
 import { DocsRoutes } from "#http/pages/docs.ts"
@@ -76,6 +77,7 @@ export const RoutesLive = Layer.mergeAll(
   HttpApiBuilder.middleware(middleware),
   DocsRoutes,
   McpRoutes,
+  DirectoryDoorRoutes,
   PagesRoutes,
   PlatformResourceRoutes,
   ApiRawRoutes

@@ -1,4 +1,3 @@
-import { allowedTypes } from "#http/answers/accept.ts"
 import { errorResponse } from "#http/answers/errors.ts"
 import { StandardHeaders } from "#http/answers/StandardHeaders.ts"
 import { requireActor } from "#http/callers/Authentication.ts"
@@ -15,10 +14,10 @@ import { Toolset } from "#tools/Tool.ts"
 import { HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js"
-import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"
 import { Effect, Layer, Option, Schedule, Schema } from "effect"
 import { checkHost, checkOrigin, corsHeaders } from "./origins.ts"
 import { mcpChallenge } from "./platform-resource.ts"
+import { answerMessage, notAllowed, urlOf } from "./streamable.ts"
 
 class StreamNotFound extends Schema.TaggedError<StreamNotFound>()("StreamNotFound", {}, failsWith(404)) {
   override get message() {
@@ -51,8 +50,6 @@ const selectionOf = (url: URL): Effect.Effect<Selection, BadRequest> => {
     ? Effect.succeed(new Set(names.filter(isToolset)))
     : new BadRequest({ reason: `toolsets: "${unknown}" is not one of ${Toolset.literals.join(", ")}, all` })
 }
-
-const urlOf = (request: HttpServerRequest.HttpServerRequest) => new URL(request.url, "http://localhost")
 
 /** CORS headers on every response, errors included: a page must be able to read where a 401 sends it to log in. */
 const withCors = HttpApp.appendPreResponseHandler(({ headers }, response) =>
@@ -93,8 +90,6 @@ const unauthorized = (settings: Settings) =>
     )
   })
 
-const notAllowed = HttpServerResponse.empty({ status: 405, headers: { allow: "POST, OPTIONS" } })
-
 const routes = rawRoutes((add) =>
   Effect.gen(function*() {
     const tools = yield* McpTools
@@ -116,17 +111,7 @@ const routes = rawRoutes((add) =>
       { credential: "mcp", body: "message" },
       Effect.gen(function*() {
         const { actor, address, request, selection } = yield* enter
-        const parsedBody = yield* request.json
-        const transport = new WebStandardStreamableHTTPServerTransport()
-        yield* Effect.promise(() =>
-          tools.serverFor({ actor, address }, selection).connect(transport)
-        )
-        const headers = { ...request.headers, accept: allowedTypes(request.headers) }
-        const copy = new Request(urlOf(request), { method: "POST", headers })
-        const answer = yield* Effect.promise(() => transport.handleRequest(copy, { parsedBody }))
-        // Node decides with the client whether the connection stays open.
-        answer.headers.delete("connection")
-        return HttpServerResponse.fromWeb(answer)
+        return yield* answerMessage(request, tools.serverFor({ actor, address }, selection))
       }).pipe(withChallenge)
     )
     // Stateless: there is no stream to open and no session to end (MCP 2025-11-25, transports).
@@ -146,11 +131,17 @@ const routes = rawRoutes((add) =>
         const { actor, address, request, selection } = yield* enter
         const response = NodeHttpServerRequest.toServerResponse(request)
         const headers = { ...(yield* StandardHeaders), ...corsHeaders(request.headers["origin"]) }
-        for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+        for (const [name, value] of Object.entries(headers)) {
+          response.setHeader(name, value)
+        }
         const path = new URL(`${settings.baseUrl}/message`).pathname
         const transport = new SSEServerTransport(path, response)
         sessions.set(transport.sessionId, { transport, owner: sessionOwner(actor) })
-        yield* Effect.addFinalizer(() => Effect.sync(() => sessions.delete(transport.sessionId)))
+        yield* Effect.addFinalizer(() =>
+          Effect.sync(() =>
+            sessions.delete(transport.sessionId)
+          )
+        )
         yield* Effect.promise(() => tools.serverFor({ actor, address }, selection).connect(transport))
         // Proxies and clients close a silent stream.
         return yield* Effect.repeat(

@@ -20,9 +20,9 @@ export interface Traits {
   readonly credential: "account" | "hub" | "mcp" | "machine"
   /**
    * The rate limit that applies (contract: "Limits"); `discovery`: documents that clients read to get a token. `hub`: by
-   * address; without its counters the request is rejected.
+   * address; without its counters the request is rejected. `directoryDoor`: with the reads of the directory, any method.
    */
-  readonly rate: "caller" | "directory" | "discovery" | "hub"
+  readonly rate: "caller" | "directory" | "directoryDoor" | "discovery" | "hub"
   /** A probe is answered in time, without authentication and rate limit. */
   readonly probe: boolean
   /** A page of any origin may read it: the response is the same for everybody (Fetch standard, CORS protocol). */

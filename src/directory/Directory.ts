@@ -69,6 +69,21 @@ export class Directory extends Effect.Service<Directory>()("directory/Directory"
       }
     }
 
+    const recordSeen = (filters: Filters, ids: ReadonlyArray<string>, total: number) =>
+      Effect.zipRight(
+        filters.search === undefined ? Effect.void : events.record("search_impression", ids),
+        total === 0 ? unmet.record(searchOf(filters)) : Effect.void
+      )
+
+    /** Counts what was shown of a search whose pages were read unseen. `total`: how many it found. */
+    const seen = Effect.fn("Directory.seen")(function*(
+      query: typeof FacetsQuery.Type,
+      ids: ReadonlyArray<string>,
+      total: number
+    ) {
+      yield* recordSeen(yield* filtersOf(query), ids, total)
+    })
+
     /** `isSeen`: the page counts as an impression of its listings or, when it is empty, as a search that found nothing. */
     const list = Effect.fn("Directory.list")(function*(query: DirectoryQuery, isSeen = true) {
       const filters = yield* filtersOf(query)
@@ -80,8 +95,7 @@ export class Directory extends Effect.Service<Directory>()("directory/Directory"
       const rows = page.slice(0, query.limit)
       const last = rows.at(-1)
       const hasMore = page.length > query.limit
-      if (isSeen && filters.search !== undefined) yield* events.record("search_impression", rows.map(({ id }) => id))
-      if (isSeen && total === 0) yield* unmet.record(searchOf(filters))
+      if (isSeen) yield* recordSeen(filters, rows.map(({ id }) => id), total)
       const cursor = hasMore && last !== undefined
         ? encodeCursor(name, keyText({ band: last.band, rank: -last.relevanceScore, number: last.number }))
         : null
@@ -108,6 +122,6 @@ export class Directory extends Effect.Service<Directory>()("directory/Directory"
 
     const tidy = Effect.all([counts.fold, events.forget, unmet.forget], { discard: true })
 
-    return { list, facets, get, tidy } as const
+    return { list, seen, facets, get, tidy } as const
   })
 }) {}

@@ -15,12 +15,16 @@ const spanOf = (span: DayHours) =>
 /** Of the dates that differ from their weekday the latest so many. */
 const mostDates = 20
 
-/** Opening hours as a Markdown list. Past dates stay: what is written must not change by itself with the day. */
-export const hoursLines = (hours: Hours): ReadonlyArray<string> => {
+/** Opening hours in words, from Monday on. Past dates stay: what is written must not change by itself with the day. */
+export const hoursOf = (hours: Hours): ReadonlyArray<{ readonly day: string; readonly hours: string }> => {
   const days = byDay(hours)
   const dates = Object.keys(days).filter((key) => !isWeekday(key)).sort().slice(-mostDates)
   return [...week, ...dates].flatMap((day) => {
     const span = days[day]
-    return span === undefined ? [] : [`- ${titled(day)}: ${spanOf(span)}`]
+    return span === undefined ? [] : [{ day: titled(day), hours: spanOf(span) }]
   })
 }
+
+/** The same as a Markdown list. */
+export const hoursLines = (hours: Hours): ReadonlyArray<string> =>
+  hoursOf(hours).map(({ day, hours }) => `- ${day}: ${hours}`)

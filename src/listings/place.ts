@@ -2,7 +2,7 @@ import { zipOf, zipPlace } from "#src/shared/us-places.ts"
 import { Effect } from "effect"
 import { type Listed } from "./Listing.ts"
 
-const isUnitedStates = (country: string) =>
+export const isUnitedStates = (country: string) =>
   /^\s*(|us|usa|u\.s\.|u\.s\.a\.|united states|united states of america)\s*$/i.test(country)
 
 /** Where a business is listed: at its coordinates, or else at the centre of its zip code; and that code's five digits. */

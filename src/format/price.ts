@@ -1,4 +1,4 @@
-import type { CatalogItem } from "#src/format/ReadyConfig.ts"
+import type { CatalogItem } from "./ReadyConfig.ts"
 
 /** Prices of a catalog are US cents; the contract has no other currency. */
 const dollars = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD" })

@@ -1,0 +1,132 @@
+import { CurrentSettings } from "#src/config/Settings.ts"
+import { Directory } from "#src/directory/Directory.ts"
+import { type DirectoryQuery } from "#src/directory/DirectoryQuery.ts"
+import { lineOf } from "#src/format/markdown-text.ts"
+import { type ListedListing } from "#src/listings/Listing.ts"
+import { type Page } from "#src/shared/paging.ts"
+import { Clock, Effect, Struct } from "effect"
+import { isOpenNow } from "./opening.ts"
+import {
+  type DiscoverNearby,
+  type FoundBusiness,
+  type FoundBusinesses,
+  type SearchBusinesses
+} from "./PublicBusiness.ts"
+import { PublicBusinessesRepo } from "./PublicBusinessesRepo.ts"
+import { urlsOf } from "./urls.ts"
+
+const perPage = 100
+/** What is open is not in the index of the directory: so many of the best matches are looked at. */
+const mostPages = 5
+
+type Search = Omit<DirectoryQuery, "limit" | "cursor">
+
+interface Wanted {
+  readonly limit: number
+  readonly open_now?: boolean
+}
+
+/** Searches of the directory for agents without a login: small answers, without the listings that left that door. */
+export class BusinessSearch extends Effect.Service<BusinessSearch>()("syndication/BusinessSearch", {
+  effect: Effect.gen(function*() {
+    const directory = yield* Directory
+    const repo = yield* PublicBusinessesRepo
+    const urls = urlsOf(yield* CurrentSettings)
+
+    const view = (listing: ListedListing, isOpenNow: boolean | null): FoundBusiness => ({
+      slug: listing.businessSlug,
+      name: lineOf(listing.name, 120),
+      about: lineOf(listing.description, 160),
+      categories: listing.categories.slice(0, 5).map((category) => lineOf(category, 60)),
+      city: listing.city,
+      state: listing.state,
+      verificationLevel: listing.verificationLevel,
+      isOpenNow,
+      ...Struct.pick(listing, "distanceMiles"),
+      pageUrl: urls.page(listing.businessSlug)
+    })
+
+    /** Reads pages of the directory until enough of their listings fit. */
+    const collect = Effect.fn("BusinessSearch.collect")(function*(search: Search, { limit, open_now: open }: Wanted) {
+      const now = yield* Clock.currentTimeMillis
+      const found: Array<{ readonly id: string; readonly business: FoundBusiness }> = []
+      let openUnknown = 0
+      let total = 0
+      let cursor: string | null = null
+      for (let pages = 0; pages < mostPages && found.length <= limit; pages++) {
+        const query: DirectoryQuery = {
+          ...search,
+          // Mostly the first page is enough; a few of it may have left.
+          limit: pages === 0 && open !== true ? limit + 5 : perPage,
+          ...(cursor === null ? {} : { cursor })
+        }
+        const { data, meta }: Page<ListedListing> = yield* directory.list(query, false)
+        const standings = new Map((yield* repo.standings(data.map(({ id }) => id))).map((row) => [row.id, row]))
+        for (const listing of data) {
+          const standing = standings.get(listing.id)
+          if (standing?.agentAccess !== true) continue
+          const isOpen = isOpenNow(standing, now)
+          if (open === true && isOpen === null) openUnknown++
+          if (open !== true || isOpen === true) found.push({ id: listing.id, business: view(listing, isOpen) })
+        }
+        total = meta.total
+        cursor = meta.cursor
+        if (cursor === null) break
+      }
+      const shown = found.slice(0, limit)
+      return {
+        ids: shown.map(({ id }) => id),
+        total,
+        answer: {
+          businesses: shown.map(({ business }) => business),
+          hasMore: found.length > limit || cursor !== null,
+          ...(open === true ? { openUnknown } : {})
+        }
+      }
+    })
+
+    /** What would find something: the categories that there are. */
+    const hintFor = Effect.fn("BusinessSearch.hintFor")(function*({ category, ...search }: Search) {
+      if (category === undefined) {
+        return "Nothing matches. Try fewer or other words, a larger place, or no place."
+      }
+      const { categories } = yield* directory.facets(search)
+      const names = categories.slice(0, 10).map(({ value }) => lineOf(value, 60)).join(", ")
+      return names === ""
+        ? "Nothing matches, whatever the category. Try fewer or other words, or a larger place."
+        : `No match has this category. Without it there are: ${names}.`
+    })
+
+    /** Counts an impression of what it answers, as a search of the directory does. */
+    const run = Effect.fn("BusinessSearch.run")(function*(search: Search, wanted: Wanted) {
+      const { answer, ids, total } = yield* collect(search, wanted)
+      yield* directory.seen(search, ids, total)
+      if (ids.length > 0) return answer
+      const isClosed = wanted.open_now === true && (yield* collect(search, { limit: 1 })).ids.length > 0
+      return {
+        ...answer,
+        hint: isClosed
+          ? "Some match, but none is known to be open now: ask without open_now, and see their hours by get_business."
+          : yield* hintFor(search)
+      } satisfies FoundBusinesses
+    })
+
+    const search = Effect.fn("BusinessSearch.search")((input: typeof SearchBusinesses.Type) => {
+      const { category, city, query } = input
+      const search = {
+        ...(query === undefined ? {} : { search: query }),
+        ...(city === undefined ? {} : { location: city }),
+        ...(category === undefined ? {} : { category })
+      }
+      return run(search, input)
+    })
+
+    /** The nearest first. */
+    const nearby = Effect.fn("BusinessSearch.nearby")((input: typeof DiscoverNearby.Type) => {
+      const { lat, lng, radius_miles } = input
+      return run({ lat, lng, radius_miles, sort: "distance" }, input)
+    })
+
+    return { search, nearby } as const
+  })
+}) {}

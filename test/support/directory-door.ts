@@ -1,0 +1,33 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js"
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
+import { type Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
+import { type Account } from "./account.ts"
+import { type Business, businesses, newBusiness } from "./business.ts"
+
+/** The SDK's own client at the directory's door, without a credential; each has an address of its own. */
+export const connectDirectory = async (base: string, headers: Readonly<Record<string, string>> = {}) => {
+  const client = new Client({ name: "test", version: "1.0.0" })
+  const transport = new StreamableHTTPClientTransport(new URL(`${base}/mcp/directory`), { requestInit: { headers } })
+  // The SDK's transports predate `exactOptionalPropertyTypes`.
+  await client.connect(transport as Transport)
+  return client
+}
+
+const days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+export const always = Object.fromEntries(days.map((day) => [day, { open: "00:00", close: "24:00" }]))
+export const never = Object.fromEntries(days.map((day) => [day, "closed"]))
+
+/** A business that the directory shows. */
+export const shownBusiness = async (
+  owner: Account,
+  fields: Readonly<Record<string, unknown>>,
+  profile: Readonly<Record<string, unknown>> = {}
+): Promise<Business> => {
+  const business = await newBusiness(owner, fields)
+  if (Object.keys(profile).length > 0) await owner.patch(`${businesses}/${business.id}`, profile)
+  await owner.patch(`/v1/directory/${business.listingId}`, { visible: true })
+  return business
+}
+
+export const setAgentAccess = (owner: Account, { id }: Business, agentAccess: boolean) =>
+  owner.patch(`${businesses}/${id}/listing`, { agentAccess })

@@ -1,0 +1,43 @@
+import { type Failure } from "#src/shared/Failure.ts"
+import { type Report } from "#src/shared/progress.ts"
+import { type CallToolResult, ErrorCode } from "@modelcontextprotocol/sdk/types.js"
+import { Cause, Effect } from "effect"
+import { failureOf } from "./failures.ts"
+import { type Tool } from "./Tool.ts"
+
+/** Not the SDK's McpError: it puts "MCP error -32602:" before the message, and clients do so again. */
+export const unknownTool = (name: string) =>
+  Object.assign(new Error(`There is no tool ${name}`), { code: ErrorCode.InvalidParams })
+
+/** A tool as a list has it. */
+export const describeTool = ({ annotations, description, inputSchema, name, outputSchema, title }: Tool) => ({
+  name,
+  title,
+  description,
+  inputSchema,
+  ...(outputSchema === undefined ? {} : { outputSchema }),
+  annotations
+})
+
+const content = (value: unknown): CallToolResult => ({
+  content: [{ type: "text", text: value === undefined ? "Done" : JSON.stringify(value) }],
+  ...(value === undefined ? {} : { structuredContent: value as Record<string, unknown> })
+})
+
+/** The same envelope as over HTTP. */
+const failed =
+  ({ lowerCaseCodes }: Pick<Tool, "lowerCaseCodes">) => ({ code, details, message }: Failure): CallToolResult => {
+    const spelled = lowerCaseCodes ? code.toLowerCase() : code
+    const body = { error: { code: spelled, message, ...(details === undefined ? {} : { details }) } }
+    return { isError: true, content: [{ type: "text", text: JSON.stringify(body) }] }
+  }
+
+/** Runs a tool; its failures are results, in the envelope of HTTP. */
+export const answerOf = <R>(tool: Tool<R>, args: unknown, report: Report) =>
+  tool.call(args, report).pipe(
+    Effect.map(content),
+    Effect.catchAllCause((cause) =>
+      Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.map(failureOf(cause), failed(tool))
+    ),
+    Effect.withSpan(`mcp.${tool.name}`)
+  )
