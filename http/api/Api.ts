@@ -7,6 +7,7 @@ import { ClientsApi } from "#http/api/clients/Api.ts"
 import { DeploymentsApi } from "#http/api/deployments/Api.ts"
 import { DirectoryApi } from "#http/api/directory/Api.ts"
 import { EnvironmentApi } from "#http/api/environment/Api.ts"
+import { FeedsApi } from "#http/api/feeds/Api.ts"
 import { GrantsApi } from "#http/api/grants/Api.ts"
 import { HealthApi } from "#http/api/health/Api.ts"
 import { HubAnalyticsApi } from "#http/api/hub-analytics/Api.ts"
@@ -43,6 +44,7 @@ export class Api extends HttpApi.make(apiName)
   .add(ReadyConfigApi)
   .add(DirectoryApi)
   .add(RegistryApi)
+  .add(FeedsApi)
   .add(HubKeysApi)
   .add(HubListingsApi)
   .add(HubDocumentsApi)

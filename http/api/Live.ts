@@ -12,6 +12,7 @@ import { DeploymentsHandlers } from "./deployments/Handlers.ts"
 import { DirectoryHandlers } from "./directory/Handlers.ts"
 import { ServerCardRoutes } from "./discovery/cards.ts"
 import { EnvironmentHandlers } from "./environment/Handlers.ts"
+import { FeedsHandlers } from "./feeds/Handlers.ts"
 import { GrantsHandlers } from "./grants/Handlers.ts"
 import { HealthHandlers } from "./health/Handlers.ts"
 import { HubAnalyticsHandlers } from "./hub-analytics/Handlers.ts"
@@ -45,6 +46,7 @@ export const ApiLive = HttpApiBuilder.api(Api).pipe(
     DeploymentsHandlers,
     DirectoryHandlers,
     EnvironmentHandlers,
+    FeedsHandlers,
     GrantsHandlers,
     HealthHandlers,
     ImportsHandlers,

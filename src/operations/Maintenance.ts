@@ -13,6 +13,7 @@ import { Tokens } from "#src/oauth/Tokens.ts"
 import { Disk } from "#src/shared/Disk.ts"
 import { Idempotency } from "#src/shared/Idempotency.ts"
 import { withLongTimeout } from "#src/shared/sql.ts"
+import { BusinessFeed } from "#src/syndication/BusinessFeed.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
 
@@ -22,7 +23,8 @@ const later = { after: "1 minute" } as const
 /** Deletes expired records, raises verification levels, and watches the disk. */
 export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   const accounts = yield* Accounts
-  const catalog = yield* BrowseComposites
+  const catalog = yield* BrowseComposites,
+  const feed = yield* BusinessFeed
   const clients = yield* OAuthClients
   const composites = yield* Composites
   const directory = yield* Directory
@@ -36,7 +38,7 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   const tokens = yield* Tokens
   const verification = yield* Verification
   const patient = withLongTimeout(yield* SqlClient.SqlClient)
-  const sweeps = [accounts.sweep, clients.sweep, tokens.sweep, idempotency.sweep, verification.sweep]
+  const sweeps = [accounts.sweep, clients.sweep, tokens.sweep, idempotency.sweep, verification.sweep, feed.forget]
   const sweep = Effect.all(sweeps.map((each) => patient(each)), { discard: true })
   yield* jobs.once("Dropping expired previews", "1 hour", patient(imports.sweep), later)
   yield* jobs.once("Removing replaced documents", "10 minutes", documents.sweep, later)

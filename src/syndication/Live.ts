@@ -1,8 +1,11 @@
 import { Layer } from "effect"
+import { BusinessFeed } from "./BusinessFeed.ts"
+import { BusinessFeedRepo } from "./BusinessFeedRepo.ts"
 import { BusinessSearch } from "./BusinessSearch.ts"
 import { PublicBusinesses } from "./PublicBusinesses.ts"
 import { PublicBusinessesRepo } from "./PublicBusinessesRepo.ts"
 
-export const SyndicationLive = Layer.merge(BusinessSearch.Default, PublicBusinesses.Default).pipe(
-  Layer.provide(PublicBusinessesRepo.Default)
+export const SyndicationLive = Layer.mergeAll(
+  Layer.provide(BusinessFeed.Default, BusinessFeedRepo.Default),
+  Layer.provide(Layer.merge(BusinessSearch.Default, PublicBusinesses.Default), PublicBusinessesRepo.Default)
 )

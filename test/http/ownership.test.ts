@@ -123,6 +123,7 @@ describe("who may do what, for every operation", () => {
       "GET /v1/directory",
       "GET /v1/directory/facets",
       "GET /v1/directory/{listingId}",
+      "GET /v1/feeds/businesses",
       "GET /v1/health",
       "POST /v1/auth/login",
       "POST /v1/auth/signup"

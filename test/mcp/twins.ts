@@ -96,6 +96,7 @@ export const withoutTool: Readonly<Record<string, string>> = {
   "DELETE /api/v1/hub/keys/{hubKeyId}": "deprecated",
   "GET /api/v1/hub/listings/{listingId}/referral": "a link for people",
   "GET /api/v1/hub/listings/{listingId}/capability-doc/content": "bytes; hub_get_capability_doc tells what they say",
+  "GET /v1/feeds/businesses": "for programs that keep a copy; the tools of /mcp/directory answer agents",
   "GET /v0.1/servers": "for clients of MCP registries; directory_search finds more",
   "GET /v0.1/servers/{serverName}/versions": "for clients of MCP registries",
   "GET /v0.1/servers/{serverName}/versions/{version}": "for clients of MCP registries"

@@ -26,6 +26,8 @@ const writers: Readonly<Record<string, string>> = {
   directory_place_counts: "directory",
   directory_word_counts: "directory",
   environment_variables: "servers",
+  feed_changes: "syndication",
+  feed_state: "syndication",
   hosts: "hosts",
   hub_keys: "hub",
   idempotency_keys: "shared",
