@@ -10,6 +10,7 @@ import { makeGateway } from "#http/gateway/Gateway.ts"
 import { DirectoryDoorRoutes } from "#http/mcp/directory-door.ts"
 import { PlatformResourceRoutes } from "#http/mcp/platform-resource.ts"
 import { McpRoutes } from "#http/mcp/routes.ts"
+import { CrawlerRoutes } from "#http/pages/crawlers.ts"
 import { DocsRoutes } from "#http/pages/docs.ts"
 import { failurePage } from "#http/pages/failure.ts"
 import { PagesRoutes } from "#http/pages/routes.ts"
@@ -78,6 +79,7 @@ export const RoutesLive = Layer.mergeAll(
   DocsRoutes,
   McpRoutes,
   DirectoryDoorRoutes,
+  CrawlerRoutes,
   PagesRoutes,
   PlatformResourceRoutes,
   ApiRawRoutes

@@ -1,4 +1,5 @@
-import { HttpServerResponse } from "@effect/platform"
+import { conditional } from "#http/answers/conditional.ts"
+import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { styleHash } from "./style.ts"
 
 /**
@@ -15,6 +16,14 @@ const headers = (contentSecurityPolicy: string) => ({
   "referrer-policy": "same-origin",
   vary: "Cookie"
 })
+
+/** A page that is the same for everybody, and may be kept for a while. */
+export const publicPage = (request: HttpServerRequest.HttpServerRequest, text: string) =>
+  conditional(request, text, "text/html; charset=utf-8", {
+    "content-security-policy": `${policy}; form-action 'none'`,
+    "x-frame-options": "DENY",
+    "cache-control": "public, max-age=60, stale-while-revalidate=300"
+  })
 
 /** One of our pages. */
 export const page = (text: string, status = 200) =>

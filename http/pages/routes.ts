@@ -3,15 +3,17 @@ import { Effect } from "effect"
 import { makeAuthorize } from "./authorize.ts"
 import { makeGrants } from "./grants.ts"
 import { makeListings } from "./listings.ts"
+import { makePublicListing } from "./public-listing.ts"
 import { makeSignIn } from "./sign-in.ts"
 
-/** The pages where users grant access to applications, revoke it, and see what happened to their listings. */
+/** The pages where users grant access to applications, revoke it, see what happened to their listings, and read one. */
 export const PagesRoutes = rawRoutes((add) =>
   Effect.gen(function*() {
     const authorize = yield* makeAuthorize
     const signIn = yield* makeSignIn(authorize)
     const grants = yield* makeGrants
     const listings = yield* makeListings
+    const publicListing = yield* makePublicListing
 
     yield* add("GET", "/api/v1/oauth/authorize", {}, authorize.authorize)
     yield* add("POST", "/oauth/consent", {}, authorize.decide)
@@ -24,5 +26,6 @@ export const PagesRoutes = rawRoutes((add) =>
     yield* add("POST", "/oauth/sign-out", {}, grants.signOut)
     yield* add("GET", "/hub/listings", {}, listings.list)
     yield* add("GET", "/hub/listings/:listingId", {}, listings.show)
+    yield* add("GET", "/listings/:slug", { credential: "hub", rate: "directory" }, publicListing)
   })
 )

@@ -24,7 +24,15 @@ main{background:var(--card);border:1px solid var(--line);border-radius:.75rem;pa
 footer{padding:1rem .25rem;color:var(--soft);font-size:.875rem}
 h1{font-size:1.375rem;line-height:1.3;margin:0 0 1rem;text-wrap:balance}
 h2{font-size:1rem;line-height:1.4;margin:1.5rem 0 .5rem}
-p{margin:0 0 1rem}
+h3{font-size:.9375rem;line-height:1.4;margin:1rem 0 .25rem;color:var(--soft)}
+p,blockquote{margin:0 0 1rem}
+blockquote{border-left:.2rem solid var(--line);padding-left:1rem}
+.menu{list-style:none;padding:0}
+.menu li{display:flex;flex-wrap:wrap;justify-content:space-between;gap:0 1rem;padding:.375rem 0;
+border-bottom:1px solid var(--line)}
+.menu li+li{margin:0}
+.menu p{flex-basis:100%;margin:0;font-size:.875rem}
+.price{font-variant-numeric:tabular-nums;white-space:nowrap}
 main>:last-child{margin-bottom:0}
 a{color:var(--link);text-underline-offset:.15em}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px;border-radius:.25rem}

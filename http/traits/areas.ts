@@ -11,6 +11,7 @@ const areas: Readonly<Record<string, Partial<Traits>>> = {
   "/v0.1": { credential: "hub", openToPages: true },
   "/hub/templates": { openToPages: true },
   "/hub/listings": { codes: "lower", failure: "page" },
+  "/listings": { codes: "lower", failure: "page" },
   "/api/v1": { codes: "lower" },
   "/api/v1/oauth": { codes: "oauth" },
   "/api/v1/oauth/authorize": { codes: "lower", failure: "page" },

@@ -49,19 +49,36 @@ export class ServerCards extends Effect.Service<ServerCards>()("directory/Server
       ]
     }
 
+    const directory = {
+      $schema: schema,
+      name: `${reversedDomain(host)}/berth-directory`,
+      version,
+      title: "Berth directory",
+      description: "Businesses near you: hours, menus with prices, and where to order. No login, reads only",
+      websiteUrl: `${baseUrl}/docs`,
+      remotes: [
+        {
+          type: "streamable-http",
+          url: `${baseUrl}/mcp/directory`,
+          supportedProtocolVersions: SUPPORTED_PROTOCOL_VERSIONS
+        }
+      ]
+    }
+
     /** Of a server that the directory shows. */
     const ofServer = (slug: string) => Effect.map(registry.ofServer(slug), Option.map(cardOf))
 
-    /** AI Catalog 1.0: our own endpoint, then the servers of the listings that the directory lists first. */
+    /** AI Catalog 1.0: our own endpoint, then the directory's, then the servers of the listings that the directory lists first. */
     const catalog = yield* keptFor("5 seconds")(Effect.map(repo.best(mostServers), (rows) => ({
       specVersion: "1.0",
       host: { displayName: "Berth", identifier: host, documentationUrl: `${baseUrl}/docs` },
       entries: [
         described(`${baseUrl}/mcp`, host, "berth"),
+        described(`${baseUrl}/mcp/directory`, host, "berth-directory"),
         ...rows.map(({ serverSlug }) => described(mcpUrl(settings, serverSlug), hostName(mcpDomain), serverSlug))
       ]
     })))
 
-    return { own, ofServer, catalog } as const
+    return { own, directory, ofServer, catalog } as const
   })
 }) {}

@@ -288,6 +288,7 @@ else if (process.argv[2] === "load") await load()
 else {
   const cards = ServerCards.make({
     own: {} as ServerCards["own"],
+    directory: {} as ServerCards["directory"],
     ofServer: () => Effect.succeedNone,
     catalog: Effect.die("not asked for")
   })

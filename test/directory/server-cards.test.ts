@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { type Account } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
+import { connectDirectory } from "../support/directory-door.ts"
 import { connectMcp } from "../support/mcp.ts"
 import { type Served, served, withDeployment } from "../support/served.ts"
 
@@ -42,6 +43,7 @@ const Catalog = z.strictObject({
 })
 
 const ourCard = "/mcp/server-card"
+const directoryCard = "/mcp/directory/server-card"
 const catalogPath = "/.well-known/ai-catalog.json"
 const cardOf = (slug: string) => `/s/${slug}/mcp/server-card`
 const page = { origin: "https://agent.example" }
@@ -63,6 +65,14 @@ describe("server cards (SEP-2127)", () => {
     })
     const [remote] = card.remotes
     const client = await connectMcp(remote!.url.replace(/\/mcp$/, ""), { token: owner.token })
+    expect(client.getServerVersion()).toMatchObject({ title: card.title, version: card.version })
+    await client.close()
+  })
+
+  it("tell of the directory's endpoint, which takes no token", async () => {
+    const card = Card.parse((await berth.request("GET", directoryCard)).body)
+    expect(card).toMatchObject({ name: "1.0.0.127/berth-directory", remotes: [{ url: `${berth.url}/mcp/directory` }] })
+    const client = await connectDirectory(card.remotes[0]!.url.replace(/\/mcp\/directory$/, ""))
     expect(client.getServerVersion()).toMatchObject({ title: card.title, version: card.version })
     await client.close()
   })
@@ -99,6 +109,7 @@ describe("server cards (SEP-2127)", () => {
     for (
       const [path, type] of [
         [ourCard, "application/mcp-server-card+json"],
+        [directoryCard, "application/mcp-server-card+json"],
         [cardOf("copper"), "application/mcp-server-card+json"],
         [catalogPath, "application/ai-catalog+json"]
       ] as const
@@ -141,6 +152,11 @@ describe("the catalog (AI Catalog 1.0)", () => {
         url: `${berth.url}${ourCard}`
       },
       {
+        identifier: "urn:air:127.0.0.1:mcp:berth-directory",
+        type: "application/mcp-server-card+json",
+        url: `${berth.url}${directoryCard}`
+      },
+      {
         identifier: "urn:air:mcp.example.com:mcp:copper",
         type: "application/mcp-server-card+json",
         url: `${shop.server.publicUrl}/mcp/server-card`
@@ -152,8 +168,8 @@ describe("the catalog (AI Catalog 1.0)", () => {
     const other = await served(owner, "other")
     await withDeployment(berth, other)
     const names = async () => (await read()).entries.map(({ identifier }) => identifier.split(":").at(-1))
-    expect((await names()).toSorted()).toEqual(["berth", "copper", "other"])
+    expect((await names()).toSorted()).toEqual(["berth", "berth-directory", "copper", "other"])
     await owner.patch(`/v1/directory/${other.business.listingId}`, { visible: false })
-    expect(await names()).toEqual(["berth", "copper"])
+    expect(await names()).toEqual(["berth", "berth-directory", "copper"])
   })
 })

@@ -8,7 +8,7 @@ import { Effect } from "effect"
 const caching = { "cache-control": "public, max-age=3600" }
 const traits = { credential: "mcp", openToPages: true, rate: "discovery" } as const
 
-/** The card of our own MCP endpoint, and the catalog of cards (SEP-2127). Those of hosted servers are the gateway's. */
+/** The cards of our own MCP endpoints, and the catalog of cards (SEP-2127). Those of hosted servers are the gateway's. */
 export const ServerCardRoutes = rawRoutes((add) =>
   Effect.gen(function*() {
     const cards = yield* ServerCards
@@ -18,6 +18,7 @@ export const ServerCardRoutes = rawRoutes((add) =>
         (request) => conditional(request, JSON.stringify(document), type, caching)
       )
     yield* add("GET", "/mcp/server-card", traits, answer(cardType)(cards.own))
+    yield* add("GET", "/mcp/directory/server-card", traits, answer(cardType)(cards.directory))
     yield* add("GET", "/.well-known/ai-catalog.json", traits, Effect.flatMap(cards.catalog, answer(catalogType)))
   })
 )
