@@ -45,6 +45,7 @@ const meanings: Readonly<Record<string, string>> = {
   404: "Not found, or not the caller's",
   408: "The body did not arrive in time",
   409: "Conflict",
+  410: "No longer known: begin anew",
   422: "A field is wrong, missing or not known: `details.issues[]` of `{path, message}`",
   429: "Too many requests",
   501: "Not implemented yet",

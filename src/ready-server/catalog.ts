@@ -1,6 +1,6 @@
+import { formatPrice } from "#src/format/price.ts"
 import type { Catalog, CatalogItem, ReadyConfig } from "#src/format/ReadyConfig.ts"
 import { Either } from "effect"
-import { formatPrice } from "#src/format/price.ts"
 import { brief } from "./Tool.ts"
 
 export interface ServedItem extends CatalogItem {

@@ -25,6 +25,7 @@ const codes: Readonly<Record<number, string>> = {
   404: "NOT_FOUND",
   405: "METHOD_NOT_ALLOWED",
   409: "CONFLICT",
+  410: "GONE",
   413: "PAYLOAD_TOO_LARGE",
   422: "VALIDATION_ERROR",
   429: "RATE_LIMITED",

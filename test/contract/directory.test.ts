@@ -2,6 +2,8 @@ import { beforeAll, describe, expect } from "vitest"
 import { type Account, type Server } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { type Business, businesses, newBusiness } from "../support/business.ts"
+import { connectDirectory } from "../support/directory-door.ts"
+import { callTool } from "../support/mcp.ts"
 import { row } from "./row.ts"
 import { failure, text, timestamp, ulid } from "./shapes.ts"
 
@@ -48,6 +50,44 @@ const listing = () => ({
 const get = (path: string) => berth.request<{ readonly meta: { readonly total: number } }>("GET", path)
 
 describe("the directory", () => {
+  row("GET /v1/feeds/businesses → 200 { data: [listed or removed], meta: { changes_token, hasMore } }", async () => {
+    const first = await berth.request<{ readonly meta: { readonly changes_token: string } }>(
+      "GET",
+      "/v1/feeds/businesses"
+    )
+    const meta = { changes_token: text, hasMore: false }
+    expect([first.status, first.body]).toEqual([200, {
+      data: [expect.objectContaining({ status: "listed", id: business.listingId, slug: business.slug })],
+      meta
+    }])
+    const hide = (visible: boolean) => owner.patch(`/v1/directory/${business.listingId}`, { visible })
+    await hide(false)
+    const then = await get(`/v1/feeds/businesses?changes_token=${first.body.meta.changes_token}`)
+    await hide(true)
+    expect([then.status, then.body]).toEqual([200, {
+      data: [{ status: "removed", id: business.listingId, slug: business.slug, removedAt: timestamp }],
+      meta
+    }])
+  })
+
+  row(
+    "/mcp/directory: search_businesses, discover_nearby, get_business, get_menus, get_order_link, without a credential",
+    async () => {
+      const client = await connectDirectory(berth.url)
+      const called = async (name: string, args: Readonly<Record<string, unknown>>) =>
+        (await callTool(client, name, args)).structuredContent
+      const { slug } = business
+      const found = { businesses: [{ slug, name: "Copper Ladle", city: "Millbrook" }], hasMore: false }
+      expect(await called("search_businesses", { query: "coper ladle", city: "Millbrook" })).toMatchObject(found)
+      expect(await called("discover_nearby", { lat: 41.8, lng: -73.7, radius_miles: 1 })).toMatchObject(found)
+      expect(await called("get_business", { slug })).toMatchObject({ slug, mcpServerUrl: `${server.publicUrl}/mcp` })
+      expect(await called("get_menus", { slugs: [slug] })).toMatchObject({ menus: [{ slug, status: "no_menu" }] })
+      expect(await called("get_order_link", { slug })).toMatchObject({ url: "https://copper.example", kind: "website" })
+      expect(await called("get_business", { slug: hidden.slug })).toBeUndefined()
+      await client.close()
+    }
+  )
+
   row("GET /v1/directory → 200 { data: [listing], meta }", async () => {
     const answer = await get("/v1/directory")
     expect([answer.status, answer.body]).toEqual([200, {

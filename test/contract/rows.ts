@@ -189,6 +189,8 @@ export const rows = {
     "GET /v1/directory/:id → 200 { data: listing detail }",
     "GET /v1/directory/facets → 200 { data: { total, categories, kinds, cities } }",
     "PATCH /v1/directory/:id { visible } → 200",
+    "GET /v1/feeds/businesses → 200 { data: [listed or removed], meta: { changes_token, hasMore } }",
+    "/mcp/directory: search_businesses, discover_nearby, get_business, get_menus, get_order_link, without a credential",
     "GET /.well-known/mcp-server-metadata → 200 metadata object",
     "a listing has the contract's fields; the detail read adds mcpServerUrl, industry, website",
     "directory list query: limit, cursor, search, category, location, templateType, vertical, city, min_verification",

@@ -23,6 +23,7 @@ const reads = [
   "/v1/directory?search=ladle",
   "/.well-known/mcp-server-metadata?subdomain=nobody",
   "/.well-known/mcp-skills?limit=1",
+  "/v1/feeds/businesses?limit=1",
   "/v0.1/servers",
   "/v0.1/servers/a%2Fb/versions/latest",
   "/hub/templates/restaurant_menu.csv",
