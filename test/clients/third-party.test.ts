@@ -9,6 +9,7 @@ import { findPeers } from "./support/peers.ts"
 const found = await findPeers()
 
 const menuTools = ["get_business", "get_hours", "browse_catalog", "search_catalog", "get_item"]
+const directoryTools = ["search_businesses", "discover_nearby", "get_business", "get_menus", "get_order_link"]
 const platformTools = ["list_projects", "create_server", "deploy", "get_logs"]
 
 describeWhen(typeof found === "string" ? found : undefined, "clients that others made", () => {
@@ -77,6 +78,22 @@ describeWhen(typeof found === "string" ? found : undefined, "clients that others
       }
     }, 120_000)
   })
+
+  it("the Inspector and mcp-remote use the directory's door without a token", async () => {
+    const url = `${doors.platform}/mcp/directory`
+    const listed = await inspector(found)(url, undefined, "--method", "tools/list", "--strict")
+    expect(listed.code, listed.err).toBe(0)
+    expect(ListToolsResultSchema.parse(JSON.parse(listed.out)).tools.map(({ name }) => name)).toEqual(directoryTools)
+    const client = await throughMcpRemote(found, url, undefined)
+    try {
+      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(directoryTools)
+      const call = { name: "search_businesses", arguments: { query: "ladle" } }
+      expect(CallToolResultSchema.parse(await client.callTool(call)).structuredContent)
+        .toMatchObject({ businesses: expect.any(Array) as unknown })
+    } finally {
+      await client.close()
+    }
+  }, 120_000)
 
   // It takes a refusal for an invitation to sign in, and finds where by itself; one address a door is enough.
   it.each(ways.filter(([name]) => /^the (platform|restaurant, path form)$/.test(name)))(

@@ -2,7 +2,9 @@ import { FastCheck as fc } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import { type Account } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
+import { connectDirectory } from "../support/directory-door.ts"
 import { bodyOf, runs } from "../support/fuzz.ts"
+import { freshAddress } from "../support/http.ts"
 import { callTool, connectMcp, textOf } from "../support/mcp.ts"
 import { sampled } from "../support/needs.ts"
 import { twins } from "./twins.ts"
@@ -38,6 +40,39 @@ describe("whatever a tool is called with, nothing fails on our side", () => {
           expect(error.message).toMatch(/\S/)
         }),
         { ...runs, numRuns: Math.ceil(runs.numRuns / 3) }
+      )
+      await client.close()
+    }
+  }, 120_000)
+
+  it("any arguments, to every tool of the directory's door", async () => {
+    const text = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("Denver, CO", "80202", "%", "'", "\\", "*"))
+    const number = fc.oneof(fc.double(), fc.integer({ min: -200, max: 200 }), text)
+    const right = fc.record({
+      query: text,
+      city: text,
+      category: text,
+      slug: text,
+      slugs: fc.array(text, { maxLength: 12 }),
+      open_now: fc.boolean(),
+      lat: number,
+      lng: number,
+      radius_miles: number,
+      limit: number
+    })
+    const { tools } = await (await connectDirectory(berth.url)).listTools()
+    for (const { inputSchema, name } of tools) {
+      const client = await connectDirectory(berth.url, { "x-forwarded-for": freshAddress() })
+      const fields = Object.keys(inputSchema.properties ?? {})
+      await fc.assert(
+        fc.asyncProperty(right, fc.subarray(fields), async (all, some) => {
+          const args = Object.fromEntries(some.map((field) => [field, all[field as keyof typeof all]]))
+          const result = await callTool(client, name, args)
+          if (result.isError !== true) return
+          const { error } = textOf(result) as { readonly error: { readonly code: string; readonly message: string } }
+          expect(error.code, `${name} ${JSON.stringify(args)}`).toMatch(/^(bad_request|not_found)$/)
+        }),
+        { ...runs, numRuns: Math.min(100, runs.numRuns) }
       )
       await client.close()
     }
