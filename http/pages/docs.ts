@@ -16,6 +16,7 @@ const home = `<!doctype html>
 <ul>
 <li><a href="/docs">The HTTP API, readable</a>, and as <a href="/openapi.json">OpenAPI 3.1</a></li>
 <li>The same over MCP: connect a client to <code>/mcp</code></li>
+<li>The directory alone over MCP, without a login: <code>/mcp/directory</code></li>
 <li><a href="/oauth/grants">Your connected applications</a>: what you allowed, and its end</li>
 <li><a href="/v1/health">Health</a></li>
 </ul>
