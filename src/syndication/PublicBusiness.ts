@@ -7,8 +7,8 @@ import { Schema } from "effect"
 
 const described = (description: string) => ({ description })
 
-export const mostFound = 20
-export const mostMenus = 10
+const mostFound = 20
+const mostMenus = 10
 
 const Slug = Text(63).annotations(described("The slug of a business, as search_businesses answers it"))
 const OpenNow = Schema.Boolean.annotations(described("true: only businesses that are known to be open at this moment"))
@@ -105,13 +105,12 @@ export const BusinessDetail = Schema.Struct({
 })
 export type BusinessDetail = typeof BusinessDetail.Type
 
-export const MenuItem = Schema.Struct({
+const MenuItem = Schema.Struct({
   name: Schema.String,
   description: Schema.String,
   price: Schema.String.annotations(described("As it is said: `$8.99`, `from $20.00`, `price on request`")),
   priceCents: Schema.NullOr(Schema.Int).annotations(described("US cents; null when no price is stated"))
 })
-export type MenuItem = typeof MenuItem.Type
 
 export const MenuSection = Schema.Struct({ name: Schema.String, items: Schema.Array(MenuItem) })
 export type MenuSection = typeof MenuSection.Type
