@@ -98,7 +98,8 @@ export class PublicBusinesses extends Effect.Service<PublicBusinesses>()("syndic
       const url = yield* skills.refer(id, true).pipe(
         Effect.catchTags({
           BadListingId: () => new NoSuchBusiness({ slug }),
-          ListingNotFound: () => new NoOrderLink({ slug })
+          ListingNotFound: () => new NoSuchBusiness({ slug }),
+          NoReferral: () => new NoOrderLink({ slug })
         })
       )
       return {
