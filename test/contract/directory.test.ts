@@ -2,7 +2,7 @@ import { beforeAll, describe, expect } from "vitest"
 import { type Account, type Server } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { type Business, businesses, newBusiness } from "../support/business.ts"
-import { connectDirectory } from "../support/directory-door.ts"
+import { connectDirectory, pastOthers } from "../support/directory-door.ts"
 import { callTool } from "../support/mcp.ts"
 import { row } from "./row.ts"
 import { failure, text, timestamp, ulid } from "./shapes.ts"
@@ -51,6 +51,7 @@ const get = (path: string) => berth.request<{ readonly meta: { readonly total: n
 
 describe("the directory", () => {
   row("GET /v1/feeds/businesses → 200 { data: [listed or removed], meta: { changes_token, hasMore } }", async () => {
+    await pastOthers(berth.databaseUrl)
     const first = await berth.request<{ readonly meta: { readonly changes_token: string } }>(
       "GET",
       "/v1/feeds/businesses"
@@ -62,6 +63,7 @@ describe("the directory", () => {
     }])
     const hide = (visible: boolean) => owner.patch(`/v1/directory/${business.listingId}`, { visible })
     await hide(false)
+    await pastOthers(berth.databaseUrl)
     const then = await get(`/v1/feeds/businesses?changes_token=${first.body.meta.changes_token}`)
     await hide(true)
     expect([then.status, then.body]).toEqual([200, {

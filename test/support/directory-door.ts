@@ -1,8 +1,10 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { type Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
+import { expect } from "vitest"
 import { type Account } from "./account.ts"
 import { type Business, businesses, newBusiness } from "./business.ts"
+import { runSql } from "./sql.ts"
 
 /** The SDK's own client at the directory's door, without a credential; each has an address of its own. */
 export const connectDirectory = async (base: string, headers: Readonly<Record<string, string>> = {}) => {
@@ -31,3 +33,11 @@ export const shownBusiness = async (
 
 export const setAgentAccess = (owner: Account, { id }: Business, agentAccess: boolean) =>
   owner.patch(`${businesses}/${id}/listing`, { agentAccess })
+
+/** Until every transaction of the cluster that began before has ended, as the feed does: other tests run on it, too. */
+export const pastOthers = async (databaseUrl: string) => {
+  const [now] = await runSql(databaseUrl, "SELECT pg_current_xact_id()::text AS xid")
+  const ended = () =>
+    runSql(databaseUrl, "SELECT pg_snapshot_xmin(pg_current_snapshot()) > $1::xid8 AS ended", [now?.["xid"]])
+  await expect.poll(ended, { timeout: 15_000, interval: 20 }).toEqual([{ ended: true }])
+}

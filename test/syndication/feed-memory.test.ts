@@ -33,8 +33,18 @@ layer(services, { timeout: 60_000 })((it) => {
       const sql = yield* SqlClient.SqlClient
       const feed = yield* BusinessFeed
       const repo = yield* BusinessFeedRepo
+      const past = (xid: string) =>
+        sql<{ ended: boolean }>`SELECT pg_snapshot_xmin(pg_current_snapshot()) > ${xid}::xid8 AS ended`
+      // Transactions of other tests count, too.
+      const settled = Effect.flatMap(
+        sql<{ xid: string }>`SELECT pg_current_xact_id()::text AS xid`,
+        ([now]) => Effect.repeat(past(now?.xid ?? ""), { until: ([row]) => row?.ended === true })
+      )
       const read = (token?: string) =>
-        Effect.either(feed.read({ limit: 100, ...(token === undefined ? {} : { changes_token: token }) }))
+        Effect.zipRight(
+          settled,
+          Effect.either(feed.read({ limit: 100, ...(token === undefined ? {} : { changes_token: token }) }))
+        )
       const tokenOf = (result: Effect.Effect.Success<ReturnType<typeof read>>) =>
         Either.isRight(result) ? result.right.meta.changes_token : ""
       const namesOf = (result: Effect.Effect.Success<ReturnType<typeof read>>) =>

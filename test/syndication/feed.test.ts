@@ -5,7 +5,7 @@ import { type Account } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { type Business, businesses } from "../support/business.ts"
 import { newItem } from "../support/catalog.ts"
-import { setAgentAccess, shownBusiness } from "../support/directory-door.ts"
+import { pastOthers, setAgentAccess, shownBusiness } from "../support/directory-door.ts"
 import { served } from "../support/served.ts"
 import { holdLock, runSql } from "../support/sql.ts"
 
@@ -34,17 +34,9 @@ const read = async (token?: string, limit = 100) => {
   return berth.request<Page>("GET", `/v1/feeds/businesses?${query.toString()}`)
 }
 
-/** Until every transaction of the cluster that began before has ended: other tests run on it, too. */
-const pastOthers = async () => {
-  const [now] = await runSql(berth.databaseUrl, "SELECT pg_current_xact_id()::text AS xid")
-  const ended = () =>
-    runSql(berth.databaseUrl, "SELECT pg_snapshot_xmin(pg_current_snapshot()) > $1::xid8 AS ended", [now?.["xid"]])
-  await expect.poll(ended, { timeout: 15_000, interval: 20 }).toEqual([{ ended: true }])
-}
-
 /** Reads on until there is no more. */
 const follow = async (token?: string, limit = 100, isLate = false) => {
-  if (!isLate) await pastOthers()
+  if (!isLate) await pastOthers(berth.databaseUrl)
   const entries: Array<Entry> = []
   let next = token
   for (;;) {
@@ -197,7 +189,7 @@ describe("the feed of businesses", () => {
     }
     while (!isOver) await step()
     await done
-    await pastOthers()
+    await pastOthers(berth.databaseUrl)
     while (await step()) { /* on to the end */ }
     const rows = await runSql(
       berth.databaseUrl,
