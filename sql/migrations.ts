@@ -22,6 +22,7 @@ import serverHealth from "#sql/migrations/0021_server_health.ts"
 import composites from "#sql/migrations/0022_composites.ts"
 import ownComposites from "#sql/migrations/0023_own_composites.ts"
 import agentAccessAndFeed from "#sql/migrations/0025_agent_access_and_feed.ts"
+import callableComposites from "#sql/migrations/0024_callable_composites.ts"
 import { type SqlClient } from "@effect/sql"
 import { type Effect } from "effect"
 
@@ -53,5 +54,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0021_server_health": serverHealth,
   "0022_composites": composites,
   "0023_own_composites": ownComposites,
-  "0025_agent_access_and_feed": agentAccessAndFeed
+  "0025_agent_access_and_feed": agentAccessAndFeed,
+  "0024_callable_composites": callableComposites
 }

@@ -1,6 +1,7 @@
 import { many, maybe, run } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
+import { type Found } from "./handshake/handshake.ts"
 import { McpReport, McpSummary } from "./McpReport.ts"
 
 const SummaryRow = Schema.Struct({ deploymentId: Schema.String, ...McpSummary.fields })
@@ -15,13 +16,14 @@ export class HandshakesRepo extends Effect.Service<HandshakesRepo>()("deployment
     )
     return {
       /** A repeated stage replaces the result. A deployment that was deleted meanwhile has none. */
-      save: (deploymentId: string, { ok, problem, revision, toolCount, tools, transport }: McpReport) =>
+      save: (deploymentId: string, { features, ok, problem, revision, toolCount, tools, transport }: Found) =>
         run(sql`INSERT INTO deployment_handshakes
-            (deployment_id, ok, transport, revision, tool_count, tools, problem)
-          SELECT id, ${ok}, ${transport}, ${revision}, ${toolCount}, ${JSON.stringify(tools)}::jsonb, ${problem}
+            (deployment_id, ok, transport, revision, tool_count, tools, features, problem)
+          SELECT id, ${ok}, ${transport}, ${revision}, ${toolCount}, ${JSON.stringify(tools)}::jsonb,
+            ${JSON.stringify(features)}::jsonb, ${problem}
           FROM deployments WHERE id = ${deploymentId} FOR KEY SHARE
           ON CONFLICT (deployment_id) DO UPDATE SET ok = excluded.ok, transport = excluded.transport,
-            revision = excluded.revision, tool_count = excluded.tool_count, tools = excluded.tools,
+            revision = excluded.revision, tool_count = excluded.tool_count, tools = excluded.tools, features = excluded.features,
             problem = excluded.problem, tried_at = now()`),
       find: maybe(McpReport)((deploymentId: string) =>
         sql`SELECT ok, transport, revision, tool_count, tools, problem FROM deployment_handshakes

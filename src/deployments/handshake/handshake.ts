@@ -1,16 +1,24 @@
+import { type McpFeatures, noFeatures } from "#src/servers/McpFeatures.ts"
 import { type McpReport } from "../McpReport.ts"
 import { type Door } from "./door.ts"
 import { HandshakeFailed } from "./failure.ts"
+import { listFeatures, toolsAlone } from "./features.ts"
 import { legacy, type Session, streamable } from "./sessions.ts"
 import { listTools } from "./tools.ts"
 import { type Circumstances, leftOut, nowhere, problemOf } from "./words.ts"
 
-const failed = (problem: string, session?: Session): McpReport => ({
+/** The report, and what composites need to call the server. */
+export interface Found extends McpReport {
+  readonly features: McpFeatures
+}
+
+const failed = (problem: string, session?: Session): Found => ({
   ok: false,
   transport: session?.transport ?? null,
   revision: session?.revision ?? null,
   toolCount: 0,
   tools: [],
+  features: noFeatures,
   problem
 })
 
@@ -25,7 +33,7 @@ export const handshake = async (
   door: Door,
   circumstances: Circumstances,
   interrupted: AbortSignal
-): Promise<McpReport> => {
+): Promise<Found> => {
   const deadline = AbortSignal.timeout(circumstances.seconds * 1000)
   const finished = new AbortController()
   const signal = AbortSignal.any([deadline, interrupted, finished.signal])
@@ -58,10 +66,15 @@ export const handshake = async (
     if (typeof session === "string") return failed(session)
     const { end, revision, transport } = session
     const list = await attempt(transport === "sse" ? "/sse" : "/mcp", "tools/list", listTools(session))
+    if (list instanceof HandshakeFailed) {
+      end()
+      return failed(problemOf(list, circumstances), session)
+    }
+    const { definitions, tools } = list
+    const listed = await attempt("/mcp", "resources/list", listFeatures(session, definitions))
     end()
-    if (list instanceof HandshakeFailed) return failed(problemOf(list, circumstances), session)
-    const { tools } = list
-    return { ok: true, transport, revision, toolCount: tools.length, tools, problem: leftOut(list) }
+    const features = listed instanceof HandshakeFailed ? toolsAlone(definitions) : listed
+    return { ok: true, transport, revision, toolCount: tools.length, tools, features, problem: leftOut(list) }
   } finally {
     finished.abort()
   }

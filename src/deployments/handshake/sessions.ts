@@ -8,6 +8,8 @@ import { eventsOf, type Fields, isEventStream, isFields, kindOf, type Reply, rep
 export interface Session {
   readonly transport: McpTransport
   readonly revision: string
+  /** What the server says that it has (MCP 2025-11-25, Lifecycle). */
+  readonly capabilities: Fields
   readonly call: (method: string, params: Fields) => Promise<unknown>
   /** Ends the session; nothing waits for it. */
   readonly end: () => void
@@ -44,6 +46,11 @@ const revisionOf = (result: unknown, path: string): string => {
   throw new HandshakeFailed({ path, method: "initialize", cause })
 }
 
+const capabilitiesIn = (result: unknown): Fields => {
+  const capabilities = isFields(result) ? result["capabilities"] : undefined
+  return isFields(capabilities) ? capabilities : {}
+}
+
 /** Revisions since 2026-07-28, which have no handshake: every request says who sends it. */
 const withoutHandshake = async (door: Door, signal: AbortSignal): Promise<Session> => {
   const path = "/mcp"
@@ -60,8 +67,8 @@ const withoutHandshake = async (door: Door, signal: AbortSignal): Promise<Sessio
     const answer = door.fetch(new URL(`${door.url}${path}`), { method: "POST", headers, body, signal })
     return resultOf(await answer.then((response) => replyOf(response, id)).catch(lost), path, method)
   }
-  await call("server/discover", {})
-  return { transport: "streamable-http", revision: stateless, call, end: () => undefined }
+  const capabilities = capabilitiesIn(await call("server/discover", {}))
+  return { transport: "streamable-http", revision: stateless, capabilities, call, end: () => undefined }
 }
 
 /** Codes with which servers of stateless revisions, or of other ones, refuse `initialize`. */
@@ -89,10 +96,11 @@ export const streamable = async (door: Door, signal: AbortSignal): Promise<Sessi
     void ended.then((response) => response.body?.cancel()).catch(() => undefined)
   }
   try {
-    const revision = revisionOf(await call("initialize", hello), path)
+    const welcome = await call("initialize", hello)
+    const revision = revisionOf(welcome, path)
     session = { ...session, "mcp-protocol-version": revision }
     await post(notification(initialized)).then((response) => response.body?.cancel()).catch(() => undefined)
-    return { transport: "streamable-http", revision, call, end }
+    return { transport: "streamable-http", revision, capabilities: capabilitiesIn(welcome), call, end }
   } catch (error) {
     if (!(error instanceof HandshakeFailed) || !knowsNoInitialize(error)) throw error
     return await withoutHandshake(door, signal).catch(() => Promise.reject(error))
@@ -150,7 +158,8 @@ export const legacy = async (door: Door, signal: AbortSignal): Promise<Session> 
     const answer = answerTo(id).catch(lost)
     return resultOf(await Promise.race([answer, refusal(request(id, method, params))]), path, method)
   }
-  const revision = revisionOf(await call("initialize", hello), path)
+  const welcome = await call("initialize", hello)
+  const revision = revisionOf(welcome, path)
   await Promise.race([post(notification(initialized)).catch(() => undefined), new Promise((go) => setTimeout(go, 200))])
-  return { transport: "sse", revision, call, end: () => undefined }
+  return { transport: "sse", revision, capabilities: capabilitiesIn(welcome), call, end: () => undefined }
 }

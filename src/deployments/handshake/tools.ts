@@ -1,11 +1,15 @@
+import { type McpToolDefinition } from "#src/servers/McpFeatures.ts"
 import { lineOf } from "#src/shared/outside-text.ts"
 import { longestDescription, type McpTool, mostTools } from "../McpReport.ts"
+import { definitionOf } from "./definitions.ts"
 import { HandshakeFailed } from "./failure.ts"
 import { isFields } from "./rpc.ts"
 import { type Session } from "./sessions.ts"
 
 export interface ToolList {
   readonly tools: ReadonlyArray<McpTool>
+  /** Of the tools that clients could call. */
+  readonly definitions: ReadonlyArray<McpToolDefinition>
   /** Entries without a usable name, and second ones of a name. */
   readonly unusable: number
   /** There are more, or the pages don't end. */
@@ -33,8 +37,9 @@ const withoutTools = (error: unknown) =>
 /** Every tool of a session, within bounds: of a name, of a description, of the list, and of its pages. */
 export const listTools = async ({ call, transport }: Session): Promise<ToolList> => {
   const found = new Map<string, McpTool>()
+  const definitions: Array<McpToolDefinition> = []
   let unusable = 0
-  const list = (isCut: boolean): ToolList => ({ tools: [...found.values()], unusable, isCut })
+  const list = (isCut: boolean): ToolList => ({ tools: [...found.values()], definitions, unusable, isCut })
   let params: { readonly cursor?: string } = {}
   for (let page = 0; page < mostPages; page++) {
     const result = await call("tools/list", params).catch(withoutTools)
@@ -48,10 +53,14 @@ export const listTools = async ({ call, transport }: Session): Promise<ToolList>
       })
     }
     for (const tool of listed as ReadonlyArray<unknown>) {
-      const { description, name, title } = isFields(tool) ? tool : {} as Readonly<Record<string, unknown>>
+      const fields = isFields(tool) ? tool : {}
+      const { description, name, title } = fields
       if (!isName(name) || found.has(name)) unusable++
       else if (found.size === mostTools) return list(true)
-      else found.set(name, { name, description: describe(description ?? title) })
+      else {
+        found.set(name, { name, description: describe(description ?? title) })
+        definitions.push(...[definitionOf(name, fields)].filter((one) => one !== undefined))
+      }
     }
     const { nextCursor } = result
     if (typeof nextCursor !== "string") return list(false)

@@ -1,0 +1,218 @@
+import { type McpFeatures, type McpPrompt, type McpResource, type McpToolDefinition } from "#src/servers/McpFeatures.ts"
+import { type JsonSchema, sameArguments, takesBusinesses, withBusinesses } from "./input-schema.ts"
+import { memberName, mergedName } from "./tool-names.ts"
+
+/** A member that can be called, as far as its tools are concerned. */
+export interface Offering {
+  readonly slug: string
+  readonly name: string
+  readonly features: McpFeatures
+}
+
+/** Hints with their meaning spelled out (MCP 2025-11-25, ToolAnnotations). */
+export interface Hints {
+  readonly readOnlyHint: boolean
+  readonly destructiveHint: boolean
+  readonly idempotentHint: boolean
+  readonly openWorldHint: boolean
+}
+
+interface CompositeTool {
+  readonly name: string
+  readonly title?: string
+  readonly description: string
+  readonly inputSchema: JsonSchema
+  readonly annotations: Hints
+  /** What the members call it. */
+  readonly tool: string
+  /** Of one member's answer, where they all have the same. */
+  readonly memberOutput: JsonSchema | undefined
+}
+
+/** One tool for members that have it alike. `slugs`: best ranked first. */
+export interface MergedTool extends CompositeTool {
+  readonly kind: "merged"
+  readonly slugs: ReadonlyArray<string>
+}
+
+/** A tool of one member. */
+export interface MemberTool extends CompositeTool {
+  readonly kind: "member"
+  readonly slug: string
+}
+
+export type AnyTool = MergedTool | MemberTool
+
+/** A name that two claim: neither has it, since a caller could not tell whom it reaches. */
+export interface Clash {
+  readonly name: string
+  /** Who claims it, as `slug: tool`. */
+  readonly claims: ReadonlyArray<string>
+  /** Whether the claimants are there under names of their own, `{slug}__{tool}`; else they are left out. */
+  readonly isPrefixed: boolean
+}
+
+export interface NamedPrompt {
+  readonly name: string
+  readonly slug: string
+  readonly prompt: McpPrompt
+}
+
+export interface NamedResource {
+  readonly slug: string
+  readonly resource: McpResource
+}
+
+export interface Merged {
+  readonly tools: ReadonlyArray<AnyTool>
+  readonly prompts: ReadonlyArray<NamedPrompt>
+  /** By URI; of two members with one URI the better ranked has it. */
+  readonly resources: ReadonlyMap<string, NamedResource>
+  readonly clashes: ReadonlyArray<Clash>
+}
+
+interface Copy {
+  readonly slug: string
+  /** The member's. */
+  readonly owner: string
+  readonly tool: McpToolDefinition
+}
+
+const all = (copies: ReadonlyArray<Copy>, hint: keyof Hints) =>
+  copies.every(({ tool }) => tool.annotations?.[hint] === true)
+const noneDenies = (copies: ReadonlyArray<Copy>, hint: keyof Hints) =>
+  copies.some(({ tool }) => tool.annotations?.[hint] !== false)
+
+/**
+ * Only ever weakened: harmless if every copy says so, dangerous if one is or does not say. What is not said is the
+ * protocol's default.
+ */
+export const weakestHints = (copies: ReadonlyArray<Copy>): Hints => {
+  const readOnlyHint = all(copies, "readOnlyHint")
+  return {
+    readOnlyHint,
+    destructiveHint: copies.some(({ tool }) =>
+      tool.annotations?.["destructiveHint"] === true ||
+      tool.annotations?.["readOnlyHint"] !== true && tool.annotations?.["destructiveHint"] !== false
+    ),
+    idempotentHint: all(copies, "idempotentHint"),
+    openWorldHint: noneDenies(copies, "openWorldHint")
+  }
+}
+
+const groupBy = <A>(list: ReadonlyArray<A>, keyOf: (one: A) => string) => {
+  const groups = new Map<string, Array<A>>()
+  for (const one of list) groups.set(keyOf(one), [...groups.get(keyOf(one)) ?? [], one])
+  return groups
+}
+
+const outputOf = (copies: ReadonlyArray<Copy>): JsonSchema | undefined => {
+  const [first, ...others] = copies.map(({ tool }) => tool.outputSchema)
+  const key = first === undefined ? undefined : sameArguments(first)
+  return others.every((other) => other !== undefined && sameArguments(other) === key) ? first : undefined
+}
+
+const common = (copies: ReadonlyArray<Copy>, { name, outputSchema: _, title, ...first }: McpToolDefinition) => ({
+  ...(title === undefined ? {} : { title }),
+  description: first.description,
+  annotations: weakestHints(copies),
+  tool: name,
+  memberOutput: outputOf(copies)
+})
+
+const merged = (copies: ReadonlyArray<Copy>): MergedTool => {
+  const { tool } = copies[0]!
+  const slugs = copies.map(({ slug }) => slug)
+  return {
+    kind: "merged",
+    ...common(copies, tool),
+    name: mergedName(tool.name),
+    inputSchema: withBusinesses(tool.inputSchema, slugs),
+    description: `${tool.description} Asks up to ${slugs.length} businesses in one call; each answers for itself.`
+      .trim(),
+    slugs
+  }
+}
+
+const alone = (copy: Copy): MemberTool => ({
+  kind: "member",
+  ...common([copy], copy.tool),
+  description: `${copy.owner}: ${copy.tool.description}`,
+  name: memberName(copy.slug, copy.tool.name),
+  inputSchema: copy.tool.inputSchema,
+  slug: copy.slug
+})
+
+const claimsOf = (tool: AnyTool) =>
+  tool.kind === "merged" ? tool.slugs.map((slug) => `${slug}: ${tool.tool}`) : [`${tool.slug}: ${tool.tool}`]
+
+const ourselves = "the composite itself"
+
+/** Without those whose name another claims, or that is one of ours (`reserved`). */
+const distinct = <A>(
+  list: ReadonlyArray<A>,
+  nameOf: (one: A) => string,
+  claims: (one: A) => ReadonlyArray<string>,
+  reserved: ReadonlySet<string>
+) => {
+  const byName = [...groupBy(list, nameOf)]
+  const isClear = ([name, claimants]: readonly [string, ReadonlyArray<A>]) =>
+    claimants.length === 1 && !reserved.has(name)
+  return {
+    kept: byName.filter(isClear).flatMap(([, claimants]) => claimants),
+    clashes: byName.filter((entry) => !isClear(entry)).map(([name, claimants]): Clash => ({
+      name,
+      claims: [...reserved.has(name) ? [ourselves] : [], ...claimants.flatMap(claims)],
+      isPrefixed: false
+    }))
+  }
+}
+
+/**
+ * The tools of a composite's members, `offerings` best ranked first. Members made from one template have the same tools:
+ * copies that agree in name and arguments are one tool. What is left over has its member's slug before it, from the
+ * first member on, so that names don't change when another joins. `reserved` are names of our own tools.
+ */
+export const merge = (offerings: ReadonlyArray<Offering>, reserved: ReadonlySet<string>): Merged => {
+  const copies = offerings.flatMap(({ features, name, slug }) =>
+    features.tools.map((tool): Copy => ({ slug, owner: name, tool }))
+  )
+  const groups = [
+    ...groupBy(copies, ({ tool }) => JSON.stringify([tool.name, sameArguments(tool.inputSchema)])).values()
+  ]
+  const isShared = (group: ReadonlyArray<Copy>) => group.length > 1 && takesBusinesses(group[0]!.tool.inputSchema)
+  const shared = distinct(
+    groups.filter(isShared).map(merged),
+    ({ name }) => name,
+    claimsOf,
+    reserved
+  )
+  const isMerged = new Set(shared.kept.map(({ tool }) => tool))
+  const tools = groups.flatMap((group): ReadonlyArray<AnyTool> =>
+    isShared(group) && isMerged.has(group[0]!.tool.name) ? [merged(group)] : group.map(alone)
+  )
+  const named = distinct(tools, ({ name }) => name, claimsOf, reserved)
+
+  const prompts = offerings.flatMap(({ features, slug }) =>
+    features.prompts.map((prompt): NamedPrompt => ({ name: memberName(slug, prompt.name), slug, prompt }))
+  )
+  const namedPrompts = distinct(
+    prompts,
+    ({ name }) => name,
+    ({ prompt, slug }) => [`${slug}: ${prompt.name}`],
+    new Set()
+  )
+
+  const resources = new Map<string, NamedResource>()
+  for (const { features, slug } of offerings) {
+    for (const resource of features.resources) {
+      if (!resources.has(resource.uri)) resources.set(resource.uri, { slug, resource })
+    }
+  }
+  const clashes = [
+    ...shared.clashes.map((clash) => ({ ...clash, isPrefixed: true })),
+    ...named.clashes,
+    ...namedPrompts.clashes
+  ]
+  return { tools: named.kept, prompts: namedPrompts.kept, resources, clashes }
+}
