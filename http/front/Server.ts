@@ -6,7 +6,7 @@ import { idempotent } from "#http/api/middleware/idempotency.ts"
 import { withMethods } from "#http/api/middleware/methods.ts"
 import { withReadableQuery } from "#http/api/middleware/query-text.ts"
 import { makeIdentify } from "#http/callers/caller.ts"
-import { makeGateway } from "#http/gateway/Gateway.ts"
+import { HostedGateway } from "#http/gateway/Gateway.ts"
 import { DirectoryDoorRoutes } from "#http/mcp/directory-door.ts"
 import { PlatformResourceRoutes } from "#http/mcp/platform-resource.ts"
 import { McpRoutes } from "#http/mcp/routes.ts"
@@ -60,7 +60,7 @@ const middleware = Effect.gen(function*() {
 /** One listener: requests for hosted servers go through the gateway, the others to the platform. */
 const ListenerLive = Layer.scopedDiscard(Effect.gen(function*() {
   const settings = yield* CurrentSettings
-  const gateway = yield* makeGateway
+  const gateway = yield* HostedGateway
   const app = yield* HttpRouter.withRouterConfig(HttpApiBuilder.httpApp, routing)
   // Spans without a collector would be a quarter of the cost of a small request. The library's span is off: it has an
   // attribute for each header, and the query; ours is made in front-door.ts.
@@ -91,4 +91,4 @@ export const RoutesLive = Layer.mergeAll(
 )
 
 /** The same, listening on one port. */
-export const HttpLive = Layer.provide(ListenerLive, RoutesLive)
+export const HttpLive = Layer.provide(ListenerLive, Layer.merge(RoutesLive, HostedGateway.Default))

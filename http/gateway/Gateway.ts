@@ -236,3 +236,6 @@ export const makeGateway = Effect.gen(function*() {
 
   return { match: matcher(settings), handle, drain } satisfies Gateway
 })
+
+/** The gateway of this process, for the listener and for composites. */
+export class HostedGateway extends Effect.Service<HostedGateway>()("http/Gateway", { effect: makeGateway }) {}

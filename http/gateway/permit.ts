@@ -13,11 +13,11 @@ import {
 import { mcpScopes } from "#src/oauth/scopes/scopes.ts"
 import { gatewayTokenHeader } from "#src/routing/addressing.ts"
 import { type Route } from "#src/routing/Route.ts"
+import { envelopeOf } from "#src/routing/stateless-request.ts"
 import { type IncomingMessage } from "node:http"
 import { hasBody } from "./framing.ts"
 import { readBody } from "./read-body.ts"
 import { readRpcBody, type RpcBody } from "./rpc-body.ts"
-import { envelopeOf } from "./stateless-request.ts"
 import { type ToolMarks } from "./tool-marks.ts"
 
 /** Bodies are inspected up to this size; a larger one counts as unknown. */

@@ -1,13 +1,13 @@
 import { version } from "#src/config/version.ts"
 import { machineFetch } from "#src/machines/machine-fetch.ts"
 import { type MachineAddress } from "#src/machines/Machines.ts"
+import { type Envelope, statelessRequest } from "#src/routing/stateless-request.ts"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { type FetchLike, type Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { ResultSchema } from "@modelcontextprotocol/sdk/types.js"
 import { Schema } from "effect"
-import { type Envelope, statelessRequest } from "./stateless-request.ts"
 
 /** Names of a machine's tools, and whether each is marked state-changing (`readOnlyHint: false`). */
 export type ToolList = ReadonlyMap<string, boolean>

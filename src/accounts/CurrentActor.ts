@@ -40,6 +40,8 @@ export type Credential =
     readonly id: string
     readonly familyId: string
     readonly scopes: ReadonlySet<GrantedScope>
+    /** MCP scopes of a token for one composite, separated by spaces; such a token has no others. */
+    readonly compositeScope?: string
   }
   /** For the hub's reads only. `usedToday`: with this request; `resetAt`: midnight UTC, in Unix seconds. */
   | {

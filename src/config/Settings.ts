@@ -54,6 +54,8 @@ export interface Settings {
   readonly smsCountries: ReadonlyArray<string>
   /** Requests a minute that an IP address may send to the hub without a hub key. */
   readonly hubRateLimit: number
+  /** Seconds that a composite waits for each of its members. */
+  readonly compositeMemberSeconds: number
   /** The highest tier of hub keys that accounts may make. */
   readonly hubMaxTier: "explorer" | "builder" | "partner"
   /** Seconds between two health probes of a business's server. */
@@ -124,6 +126,7 @@ const read = Effect.gen(function*() {
     smsCountries: yield* settings("SMS_COUNTRIES", kinds.callingCode),
     hubRateLimit: yield* settingOr("HUB_RATE_LIMIT", kinds.count, 60),
     healthProbeSeconds: yield* settingOr("HEALTH_PROBE_SECONDS", kinds.seconds, 60),
+    compositeMemberSeconds: yield* settingOr("COMPOSITE_MEMBER_SECONDS", kinds.seconds, 3),
     hubMaxTier: yield* settingOr("HUB_MAX_TIER", oneOf("explorer", "builder", "partner"), "partner"),
     s3: yield* readS3,
     logLevel: yield* settingOr("LOG_LEVEL", kinds.logLevel, LogLevel.Info),

@@ -5,8 +5,9 @@ import { allMcpScopes } from "#src/oauth/scopes/scopes.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
 import { type ServerRow } from "#src/servers/Server.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
-import { Cause, Duration, Effect } from "effect"
+import { Cause, Duration, Effect, Option } from "effect"
 import { type DeploymentRow } from "./Deployment.ts"
+import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { makeDoor } from "./handshake/door.ts"
 import { handshake } from "./handshake/handshake.ts"
 import { linesOf } from "./handshake/words.ts"
@@ -15,6 +16,9 @@ import { throughOutage } from "./through-outage.ts"
 
 /** Seconds for all of it, both transports together. */
 const seconds = 5
+
+/** A server that says often that its lists changed is asked once in so many. */
+const calm = "5 seconds"
 
 /** The `client_id` of the token that the platform tries a machine with (RFC 9068 requires one). */
 const clientId = "berth-handshake"
@@ -31,6 +35,8 @@ export class Handshakes extends Effect.Service<Handshakes>()("deployments/Handsh
     const tokens = yield* AccessTokens
     const repo = yield* HandshakesRepo
     const logs = yield* ServerLogs
+    const deployments = yield* DeploymentsRepo
+    const due = new Set<string>()
 
     /** Any server of ours takes a token of its owner; one in byoa mode takes none that we could make. */
     const tokenFor = Effect.fn("Handshakes.tokenFor")(function*({ accountId, authMode, id, slug }: Target) {
@@ -73,6 +79,18 @@ export class Handshakes extends Effect.Service<Handshakes>()("deployments/Handsh
             : Effect.logWarning(`The MCP handshake of deployment ${id} could not be tried`, cause))
     )
 
-    return { attempt } as const
+    /** The same with the active deployment of a server that says that its lists changed. Never fails. */
+    const again = Effect.fn("Handshakes.again")(function*(serverId: string) {
+      if (due.has(serverId)) return
+      due.add(serverId)
+      yield* Effect.sleep(calm)
+      due.delete(serverId)
+      const server = Option.getOrUndefined(yield* deployments.server(serverId))
+      const id = server?.activeDeploymentId ?? undefined
+      const deployment = id === undefined ? Option.none() : yield* deployments.find(id)
+      if (server !== undefined && Option.isSome(deployment)) yield* attempt(server, deployment.value)
+    })
+
+    return { attempt, again } as const
   })
 }) {}

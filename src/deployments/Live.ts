@@ -56,7 +56,7 @@ export const DeploymentsLive = Layer.mergeAll(
   Layer.provideMerge(EngineLive),
   Layer.provideMerge(Pipeline.Default),
   Layer.provide(ImageQuota.Default),
-  Layer.provide(Handshakes.Default),
+  Layer.provideMerge(Handshakes.Default),
   Layer.provideMerge(Leftovers.Default),
   Layer.provideMerge(Launch.Default),
   Layer.provideMerge(MachineOutput.Default),

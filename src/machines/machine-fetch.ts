@@ -1,5 +1,5 @@
 import { type FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js"
-import { type IncomingMessage, request } from "node:http"
+import { type IncomingMessage, request, type RequestOptions } from "node:http"
 import { ReadableStream } from "node:stream/web"
 import { connectTo } from "./host.ts"
 import { type MachineAddress } from "./Machines.ts"
@@ -31,22 +31,21 @@ const responseOf = (incoming: IncomingMessage, maxBytes: number) => {
 }
 
 /**
- * `fetch` on a machine's address, which may be a Unix socket. Only the path of the URL is used; redirects are not
- * followed; `headers` are sent with each request.
+ * `fetch` through a connection that the caller chooses. Only the path of the URL is used; redirects are not followed;
+ * `headers` are sent with each request.
  */
-export const machineFetch =
-  (machine: MachineAddress, headers: Readonly<Record<string, string>>, maxBytes: number): FetchLike => (url, init) =>
+export const fetchThrough =
+  (connection: () => RequestOptions, headers: Readonly<Record<string, string>>, maxBytes: number): FetchLike =>
+  (url, init) =>
     new Promise((resolve, reject) => {
       const { pathname, search } = new URL(url)
       const { body, signal } = init ?? {}
       const outgoing = request({
-        ...connectTo(machine),
+        ...connection(),
         method: init?.method ?? "GET",
         path: pathname + search,
         headers: { ...Object.fromEntries(new Headers(init?.headers)), ...headers },
-        agent: false,
         setHost: false,
-        timeout: silenceMs,
         ...(signal === undefined || signal === null ? {} : { signal })
       })
       outgoing.on("error", reject)
@@ -62,3 +61,10 @@ export const machineFetch =
       })
       outgoing.end(typeof body === "string" ? body : undefined)
     })
+
+/** `fetch` on a machine's address, which may be a Unix socket. */
+export const machineFetch = (
+  machine: MachineAddress,
+  headers: Readonly<Record<string, string>>,
+  maxBytes: number
+): FetchLike => fetchThrough(() => ({ ...connectTo(machine), agent: false, timeout: silenceMs }), headers, maxBytes)

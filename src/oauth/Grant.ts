@@ -5,10 +5,16 @@ import { Schema } from "effect"
 
 export const GrantId = Id("GrantId", "Grant id, gra_ and a ULID")
 
+/** The `client_id` of tokens for members of composites, and of the grants that they come of. */
+export const compositesClientId = "berth-composites"
+
 /** The access that a user granted to a client. */
 export const Grant = Schema.Struct({
   id: GrantId,
-  clientId: Schema.String.annotations({ description: "The URL of its metadata document, or the id it was given" }),
+  clientId: Schema.String.annotations({
+    description:
+      "The URL of its metadata document, or the id it was given; berth-composites: what the user reached through composites"
+  }),
   clientName: Schema.NullOr(Schema.String).annotations({ description: "As the client calls itself" }),
   resource: Schema.String.annotations({
     description: "What the access is to: a server's URL, or Berth's own MCP endpoint"

@@ -1,7 +1,7 @@
 import { anyRow, Count, many, one } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
-import { Grant } from "./Grant.ts"
+import { compositesClientId, Grant } from "./Grant.ts"
 
 const GrantRow = Schema.Struct({
   ...Grant.fields,
@@ -18,7 +18,8 @@ export class GrantsRepo extends Effect.Service<GrantsRepo>()("oauth/GrantsRepo",
     return {
       /** Newest first. */
       page: many(GrantRow)((userId: string, after: string | undefined, count: number) =>
-        sql`SELECT g.id, g.client_id, c.client_name, g.resource, g.server_id, s.name AS server_name, g.scopes,
+        sql`SELECT g.id, g.client_id, CASE g.client_id WHEN ${compositesClientId} THEN 'Composites' ELSE c.client_name END
+              AS client_name, g.resource, g.server_id, s.name AS server_name, g.scopes,
               g.created_at, g.updated_at, s.slug
             FROM oauth_grants g LEFT JOIN oauth_clients c ON c.client_id = g.client_id
               LEFT JOIN servers s ON s.id = g.server_id

@@ -8,6 +8,8 @@ import { Grants } from "./Grants.ts"
 import { GrantsRepo } from "./GrantsRepo.ts"
 import { Introspection } from "./Introspection.ts"
 import { IntrospectionRepo } from "./IntrospectionRepo.ts"
+import { MemberGrantsRepo } from "./MemberGrantsRepo.ts"
+import { MemberTokens } from "./MemberTokens.ts"
 import { PlatformTokens } from "./PlatformTokens.ts"
 import { Revocation } from "./Revocation.ts"
 import { RevocationsLive } from "./RevocationListener.ts"
@@ -22,6 +24,7 @@ export const OAuthLive = Layer.mergeAll(
   Authorization.Default,
   Grants.Default,
   Introspection.Default,
+  MemberTokens.Default,
   PlatformTokens.Default,
   Revocation.Default,
   RevocationsLive,
@@ -36,6 +39,7 @@ export const OAuthLive = Layer.mergeAll(
     ClientsRepo.Default,
     GrantsRepo.Default,
     IntrospectionRepo.Default,
+    MemberGrantsRepo.Default,
     SigningKeysRepo.Default,
     TokensRepo.Default
   ])

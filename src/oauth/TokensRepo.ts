@@ -118,7 +118,8 @@ export class TokensRepo extends Effect.Service<TokensRepo>()("oauth/TokensRepo",
         run(sql`DELETE FROM authorization_codes WHERE expires_at < ${codesBefore}`.pipe(
           Effect.zipRight(sql`DELETE FROM refresh_tokens WHERE expires_at < ${now}`),
           Effect.zipRight(sql`DELETE FROM token_families f
-          WHERE NOT EXISTS (SELECT FROM authorization_codes c WHERE c.family_id = f.id)
+          WHERE (NOT f.is_lasting OR f.revoked_at < ${codesBefore})
+            AND NOT EXISTS (SELECT FROM authorization_codes c WHERE c.family_id = f.id)
             AND NOT EXISTS (SELECT FROM refresh_tokens r WHERE r.family_id = f.id)`)
         ))
     } as const

@@ -1,5 +1,5 @@
-import { envelopeOf } from "#http/gateway/stateless-request.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
+import { envelopeOf } from "#src/routing/stateless-request.ts"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server"
 import { Effect } from "effect"

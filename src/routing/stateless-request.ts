@@ -27,6 +27,30 @@ export const envelopeOf = (message: unknown, header: string | undefined): Envelo
   return { revision, meta: { [`${prefix}clientCapabilities`]: {}, ...meta, [`${prefix}protocolVersion`]: revision } }
 }
 
+/** The envelope of a request of our own. */
+export const ownEnvelope = (revision: string, clientInfo: Readonly<Record<"name" | "version", string>>): Envelope => ({
+  revision,
+  meta: {
+    [`${prefix}protocolVersion`]: revision,
+    [`${prefix}clientInfo`]: clientInfo,
+    [`${prefix}clientCapabilities`]: {}
+  }
+})
+
+/** Whether a revision has neither handshake nor sessions. */
+export const isStateless = (revision: string | null) => revision !== null && revision >= firstStateless
+
+/** A name that is not plain ASCII is sent as `=?base64?…?=` (MCP 2026-07-28, transports). */
+const encodedName = (name: string) =>
+  /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(name) && !name.startsWith("=?")
+    ? name
+    : `=?base64?${Buffer.from(name, "utf8").toString("base64")}?=`
+
+const nameHeader = ({ name, uri }: Readonly<Record<string, unknown>>) => {
+  const named = name ?? uri
+  return typeof named === "string" ? { "mcp-name": encodedName(named) } : {}
+}
+
 const id = "berth-gateway"
 const Answer = Schema.Struct({
   id: Schema.Literal(id),
@@ -64,7 +88,8 @@ export const statelessRequest = async (
       "content-type": "application/json",
       accept: "application/json, text/event-stream",
       "mcp-protocol-version": envelope.revision,
-      "mcp-method": method
+      "mcp-method": method,
+      ...nameHeader(params)
     },
     body: JSON.stringify({ jsonrpc: "2.0", id, method, params: { ...params, _meta: envelope.meta } }),
     signal

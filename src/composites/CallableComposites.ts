@@ -1,0 +1,202 @@
+import { CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
+import { publicUrl } from "#src/servers/addresses.ts"
+import { Invalid } from "#src/shared/Failure.ts"
+import { type CallToolResult, CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js"
+import { Effect } from "effect"
+import { LRUCache } from "lru-cache"
+import { answerOf, answersSchema, resultOf } from "./answers.ts"
+import { type Reached } from "./callable-member.ts"
+import { obstacleOf } from "./callable-member.ts"
+import {
+  type DescribedTools,
+  type FoundTools,
+  MemberFailed,
+  type MemberList,
+  mostListedTools,
+  NotOffered,
+  reservedNames
+} from "./CallableComposite.ts"
+import { chosenBusinesses } from "./chosen-businesses.ts"
+import { Composites } from "./Composites.ts"
+import { findTools } from "./find-tools.ts"
+import { businessesArgument, mostBusinesses } from "./input-schema.ts"
+import { memberScope, reachesEverybodysOnly } from "./member-scope.ts"
+import { MemberCalls } from "./MemberCalls.ts"
+import { type AnyTool, merge, type Merged } from "./merge.ts"
+import { OfferingsRepo } from "./OfferingsRepo.ts"
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A composite as one request of a caller sees it. */
+export interface Opened {
+  readonly composite: MemberList["composite"]
+  /** Best ranked first, by slug. */
+  readonly reached: ReadonlyMap<string, Reached>
+  readonly merged: Merged
+}
+
+const described = (tool: AnyTool): DescribedTools["tools"][number] => ({
+  name: tool.name,
+  ...(tool.title === undefined ? {} : { title: tool.title }),
+  description: tool.description,
+  inputSchema: tool.inputSchema,
+  ...(tool.kind === "merged"
+    ? { outputSchema: answersSchema, ...(tool.memberOutput === undefined ? {} : { resultSchema: tool.memberOutput }) }
+    : tool.memberOutput === undefined
+    ? {}
+    : { outputSchema: tool.memberOutput }),
+  annotations: { ...tool.annotations }
+})
+
+const mergesKept = 200
+
+/**
+ * Composites as MCP servers (docs/decisions/callable-composites.md). What they list was stored when their members were
+ * deployed; only calls, prompts and resources are asked of members.
+ */
+export class CallableComposites extends Effect.Service<CallableComposites>()("composites/CallableComposites", {
+  effect: Effect.gen(function*() {
+    const composites = yield* Composites
+    const offerings = yield* OfferingsRepo
+    const calls = yield* MemberCalls
+    const settings = yield* CurrentSettings
+    const merges = new LRUCache<string, Merged>({ max: mergesKept })
+
+    /** Made once for the same deployments of the same members in the same order. */
+    const mergedOf = Effect.fnUntraced(function*(reached: ReadonlyArray<Reached>) {
+      const callable = reached.filter(({ obstacle }) => obstacle === undefined)
+      const key = JSON.stringify(
+        callable.map(({ member, server }) => [member.businessSlug, member.name, server?.listedBy])
+      )
+      const kept = merges.get(key)
+      if (kept !== undefined) return kept
+      const stored = yield* offerings.features(callable.map(({ member }) => member.listing_id))
+      const features = new Map(stored.map((row) => [row.listingId, row.features]))
+      const made = merge(
+        callable.flatMap(({ member: { businessSlug: slug, listing_id, name } }) => {
+          const found = features.get(listing_id)
+          return found === undefined ? [] : [{ slug, name, features: found }]
+        }),
+        reservedNames
+      )
+      merges.set(key, made)
+      return made
+    })
+
+    /** The composite for the caller; fails when it may not read it. */
+    const open = Effect.fn("CallableComposites.open")(function*(id: string) {
+      const caller = yield* CurrentActor
+      yield* memberScope
+      const { composite, members } = yield* composites.readable({ id, caller })
+      const servers = yield* offerings.servers(members.map(({ listing_id }) => listing_id))
+      const byListing = new Map(servers.map((server) => [server.listingId, server]))
+      const forEverybody = reachesEverybodysOnly(caller)
+      const reached = members.map((member): Reached => {
+        const server = byListing.get(member.listing_id)
+        return { member, server, obstacle: obstacleOf(server, forEverybody) }
+      })
+      const { description, name } = composite
+      return {
+        composite: { id: composite.id, name, description },
+        reached: new Map(reached.map((one) => [one.member.businessSlug, one])),
+        merged: yield* mergedOf(reached)
+      } satisfies Opened
+    })
+
+    const members = ({ composite, merged, reached }: Opened): MemberList => ({
+      composite,
+      members: [...reached.values()].map(({ member, obstacle }) => ({
+        slug: member.businessSlug,
+        name: member.name,
+        callable: obstacle === undefined,
+        ...(obstacle === undefined ? {} : { reason: obstacle }),
+        mcpServerUrl: member.mcpServerUrl
+      })),
+      clashes: merged.clashes
+    })
+
+    const isSearched = ({ merged }: Opened) => merged.tools.length + 1 > mostListedTools
+
+    const find = ({ merged }: Opened, query: string, limit: number): FoundTools => ({
+      tools: findTools(merged.tools, query, limit).map((tool) => ({
+        name: tool.name,
+        description: tool.description,
+        businesses: tool.kind === "merged" ? tool.slugs : [tool.slug],
+        arguments: Object.keys(tool.inputSchema["properties"] ?? {}),
+        readOnly: tool.annotations.readOnlyHint
+      })),
+      total: merged.tools.length
+    })
+
+    const toolNamed = (opened: Opened, name: string) => {
+      const tool = opened.merged.tools.find((one) => one.name === name)
+      return tool === undefined ? new NotOffered({ what: "tool", name }) : Effect.succeed(tool)
+    }
+
+    const describe = Effect.fnUntraced(function*(opened: Opened, names: ReadonlyArray<string>) {
+      return { tools: yield* Effect.forEach(names, (name) => Effect.map(toolNamed(opened, name), described)) }
+    })
+
+    /** One request to one member. */
+    const ask = Effect.fnUntraced(function*({ reached }: Opened, slug: string, method: string, params: Fields) {
+      const server = reached.get(slug)?.server
+      if (server === undefined) return { _tag: "Failed", message: "it is no member any more" } as const
+      return yield* calls.request({
+        serverId: server.serverId,
+        publicUrl: publicUrl(settings, server.serverSlug),
+        transport: server.transport ?? "streamable-http",
+        revision: server.revision
+      }, { method, params, scope: yield* memberScope })
+    })
+
+    /** The result of what only one member is asked, as it came. */
+    const askOne = Effect.fnUntraced(function*(opened: Opened, slug: string, method: string, params: Fields) {
+      const outcome = yield* ask(opened, slug, method, params)
+      return outcome._tag === "Answered" ? outcome.result : yield* new MemberFailed({ slug, reason: outcome.message })
+    })
+
+    const callAlone = Effect.fnUntraced(function*(opened: Opened, slug: string, name: string, args: Fields) {
+      const result = yield* askOne(opened, slug, "tools/call", { name, arguments: args })
+      const decoded = CallToolResultSchema.safeParse(result)
+      if (decoded.success && result["resultType"] !== "input_required") return decoded.data as CallToolResult
+      return yield* new MemberFailed({
+        slug,
+        reason: answerOf(slug, { _tag: "Answered", result }).message ?? "no result"
+      })
+    })
+
+    /** Calls a tool: a merged one at each of the chosen members at once, which answer or don't, each for itself. */
+    const call = Effect.fn("CallableComposites.call")(function*(opened: Opened, name: string, args: Fields) {
+      const tool = yield* toolNamed(opened, name)
+      if (tool.kind === "member") return yield* callAlone(opened, tool.slug, tool.tool, args)
+      const { [businessesArgument]: asked, ...own } = args
+      const chosen = chosenBusinesses(asked, tool.slugs)
+      if (typeof chosen === "string") return yield* Invalid.field(businessesArgument, chosen)
+      const answers = yield* Effect.forEach(
+        chosen,
+        (slug) =>
+          Effect.map(
+            ask(opened, slug, "tools/call", { name: tool.tool, arguments: own }),
+            (outcome) => answerOf(slug, outcome)
+          ),
+        { concurrency: mostBusinesses }
+      )
+      return resultOf(answers)
+    })
+
+    const getPrompt = Effect.fn("CallableComposites.getPrompt")(function*(opened: Opened, name: string, args: Fields) {
+      const found = opened.merged.prompts.find((prompt) => prompt.name === name)
+      if (found === undefined) return yield* new NotOffered({ what: "prompt", name })
+      return yield* askOne(opened, found.slug, "prompts/get", { name: found.prompt.name, arguments: args })
+    })
+
+    const readResource = Effect.fn("CallableComposites.readResource")(function*(opened: Opened, uri: string) {
+      const found = opened.merged.resources.get(uri)
+      if (found === undefined) return yield* new NotOffered({ what: "resource", name: uri })
+      return yield* askOne(opened, found.slug, "resources/read", { uri })
+    })
+
+    return { open, members, isSearched, find, describe, call, getPrompt, readResource } as const
+  })
+}) {}

@@ -1,0 +1,87 @@
+import { lineOf } from "#src/shared/outside-text.ts"
+import { type CallToolResult } from "@modelcontextprotocol/sdk/types.js"
+import { Predicate } from "effect"
+import { type JsonSchema } from "./input-schema.ts"
+import { type Outcome } from "./MemberCalls.ts"
+
+/** What one member answered to a merged tool. */
+export interface MemberAnswer {
+  readonly slug: string
+  readonly status: "ok" | "error" | "timeout"
+  readonly result?: unknown
+  /** Why there is no result. */
+  readonly message?: string
+}
+
+/** The output schema of every merged tool. */
+export const answersSchema: JsonSchema = {
+  type: "object",
+  properties: {
+    answers: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          slug: { type: "string" },
+          status: { type: "string", enum: ["ok", "error", "timeout"] },
+          result: {
+            description: "What the business's tool answered; describe_tools tells its shape where it is known"
+          },
+          message: { type: "string", description: "Why there is no result" }
+        },
+        required: ["slug", "status"],
+        additionalProperties: false
+      }
+    }
+  },
+  required: ["answers"],
+  additionalProperties: false
+}
+
+type Result = Readonly<Record<string, unknown>>
+
+const blocksOf = ({ content }: Result): ReadonlyArray<Result> =>
+  Array.isArray(content) ? content.filter(Predicate.isRecord) : []
+
+const textOf = (result: Result) =>
+  blocksOf(result).flatMap(({ text, type }) => type === "text" && typeof text === "string" ? [text] : []).join("\n")
+
+const isTextAlone = (result: Result) => blocksOf(result).every(({ type }) => type === "text")
+
+/** The structured content, else the text, else the blocks as they came. */
+const valueOf = (result: Result): unknown =>
+  result["structuredContent"] ?? (isTextAlone(result) ? textOf(result) : blocksOf(result))
+
+/** Input that a member asks for (MCP 2026-07-28) goes to nobody: a composite keeps no state between calls. */
+const asksForInput = "it asks for further input, which a composite can't pass on: connect to it"
+
+export const answerOf = (slug: string, outcome: Outcome): MemberAnswer => {
+  if (outcome._tag === "TimedOut") return { slug, status: "timeout", message: outcome.message }
+  if (outcome._tag === "Failed") return { slug, status: "error", message: outcome.message }
+  const { result } = outcome
+  if (result["resultType"] === "input_required") return { slug, status: "error", message: asksForInput }
+  if (result["isError"] === true) return { slug, status: "error", message: lineOf(textOf(result), 1_000) }
+  return { slug, status: "ok", result: valueOf(result) }
+}
+
+/** The whole table; a row of each member has its share. */
+const longestTable = 12_000
+
+const cellOf = (text: string, most: number) => lineOf(text, most).replace(/[|\\]/g, "\\$&")
+
+const shownOf = ({ message, result }: MemberAnswer) =>
+  message ?? (typeof result === "string" ? result : JSON.stringify(result))
+
+/** The answers as a table, for readers without structured content; a long answer is cut there. */
+const tableOf = (answers: ReadonlyArray<MemberAnswer>): string => {
+  const share = Math.floor(longestTable / Math.max(1, answers.length))
+  const rows = answers.map((answer) => `| ${answer.slug} | ${answer.status} | ${cellOf(shownOf(answer), share)} |`)
+  return ["| Business | Status | Answer |", "|---|---|---|", ...rows].join("\n")
+}
+
+/** The result of a merged tool: an error only when no member answered. */
+export const resultOf = (answers: ReadonlyArray<MemberAnswer>): CallToolResult => ({
+  content: [{ type: "text", text: tableOf(answers) }],
+  structuredContent: { answers },
+  ...(answers.some(({ status }) => status === "ok") ? {} : { isError: true })
+})

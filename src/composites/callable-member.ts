@@ -1,0 +1,25 @@
+import { type CompositeMember } from "./Member.ts"
+import { type MemberServer } from "./OfferingsRepo.ts"
+
+/** Whether composites may call a listing's server: as its owner says, else when everybody may use it. */
+export const isComposable = ({ access, ownComposable }: Pick<MemberServer, "access" | "ownComposable">) =>
+  ownComposable ?? access === "public"
+
+/**
+ * Why a member is listed and not called, as a sentence without its full stop; undefined: it can be called.
+ * `forEverybody`: the caller may reach only what everybody may use.
+ */
+export const obstacleOf = (server: MemberServer | undefined, forEverybody: boolean): string | undefined => {
+  if (server === undefined) return "it has no server"
+  if (server.authMode === "byoa") return "its server takes the tokens of its own authorization server: connect to it"
+  if (!isComposable(server)) return "its owner does not let composites call it: connect to it"
+  if (forEverybody && server.access !== "public") return "a hub key reaches only servers that everybody may use: log in"
+  return server.listedBy === null ? "its tools are not known: its last deployment did not list them" : undefined
+}
+
+/** A member of a composite with its server, and whether it is called. */
+export interface Reached {
+  readonly member: CompositeMember
+  readonly server: MemberServer | undefined
+  readonly obstacle: string | undefined
+}

@@ -1,0 +1,82 @@
+import { version } from "#src/config/version.ts"
+import { isStateless, ownEnvelope, statelessRequest } from "#src/routing/stateless-request.ts"
+import { Client } from "@modelcontextprotocol/sdk/client/index.js"
+import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js"
+import { StreamableHTTPClientTransport, StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
+import { type FetchLike, type Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
+import {
+  PromptListChangedNotificationSchema,
+  ResourceListChangedNotificationSchema,
+  ResultSchema,
+  ToolListChangedNotificationSchema
+} from "@modelcontextprotocol/sdk/types.js"
+import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv-provider.js"
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** How a member speaks, as its deployment's handshake found it. */
+export interface MemberAddress {
+  /** Its canonical URL, without a trailing slash. */
+  readonly publicUrl: string
+  readonly transport: "streamable-http" | "sse"
+  readonly revision: string | null
+}
+
+export interface MemberSession {
+  /** One request, and its result as it came. Rejects with the SDK's errors. */
+  readonly request: (method: string, params: Fields, signal: AbortSignal) => Promise<Fields>
+  readonly close: () => void
+}
+
+const clientInfo = { name: "berth-composites", version }
+// Each client would make one of its own, which costs more than the rest of it; nothing is validated with it.
+const jsonSchemaValidator = new AjvJsonSchemaValidator()
+/** The caller's deadline comes first; this ends what nobody waits for any more. */
+const openMillis = 10_000
+
+const lists = [
+  ToolListChangedNotificationSchema,
+  PromptListChangedNotificationSchema,
+  ResourceListChangedNotificationSchema
+] as const
+
+/**
+ * Opens MCP at a member: the revisions with a handshake by the SDK's client, and later ones, which have none, by
+ * requests of their own. `onListChanged`: the member says that what it offers is another now.
+ */
+export const openSession = async (
+  { publicUrl, revision, transport: kind }: MemberAddress,
+  fetch: FetchLike,
+  onListChanged: () => void
+): Promise<MemberSession> => {
+  if (isStateless(revision)) {
+    const envelope = ownEnvelope(revision ?? "", clientInfo)
+    const url = new URL(`${publicUrl}/mcp`)
+    return {
+      request: async (method, params, signal) =>
+        await statelessRequest(fetch, url, { method, params, envelope }, signal) as Fields,
+      close: () => undefined
+    }
+  }
+  const transport = kind === "sse"
+    ? new SSEClientTransport(new URL(`${publicUrl}/sse`), { fetch })
+    : new StreamableHTTPClientTransport(new URL(`${publicUrl}/mcp`), { fetch })
+  const client = new Client(clientInfo, { capabilities: {}, jsonSchemaValidator })
+  for (const schema of lists) client.setNotificationHandler(schema, onListChanged)
+  const close = () => void client.close().catch(() => undefined)
+  try {
+    // The SDK's transports predate `exactOptionalPropertyTypes`.
+    await client.connect(transport as Transport, { signal: AbortSignal.timeout(openMillis) })
+  } catch (error) {
+    close()
+    throw error
+  }
+  return {
+    request: (method, params, signal) => client.request({ method, params: { ...params } }, ResultSchema, { signal }),
+    close
+  }
+}
+
+/** Whether the member has forgotten the session, so that the request did nothing (MCP 2025-11-25, Session Management). */
+export const isLostSession = (error: unknown) =>
+  error instanceof StreamableHTTPError && (error.code === 404 || error.code === 400)

@@ -1,0 +1,61 @@
+import { memorySockets } from "#http/gateway/memory-socket.ts"
+import { fetchThrough } from "#src/machines/machine-fetch.ts"
+import { createServer, type RequestListener } from "node:http"
+import { describe, expect, it } from "vitest"
+
+const through = (listener: RequestListener, maxBytes = 64 * 1024 * 1024) => {
+  const server = createServer(listener)
+  const createConnection = () => {
+    const [ours, theirs] = memorySockets()
+    server.emit("connection", theirs)
+    return ours
+  }
+  return fetchThrough(() => ({ createConnection }), { host: "x.test" }, maxBytes)
+}
+
+describe("a connection within the process", () => {
+  it("carries a request and its response, however large", async () => {
+    const body = "0123456789".repeat(500_000)
+    const fetch = through((req, res) => {
+      expect(req.headers.host).toBe("x.test")
+      expect(req.socket.remoteAddress).toBe("127.0.0.1")
+      req.pipe(res)
+    })
+    const answer = await fetch("http://x.test/a?b", { method: "POST", body })
+    expect(await answer.text()).toBe(body)
+    expect((await fetch("http://x.test/", { method: "POST", body: "" })).status).toBe(200)
+  })
+
+  it("streams: a chunk is there before the next is written", async () => {
+    let more = () => {}
+    const fetch = through((_req, res) => {
+      res.writeHead(200, { "content-type": "text/event-stream" }).write("one")
+      more = () => res.end("two")
+    })
+    const reader = (await fetch("http://x.test/")).body!.getReader()
+    expect(Buffer.from((await reader.read()).value!).toString()).toBe("one")
+    more()
+    expect(Buffer.from((await reader.read()).value!).toString()).toBe("two")
+    expect((await reader.read()).done).toBe(true)
+  })
+
+  it("tells the other side when one leaves", async () => {
+    let closed = () => {}
+    const left = new Promise<void>((resolve) => (closed = resolve))
+    const fetch = through((req, res) => {
+      res.on("close", closed)
+      if (req.url === "/cut") res.destroy()
+      if (req.url === "/half") {
+        res.writeHead(200).write("half")
+        setTimeout(() => res.destroy(), 20)
+      }
+    })
+    const abort = new AbortController()
+    const waiting = fetch("http://x.test/wait", { signal: abort.signal })
+    setTimeout(() => abort.abort(), 20)
+    await expect(waiting).rejects.toThrow(/abort/i)
+    await left
+    await expect(fetch("http://x.test/cut")).rejects.toThrow(/hung up|hang up|reset/i)
+    await expect(fetch("http://x.test/half").then((answer) => answer.text())).rejects.toThrow()
+  })
+})
