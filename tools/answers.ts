@@ -25,7 +25,7 @@ const content = (value: unknown): CallToolResult => ({
 })
 
 /** The same envelope as over HTTP. */
-const failed =
+export const failed =
   ({ lowerCaseCodes }: Pick<Tool, "lowerCaseCodes">) => ({ code, details, message }: Failure): CallToolResult => {
     const spelled = lowerCaseCodes ? code.toLowerCase() : code
     const body = { error: { code: spelled, message, ...(details === undefined ? {} : { details }) } }

@@ -8,6 +8,7 @@ import { withReadableQuery } from "#http/api/middleware/query-text.ts"
 import { makeIdentify } from "#http/callers/caller.ts"
 import { HostedGateway } from "#http/gateway/Gateway.ts"
 import { DirectoryDoorRoutes } from "#http/mcp/directory-door.ts"
+import { CompositeRoutes } from "#http/mcp/composite-routes.ts"
 import { PlatformResourceRoutes } from "#http/mcp/platform-resource.ts"
 import { McpRoutes } from "#http/mcp/routes.ts"
 import { CrawlerRoutes } from "#http/pages/crawlers.ts"
@@ -76,6 +77,7 @@ const ListenerLive = Layer.scopedDiscard(Effect.gen(function*() {
 /** Every route with its middleware. Needs the services. */
 export const RoutesLive = Layer.mergeAll(
   HttpApiBuilder.middleware(middleware),
+  CompositeRoutes,
   DocsRoutes,
   McpRoutes,
   DirectoryDoorRoutes,
@@ -84,6 +86,7 @@ export const RoutesLive = Layer.mergeAll(
   PlatformResourceRoutes,
   ApiRawRoutes
 ).pipe(
+  Layer.provideMerge(HostedGateway.Default),
   Layer.provideMerge(ApiLive),
   Layer.provideMerge(RawRoutes.Default),
   Layer.provideMerge(Layer.mergeAll(HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer)),
@@ -91,4 +94,4 @@ export const RoutesLive = Layer.mergeAll(
 )
 
 /** The same, listening on one port. */
-export const HttpLive = Layer.provide(ListenerLive, Layer.merge(RoutesLive, HostedGateway.Default))
+export const HttpLive = Layer.provide(ListenerLive, RoutesLive)

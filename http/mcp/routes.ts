@@ -1,22 +1,16 @@
-import { errorResponse } from "#http/answers/errors.ts"
 import { StandardHeaders } from "#http/answers/StandardHeaders.ts"
-import { requireActor } from "#http/callers/Authentication.ts"
-import { CurrentCaller } from "#http/callers/caller.ts"
 import { rawRoutes } from "#http/traits/RawRoutes.ts"
-import { CurrentRoute } from "#http/traits/Traits.ts"
 import { type Actor } from "#src/accounts/CurrentActor.ts"
-import { Unauthorized } from "#src/accounts/Policy.ts"
-import { CurrentSettings, type Settings } from "#src/config/Settings.ts"
-import { CallerAddress } from "#src/shared/CallerAddress.ts"
-import { BadRequest, codeOf, failsWith } from "#src/shared/Failure.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
+import { BadRequest, failsWith } from "#src/shared/Failure.ts"
 import { McpTools, type Selection } from "#tools/McpServer.ts"
 import { Toolset } from "#tools/Tool.ts"
-import { HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { HttpServerResponse } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js"
 import { Effect, Layer, Option, Schedule, Schema } from "effect"
-import { checkHost, checkOrigin, corsHeaders } from "./origins.ts"
-import { mcpChallenge } from "./platform-resource.ts"
+import { challenging, enterBy, preflightBy } from "./enter.ts"
+import { corsHeaders } from "./origins.ts"
 import { answerMessage, notAllowed, urlOf } from "./streamable.ts"
 
 class StreamNotFound extends Schema.TaggedError<StreamNotFound>()("StreamNotFound", {}, failsWith(404)) {
@@ -51,59 +45,16 @@ const selectionOf = (url: URL): Effect.Effect<Selection, BadRequest> => {
     : new BadRequest({ reason: `toolsets: "${unknown}" is not one of ${Toolset.literals.join(", ")}, all` })
 }
 
-/** CORS headers on every response, errors included: a page must be able to read where a 401 sends it to log in. */
-const withCors = HttpApp.appendPreResponseHandler(({ headers }, response) =>
-  Effect.succeed(HttpServerResponse.setHeaders(response, corsHeaders(headers["origin"])))
-)
-
-const tokenInUrl = (url: string) => /[?&]access_token=/i.test(url)
-
-/** Checks Host and Origin, then returns the caller. */
-const enterBy = (settings: Settings) =>
-  Effect.gen(function*() {
-    const request = yield* HttpServerRequest.HttpServerRequest
-    yield* checkHost(settings, request.headers)
-    yield* checkOrigin(settings, request.headers)
-    yield* withCors
-    if (tokenInUrl(request.url)) {
-      return yield* new Unauthorized({ reason: "A token in the URL is not accepted; send it as Authorization: Bearer" })
-    }
-    const actor = yield* requireActor
-    return { request, actor, address: yield* CallerAddress, selection: yield* selectionOf(urlOf(request)) }
-  })
-
-/** RFC 6750 §3.1: the error code of a 401; undefined when no credentials were sent. */
-const errorOf = Effect.gen(function*() {
-  const { headers, url } = yield* HttpServerRequest.HttpServerRequest
-  if (headers["authorization"] === undefined) return undefined
-  return tokenInUrl(url) && (yield* CurrentCaller)._tag === "Authenticated" ? "invalid_request" : "invalid_token"
-})
-
-/** A 401 says where to get a token. */
-const unauthorized = (settings: Settings) =>
-  Effect.fn("http.mcp.refuse")(function*({ message }: Unauthorized) {
-    const { url } = yield* HttpServerRequest.HttpServerRequest
-    return HttpServerResponse.setHeader(
-      errorResponse((yield* CurrentRoute).traits, { status: 401, code: codeOf(401), message }),
-      "www-authenticate",
-      mcpChallenge(settings, url, yield* errorOf)
-    )
-  })
-
 const routes = rawRoutes((add) =>
   Effect.gen(function*() {
     const tools = yield* McpTools
     const settings = yield* CurrentSettings
-    const enter = enterBy(settings)
+    const enter = Effect.flatMap(enterBy(settings), (entered) =>
+      Effect.map(selectionOf(urlOf(entered.request)), (selection) => ({ ...entered, selection })))
     const sessions = new Map<string, Session>()
 
-    const withChallenge = <E, R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, E | Unauthorized, R>) =>
-      Effect.catchIf(route, (error) => error instanceof Unauthorized, unauthorized(settings))
-    const preflight = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
-      checkOrigin(settings, headers).pipe(
-        Effect.zipRight(withCors),
-        Effect.as(HttpServerResponse.empty({ status: 204 }))
-      ))
+    const withChallenge = challenging(settings)
+    const preflight = preflightBy(settings)
 
     yield* add(
       "POST",

@@ -7,6 +7,7 @@ import { CompositesRepo } from "./CompositesRepo.ts"
 import { DynamicComposites } from "./DynamicComposites.ts"
 import { GroupsRepo } from "./GroupsRepo.ts"
 import { MembersRepo } from "./MembersRepo.ts"
+import { OfferingsRepo } from "./OfferingsRepo.ts"
 import { SystemComposites } from "./SystemComposites.ts"
 
 /** Needs the database alone. */
@@ -19,4 +20,4 @@ const MembersLive = Layer.provideMerge(DynamicComposites.Default, CompositeMembe
 export const CompositesLive = Layer.provideMerge(
   CompositeSkills.Default,
   Layer.provide(Layer.merge(Composites.Default, BrowseComposites.Default), CompositesRepo.Default)
-).pipe(Layer.provideMerge(MembersLive), Layer.merge(SystemCompositesLive))
+).pipe(Layer.provideMerge(OfferingsRepo.Default), Layer.provideMerge(MembersLive), Layer.merge(SystemCompositesLive))
