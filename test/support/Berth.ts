@@ -1,3 +1,4 @@
+import { type Machines } from "#src/machines/Machines.ts"
 import { PlatformLive, platformOn } from "#src/Platform.ts"
 import { Clock, Console, Effect, Exit, Layer, Scope } from "effect"
 import { format } from "node:util"
@@ -10,7 +11,7 @@ import { settingsTest } from "./Settings.ts"
 
 export interface BerthOptions {
   /** Whether servers run. To find out what can run machines here takes half of a start, and most files need none. */
-  readonly machines?: boolean
+  readonly machines?: boolean | Layer.Layer<Machines>
   /** Settings beside or instead of the usual ones. */
   readonly variables?: Readonly<Record<string, string>>
   /** Another database than a fresh one. */
@@ -63,7 +64,8 @@ export class Berth {
       LOG_LEVEL: "DEBUG",
       ...variables
     })
-    const platform = Layer.provide(machines ? PlatformLive : platformOn(NoMachines), settings).pipe(
+    const running = machines === true ? PlatformLive : platformOn(machines === false ? NoMachines : machines)
+    const platform = Layer.provide(running, settings).pipe(
       Layer.provide([Layer.setClock(this.#clock.clock), Console.setConsole(consoleTo(this.logged))])
     )
     await Effect.runPromise(Layer.buildWithScope(platform, this.#scope))

@@ -11,15 +11,17 @@ export interface McpOptions {
   readonly way?: Way
   /** As in `?toolsets=deploy`. */
   readonly query?: string
+  /** Another endpoint than `/mcp`, for Streamable HTTP. */
+  readonly path?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
 /** The SDK's own client, connected to the MCP endpoints below a URL: the platform's own, or a hosted server's. */
-export const connectMcp = async (base: string, { headers, query = "", token, way = "Streamable HTTP" }: McpOptions) => {
+export const connectMcp = async (base: string, { headers, path = "/mcp", query = "", token, way = "Streamable HTTP" }: McpOptions) => {
   const requestInit = { headers: { authorization: `Bearer ${token}`, ...headers } }
   const transport = way === "SSE"
     ? new SSEClientTransport(new URL(`${base}/sse${query}`), { requestInit })
-    : new StreamableHTTPClientTransport(new URL(`${base}/mcp${query}`), { requestInit })
+    : new StreamableHTTPClientTransport(new URL(`${base}${path}${query}`), { requestInit })
   const client = new Client({ name: "test", version: "1.0.0" })
   // The SDK's transports predate `exactOptionalPropertyTypes`.
   await client.connect(transport as Transport)
