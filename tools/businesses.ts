@@ -65,9 +65,9 @@ export const businessTools = Effect.map(Businesses, (businesses) => [
     name: "update_listing",
     title: "Change a listing",
     description:
-      "Changes how a business appears in the directory: name, description, categories, tags, image, and whether " +
-      "agents without a login find it (agentAccess). Name, description and categories are the business's own until " +
-      "they are set here, and again when null.",
+      "Changes how a business appears in the directory: name, description, categories, tags, image, whether agents " +
+      "without a login find it (agentAccess) and whether composites may call its server (composable). Name, description " +
+      "and categories are the business's own until they are set here, and again when null.",
     effect: "update",
     params: Input({ ...businessId, ...updateListingFields }),
     success: OwnListing,

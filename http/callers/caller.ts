@@ -78,9 +78,9 @@ export const makeIdentify = Effect.gen(function*() {
   const sessionCookie = cookieName(settings)
 
   /** Session tokens, keys and JWTs differ in form; only JWTs contain a dot. */
-  const actorOf = (token: string, credential: Traits["credential"]) => {
+  const actorOf = (token: string, credential: Traits["credential"], path: string) => {
     if (token.startsWith(sessionPrefix)) return accounts.authenticate(token)
-    return credential === "mcp" && token.includes(".") ? tokens.authenticate(token) : keys.authenticate(token)
+    return credential === "mcp" && token.includes(".") ? tokens.authenticate(token, path) : keys.authenticate(token)
   }
 
   const byBearer = (request: HttpServerRequest.HttpServerRequest, credential: Traits["credential"]) => {
@@ -90,7 +90,7 @@ export const makeIdentify = Effect.gen(function*() {
     if (token === undefined || !isOnly) return invalidCredential
     if (takesHubKeys(credential) && isHubKey(token)) return byHubKey(token)
     if (isHubKey(token)) return Effect.succeed(hubKeyElsewhere)
-    if (credential !== "machine") return Effect.map(actorOf(token, credential), callerOf)
+    if (credential !== "machine") return Effect.map(actorOf(token, credential, request.url), callerOf)
     return Effect.map(
       introspection.authenticate(token),
       Option.match({

@@ -2,15 +2,17 @@ import { openHeaders, preflight } from "#http/answers/cors.ts"
 import { rawRoutes } from "#http/traits/RawRoutes.ts"
 import { CurrentSettings, type Settings } from "#src/config/Settings.ts"
 import {
+  compositeResource,
+  compositeResourceMetadata,
   type McpEndpoint,
   mcpEndpoints,
   platformResourceMetadata,
   platformResources,
   platformScopes
 } from "#src/oauth/scopes/platform-resource.ts"
-import { challengedScopes } from "#src/oauth/scopes/scopes.ts"
+import { challengedScopes, mcpScopes } from "#src/oauth/scopes/scopes.ts"
 import { documentUrl, protectedResource } from "#src/shared/well-known.ts"
-import { HttpServerResponse } from "@effect/platform"
+import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 
 /** The endpoint that a request used. */
@@ -20,12 +22,15 @@ const endpointOf = (path: string): McpEndpoint => path.startsWith("/sse") || pat
  * `WWW-Authenticate` of a 401 at our MCP endpoints (RFC 9728 §5.1, RFC 6750 §3). It names every scope, since clients
  * request the scopes listed here; the user decides. Without credentials there is no `error`.
  */
-export const mcpChallenge = (settings: Settings, path: string, error?: string) =>
-  [
-    `Bearer resource_metadata="${documentUrl(platformResources(settings)[endpointOf(path)])}"`,
-    `scope="${challengedScopes(platformScopes)}"`,
+export const mcpChallenge = (settings: Settings, path: string, error?: string) => {
+  const composite = compositeResource(settings, path)
+  const resource = composite ?? platformResources(settings)[endpointOf(path)]
+  return [
+    `Bearer resource_metadata="${documentUrl(resource)}"`,
+    `scope="${challengedScopes(composite === undefined ? platformScopes : mcpScopes)}"`,
     ...(error === undefined ? [] : [`error="${error}"`])
   ].join(", ")
+}
 
 /** The metadata of our MCP endpoints: for each URL, and at the root for clients that look nowhere else. */
 export const PlatformResourceRoutes = rawRoutes((add) =>
@@ -40,6 +45,21 @@ export const PlatformResourceRoutes = rawRoutes((add) =>
         add("GET", path, { forMachines: true }, Effect.succeed(documentOf(endpoint))),
         add("OPTIONS", path, {}, Effect.succeed(preflight("GET, HEAD")))
       ], { discard: true })
+    const composites = new URL(documentUrl(`${settings.baseUrl}/mcp/composites/:compositeId`)).pathname
+    yield* add(
+      "GET",
+      composites,
+      { forMachines: true },
+      Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => {
+        const resource = compositeResource(settings, url)
+        return resource === undefined
+          ? HttpServerResponse.empty({ status: 404 })
+          : HttpServerResponse.unsafeJson(compositeResourceMetadata(settings, resource), {
+            headers: { ...openHeaders, "cache-control": "public, max-age=300" }
+          })
+      })
+    )
+    yield* add("OPTIONS", composites, {}, Effect.succeed(preflight("GET, HEAD")))
     yield* publish(protectedResource, "mcp")
     for (const name of mcpEndpoints) {
       yield* publish(new URL(documentUrl(platformResources(settings)[name])).pathname, name)

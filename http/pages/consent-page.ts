@@ -14,7 +14,7 @@ export interface ConsentProps {
   readonly client: { readonly clientId: string; readonly kind: "metadata" | "dynamic"; readonly clientName: string }
   /** Where the authorization response goes. */
   readonly redirectUri: string
-  readonly target: { readonly name: string; readonly url: string; readonly kind: "server" | "platform" }
+  readonly target: { readonly name: string; readonly url: string; readonly kind: "server" | "platform" | "composite" }
   readonly scopes: ReadonlyArray<string>
   /** E-mail address of the user. */
   readonly user: string

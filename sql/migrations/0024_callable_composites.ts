@@ -9,6 +9,6 @@ import { Effect } from "effect"
 export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
   sql.unsafe(`
     ALTER TABLE deployment_handshakes ADD COLUMN features jsonb;
-    ALTER TABLE listings ADD COLUMN own_composable boolean;
+    ALTER TABLE listings ADD COLUMN composable boolean;
     ALTER TABLE token_families ADD COLUMN is_lasting boolean NOT NULL DEFAULT false;
   `))

@@ -10,7 +10,7 @@ const MemberServer = Schema.Struct({
   authMode: Schema.Literal("service_managed", "byoa"),
   access: Schema.Literal("public", "owner", "list"),
   /** As its owner set it; null: when everybody may use the server. */
-  ownComposable: Schema.NullOr(Schema.Boolean),
+  composable: Schema.NullOr(Schema.Boolean),
   transport: Schema.NullOr(Schema.Literal("streamable-http", "sse")),
   revision: Schema.NullOr(Schema.String),
   /** The deployment whose tools are stored, and when it was asked; null: they are not known. */
@@ -29,7 +29,7 @@ export class OfferingsRepo extends Effect.Service<OfferingsRepo>()("composites/O
     return {
       /** Members without a server are left out. */
       servers: many(MemberServer)((listingIds: ReadonlyArray<string>) =>
-        sql`SELECT l.id AS listing_id, s.id AS server_id, s.slug AS server_slug, s.auth_mode, s.access, l.own_composable,
+        sql`SELECT l.id AS listing_id, s.id AS server_id, s.slug AS server_slug, s.auth_mode, s.access, l.composable,
               h.transport, h.revision,
               CASE WHEN h.ok AND h.features IS NOT NULL THEN h.deployment_id || ' ' || h.tried_at END AS listed_by
             FROM ${linked} WHERE l.id = ANY(${[...listingIds]}::text[])`

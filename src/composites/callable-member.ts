@@ -2,8 +2,8 @@ import { type CompositeMember } from "./Member.ts"
 import { type MemberServer } from "./OfferingsRepo.ts"
 
 /** Whether composites may call a listing's server: as its owner says, else when everybody may use it. */
-export const isComposable = ({ access, ownComposable }: Pick<MemberServer, "access" | "ownComposable">) =>
-  ownComposable ?? access === "public"
+export const isComposable = ({ access, composable }: Pick<MemberServer, "access" | "composable">) =>
+  composable ?? access === "public"
 
 /**
  * Why a member is listed and not called, as a sentence without its full stop; undefined: it can be called.

@@ -66,6 +66,9 @@ export const OwnListing = Schema.Struct({
   healthScore: Schema.Int,
   profileCompleteness: Schema.Int,
   agentAccess: Schema.Boolean,
+  composable: Schema.NullOr(Schema.Boolean).annotations({
+    description: "Whether composites may call its server; null: as long as everybody may use that server"
+  }),
   updatedAt: Timestamp
 }).annotations({ title: "OwnListing" })
 export type OwnListing = typeof OwnListing.Type
@@ -150,6 +153,11 @@ export const updateListingFields = {
   agentAccess: optional(
     Schema.Boolean.annotations({
       description: "Whether agents without a login find it: at /mcp/directory, and in the feed of businesses"
+    })
+  ),
+  composable: optional(
+    Schema.NullOr(Schema.Boolean).annotations({
+      description: "Whether composites may call its server; null: as long as everybody may use that server"
     })
   )
 }

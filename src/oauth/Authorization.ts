@@ -85,6 +85,9 @@ export class Authorization extends Effect.Service<Authorization>()("oauth/Author
       if (named === undefined) return yield* oauthError("invalid_target", "resource is not the URL of a server here")
       const { resource } = named
       if (named.kind === "platform") return { resource, target: { kind: "platform", name: "Berth" } as const }
+      if (named.kind === "composite") {
+        return { resource, target: { kind: "composite", name: "Berth: a composite of businesses" } as const }
+      }
       const row = Option.getOrUndefined(yield* repo.target(named.slug))
       if (row === undefined) return yield* oauthError("invalid_target", "resource is not the URL of a server here")
       const { authMode, ...server } = row
@@ -183,7 +186,7 @@ export class Authorization extends Effect.Service<Authorization>()("oauth/Author
       function*({ target }: AuthorizationRequest, userId: string) {
         const user = Option.getOrUndefined(yield* accounts.find(userId))
         if (user === undefined) return "refused"
-        if (target.kind === "platform") return "admitted"
+        if (target.kind !== "server") return "admitted"
         return admission(target, {
           accountId: user.id,
           email: user.email,

@@ -1,7 +1,8 @@
 import { Accounts } from "#src/accounts/Accounts.ts"
 import { type Actor } from "#src/accounts/CurrentActor.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
-import { grantedScopes, platformResources } from "#src/oauth/scopes/platform-resource.ts"
+import { mcpScopesIn } from "#src/oauth/scopes/mcp-scopes.ts"
+import { compositeResource, grantedScopes, platformResources } from "#src/oauth/scopes/platform-resource.ts"
 import { Effect, Option } from "effect"
 import { AccessTokens, InvalidToken } from "./AccessTokens.ts"
 
@@ -10,19 +11,35 @@ export class PlatformTokens extends Effect.Service<PlatformTokens>()("oauth/Plat
   effect: Effect.gen(function*() {
     const tokens = yield* AccessTokens
     const accounts = yield* Accounts
-    const audiences = Object.values(platformResources(yield* CurrentSettings))
+    const settings = yield* CurrentSettings
+    const audiences = Object.values(platformResources(settings))
 
-    /** The user of an access token for our MCP endpoint; none when the token is invalid there or the user is gone. */
+    /**
+     * The user of an access token for our MCP endpoint, or for the composite whose endpoint `path` is; none when the
+     * token is invalid there or the user is gone. A token for a composite has no scopes of the platform.
+     */
     const authenticate = Effect.fn("PlatformTokens.authenticate")(
-      function*(token: string) {
-        const { client_id, fam, scope, sub } = yield* tokens.verify(token, audiences)
+      function*(token: string, path: string) {
+        const composite = compositeResource(settings, path)
+        const { aud, client_id, fam, scope, sub } = yield* tokens.verify(
+          token,
+          composite === undefined ? audiences : [...audiences, composite]
+        )
         if (fam === undefined) return yield* new InvalidToken({ reason: "it came of no authorization" })
         const user = yield* accounts.find(sub)
         return Option.map(user, ({ email, id, plan }): Actor => ({
           accountId: id,
           email,
           plan,
-          credential: { kind: "oauth", id: client_id, familyId: fam, scopes: grantedScopes(scope) }
+          credential: aud === composite
+            ? {
+              kind: "oauth",
+              id: client_id,
+              familyId: fam,
+              scopes: new Set(),
+              compositeScope: [...mcpScopesIn(scope)].join(" ")
+            }
+            : { kind: "oauth", id: client_id, familyId: fam, scopes: grantedScopes(scope) }
         }))
       },
       Effect.catchTag(

@@ -1,6 +1,6 @@
 import { type Settings } from "#src/config/Settings.ts"
 import { parseUrl } from "#src/format/parse-url.ts"
-import { platformResources } from "#src/oauth/scopes/platform-resource.ts"
+import { compositeResource, platformResources } from "#src/oauth/scopes/platform-resource.ts"
 import { publicUrl, resourceUrls } from "#src/servers/addresses.ts"
 import { locator } from "#src/servers/locate.ts"
 
@@ -8,6 +8,8 @@ import { locator } from "#src/servers/locate.ts"
 export type NamedResource =
   | { readonly kind: "server"; readonly slug: string; readonly resource: string }
   | { readonly kind: "platform"; readonly resource: string }
+  /** A composite's MCP endpoint. */
+  | { readonly kind: "composite"; readonly resource: string }
 
 const absolute = /^https?:\/\/[^/?#@\\\s]+(\/[^?#\\\s]*)?$/i
 
@@ -28,6 +30,7 @@ export const resourceNamer = (settings: Settings) => {
     if (path === null || url?.pathname !== (path[1] ?? "/")) return undefined
     const canonical = url.origin + url.pathname.replace(/\/$/, "")
     if (ownResources.has(canonical)) return { kind: "platform", resource: canonical }
+    if (compositeResource(settings, url.pathname) === canonical) return { kind: "composite", resource: canonical }
     const target = locate(url.host, url.pathname)
     if (target?.slug === undefined || target.kind !== "proxy") return undefined
     const { form, slug } = target

@@ -1,7 +1,8 @@
 import { accountScope, type GrantedScope, Scope } from "#src/accounts/CurrentActor.ts"
 import { type Settings } from "#src/config/Settings.ts"
+import { isUlid } from "#src/shared/ids.ts"
 import { Schema } from "effect"
-import { offlineAccess } from "./scopes.ts"
+import { mcpScopes, offlineAccess } from "./scopes.ts"
 
 /** The paths of our own MCP endpoint, by transport. */
 export const mcpEndpoints = ["mcp", "sse"] as const
@@ -32,4 +33,19 @@ export const platformResourceMetadata = (settings: Pick<Settings, "authUrl" | "b
   scopes_supported: [...platformScopes, offlineAccess],
   bearer_methods_supported: ["header"],
   resource_name: "Berth"
+})
+
+/** The resource URL of a composite's MCP endpoint; undefined when the path is not one's. */
+export const compositeResource = ({ baseUrl }: Pick<Settings, "baseUrl">, path: string): string | undefined => {
+  const id = /^[^?#]*\/mcp\/composites\/([^/?#]+)\/?(?:[?#]|$)/.exec(path)?.[1]
+  return id !== undefined && isUlid(id) ? `${baseUrl}/mcp/composites/${id}` : undefined
+}
+
+/** The protected-resource document of a composite (RFC 9728 §2). Its scopes are those of hosted servers. */
+export const compositeResourceMetadata = (settings: Pick<Settings, "authUrl">, resource: string) => ({
+  resource,
+  authorization_servers: [settings.authUrl],
+  scopes_supported: [...mcpScopes, offlineAccess],
+  bearer_methods_supported: ["header"],
+  resource_name: "Berth composite"
 })
