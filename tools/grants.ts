@@ -28,5 +28,17 @@ export const grantTools = Effect.map(Grants, (grants) => [
     needs: "session",
     params: Input({ grantId: Schema.String }),
     run: ({ grantId }) => grants.revoke(grantId)
+  }),
+  tool({
+    name: "renew_grant",
+    title: "Allow composites again",
+    description:
+      "Lets composites call a business's server for this account again, after its user revoked that. Ask first.",
+    toolset: "deploy",
+    effect: "update",
+    needs: "session",
+    params: Input({ grantId: Schema.String }),
+    success: Grant,
+    run: ({ grantId }) => grants.renew(grantId)
   })
 ])

@@ -15,7 +15,10 @@ export const ownToolNames = {
 export const reservedNames: ReadonlySet<string> = new Set(Object.values(ownToolNames))
 
 const ToolName = Text(128)
-const Fields = Schema.Record({ key: Schema.String, value: Schema.Unknown })
+const Fields = Schema.Record({ key: Schema.String, value: Schema.Unknown }).annotations({
+  // Validators reject the `$id` of Schema.Unknown where it stands twice.
+  jsonSchema: { type: "object" }
+})
 
 export const FindTools = Input({
   query: optional(Text(200).annotations({ description: "Words of what the tool is to do; left out: all tools" })),
@@ -33,7 +36,10 @@ export const DescribeTools = Input({
 })
 export const CallTool = Input({
   name: ToolName.annotations({ description: "A name from find_tools" }),
-  arguments: optional(Fields.annotations({ description: "As describe_tools tells them" }))
+  arguments: optional(Fields.annotations({
+    description: "As describe_tools tells them",
+    jsonSchema: { type: "object" }
+  }))
 })
 
 /** `composite_members`. */
@@ -78,7 +84,8 @@ export const DescribedTools = Schema.Struct({
     inputSchema: Fields,
     outputSchema: optional(Fields),
     resultSchema: optional(Fields).annotations({
-      description: "Of answers[].result, where every business's tool says the same"
+      description: "Of answers[].result, where every business's tool says the same",
+      jsonSchema: { type: "object" }
     }),
     annotations: Fields
   }))

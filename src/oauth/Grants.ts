@@ -3,12 +3,12 @@ import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { ApiKeys } from "#src/projects/ApiKeys.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
-import { isId } from "#src/shared/ids.ts"
+import { isId, newId } from "#src/shared/ids.ts"
 import { type PageRequest, paginate } from "#src/shared/paging.ts"
 import { transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
-import { Array, Effect } from "effect"
-import { GrantNotFound } from "./Grant.ts"
+import { Array, Effect, Option } from "effect"
+import { compositesClientId, GrantNotFound } from "./Grant.ts"
 import { type GrantRow, GrantsRepo } from "./GrantsRepo.ts"
 
 const isGrantId = (text: string) => isId("gra", text)
@@ -52,6 +52,15 @@ export class Grants extends Effect.Service<Grants>()("oauth/Grants", {
       withPolicy(sessionOnly)
     )
 
-    return { list, revoke } as const
+    /** Allows again what composites were granted and the account has revoked; only its user can ask for that here. */
+    const renew = Effect.fn("Grants.renew")(function*(grantId: string) {
+      const { accountId } = yield* CurrentActor
+      if (!isGrantId(grantId)) return yield* new GrantNotFound()
+      yield* repo.renew(grantId, accountId, newId("fam"))
+      const grant = Option.getOrUndefined(yield* repo.find(grantId, accountId))
+      return grant?.clientId === compositesClientId ? view(grant) : yield* new GrantNotFound()
+    }, withPolicy(sessionOnly))
+
+    return { list, revoke, renew } as const
   })
 }) {}

@@ -18,6 +18,7 @@ const unusedMillis = 60_000
 
 interface Held {
   readonly token: string
+  readonly familyId: string
   readonly audience: string
   readonly expiresAt: number
 }
@@ -68,37 +69,36 @@ export class MemberTokens extends Effect.Service<MemberTokens>()("oauth/MemberTo
       return { familyId: row.familyId, slug: row.slug }
     })
 
-    const exchange = Effect.fn("MemberTokens.exchange")(function*(serverId: string, scope: string) {
-      const { accountId } = yield* CurrentActor
-      const { familyId, slug } = yield* familyOf(serverId)
-      const audience = publicUrl(settings, slug)
-      const { expiresAt, token } = yield* tokens.mint({
-        accountId,
-        audience,
-        scope,
-        clientId: compositesClientId,
-        familyId,
-        serverId
-      })
-      return { token, audience, expiresAt: expiresAt.getTime() }
-    })
+    const exchange = Effect.fn("MemberTokens.exchange")(
+      function*(serverId: string, scope: string, { familyId, slug }: Effect.Effect.Success<ReturnType<typeof familyOf>>) {
+        const { accountId } = yield* CurrentActor
+        const audience = publicUrl(settings, slug)
+        const { expiresAt, token } = yield* tokens.mint({
+          accountId,
+          audience,
+          scope,
+          clientId: compositesClientId,
+          familyId,
+          serverId
+        })
+        return { token, familyId, audience, expiresAt: expiresAt.getTime() }
+      }
+    )
 
     /**
      * A token of the caller's account for the server, with these scopes (space-separated); the same one while it is
-     * valid.
+     * valid. Whether the account may use the server, and has not revoked that, is asked each time.
      */
     const tokenFor = Effect.fn("MemberTokens.tokenFor")(function*(serverId: string, scope: string) {
       const { accountId } = yield* CurrentActor
       const key = `${accountId} ${serverId} ${scope}`
-      const now = yield* Clock.currentTimeMillis
+      const granted = yield* familyOf(serverId)
       const last = held.get(key)
-      if (last !== undefined && now < last.expiresAt - unusedMillis) {
-        // It may have been revoked meanwhile.
-        const valid = yield* Effect.isSuccess(tokens.verify(last.token, [last.audience], serverId))
-        if (valid) return last.token
-      }
-      held.delete(key)
-      const fresh = yield* exchange(serverId, scope)
+      const now = yield* Clock.currentTimeMillis
+      const isGood = last !== undefined && now < last.expiresAt - unusedMillis && last.familyId === granted.familyId &&
+        last.audience === publicUrl(settings, granted.slug)
+      if (isGood) return last.token
+      const fresh = yield* exchange(serverId, scope, granted)
       held.set(key, fresh)
       return fresh.token
     })

@@ -165,6 +165,7 @@ describe("tools/list", () => {
       "list_api_keys",
       "list_grants",
       "register_client",
+      "renew_grant",
       "revoke_grant",
       ...all.filter((name) => name.startsWith("hub_") && !publicTools.includes(name)),
       ...directory.filter((name) => directoryByKey[name] === undefined && !publicTools.includes(name))

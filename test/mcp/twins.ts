@@ -35,6 +35,7 @@ export const twins: Readonly<Record<string, string>> = {
   "GET /v1/auth/me": "whoami",
   "GET /v1/auth/grants": "list_grants",
   "DELETE /v1/auth/grants/{grantId}": "revoke_grant",
+  "POST /v1/auth/grants/{grantId}/renew": "renew_grant",
   "GET /v1/billing": "get_billing",
   "GET /api/v1/ready/businesses": "list_businesses",
   "POST /api/v1/ready/businesses": "create_business",

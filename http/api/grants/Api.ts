@@ -1,4 +1,6 @@
+import { Data } from "#http/answers/envelope.ts"
 import { Authentication } from "#http/callers/Authentication.ts"
+import { NoBody } from "#http/callers/NoBody.ts"
 import { Forbidden } from "#src/accounts/Policy.ts"
 import { Grant, GrantNotFound } from "#src/oauth/Grant.ts"
 import { BadRequest } from "#src/shared/Failure.ts"
@@ -23,6 +25,14 @@ export class GrantsApi extends HttpApiGroup.make("grants")
         OpenApi.Summary,
         "Revoke a grant: the client's tokens and the API keys it made end at once, and it must ask again"
       )
+  )
+  .add(
+    HttpApiEndpoint.post("renew", "/v1/auth/grants/:grantId/renew")
+      .setPath(Schema.Struct({ grantId: Schema.String }))
+      .addSuccess(Data(Grant))
+      .addError(GrantNotFound)
+      .middleware(NoBody)
+      .annotate(OpenApi.Summary, "Allow again what composites were granted, after you revoked it")
   )
   .addError(Forbidden)
   .middleware(Authentication)

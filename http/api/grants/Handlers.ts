@@ -1,3 +1,4 @@
+import { data } from "#http/answers/envelope.ts"
 import { apiOf } from "#http/answers/group.ts"
 import { Grants } from "#src/oauth/Grants.ts"
 import { HttpApiBuilder } from "@effect/platform"
@@ -11,5 +12,6 @@ export const GrantsHandlers = HttpApiBuilder.group(
     Effect.map(Grants, (grants) =>
       handlers
         .handle("list", ({ urlParams }) => grants.list(urlParams))
-        .handle("revoke", ({ path }) => grants.revoke(path.grantId)))
+        .handle("revoke", ({ path }) => grants.revoke(path.grantId))
+        .handle("renew", ({ path }) => Effect.map(grants.renew(path.grantId), data)))
 )
