@@ -1,4 +1,5 @@
 import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { answersSchema } from "#src/composites/answers.ts"
 import { ownToolNames } from "#src/composites/CallableComposite.ts"
 import { CallableComposites, type Opened } from "#src/composites/CallableComposites.ts"
 import { version } from "#src/config/version.ts"
@@ -19,7 +20,6 @@ import { answerOf, describeTool, failed, unknownTool } from "./answers.ts"
 import { CheckedServer } from "./checked-server.ts"
 import { compositeTools, CurrentComposite } from "./composite-tools.ts"
 import { failureOf } from "./failures.ts"
-import { answersSchema } from "#src/composites/answers.ts"
 
 const instructionsFor = ({ composite, reached }: Opened, isSearched: boolean) =>
   [
@@ -62,8 +62,10 @@ export class CompositeDoor extends Effect.Service<CompositeDoor>()("tools/Compos
         ]
 
     const told = (result: Effect.Effect<CallToolResult, unknown, CurrentActor>) =>
-      Effect.catchAllCause(result, (cause) =>
-        Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.map(failureOf(cause), failed(spelling)))
+      Effect.catchAllCause(
+        result,
+        (cause) => Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.map(failureOf(cause), failed(spelling))
+      )
 
     /** A failure of what is no tool is a JSON-RPC error, in the words of the envelope. */
     const orThrow = <A>(effect: Effect.Effect<A, unknown, CurrentActor>) =>
@@ -105,15 +107,25 @@ export class CompositeDoor extends Effect.Service<CompositeDoor>()("tools/Compos
         return runPromise(asCaller(told(composites.call(opened, name, args))), { signal })
       })
       server.setRequestHandler(ListPromptsRequestSchema, () => ({
-        prompts: opened.merged.prompts.map(({ name, prompt }) => ({ ...prompt, arguments: [...prompt.arguments], name }))
+        prompts: opened.merged.prompts.map(({ name, prompt }) => ({
+          ...prompt,
+          arguments: [...prompt.arguments],
+          name
+        }))
       }))
-      server.setRequestHandler(GetPromptRequestSchema, async ({ params: { arguments: args = {}, name } }, { signal }) =>
-        GetPromptResultSchema.parse(await run(composites.getPrompt(opened, name, args), signal)))
+      server.setRequestHandler(
+        GetPromptRequestSchema,
+        async ({ params: { arguments: args = {}, name } }, { signal }) =>
+          GetPromptResultSchema.parse(await run(composites.getPrompt(opened, name, args), signal))
+      )
       server.setRequestHandler(ListResourcesRequestSchema, () => ({
         resources: [...opened.merged.resources.values()].map(({ resource }) => resource)
       }))
-      server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }, { signal }) =>
-        ReadResourceResultSchema.parse(await run(composites.readResource(opened, uri), signal)))
+      server.setRequestHandler(
+        ReadResourceRequestSchema,
+        async ({ params: { uri } }, { signal }) =>
+          ReadResourceResultSchema.parse(await run(composites.readResource(opened, uri), signal))
+      )
       return server
     }
 

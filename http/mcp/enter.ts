@@ -52,8 +52,7 @@ const unauthorized = (settings: Settings) =>
 
 /** Answers a missing or invalid credential with a challenge. */
 export const challenging =
-  (settings: Settings) =>
-  <E, R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, E | Unauthorized, R>) =>
+  (settings: Settings) => <E, R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, E | Unauthorized, R>) =>
     Effect.catchIf(route, (error) => error instanceof Unauthorized, unauthorized(settings))
 
 export const preflightBy = (settings: Settings) =>

@@ -89,9 +89,7 @@ const routes = rawRoutes((add) =>
         const transport = new SSEServerTransport(path, response)
         sessions.set(transport.sessionId, { transport, owner: sessionOwner(actor) })
         yield* Effect.addFinalizer(() =>
-          Effect.sync(() =>
-            sessions.delete(transport.sessionId)
-          )
+          Effect.sync(() => sessions.delete(transport.sessionId))
         )
         yield* Effect.promise(() => tools.serverFor({ actor, address }, selection).connect(transport))
         // Proxies and clients close a silent stream.

@@ -70,7 +70,11 @@ export class MemberTokens extends Effect.Service<MemberTokens>()("oauth/MemberTo
     })
 
     const exchange = Effect.fn("MemberTokens.exchange")(
-      function*(serverId: string, scope: string, { familyId, slug }: Effect.Effect.Success<ReturnType<typeof familyOf>>) {
+      function*(
+        serverId: string,
+        scope: string,
+        { familyId, slug }: Effect.Effect.Success<ReturnType<typeof familyOf>>
+      ) {
         const { accountId } = yield* CurrentActor
         const audience = publicUrl(settings, slug)
         const { expiresAt, token } = yield* tokens.mint({

@@ -16,7 +16,8 @@ const names = [
   "logins",
   "recall",
   "hub",
-  "composites"
+  "composites",
+  "fan-out"
 ]
 const [wanted, ...rest] = process.argv.slice(2)
 if (wanted !== undefined && !names.includes(wanted)) {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { restaurant } from "../ready-server/config.ts"
 import { type Running, start } from "../ready-server/bundle.ts"
+import { restaurant } from "../ready-server/config.ts"
 import { type Account, type Holder } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { compose, hubKey } from "../support/composites.ts"
@@ -68,7 +68,8 @@ describe("three ready-made servers as one", () => {
   }, 60_000)
   afterAll(() => Promise.all(running.map((one) => one.stop())))
 
-  const connect = (token: string) => connectMcp(url.replace(/\/mcp\/composites.*/, ""), { token, path: new URL(url).pathname })
+  const connect = (token: string) =>
+    connectMcp(url.replace(/\/mcp\/composites.*/, ""), { token, path: new URL(url).pathname })
   const ask = async (client: Awaited<ReturnType<typeof connect>>) => {
     const { content, structuredContent } = await callTool(client, "search_catalog", { query: "gluten-free pizza" })
     const { answers } = structuredContent as { answers: ReadonlyArray<Answer> }

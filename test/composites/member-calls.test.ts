@@ -4,8 +4,8 @@ import { useBerth } from "../support/Berth.ts"
 import { businesses } from "../support/business.ts"
 import { compose, hubKey } from "../support/composites.ts"
 import { type LiveMember, LiveMembers } from "../support/live-members.ts"
-import { callTool, connectMcp, textOf } from "../support/mcp.ts"
 import { startMember, type TestMember, type TestTool } from "../support/mcp-member.ts"
+import { callTool, connectMcp, textOf } from "../support/mcp.ts"
 
 const live = new LiveMembers()
 const berth = useBerth({ machines: live.machines })
@@ -52,7 +52,11 @@ const compositeOf = async (list: ReadonlyArray<LiveMember>, holder: Holder = cal
 
 const connect = (token = caller.token, at = path) => connectMcp(berth.url, { token, path: at })
 
-const using = async <A>(run: (client: Awaited<ReturnType<typeof connect>>) => Promise<A>, token?: string, at?: string) => {
+const using = async <A>(
+  run: (client: Awaited<ReturnType<typeof connect>>) => Promise<A>,
+  token?: string,
+  at?: string
+) => {
   const client = await connect(token, at)
   try {
     return await run(client)
@@ -161,9 +165,10 @@ describe("tokens", () => {
       readonly resource: string
     }
     const grants = async () => (await mine.get<Listed<Grant>>("/v1/auth/grants")).body.data
-    expect((await grants()).map(({ clientId, clientName, serverId }) => [clientId, clientName, serverId]).sort()).toEqual(
-      members.map(({ server }) => ["berth-composites", "Composites", server.id]).sort()
-    )
+    expect((await grants()).map(({ clientId, clientName, serverId }) => [clientId, clientName, serverId]).sort())
+      .toEqual(
+        members.map(({ server }) => ["berth-composites", "Composites", server.id]).sort()
+      )
     const [first] = (await grants()).filter(({ serverId }) => serverId === members[0]!.server.id)
     expect(first!.resource).toBe(members[0]!.server.publicUrl)
     const old = tokensSeen()[0]!
@@ -195,12 +200,16 @@ describe("a member that", () => {
     const patient = await berth.signUp()
     const at = await compositeOf(members, patient)
     const once = (token = patient.token, where = at) =>
-      using(async (client) => {
-        const started = performance.now()
-        const { structuredContent } = await callTool(client, "look")
-        const answers = bySlug((structuredContent as { answers: ReadonlyArray<Answer> }).answers)
-        return { answers, took: performance.now() - started }
-      }, token, where)
+      using(
+        async (client) => {
+          const started = performance.now()
+          const { structuredContent } = await callTool(client, "look")
+          const answers = bySlug((structuredContent as { answers: ReadonlyArray<Answer> }).answers)
+          return { answers, took: performance.now() - started }
+        },
+        token,
+        where
+      )
     servers[2]!.answer = () => new Promise(() => undefined)
     const slow = await Promise.all([once(), once(), once()])
     for (const { answers, took } of slow) {
@@ -251,7 +260,7 @@ describe("a member that", () => {
         tokenEndpoint: `${elsewhere}/token`
       }
     })
-    await using(async (client) => {
+    using(async (client) => {
       const { structuredContent } = await callTool(client, "composite_members")
       const reasons = new Map(
         (structuredContent as { members: ReadonlyArray<{ slug: string; callable: boolean; reason?: string }> }).members
@@ -274,9 +283,13 @@ describe("a member that", () => {
     await owner.put(`/v1/servers/${members[2]!.server.id}/auth`, { authMode: "service_managed", access: "owner" })
     const own = await compositeOf(members, owner)
     const reached = (token: string, at: string) =>
-      using(async (client) =>
-        bySlug(((await callTool(client, "look")).structuredContent as { answers: ReadonlyArray<Answer> }).answers)
-          .get(slugOf(2)), token, at)
+      using(
+        async (client) =>
+          bySlug(((await callTool(client, "look")).structuredContent as { answers: ReadonlyArray<Answer> }).answers)
+            .get(slugOf(2)),
+        token,
+        at
+      )
     expect(await reached(owner.token, own)).toBeUndefined()
     await owner.patch(listing, { composable: true })
     expect(await reached(owner.token, own)).toMatchObject({ status: "ok" })
@@ -292,7 +305,7 @@ describe("a member that", () => {
 
 describe("prompts and resources", () => {
   it("prompts are prefixed, a URI is the better ranked member's", async () => {
-    await using(async (client) => {
+    using(async (client) => {
       const { prompts } = await client.listPrompts()
       expect(prompts.map(({ name }) => name).sort()).toEqual(members.map(({ slug }) => `${slug}__greet`).sort())
       const got = await client.getPrompt({ name: `${slugOf(1)}__greet` })
@@ -317,7 +330,7 @@ describe("many tools", () => {
     servers[0]!.tools = [look, ...many("bake")]
     servers[1]!.tools = [look, ...many("brew")]
     for (const i of [0, 1]) await live.list(berth, members[i]!)
-    await using(async (client) => {
+    using(async (client) => {
       expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([
         "composite_members",
         "find_tools",
@@ -340,7 +353,10 @@ describe("many tools", () => {
       })
       for (const [tool, args] of [["call_tool", { name: "no" }], ["describe_tools", { names: ["no"] }]] as const) {
         const failed = await callTool(client, tool, args)
-        expect([failed.isError, JSON.stringify(failed.content)]).toEqual([true, expect.stringContaining("There is no tool no")])
+        expect([failed.isError, JSON.stringify(failed.content)]).toEqual([
+          true,
+          expect.stringContaining("There is no tool no")
+        ])
       }
     })
     before.forEach((tools, i) => (servers[i]!.tools = tools))
@@ -372,12 +388,17 @@ describe("the door", () => {
     )
     expect(await berth.request("GET", `/.well-known/oauth-protected-resource${path}`)).toMatchObject({
       status: 200,
-      body: { resource: `${berth.url}${path}`, scopes_supported: ["mcp:read", "mcp:write", "mcp:execute", "offline_access"] }
+      body: {
+        resource: `${berth.url}${path}`,
+        scopes_supported: ["mcp:read", "mcp:write", "mcp:execute", "offline_access"]
+      }
     })
     expect((await berth.request("GET", "/.well-known/oauth-protected-resource/mcp/composites/x")).status).toBe(404)
     const stranger = await berth.signUp()
     expect((await stranger.request("POST", path, { body: message, headers })).status).toBe(404)
-    expect((await stranger.request("POST", "/mcp/composites/01HZZZZZZZZZZZZZZZZZZZZZZZ", { body: message, headers })).status)
+    expect(
+      (await stranger.request("POST", "/mcp/composites/01HZZZZZZZZZZZZZZZZZZZZZZZ", { body: message, headers })).status
+    )
       .toBe(404)
     expect((await stranger.request("POST", "/mcp/composites/x", { body: message, headers })).status).toBe(400)
     const { key: platformKey } = await caller.key((await caller.project()).id)

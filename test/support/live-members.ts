@@ -1,9 +1,7 @@
 import { makeDoor } from "#src/deployments/handshake/door.ts"
 import { handshake } from "#src/deployments/handshake/handshake.ts"
 import { type MachineAddress } from "#src/machines/Machines.ts"
-import { type Account } from "./account.ts"
-import { type Berth } from "./Berth.ts"
-import { rate } from "./composites.ts"
+import { type Account, type Door } from "./account.ts"
 import { fakeMachines } from "./fake-machines.ts"
 import { type Served, served, withDeployment } from "./served.ts"
 import { runSql } from "./sql.ts"
@@ -19,7 +17,7 @@ export class LiveMembers {
   readonly machines = fakeMachines(this.#addresses)
 
   /** Stores what the server at the URL lists, as a deployment does. */
-  readonly list = async (berth: Berth, { deploymentId, server }: LiveMember) => {
+  readonly list = async (berth: Pick<Door, "databaseUrl">, { deploymentId, server }: LiveMember) => {
     const address = this.#addresses.get(deploymentId)!
     const door = makeDoor({ address, port: 8080, publicUrl: server.publicUrl, replayToken: "r", token: "t" })
     const { features, ok, problem, revision, tools, transport } = await handshake(
@@ -44,7 +42,7 @@ export class LiveMembers {
   }
 
   /** A listed business of the owner whose server is the one at the URL. */
-  readonly add = async (berth: Berth, owner: Account, slug: string, url: string): Promise<LiveMember> => {
+  readonly add = async (berth: Pick<Door, "databaseUrl">, owner: Account, slug: string, url: string): Promise<LiveMember> => {
     const one = await served(owner, slug)
     const deploymentId = `dep_${one.server.id.slice(4)}`
     const member = { ...one, deploymentId, slug: one.business.slug }
@@ -52,7 +50,9 @@ export class LiveMembers {
     await withDeployment(berth, one)
     await runSql(berth.databaseUrl, "UPDATE deployments SET port = 8080 WHERE id = $1", [deploymentId])
     await runSql(berth.databaseUrl, "UPDATE servers SET status = 'running' WHERE id = $1", [one.server.id])
-    await rate(berth, one.business.listingId, { health: 100, tier: 2 })
+    await runSql(berth.databaseUrl, "UPDATE listings SET verification_tier = 2, health_score = 100 WHERE id = $1", [
+      one.business.listingId
+    ])
     await this.list(berth, member)
     return member
   }

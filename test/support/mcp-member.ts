@@ -52,7 +52,10 @@ export const startMember = async (name: string, tools: ReadonlyArray<TestTool>):
       if (params.name === "change") await server.sendToolListChanged()
       return { content: [{ type: "text", text: String(value) }] }
     })
-    server.setRequestHandler(ListPromptsRequestSchema, () => ({ prompts: [{ name: "greet", description: `By ${name}` }] }))
+    server.setRequestHandler(
+      ListPromptsRequestSchema,
+      () => ({ prompts: [{ name: "greet", description: `By ${name}` }] })
+    )
     server.setRequestHandler(GetPromptRequestSchema, () => ({
       messages: [{ role: "user" as const, content: { type: "text" as const, text: `Greet ${name}` } }]
     }))

@@ -17,7 +17,10 @@ export interface McpOptions {
 }
 
 /** The SDK's own client, connected to the MCP endpoints below a URL: the platform's own, or a hosted server's. */
-export const connectMcp = async (base: string, { headers, path = "/mcp", query = "", token, way = "Streamable HTTP" }: McpOptions) => {
+export const connectMcp = async (
+  base: string,
+  { headers, path = "/mcp", query = "", token, way = "Streamable HTTP" }: McpOptions
+) => {
   const requestInit = { headers: { authorization: `Bearer ${token}`, ...headers } }
   const transport = way === "SSE"
     ? new SSEClientTransport(new URL(`${base}/sse${query}`), { requestInit })

@@ -1,5 +1,4 @@
-import { type Account, type Server } from "./account.ts"
-import { type Berth } from "./Berth.ts"
+import { type Account, type Door, type Server } from "./account.ts"
 import { type Business, businesses, newBusiness } from "./business.ts"
 import { runSql } from "./sql.ts"
 
@@ -23,7 +22,7 @@ export const served = async (
 }
 
 /** Makes the server one whose third deployment serves, without a machine. */
-export const withDeployment = async (berth: Berth, { server: { id } }: Served, imageUri = "oci:/nowhere") => {
+export const withDeployment = async (berth: Pick<Door, "databaseUrl">, { server: { id } }: Served, imageUri = "oci:/nowhere") => {
   const deploymentId = `dep_${id.slice(4)}`
   await runSql(
     berth.databaseUrl,
