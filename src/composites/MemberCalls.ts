@@ -55,7 +55,7 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
     const open = (member: CalledMember, scope: string, actor: CurrentActor["Type"]) => {
       const fetch: typeof globalThis.fetch = async (url, init) => {
         const token = await run(
-          Effect.provideService(tokens.tokenFor(member.serverId, scope), CurrentActor, actor)
+          Effect.provideService(tokens.keptToken(member.serverId, scope), CurrentActor, actor)
         )
         return hostedFetch({ authorization: `Bearer ${token}` })(url as string | URL, init)
       }

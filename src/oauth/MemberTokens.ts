@@ -107,6 +107,14 @@ export class MemberTokens extends Effect.Service<MemberTokens>()("oauth/MemberTo
       return fresh.token
     })
 
-    return { tokenFor } as const
+    /** The same without asking again, for further requests of a call that `tokenFor` has admitted. */
+    const keptToken = Effect.fn("MemberTokens.keptToken")(function*(serverId: string, scope: string) {
+      const { accountId } = yield* CurrentActor
+      const last = held.get(`${accountId} ${serverId} ${scope}`)
+      const now = yield* Clock.currentTimeMillis
+      return last !== undefined && now < last.expiresAt - unusedMillis ? last.token : yield* tokenFor(serverId, scope)
+    })
+
+    return { tokenFor, keptToken } as const
   })
 }) {}

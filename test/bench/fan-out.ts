@@ -29,7 +29,7 @@ const settings = settingsTest({
   BASE_URL: url,
   COMPUTE_DRIVER: "sandbox",
   DATABASE_URL: database,
-  LOG_LEVEL: "WARNING"
+  LOG_LEVEL: "ERROR"
 })
 await Effect.runPromise(Layer.buildWithScope(Layer.provide(platformOn(live.machines), settings), scope))
 const berth = {
