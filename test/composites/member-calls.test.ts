@@ -52,7 +52,7 @@ const compositeOf = async (list: ReadonlyArray<LiveMember>, holder: Holder = cal
 
 const connect = (token = caller.token, at = path) => connectMcp(berth.url, { token, path: at })
 
-const using = async <A>(
+const withClient = async <A>(
   run: (client: Awaited<ReturnType<typeof connect>>) => Promise<A>,
   token?: string,
   at?: string
@@ -66,7 +66,7 @@ const using = async <A>(
 }
 
 const ask = (args: Readonly<Record<string, unknown>> = {}, token?: string, tool = "look") =>
-  using(async (client) => {
+  withClient(async (client) => {
     const { structuredContent } = await callTool(client, tool, args)
     return (structuredContent as { answers: ReadonlyArray<Answer> }).answers
   }, token)
@@ -90,7 +90,7 @@ describe("who is asked", () => {
         [7, /must be a list of slugs/]
       ] as const
     ) {
-      const result = await using((client) => callTool(client, "look", { businesses }))
+      const result = await withClient((client) => callTool(client, "look", { businesses }))
       expect(result.isError).toBe(true)
       expect(textOf(result)).toMatchObject({ error: { message: expect.stringMatching(message) } })
     }
@@ -150,7 +150,7 @@ describe("tokens", () => {
     const mine = await berth.signUp()
     const at = await compositeOf(members, mine)
     const answers = () =>
-      using(
+      withClient(
         async (client) =>
           ((await callTool(client, "look")).structuredContent as { answers: ReadonlyArray<Answer> }).answers,
         mine.token,
@@ -200,7 +200,7 @@ describe("a member that", () => {
     const patient = await berth.signUp()
     const at = await compositeOf(members, patient)
     const once = (token = patient.token, where = at) =>
-      using(
+      withClient(
         async (client) => {
           const started = performance.now()
           const { structuredContent } = await callTool(client, "look")
@@ -260,7 +260,7 @@ describe("a member that", () => {
         tokenEndpoint: `${elsewhere}/token`
       }
     })
-    using(async (client) => {
+    withClient(async (client) => {
       const { structuredContent } = await callTool(client, "composite_members")
       const reasons = new Map(
         (structuredContent as { members: ReadonlyArray<{ slug: string; callable: boolean; reason?: string }> }).members
@@ -283,7 +283,7 @@ describe("a member that", () => {
     await owner.put(`/v1/servers/${members[2]!.server.id}/auth`, { authMode: "service_managed", access: "owner" })
     const own = await compositeOf(members, owner)
     const reached = (token: string, at: string) =>
-      using(
+      withClient(
         async (client) =>
           bySlug(((await callTool(client, "look")).structuredContent as { answers: ReadonlyArray<Answer> }).answers)
             .get(slugOf(2)),
@@ -305,7 +305,7 @@ describe("a member that", () => {
 
 describe("prompts and resources", () => {
   it("prompts are prefixed, a URI is the better ranked member's", async () => {
-    using(async (client) => {
+    withClient(async (client) => {
       const { prompts } = await client.listPrompts()
       expect(prompts.map(({ name }) => name).sort()).toEqual(members.map(({ slug }) => `${slug}__greet`).sort())
       const got = await client.getPrompt({ name: `${slugOf(1)}__greet` })
@@ -330,7 +330,7 @@ describe("many tools", () => {
     servers[0]!.tools = [look, ...many("bake")]
     servers[1]!.tools = [look, ...many("brew")]
     for (const i of [0, 1]) await live.list(berth, members[i]!)
-    using(async (client) => {
+    withClient(async (client) => {
       expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([
         "composite_members",
         "find_tools",
@@ -368,7 +368,7 @@ describe("a member's list", () => {
   it("is stored anew when it says that it changed", async () => {
     servers[0]!.tools = [look, change, { ...look, name: "added" }]
     await ask({ businesses: [slugOf(0)] }, undefined, "change")
-    await expect.poll(() => using(async (client) => (await client.listTools()).tools.map(({ name }) => name)), {
+    await expect.poll(() => withClient(async (client) => (await client.listTools()).tools.map(({ name }) => name)), {
       timeout: 15_000,
       interval: 500
     }).toContain(`${slugOf(0)}__added`)
