@@ -260,7 +260,7 @@ describe("a member that", () => {
         tokenEndpoint: `${elsewhere}/token`
       }
     })
-    withClient(async (client) => {
+    await withClient(async (client) => {
       const { structuredContent } = await callTool(client, "composite_members")
       const reasons = new Map(
         (structuredContent as { members: ReadonlyArray<{ slug: string; callable: boolean; reason?: string }> }).members
@@ -305,7 +305,7 @@ describe("a member that", () => {
 
 describe("prompts and resources", () => {
   it("prompts are prefixed, a URI is the better ranked member's", async () => {
-    withClient(async (client) => {
+    await withClient(async (client) => {
       const { prompts } = await client.listPrompts()
       expect(prompts.map(({ name }) => name).sort()).toEqual(members.map(({ slug }) => `${slug}__greet`).sort())
       const got = await client.getPrompt({ name: `${slugOf(1)}__greet` })
@@ -330,7 +330,7 @@ describe("many tools", () => {
     servers[0]!.tools = [look, ...many("bake")]
     servers[1]!.tools = [look, ...many("brew")]
     for (const i of [0, 1]) await live.list(berth, members[i]!)
-    withClient(async (client) => {
+    await withClient(async (client) => {
       expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([
         "composite_members",
         "find_tools",
