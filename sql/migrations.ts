@@ -21,8 +21,8 @@ import deploymentHandshakes from "#sql/migrations/0020_deployment_handshakes.ts"
 import serverHealth from "#sql/migrations/0021_server_health.ts"
 import composites from "#sql/migrations/0022_composites.ts"
 import ownComposites from "#sql/migrations/0023_own_composites.ts"
-import agentAccessAndFeed from "#sql/migrations/0025_agent_access_and_feed.ts"
 import callableComposites from "#sql/migrations/0024_callable_composites.ts"
+import agentAccessAndFeed from "#sql/migrations/0025_agent_access_and_feed.ts"
 import { type SqlClient } from "@effect/sql"
 import { type Effect } from "effect"
 
@@ -54,6 +54,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0021_server_health": serverHealth,
   "0022_composites": composites,
   "0023_own_composites": ownComposites,
-  "0025_agent_access_and_feed": agentAccessAndFeed,
-  "0024_callable_composites": callableComposites
+  "0024_callable_composites": callableComposites,
+  "0025_agent_access_and_feed": agentAccessAndFeed
 }

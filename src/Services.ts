@@ -22,6 +22,15 @@ import { SharedLive } from "./shared/Live.ts"
 import { SyndicationLive } from "./syndication/Live.ts"
 import { UsageLive } from "./usage/Live.ts"
 
+/** What the rooms of the domain stand on. */
+const FoundationLive = UsageLive.pipe(
+  Layer.provideMerge(ImagesLive),
+  Layer.provideMerge(BlobsLive),
+  Layer.provideMerge(AccountsLive),
+  Layer.provideMerge(JobsLive),
+  Layer.provideMerge(SharedLive)
+)
+
 /**
  * The only place where services are wired: one folder per line, each above those that it depends on. Needs a database
  * client, the settings, and a driver of machines.
@@ -42,10 +51,5 @@ export const ServicesLive = PublishingLive.pipe(
   Layer.provideMerge(ProjectsLive),
   Layer.provideMerge(ListingsLive),
   Layer.provideMerge(ReadyImage.Default),
-  Layer.provideMerge(UsageLive),
-  Layer.provideMerge(ImagesLive),
-  Layer.provideMerge(BlobsLive),
-  Layer.provideMerge(AccountsLive),
-  Layer.provideMerge(JobsLive),
-  Layer.provideMerge(SharedLive)
+  Layer.provideMerge(FoundationLive)
 )

@@ -23,7 +23,7 @@ const later = { after: "1 minute" } as const
 /** Deletes expired records, raises verification levels, and watches the disk. */
 export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   const accounts = yield* Accounts
-  const catalog = yield* BrowseComposites,
+  const catalog = yield* BrowseComposites
   const feed = yield* BusinessFeed
   const clients = yield* OAuthClients
   const composites = yield* Composites

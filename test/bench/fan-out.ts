@@ -9,8 +9,8 @@ import { Effect, Exit, Layer, Scope } from "effect"
 import { dataOf, signUp } from "../support/account.ts"
 import { freePort, send, type Sent } from "../support/http.ts"
 import { LiveMembers } from "../support/live-members.ts"
-import { callTool, connectMcp } from "../support/mcp.ts"
 import { startMember } from "../support/mcp-member.ts"
+import { callTool, connectMcp } from "../support/mcp.ts"
 import { settingsTest, temporaryDirectory } from "../support/Settings.ts"
 
 const calls = Number(process.argv[2] ?? 200)
