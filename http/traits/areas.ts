@@ -7,7 +7,6 @@ import { type Traits } from "./Traits.ts"
 const areas: Readonly<Record<string, Partial<Traits>>> = {
   "/v1/hub": { codes: "lower" },
   "/v1/directory": { codes: "lower" },
-  "/v1/feeds": { codes: "lower" },
   "/v0.1": { credential: "hub", openToPages: true },
   "/hub/templates": { openToPages: true },
   "/hub/listings": { codes: "lower", failure: "page" },

@@ -202,7 +202,7 @@ describe("the feed of businesses", () => {
     const valid = (await read()).body.meta.changes_token
     for (const token of ["x", "", `${valid}x`, "\u0000", "é".repeat(30)]) {
       const answer = await read(token)
-      expect([answer.status, answer.body], token).toMatchObject([400, { error: { code: "bad_request" } }])
+      expect([answer.status, answer.body], token).toMatchObject([400, { error: { code: "BAD_REQUEST" } }])
     }
     for (const limit of [0, 501, 1.5]) expect((await read(undefined, limit)).status).toBe(400)
     const { headers } = await berth.request("GET", "/v1/feeds/businesses", { headers: { origin: "https://a.example" } })

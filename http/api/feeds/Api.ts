@@ -19,7 +19,7 @@ export class FeedsApi extends HttpApiGroup.make("feeds")
           "from agents by its owner comes as `removed`. No change is missed and none comes out of order; one appears " +
           "when all transactions that were older have ended, which is mostly at once. Removals are known for 90 days; " +
           "a token from before, or from before the installation was restored from a backup, is 410 " +
-          "`changes_token_expired`: begin anew."
+          "`CHANGES_TOKEN_EXPIRED`: begin anew."
       )
   )
   .annotate(RouteTraits, { credential: "hub", rate: "directory", openToPages: true })
