@@ -3,6 +3,7 @@ import { Effect } from "effect"
 
 /** A query for composites of some size reads an index of those of at least the next lower of these (group-sql.ts). */
 const leastMembers = [1, 2, 3, 5, 10, 20, 50]
+const leastMembersOfSteps = [1, 2, 5, 20]
 
 /**
  * Composites: queries for listings that were given a name. Their members are found anew on each read
@@ -86,6 +87,48 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
       groups integer NOT NULL,
       PRIMARY KEY (n, trust)
     );
+
+    -- What a composite comes to when only members of a health of health_min or more count, which is the same for every least
+    -- health above below: a row for each score that its members have. Among all of them (of_weight 0), and among those of
+    -- each listing tier. A filter by health or listing tier reads these as other queries read composite_groups.
+    CREATE TABLE composite_steps (
+      number integer NOT NULL,
+      of_weight smallint NOT NULL,
+      health_min smallint NOT NULL,
+      below smallint NOT NULL,
+      n integer NOT NULL,
+      trust smallint NOT NULL,
+      health bigint NOT NULL,
+      weight bigint NOT NULL,
+      rank double precision NOT NULL,
+      id text COLLATE "C" NOT NULL,
+      vertical text COLLATE "C" NOT NULL,
+      state text COLLATE "C" NOT NULL,
+      city text COLLATE "C" NOT NULL
+    );
+    CREATE INDEX composite_steps_number ON composite_steps (number);
+    ${leastMembersOfSteps.map((n) =>
+    `CREATE INDEX composite_steps_rank_of_${n} ON composite_steps (of_weight, rank, id)
+        INCLUDE (health_min, below, n, trust, number) WHERE n >= ${n};`
+  ).join("\n")}
+    CREATE INDEX composite_steps_vertical ON composite_steps (vertical, of_weight, rank, id)
+      INCLUDE (health_min, below, state, n, trust, number);
+    CREATE INDEX composite_steps_state ON composite_steps (state, of_weight, rank, id)
+      INCLUDE (health_min, below, vertical, n, trust, number);
+    CREATE INDEX composite_steps_city ON composite_steps (city, state, of_weight)
+      INCLUDE (health_min, below, vertical, n, trust, number);
+
+    -- A composite with n members and this trust begins at health (groups is above zero) or ends there: those of a least
+    -- health are the sum of all rows from it on.
+    CREATE TABLE composite_step_totals (
+      of_weight smallint NOT NULL,
+      health smallint NOT NULL,
+      n integer NOT NULL,
+      trust smallint NOT NULL,
+      groups integer NOT NULL,
+      PRIMARY KEY (of_weight, health, n, trust)
+    );
+    CREATE INDEX composite_step_totals_none ON composite_step_totals (health) WHERE groups = 0;
 
     -- Groups whose listings changed since they were counted; written in the transaction of the change.
     CREATE TABLE composite_marks (group_number integer NOT NULL);

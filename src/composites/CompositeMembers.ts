@@ -4,7 +4,7 @@ import { documentUrl } from "#src/hub/document-url.ts"
 import { mcpUrl, sseUrl } from "#src/servers/addresses.ts"
 import { Effect, Option } from "effect"
 import { type MemberRow } from "./member-sql.ts"
-import { type CompositeMember, summaryOf } from "./Member.ts"
+import { type CompositeMember, type CompositeSummary, summaryOf } from "./Member.ts"
 import { MembersRepo, type VerifiedGroup } from "./MembersRepo.ts"
 import { type QueryDefinition } from "./QueryDefinition.ts"
 
@@ -54,7 +54,7 @@ export class CompositeMembers extends Effect.Service<CompositeMembers>()("compos
 
     const summary = Effect.fnUntraced(function*(definition: QueryDefinition) {
       const group = verifiedGroupOf(definition)
-      if (group !== undefined) return yield* repo.ofVerified(group)
+      if (group !== undefined) return Option.getOrElse(yield* repo.ofVerified(group), () => summaryOf([]))
       const cte = yield* matching(definition)
       return Option.isNone(cte) ? summaryOf([]) : yield* repo.summary(definition, cte.value)
     })
@@ -64,6 +64,13 @@ export class CompositeMembers extends Effect.Service<CompositeMembers>()("compos
       Effect.forEach(definitions, summary, { concurrency: 4 })
     )
 
-    return { resolve, summaries, matching, view } as const
+    /** The summaries of system composites, whose ids are those of their groups. */
+    const ofSystem = Effect.fn("CompositeMembers.ofSystem")(function*(ids: ReadonlyArray<string>) {
+      const rows = ids.length === 0 ? [] : yield* repo.ofGroups(ids)
+      const found = new Map<string, CompositeSummary>(rows.map(({ id, ...summary }) => [id, summary]))
+      return new Map(ids.map((id) => [id, found.get(id) ?? summaryOf([])]))
+    })
+
+    return { resolve, summaries, ofSystem, matching, view } as const
   })
 }) {}

@@ -9,8 +9,9 @@ import { CompositeMembers } from "./CompositeMembers.ts"
 import { compositesQueryOf } from "./CompositesQuery.ts"
 import { type GroupKey } from "./group-sql.ts"
 import { type GroupRow, GroupsRepo } from "./GroupsRepo.ts"
+import { tierWeights } from "./Member.ts"
 import { MembersRepo } from "./MembersRepo.ts"
-import { BadCompositeQuery } from "./QueryDefinition.ts"
+import { BadCompositeQuery, leastHealth } from "./QueryDefinition.ts"
 import { compositeName, descriptionOf } from "./title-case.ts"
 
 const keyPattern = /^(0|-\d{1,3}(?:\.\d{1,20})?) ([0-7][0-9A-HJKMNP-TV-Z]{25})$/
@@ -33,7 +34,15 @@ const notOurs = new BadCompositeQuery({
 })
 
 /** Filters whose groups are counted in advance. */
-const countedFilters = new Set(["vertical", "city", "state", "verification_tier_min", "min_members"])
+const countedFilters = new Set([
+  "vertical",
+  "city",
+  "state",
+  "health_score_min",
+  "listing_tier",
+  "verification_tier_min",
+  "min_members"
+])
 
 /** The dynamic query (contract: Composite skill): listings by vertical, city and state, computed on each request. */
 export class DynamicComposites extends Effect.Service<DynamicComposites>()("composites/DynamicComposites", {
@@ -72,7 +81,10 @@ export class DynamicComposites extends Effect.Service<DynamicComposites>()("comp
     const found = Effect.fnUntraced(function*(filters: Filters, page: Parameters<typeof groups.counted>[1]) {
       const size = { trust: filters.verification_tier_min ?? 0, minMembers: filters.min_members ?? 1 }
       if (Struct.keys(filters).every((name) => countedFilters.has(name))) {
-        return yield* groups.counted({ ...size, ...Struct.pick(filters, "vertical", "city", "state") }, page)
+        const { health_score_min = leastHealth, listing_tier } = filters
+        const weight = listing_tier === undefined ? 0 : tierWeights[listing_tier]
+        const narrowing = { leastHealth: health_score_min, weight }
+        return yield* groups.counted({ ...size, ...narrowing, ...Struct.pick(filters, "vertical", "city", "state") }, page)
       }
       const cte = yield* members.matching(filters)
       return Option.isNone(cte) ? { rows: [], total: 0 } : yield* groups.ofFound(

@@ -1,8 +1,9 @@
 import { prepared } from "#src/format/prepared.ts"
-import { Count, dieOnSql, one, transactionally } from "#src/shared/sql.ts"
+import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient, type Statement } from "@effect/sql"
 import { Effect, Schema } from "effect"
-import { type GroupFilter, type GroupKey, GroupSql } from "./group-sql.ts"
+import { foldMarks } from "./fold-marks.ts"
+import { type GroupFilter, type GroupKey, GroupSql, isNarrow } from "./group-sql.ts"
 import { memberJson, MemberRow } from "./member-sql.ts"
 
 /** A group on a page, with the best of its members. */
@@ -29,14 +30,11 @@ export interface GroupPage {
 /** Each group of a page has so many members listed. */
 const membersListed = 10
 
-/** Marks that one statement takes. */
-const foldBatch = 20_000
-
 /** Pages of groups, best first. All groups are counted in advance, or those of some listings as they are now. */
 export class GroupsRepo extends Effect.Service<GroupsRepo>()("composites/GroupsRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const { after, isCounted, ofKeys, ofSize, recounted, sums, verifiedSums } = GroupSql(sql)
+    const { after, isCounted, ofEntry, ofKeys, ofSize, ofStep, recounted, sums } = GroupSql(sql)
     const g = sql`g`
 
     const decodePage = Effect.fnUntraced(function*(rows: ReadonlyArray<Record<string, unknown>>) {
@@ -53,35 +51,46 @@ export class GroupsRepo extends Effect.Service<GroupsRepo>()("composites/GroupsR
           FROM (SELECT (${total})::int AS total) t LEFT JOIN page p ON true LEFT JOIN composites c ON c.id = p.id
           ORDER BY p.rank, p.id`
 
+    /** Where groups are counted: for a filter that narrows members each has its steps. */
+    const countsOf = (filter: GroupFilter) =>
+      isNarrow(filter)
+        ? { table: sql`composite_steps g`, size: ofStep(g, filter) }
+        : { table: sql`composite_groups g`, size: ofSize(g, filter) }
+
     /** How many groups match: from the totals, or for a vertical or place from the groups. */
     const totalOf = (filter: GroupFilter, keys: ReadonlyArray<Statement.Fragment>) => {
-      const size = ofSize(g, filter)
+      const { size, table } = countsOf(filter)
+      const totals = isNarrow(filter)
+        ? sql`composite_step_totals WHERE of_weight = ${filter.weight} AND health >= ${filter.leastHealth} AND`
+        : sql`composite_totals WHERE`
       const stored = keys.length === 0
-        ? sql`(SELECT coalesce(sum(groups), 0) FROM composite_totals
-              WHERE n >= ${filter.minMembers} AND trust >= ${filter.trust}) -
-            (SELECT count(*) FROM composite_groups g
+        ? sql`(SELECT coalesce(sum(groups), 0) FROM ${totals} n >= ${filter.minMembers} AND trust >= ${filter.trust}) -
+            (SELECT count(*) FROM ${table}
               WHERE ${sql.and(size)} AND g.number = ANY(ARRAY(SELECT group_number FROM marked)))`
-        : sql`(SELECT count(*) FROM composite_groups g WHERE ${sql.and([...keys, ...size, isCounted])})`
-      return sql`SELECT ${stored} + (SELECT count(*) FROM recounted g WHERE ${sql.and([...keys, ...size])})`
+        : sql`(SELECT count(*) FROM ${table} WHERE ${sql.and([...keys, ...size, isCounted])})`
+      return sql`SELECT ${stored} + (SELECT count(*) FROM recounted g WHERE ${sql.and([...keys, ...ofSize(g, filter)])})`
     }
 
     const counted = Effect.fnUntraced(function*(filter: GroupFilter, { after: key, count }: GroupPage) {
       const keys = ofKeys(filter)
-      const matching = [...keys, ...ofSize(g, filter), ...after(g, key)]
+      const entries = ofEntry(filter)
+      const beyond = [...keys, ...after(g, key)]
+      const { size, table } = countsOf(filter)
       const columns = sql`g.number, g.id, g.n, g.trust, g.health, g.rank`
       return yield* decodePage(
-        yield* sql`${sql.literal(prepared)} WITH ${recounted}, page AS MATERIALIZED (
+        yield* sql`${sql.literal(prepared)} WITH ${recounted({ entries })}, page AS MATERIALIZED (
             SELECT * FROM (
-              (SELECT ${columns} FROM composite_groups g WHERE ${sql.and([...matching, isCounted])}
+              (SELECT ${columns} FROM ${table} WHERE ${sql.and([...beyond, ...size, isCounted])}
                 ORDER BY g.rank, g.id LIMIT ${count})
-              UNION ALL SELECT ${columns} FROM recounted g WHERE ${sql.and(matching)}
+              UNION ALL SELECT ${columns} FROM recounted g WHERE ${sql.and([...beyond, ...ofSize(g, filter)])}
             ) best ORDER BY rank, id LIMIT ${count}
           ) ${
           pageWith(
             totalOf(filter, keys),
             memberJson(
               sql,
-              sql`SELECT e.number, e.score FROM composite_entries e WHERE e.group_number = p.number
+              sql`SELECT e.number, e.score FROM composite_entries e
+              WHERE ${sql.and([sql`e.group_number = p.number`, ...entries])}
               ORDER BY e.score DESC, e.number LIMIT ${membersListed}`
             )
           )
@@ -126,45 +135,7 @@ export class GroupsRepo extends Effect.Service<GroupsRepo>()("composites/GroupsR
       dieOnSql
     )
 
-    /**
-     * Counts groups that changed, and takes their marks, in one statement: what it counts is what the marks told of. One at
-     * a time, or an older count could come last.
-     */
-    const foldSome = one(Count)(() =>
-      sql`WITH taken AS (
-          DELETE FROM composite_marks WHERE ctid = ANY(ARRAY(SELECT ctid FROM composite_marks LIMIT ${foldBatch}))
-          RETURNING group_number
-        ), changed AS MATERIALIZED (SELECT DISTINCT group_number FROM taken),
-        fresh AS MATERIALIZED (
-          SELECT c.group_number AS number, s.* FROM changed c LEFT JOIN (
-            SELECT e.group_number, ${sums}, ${verifiedSums} FROM composite_entries e
-            WHERE e.group_number = ANY(ARRAY(SELECT group_number FROM changed)) GROUP BY 1
-          ) s USING (group_number)
-        ), moved AS (
-          SELECT n, trust, sum(by) AS by FROM (
-            SELECT g.n, g.trust, -1 AS by FROM changed c JOIN composite_groups g ON g.number = c.group_number
-            WHERE g.is_composite
-            UNION ALL SELECT coalesce(f.n, 0), coalesce(f.trust, 0), 1 FROM fresh f JOIN composite_groups g USING (number)
-            WHERE g.is_composite
-          ) moves WHERE n > 0 GROUP BY 1, 2 HAVING sum(by) <> 0
-        ), totals AS (
-          INSERT INTO composite_totals AS t (n, trust, groups) SELECT n, trust, by FROM moved
-          ON CONFLICT (n, trust) DO UPDATE SET groups = t.groups + excluded.groups
-        ), stored AS (
-          UPDATE composite_groups g SET n = coalesce(f.n, 0), trust = coalesce(f.trust, 0), health = coalesce(f.health, 0),
-            weight = coalesce(f.weight, 0), rank = coalesce(f.rank, 0), verified_n = coalesce(f.verified_n, 0),
-            verified_trust = coalesce(f.verified_trust, 0), verified_health = coalesce(f.verified_health, 0)
-          FROM fresh f WHERE g.number = f.number
-        )
-        SELECT count(*)::int AS count FROM taken`
-    )
-    const fold = Effect.repeat(
-      Effect.zipRight(
-        sql`SELECT pg_advisory_xact_lock(hashtext('composite_marks'))`,
-        Effect.zipRight(sql`SET LOCAL statement_timeout = 600000`, foldSome())
-      ).pipe(transactionally(sql)),
-      { until: (count) => count < foldBatch }
-    )
+    const fold = foldMarks(sql)
 
     return { counted, ofFound, fold } as const
   })

@@ -1,4 +1,5 @@
-import { dieOnSql, one } from "#src/shared/sql.ts"
+import { prepared } from "#src/format/prepared.ts"
+import { dieOnSql, many, maybe } from "#src/shared/sql.ts"
 import { SqlClient, type Statement } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { GroupSql } from "./group-sql.ts"
@@ -7,6 +8,8 @@ import { CompositeSummary, tierWeights } from "./Member.ts"
 import { leastHealth, mostMembers, type QueryDefinition } from "./QueryDefinition.ts"
 
 const Members = Schema.Struct({ members: Schema.Array(MemberRow) })
+
+const GroupSummary = Schema.Struct({ id: Schema.String, ...CompositeSummary.fields })
 
 /** A composite whose members are all verified ones of a vertical in a city, as the system's are. */
 export interface VerifiedGroup {
@@ -58,17 +61,15 @@ export class MembersRepo extends Effect.Service<MembersRepo>()("composites/Membe
     const decodeMembers = Schema.decodeUnknown(Schema.Tuple(Members))
     const decodeSummary = Schema.decodeUnknown(Schema.Tuple(CompositeSummary))
 
-    const ofVerified = one(CompositeSummary)((group: VerifiedGroup) =>
-      sql`WITH ${recounted}
-        SELECT coalesce(max(g.verified_trust), 0)::int AS "compositeTrust",
-          coalesce(max(round(g.verified_health::numeric / nullif(g.verified_n, 0), 2)), 0)::float8 AS "avgHealthScore",
-          coalesce(max(g.verified_n), 0)::int AS "memberCount"
-        FROM (
-          SELECT verified_n, verified_trust, verified_health FROM composite_groups g
-            WHERE ${sql.and([...ofKeys(group), isCounted])}
-          UNION ALL SELECT verified_n, verified_trust, verified_health FROM recounted g WHERE ${sql.and(ofKeys(group))}
-        ) g`
-    )
+    const verified = sql`g.verified_trust::int AS "compositeTrust", g.verified_n AS "memberCount",
+      coalesce(round(g.verified_health::numeric / nullif(g.verified_n, 0), 2), 0)::float8 AS "avgHealthScore"`
+    /** The verified members of groups, which are a condition on `g`. */
+    const verifiedOf = (groups: Statement.Fragment) =>
+      sql`${sql.literal(prepared)} WITH ${
+        recounted({ groups: sql`SELECT g.number FROM composite_groups g WHERE ${groups}` })
+      }
+        SELECT g.id, ${verified} FROM composite_groups g WHERE ${groups} AND ${isCounted}
+        UNION ALL SELECT g.id, ${verified} FROM recounted g`
 
     return {
       found,
@@ -86,7 +87,10 @@ export class MembersRepo extends Effect.Service<MembersRepo>()("composites/Membe
         }) best`
         return (yield* decodeSummary(rows))[0]
       }, dieOnSql),
-      ofVerified
+      /** The verified members of a vertical in a city. */
+      ofVerified: maybe(CompositeSummary)((group: VerifiedGroup) => verifiedOf(sql.and(ofKeys(group)))),
+      /** The same of groups with these ids. */
+      ofGroups: many(GroupSummary)((ids: ReadonlyArray<string>) => verifiedOf(sql`g.id = ANY(${ids}::text[])`))
     } as const
   })
 }) {}

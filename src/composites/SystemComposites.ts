@@ -36,7 +36,7 @@ export class SystemComposites extends Effect.Service<SystemComposites>()("compos
     const { isCounted, recounted } = GroupSql(sql)
 
     const eligible = many(Eligible)(() =>
-      sql`WITH ${recounted}, best AS MATERIALIZED (
+      sql`WITH ${recounted()}, best AS MATERIALIZED (
           SELECT id, number FROM (
             SELECT g.id, g.number, g.verified_n FROM composite_groups g
               WHERE g.is_composite AND g.verified_n >= ${leastMembers} AND ${isCounted}

@@ -1,4 +1,5 @@
 import { type SqlClient, type Statement } from "@effect/sql"
+import { leastHealth } from "./QueryDefinition.ts"
 
 /** Which groups a query is for. Texts as the caller wrote them. */
 export interface GroupFilter {
@@ -8,6 +9,9 @@ export interface GroupFilter {
   /** All members have this verification tier at least. */
   readonly trust: number
   readonly minMembers: number
+  /** Which members count: of this health score at least, and of this weight of their listing tier (0: any). */
+  readonly leastHealth: number
+  readonly weight: number
 }
 
 /** A group's place in the order of a dynamic query: by rank, which is below zero so that the best is first, then by id. */
@@ -16,9 +20,15 @@ export interface GroupKey {
   readonly id: string
 }
 
-/** Sizes that have an index of their own (migration 0022). */
-const indexedSizes = [50, 20, 10, 5, 3, 2]
-const indexed = (minMembers: number) => indexedSizes.find((size) => size <= minMembers) ?? 1
+type Size = Pick<GroupFilter, "trust" | "minMembers">
+export type Narrowing = Pick<GroupFilter, "leastHealth" | "weight">
+
+/** Not every eligible listing of a group counts. */
+export const isNarrow = ({ leastHealth: least, weight }: Narrowing) => least > leastHealth || weight > 0
+
+/** Sizes that have an index of their own (migration 0022): of groups, and of their steps. */
+const groupSizes = [50, 20, 10, 5, 3, 2]
+const stepSizes = [20, 5, 2]
 
 /** The SQL fragments for groups of listings by vertical, state and city (docs/decisions/composite-counts.md). */
 export const GroupSql = (sql: SqlClient.SqlClient) => {
@@ -33,10 +43,27 @@ export const GroupSql = (sql: SqlClient.SqlClient) => {
    * Conditions on columns `n` and `trust`. A partial index is used for a number that stands in the statement. A tier is
    * worth 50 points at least: groups of worse rank need not be read.
    */
-  const ofSize = (row: Statement.Fragment, { minMembers, trust }: Pick<GroupFilter, "trust" | "minMembers">) => [
-    sql`${row}.is_composite AND ${row}.n >= ${sql.literal(String(indexed(minMembers)))}`,
-    ...(indexed(minMembers) === minMembers ? [] : [sql`${row}.n >= ${minMembers}`]),
-    ...(trust === 0 ? [] : [sql`${row}.trust >= ${trust}`, sql`${row}.rank <= ${-50 * trust}`])
+  const sized = (sizes: ReadonlyArray<number>) => (row: Statement.Fragment, { minMembers, trust }: Size) => {
+    const indexed = sizes.find((size) => size <= minMembers) ?? 1
+    return [
+      sql`${row}.n >= ${sql.literal(String(indexed))}`,
+      ...(indexed === minMembers ? [] : [sql`${row}.n >= ${minMembers}`]),
+      ...(trust === 0 ? [] : [sql`${row}.trust >= ${trust}`, sql`${row}.rank <= ${-50 * trust}`])
+    ]
+  }
+  const groupSized = sized(groupSizes)
+  const ofSize = (row: Statement.Fragment, size: Size) => [sql`${row}.is_composite`, ...groupSized(row, size)]
+  const stepSized = sized(stepSizes)
+  /** The step of each group that such members come to. */
+  const ofStep = (row: Statement.Fragment, filter: Size & Narrowing) => [
+    sql`${row}.of_weight = ${filter.weight} AND ${row}.below < ${filter.leastHealth}`,
+    sql`${row}.health_min >= ${filter.leastHealth}`,
+    ...stepSized(row, filter)
+  ]
+  /** Which entries `e` count. */
+  const ofEntry = (narrowing: Narrowing) => [
+    ...(narrowing.leastHealth > leastHealth ? [sql`e.health >= ${narrowing.leastHealth}`] : []),
+    ...(narrowing.weight > 0 ? [sql`e.weight = ${narrowing.weight}`] : [])
   ]
 
   const after = (row: Statement.Fragment, key: GroupKey | undefined) =>
@@ -52,16 +79,23 @@ export const GroupSql = (sql: SqlClient.SqlClient) => {
 
   /**
    * CTEs. `marked`: groups that changed since they were counted; `recounted`: those of them that have members, counted
-   * now. In one statement with the stored counts of all others they are exact.
+   * now. In one statement with the stored counts of all others they are exact. `groups`: numbers of those of interest;
+   * `entries`: which members count.
    */
-  const recounted = sql`marked AS MATERIALIZED (SELECT DISTINCT group_number FROM composite_marks),
-    recounted AS MATERIALIZED (
+  const recounted = ({ entries = [], groups }: {
+    readonly entries?: ReadonlyArray<Statement.Fragment>
+    readonly groups?: Statement.Fragment
+  } = {}) =>
+    sql`marked AS MATERIALIZED (
+      SELECT DISTINCT group_number FROM composite_marks
+      ${groups === undefined ? sql`` : sql`WHERE group_number IN (${groups})`}
+    ), recounted AS MATERIALIZED (
       SELECT g.number, g.id, g.vertical, g.state, g.city, g.is_composite, c.* FROM (
         SELECT e.group_number, ${sums}, ${verifiedSums} FROM composite_entries e
-        WHERE e.group_number = ANY(ARRAY(SELECT group_number FROM marked)) GROUP BY 1
+        WHERE ${sql.and([sql`e.group_number = ANY(ARRAY(SELECT group_number FROM marked))`, ...entries])} GROUP BY 1
       ) c JOIN composite_groups g ON g.number = c.group_number
     )`
   const isCounted = sql`g.number NOT IN (SELECT group_number FROM marked)`
 
-  return { ofKeys, ofSize, after, sums, verifiedSums, recounted, isCounted } as const
+  return { ofKeys, ofSize, ofStep, ofEntry, after, sums, verifiedSums, recounted, isCounted } as const
 }

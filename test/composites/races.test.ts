@@ -37,6 +37,31 @@ const wrongCounts = () =>
      WHERE (g.n, g.health) IS DISTINCT FROM (coalesce(c.n, 0), coalesce(c.health, 0))`
   )
 
+/** Steps, and how many composites there are of each least health, beside what the entries come to. */
+const wrongSteps = () =>
+  runSql(
+    berth.databaseUrl,
+    `WITH least AS (SELECT * FROM generate_series(50, 100) AS health, generate_series(0, 3) AS of_weight),
+     expected AS (
+       SELECT l.health AS least, l.of_weight, e.group_number AS number, count(*)::int AS n, min(e.trust) AS trust,
+         sum(e.health) AS health, sum(e.weight) AS weight
+       FROM least l JOIN composite_entries e ON e.health >= l.health AND l.of_weight IN (0, e.weight)
+       JOIN composite_groups g ON g.number = e.group_number AND g.is_composite GROUP BY 1, 2, 3
+     ), stored AS (
+       SELECT l.health AS least, l.of_weight, s.number, s.n, s.trust, s.health, s.weight
+       FROM least l JOIN composite_steps s ON s.of_weight = l.of_weight AND s.below < l.health AND s.health_min >= l.health
+     ), wrong AS ((TABLE expected EXCEPT ALL TABLE stored) UNION ALL (TABLE stored EXCEPT ALL TABLE expected)),
+     totals AS (
+       SELECT l.health AS least, l.of_weight, t.n, t.trust, sum(t.groups) AS groups
+       FROM least l JOIN composite_step_totals t ON t.of_weight = l.of_weight AND t.health >= l.health
+       GROUP BY 1, 2, 3, 4 HAVING sum(t.groups) <> 0
+     ), counted AS (SELECT least, of_weight, n, trust, count(*)::numeric AS groups FROM expected GROUP BY 1, 2, 3, 4)
+     SELECT 'step' AS what, least, of_weight, n FROM wrong
+     UNION ALL SELECT 'total', least, of_weight, n FROM (
+       (TABLE totals EXCEPT TABLE counted) UNION ALL (TABLE counted EXCEPT TABLE totals)
+     ) t`
+  )
+
 const again = async (until: Promise<unknown>, work: () => Promise<unknown>) => {
   let done = false
   void until.finally(() => {
@@ -67,6 +92,7 @@ describe("composites while listings change", () => {
       ])
       await foldComposites(berth.databaseUrl)
       expect(await wrongCounts()).toEqual([])
+      expect(await wrongSteps()).toEqual([])
     },
     60_000
   )
@@ -90,6 +116,7 @@ describe("composites while listings change", () => {
       .toEqual(cities.map(() => ({ avgHealthScore: 80, memberCount: 4 })))
     await Promise.all([foldComposites(berth.databaseUrl), foldComposites(berth.databaseUrl)])
     expect(await wrongCounts()).toEqual([])
+    expect(await wrongSteps()).toEqual([])
     const counted = await ask("vertical=potter")
     expect([counted.data.map(({ id }) => id), counted.meta.total]).toEqual([data.map(({ id }) => id), 4])
   })

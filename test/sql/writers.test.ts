@@ -17,6 +17,8 @@ const writers: Readonly<Record<string, string>> = {
   catalog_items: "businesses",
   composite_groups: "composites",
   composite_marks: "composites",
+  composite_step_totals: "composites",
+  composite_steps: "composites",
   composite_totals: "composites",
   composites: "composites",
   deployment_handshakes: "deployments",

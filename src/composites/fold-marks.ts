@@ -1,0 +1,94 @@
+import { Count, one, transactionally } from "#src/shared/sql.ts"
+import { type SqlClient } from "@effect/sql"
+import { Effect } from "effect"
+import { GroupSql } from "./group-sql.ts"
+
+/** Marks that one statement takes. */
+const foldBatch = 20_000
+
+/** Stores the counts of groups that changed, and takes their marks (docs/decisions/composite-counts.md). */
+export const foldMarks = (sql: SqlClient.SqlClient) => {
+  const { sums, verifiedSums } = GroupSql(sql)
+  const step = sql`number, of_weight, health_min, below, n, trust, health, weight, rank, id, vertical, state, city`
+  const sameStep = sql`(s.number, s.of_weight, s.health_min, s.below, s.n, s.trust, s.health, s.weight) =
+    (f.number, f.of_weight, f.health_min, f.below, f.n, f.trust, f.health, f.weight)`
+
+  /**
+   * The CTEs `fresh_steps`, of composites that changed, `gone` and `come`. A listing counts once among all (of_weight 0)
+   * and once among those of its tier. Steps that are the same stay.
+   */
+  const steps = sql`cells AS (
+      SELECT e.group_number, w.of_weight, e.health AS health_min, count(*) AS n, min(e.trust) AS trust,
+        sum(e.health) AS health, sum(e.weight) AS weight
+      FROM composite_entries e, LATERAL (VALUES (0), (e.weight)) w(of_weight)
+      WHERE e.group_number = ANY(ARRAY(SELECT group_number FROM changed)) GROUP BY 1, 2, 3
+    ), fresh_steps AS MATERIALIZED (
+      SELECT g.number, c.of_weight::smallint, c.health_min, c.below, c.n, c.trust, c.health, c.weight,
+        (c.trust * c.health * c.weight)::float8 / -(c.n::bigint * c.n) AS rank, g.id, g.vertical, g.state, g.city
+      FROM (
+        SELECT group_number, of_weight, health_min, coalesce(lead(health_min) OVER w, 0)::smallint AS below,
+          (sum(n) OVER w)::int AS n, min(trust) OVER w AS trust, (sum(health) OVER w)::bigint AS health,
+          (sum(weight) OVER w)::bigint AS weight
+        FROM cells WINDOW w AS (PARTITION BY group_number, of_weight ORDER BY health_min DESC)
+      ) c JOIN composite_groups g ON g.number = c.group_number AND g.is_composite
+    ), gone AS (
+      DELETE FROM composite_steps s WHERE s.number = ANY(ARRAY(SELECT group_number FROM changed))
+        AND NOT EXISTS (SELECT FROM fresh_steps f WHERE ${sameStep})
+      RETURNING s.of_weight, s.health_min, s.below, s.n, s.trust
+    ), come AS (
+      INSERT INTO composite_steps (${step}) SELECT ${step} FROM fresh_steps f WHERE NOT EXISTS (
+        SELECT FROM composite_steps s
+        WHERE s.number = ANY(ARRAY(SELECT group_number FROM changed)) AND ${sameStep}
+      )
+      RETURNING of_weight, health_min, below, n, trust
+    ), step_totals AS (
+      INSERT INTO composite_step_totals AS t (of_weight, health, n, trust, groups)
+        SELECT of_weight, bound.health, n, trust, sum(bound.by) FROM (
+          SELECT *, 1 AS by FROM come UNION ALL SELECT *, -1 FROM gone
+        ) moved, LATERAL (VALUES (health_min, by), (below, -by)) bound(health, by)
+        WHERE bound.health > 0 GROUP BY 1, 2, 3, 4 HAVING sum(bound.by) <> 0
+      ON CONFLICT (of_weight, health, n, trust) DO UPDATE SET groups = t.groups + excluded.groups
+    )`
+
+  /**
+   * Counts groups that changed, and takes their marks, in one statement: what it counts is what the marks told of. One at
+   * a time, or an older count could come last.
+   */
+  const foldSome = one(Count)(() =>
+    sql`WITH taken AS (
+        DELETE FROM composite_marks WHERE ctid = ANY(ARRAY(SELECT ctid FROM composite_marks LIMIT ${foldBatch}))
+        RETURNING group_number
+      ), changed AS MATERIALIZED (SELECT DISTINCT group_number FROM taken),
+      fresh AS MATERIALIZED (
+        SELECT c.group_number AS number, s.* FROM changed c LEFT JOIN (
+          SELECT e.group_number, ${sums}, ${verifiedSums} FROM composite_entries e
+          WHERE e.group_number = ANY(ARRAY(SELECT group_number FROM changed)) GROUP BY 1
+        ) s USING (group_number)
+      ), moved AS (
+        SELECT n, trust, sum(by) AS by FROM (
+          SELECT g.n, g.trust, -1 AS by FROM changed c JOIN composite_groups g ON g.number = c.group_number
+          WHERE g.is_composite
+          UNION ALL SELECT coalesce(f.n, 0), coalesce(f.trust, 0), 1 FROM fresh f JOIN composite_groups g USING (number)
+          WHERE g.is_composite
+        ) moves WHERE n > 0 GROUP BY 1, 2 HAVING sum(by) <> 0
+      ), totals AS (
+        INSERT INTO composite_totals AS t (n, trust, groups) SELECT n, trust, by FROM moved
+        ON CONFLICT (n, trust) DO UPDATE SET groups = t.groups + excluded.groups
+      ), stored AS (
+        UPDATE composite_groups g SET n = coalesce(f.n, 0), trust = coalesce(f.trust, 0), health = coalesce(f.health, 0),
+          weight = coalesce(f.weight, 0), rank = coalesce(f.rank, 0), verified_n = coalesce(f.verified_n, 0),
+          verified_trust = coalesce(f.verified_trust, 0), verified_health = coalesce(f.verified_health, 0)
+        FROM fresh f WHERE g.number = f.number
+      ), ${steps}
+      SELECT count(*)::int AS count FROM taken`
+  )
+  /** Sizes come and go with each change: without this their rows would pile up. */
+  const forget = sql`DELETE FROM composite_step_totals WHERE groups = 0`
+  return Effect.repeat(
+    Effect.zipRight(
+      sql`SELECT pg_advisory_xact_lock(hashtext('composite_marks'))`,
+      Effect.zipRight(sql`SET LOCAL statement_timeout = 600000`, Effect.zipLeft(foldSome(), forget))
+    ).pipe(transactionally(sql)),
+    { until: (count) => count < foldBatch }
+  )
+}
