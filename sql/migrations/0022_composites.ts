@@ -68,10 +68,12 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
       verified_health bigint NOT NULL DEFAULT 0,
       UNIQUE (vertical, state, city)
     );
-    ${leastMembers.map((n) =>
+    ${
+    leastMembers.map((n) =>
       `CREATE INDEX composite_groups_rank_of_${n} ON composite_groups (rank, id) INCLUDE (n, trust, number)
         WHERE n >= ${n} AND is_composite;`
-    ).join("\n")}
+    ).join("\n")
+  }
     CREATE INDEX composite_groups_vertical ON composite_groups (vertical, rank, id)
       INCLUDE (state, n, trust, number) WHERE n >= 1 AND is_composite;
     CREATE INDEX composite_groups_state ON composite_groups (state, rank, id)
@@ -107,10 +109,12 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
       city text COLLATE "C" NOT NULL
     );
     CREATE INDEX composite_steps_number ON composite_steps (number);
-    ${leastMembersOfSteps.map((n) =>
-    `CREATE INDEX composite_steps_rank_of_${n} ON composite_steps (of_weight, rank, id)
+    ${
+    leastMembersOfSteps.map((n) =>
+      `CREATE INDEX composite_steps_rank_of_${n} ON composite_steps (of_weight, rank, id)
         INCLUDE (health_min, below, n, trust, number) WHERE n >= ${n};`
-  ).join("\n")}
+    ).join("\n")
+  }
     CREATE INDEX composite_steps_vertical ON composite_steps (vertical, of_weight, rank, id)
       INCLUDE (health_min, below, state, n, trust, number);
     CREATE INDEX composite_steps_state ON composite_steps (state, of_weight, rank, id)

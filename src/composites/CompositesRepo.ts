@@ -1,4 +1,5 @@
 import { AccountId } from "#src/accounts/CurrentActor.ts"
+import { prepared } from "#src/format/prepared.ts"
 import { Count, many, maybe, one, run } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
@@ -50,6 +51,7 @@ export class CompositesRepo extends Effect.Service<CompositesRepo>()("composites
       "id, created_by, user_id, name, slug, description, visibility, query_definition, expires_at, promoted_at, " +
         "created_at, updated_at, standing_trust AS trust, standing_members AS members, standing_health AS health"
     )
+    const once = sql.literal(prepared)
     const alive = (at: Date) => sql`(expires_at IS NULL OR expires_at > ${at})`
     const standingOf = ({ health, members, trust }: Standing) =>
       sql`standing_trust = ${trust}, standing_members = ${members}, standing_health = ${health}, standing_at = now()`
@@ -59,10 +61,10 @@ export class CompositesRepo extends Effect.Service<CompositesRepo>()("composites
         sql`INSERT INTO composites ${sql.insert(json(row))} RETURNING ${columns}`
       ),
       find: maybe(CompositeRow)((id: string, at: Date) =>
-        sql`SELECT ${columns} FROM composites WHERE id = ${id} AND ${alive(at)}`
+        sql`${once} SELECT ${columns} FROM composites WHERE id = ${id} AND ${alive(at)}`
       ),
       findBySlug: maybe(CompositeRow)((slug: string, at: Date) =>
-        sql`SELECT ${columns} FROM composites WHERE slug = ${slug} AND ${alive(at)} ORDER BY id LIMIT 1`
+        sql`${once} SELECT ${columns} FROM composites WHERE slug = ${slug} AND ${alive(at)} ORDER BY id LIMIT 1`
       ),
       /** Until the end of the transaction nobody else changes it, and it is not purged. */
       lock: maybe(CompositeRow)((id: string, at: Date) =>
@@ -95,7 +97,7 @@ export class CompositesRepo extends Effect.Service<CompositesRepo>()("composites
       purge: (at: Date) => run(sql`DELETE FROM composites WHERE expires_at <= ${at}`),
       /** Public ones in the order of their standings, after the place given. What expires is private. */
       browse: many(CompositeRow)((after: Place | undefined, count: number) =>
-        sql`SELECT ${columns} FROM composites WHERE visibility = 'public' AND ${
+        sql`${once} SELECT ${columns} FROM composites WHERE visibility = 'public' AND ${
           after === undefined ? sql`true` : sql`(-standing_trust, -standing_members, -standing_health, id) >
               (${-after.trust}, ${-after.members}, ${-after.health}, ${after.id})`
         }

@@ -84,7 +84,10 @@ export class DynamicComposites extends Effect.Service<DynamicComposites>()("comp
         const { health_score_min = leastHealth, listing_tier } = filters
         const weight = listing_tier === undefined ? 0 : tierWeights[listing_tier]
         const narrowing = { leastHealth: health_score_min, weight }
-        return yield* groups.counted({ ...size, ...narrowing, ...Struct.pick(filters, "vertical", "city", "state") }, page)
+        return yield* groups.counted(
+          { ...size, ...narrowing, ...Struct.pick(filters, "vertical", "city", "state") },
+          page
+        )
       }
       const cte = yield* members.matching(filters)
       return Option.isNone(cte) ? { rows: [], total: 0 } : yield* groups.ofFound(

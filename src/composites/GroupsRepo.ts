@@ -68,7 +68,9 @@ export class GroupsRepo extends Effect.Service<GroupsRepo>()("composites/GroupsR
             (SELECT count(*) FROM ${table}
               WHERE ${sql.and(size)} AND g.number = ANY(ARRAY(SELECT group_number FROM marked)))`
         : sql`(SELECT count(*) FROM ${table} WHERE ${sql.and([...keys, ...size, isCounted])})`
-      return sql`SELECT ${stored} + (SELECT count(*) FROM recounted g WHERE ${sql.and([...keys, ...ofSize(g, filter)])})`
+      return sql`SELECT ${stored} + (SELECT count(*) FROM recounted g WHERE ${
+        sql.and([...keys, ...ofSize(g, filter)])
+      })`
     }
 
     const counted = Effect.fnUntraced(function*(filter: GroupFilter, { after: key, count }: GroupPage) {

@@ -75,7 +75,11 @@ export class MembersRepo extends Effect.Service<MembersRepo>()("composites/Membe
       found,
       best: Effect.fnUntraced(function*(definition: QueryDefinition, matching: Statement.Fragment | undefined) {
         const count = definition.limit ?? mostMembers
-        const rows = yield* sql`WITH ${found(definition, matching)} SELECT (${memberJson(sql, best(count))}) AS members`
+        // Of a vertical in a city one plan fits all.
+        const { city, vertical } = definition
+        const isGroup = city !== undefined && vertical !== undefined && matching === undefined
+        const rows = yield* sql`${sql.literal(isGroup ? prepared : "")} WITH ${found(definition, matching)}
+          SELECT (${memberJson(sql, best(count))}) AS members`
         const [{ members }] = yield* decodeMembers(rows)
         return members
       }, dieOnSql),

@@ -9,43 +9,40 @@ const foldBatch = 20_000
 /** Stores the counts of groups that changed, and takes their marks (docs/decisions/composite-counts.md). */
 export const foldMarks = (sql: SqlClient.SqlClient) => {
   const { sums, verifiedSums } = GroupSql(sql)
-  const step = sql`number, of_weight, health_min, below, n, trust, health, weight, rank, id, vertical, state, city`
-  const sameStep = sql`(s.number, s.of_weight, s.health_min, s.below, s.n, s.trust, s.health, s.weight) =
-    (f.number, f.of_weight, f.health_min, f.below, f.n, f.trust, f.health, f.weight)`
+  const step = sql`number, of_weight, health_min, below, n, trust, health, weight`
 
   /**
-   * The CTEs `fresh_steps`, of composites that changed, `gone` and `come`. A listing counts once among all (of_weight 0)
-   * and once among those of its tier. Steps that are the same stay.
+   * The CTE `moved_steps`: steps that come (by 1) and go (by -1); those that are the same stay. A listing counts once among
+   * all (of_weight 0) and once among those of its tier. They are compared by grouping: for a join PostgreSQL would expect
+   * few rows, and go through all of them for each.
    */
   const steps = sql`cells AS (
       SELECT e.group_number, w.of_weight, e.health AS health_min, count(*) AS n, min(e.trust) AS trust,
         sum(e.health) AS health, sum(e.weight) AS weight
       FROM composite_entries e, LATERAL (VALUES (0), (e.weight)) w(of_weight)
-      WHERE e.group_number = ANY(ARRAY(SELECT group_number FROM changed)) GROUP BY 1, 2, 3
-    ), fresh_steps AS MATERIALIZED (
-      SELECT g.number, c.of_weight::smallint, c.health_min, c.below, c.n, c.trust, c.health, c.weight,
-        (c.trust * c.health * c.weight)::float8 / -(c.n::bigint * c.n) AS rank, g.id, g.vertical, g.state, g.city
-      FROM (
-        SELECT group_number, of_weight, health_min, coalesce(lead(health_min) OVER w, 0)::smallint AS below,
-          (sum(n) OVER w)::int AS n, min(trust) OVER w AS trust, (sum(health) OVER w)::bigint AS health,
-          (sum(weight) OVER w)::bigint AS weight
+      WHERE e.group_number = ANY(ARRAY(
+        SELECT c.group_number FROM changed c JOIN composite_groups g ON g.number = c.group_number WHERE g.is_composite
+      )) GROUP BY 1, 2, 3
+    ), moved_steps AS MATERIALIZED (
+      SELECT ${step}, sum(by) AS by, max(at) AS at FROM (
+        SELECT group_number AS number, of_weight::smallint, health_min,
+          coalesce(lead(health_min) OVER w, 0)::smallint AS below, (sum(n) OVER w)::int AS n, min(trust) OVER w AS trust,
+          (sum(health) OVER w)::bigint AS health, (sum(weight) OVER w)::bigint AS weight, 1 AS by, NULL::tid AS at
         FROM cells WINDOW w AS (PARTITION BY group_number, of_weight ORDER BY health_min DESC)
-      ) c JOIN composite_groups g ON g.number = c.group_number AND g.is_composite
-    ), gone AS (
-      DELETE FROM composite_steps s WHERE s.number = ANY(ARRAY(SELECT group_number FROM changed))
-        AND NOT EXISTS (SELECT FROM fresh_steps f WHERE ${sameStep})
-      RETURNING s.of_weight, s.health_min, s.below, s.n, s.trust
-    ), come AS (
-      INSERT INTO composite_steps (${step}) SELECT ${step} FROM fresh_steps f WHERE NOT EXISTS (
-        SELECT FROM composite_steps s
-        WHERE s.number = ANY(ARRAY(SELECT group_number FROM changed)) AND ${sameStep}
-      )
-      RETURNING of_weight, health_min, below, n, trust
+        UNION ALL
+        SELECT ${step}, -1, ctid FROM composite_steps WHERE number = ANY(ARRAY(SELECT group_number FROM changed))
+      ) both_steps GROUP BY ${step} HAVING sum(by) <> 0
+    ), gone_steps AS (
+      DELETE FROM composite_steps WHERE ctid = ANY(ARRAY(SELECT at FROM moved_steps WHERE by < 0))
+    ), new_steps AS (
+      INSERT INTO composite_steps (${step}, rank, id, vertical, state, city)
+        SELECT m.number, m.of_weight, m.health_min, m.below, m.n, m.trust, m.health, m.weight,
+          (m.trust * m.health * m.weight)::float8 / -(m.n::bigint * m.n), g.id, g.vertical, g.state, g.city
+        FROM moved_steps m JOIN composite_groups g ON g.number = m.number WHERE m.by > 0
     ), step_totals AS (
       INSERT INTO composite_step_totals AS t (of_weight, health, n, trust, groups)
-        SELECT of_weight, bound.health, n, trust, sum(bound.by) FROM (
-          SELECT *, 1 AS by FROM come UNION ALL SELECT *, -1 FROM gone
-        ) moved, LATERAL (VALUES (health_min, by), (below, -by)) bound(health, by)
+        SELECT of_weight, bound.health, n, trust, sum(bound.by)
+        FROM moved_steps m, LATERAL (VALUES (health_min, m.by), (below, -m.by)) bound(health, by)
         WHERE bound.health > 0 GROUP BY 1, 2, 3, 4 HAVING sum(bound.by) <> 0
       ON CONFLICT (of_weight, health, n, trust) DO UPDATE SET groups = t.groups + excluded.groups
     )`

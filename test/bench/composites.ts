@@ -7,6 +7,7 @@
 import { clientLayer } from "#sql/Client.ts"
 import { embedded } from "#sql/Embedded.ts"
 import { MigrationsLive } from "#sql/Migrate.ts"
+import { prepareMarked } from "#sql/prepare.ts"
 import { type AccountId, CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { Quotas } from "#src/accounts/Quotas.ts"
 import { BrowseComposites } from "#src/composites/BrowseComposites.ts"
@@ -33,6 +34,7 @@ import { settingsTest } from "../support/Settings.ts"
 import { type Case, cases } from "./composites/questions.ts"
 import { load } from "./directory/data.ts"
 import { benchClient } from "./support/client.ts"
+import { processorTime } from "./support/processor.ts"
 import { startProgram } from "./support/program.ts"
 
 const listings = Number(process.argv[2] ?? "100000")
@@ -106,6 +108,7 @@ const main = Effect.gen(function*() {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 8 })
   // When the run is broken off the database goes first.
   pool.on("error", () => undefined)
+  pool.on("connect", prepareMarked)
   const reads = Layer.provideMerge(CompositeSkills.Default, Layer.merge(Composites.Default, BrowseComposites.Default))
   const layer = Layer.mergeAll(reads, DynamicComposites.Default, SystemComposites.Default).pipe(
     Layer.provideMerge(CompositeMembers.Default),
@@ -133,7 +136,8 @@ const main = Effect.gen(function*() {
       await load(pool, listings)
       await runtime.runPromise(counts.fold)
       await runtime.runPromise(groups.fold)
-      const tables = "composite_groups, composite_entries, composite_marks, composite_totals, directory_counts"
+      const tables =
+        "composite_groups, composite_steps, composite_entries, composite_marks, composite_totals, directory_counts"
       await pool.query(`VACUUM ANALYZE ${tables}, directory_place_counts, directory_word_counts`)
     })
     writeFileSync(join(home, "loaded"), "")
@@ -184,19 +188,31 @@ const main = Effect.gen(function*() {
       const asked = Array.from({ length: requests }, ask)
       const statements: Array<ReadonlyArray<Statement>> = []
       for (const { answer } of asked) statements.push(await statementsOf(answer))
+      const bareOn = async (client: pg.PoolClient, all: ReadonlyArray<Statement>) => {
+        for (const { text, values } of all) await client.query(text, [...values])
+      }
       const bare = async (all: ReadonlyArray<Statement>) => {
         const client = await pool.connect()
-        for (const { text, values } of all) await client.query(text, [...values])
+        await bareOn(client, all)
         client.release()
       }
       const http = ({ path }: Asked, client: number) => get(program.port, path, keys[client])
+      const programTime = processorTime(program.child.pid!)
       const http1 = await timed(asked, 1, http)
-      const sql1 = await timed(statements, 1, bare)
+      const programEach = (processorTime(program.child.pid!) - programTime) / requests
+      const held = await pool.connect()
+      await bareOn(held, statements[0] ?? [])
+      const { rows: [backend] } = await held.query<{ pid: number }>("SELECT pg_backend_pid() AS pid")
+      const sqlTime = processorTime(backend!.pid)
+      const sql1 = await timed(statements, 1, (all) => bareOn(held, all))
+      const sqlEach = (processorTime(backend!.pid) - sqlTime) / requests
+      held.release()
       const http8 = await timed(asked, 8, http)
       const sql8 = await timed(statements, 8, bare)
       const aim = listings > 100_000 ? 50 : 20
       const missed = at(http8, 0.95) > aim ? ` over ${aim}` : ""
-      console.log(`| ${name} | ${pair(http1)} | ${pair(sql1)} | ${pair(http8)}${missed} | ${pair(sql8)} |`)
+      const times = `${pair(http1)} | ${pair(sql1)} | ${pair(http8)}${missed} | ${pair(sql8)}`
+      console.log(`| ${name} | ${times} | ${programEach.toFixed(1)} + ${sqlEach.toFixed(2)} |`)
     }
     const rows = [
       ...cases.map((one) => [`query: ${one.name}`, dynamic(one)] as const),
@@ -211,8 +227,10 @@ const main = Effect.gen(function*() {
       `${listings} listings, ${size?.groups} composites, ${requests} requests a case, load average ` +
         `${loadavg()[0]!.toFixed(1)}; ms, p50 / p95`
     )
-    console.log("| | HTTP, 1 client | SQL, 1 client | HTTP, 8 clients | SQL, 8 clients |")
-    console.log("|---|---|---|---|---|")
+    console.log(
+      "| | HTTP, 1 client | SQL, 1 client | HTTP, 8 clients | SQL, 8 clients | processor: program + database |"
+    )
+    console.log("|---|---|---|---|---|---|")
     // What runs a few times only is not compiled yet, nor in memory.
     await timed(
       Array.from({ length: 300 }),
