@@ -70,14 +70,14 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
     );
     ${
     leastMembers.map((n) =>
-      `CREATE INDEX composite_groups_rank_of_${n} ON composite_groups (rank, id) INCLUDE (n, trust, number)
+      `CREATE INDEX composite_groups_rank_of_${n} ON composite_groups (rank, id) INCLUDE (n, trust, health, number)
         WHERE n >= ${n} AND is_composite;`
     ).join("\n")
   }
     CREATE INDEX composite_groups_vertical ON composite_groups (vertical, rank, id)
-      INCLUDE (state, n, trust, number) WHERE n >= 1 AND is_composite;
+      INCLUDE (state, n, trust, health, number) WHERE n >= 1 AND is_composite;
     CREATE INDEX composite_groups_state ON composite_groups (state, rank, id)
-      INCLUDE (vertical, n, trust, number) WHERE n >= 1 AND is_composite;
+      INCLUDE (vertical, n, trust, health, number) WHERE n >= 1 AND is_composite;
     CREATE INDEX composite_groups_city ON composite_groups (city, state) INCLUDE (vertical, n, number);
     CREATE INDEX composite_groups_others ON composite_groups (number) WHERE NOT is_composite;
     CREATE INDEX composite_groups_verified ON composite_groups (verified_n DESC, id) WHERE verified_n >= 3 AND is_composite;
@@ -112,15 +112,15 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
     ${
     leastMembersOfSteps.map((n) =>
       `CREATE INDEX composite_steps_rank_of_${n} ON composite_steps (of_weight, rank, id)
-        INCLUDE (health_min, below, n, trust, number) WHERE n >= ${n};`
+        INCLUDE (health_min, below, n, trust, health, number) WHERE n >= ${n};`
     ).join("\n")
   }
     CREATE INDEX composite_steps_vertical ON composite_steps (vertical, of_weight, rank, id)
-      INCLUDE (health_min, below, state, n, trust, number);
+      INCLUDE (health_min, below, state, n, trust, health, number);
     CREATE INDEX composite_steps_state ON composite_steps (state, of_weight, rank, id)
-      INCLUDE (health_min, below, vertical, n, trust, number);
+      INCLUDE (health_min, below, vertical, n, trust, health, number);
     CREATE INDEX composite_steps_city ON composite_steps (city, state, of_weight)
-      INCLUDE (health_min, below, vertical, n, trust, number);
+      INCLUDE (health_min, below, vertical, n, trust, health, number);
 
     -- A composite with n members and this trust begins at health (groups is above zero) or ends there: those of a least
     -- health are the sum of all rows from it on.

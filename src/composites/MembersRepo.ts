@@ -18,6 +18,10 @@ export interface VerifiedGroup {
   readonly state: string
 }
 
+/** Of a vertical in a city: one plan fits all. */
+const isGroup = ({ city, vertical }: Omit<QueryDefinition, "limit">, matching: Statement.Fragment | undefined) =>
+  city !== undefined && vertical !== undefined && matching === undefined
+
 /** The listings that satisfy a definition, as they are at this moment. */
 export class MembersRepo extends Effect.Service<MembersRepo>()("composites/MembersRepo", {
   effect: Effect.gen(function*() {
@@ -30,7 +34,7 @@ export class MembersRepo extends Effect.Service<MembersRepo>()("composites/Membe
      */
     const found = (definition: Omit<QueryDefinition, "limit">, matching: Statement.Fragment | undefined) => {
       const { health_score_min, listing_ids, listing_tier, tags, verification_tier_min } = definition
-      const keys = ofKeys(definition)
+      const keys = ofKeys(definition, isGroup(definition, matching))
       const own = [
         ...(listing_ids === undefined ? [] : [sql`l.id = ANY(${listing_ids}::text[])`]),
         ...(tags === undefined ? [] : [sql`l.status = 'active' AND l.tags @> ${tags}::text[]`])
@@ -75,10 +79,7 @@ export class MembersRepo extends Effect.Service<MembersRepo>()("composites/Membe
       found,
       best: Effect.fnUntraced(function*(definition: QueryDefinition, matching: Statement.Fragment | undefined) {
         const count = definition.limit ?? mostMembers
-        // Of a vertical in a city one plan fits all.
-        const { city, vertical } = definition
-        const isGroup = city !== undefined && vertical !== undefined && matching === undefined
-        const rows = yield* sql`${sql.literal(isGroup ? prepared : "")} WITH ${found(definition, matching)}
+        const rows = yield* sql`${sql.literal(isGroup(definition, matching) ? prepared : "")} WITH ${found(definition, matching)}
           SELECT (${memberJson(sql, best(count))}) AS members`
         const [{ members }] = yield* decodeMembers(rows)
         return members

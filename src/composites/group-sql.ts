@@ -32,12 +32,21 @@ const stepSizes = [20, 5, 2]
 
 /** The SQL fragments for groups of listings by vertical, state and city (docs/decisions/composite-counts.md). */
 export const GroupSql = (sql: SqlClient.SqlClient) => {
-  /** The vertical, city and state of a filter, as conditions on groups `g`. */
-  const ofKeys = ({ city, state, vertical }: Pick<GroupFilter, "vertical" | "city" | "state">) => [
-    ...(vertical === undefined ? [] : [sql`g.vertical = composite_key(${vertical})`]),
-    ...(state === undefined ? [] : [sql`g.state = composite_state(${state})`]),
-    ...(city === undefined ? [] : [sql`g.city = composite_key(${city})`])
-  ]
+  /**
+   * The vertical, city and state of a filter, as conditions on groups `g`. In a prepared statement each is a subquery, or
+   * PostgreSQL would make it a key again for each row.
+   */
+  const ofKeys = (
+    { city, state, vertical }: Pick<GroupFilter, "vertical" | "city" | "state">,
+    isPrepared = true
+  ) => {
+    const made = (key: Statement.Fragment) => isPrepared ? sql`(SELECT ${key})` : key
+    return [
+      ...(vertical === undefined ? [] : [sql`g.vertical = ${made(sql`composite_key(${vertical})`)}`]),
+      ...(state === undefined ? [] : [sql`g.state = ${made(sql`composite_state(${state})`)}`]),
+      ...(city === undefined ? [] : [sql`g.city = ${made(sql`composite_key(${city})`)}`])
+    ]
+  }
 
   /**
    * Conditions on columns `n` and `trust`. A partial index is used for a number that stands in the statement. A tier is
