@@ -79,7 +79,9 @@ export class MembersRepo extends Effect.Service<MembersRepo>()("composites/Membe
       found,
       best: Effect.fnUntraced(function*(definition: QueryDefinition, matching: Statement.Fragment | undefined) {
         const count = definition.limit ?? mostMembers
-        const rows = yield* sql`${sql.literal(isGroup(definition, matching) ? prepared : "")} WITH ${found(definition, matching)}
+        const rows = yield* sql`${sql.literal(isGroup(definition, matching) ? prepared : "")} WITH ${
+          found(definition, matching)
+        }
           SELECT (${memberJson(sql, best(count))}) AS members`
         const [{ members }] = yield* decodeMembers(rows)
         return members

@@ -155,7 +155,12 @@ describe("composites while listings change", () => {
       readonly data: { readonly memberCount: number; readonly members: ReadonlyArray<unknown> }
     }
     const read = async () => (await hub.get<Detail>(`/v1/hub/composites/${id}`)).body.data
+    const browsed = async () => {
+      const { body } = await hub.get<Listed<Shown>>("/v1/hub/composites/browse?limit=100")
+      return body.data.find((one) => one.id === id)?.memberCount
+    }
     expect(await read()).toMatchObject({ memberCount: 3, compositeTrust: 2, name: "Austin Cooper" })
+    expect(await browsed()).toBe(3)
     await runSql(
       berth.databaseUrl,
       "DELETE FROM businesses b USING listings l WHERE l.business_id = b.id AND l.id = $1",
@@ -164,6 +169,9 @@ describe("composites while listings change", () => {
     expect((await ask("vertical=cooper")).data).toMatchObject([{ id, memberCount: 2 }])
     const { memberCount, members } = await read()
     expect([memberCount, members.length]).toEqual([2, 2])
+    expect(await browsed()).toBe(2)
+    await change(berth.databaseUrl, three.slice(1).map((one) => ({ ...one, health: 10 })))
+    expect(await browsed()).toBe(0)
     await makeSystemComposites(berth.databaseUrl)
     expect((await hub.get(`/v1/hub/composites/${id}`)).status).toBe(404)
   })
