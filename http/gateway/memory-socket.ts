@@ -11,6 +11,20 @@ class End extends Duplex {
     this.#peer = peer
   }
 
+  /** Of `net.Socket`, which HTTP agents call: nothing is dead here without being closed. */
+  setKeepAlive() {
+    return this
+  }
+  setTimeout() {
+    return this
+  }
+  ref() {
+    return this
+  }
+  unref() {
+    return this
+  }
+
   /** Of `net.Socket`, which HTTP servers call. */
   destroySoon() {
     if (this.writableFinished) this.destroy()

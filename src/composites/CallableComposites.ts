@@ -20,9 +20,9 @@ import {
 import { chosenBusinesses } from "./chosen-businesses.ts"
 import { Composites } from "./Composites.ts"
 import { findTools } from "./find-tools.ts"
-import { businessesArgument, mostBusinesses } from "./input-schema.ts"
+import { businessesArgument } from "./input-schema.ts"
 import { memberScope, reachesEverybodysOnly } from "./member-scope.ts"
-import { MemberCalls } from "./MemberCalls.ts"
+import { MemberCalls, type Outcome } from "./MemberCalls.ts"
 import { type AnyTool, merge, type Merged } from "./merge.ts"
 import { OfferingsRepo } from "./OfferingsRepo.ts"
 
@@ -138,21 +138,32 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
       return { tools: yield* Effect.forEach(names, (name) => Effect.map(toolNamed(opened, name), described)) }
     })
 
-    /** One request to one member. */
-    const ask = Effect.fnUntraced(function*({ reached }: Opened, slug: string, method: string, params: Fields) {
-      const server = reached.get(slug)?.server
-      if (server === undefined) return { _tag: "Failed", message: "it is no member any more" } as const
-      return yield* calls.request({
-        serverId: server.serverId,
-        publicUrl: publicUrl(settings, server.serverSlug),
-        transport: server.transport ?? "streamable-http",
-        revision: server.revision
-      }, { method, params, scope: yield* memberScope })
-    })
+    const left: Outcome = { _tag: "Failed", message: "it is no member any more" }
+
+    /** One request to members at once; the outcomes in the order of their slugs. */
+    const ask = Effect.fnUntraced(
+      function*({ reached }: Opened, slugs: ReadonlyArray<string>, method: string, params: Fields) {
+        const found = slugs.flatMap((slug) => {
+          const server = reached.get(slug)?.server
+          return server === undefined ? [] : [{ slug, server }]
+        })
+        const outcomes = yield* calls.request(
+          found.map(({ server }) => ({
+            serverId: server.serverId,
+            publicUrl: publicUrl(settings, server.serverSlug),
+            transport: server.transport ?? "streamable-http",
+            revision: server.revision
+          })),
+          { method, params, scope: yield* memberScope }
+        )
+        const bySlug = new Map(found.map(({ slug }, at) => [slug, outcomes[at]]))
+        return slugs.map((slug) => ({ slug, outcome: bySlug.get(slug) ?? left }))
+      }
+    )
 
     /** The result of what only one member is asked, as it came. */
     const askOne = Effect.fnUntraced(function*(opened: Opened, slug: string, method: string, params: Fields) {
-      const outcome = yield* ask(opened, slug, method, params)
+      const [{ outcome } = { outcome: left }] = yield* ask(opened, [slug], method, params)
       return outcome._tag === "Answered" ? outcome.result : yield* new MemberFailed({ slug, reason: outcome.message })
     })
 
@@ -173,16 +184,8 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
       const { [businessesArgument]: asked, ...own } = args
       const chosen = chosenBusinesses(asked, tool.slugs)
       if (typeof chosen === "string") return yield* Invalid.field(businessesArgument, chosen)
-      const answers = yield* Effect.forEach(
-        chosen,
-        (slug) =>
-          Effect.map(
-            ask(opened, slug, "tools/call", { name: tool.tool, arguments: own }),
-            (outcome) => answerOf(slug, outcome)
-          ),
-        { concurrency: mostBusinesses }
-      )
-      return resultOf(answers)
+      const outcomes = yield* ask(opened, chosen, "tools/call", { name: tool.tool, arguments: own })
+      return resultOf(outcomes.map(({ outcome, slug }) => answerOf(slug, outcome)))
     })
 
     const getPrompt = Effect.fn("CallableComposites.getPrompt")(function*(opened: Opened, name: string, args: Fields) {

@@ -1,8 +1,9 @@
-import { CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { Handshakes } from "#src/deployments/Handshakes.ts"
 import { MemberTokens } from "#src/oauth/MemberTokens.ts"
-import { Clock, Effect, Option, Runtime } from "effect"
+import { type FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js"
+import { Effect, Runtime } from "effect"
 import { LRUCache } from "lru-cache"
 import { Breaker } from "./breaker.ts"
 import { HostedFetch } from "./HostedFetch.ts"
@@ -30,9 +31,33 @@ export type Outcome =
 const idleMillis = 60_000
 const mostSessions = 500
 
+const late = Symbol("late")
+
+/** Settles within the time, whatever the work does with its signal. */
+const within = async <A>(
+  millis: number,
+  interrupted: AbortSignal,
+  work: (signal: AbortSignal) => Promise<A>
+): Promise<A | typeof late> => {
+  const deadline = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const waited = new Promise<typeof late>((resolve) => {
+    timer = setTimeout(() => {
+      resolve(late)
+      deadline.abort()
+    }, millis)
+  })
+  try {
+    return await Promise.race([work(AbortSignal.any([interrupted, deadline.signal])), waited])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
 /**
  * Requests of composites to their members, on behalf of the caller's account: with a token for that member alone,
- * through the gateway, within a deadline. A member that fails is left alone for a while.
+ * through the gateway, within a deadline. A member that fails is left alone for a while. Members are asked by plain
+ * promises: a fiber and a race for each would cost more than all that is sent.
  */
 export class MemberCalls extends Effect.Service<MemberCalls>()("composites/MemberCalls", {
   scoped: Effect.gen(function*() {
@@ -52,15 +77,20 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
     yield* Effect.addFinalizer(() => Effect.sync(() => sessions.clear()))
 
     /** Each request has the token of that moment: a session outlives its first one. */
-    const open = (member: CalledMember, scope: string, actor: CurrentActor["Type"]) => {
-      const fetch: typeof globalThis.fetch = async (url, init) => {
-        const token = await run(
-          Effect.provideService(tokens.keptToken(member.serverId, scope), CurrentActor, actor)
-        )
-        return hostedFetch({ authorization: `Bearer ${token}` })(url as string | URL, init)
+    const open = (member: CalledMember, scope: string, actor: Actor, now: () => number) => {
+      const { serverId } = member
+      const renewed = async () => {
+        const admissions = await run(Effect.provideService(tokens.admit([serverId], scope), CurrentActor, actor))
+        const admission = admissions.get(serverId)
+        if (admission?._tag !== "Admitted") throw new Error(admission?.reason ?? "there is no token for it")
+        return admission.token
       }
-      return openSession(member, fetch as Parameters<typeof openSession>[1], () => {
-        void run(handshakes.again(member.serverId)).catch(() => undefined)
+      const fetch: FetchLike = async (url, init) => {
+        const token = tokens.kept(actor.accountId, serverId, scope, now()) ?? await renewed()
+        return hostedFetch({ authorization: `Bearer ${token}` })(url, init)
+      }
+      return openSession(member, fetch, () => {
+        void run(handshakes.again(serverId)).catch(() => undefined)
       })
     }
 
@@ -92,47 +122,57 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
       }
     }
 
-    /** Never fails: what went wrong with a member is its outcome. */
-    const request = Effect.fn("MemberCalls.request")(function*(member: CalledMember, asked: MemberRequest) {
-      const actor = yield* CurrentActor
+    /** Never rejects: what went wrong with a member is its outcome. */
+    const outcomeOf = async (
+      member: CalledMember,
+      asked: MemberRequest,
+      actor: Actor,
+      now: () => number,
+      interrupted: AbortSignal
+    ): Promise<Outcome> => {
       const key = `${actor.accountId} ${member.serverId}`
-      const wait = breaker.wait(key, yield* Clock.currentTimeMillis)
+      const wait = breaker.wait(key, now())
       if (wait > 0) {
         const message = `its server failed several times in a row and is not asked for ${wait} seconds`
-        return { _tag: "Failed", message } satisfies Outcome
+        return { _tag: "Failed", message }
       }
-      const attempt = Effect.gen(function*() {
-        // First alone: why there is no token is said in its own words.
-        yield* tokens.tokenFor(member.serverId, asked.scope)
-        return yield* Effect.tryPromise({
-          try: (signal) => ask(`${key} ${asked.scope}`, () => open(member, asked.scope, actor), asked, signal),
-          catch: failureOf
-        })
-      })
-      return yield* attempt.pipe(
-        Effect.timeoutOption(deadline),
-        Effect.map((answered): Outcome =>
-          Option.match(answered, {
-            onNone: () => ({ _tag: "TimedOut", message: `no answer within ${deadline / 1000} seconds` }),
-            onSome: (result) => ({ _tag: "Answered", result })
-          })
-        ),
-        Effect.tap(({ _tag }) =>
-          Effect.map(
-            Clock.currentTimeMillis,
-            (now) => _tag === "TimedOut" ? breaker.failed(key, now) : breaker.worked(key)
-          )
-        ),
-        Effect.catchTag("MemberRefused", ({ reason }) => Effect.succeed<Outcome>({ _tag: "Failed", message: reason })),
-        Effect.catchAll((failure) =>
-          Effect.map(Clock.currentTimeMillis, (now): Outcome => {
-            if (failure.isBroken) breaker.failed(key, now)
-            else breaker.worked(key)
-            return { _tag: "Failed", message: failure.message }
-          })
+      try {
+        const result = await within(
+          deadline,
+          interrupted,
+          (signal) => ask(`${key} ${asked.scope}`, () => open(member, asked.scope, actor, now), asked, signal)
         )
-      )
-    })
+        if (result === late) {
+          breaker.failed(key, now())
+          return { _tag: "TimedOut", message: `no answer within ${deadline / 1000} seconds` }
+        }
+        breaker.worked(key)
+        return { _tag: "Answered", result }
+      } catch (error) {
+        const { isBroken, message } = failureOf(error)
+        // A caller that hangs up says nothing of the member.
+        if (!isBroken) breaker.worked(key)
+        else if (!interrupted.aborted) breaker.failed(key, now())
+        return { _tag: "Failed", message }
+      }
+    }
+
+    /** The members at once; their outcomes in the same order. */
+    const request = Effect.fn("MemberCalls.request")(
+      function*(members: ReadonlyArray<CalledMember>, asked: MemberRequest) {
+        const actor = yield* CurrentActor
+        const clock = yield* Effect.clock
+        const admissions = yield* tokens.admit(members.map(({ serverId }) => serverId), asked.scope)
+        return yield* Effect.promise((signal) =>
+          Promise.all(members.map((member): Promise<Outcome> | Outcome => {
+            const admission = admissions.get(member.serverId)
+            return admission?._tag === "Refused"
+              ? { _tag: "Failed", message: admission.reason }
+              : outcomeOf(member, asked, actor, () => clock.unsafeCurrentTimeMillis(), signal)
+          }))
+        )
+      }
+    )
 
     return { request } as const
   })

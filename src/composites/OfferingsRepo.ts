@@ -1,3 +1,4 @@
+import { prepared } from "#src/format/prepared.ts"
 import { McpFeatures } from "#src/servers/McpFeatures.ts"
 import { many } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
@@ -29,7 +30,8 @@ export class OfferingsRepo extends Effect.Service<OfferingsRepo>()("composites/O
     return {
       /** Members without a server are left out. */
       servers: many(MemberServer)((listingIds: ReadonlyArray<string>) =>
-        sql`SELECT l.id AS listing_id, s.id AS server_id, s.slug AS server_slug, s.auth_mode, s.access, l.composable,
+        sql`${sql.literal(prepared)}
+            SELECT l.id AS listing_id, s.id AS server_id, s.slug AS server_slug, s.auth_mode, s.access, l.composable,
               h.transport, h.revision,
               CASE WHEN h.ok AND h.features IS NOT NULL THEN h.deployment_id || ' ' || h.tried_at END AS listed_by
             FROM ${linked} WHERE l.id = ANY(${[...listingIds]}::text[])`

@@ -4,17 +4,35 @@ import { admission } from "#src/oauth/checks/access.ts"
 import { mcpScopes } from "#src/oauth/scopes/scopes.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
 import { newId } from "#src/shared/ids.ts"
-import { Clock, Data, Effect, Option } from "effect"
+import { Clock, Effect } from "effect"
 import { LRUCache } from "lru-cache"
 import { AccessTokens } from "./AccessTokens.ts"
 import { compositesClientId, GrantId } from "./Grant.ts"
-import { MemberGrantsRepo } from "./MemberGrantsRepo.ts"
+import { type MemberGrantRow, MemberGrantsRepo } from "./MemberGrantsRepo.ts"
 
-/** The account may not use the server through a composite; `reason` is a sentence for it. */
-export class MemberRefused extends Data.TaggedError("MemberRefused")<{ readonly reason: string }> {}
+/** Of one server: the token, or why the account may not use the server through a composite, in a sentence for it. */
+export type Admission =
+  | { readonly _tag: "Admitted"; readonly token: string }
+  | { readonly _tag: "Refused"; readonly reason: string }
 
 /** A token is not used in its last minute: the call that carries it takes time. */
 const unusedMillis = 60_000
+
+const gone = "the server does not exist any more"
+
+/** Why the account gets no token, whatever was granted. */
+const refusalOf = (accountId: string, row: MemberGrantRow | undefined) => {
+  if (row === undefined) return gone
+  const { access, allowedEmails, authMode, email, emailVerified, ownerId } = row
+  if (authMode === "byoa") return "its server takes the tokens of its own authorization server"
+  const verdict = admission({ access, allowedEmails, ownerId }, { accountId, email, emailVerified })
+  return verdict === "admitted" ? undefined : "its server does not let in this account"
+}
+
+const revocationOf = (row: MemberGrantRow | undefined) =>
+  row === undefined || row.familyId !== null
+    ? undefined
+    : `this account's access to it was revoked; its user can allow it again: POST /v1/auth/grants/${row.grantId}/renew`
 
 interface Held {
   readonly token: string
@@ -35,48 +53,43 @@ export class MemberTokens extends Effect.Service<MemberTokens>()("oauth/MemberTo
     const settings = yield* CurrentSettings
     const held = new LRUCache<string, Held>({ max: 10_000 })
 
-    const refused = (reason: string) => new MemberRefused({ reason })
-
-    /** The family of the account's grant for the server, which the first call records. */
-    const familyOf = Effect.fn("MemberTokens.familyOf")(function*(serverId: string) {
+    /** The servers as the account may use them, each with a grant, which its first call records. */
+    const granted = Effect.fn("MemberTokens.granted")(function*(serverIds: ReadonlyArray<string>) {
       const { accountId } = yield* CurrentActor
-      const first = Option.getOrUndefined(yield* repo.find(accountId, serverId, compositesClientId))
-      if (first === undefined) return yield* refused("the server does not exist any more")
-      const { access, allowedEmails, authMode, email, emailVerified, ownerId } = first
-      if (authMode === "byoa") return yield* refused("its server takes the tokens of its own authorization server")
-      if (admission({ access, allowedEmails, ownerId }, { accountId, email, emailVerified }) !== "admitted") {
-        return yield* refused("its server does not let in this account")
-      }
-      if (first.grantId === null) {
-        yield* repo.grant({
-          accountId,
+      const first = yield* repo.find(accountId, serverIds, compositesClientId)
+      const fresh = first.filter((row) => row.grantId === null && refusalOf(accountId, row) === undefined)
+      if (fresh.length === 0) return first
+      yield* repo.grant({
+        accountId,
+        clientId: compositesClientId,
+        scopes: mcpScopes,
+        servers: fresh.map(({ serverId }) => ({
           serverId,
-          clientId: compositesClientId,
           grantId: GrantId.make(newId("gra")),
-          familyId: newId("fam"),
-          scopes: mcpScopes
-        })
-      }
-      const row = first.grantId === null
-        ? Option.getOrUndefined(yield* repo.find(accountId, serverId, compositesClientId))
-        : first
-      if (row === undefined) return yield* refused("the server does not exist any more")
-      if (row.familyId === null) {
-        return yield* refused(
-          `this account's access to it was revoked; its user can allow it again: POST /v1/auth/grants/${row.grantId}/renew`
-        )
-      }
-      return { familyId: row.familyId, slug: row.slug }
+          familyId: newId("fam")
+        }))
+      })
+      return yield* repo.find(accountId, serverIds, compositesClientId)
     })
 
-    const exchange = Effect.fn("MemberTokens.exchange")(
-      function*(
-        serverId: string,
-        scope: string,
-        { familyId, slug }: Effect.Effect.Success<ReturnType<typeof familyOf>>
-      ) {
+    const keyOf = (accountId: string, serverId: string, scope: string) => `${accountId} ${serverId} ${scope}`
+
+    /** Synchronous: the token that was last made for the server, while it is valid. Not whether it was revoked. */
+    const kept = (accountId: string, serverId: string, scope: string, now: number): string | undefined => {
+      const last = held.get(keyOf(accountId, serverId, scope))
+      return last !== undefined && now < last.expiresAt - unusedMillis ? last.token : undefined
+    }
+
+    const tokenOf = Effect.fn("MemberTokens.tokenOf")(
+      function*(serverId: string, slug: string, familyId: string, scope: string) {
         const { accountId } = yield* CurrentActor
+        const key = keyOf(accountId, serverId, scope)
         const audience = publicUrl(settings, slug)
+        const last = held.get(key)
+        if (last?.familyId === familyId && last.audience === audience) {
+          const token = kept(accountId, serverId, scope, yield* Clock.currentTimeMillis)
+          if (token !== undefined) return token
+        }
         const { expiresAt, token } = yield* tokens.mint({
           accountId,
           audience,
@@ -85,36 +98,32 @@ export class MemberTokens extends Effect.Service<MemberTokens>()("oauth/MemberTo
           familyId,
           serverId
         })
-        return { token, familyId, audience, expiresAt: expiresAt.getTime() }
+        held.set(key, { token, familyId, audience, expiresAt: expiresAt.getTime() })
+        return token
       }
     )
 
     /**
-     * A token of the caller's account for the server, with these scopes (space-separated); the same one while it is
-     * valid. Whether the account may use the server, and has not revoked that, is asked each time.
+     * Tokens of the caller's account for servers, with these scopes (space-separated); the same ones while they are valid.
+     * Whether the account may use a server, and has not revoked that, is asked each time, by one statement for all.
      */
-    const tokenFor = Effect.fn("MemberTokens.tokenFor")(function*(serverId: string, scope: string) {
+    const admit = Effect.fn("MemberTokens.admit")(function*(serverIds: ReadonlyArray<string>, scope: string) {
       const { accountId } = yield* CurrentActor
-      const key = `${accountId} ${serverId} ${scope}`
-      const granted = yield* familyOf(serverId)
-      const last = held.get(key)
-      const now = yield* Clock.currentTimeMillis
-      const isGood = last !== undefined && now < last.expiresAt - unusedMillis && last.familyId === granted.familyId &&
-        last.audience === publicUrl(settings, granted.slug)
-      if (isGood) return last.token
-      const fresh = yield* exchange(serverId, scope, granted)
-      held.set(key, fresh)
-      return fresh.token
+      const rows = new Map((yield* granted(serverIds)).map((row) => [row.serverId, row]))
+      const admissions = new Map<string, Admission>()
+      for (const serverId of serverIds) {
+        const row = rows.get(serverId)
+        const reason = refusalOf(accountId, row) ?? revocationOf(row)
+        admissions.set(
+          serverId,
+          row === undefined || row.familyId === null || reason !== undefined
+            ? { _tag: "Refused", reason: reason ?? gone }
+            : { _tag: "Admitted", token: yield* tokenOf(serverId, row.slug, row.familyId, scope) }
+        )
+      }
+      return admissions as ReadonlyMap<string, Admission>
     })
 
-    /** The same without asking again, for further requests of a call that `tokenFor` has admitted. */
-    const keptToken = Effect.fn("MemberTokens.keptToken")(function*(serverId: string, scope: string) {
-      const { accountId } = yield* CurrentActor
-      const last = held.get(`${accountId} ${serverId} ${scope}`)
-      const now = yield* Clock.currentTimeMillis
-      return last !== undefined && now < last.expiresAt - unusedMillis ? last.token : yield* tokenFor(serverId, scope)
-    })
-
-    return { tokenFor, keptToken } as const
+    return { admit, kept } as const
   })
 }) {}

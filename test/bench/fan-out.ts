@@ -1,15 +1,18 @@
 /**
- * What a composite adds to its slowest member: ten members that answer after 50 ms, by one client, one call at a time.
+ * What a composite adds to its slowest member: ten members, each a process, that answer after 50 ms, asked by one client,
+ * one call at a time.
  *
  *   npm run bench fan-out [calls]
  */
 import { embedded } from "#sql/Embedded.ts"
 import { platformOn } from "#src/Platform.ts"
 import { Effect, Exit, Layer, Scope } from "effect"
+import { fork } from "node:child_process"
+import { once } from "node:events"
+import { join } from "node:path"
 import { dataOf, signUp } from "../support/account.ts"
 import { freePort, send, type Sent } from "../support/http.ts"
 import { LiveMembers } from "../support/live-members.ts"
-import { startMember } from "../support/mcp-member.ts"
 import { callTool, connectMcp } from "../support/mcp.ts"
 import { settingsTest, temporaryDirectory } from "../support/Settings.ts"
 
@@ -38,59 +41,71 @@ const berth = {
   request: <Body = unknown>(method: string, path: string, sent: Sent = {}) => send<Body>(url, method, path, sent)
 }
 const owner = await signUp(berth, "enterprise")
-const tool = { name: "look", inputSchema: { type: "object" as const, properties: {} } }
 
-const servers = []
-const listingIds: Array<string> = []
-/** Milliseconds that the slowest member took of the last call, as it saw it. */
-let slowest = 0
-for (let i = 0; i < members; i++) {
-  const server = await startMember(`member-${i}`, [tool])
-  server.answer = async () => {
-    const started = performance.now()
-    await new Promise((resolve) => setTimeout(resolve, delay))
-    slowest = Math.max(slowest, performance.now() - started)
-    return "ok"
-  }
-  servers.push(server)
-  listingIds.push((await live.add(berth, owner, `member-${i}`, server.url)).business.listingId)
+const program = join(import.meta.dirname, "fan-out/member.program.ts")
+const processes = Array.from({ length: members }, () => fork(program, [String(delay)]))
+const added = []
+for (const [i, child] of processes.entries()) {
+  const [memberPort] = await once(child, "message") as [number]
+  added.push(await live.add(berth, owner, `member-${i}`, `http://127.0.0.1:${memberPort}`))
 }
 const { id } = dataOf(
   await owner.post<{ data: { id: string } }>("/v1/hub/composites", {
     name: "Bench",
-    query_definition: { listing_ids: listingIds }
+    query_definition: { listing_ids: added.map(({ business }) => business.listingId) }
   })
 )
-const client = await connectMcp(berth.url, { token: owner.token, path: `/mcp/composites/${id}` })
+const composite = await connectMcp(url, { token: owner.token, path: `/mcp/composites/${id}` })
+const [{ server, slug }] = added as [typeof added[number]]
+const { accessToken: token } = dataOf(
+  await owner.post<{ data: { accessToken: string } }>(`/v1/servers/${server.id}/test-token`, {})
+)
+const alone = await connectMcp(server.publicUrl, { token })
 
 const percentile = (sorted: ReadonlyArray<number>, share: number) => sorted[Math.floor((sorted.length - 1) * share)]!
 const shown = (name: string, times: ReadonlyArray<number>) => {
   const sorted = times.toSorted((one, other) => one - other)
-  console.log(`${name}: p50 ${percentile(sorted, 0.5).toFixed(1)} ms, p95 ${percentile(sorted, 0.95).toFixed(1)} ms`)
+  console.log(`  ${name}: p50 ${percentile(sorted, 0.5).toFixed(1)} ms, p95 ${percentile(sorted, 0.95).toFixed(1)} ms`)
 }
 
-const [whole, added]: [Array<number>, Array<number>] = [[], []]
-for (let call = -20; call < calls; call++) {
-  slowest = 0
-  const started = performance.now()
-  const { structuredContent } = await callTool(client, "look")
-  const took = performance.now() - started
-  const { answers } = structuredContent as { answers: ReadonlyArray<{ status: string }> }
-  if (answers.length !== members || answers.some(({ status }) => status !== "ok")) throw new Error("a member failed")
-  if (call < 0) continue
-  whole.push(took)
-  added.push(took - slowest)
+/** `once` resolves to the milliseconds that the slowest member held the call. */
+const measure = async (name: string, once: () => Promise<number>) => {
+  const [whole, more]: [Array<number>, Array<number>] = [[], []]
+  for (let call = 0; call < 20; call++) await once()
+  const before = process.cpuUsage()
+  for (let call = 0; call < calls; call++) {
+    const started = performance.now()
+    const held = await once()
+    whole.push(performance.now() - started)
+    more.push(whole.at(-1)! - held)
+  }
+  const { system, user } = process.cpuUsage(before)
+  const each = ((system + user) / 1000 / calls).toFixed(1)
+  console.log(`${name}: ${each} ms of processor time each, the client's included`)
+  shown("a call", whole)
+  shown("more than the slowest member", more)
 }
-shown(`a call of ${members} members that take ${delay} ms each`, whole)
-shown("more than the slowest of them", added)
-const lists: Array<number> = []
-for (let list = 0; list < calls; list++) {
-  const started = performance.now()
-  await client.listTools()
-  lists.push(performance.now() - started)
-}
-shown("tools/list", lists)
 
-await client.close()
-for (const { stop } of servers) stop()
+const fanOut = (businesses?: ReadonlyArray<string>) => async () => {
+  const { structuredContent } = await callTool(composite, "look", businesses === undefined ? {} : { businesses })
+  const { answers } = structuredContent as { answers: ReadonlyArray<{ status: string; result: string }> }
+  if (answers.length !== (businesses?.length ?? members) || answers.some(({ status }) => status !== "ok")) {
+    throw new Error(`a member failed: ${JSON.stringify(answers)}`)
+  }
+  return Math.max(...answers.map(({ result }) => Number(result)))
+}
+await measure("one member, by its own URL", async () => {
+  const { content: [first] } = await callTool(alone, "look")
+  return first?.type === "text" ? Number(first.text) : NaN
+})
+await measure("one member of the composite", fanOut([slug]))
+await measure(`${members} members of the composite`, fanOut())
+await measure("tools/list of the composite", async () => {
+  await composite.listTools()
+  return 0
+})
+
+await composite.close()
+await alone.close()
+for (const child of processes) child.disconnect()
 await Effect.runPromise(Scope.close(scope, Exit.void))

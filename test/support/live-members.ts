@@ -42,7 +42,12 @@ export class LiveMembers {
   }
 
   /** A listed business of the owner whose server is the one at the URL. */
-  readonly add = async (berth: Pick<Door, "databaseUrl">, owner: Account, slug: string, url: string): Promise<LiveMember> => {
+  readonly add = async (
+    berth: Pick<Door, "databaseUrl">,
+    owner: Account,
+    slug: string,
+    url: string
+  ): Promise<LiveMember> => {
     const one = await served(owner, slug)
     const deploymentId = `dep_${one.server.id.slice(4)}`
     const member = { ...one, deploymentId, slug: one.business.slug }
@@ -50,6 +55,13 @@ export class LiveMembers {
     await withDeployment(berth, one)
     await runSql(berth.databaseUrl, "UPDATE deployments SET port = 8080 WHERE id = $1", [deploymentId])
     await runSql(berth.databaseUrl, "UPDATE servers SET status = 'running' WHERE id = $1", [one.server.id])
+    // Where the listing has its health from whenever its owner changes it.
+    await runSql(
+      berth.databaseUrl,
+      `INSERT INTO server_health (server_id, path, hours, score) VALUES ($1, '/health', '[[60, 60]]', 100)
+       ON CONFLICT (server_id) DO UPDATE SET hours = excluded.hours, score = excluded.score`,
+      [one.server.id]
+    )
     await runSql(berth.databaseUrl, "UPDATE listings SET verification_tier = 2, health_score = 100 WHERE id = $1", [
       one.business.listingId
     ])

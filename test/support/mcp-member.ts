@@ -69,6 +69,8 @@ export const startMember = async (name: string, tools: ReadonlyArray<TestTool>):
     void (async () => {
       const body = await text(req)
       seen.push({ url: req.url ?? "", headers: req.headers, body })
+      // Probes make the health score, without which it is no member.
+      if (req.url === "/health") return void res.writeHead(200).end("{\"status\":\"ok\"}")
       const id = req.headers["mcp-session-id"]
       let transport = typeof id === "string" ? sessions.get(id) : undefined
       if (typeof id === "string" && transport === undefined) return void res.writeHead(404).end("{}")
