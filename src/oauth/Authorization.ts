@@ -34,7 +34,7 @@ const single = (params: URLSearchParams, name: string) => {
 }
 
 const offeredBy = (target: AuthorizationTarget): ReadonlyArray<string> =>
-  target.kind === "server" ? mcpScopes : platformScopes
+  target.kind === "platform" ? platformScopes : mcpScopes
 
 const serverIdOf = (target: AuthorizationTarget) => target.kind === "server" ? target.serverId : null
 

@@ -5,12 +5,17 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { type OAuthClientInformationMixed, type OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js"
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { decodeJwt } from "jose"
-import { beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { useBerth } from "../support/Berth.ts"
+import { compose } from "../support/composites.ts"
+import { LiveMembers } from "../support/live-members.ts"
+import { startMember, type TestMember } from "../support/mcp-member.ts"
+import { callTool, connectMcp } from "../support/mcp.ts"
 import { type Flow, newFlow } from "../support/oauth.ts"
 import { PlainBrowser } from "../support/pages.ts"
 
-const berth = useBerth()
+const live = new LiveMembers()
+const berth = useBerth({ machines: live.machines })
 let flow: Flow
 beforeAll(async () => {
   flow = await newFlow(berth)
@@ -102,4 +107,46 @@ describe("the MCP SDK's own client, from nothing but a URL", () => {
       await client.close()
     }
   )
+})
+
+describe("the SDK's client at a composite", () => {
+  const servers: Array<TestMember> = []
+  let paths: ReadonlyArray<string> = []
+  beforeAll(async () => {
+    const listing_ids: Array<string> = []
+    const inputSchema = { type: "object" as const, properties: {} }
+    for (const name of ["ada", "ben"]) {
+      const server = await startMember(name, [{ name: "look", inputSchema, annotations: { readOnlyHint: true } }])
+      servers.push(server)
+      listing_ids.push((await live.add(berth, flow.user, name, server.url)).business.listingId)
+    }
+    const ids = ["One", "Two"].map((name) => compose(flow.user, { name, query_definition: { listing_ids } }))
+    paths = (await Promise.all(ids)).map(({ id }) => `/mcp/composites/${id}`)
+  })
+  afterAll(() => servers.forEach(({ stop }) => stop()))
+
+  it("signs in from its URL alone and calls a tool of all members; the token opens nothing else", async () => {
+    const [path = "", other = ""] = paths
+    const url = new URL(berth.url + path)
+    const provider = new Client()
+    const first = new StreamableHTTPClientTransport(url, { authProvider: provider })
+    await expect(new McpClient({ name: "sdk", version: "1" }).connect(first as Transport)).rejects.toThrow(
+      UnauthorizedError
+    )
+    expect(provider.sentTo!.searchParams.get("resource")).toBe(url.href)
+    await first.finishAuth((await approve(provider.sentTo!)).get("code")!)
+    const client = new McpClient({ name: "sdk", version: "1" })
+    await client.connect(new StreamableHTTPClientTransport(url, { authProvider: provider }) as Transport)
+    const { structuredContent } = await callTool(client, "look")
+    expect(structuredContent).toMatchObject({ answers: [{ status: "ok" }, { status: "ok" }] })
+    await client.close()
+
+    const token = provider.kept!.access_token
+    expect(decodeJwt(token)).toMatchObject({ aud: url.href, sub: flow.user.id })
+    for (const { seen } of servers) expect(JSON.stringify(seen)).not.toContain(token)
+    for (const elsewhere of [other, "/mcp"]) {
+      await expect(connectMcp(berth.url, { token, path: elsewhere }), elsewhere).rejects.toMatchObject({ code: 401 })
+    }
+    expect((await berth.request("GET", "/v1/projects", { token })).status).toBe(401)
+  })
 })
