@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest"
+import { dataOf } from "../support/account.ts"
+import { businesses } from "../support/business.ts"
+import { hubKey } from "../support/composites.ts"
+import { callTool } from "../support/mcp.ts"
+import { type Answer, bySlug, useThreeMembers } from "./three-members.ts"
+
+const three = useThreeMembers()
+const { ask, berth, compositeOf, members, servers, slugOf, withClient } = three
+
+describe("a member that", () => {
+  it("has lost the session is asked in a new one", async () => {
+    await ask()
+    servers.forEach(({ forget }) => forget())
+    expect((await ask()).map(({ status }) => status)).toEqual(["ok", "ok", "ok"])
+  })
+
+  it("is silent times out alone, and after three times is not asked for a while", async () => {
+    const patient = await berth.signUp()
+    const at = await compositeOf(members, patient)
+    const once = (token = patient.token, where = at) =>
+      withClient(
+        async (client) => {
+          const started = performance.now()
+          const { structuredContent } = await callTool(client, "look")
+          const answers = bySlug((structuredContent as { answers: ReadonlyArray<Answer> }).answers)
+          return { answers, took: performance.now() - started }
+        },
+        token,
+        where
+      )
+    servers[2]!.answer = () => new Promise(() => undefined)
+    const slow = await Promise.all([once(), once(), once()])
+    for (const { answers, took } of slow) {
+      expect(took).toBeLessThan(6_000)
+      expect(answers.get(slugOf(2))).toEqual({
+        slug: slugOf(2),
+        status: "timeout",
+        message: "no answer within 3 seconds"
+      })
+      expect(answers.get(slugOf(0))).toMatchObject({ status: "ok" })
+    }
+    const rested = await once()
+    expect(rested.took).toBeLessThan(2_000)
+    expect(rested.answers.get(slugOf(2))).toMatchObject({
+      status: "error",
+      message: expect.stringMatching(/not asked for \d+ seconds/)
+    })
+    servers[2]!.answer = (tool) => `cleo: ${tool}`
+    // Of other accounts it is asked; and of this one again when it has rested.
+    expect((await once(three.caller.token, three.path)).answers.get(slugOf(2))).toMatchObject({ status: "ok" })
+    berth.advance(31_000)
+    expect((await once()).answers.get(slugOf(2))).toMatchObject({ status: "ok" })
+  }, 30_000)
+
+  it("dies in the middle of a call is one line of the answer", async () => {
+    servers[1]!.answer = () => {
+      servers[1]!.http.closeAllConnections()
+      return new Promise(() => undefined)
+    }
+    const answers = bySlug(await ask())
+    expect(answers.get(slugOf(0))).toMatchObject({ status: "ok" })
+    expect(answers.get(slugOf(1))).toMatchObject({ status: "error", message: expect.stringMatching(/\S/) })
+    servers[1]!.answer = (tool) => `bert: ${tool}`
+    expect(bySlug(await ask()).get(slugOf(1))).toMatchObject({ status: "ok" })
+  })
+
+  it("is stopped, byoa, or kept out by its three.owner is listed, and not called", async () => {
+    const listing = `${businesses}/${members[0]!.business.id}/listing`
+    expect(dataOf(await three.owner.patch<{ data: { composable: boolean | null } }>(listing, { composable: false })))
+      .toMatchObject({ composable: false })
+    const elsewhere = "https://login.example"
+    await three.owner.put(`/v1/servers/${members[1]!.server.id}/auth`, {
+      authMode: "byoa",
+      byoaConfig: {
+        issuer: elsewhere,
+        jwksUri: `${elsewhere}/jwks`,
+        authorizationEndpoint: `${elsewhere}/authorize`,
+        tokenEndpoint: `${elsewhere}/token`
+      }
+    })
+    await withClient(async (client) => {
+      const { structuredContent } = await callTool(client, "composite_members")
+      const reasons = new Map(
+        (structuredContent as { members: ReadonlyArray<{ slug: string; callable: boolean; reason?: string }> }).members
+          .map(({ reason, slug }) => [slug, reason])
+      )
+      expect(reasons.get(slugOf(0))).toMatch(/owner does not let/)
+      expect(reasons.get(slugOf(1))).toMatch(/its own authorization server/)
+      expect(reasons.get(slugOf(2))).toBeUndefined()
+      const tools = (await client.listTools()).tools.map(({ name }) => name)
+      expect(tools.sort()).toEqual([`${slugOf(2)}__change`, `${slugOf(2)}__look`, "composite_members"].sort())
+      expect(await callTool(client, `${slugOf(2)}__look`)).toMatchObject({ content: [{ text: "cleo: look" }] })
+    })
+    await three.owner.put(`/v1/servers/${members[1]!.server.id}/auth`, { authMode: "service_managed" })
+    await three.owner.patch(listing, { composable: null })
+    expect(await ask()).toHaveLength(3)
+  })
+
+  it("lets in its three.owner alone is reached by its owner's session, if it may be composed, and by no hub key", async () => {
+    const listing = `${businesses}/${members[2]!.business.id}/listing`
+    await three.owner.put(`/v1/servers/${members[2]!.server.id}/auth`, { authMode: "service_managed", access: "owner" })
+    const own = await compositeOf(members, three.owner)
+    const reached = (token: string, at: string) =>
+      withClient(
+        async (client) =>
+          bySlug(((await callTool(client, "look")).structuredContent as { answers: ReadonlyArray<Answer> }).answers)
+            .get(slugOf(2)),
+        token,
+        at
+      )
+    expect(await reached(three.owner.token, own)).toBeUndefined()
+    await three.owner.patch(listing, { composable: true })
+    expect(await reached(three.owner.token, own)).toMatchObject({ status: "ok" })
+    expect(await reached((await hubKey(berth, three.owner)).token, own)).toBeUndefined()
+    expect(await reached(three.caller.token, three.path)).toMatchObject({
+      status: "error",
+      message: expect.stringContaining("does not let in this account")
+    })
+    await three.owner.put(`/v1/servers/${members[2]!.server.id}/auth`, {
+      authMode: "service_managed",
+      access: "public"
+    })
+    await three.owner.patch(listing, { composable: null })
+  })
+})

@@ -1,0 +1,124 @@
+import { describe, expect, it } from "vitest"
+import { type Listed } from "../support/account.ts"
+import { callTool } from "../support/mcp.ts"
+import { type Answer, bySlug, useThreeMembers } from "./three-members.ts"
+
+const three = useThreeMembers()
+const { ask, berth, compositeOf, members, servers, slugOf, withClient } = three
+
+describe("tokens", () => {
+  const tokensSeen = () =>
+    servers.map(({ seen }) => {
+      const sent = seen.flatMap(({ headers }) => headers.authorization ?? [])
+      return sent.at(-1)!.replace("Bearer ", "")
+    })
+
+  it("never are the caller's: members receive nothing of it", async () => {
+    for (const token of [three.caller.token, three.key.token]) await ask({}, token)
+    for (const { seen } of servers) {
+      expect(seen.length).toBeGreaterThan(0)
+      const all = JSON.stringify(seen)
+      for (const token of [three.caller.token, three.key.token]) expect(all).not.toContain(token)
+    }
+  })
+
+  it("are for one member: another refuses it, and so does the platform", async () => {
+    await ask()
+    const tokens = tokensSeen()
+    expect(new Set(tokens).size).toBe(3)
+    for (const [i, token] of tokens.entries()) {
+      for (const [j, { server }] of members.entries()) {
+        const answer = await berth.request("POST", `/s/${server.slug}/mcp`, {
+          token,
+          headers: { accept: "application/json, text/event-stream" },
+          body: { jsonrpc: "2.0", id: 1, method: "ping" }
+        })
+        if (i === j) expect(answer.status).not.toBe(401)
+        else expect(answer.status).toBe(401)
+      }
+      for (const at of ["/mcp", three.path, "/v1/projects"]) {
+        const message = { jsonrpc: "2.0", id: 1, method: "ping" }
+        const headers = { accept: "application/json, text/event-stream" }
+        const answer = await berth.request(at === "/v1/projects" ? "GET" : "POST", at, {
+          token,
+          headers,
+          ...(at === "/v1/projects" ? {} : { body: message })
+        })
+        expect(answer.status, at).toBe(401)
+      }
+    }
+  })
+
+  it("come of a grant of the account, which lists and revokes it; then the member is not asked", async () => {
+    const mine = await berth.signUp()
+    const at = await compositeOf(members, mine)
+    const answers = () =>
+      withClient(
+        async (client) =>
+          ((await callTool(client, "look")).structuredContent as { answers: ReadonlyArray<Answer> }).answers,
+        mine.token,
+        at
+      )
+    await Promise.all([answers(), answers()])
+    interface Grant {
+      readonly id: string
+      readonly clientId: string
+      readonly clientName: string
+      readonly serverId: string
+      readonly resource: string
+    }
+    const grants = async () => (await mine.get<Listed<Grant>>("/v1/auth/grants")).body.data
+    expect((await grants()).map(({ clientId, clientName, serverId }) => [clientId, clientName, serverId]).sort())
+      .toEqual(
+        members.map(({ server }) => ["berth-composites", "Composites", server.id]).sort()
+      )
+    const [first] = (await grants()).filter(({ serverId }) => serverId === members[0]!.server.id)
+    expect(first!.resource).toBe(members[0]!.server.publicUrl)
+    const old = tokensSeen()[0]!
+    expect((await mine.delete(`/v1/auth/grants/${first!.id}`)).status).toBe(204)
+    const after = bySlug(await answers())
+    expect(after.get(slugOf(0))).toMatchObject({ status: "error", message: expect.stringContaining("was revoked") })
+    expect(after.get(slugOf(1))).toMatchObject({ status: "ok" })
+    await expect.poll(async () =>
+      (await berth.request("POST", `/s/${members[0]!.server.slug}/mcp`, { token: old, body: {} })).status
+    ).toBe(401)
+    expect((await grants()).map(({ serverId }) => serverId)).not.toContain(members[0]!.server.id)
+    // Another account's stays.
+    expect(bySlug(await ask()).get(slugOf(0))).toMatchObject({ status: "ok" })
+
+    expect((await three.caller.post(`/v1/auth/grants/${first!.id}/renew`, {})).status).toBe(404)
+    expect((await mine.request("POST", `/v1/auth/grants/${first!.id}/renew`)).status).toBe(200)
+    expect(bySlug(await answers()).get(slugOf(0))).toMatchObject({ status: "ok" })
+  })
+})
+
+describe("the door", () => {
+  it("is closed without a credential, says where to get one, and knows only what the three.caller may read", async () => {
+    const message = { jsonrpc: "2.0", id: 1, method: "tools/list" }
+    const headers = { accept: "application/json, text/event-stream" }
+    const anonymous = await berth.request("POST", three.path, { body: message, headers })
+    expect(anonymous.status).toBe(401)
+    expect(anonymous.headers.get("www-authenticate")).toContain(
+      `resource_metadata="${berth.url}/.well-known/oauth-protected-resource${three.path}"`
+    )
+    expect(await berth.request("GET", `/.well-known/oauth-protected-resource${three.path}`)).toMatchObject({
+      status: 200,
+      body: {
+        resource: `${berth.url}${three.path}`,
+        scopes_supported: ["mcp:read", "mcp:write", "mcp:execute", "offline_access"]
+      }
+    })
+    expect((await berth.request("GET", "/.well-known/oauth-protected-resource/mcp/composites/x")).status).toBe(404)
+    const stranger = await berth.signUp()
+    expect((await stranger.request("POST", three.path, { body: message, headers })).status).toBe(404)
+    expect(
+      (await stranger.request("POST", "/mcp/composites/01HZZZZZZZZZZZZZZZZZZZZZZZ", { body: message, headers })).status
+    )
+      .toBe(404)
+    expect((await stranger.request("POST", "/mcp/composites/x", { body: message, headers })).status).toBe(400)
+    const { key: platformKey } = await three.caller.key((await three.caller.project()).id)
+    expect((await berth.request("POST", three.path, { token: platformKey, body: message, headers })).status).toBe(401)
+    expect((await three.caller.request("GET", three.path)).status).toBe(405)
+    expect((await three.caller.request("DELETE", three.path)).status).toBe(405)
+  })
+})
