@@ -12,12 +12,12 @@ import { Composites } from "./Composites.ts"
 export class CompositeSkills extends Effect.Service<CompositeSkills>()("composites/CompositeSkills", {
   effect: Effect.gen(function*() {
     const composites = yield* Composites
-    const { hubUrl } = yield* CurrentSettings
+    const { baseUrl, hubUrl } = yield* CurrentSettings
 
     /** The SKILL.md of a composite that the caller may read, made of its members of this moment. */
     const get = Effect.fn("CompositeSkills.get")(function*(id: string) {
       const source = yield* composites.readable({ id, caller: yield* CurrentActor })
-      return compositeSkillOf({ ...source, hubUrl })
+      return compositeSkillOf({ ...source, baseUrl, hubUrl })
     }, withPolicy(bySessionOrHubKey))
 
     /**
@@ -33,7 +33,7 @@ export class CompositeSkills extends Effect.Service<CompositeSkills>()("composit
           Effect.catchTag("BadCompositeId", () => new CompositeNotFound())
         )
         : yield* composites.readableBySlug({ slug: name, caller })
-      return strictCompositeSkillOf({ ...source, hubUrl }, name)
+      return strictCompositeSkillOf({ ...source, baseUrl, hubUrl }, name)
     })
 
     return { get, strict } as const

@@ -9,6 +9,8 @@ export interface CompositeSkillSource {
   readonly composite: Composite
   /** Best first. */
   readonly members: ReadonlyArray<CompositeMember>
+  /** The root of the platform's own URLs. */
+  readonly baseUrl: string
   /** The root of the hub's URLs. */
   readonly hubUrl: string
 }
@@ -43,9 +45,12 @@ const memberLines = ({ composite, hubUrl }: CompositeSkillSource) => (member: Co
   ...(member.capability_doc_url === null ? [] : [`- Its own document: <${member.capability_doc_url}>`])
 ]
 
-const use = [
+const use = ({ baseUrl, composite }: CompositeSkillSource) => [
   "",
   "## How to use it",
+  "",
+  `All of them are one MCP server, too, which asks several at once: <${baseUrl}/mcp/composites/${composite.id}>. It takes a`,
+  "hub key, or asks for authorization by OAuth 2.1. Or ask them one by one:",
   "",
   "1. Begin with the first: it ranks highest by trust, health and tier. Go on to the next when it does not answer, or ask",
   "   several and compare.",
@@ -79,7 +84,7 @@ const bodyOf = (source: CompositeSkillSource): ReadonlyArray<string> => {
         composite.memberCount > members.length ? `, of which these are the best ${members.length}` : ""
       }. The lowest verification tier among them is ${composite.compositeTrust} of 3, ` +
       `their mean health ${composite.avgHealthScore} of 100.`,
-      ...use,
+      ...use(source),
       ...members.flatMap(memberLines(source))
     ])
   ]

@@ -57,6 +57,7 @@ const source: fc.Arbitrary<CompositeSkillSource> = fc.record({
   created_by: fc.constantFrom("system" as const, "agent" as const, "user" as const)
 }).map(({ members, ...own }) => ({
   members,
+  baseUrl: "https://berth.example",
   hubUrl: "https://hub---x.example",
   composite: {
     id: "01J00000000000000000000001",
@@ -110,7 +111,7 @@ describe("a composite's SKILL.md, whatever its owner and its members wrote", () 
         for (const [at, heading] of headings.entries()) {
           expect(heading).toMatch(at === 0 ? /^## How to use it$/ : new RegExp(`^## ${at}\\. \\S`))
         }
-        const outside = bodyOf(text).replace(/(?<!\\)`[^`]+`/g, "").replace(/<https:\/\/(hub|s\.mcp)[^>]*>/g, "")
+        const outside = bodyOf(text).replace(/(?<!\\)`[^`]+`/g, "").replace(/<https:\/\/(hub|s\.mcp|berth)[^>]*>/g, "")
         expect(outside).not.toMatch(/(?<!\\)[<[\]]|:\/\/|[\u0000\u202e\u200b]/)
       }),
       { numRuns: 300 }

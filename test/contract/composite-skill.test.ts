@@ -58,6 +58,7 @@ describe("a composite's SKILL.md", () => {
   it("ranks its members, each with URL, tier, health and tools, and why it is there", async () => {
     const { text } = await key.get(path())
     expect(text).toContain("> The city's soups.\n")
+    expect(text).toContain(`<${berth.url}/mcp/composites/${made.id}>`)
     const [, first = "", second = ""] = text.split(/^## \d\. /m)
     expect(first).toContain("Copper Ladle\n")
     expect(first).toContain("- Listing tier: premium\n- Verification: tier 3 (premium_verified)\n- Health: 95 of 100\n")
