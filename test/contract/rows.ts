@@ -149,6 +149,7 @@ export const rows = {
     "list of own composites: up to 200, capped with X-Truncated: true",
     "browse ordering: compositeTrust, then memberCount, then avgHealthScore, each descending, then id",
     "composite SKILL.md: hub: keys; public ones by any key, private ones by the owning account only",
+    "POST /v1/auth/grants/:grantId/renew → 200; composites may call that server for the account again, 404 for others",
     "recomputation drops members whose health or verification lapses; a composite without members says so",
     "listing analytics: fields by listing tier, rates to 2 decimals, 0 without views",
     "analytics: 400 invalid_input, id no ULID or unknown period",
