@@ -23,7 +23,8 @@ import { failureOf } from "./failures.ts"
 
 const instructionsFor = ({ composite, reached }: Opened, isSearched: boolean) =>
   [
-    `${lineOf(composite.name, 200)}: ${reached.size} businesses as one server.`,
+    `One server for ${reached.size === 1 ? "one business" : `${reached.size} businesses`}, which its maker calls ` +
+    `${JSON.stringify(lineOf(composite.name, 200))}.`,
     "A tool that several have takes `businesses`, the slugs to ask, and answers for each; without it the best ranked " +
     "are asked. {slug}__{tool} is a tool of one business. composite_members lists them all.",
     ...(isSearched ? ["There are many tools: find_tools, then describe_tools, then call_tool."] : []),

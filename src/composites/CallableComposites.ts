@@ -2,6 +2,7 @@ import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
 import { Invalid } from "#src/shared/Failure.ts"
+import { jsonWeight } from "#src/shared/json-weight.ts"
 import { type CallToolResult, CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js"
 import { Effect } from "effect"
 import { LRUCache } from "lru-cache"
@@ -49,7 +50,9 @@ const described = (tool: AnyTool): DescribedTools["tools"][number] => ({
   annotations: { ...tool.annotations }
 })
 
-const mergesKept = 200
+/** Merged lists are kept up to so many values in their schemas, together and each: a value takes some 70 bytes. */
+const valuesKept = 1_000_000
+const valuesOfOneKept = 100_000
 
 /**
  * Composites as MCP servers (docs/decisions/callable-composites.md). What they list was stored when their members were
@@ -61,7 +64,7 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
     const offerings = yield* OfferingsRepo
     const calls = yield* MemberCalls
     const settings = yield* CurrentSettings
-    const merges = new LRUCache<string, Merged>({ max: mergesKept })
+    const merges = new LRUCache<string, Merged>({ maxSize: valuesKept, maxEntrySize: valuesOfOneKept })
 
     /** Made once for the same deployments of the same members in the same order. */
     const mergedOf = Effect.fnUntraced(function*(reached: ReadonlyArray<Reached>) {
@@ -80,7 +83,7 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
         }),
         reservedNames
       )
-      merges.set(key, made)
+      merges.set(key, made, { size: jsonWeight(stored).nodes + key.length })
       return made
     })
 

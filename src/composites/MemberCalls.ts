@@ -2,6 +2,7 @@ import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { Handshakes } from "#src/deployments/Handshakes.ts"
 import { MemberTokens } from "#src/oauth/MemberTokens.ts"
+import { jsonWeight } from "#src/shared/json-weight.ts"
 import { type FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { Effect, Runtime } from "effect"
 import { LRUCache } from "lru-cache"
@@ -30,6 +31,10 @@ export type Outcome =
 /** Idle sessions with members are closed after this: they are kept for speed alone, and any instance can open one. */
 const idleMillis = 60_000
 const mostSessions = 500
+
+/** Levels of an answer: as many as a request may have. */
+const deepestAnswer = 100
+const tooDeep = `its answer nests more than ${deepestAnswer} levels deep`
 
 const late = Symbol("late")
 
@@ -147,6 +152,8 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
           return { _tag: "TimedOut", message: `no answer within ${deadline / 1000} seconds` }
         }
         breaker.worked(key)
+        // What reads, shows and sends answers is recursive.
+        if (jsonWeight(result).depth > deepestAnswer) return { _tag: "Failed", message: tooDeep }
         return { _tag: "Answered", result }
       } catch (error) {
         const { isBroken, message } = failureOf(error)

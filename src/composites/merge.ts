@@ -1,6 +1,6 @@
 import { type McpFeatures, type McpPrompt, type McpResource, type McpToolDefinition } from "#src/servers/McpFeatures.ts"
 import { type JsonSchema, sameArguments, takesBusinesses, withBusinesses } from "./input-schema.ts"
-import { memberName, mergedName } from "./tool-names.ts"
+import { memberName, mergedName, prefixEnd } from "./tool-names.ts"
 
 /** A member that can be called, as far as its tools are concerned. */
 export interface Offering {
@@ -120,8 +120,35 @@ const common = (copies: ReadonlyArray<Copy>, { name, outputSchema: _, title, ...
   memberOutput: outputOf(copies)
 })
 
+/** A tool's words, without its owner's name. */
+const neutral = ({ owner, tool }: Copy): McpToolDefinition => {
+  const without = (text: string) => owner.length < 3 ? text : text.replaceAll(owner, "the business")
+  return {
+    ...tool,
+    description: without(tool.description),
+    ...(tool.title === undefined ? {} : { title: without(tool.title) })
+  }
+}
+
+/**
+ * What a merged tool is described by: the words that most copies share, of the best ranked among those. Words that one
+ * member alone has are told to be its: they would speak for all.
+ */
+const spokesman = (copies: ReadonlyArray<Copy>): McpToolDefinition => {
+  const wordings = [
+    ...groupBy(copies, (copy) => {
+      const { description, inputSchema, title } = neutral(copy)
+      return JSON.stringify([description, title, inputSchema])
+    }).values()
+  ]
+  const [most] = wordings.sort((a, b) => b.length - a.length)
+  const first = most![0]!
+  const tool = neutral(first)
+  return most!.length > 1 ? tool : { ...tool, description: `In the words of ${first.owner}: ${tool.description}` }
+}
+
 const merged = (copies: ReadonlyArray<Copy>): MergedTool => {
-  const { tool } = copies[0]!
+  const tool = spokesman(copies)
   const slugs = copies.map(({ slug }) => slug)
   return {
     kind: "merged",
@@ -180,7 +207,9 @@ export const merge = (offerings: ReadonlyArray<Offering>, reserved: ReadonlySet<
   const groups = [
     ...groupBy(copies, ({ tool }) => JSON.stringify([tool.name, sameArguments(tool.inputSchema)])).values()
   ]
-  const isShared = (group: ReadonlyArray<Copy>) => group.length > 1 && takesBusinesses(group[0]!.tool.inputSchema)
+  // A name with a slug before it is its member's: others could claim it together, and both would be dropped.
+  const isShared = (group: ReadonlyArray<Copy>) =>
+    group.length > 1 && takesBusinesses(group[0]!.tool.inputSchema) && !group[0]!.tool.name.includes(prefixEnd)
   const shared = distinct(
     groups.filter(isShared).map(merged),
     ({ name }) => name,

@@ -4,6 +4,8 @@ import { createHash } from "node:crypto"
 export const longestToolName = 64
 const accepted = /^[A-Za-z0-9_-]{1,64}$/
 const hashLength = 10
+/** Between a member's slug and its tool's name; slugs have no underscore. */
+export const prefixEnd = "__"
 /** At least so much of a slug stays readable. */
 const shortestSlug = 16
 
@@ -22,9 +24,9 @@ export const mergedName = (tool: string): string =>
  * whoever else is a member.
  */
 export const memberName = (slug: string, tool: string): string => {
-  const full = `${slug}__${tool}`
+  const full = `${slug}${prefixEnd}${tool}`
   if (accepted.test(full)) return full
-  const room = longestToolName - hashLength - "__".length - "_".length
+  const room = longestToolName - hashLength - prefixEnd.length - "_".length
   const ofSlug = plain(slug).slice(0, Math.max(shortestSlug, room - tool.length))
-  return `${ofSlug}__${plain(tool).slice(0, room - ofSlug.length)}_${hashOf(slug, tool)}`
+  return `${ofSlug}${prefixEnd}${plain(tool).slice(0, room - ofSlug.length)}_${hashOf(slug, tool)}`
 }
