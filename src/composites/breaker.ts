@@ -1,9 +1,9 @@
 import { LRUCache } from "lru-cache"
 
 /** After so many failures in a row a member is not asked. */
-export const failuresAllowed = 3
+const failuresAllowed = 3
 /** Milliseconds until one call tries it again. */
-export const restMillis = 30_000
+const restMillis = 30_000
 
 interface State {
   readonly failures: number

@@ -2,7 +2,7 @@ import { type CompositeMember } from "./Member.ts"
 import { type MemberServer } from "./OfferingsRepo.ts"
 
 /** Whether composites may call a listing's server: as its owner says, else when everybody may use it. */
-export const isComposable = ({ access, composable }: Pick<MemberServer, "access" | "composable">) =>
+const isComposable = ({ access, composable }: Pick<MemberServer, "access" | "composable">) =>
   composable ?? access === "public"
 
 /**

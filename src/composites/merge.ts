@@ -87,7 +87,7 @@ const noneDenies = (copies: ReadonlyArray<Copy>, hint: keyof Hints) =>
  * Only ever weakened: harmless if every copy says so, dangerous if one is or does not say. What is not said is the
  * protocol's default.
  */
-export const weakestHints = (copies: ReadonlyArray<Copy>): Hints => {
+const weakestHints = (copies: ReadonlyArray<Copy>): Hints => {
   const readOnlyHint = all(copies, "readOnlyHint")
   return {
     readOnlyHint,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 
 /** What hosts accept of a tool's name. */
-export const longestToolName = 64
+const longestToolName = 64
 const accepted = /^[A-Za-z0-9_-]{1,64}$/
 const hashLength = 10
 /** Between a member's slug and its tool's name; slugs have no underscore. */

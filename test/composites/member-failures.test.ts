@@ -65,7 +65,19 @@ describe("a member that", () => {
     expect(bySlug(await ask()).get(slugOf(1))).toMatchObject({ status: "ok" })
   })
 
-  it("is stopped, byoa, or kept out by its three.owner is listed, and not called", async () => {
+  it("answers something that nests too deeply is an error alone", async () => {
+    servers[1]!.answer = () => JSON.parse(`${"[".repeat(1_000)}${"]".repeat(1_000)}`) as unknown
+    const answers = bySlug(await ask())
+    expect(answers.get(slugOf(0))).toMatchObject({ status: "ok" })
+    expect(answers.get(slugOf(1))).toEqual({
+      slug: slugOf(1),
+      status: "error",
+      message: "its answer nests more than 100 levels deep"
+    })
+    servers[1]!.answer = (tool) => `bert: ${tool}`
+  })
+
+  it("is stopped, byoa, or kept out by its owner is listed, and not called", async () => {
     const listing = `${businesses}/${members[0]!.business.id}/listing`
     expect(dataOf(await three.owner.patch<{ data: { composable: boolean | null } }>(listing, { composable: false })))
       .toMatchObject({ composable: false })
@@ -97,7 +109,7 @@ describe("a member that", () => {
     expect(await ask()).toHaveLength(3)
   })
 
-  it("lets in its three.owner alone is reached by its owner's session, if it may be composed, and by no hub key", async () => {
+  it("lets in its owner alone is reached by its owner's session, if it may be composed, and by no hub key", async () => {
     const listing = `${businesses}/${members[2]!.business.id}/listing`
     await three.owner.put(`/v1/servers/${members[2]!.server.id}/auth`, { authMode: "service_managed", access: "owner" })
     const own = await compositeOf(members, three.owner)

@@ -61,7 +61,11 @@ export const rated = async (
 }
 
 /** What probes and verification bring about in time. */
-export const rate = (berth: Pick<Berth, "databaseUrl">, listingId: string, { health, tier }: { health?: number; tier?: number }) =>
+export const rate = (
+  berth: Pick<Berth, "databaseUrl">,
+  listingId: string,
+  { health, tier }: { health?: number; tier?: number }
+) =>
   runSql(
     berth.databaseUrl,
     "UPDATE listings SET verification_tier = coalesce($2, verification_tier), health_score = coalesce($3, health_score) " +

@@ -50,7 +50,9 @@ export const startMember = async (name: string, tools: ReadonlyArray<TestTool>):
     server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
       const value = await member.answer(params.name, params.arguments ?? {})
       if (params.name === "change") await server.sendToolListChanged()
-      return { content: [{ type: "text", text: String(value) }] }
+      return typeof value === "object" && value !== null
+        ? { content: [], structuredContent: { value } }
+        : { content: [{ type: "text", text: String(value) }] }
     })
     server.setRequestHandler(
       ListPromptsRequestSchema,

@@ -22,7 +22,11 @@ export const served = async (
 }
 
 /** Makes the server one whose third deployment serves, without a machine. */
-export const withDeployment = async (berth: Pick<Door, "databaseUrl">, { server: { id } }: Served, imageUri = "oci:/nowhere") => {
+export const withDeployment = async (
+  berth: Pick<Door, "databaseUrl">,
+  { server: { id } }: Served,
+  imageUri = "oci:/nowhere"
+) => {
   const deploymentId = `dep_${id.slice(4)}`
   await runSql(
     berth.databaseUrl,

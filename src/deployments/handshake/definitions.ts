@@ -21,7 +21,7 @@ const clean = (value: unknown, depth: number): unknown => {
 }
 
 /** A machine's JSON object as it can be stored; undefined when it is none, too deep or too long. */
-export const storableFields = (value: unknown): Fields | undefined => {
+const storableFields = (value: unknown): Fields | undefined => {
   if (!isFields(value)) return undefined
   try {
     const cleaned = clean(value, 0)
