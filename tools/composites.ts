@@ -68,7 +68,8 @@ export const compositeTools = Effect.map(
       title: "Make a composite",
       description:
         "Keeps a query for listings under a name: its members are found anew on each read. With a hub key it is private, " +
-        "lasts 30 days unless promoted, and visibility must be left out; with a session it stays.",
+        "lasts 30 days unless promoted, and visibility must be left out; with a session it stays. An MCP client calls all " +
+        "members at once at /mcp/composites/{its id}.",
       effect: "create",
       params: Input(newCompositeFields),
       success: Composite,
@@ -80,7 +81,7 @@ export const compositeTools = Effect.map(
       title: "Read a composite",
       description:
         "Tells a composite and its members of this moment, best first, each with its MCP server's URL, tier, health and " +
-        "tools. Public ones, and the account's own.",
+        "tools. Public ones, and the account's own. An MCP client calls all members at once at /mcp/composites/{compositeId}.",
       effect: "read",
       params: Input(compositeId),
       success: CompositeDetail,

@@ -33,7 +33,7 @@ export const requireActor = Effect.flatMap(CurrentCaller, (caller) => {
     case "Anonymous":
       return Effect.fail(
         new Unauthorized({
-          reason: "Send a session token as Bearer, or a platform API key where the operation takes one"
+          reason: "Send a session token as Bearer, or a platform API key or a hub key where the operation takes one"
         })
       )
   }

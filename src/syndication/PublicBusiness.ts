@@ -23,7 +23,7 @@ const between = (minimum: number, maximum: number, description: string) =>
 
 export const SearchBusinesses = Input({
   query: optional(
-    Text(200).annotations(described("Words of the name, the place, the categories: `gluten free pizza`"))
+    Text(200).annotations(described("Words of the name, the place, the categories, and not of dishes: `pizza austin`"))
   ),
   city: optional(Text(255).annotations(described("`Denver`, `Denver, CO`, a state, or a zip code"))),
   category: optional(Text(255).annotations(described("A category exactly as the directory has it: `Restaurant`"))),
