@@ -76,7 +76,7 @@ describeLong("a platform that is killed while it probes", () => {
     )
     expect((await request("GET", "/s/ill/be/broken", { token: accessToken })).status).toBe(200)
 
-    for (const millis of [0, 700, 1_500, 3_200]) {
+    for (const millis of [700, 3_200]) {
       await new Promise((resolve) => setTimeout(resolve, millis))
       await program.end("SIGKILL")
       program = await start()
