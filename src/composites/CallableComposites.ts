@@ -7,8 +7,7 @@ import { type CallToolResult, CallToolResultSchema } from "@modelcontextprotocol
 import { Effect } from "effect"
 import { LRUCache } from "lru-cache"
 import { answerOf, answersSchema, resultOf } from "./answers.ts"
-import { type Reached } from "./callable-member.ts"
-import { obstacleOf } from "./callable-member.ts"
+import { obstacleOf, type Reached } from "./callable-member.ts"
 import {
   type DescribedTools,
   type FoundTools,

@@ -68,7 +68,7 @@ export class CompositesRepo extends Effect.Service<CompositesRepo>()("composites
       ),
       /** Until the end of the transaction nobody else changes it, and it is not purged. */
       lock: maybe(CompositeRow)((id: string, at: Date) =>
-        sql`${sql.literal(prepared)} SELECT ${columns} FROM composites WHERE id = ${id} AND ${alive(at)} FOR UPDATE`
+        sql`SELECT ${columns} FROM composites WHERE id = ${id} AND ${alive(at)} FOR UPDATE`
       ),
       /** The account's, newest first. */
       ofAccount: many(CompositeRow)((userId: string, at: Date, count: number) =>

@@ -1,6 +1,3 @@
-import axe, { type AxeResults } from "axe-core"
-import { mkdirSync } from "node:fs"
-import { join } from "node:path"
 import { type Page } from "playwright-core"
 import { beforeAll, expect, it } from "vitest"
 import { type Account } from "../support/account.ts"
@@ -9,13 +6,11 @@ import { newBusiness } from "../support/business.ts"
 import { describeWhen, missingProgram } from "../support/needs.ts"
 import { runSql } from "../support/sql.ts"
 import { useChromium } from "./chromium.ts"
+import { expectGoodLooks, looks } from "./looks.ts"
 
 const password = "correct horse battery"
-/** Where to leave pictures of the pages, for eyes; nowhere unless asked. */
-const pictures = process.env["PAGES_SCREENSHOTS"]
 const name = "Rosa's <b>Bakery</b> & Café \u202e of the very long name in the old town of Denver by the river"
 const shownAs = "Rosa's <b>Bakery</b> & Café of the very long name in the ol…"
-const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 describeWhen(missingProgram("chromium"), "the owner's pages in Chromium", () => {
   const berth = useBerth()
@@ -121,39 +116,15 @@ describeWhen(missingProgram("chromium"), "the owner's pages in Chromium", () => 
     }
   })
 
-  for (
-    const [screen, viewport] of Object.entries({
-      phone: { width: 390, height: 844 },
-      narrow: { width: 320, height: 640 },
-      desktop: { width: 1280, height: 800 }
+  for (const { colorScheme, look, viewport } of looks) {
+    it(`${look}: nothing scrolls sideways, and axe finds no fault`, { timeout: 60_000 }, async () => {
+      const { page } = await visit({ viewport, colorScheme, javaScriptEnabled: true })
+      await signIn(page)
+      for (const path of ["", `/${listingId}?period=7d`, `/${listingId}`, `/${listingId}?period=90d`]) {
+        await page.goto(`${berth.url}/hub/listings${path}`)
+        if (path.endsWith("7d")) await page.getByText("Each day in numbers").click()
+        await expectGoodLooks(page, `listing${path.replaceAll(/\W+/g, "-").replace(listingId, "")}-${look}`)
+      }
     })
-  ) {
-    for (const colorScheme of ["light", "dark"] as const) {
-      it(
-        `${screen}, ${colorScheme}: nothing scrolls sideways, and axe finds no fault`,
-        { timeout: 60_000 },
-        async () => {
-          const { page } = await visit({ viewport, colorScheme, javaScriptEnabled: true })
-          await signIn(page)
-          for (const path of ["", `/${listingId}?period=7d`, `/${listingId}`, `/${listingId}?period=90d`]) {
-            await page.goto(`${berth.url}/hub/listings${path}`)
-            if (path.endsWith("7d")) await page.getByText("Each day in numbers").click()
-            const wide = await page.evaluate<boolean>(
-              "[...document.querySelectorAll('html,main')].some((element) => element.scrollWidth > element.clientWidth)"
-            )
-            expect(wide, `${path} scrolls sideways`).toBe(false)
-            await page.evaluate(axe.source)
-            const { violations } = await page.evaluate<AxeResults>(
-              `axe.run(document, { runOnly: ${JSON.stringify(rules)} })`
-            )
-            expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), path).toEqual([])
-            if (pictures === undefined) continue
-            mkdirSync(pictures, { recursive: true })
-            const file = `listing${path.replaceAll(/\W+/g, "-").replace(listingId, "")}-${screen}-${colorScheme}.png`
-            await page.screenshot({ path: join(pictures, file), fullPage: true })
-          }
-        }
-      )
-    }
   }
 })

@@ -1,6 +1,3 @@
-import axe, { type AxeResults } from "axe-core"
-import { mkdirSync } from "node:fs"
-import { join } from "node:path"
 import { beforeAll, expect, it } from "vitest"
 import { type Account } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
@@ -9,10 +6,8 @@ import { newCategory, newItem } from "../support/catalog.ts"
 import { shownBusiness } from "../support/directory-door.ts"
 import { describeWhen, missingProgram } from "../support/needs.ts"
 import { useChromium } from "./chromium.ts"
+import { expectGoodLooks, looks } from "./looks.ts"
 
-/** Where to leave pictures of the pages, for eyes; nowhere unless asked. */
-const pictures = process.env["PAGES_SCREENSHOTS"]
-const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 const name = "Rosa's </script><script>document.title='owned'</script> Trattoria"
 
 describeWhen(missingProgram("chromium"), "the page of a listing in Chromium", () => {
@@ -81,34 +76,11 @@ describeWhen(missingProgram("chromium"), "the page of a listing in Chromium", ()
     await page.getByRole("heading", { level: 1, name: "There is nothing here" }).waitFor()
   })
 
-  for (
-    const [screen, viewport] of Object.entries({
-      phone: { width: 390, height: 844 },
-      narrow: { width: 320, height: 640 },
-      desktop: { width: 1280, height: 800 }
+  for (const { colorScheme, look, viewport } of looks) {
+    it(`${look}: nothing scrolls sideways, and axe finds no fault`, { timeout: 60_000 }, async () => {
+      const { page } = await visit({ viewport, colorScheme, javaScriptEnabled: true })
+      await page.goto(address)
+      await expectGoodLooks(page, `public-listing-${look}`)
     })
-  ) {
-    for (const colorScheme of ["light", "dark"] as const) {
-      it(
-        `${screen}, ${colorScheme}: nothing scrolls sideways, and axe finds no fault`,
-        { timeout: 60_000 },
-        async () => {
-          const { page } = await visit({ viewport, colorScheme, javaScriptEnabled: true })
-          await page.goto(address)
-          const wide = await page.evaluate<boolean>(
-            "[...document.querySelectorAll('html,main')].some((element) => element.scrollWidth > element.clientWidth)"
-          )
-          expect(wide).toBe(false)
-          await page.evaluate(axe.source)
-          const { violations } = await page.evaluate<AxeResults>(
-            `axe.run(document, { runOnly: ${JSON.stringify(rules)} })`
-          )
-          expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
-          if (pictures === undefined) return
-          mkdirSync(pictures, { recursive: true })
-          await page.screenshot({ path: join(pictures, `public-listing-${screen}-${colorScheme}.png`), fullPage: true })
-        }
-      )
-    }
   }
 })

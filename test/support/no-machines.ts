@@ -1,13 +1,10 @@
 import { Machines } from "#src/machines/Machines.ts"
 import { Effect, Layer, Stream } from "effect"
 
-const unwanted = (operation: string) => () =>
-  Effect.dieMessage(`${operation}: this platform runs no machines; give useBerth({ machines: true })`)
-
-/** For platforms that nothing is deployed on: there are no machines, and whoever wants one is told loudly. */
-export const NoMachines = Layer.succeed(
-  Machines,
-  Machines.of({
+/** A driver without machines: whoever wants one is told loudly, with `why`. */
+export const withoutMachines = (why: string) => {
+  const unwanted = (operation: string) => () => Effect.dieMessage(`${operation}: ${why}`)
+  return Machines.of({
     driver: { name: "none", tier: "none" },
     guarantees: Effect.succeed({ enforces: [], lacks: [] }),
     serveAuth: () => Effect.void,
@@ -19,4 +16,10 @@ export const NoMachines = Layer.succeed(
     list: () => Effect.succeed([]),
     output: () => Stream.empty
   })
+}
+
+/** For platforms that nothing is deployed on. */
+export const NoMachines = Layer.succeed(
+  Machines,
+  withoutMachines("this platform runs no machines; give useBerth({ machines: true })")
 )
