@@ -19,17 +19,22 @@ export const looks = Object.entries(screens).flatMap(([screen, viewport]) =>
   (["light", "dark"] as const).map((colorScheme) => ({ look: `${screen}-${colorScheme}`, viewport, colorScheme }))
 )
 
+/** What axe finds: its rule, and where. */
+export const faultsOn = async (page: Page) => {
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate<AxeResults>(
+    `axe.run(document, { runOnly: ${JSON.stringify(rules)} })`
+  )
+  return violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])
+}
+
 /** Fails when the page scrolls sideways or axe finds a fault; leaves a picture of that name where one is asked for. */
 export const expectGoodLooks = async (page: Page, picture: string) => {
   const wide = await page.evaluate<boolean>(
     "[...document.querySelectorAll('html,main')].some((element) => element.scrollWidth > element.clientWidth)"
   )
   expect(wide, `${picture} scrolls sideways`).toBe(false)
-  await page.evaluate(axe.source)
-  const { violations } = await page.evaluate<AxeResults>(
-    `axe.run(document, { runOnly: ${JSON.stringify(rules)} })`
-  )
-  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), picture).toEqual([])
+  expect(await faultsOn(page), picture).toEqual([])
   if (pictures === undefined) return
   mkdirSync(pictures, { recursive: true })
   await page.screenshot({ path: join(pictures, `${picture}.png`), fullPage: true })

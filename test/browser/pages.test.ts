@@ -1,7 +1,3 @@
-import axe, { type AxeResults } from "axe-core"
-import { mkdirSync } from "node:fs"
-import { join } from "node:path"
-import { type Page } from "playwright-core"
 import { beforeAll, describe, expect, it } from "vitest"
 import { type Account, newEmail, type Server } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
@@ -9,10 +5,9 @@ import { describeWhen, missingProgram } from "../support/needs.ts"
 import { authorizePath, registerClient } from "../support/pages.ts"
 import { useChromium, type Visitor } from "./chromium.ts"
 import { useCallback } from "./client.ts"
+import { expectGoodLooks, faultsOn } from "./looks.ts"
 
 const password = "correct horse battery"
-/** Where to leave pictures of the pages, for eyes; nowhere unless asked. */
-const pictures = process.env["PAGES_SCREENSHOTS"]
 
 describeWhen(missingProgram("chromium"), "the pages in Chromium", () => {
   const berth = useBerth()
@@ -191,25 +186,6 @@ describeWhen(missingProgram("chromium"), "the pages in Chromium", () => {
   describe("on every screen", () => {
     const screens = { phone: { width: 320, height: 640 }, desktop: { width: 1280, height: 800 } } as const
 
-    const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-
-    const faultsOn = async (page: Page) => {
-      await page.evaluate(axe.source)
-      const { violations } = await page.evaluate<AxeResults>(
-        `axe.run(document, { runOnly: ${JSON.stringify(rules)} })`
-      )
-      return violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])
-    }
-
-    const shown = async (page: Page, name: string) => {
-      const wide = await page.evaluate<boolean>("document.documentElement.scrollWidth > innerWidth")
-      expect(wide, `${name} scrolls sideways`).toBe(false)
-      expect(await faultsOn(page), name).toEqual([])
-      if (pictures === undefined) return
-      mkdirSync(pictures, { recursive: true })
-      await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true })
-    }
-
     it("axe would find a fault", async () => {
       const { page } = await visit({ javaScriptEnabled: true })
       await page.setContent("<h1 style='color:#999;background:#fff'>Faint</h1><input>")
@@ -227,36 +203,36 @@ describeWhen(missingProgram("chromium"), "the pages in Chromium", () => {
             const { page } = visitor
             const url = await asking(`${callback.origin()}/seen`, `Desk Agent ${"of the Long Name ".repeat(12)}`)
             await page.goto(url)
-            await shown(page, name("sign-in"))
+            await expectGoodLooks(page, name("sign-in"))
             await page.getByLabel("E-mail address").fill("nobody@example.com")
             await page.getByLabel("Password").fill("wrong")
             await page.getByRole("button", { name: "Sign in" }).click()
             await page.getByRole("alert").waitFor()
-            await shown(page, name("sign-in-fault"))
+            await expectGoodLooks(page, name("sign-in-fault"))
             await page.getByRole("link", { name: "Create one" }).click()
-            await shown(page, name("sign-up"))
+            await expectGoodLooks(page, name("sign-up"))
             await page.getByLabel("E-mail address").fill(owner.email)
             await page.getByLabel("Password").fill(password)
             await page.getByRole("button", { name: "Create account" }).click()
             await page.getByRole("alert").waitFor()
-            await shown(page, name("sign-up-fault"))
+            await expectGoodLooks(page, name("sign-up-fault"))
             await signIn(visitor, url)
             await page.getByRole("button", { name: "Allow" }).waitFor()
-            await shown(page, name("consent"))
+            await expectGoodLooks(page, name("consent"))
             await page.getByRole("button", { name: "Allow" }).click()
             await page.waitForURL(`${callback.origin()}/seen?**`)
             await page.goto(`${berth.url}/oauth/grants`)
-            await shown(page, name("grants"))
+            await expectGoodLooks(page, name("grants"))
             await page.getByRole("button", { name: "Revoke" }).click()
             await page.getByRole("status").waitFor()
-            await shown(page, name("revoked"))
+            await expectGoodLooks(page, name("revoked"))
             await page.goto(`${berth.url}/api/v1/oauth/authorize?client_id=client_unknown`)
-            await shown(page, name("error"))
+            await expectGoodLooks(page, name("error"))
             const closed = await owner.server((await owner.project()).id, { name: "Staff only" })
             await owner.put(`/v1/servers/${closed.id}/auth`, { authMode: "service_managed", access: "owner" })
             await page.goto(url.replace(encodeURIComponent(server.publicUrl), encodeURIComponent(closed.publicUrl)))
             await page.getByRole("button", { name: "Go back" }).waitFor()
-            await shown(page, name("refused"))
+            await expectGoodLooks(page, name("refused"))
           }
         )
       }
