@@ -103,7 +103,9 @@ export class CompositesRepo extends Effect.Service<CompositesRepo>()("composites
         }
             ORDER BY (-standing_trust), (-standing_members), (-standing_health), id LIMIT ${count}`
       ),
-      published: one(Count)(() => sql`SELECT count(*)::int AS count FROM composites WHERE visibility = 'public'`),
+      published: one(Count)(() =>
+        sql`${once} SELECT count(*)::int AS count FROM composites WHERE visibility = 'public'`
+      ),
       /** Those whose standing is the oldest. */
       oldestStandings: many(CompositeRow)((count: number) =>
         sql`SELECT ${columns} FROM composites WHERE visibility = 'public' ORDER BY standing_at LIMIT ${count}`

@@ -12,7 +12,7 @@ import { type GroupRow, GroupsRepo } from "./GroupsRepo.ts"
 import { tierWeights } from "./Member.ts"
 import { MembersRepo } from "./MembersRepo.ts"
 import { BadCompositeQuery, leastHealth } from "./QueryDefinition.ts"
-import { compositeName, descriptionOf } from "./title-case.ts"
+import { namesOf } from "./title-case.ts"
 
 const keyPattern = /^(0|-\d{1,3}(?:\.\d{1,20})?) ([0-7][0-9A-HJKMNP-TV-Z]{25})$/
 const keyText = ({ id, rank }: GroupKey) => `${rank} ${id}`
@@ -55,7 +55,8 @@ export class DynamicComposites extends Effect.Service<DynamicComposites>()("comp
     const view = (filters: Filters, at: Date) => (row: GroupRow) => {
       const [best] = row.members
       const { city = "", industry: vertical = "", state = "" } = best ?? {}
-      const name = row.name ?? compositeName({ city, vertical })
+      const names = namesOf({ city, state, vertical })
+      const name = row.name ?? names.name
       const selectors = Struct.omit(filters, "min_members", "verification_tier_min")
       return {
         id: row.id,
@@ -63,7 +64,7 @@ export class DynamicComposites extends Effect.Service<DynamicComposites>()("comp
         userId: null,
         name,
         slug: row.slug ?? slugOf(`${name} ${state}`, row.id.toLowerCase()),
-        description: descriptionOf({ city, state, vertical }),
+        description: names.description,
         visibility: "public" as const,
         query_definition: { ...selectors, vertical, city, state },
         compositeTrust: row.trust,

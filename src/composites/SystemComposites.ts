@@ -5,7 +5,7 @@ import { Effect, Schema } from "effect"
 import { GroupSql } from "./group-sql.ts"
 import { GroupsRepo } from "./GroupsRepo.ts"
 import { QueryDefinition } from "./QueryDefinition.ts"
-import { compositeName, descriptionOf } from "./title-case.ts"
+import { namesOf } from "./title-case.ts"
 
 /** Contract: Limits, system composites; and their eligibility. */
 const mostComposites = 500
@@ -55,13 +55,13 @@ export class SystemComposites extends Effect.Service<SystemComposites>()("compos
     )
 
     const rowOf = ({ city, id, state, vertical }: typeof Eligible.Type) => {
-      const name = compositeName({ city, vertical })
+      const { description, name } = namesOf({ city, state, vertical })
       const definition: QueryDefinition = { vertical, city, state, verification_tier_min: leastTier }
       return {
         id,
         name,
         slug: slugOf(`${name} ${state}`, id.toLowerCase()),
-        description: descriptionOf({ city, state, vertical }),
+        description,
         definition
       }
     }

@@ -40,11 +40,16 @@ export const titleCase = (text: string) => {
   return text.replaceAll("_", " ").trim().split(/\s+/).map((word, at) => cased(word, at === 0, isShouted)).join(" ")
 }
 
-/** Contract: System composites: `<City> <Vertical>` in title case. */
-export const compositeName = ({ city, vertical }: { readonly city: string; readonly vertical: string }) =>
-  `${titleCase(city)} ${titleCase(vertical)}`
+interface Place {
+  readonly city: string
+  readonly state: string
+  readonly vertical: string
+}
 
-/** What such a composite is, with the state. */
-export const descriptionOf = (
-  { city, state, vertical }: { readonly city: string; readonly state: string; readonly vertical: string }
-) => `${titleCase(vertical)} in ${[titleCase(city), state.trim()].filter((text) => text !== "").join(", ")}`
+/** Contract: System composites: `<City> <Vertical>` in title case; and what such a composite is, with the state. */
+export const namesOf = (place: Place) => {
+  const city = titleCase(place.city)
+  const vertical = titleCase(place.vertical)
+  const where = [city, place.state.trim()].filter((text) => text !== "").join(", ")
+  return { name: `${city} ${vertical}`, description: `${vertical} in ${where}` }
+}

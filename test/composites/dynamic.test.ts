@@ -1,4 +1,5 @@
-import { FastCheck as fc } from "effect"
+import { DynamicPage } from "#src/composites/DynamicComposite.ts"
+import { FastCheck as fc, Schema } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import { type Account, dataOf, type Listed } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
@@ -143,4 +144,12 @@ describe("the dynamic query, beside a model of it", () => {
     await foldComposites(berth.databaseUrl)
     await same()
   }, 120_000)
+})
+
+it("a page is JSON of the documented fields alone, as they are encoded", async () => {
+  await store(berth.databaseUrl, owner, generated(30))
+  const { body } = await ask({ limit: 3 })
+  expect(body.data).toHaveLength(3)
+  const decoded = Schema.decodeUnknownSync(DynamicPage, { onExcessProperty: "error" })(body)
+  expect(body).toEqual(Schema.encodeSync(DynamicPage)(decoded))
 })

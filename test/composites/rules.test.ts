@@ -1,5 +1,5 @@
 import { averageHealthOf, type CompositeMember, rank, summaryOf, tierWeights, trustOf } from "#src/composites/Member.ts"
-import { compositeName, titleCase } from "#src/composites/title-case.ts"
+import { namesOf, titleCase } from "#src/composites/title-case.ts"
 import { listingTiers } from "#src/listings/Listing.ts"
 import { FastCheck as fc } from "effect"
 import { describe, expect, it } from "vitest"
@@ -78,7 +78,7 @@ describe("the name of a system composite", () => {
     ["東京", "ラーメン", "東京 ラーメン"],
     ["  new   york ", "retail", "New York Retail"]
   ])("%s, %s is %s", (city, vertical, name) => {
-    expect(compositeName({ city, vertical })).toBe(name)
+    expect(namesOf({ city, state: "", vertical }).name).toBe(name)
   })
 
   it("is written once: title case changes nothing in what it wrote", () => {
