@@ -106,7 +106,7 @@ export class Businesses extends Effect.Service<Businesses>()("businesses/Busines
         isKey: isUlid,
         read: (after, count) => Effect.flatMap(repo.page(accountId, after, count), Effect.forEach(shown)),
         keyOf: (business) => business.id,
-        total: repo.total(accountId)
+        total: () => repo.total(accountId)
       })
     }, withPolicy(sessionOnly))
 

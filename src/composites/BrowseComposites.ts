@@ -45,7 +45,7 @@ export class BrowseComposites extends Effect.Service<BrowseComposites>()("compos
           isKey,
           read: (after, count) => repo.browse(after === undefined ? undefined : placeOf(after), count),
           keyOf: (row) => keyOf(row),
-          total: repo.published()
+          total: (first) => first === undefined ? repo.published() : Effect.succeed(first.total)
         }).pipe(
           Effect.catchTag(
             "BadRequest",

@@ -27,6 +27,9 @@ export const CompositeRow = Schema.Struct({
 })
 export type CompositeRow = typeof CompositeRow.Type
 
+/** `total`: of all that are public. */
+const PublishedRow = Schema.Struct({ ...CompositeRow.fields, total: Schema.Int })
+
 const encodeDefinition = Schema.encodeSync(Schema.parseJson(QueryDefinition))
 
 /** A composite's place in browse. */
@@ -55,6 +58,8 @@ export class CompositesRepo extends Effect.Service<CompositesRepo>()("composites
     const alive = (at: Date) => sql`(expires_at IS NULL OR expires_at > ${at})`
     const standingOf = ({ health, members, trust }: Standing) =>
       sql`standing_trust = ${trust}, standing_members = ${members}, standing_health = ${health}, standing_at = now()`
+
+    const published = sql`SELECT count(*)::int AS count FROM composites WHERE visibility = 'public'`
 
     return {
       insert: one(CompositeRow)((row: NewRow) =>
@@ -96,8 +101,8 @@ export class CompositesRepo extends Effect.Service<CompositesRepo>()("composites
       /** One that is promoted meanwhile stays: the statement waits for its lock, and looks again. */
       purge: (at: Date) => run(sql`DELETE FROM composites WHERE expires_at <= ${at}`),
       /** Public ones in the order of their standings, after the place given. What expires is private. */
-      browse: many(CompositeRow)((after: Place | undefined, count: number) =>
-        sql`${once} SELECT ${columns} FROM composites WHERE visibility = 'public' AND ${
+      browse: many(PublishedRow)((after: Place | undefined, count: number) =>
+        sql`${once} SELECT ${columns}, (${published}) AS total FROM composites WHERE visibility = 'public' AND ${
           after === undefined ? sql`true` : sql`(-standing_trust, -standing_members, -standing_health, id) >
               (${-after.trust}, ${-after.members}, ${-after.health}, ${after.id})`
         }

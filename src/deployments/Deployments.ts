@@ -160,7 +160,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
         read: (after, count) =>
           Effect.flatMap(repo.page(server.id, after === undefined ? undefined : Number(after), count), listed),
         keyOf: ({ version }) => String(version),
-        total: repo.total(server.id)
+        total: () => repo.total(server.id)
       })
     }, reads)
 

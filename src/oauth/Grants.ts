@@ -33,7 +33,7 @@ export class Grants extends Effect.Service<Grants>()("oauth/Grants", {
         isKey: isGrantId,
         read: (after, count) => Effect.map(repo.page(accountId, after, count), Array.map(view)),
         keyOf: (grant) => grant.id,
-        total: repo.total(accountId)
+        total: () => repo.total(accountId)
       })
     }, withPolicy(sessionOnly))
 

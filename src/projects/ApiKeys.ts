@@ -62,7 +62,7 @@ export class ApiKeys extends Effect.Service<ApiKeys>()("projects/ApiKeys", {
         isKey: (text) => isId("key", text),
         read: (after, count) => repo.list(project.id, after, count),
         keyOf: (key) => key.id,
-        total: repo.total(project.id)
+        total: () => repo.total(project.id)
       })
     }, withPolicy(sessionOnly))
 

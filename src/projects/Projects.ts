@@ -56,7 +56,7 @@ export class Projects extends Effect.Service<Projects>()("projects/Projects", {
         isKey: (text) => isId("prj", text),
         read: (after, count) => repo.page(accountId, only, after, count),
         keyOf: (project) => project.id,
-        total: repo.total(accountId, only)
+        total: () => repo.total(accountId, only)
       })
     }, reads)
 

@@ -119,7 +119,7 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
         isKey: (text) => isId("srv", text),
         read: (after, count) => Effect.map(repo.page(span, after, count), (rows) => rows.map(view)),
         keyOf: (server) => server.id,
-        total: repo.total(span)
+        total: () => repo.total(span)
       })
     })
 

@@ -77,7 +77,8 @@ export const paginate = Effect.fnUntraced(function*<A, E, R, E2, R2>(options: {
   readonly isKey: (text: string) => boolean
   readonly read: (after: string | undefined, count: number) => Effect.Effect<ReadonlyArray<A>, E, R>
   readonly keyOf: (item: NoInfer<A>) => string
-  readonly total: Effect.Effect<number, E2, R2>
+  /** Of the whole list: its first row may tell. */
+  readonly total: (first: NoInfer<A> | undefined) => Effect.Effect<number, E2, R2>
 }) {
   const { cursor, limit } = options.request
   const after = cursor === undefined ? undefined : yield* decodeCursor(options.list, cursor, options.isKey)
@@ -90,7 +91,7 @@ export const paginate = Effect.fnUntraced(function*<A, E, R, E2, R2>(options: {
     meta: {
       cursor: hasMore && last !== undefined ? encodeCursor(options.list, options.keyOf(last)) : null,
       hasMore,
-      total: yield* options.total
+      total: yield* options.total(rows[0])
     }
   } satisfies Page<A>
 })
