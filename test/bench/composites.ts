@@ -36,6 +36,7 @@ import { load } from "./directory/data.ts"
 import { benchClient } from "./support/client.ts"
 import { processorTime } from "./support/processor.ts"
 import { startProgram } from "./support/program.ts"
+import { warm } from "./support/warm.ts"
 
 const listings = Number(process.argv[2] ?? "100000")
 const requests = Number(process.argv[3] ?? "200")
@@ -101,7 +102,7 @@ const main = Effect.gen(function*() {
   const isThere = existsSync(join(home, "loaded"))
   const database = yield* embedded(home, {
     exclusive: false,
-    settings: { shared_buffers: "512MB", max_wal_size: "8GB" }
+    settings: { shared_buffers: "4GB", max_wal_size: "8GB" }
   })
   const host = encodeURIComponent(database.host)
   const databaseUrl = `postgres://${database.user}@localhost/${database.database}?host=${host}&port=${database.port}`
@@ -144,6 +145,7 @@ const main = Effect.gen(function*() {
     console.log(`${listings} listings loaded in ${((performance.now() - start) / 1000).toFixed(0)} s`)
   }
   yield* Effect.promise(() => runtime.runPromise(Effect.zipRight(system.make, browse.renew)))
+  yield* Effect.promise(() => warm(pool))
   const program = yield* Effect.promise(() => startProgram(home, databaseUrl))
 
   /** The statements that a question comes to, as the driver is handed them. */

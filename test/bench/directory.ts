@@ -24,6 +24,7 @@ import { type Case, cases } from "./directory/questions.ts"
 import { recall } from "./directory/recall.ts"
 import { benchClient } from "./support/client.ts"
 import { startProgram } from "./support/program.ts"
+import { warm } from "./support/warm.ts"
 
 const listings = Number(process.argv[2] ?? "100000")
 const requests = Number(process.argv[3] ?? "200")
@@ -51,15 +52,6 @@ const timed = async <A>(all: ReadonlyArray<A>, clients: number, run: (one: A) =>
   return times.sort((a, b) => a - b)
 }
 const at = (times: ReadonlyArray<number>, share: number) => times[Math.floor(times.length * share)] ?? 0
-
-/** Reads the directory into the database's memory, where it is after some thousands of searches. */
-const warm = async (pool: pg.Pool) => {
-  await pool.query("CREATE EXTENSION IF NOT EXISTS pg_prewarm")
-  await pool.query(
-    "SELECT pg_prewarm(oid) FROM pg_class WHERE relkind IN ('r', 'i') AND relname ~ '^(directory|listing|business)'"
-  )
-  await pool.query("DROP EXTENSION pg_prewarm")
-}
 
 const main = Effect.gen(function*() {
   execFileSync("npm", ["run", "--silent", "build"], { stdio: ["ignore", "ignore", "inherit"] })
