@@ -131,6 +131,17 @@ everyTier("a machine's life", (tier) => {
     expect(await driver.inspect("plain")).toMatchObject({ status: "exited", exitCode: 143 })
   })
 
+  itLong("ends on a SIGTERM that comes while it is still being prepared", async () => {
+    await driver.provision(specOf("early", {}, node(server)))
+    for (let round = 0; round < 8; round++) {
+      await driver.start("early")
+      await new Promise((resolve) => setTimeout(resolve, 3 * round))
+      const begin = Date.now()
+      await driver.stop("early", 15)
+      expect(Date.now() - begin, `round ${round}`).toBeLessThan(10_000)
+    }
+  }, 60_000)
+
   it("leaves nothing behind when destroyed, children that daemonised included", async () => {
     const script =
       `require('child_process').spawn('sleep', ['54321'], {detached: true, stdio: 'ignore'}).unref(); ${server}`

@@ -4,30 +4,7 @@ import type * as Fs from "node:fs"
 import type * as Net from "node:net"
 import type * as Os from "node:os"
 import type { Readable } from "node:stream"
-
-/** A keeper's settings, in a file whose path is its only argument. */
-export interface KeeperPlan {
-  /** The command that becomes the machine. */
-  readonly argv: ReadonlyArray<string>
-  /** Where it looks for programs; the rest of its environment is empty. */
-  readonly path: string
-  /** Files the command reads at descriptor 3, 4, …: settings that must not be seen in a process list. */
-  readonly inputs: ReadonlyArray<string>
-  /** How many levels below the command the machine's own process is, following first children. */
-  readonly depth: number
-  /** Whether that process is PID 1 of its namespace, where the kernel drops signals without a handler. */
-  readonly isInit: boolean
-  /** Number of this start; the exit record repeats it, to show which start it belongs to. */
-  readonly run: number
-  readonly socket: string
-  readonly port: number
-  /** The authorization server, the one address outside: a port of the machine's loopback, relayed to the socket. */
-  readonly auth: { readonly port: number; readonly socket: string } | null
-  /** Directory of the machine's output and of its exit record. */
-  readonly dir: string
-  /** Resident bytes above which the keeper kills the machine; 0 where a cgroup enforces the limit. */
-  readonly memoryBytes: number
-}
+import type { KeeperPlan } from "./keeper-plan.ts"
 
 /**
  * The process that supervises a machine: it starts it inside the namespaces it was itself started in, relays a Unix
@@ -132,6 +109,15 @@ export function keeper(require: NodeJS.Require, closeDescriptors: typeof closeIn
     write(Buffer.from(`2${error.message}\n`))
     end(127)
   })
+  // What the command leaves is no machine, and holds its output open: bubblewrap that is killed while it prepares leaves
+  // a child that waits for it without end, or runs on where no signal finds it. From PID 1, -1 is all but itself.
+  child.on("exit", () => {
+    try {
+      if (process.pid === 1) process.kill(-1, "SIGKILL")
+    } catch {
+      // Nothing was left.
+    }
+  })
   child.on("close", (code, signal) => {
     const exitCode = code ?? 128 + (signal === null ? 0 : os.constants.signals[signal])
     end(terminated && exitCode === 137 ? 143 : exitCode)
@@ -166,7 +152,10 @@ export function keeper(require: NodeJS.Require, closeDescriptors: typeof closeIn
   }
   process.on("SIGTERM", () => {
     const pid = mainProcess()
-    if (pid === undefined) return void child.kill("SIGKILL")
+    if (pid === undefined) {
+      terminated = true
+      return void child.kill("SIGKILL")
+    }
     try {
       process.kill(pid, "SIGTERM")
     } catch {
