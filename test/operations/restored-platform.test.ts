@@ -107,7 +107,9 @@ describeLong("an installation that was saved while it ran, restored with an empt
       body: { GREETING: "kept" }
     })
     expect(second.logged.filter((line) => /getting it again/.test(line))).toEqual([])
-    const blobs = (home: string) => readdirSync(join(home, "images/blobs/sha256")).sort()
+    // A collection rewrites the index of images by way of a file there, whose name begins with a dot.
+    const blobs = (home: string) =>
+      readdirSync(join(home, "images/blobs/sha256")).filter((name) => !name.startsWith(".")).sort()
     expect(blobs(homes[1])).toEqual(blobs(homes[0]))
     expect(existsSync(join(homes[1], "images/index.json"))).toBe(true)
   }, 60_000)
