@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config"
+import LongestFirst from "./test/support/sequencer.ts"
 
 // Where a machine reads the result; people read the output.
 const report = process.env["TEST_REPORT"]
@@ -16,6 +17,7 @@ export default defineConfig({
     poolOptions: { forks: { maxForks: 2, minForks: 1, execArgv: ["--no-deprecation"] } },
     // What a library says of the Node it will need some day is news for its users, not for who reads a test's report.
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true" },
+    sequence: { sequencer: LongestFirst },
     // For a machine that is busy with something else; none takes a third of it on a quiet one.
     testTimeout: 60_000,
     hookTimeout: 60_000,
