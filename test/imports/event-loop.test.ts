@@ -63,7 +63,9 @@ describeLong("a file of ten megabytes", () => {
     "of %s is read in steps of less than a tenth of a second",
     (name, make) => {
       const bytes = make()
-      expect(Math.min(longestStep(name, bytes), longestStep(name, bytes))).toBeLessThan(100)
+      const first = longestStep(name, bytes)
+      // Once more, in case the first was unlucky.
+      expect(first < 100 ? first : longestStep(name, bytes)).toBeLessThan(100)
     },
     60_000
   )
