@@ -89,7 +89,6 @@ describeWhen(missingForApps, "a deployment's MCP handshake", () => {
   }, 60_000)
 
   it("never fails it: what went wrong is told, and is a warning in the log", async () => {
-    const server = await owner.server(project.id)
     const cases: ReadonlyArray<readonly [McpBehaviour, RegExp]> = [
       ["none", /^no MCP server was found: \/mcp answered with status 404, \/sse with 404; serve MCP at/],
       ["garbage", /^\/mcp \(initialize\) did not answer: it does not speak HTTP/],
@@ -97,7 +96,8 @@ describeWhen(missingForApps, "a deployment's MCP handshake", () => {
       ["drip", /^\/mcp \(initialize\) took the request and did not answer within 5 seconds/],
       ["flood", /^\/mcp \(initialize\) did not answer: its event stream has more than 1000 events/]
     ]
-    for (const [behaviour, problem] of cases) {
+    await Promise.all(cases.map(async ([behaviour, problem]) => {
+      const server = await owner.server(project.id)
       const deployment = await deploy(server, behaviour)
       expect(deployment, behaviour).toMatchObject({ status: "running", active: true })
       expect(deployment.mcp, behaviour).toEqual({ ok: false, ...none, problem: expect.stringMatching(problem) })
@@ -106,7 +106,7 @@ describeWhen(missingForApps, "a deployment's MCP handshake", () => {
         level: "warn",
         message: expect.stringContaining(deployment.mcp!.problem!)
       })
-    }
+    }))
   }, 120_000)
 
   it("takes a server of the older transport alone, and ends with pages that don't", async () => {

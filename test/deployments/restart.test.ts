@@ -36,6 +36,9 @@ const begin = (behaviour: Behaviour) =>
     return { as, server, id: pending.id }
   })
 
+/** Each has a database and a home of its own, and waits most of the time. */
+const apart = { timeout: 60_000, concurrent: true }
+
 describeLong("a platform that is stopped and started", () => {
   it.scopedLive(
     "goes on with the deployment that was under way, as if it had not been stopped",
@@ -58,7 +61,7 @@ describeLong("a platform that is stopped and started", () => {
           assert.strictEqual(status, "running")
         }))
       }),
-    60_000
+    apart
   )
 
   it.scopedLive("has what served before answering again when it is ready itself", () =>
@@ -69,7 +72,7 @@ describeLong("a platform that is stopped and started", () => {
           Effect.flatMap(Deployments, (deployments) => as(deployments.settled(id))))
       )
       assert.strictEqual(yield* session(getFrom(id, "/healthz")), "{\"ok\":true}")
-    }), 60_000)
+    }), apart)
 
   it.scopedLive("starts again what ran, and leaves alone what was stopped", () =>
     Effect.gen(function*() {
@@ -90,5 +93,5 @@ describeLong("a platform that is stopped and started", () => {
         yield* Effect.sleep("2500 millis")
         assert.strictEqual((yield* machines.inspect(stopped.id))?.status, "exited")
       }))
-    }), 60_000)
+    }), apart)
 })
