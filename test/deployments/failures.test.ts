@@ -45,7 +45,7 @@ const table = [
   [
     "a server that never listens",
     appImage("silent"),
-    /^checking: \/healthz did not answer: connection refused .*8080.*waited 2 s/
+    /^checking: \/healthz did not answer: connection refused .*8080.*waited 3 s/
   ],
   [
     "a server whose /healthz answers 500",
@@ -79,7 +79,7 @@ longPlatformSuite("a deployment that fails", (it) => {
     it.effect(`says where and why: ${what}`, () =>
       Effect.gen(function*() {
         const deployments = yield* Deployments
-        const { as, server } = yield* makeServer({ healthTimeoutSeconds: 2 })
+        const { as, server } = yield* makeServer({ healthTimeoutSeconds: 3 })
         const { id } = yield* as(deployments.deploy(server.id, { imageUri: yield* image }))
         const done = yield* as(deployments.settled(id))
         assert.strictEqual(done.status, "failed")
@@ -93,7 +93,8 @@ longPlatformSuite("a deployment that fails", (it) => {
         assert.include(items.map(({ message }) => message), `Deployment 1: failed: ${done.errorMessage}`)
         const machines = yield* Machines
         yield* until(machines.list(server.id), (list) => list.length === 0)
-      }), 30_000)
+        // They wait most of the time, each for a server of its own.
+      }), { timeout: 60_000, concurrent: true })
   }
 
   it.effect("comes to its end at once although the database takes no word of why", () =>

@@ -82,6 +82,9 @@ const madeImage = (note: string) =>
     return { imageUri: `oci:${folder}`, elsewhere: imageUri, away: () => renameSync(folder, layout) }
   })
 
+/** Each has a database and a home of its own, and waits most of the time. */
+const apart = { timeout: 90_000, concurrent: true }
+
 describeLong("a host that has none of the images", () => {
   it.scopedLive("brings back what ran, each image by its digest, and nothing else", () =>
     Effect.gen(function*() {
@@ -139,7 +142,7 @@ describeLong("a host that has none of the images", () => {
         }),
         variables
       )
-    }), 90_000)
+    }), apart)
 
   it.scopedLive(
     "has a server in error, and why in its log, whose image is nowhere; a start tries again",
@@ -162,7 +165,7 @@ describeLong("a host that has none of the images", () => {
           assert.strictEqual(yield* getFrom(made.id, "/healthz"), "{\"ok\":true}")
         }))
       }),
-    60_000
+    apart
   )
 }, missingForApps)
 
