@@ -4,7 +4,6 @@ import { type Account, type Holder } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { compose, type Composite, type CompositePage, composites, hubKey, rate, rated } from "../support/composites.ts"
 import { callTool, connectMcp, textOf } from "../support/mcp.ts"
-import { itLong } from "../support/needs.ts"
 import { holdLock, runSql } from "../support/sql.ts"
 import { row } from "./row.ts"
 
@@ -111,15 +110,18 @@ describe("browse", () => {
     await rate(berth, listingIds[0] ?? "", { tier: 3 })
   })
 
-  itLong("moves composites to their page within a minute", async () => {
+  it("moves composites to their page by a job", async () => {
     await clear()
     const up = await publish({ listing_ids: [listingIds[4]] })
     const down = await publish({ listing_ids: [listingIds[0]] })
     await rate(berth, listingIds[4] ?? "", { tier: 3, health: 99 })
     await rate(berth, listingIds[0] ?? "", { tier: 1 })
     // The job looks at them every 30 seconds.
-    const pages = async () => (await walk(1)).map(({ id }) => id)
-    await expect.poll(pages, { timeout: 45_000, interval: 1_000 }).toEqual([up.id, down.id])
+    const pages = async () => {
+      berth.hurry(30_000)
+      return (await walk(1)).map(({ id }) => id)
+    }
+    await expect.poll(pages, { timeout: 45_000, interval: 500 }).toEqual([up.id, down.id])
     await rate(berth, listingIds[4] ?? "", { tier: 0, health: 60 })
     await rate(berth, listingIds[0] ?? "", { tier: 3 })
   }, 60_000)

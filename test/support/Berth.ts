@@ -1,6 +1,6 @@
 import { type Machines } from "#src/machines/Machines.ts"
 import { PlatformLive, platformOn } from "#src/Platform.ts"
-import { Clock, Console, Effect, Exit, Layer, Scope } from "effect"
+import { Clock, Console, Duration, Effect, Exit, Layer, Scope } from "effect"
 import { format } from "node:util"
 import { afterAll, beforeAll } from "vitest"
 import { type Account, signUp } from "./account.ts"
@@ -20,16 +20,40 @@ export interface BerthOptions {
   readonly through?: (databaseUrl: string) => Promise<string>
 }
 
-/** The real clock, and how far it has been moved. */
+/** The real clock, how far it has been moved, and a way to wake who sleeps for so long. */
 const movableClock = () => {
   const real = Clock.make()
   let ahead = 0
+  const wakers = new Map<number, Set<() => void>>()
   const unsafeCurrentTimeMillis = () => real.unsafeCurrentTimeMillis() + ahead
+  const sleep = (duration: Duration.Duration) => {
+    const millis = Duration.toMillis(duration)
+    // Short pauses are none that a test waits for, and timers take no longer ones.
+    if (millis < 1_000 || millis > 2 ** 31 - 1) return real.sleep(duration)
+    return Effect.async<void>((resume) => {
+      const same = wakers.get(millis) ?? new Set()
+      const end = () => {
+        clearTimeout(timer)
+        same.delete(wake)
+      }
+      const wake = () => (end(), resume(Effect.void))
+      const timer = setTimeout(wake, millis)
+      wakers.set(millis, same.add(wake))
+      return Effect.sync(end)
+    })
+  }
   const clock: Clock.Clock = Object.assign(Object.create(real) as Clock.Clock, {
     unsafeCurrentTimeMillis,
-    currentTimeMillis: Effect.sync(unsafeCurrentTimeMillis)
+    currentTimeMillis: Effect.sync(unsafeCurrentTimeMillis),
+    sleep
   })
-  return { clock, advance: (millis: number) => void (ahead += millis) }
+  return {
+    clock,
+    advance: (millis: number) => void (ahead += millis),
+    hurry: (millis: number) => {
+      for (const wake of [...wakers.get(millis) ?? []]) wake()
+    }
+  }
 }
 
 /** Keeps what would be printed. */
@@ -84,6 +108,9 @@ export class Berth {
   get unexpected() {
     return this.logged.filter((line) => /failed unexpectedly/.test(line))
   }
+
+  /** Begins at once what comes every so many milliseconds, unless it is under way. */
+  hurry = (millis: number) => this.#clock.hurry(millis)
 
   /** A request; from an address of its own unless the headers say another. */
   request = <Body = unknown>(method: string, path: string, sent: Sent = {}): Promise<Answer<Body>> =>
