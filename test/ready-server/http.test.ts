@@ -9,8 +9,12 @@ import { type Exit, readyServerBundle, run, type Running, start } from "./bundle
 import { minimal, restaurant } from "./config.ts"
 
 let server: Running
+/** What an event stream sends that is open, and idle, while the tests are at work. */
+const idle: Array<string> = []
 beforeAll(async () => {
   server = await start(restaurant)
+  get(`${server.url}/sse`, (response) => response.on("data", (chunk: Buffer) => idle.push(chunk.toString())))
+    .on("error", () => undefined)
 }, 60_000)
 afterAll(() => server?.stop())
 
@@ -94,14 +98,6 @@ it("/sse announces /message relative to itself, so that a path prefix in front o
   await reader?.cancel()
   await expect.poll(async () => (await post(`/${endpoint}`, rpc("ping"))).status).toBe(404)
 })
-
-itLong("an idle event stream gets a comment within 15 seconds", async () => {
-  const chunks: Array<string> = []
-  const request = get(`${server.url}/sse`, (response) => response.on("data", (c: Buffer) => chunks.push(c.toString())))
-  request.on("error", () => undefined)
-  await expect.poll(() => chunks.join(""), { timeout: 16_500, interval: 200 }).toContain(": keep-alive\n\n")
-  request.destroy()
-}, 20_000)
 
 it("stops at SIGTERM with code 0, an open event stream or not", async () => {
   const one = await start(minimal)
@@ -207,3 +203,7 @@ it("a wrong integrations field is named without its value", async () => {
   expect(stderr).toContain("integrations")
   expect(stderr).not.toContain("sk_secret")
 })
+
+itLong("an idle event stream gets a comment within 15 seconds", async () => {
+  await expect.poll(() => idle.join(""), { timeout: 16_500, interval: 200 }).toContain(": keep-alive\n\n")
+}, 20_000)
