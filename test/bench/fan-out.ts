@@ -1,6 +1,7 @@
 /**
- * What a composite adds to its slowest member: ten members, each a process, that answer after 50 ms, asked by one client,
- * one call at a time.
+ * What a composite adds to its slowest member: ten members, each a process, asked by one client, a process too, one call
+ * at a time. All hold a call for 50 ms; then each for another time, from 5 to 50 ms, as members do. Processor time is
+ * that of the platform alone.
  *
  *   npm run bench fan-out [calls]
  */
@@ -13,11 +14,10 @@ import { join } from "node:path"
 import { dataOf, signUp } from "../support/account.ts"
 import { freePort, send, type Sent } from "../support/http.ts"
 import { LiveMembers } from "../support/live-members.ts"
-import { callTool, connectMcp } from "../support/mcp.ts"
 import { settingsTest, temporaryDirectory } from "../support/Settings.ts"
+import { type Call, type Order } from "./fan-out/client.program.ts"
 
 const calls = Number(process.argv[2] ?? 200)
-const delay = 50
 const members = 10
 
 const live = new LiveMembers()
@@ -42,8 +42,8 @@ const berth = {
 }
 const owner = await signUp(berth, "enterprise")
 
-const program = join(import.meta.dirname, "fan-out/member.program.ts")
-const processes = Array.from({ length: members }, () => fork(program, [String(delay)]))
+const file = (name: string) => join(import.meta.dirname, `fan-out/${name}.program.ts`)
+const processes = Array.from({ length: members }, () => fork(file("member")))
 const added = []
 for (const [i, child] of processes.entries()) {
   const [memberPort] = await once(child, "message") as [number]
@@ -55,57 +55,55 @@ const { id } = dataOf(
     query_definition: { listing_ids: added.map(({ business }) => business.listingId) }
   })
 )
-const composite = await connectMcp(url, { token: owner.token, path: `/mcp/composites/${id}` })
 const [{ server, slug }] = added as [typeof added[number]]
 const { accessToken: token } = dataOf(
   await owner.post<{ data: { accessToken: string } }>(`/v1/servers/${server.id}/test-token`, {})
 )
-const alone = await connectMcp(server.publicUrl, { token })
-
-const percentile = (sorted: ReadonlyArray<number>, share: number) => sorted[Math.floor((sorted.length - 1) * share)]!
-const shown = (name: string, times: ReadonlyArray<number>) => {
-  const sorted = times.toSorted((one, other) => one - other)
-  console.log(`  ${name}: p50 ${percentile(sorted, 0.5).toFixed(1)} ms, p95 ${percentile(sorted, 0.95).toFixed(1)} ms`)
+const client = fork(file("client"))
+const ask = async (order: Order) => {
+  client.send(order)
+  const [answer] = await once(client, "message") as [ReadonlyArray<Call>]
+  return answer
 }
 
-/** `once` resolves to the milliseconds that the slowest member held the call. */
-const measure = async (name: string, once: () => Promise<number>) => {
-  const [whole, more]: [Array<number>, Array<number>] = [[], []]
-  for (let call = 0; call < 20; call++) await once()
+const percentile = (numbers: ReadonlyArray<number>, share: number) =>
+  numbers.toSorted((one, other) => one - other)[Math.floor((numbers.length - 1) * share)]!
+
+const measure = async (name: string, order: Omit<Order, "calls">) => {
+  // Until the compiler has seen what is called often.
+  await ask({ ...order, calls: calls / 2 })
   const before = process.cpuUsage()
-  for (let call = 0; call < calls; call++) {
-    const started = performance.now()
-    const held = await once()
-    whole.push(performance.now() - started)
-    more.push(whole.at(-1)! - held)
-  }
+  const made = await ask({ ...order, calls })
   const { system, user } = process.cpuUsage(before)
-  const each = ((system + user) / 1000 / calls).toFixed(1)
-  console.log(`${name}: ${each} ms of processor time each, the client's included`)
-  shown("a call", whole)
-  shown("more than the slowest member", more)
+  const more = made.map(({ held, took }) => took - held)
+  console.log(
+    `${name}: ${((system + user) / 1000 / calls).toFixed(2)} ms of processor time; more than the slowest member: ` +
+      `p50 ${percentile(more, 0.5).toFixed(1)} ms, p95 ${percentile(more, 0.95).toFixed(1)} ms`
+  )
 }
 
-const fanOut = (businesses?: ReadonlyArray<string>) => async () => {
-  const { structuredContent } = await callTool(composite, "look", businesses === undefined ? {} : { businesses })
-  const { answers } = structuredContent as { answers: ReadonlyArray<{ status: string; result: string }> }
-  if (answers.length !== (businesses?.length ?? members) || answers.some(({ status }) => status !== "ok")) {
-    throw new Error(`a member failed: ${JSON.stringify(answers)}`)
-  }
-  return Math.max(...answers.map(({ result }) => Number(result)))
-}
-await measure("one member, by its own URL", async () => {
-  const { content: [first] } = await callTool(alone, "look")
-  return first?.type === "text" ? Number(first.text) : NaN
+const composite = { url: `${url}/mcp/composites/${id}`, token: owner.token }
+const call = (businesses?: ReadonlyArray<string>) => ({
+  ...composite,
+  method: "tools/call",
+  params: { name: "look", arguments: businesses === undefined ? {} : { businesses } }
 })
-await measure("one member of the composite", fanOut([slug]))
-await measure(`${members} members of the composite`, fanOut())
-await measure("tools/list of the composite", async () => {
-  await composite.listTools()
-  return 0
-})
+const hold = (delayOf: (member: number) => number) =>
+  processes.forEach((child, i) => child.send({ delay: delayOf(i) }))
 
-await composite.close()
-await alone.close()
+hold(() => 50)
+await measure("one member, by its own URL", {
+  url: `${server.publicUrl}/mcp`,
+  token,
+  method: "tools/call",
+  params: { name: "look", arguments: {} }
+})
+await measure("one member of the composite", call([slug]))
+await measure(`${members} members of the composite, which answer at once`, call())
+hold((member) => 5 * (member + 1))
+await measure(`${members} members of the composite, which answer one after the other`, call())
+await measure("tools/list of the composite", { ...composite, method: "tools/list", params: {} })
+
+client.disconnect()
 for (const child of processes) child.disconnect()
 await Effect.runPromise(Scope.close(scope, Exit.void))

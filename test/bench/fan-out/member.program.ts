@@ -1,13 +1,16 @@
 /**
  * A member of the bench: MCP over Streamable HTTP without a library, in a process of its own, so that what it does is
- * not counted as the platform's. Tells its port to whoever forked it. Answers calls after as many milliseconds as its
- * argument says, and tells in the answer how long it held them.
+ * not counted as the platform's. Tells its port to whoever forked it. Answers calls after as many milliseconds as it was
+ * told last, and tells in the answer how long it held them.
  */
 import { createServer } from "node:http"
 import { type AddressInfo } from "node:net"
 import { text } from "node:stream/consumers"
 
-const delay = Number(process.argv[2])
+let delay = 50
+process.on("message", (told: { readonly delay: number }) => {
+  delay = told.delay
+})
 
 const results: Readonly<Record<string, (params: { readonly protocolVersion?: string }) => unknown>> = {
   initialize: ({ protocolVersion }) => ({
