@@ -1,4 +1,4 @@
-import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { type CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { answersSchema } from "#src/composites/answers.ts"
 import { ownToolNames } from "#src/composites/CallableComposite.ts"
 import { CallableComposites, type Opened } from "#src/composites/CallableComposites.ts"
@@ -44,7 +44,6 @@ export class CompositeDoor extends Effect.Service<CompositeDoor>()("tools/Compos
     const { outputSchema: _, ...callListed } = describeTool(own.call)
     const searchList = [...[own.members, own.find, own.describe].map(describeTool), callListed]
     const [membersListed] = searchList
-    const runPromise = Runtime.runPromise(yield* Effect.runtime<never>())
 
     const toolList = (opened: Opened) =>
       composites.isSearched(opened)
@@ -75,7 +74,9 @@ export class CompositeDoor extends Effect.Service<CompositeDoor>()("tools/Compos
         Effect.catchAllCause((cause) => Effect.map(failureOf(cause), Either.left))
       )
 
-    const server = (opened: Opened, actor: Actor) => {
+    /** Its calls run with the context of the request that it is made for. */
+    const serverWith = (opened: Opened, runtime: Runtime.Runtime<CurrentActor>) => {
+      const runPromise = Runtime.runPromise(runtime)
       const isSearched = composites.isSearched(opened)
       const server = new CheckedServer(
         { name: "berth-composite", title: lineOf(opened.composite.name, 200), version },
@@ -84,28 +85,25 @@ export class CompositeDoor extends Effect.Service<CompositeDoor>()("tools/Compos
           instructions: instructionsFor(opened, isSearched)
         }
       )
-      const asCaller = <A, E>(effect: Effect.Effect<A, E, CurrentActor>) =>
-        effect.pipe(
-          Effect.provideService(CurrentActor, actor),
-          Effect.provideService(CurrentComposite, opened)
-        )
+      const here = <A, E>(effect: Effect.Effect<A, E, CurrentActor>) =>
+        Effect.provideService(effect, CurrentComposite, opened)
       const run = async <A>(effect: Effect.Effect<A, unknown, CurrentActor>, signal: AbortSignal) =>
         Either.getOrThrowWith(
-          await runPromise(asCaller(orThrow(effect)), { signal }),
+          await runPromise(here(orThrow(effect)), { signal }),
           ({ message, status }) => Object.assign(new Error(message), { code: status === 404 ? -32602 : -32603 })
         )
 
       server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: toolList(opened) }))
       server.setRequestHandler(CallToolRequestSchema, ({ params: { arguments: args = {}, name } }, { signal }) => {
         const tool = ownByName.get(name)
-        if (tool !== undefined) return runPromise(asCaller(answerOf(tool, args, noReport)), { signal })
+        if (tool !== undefined) return runPromise(here(answerOf(tool, args, noReport)), { signal })
         if (name === ownToolNames.call) {
-          return runPromise(asCaller(told(own.call.call(args, noReport) as Effect.Effect<CallToolResult, unknown>)), {
+          return runPromise(here(told(own.call.call(args, noReport) as Effect.Effect<CallToolResult, unknown>)), {
             signal
           })
         }
         if (!opened.merged.tools.some((one) => one.name === name)) throw unknownTool(name)
-        return runPromise(asCaller(told(composites.call(opened, name, args))), { signal })
+        return runPromise(here(told(composites.call(opened, name, args))), { signal })
       })
       server.setRequestHandler(ListPromptsRequestSchema, () => ({
         prompts: opened.merged.prompts.map(({ name, prompt }) => ({
@@ -129,6 +127,9 @@ export class CompositeDoor extends Effect.Service<CompositeDoor>()("tools/Compos
       )
       return server
     }
+
+    const server = (opened: Opened) =>
+      Effect.map(Effect.runtime<CurrentActor>(), (runtime) => serverWith(opened, runtime))
 
     return { open: composites.open, server } as const
   })

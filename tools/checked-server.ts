@@ -1,9 +1,10 @@
-import { Server } from "@modelcontextprotocol/sdk/server/index.js"
+import { Server, type ServerOptions } from "@modelcontextprotocol/sdk/server/index.js"
 import { type Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import {
   CallToolRequestSchema,
   ErrorCode,
   GetPromptRequestSchema,
+  type Implementation,
   InitializeRequestSchema,
   isJSONRPCRequest,
   type JSONRPCMessage,
@@ -15,6 +16,7 @@ import {
   PingRequestSchema,
   ReadResourceRequestSchema
 } from "@modelcontextprotocol/sdk/types.js"
+import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv-provider.js"
 
 const schemas = [
   CallToolRequestSchema,
@@ -60,11 +62,18 @@ const withoutTask = (message: JSONRPCMessage): JSONRPCMessage => {
   return { ...message, params }
 }
 
+// Each server would make one of its own, which costs more than a small request; nothing is validated with it.
+const jsonSchemaValidator = new AjvJsonSchemaValidator()
+
 /**
  * The SDK's server answers invalid parameters with -32603 and its schema library's raw error; here they get -32602 and
  * a sentence, before the message reaches the server.
  */
 export class CheckedServer extends Server {
+  constructor(info: Implementation, options: ServerOptions) {
+    super(info, { jsonSchemaValidator, ...options })
+  }
+
   override async connect(transport: Transport) {
     await super.connect(transport)
     const receive = transport.onmessage

@@ -8,7 +8,7 @@ import { CompositeDoor } from "#tools/CompositeDoor.ts"
 import { HttpRouter } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { challenging, enterBy, preflightBy } from "./enter.ts"
-import { answerMessage, notAllowed } from "./streamable.ts"
+import { answerWhole, notAllowed } from "./streamable.ts"
 
 const path = "/mcp/composites/:compositeId"
 const traits = { credential: "mcp", codes: "lower" } as const
@@ -27,8 +27,11 @@ const routes = rawRoutes((add) =>
       Effect.gen(function*() {
         const { actor, request } = yield* enter
         const { compositeId = "" } = yield* HttpRouter.params
-        const opened = yield* Effect.provideService(door.open(compositeId), CurrentActor, actor)
-        return yield* answerMessage(request, door.server(opened, actor))
+        const server = yield* door.open(compositeId).pipe(
+          Effect.flatMap(door.server),
+          Effect.provideService(CurrentActor, actor)
+        )
+        return yield* answerWhole(request, server)
       }).pipe(withChallenge)
     )
     const rejected = withChallenge(Effect.as(enter, notAllowed))

@@ -9,16 +9,26 @@ export const urlOf = (request: HttpServerRequest.HttpServerRequest) => new URL(r
 /** Stateless: there is no stream to open and no session to end (MCP 2025-11-25, transports). */
 export const notAllowed = HttpServerResponse.empty({ status: 405, headers: { allow: "POST, OPTIONS" } })
 
-/** Answers one POST of Streamable HTTP with a server that is made for it. */
-export const answerMessage = (request: HttpServerRequest.HttpServerRequest, server: Server) =>
-  Effect.gen(function*() {
-    const parsedBody = yield* request.json
-    const transport = new WebStandardStreamableHTTPServerTransport()
-    yield* Effect.promise(() => server.connect(transport))
-    const headers = { ...request.headers, accept: allowedTypes(request.headers) }
-    const copy = new Request(urlOf(request), { method: "POST", headers })
-    const answer = yield* Effect.promise(() => transport.handleRequest(copy, { parsedBody }))
-    // Node decides with the client whether the connection stays open.
-    answer.headers.delete("connection")
-    return HttpServerResponse.fromWeb(answer)
-  })
+const transportOptions = { whole: { enableJsonResponse: true }, stream: {} } as const
+
+const answerBy =
+  (kind: keyof typeof transportOptions) => (request: HttpServerRequest.HttpServerRequest, server: Server) =>
+    Effect.gen(function*() {
+      const parsedBody = yield* request.json
+      const transport = new WebStandardStreamableHTTPServerTransport(transportOptions[kind])
+      yield* Effect.promise(() => server.connect(transport))
+      const headers = { ...request.headers, accept: allowedTypes(request.headers) }
+      const copy = new Request(urlOf(request), { method: "POST", headers })
+      const answer = yield* Effect.promise(() => transport.handleRequest(copy, { parsedBody }))
+      // Node decides with the client whether the connection stays open.
+      answer.headers.delete("connection")
+      if (kind === "stream" || answer.body === null) return HttpServerResponse.fromWeb(answer)
+      const text = yield* Effect.promise(() => answer.text())
+      return HttpServerResponse.text(text, { status: answer.status, headers: Object.fromEntries(answer.headers) })
+    })
+
+/** Answers one POST of Streamable HTTP with a server that is made for it, by an event stream. */
+export const answerMessage = answerBy("stream")
+
+/** The same as one JSON document, for servers that say nothing before they answer. */
+export const answerWhole = answerBy("whole")

@@ -1,6 +1,6 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
-import { publicUrl } from "#src/servers/addresses.ts"
+import { mcpUrl, publicUrl, sseUrl } from "#src/servers/addresses.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { jsonWeight } from "#src/shared/json-weight.ts"
 import { type CallToolResult, CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js"
@@ -18,13 +18,13 @@ import {
   reservedNames
 } from "./CallableComposite.ts"
 import { chosenBusinesses } from "./chosen-businesses.ts"
-import { Composites } from "./Composites.ts"
 import { findTools } from "./find-tools.ts"
 import { businessesArgument } from "./input-schema.ts"
 import { memberScope, reachesEverybodysOnly } from "./member-scope.ts"
 import { MemberCalls, type Outcome } from "./MemberCalls.ts"
 import { type AnyTool, merge, type Merged } from "./merge.ts"
 import { OfferingsRepo } from "./OfferingsRepo.ts"
+import { ReachedComposites } from "./ReachedComposites.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -59,7 +59,7 @@ const valuesOfOneKept = 100_000
  */
 export class CallableComposites extends Effect.Service<CallableComposites>()("composites/CallableComposites", {
   effect: Effect.gen(function*() {
-    const composites = yield* Composites
+    const composites = yield* ReachedComposites
     const offerings = yield* OfferingsRepo
     const calls = yield* MemberCalls
     const settings = yield* CurrentSettings
@@ -69,15 +69,15 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
     const mergedOf = Effect.fnUntraced(function*(reached: ReadonlyArray<Reached>) {
       const callable = reached.filter(({ obstacle }) => obstacle === undefined)
       const key = JSON.stringify(
-        callable.map(({ member, server }) => [member.businessSlug, member.name, server?.listedBy])
+        callable.map(({ name, server, slug }) => [slug, name, server?.listedBy])
       )
       const kept = merges.get(key)
       if (kept !== undefined) return kept
-      const stored = yield* offerings.features(callable.map(({ member }) => member.listing_id))
+      const stored = yield* offerings.features(callable.map(({ listingId }) => listingId))
       const features = new Map(stored.map((row) => [row.listingId, row.features]))
       const made = merge(
-        callable.flatMap(({ member: { businessSlug: slug, listing_id, name } }) => {
-          const found = features.get(listing_id)
+        callable.flatMap(({ listingId, name, slug }) => {
+          const found = features.get(listingId)
           return found === undefined ? [] : [{ slug, name, features: found }]
         }),
         reservedNames
@@ -90,30 +90,27 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
     const open = Effect.fn("CallableComposites.open")(function*(id: string) {
       const caller = yield* CurrentActor
       yield* memberScope
-      const { composite, members } = yield* composites.readable({ id, caller })
-      const servers = yield* offerings.servers(members.map(({ listing_id }) => listing_id))
-      const byListing = new Map(servers.map((server) => [server.listingId, server]))
+      const { description, members, name, ...composite } = yield* composites.readable({ id, caller })
       const forEverybody = reachesEverybodysOnly(caller)
-      const reached = members.map((member): Reached => {
-        const server = byListing.get(member.listing_id)
-        return { member, server, obstacle: obstacleOf(server, forEverybody) }
-      })
-      const { description, name } = composite
+      const reached = members.map((member): Reached => ({
+        ...member,
+        obstacle: obstacleOf(member.server, forEverybody)
+      }))
       return {
         composite: { id: composite.id, name, description },
-        reached: new Map(reached.map((one) => [one.member.businessSlug, one])),
+        reached: new Map(reached.map((one) => [one.slug, one])),
         merged: yield* mergedOf(reached)
       } satisfies Opened
     })
 
     const members = ({ composite, merged, reached }: Opened): MemberList => ({
       composite,
-      members: [...reached.values()].map(({ member, obstacle }) => ({
-        slug: member.businessSlug,
-        name: member.name,
+      members: [...reached.values()].map(({ name, obstacle, server, slug }) => ({
+        slug,
+        name,
         callable: obstacle === undefined,
         ...(obstacle === undefined ? {} : { reason: obstacle }),
-        mcpServerUrl: member.mcpServerUrl
+        mcpServerUrl: server === null ? "" : (server.transport === "sse" ? sseUrl : mcpUrl)(settings, server.serverSlug)
       })),
       clashes: merged.clashes
     })
@@ -147,7 +144,7 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
       function*({ reached }: Opened, slugs: ReadonlyArray<string>, method: string, params: Fields) {
         const found = slugs.flatMap((slug) => {
           const server = reached.get(slug)?.server
-          return server === undefined ? [] : [{ slug, server }]
+          return server === undefined || server === null ? [] : [{ slug, server }]
         })
         const outcomes = yield* calls.request(
           found.map(({ server }) => ({

@@ -26,6 +26,7 @@ import {
 } from "./Composite.ts"
 import { CompositeMembers } from "./CompositeMembers.ts"
 import { type CompositeRow, CompositesRepo } from "./CompositesRepo.ts"
+import { isVisible } from "./is-visible.ts"
 import { liveSummaries } from "./live-summaries.ts"
 import { summaryOf } from "./Member.ts"
 import { byPromotingKey } from "./promoting-key.ts"
@@ -36,9 +37,6 @@ import { standingOf } from "./standing.ts"
 const lifetime = 30 * 86_400_000
 /** Contract: Limits, own composites per list call. */
 const mostListed = 200
-
-const isVisible = ({ accountId }: Actor, { userId, visibility }: CompositeRow) =>
-  visibility === "public" || userId === accountId
 
 /** Its end is of the id, so that no two are alike. */
 const slugFor = (name: string, id: string) => `${slugOf(name, "composite")}-${id.slice(-10).toLowerCase()}`

@@ -68,6 +68,11 @@ export class CompositesRepo extends Effect.Service<CompositesRepo>()("composites
       find: maybe(CompositeRow)((id: string, at: Date) =>
         sql`${once} SELECT ${columns} FROM composites WHERE id = ${id} AND ${alive(at)}`
       ),
+      /** What its members are, as JSON. */
+      definition: maybe(Schema.Struct({ definition: Schema.String }).pipe(Schema.pluck("definition")))((
+        id: string,
+        at: Date
+      ) => sql`${once} SELECT query_definition::text AS definition FROM composites WHERE id = ${id} AND ${alive(at)}`),
       findBySlug: maybe(CompositeRow)((slug: string, at: Date) =>
         sql`${once} SELECT ${columns} FROM composites WHERE slug = ${slug} AND ${alive(at)} ORDER BY id LIMIT 1`
       ),

@@ -8,12 +8,17 @@ import { DynamicComposites } from "./DynamicComposites.ts"
 import { GroupsRepo } from "./GroupsRepo.ts"
 import { MembersRepo } from "./MembersRepo.ts"
 import { OfferingsRepo } from "./OfferingsRepo.ts"
+import { ReachedComposites } from "./ReachedComposites.ts"
 import { SystemComposites } from "./SystemComposites.ts"
 
 /** Needs the database alone. */
 export const SystemCompositesLive = Layer.provide(SystemComposites.Default, GroupsRepo.Default)
 
-const MembersLive = Layer.provideMerge(DynamicComposites.Default, CompositeMembers.Default).pipe(
+const MembersLive = Layer.mergeAll(
+  DynamicComposites.Default,
+  Layer.provide(ReachedComposites.Default, CompositesRepo.Default)
+).pipe(
+  Layer.provideMerge(CompositeMembers.Default),
   Layer.provide([GroupsRepo.Default, MembersRepo.Default])
 )
 

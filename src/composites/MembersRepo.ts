@@ -1,11 +1,12 @@
 import { prepared } from "#src/format/prepared.ts"
 import { dieOnSql, many, maybe } from "#src/shared/sql.ts"
 import { SqlClient, type Statement } from "@effect/sql"
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { GroupSql } from "./group-sql.ts"
 import { memberJson, MemberRow } from "./member-sql.ts"
 import { CompositeSummary, tierWeights } from "./Member.ts"
 import { leastHealth, mostMembers, type QueryDefinition } from "./QueryDefinition.ts"
+import { ReachedComposite, reachedJson } from "./reached-sql.ts"
 
 const Members = Schema.Struct({ members: Schema.Array(MemberRow) })
 
@@ -21,6 +22,10 @@ export interface VerifiedGroup {
 /** Of a vertical in a city: one plan fits all. */
 const isGroup = ({ city, vertical }: Omit<QueryDefinition, "limit">, matching: Statement.Fragment | undefined) =>
   city !== undefined && vertical !== undefined && matching === undefined
+
+/** Of listings by their ids: one plan fits these, too. */
+const isListed = ({ limit: _, listing_ids, ...rest }: QueryDefinition) =>
+  listing_ids !== undefined && Object.keys(rest).length === 0
 
 /** The listings that satisfy a definition, as they are at this moment. */
 export class MembersRepo extends Effect.Service<MembersRepo>()("composites/MembersRepo", {
@@ -65,6 +70,9 @@ export class MembersRepo extends Effect.Service<MembersRepo>()("composites/Membe
     const decodeMembers = Schema.decodeUnknown(Schema.Tuple(Members))
     const decodeSummary = Schema.decodeUnknown(Schema.Tuple(CompositeSummary))
 
+    const onceFor = (definition: QueryDefinition, matching: Statement.Fragment | undefined) =>
+      sql.literal(isGroup(definition, matching) || isListed(definition) ? prepared : "")
+
     const verified = sql`g.verified_trust::int AS "compositeTrust", g.verified_n AS "memberCount",
       coalesce(round(g.verified_health::numeric / nullif(g.verified_n, 0), 2), 0)::float8 AS "avgHealthScore"`
     /** The verified members of groups, which are a condition on `g`. */
@@ -79,13 +87,30 @@ export class MembersRepo extends Effect.Service<MembersRepo>()("composites/Membe
       found,
       best: Effect.fnUntraced(function*(definition: QueryDefinition, matching: Statement.Fragment | undefined) {
         const count = definition.limit ?? mostMembers
-        const rows = yield* sql`${sql.literal(isGroup(definition, matching) ? prepared : "")} WITH ${
-          found(definition, matching)
-        }
+        const rows = yield* sql`${onceFor(definition, matching)} WITH ${found(definition, matching)}
           SELECT (${memberJson(sql, best(count))}) AS members`
         const [{ members }] = yield* decodeMembers(rows)
         return members
       }, dieOnSql),
+      /**
+       * A composite that has not expired, with the best members of the definition, which is its own at best. `matching`:
+       * none when nothing can match.
+       */
+      reached: maybe(ReachedComposite)((
+        id: string,
+        at: Date,
+        definition: QueryDefinition,
+        matching: Option.Option<Statement.Fragment | undefined>
+      ) => {
+        const cte = Option.getOrUndefined(matching)
+        const composite =
+          sql`c.id, c.user_id, c.visibility, c.name, c.description, c.query_definition::text AS definition`
+        const alive = sql`FROM composites c WHERE c.id = ${id} AND (c.expires_at IS NULL OR c.expires_at > ${at})`
+        return Option.isNone(matching)
+          ? sql`SELECT ${composite}, '[]'::json AS members ${alive}`
+          : sql`${onceFor(definition, cte)} WITH ${found(definition, cte)}
+              SELECT ${composite}, (${reachedJson(sql, best(definition.limit ?? mostMembers))}) AS members ${alive}`
+      }),
       summary: Effect.fnUntraced(function*(definition: QueryDefinition, matching: Statement.Fragment | undefined) {
         const rows = yield* sql`WITH ${found(definition, matching)}
           SELECT coalesce(min(trust), 0)::int AS "compositeTrust", count(*)::int AS "memberCount",

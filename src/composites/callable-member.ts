@@ -1,5 +1,4 @@
-import { type CompositeMember } from "./Member.ts"
-import { type MemberServer } from "./OfferingsRepo.ts"
+import { type MemberServer, type ReachedMember } from "./reached-sql.ts"
 
 /** Whether composites may call a listing's server: as its owner says, else when everybody may use it. */
 const isComposable = ({ access, composable }: Pick<MemberServer, "access" | "composable">) =>
@@ -9,8 +8,8 @@ const isComposable = ({ access, composable }: Pick<MemberServer, "access" | "com
  * Why a member is listed and not called, as a sentence without its full stop; undefined: it can be called.
  * `forEverybody`: the caller may reach only what everybody may use.
  */
-export const obstacleOf = (server: MemberServer | undefined, forEverybody: boolean): string | undefined => {
-  if (server === undefined) return "it has no server"
+export const obstacleOf = (server: MemberServer | null, forEverybody: boolean): string | undefined => {
+  if (server === null) return "it has no server"
   if (server.authMode === "byoa") return "its server takes the tokens of its own authorization server: connect to it"
   if (!isComposable(server)) return "its owner does not let composites call it: connect to it"
   if (forEverybody && server.access !== "public") return "a hub key reaches only servers that everybody may use: log in"
@@ -18,8 +17,6 @@ export const obstacleOf = (server: MemberServer | undefined, forEverybody: boole
 }
 
 /** A member of a composite with its server, and whether it is called. */
-export interface Reached {
-  readonly member: CompositeMember
-  readonly server: MemberServer | undefined
+export interface Reached extends ReachedMember {
   readonly obstacle: string | undefined
 }

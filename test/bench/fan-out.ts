@@ -69,18 +69,30 @@ const ask = async (order: Order) => {
 const percentile = (numbers: ReadonlyArray<number>, share: number) =>
   numbers.toSorted((one, other) => one - other)[Math.floor((numbers.length - 1) * share)]!
 
+/** The result, and the milliseconds of processor and of the clock that it took. */
+const timed = async <A>(work: () => Promise<A>) => {
+  const [began, before] = [performance.now(), process.cpuUsage()]
+  const result = await work()
+  const { system, user } = process.cpuUsage(before)
+  return { result, processor: (system + user) / 1000, took: performance.now() - began }
+}
+
 const measure = async (name: string, order: Omit<Order, "calls">) => {
   // Until the compiler has seen what is called often.
-  await ask({ ...order, calls: calls / 2 })
-  const before = process.cpuUsage()
-  const made = await ask({ ...order, calls })
-  const { system, user } = process.cpuUsage(before)
-  const more = made.map(({ held, took }) => took - held)
+  await ask({ ...order, calls })
+  const { processor, result, took } = await timed(() => ask({ ...order, calls }))
+  const more = result.map(({ held, took }) => took - held)
+  const each = (processor - took * ofJobs) / calls
   console.log(
-    `${name}: ${((system + user) / 1000 / calls).toFixed(2)} ms of processor time; more than the slowest member: ` +
+    `${name}: ${each.toFixed(2)} ms of processor time; more than the slowest member: ` +
       `p50 ${percentile(more, 0.5).toFixed(1)} ms, p95 ${percentile(more, 0.95).toFixed(1)} ms`
   )
 }
+
+// Jobs and probes go on while members hold a call.
+const idle = await timed(() => new Promise((resolve) => setTimeout(resolve, 5_000)))
+const ofJobs = idle.processor / idle.took
+console.log(`nothing asked: ${(ofJobs * 1000).toFixed(1)} ms of processor time a second`)
 
 const composite = { url: `${url}/mcp/composites/${id}`, token: owner.token }
 const call = (businesses?: ReadonlyArray<string>) => ({
@@ -88,8 +100,7 @@ const call = (businesses?: ReadonlyArray<string>) => ({
   method: "tools/call",
   params: { name: "look", arguments: businesses === undefined ? {} : { businesses } }
 })
-const hold = (delayOf: (member: number) => number) =>
-  processes.forEach((child, i) => child.send({ delay: delayOf(i) }))
+const hold = (delayOf: (member: number) => number) => processes.forEach((child, i) => child.send({ delay: delayOf(i) }))
 
 hold(() => 50)
 await measure("one member, by its own URL", {

@@ -36,7 +36,8 @@ const post = ({ token, url }: Order, body: string) =>
       "content-length": Buffer.byteLength(body)
     }
     request(url, { agent, method: "POST", headers }, (answer) =>
-      void text(answer).then((said) => answer.statusCode === 200 ? resolve(said) : reject(new Error(said)), reject))
+      void text(answer).then((said) =>
+        answer.statusCode === 200 ? resolve(said) : reject(new Error(said)), reject))
       .on("error", reject).end(body)
   })
 
