@@ -32,7 +32,9 @@ const settings = settingsTest({
   BASE_URL: url,
   COMPUTE_DRIVER: "sandbox",
   DATABASE_URL: database,
-  LOG_LEVEL: "ERROR"
+  LOG_LEVEL: "ERROR",
+  // A machine that others use, too, may stand still for seconds.
+  COMPOSITE_MEMBER_SECONDS: "60"
 })
 await Effect.runPromise(Layer.buildWithScope(Layer.provide(platformOn(live.machines), settings), scope))
 const berth = {
