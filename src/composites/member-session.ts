@@ -11,6 +11,7 @@ import {
   ToolListChangedNotificationSchema
 } from "@modelcontextprotocol/sdk/types.js"
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv-provider.js"
+import { ReadableStream } from "node:stream/web"
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -26,6 +27,20 @@ export interface MemberSession {
   /** One request, and its result as it came. Rejects with the SDK's errors. */
   readonly request: (method: string, params: Fields, signal: AbortSignal) => Promise<Fields>
   readonly close: () => void
+}
+
+/** `fetch` that tells when an event stream has ended, whoever ended it. */
+const tellingEnd = (fetch: FetchLike, onEnd: () => void): FetchLike => async (url, init) => {
+  const { body, headers, ok, status } = await fetch(url, init)
+  if (body === null || !ok || (init?.method ?? "GET") !== "GET") return new Response(body, { status, headers })
+  const told = async function*() {
+    try {
+      yield* body as ReadableStream<Uint8Array>
+    } finally {
+      onEnd()
+    }
+  }
+  return new Response(ReadableStream.from(told()) as ConstructorParameters<typeof Response>[0], { status, headers })
 }
 
 const clientInfo = { name: "berth-composites", version }
@@ -58,12 +73,13 @@ export const openSession = async (
       close: () => undefined
     }
   }
-  const transport = kind === "sse"
-    ? new SSEClientTransport(new URL(`${publicUrl}/sse`), { fetch })
-    : new StreamableHTTPClientTransport(new URL(`${publicUrl}/mcp`), { fetch })
   const client = new Client(clientInfo, { capabilities: {}, jsonSchemaValidator })
   for (const schema of lists) client.setNotificationHandler(schema, onListChanged)
   const close = () => void client.close().catch(() => undefined)
+  // An SSE session is its stream: the SDK's client would open another one, and wait for answers that never come.
+  const transport = kind === "sse"
+    ? new SSEClientTransport(new URL(`${publicUrl}/sse`), { fetch: tellingEnd(fetch, close) })
+    : new StreamableHTTPClientTransport(new URL(`${publicUrl}/mcp`), { fetch })
   try {
     // The SDK's transports predate `exactOptionalPropertyTypes`.
     await client.connect(transport as Transport, { signal: AbortSignal.timeout(openMillis) })
@@ -72,11 +88,24 @@ export const openSession = async (
     throw error
   }
   return {
-    request: (method, params, signal) => client.request({ method, params: { ...params } }, ResultSchema, { signal }),
+    request: (method, params, signal) => {
+      if (client.transport === undefined) return Promise.reject(new SessionEnded())
+      return client.request({ method, params: { ...params } }, ResultSchema, { signal })
+    },
     close
   }
 }
 
+/** The session had ended before the request was sent. */
+class SessionEnded extends Error {
+  override message = "its stream ended"
+}
+
+/** An address for messages that nobody reads any more, as the SDK's client tells it. */
+const lostAddress = /^Error POSTing to endpoint \(HTTP 40[04]\)/
+
 /** Whether the member has forgotten the session, so that the request did nothing (MCP 2025-11-25, Session Management). */
 export const isLostSession = (error: unknown) =>
-  error instanceof StreamableHTTPError && (error.code === 404 || error.code === 400)
+  error instanceof SessionEnded ||
+  error instanceof StreamableHTTPError && (error.code === 404 || error.code === 400) ||
+  error instanceof Error && lostAddress.test(error.message)

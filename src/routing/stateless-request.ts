@@ -1,4 +1,6 @@
+import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { type FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js"
+import { McpError } from "@modelcontextprotocol/sdk/types.js"
 import { Schema } from "effect"
 import { EventSourceParserStream } from "eventsource-parser/stream"
 import { type ReadableStream } from "node:stream/web"
@@ -75,7 +77,15 @@ export interface StatelessRequest {
   readonly envelope: Envelope
 }
 
-/** Sends one stateless request and returns its result. */
+const jsonIn = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Sends one stateless request and returns its result. Rejects with the errors of the SDK's client. */
 export const statelessRequest = async (
   fetch: FetchLike,
   url: URL,
@@ -95,10 +105,12 @@ export const statelessRequest = async (
     signal
   })
   const streamed = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "")
-  const answer: unknown = streamed && response.body !== null
-    ? await answerIn(response.body as ReadableStream)
-    : JSON.parse(await response.text())
-  if (!isAnswer(answer)) throw new Error(`${method} was answered with ${response.status} and no response`)
-  if (answer.error !== undefined) throw new Error(`${method}: error ${answer.error.code}, ${answer.error.message}`)
+  const body = streamed ? "" : await response.text()
+  const answer = streamed && response.body !== null ? await answerIn(response.body as ReadableStream) : jsonIn(body)
+  if (!isAnswer(answer)) {
+    const message = `${method} was answered with ${response.status} and no response: ${body}`
+    throw new StreamableHTTPError(response.status, message)
+  }
+  if (answer.error !== undefined) throw new McpError(answer.error.code, answer.error.message)
   return answer.result
 }
