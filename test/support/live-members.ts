@@ -13,12 +13,13 @@ export interface LiveMember extends Served {
 
 /** Members of composites whose servers run in this process or beside it, on a platform with `machines`. */
 export class LiveMembers {
-  readonly #addresses = new Map<string, MachineAddress>()
-  readonly machines = fakeMachines(this.#addresses)
+  /** By the ids of deployments. */
+  readonly addresses = new Map<string, MachineAddress>()
+  readonly machines = fakeMachines(this.addresses)
 
   /** Stores what the server at the URL lists, as a deployment does. */
   readonly list = async (berth: Pick<Door, "databaseUrl">, { deploymentId, server }: LiveMember) => {
-    const address = this.#addresses.get(deploymentId)!
+    const address = this.addresses.get(deploymentId)!
     const door = makeDoor({ address, port: 8080, publicUrl: server.publicUrl, replayToken: "r", token: "t" })
     const { features, ok, problem, revision, tools, transport } = await handshake(
       door,
@@ -38,7 +39,7 @@ export class LiveMembers {
   /** Where requests for the member's machine go from now on. */
   readonly move = ({ deploymentId }: LiveMember, url: string) => {
     const { hostname: host, port } = new URL(url)
-    this.#addresses.set(deploymentId, { _tag: "Tcp", host, port: Number(port) })
+    this.addresses.set(deploymentId, { _tag: "Tcp", host, port: Number(port) })
   }
 
   /** A listed business of the owner whose server is the one at the URL. */
