@@ -5,6 +5,7 @@ import { type UpdateListing } from "#src/listings/Listing.ts"
 import { Listings } from "#src/listings/Listings.ts"
 import { Projects } from "#src/projects/Projects.ts"
 import { Servers } from "#src/servers/Servers.ts"
+import { StaleTools } from "#src/servers/StaleTools.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { isUlid, newUlid } from "#src/shared/ids.ts"
 import { now } from "#src/shared/now.ts"
@@ -17,6 +18,7 @@ import { Effect, Option } from "effect"
 import { changedColumns, integrationsContext, view } from "./business-columns.ts"
 import { BusinessId, BusinessNotFound, type BusinessRow, type CreateBusiness, type UpdateBusiness } from "./Business.ts"
 import { BusinessesRepo } from "./BusinessesRepo.ts"
+import { servedTools } from "./served-tools.ts"
 import { Standing } from "./Standing.ts"
 import { levelOf } from "./verification-level.ts"
 
@@ -30,6 +32,7 @@ export class Businesses extends Effect.Service<Businesses>()("businesses/Busines
     const servers = yield* Servers
     const secrets = yield* Secrets
     const standing = yield* Standing
+    const staleTools = yield* StaleTools
     const sql = yield* SqlClient.SqlClient
 
     const orNotFound = (row: Option.Option<BusinessRow>) =>
@@ -62,14 +65,17 @@ export class Businesses extends Effect.Service<Businesses>()("businesses/Busines
 
     /**
      * Every change to a business or its catalog goes through here: one transaction, serialised for each business, that
-     * also updates what depends on it (level, listing). The caller must own the business.
+     * also updates what depends on it (level, listing, the stored tools of its server). The caller must own the business.
      */
     const changing = Effect.fn("Businesses.changing")(
       function*<A, E, R>(id: string, change: (row: BusinessRow) => Effect.Effect<A, E, R>) {
         const { id: own } = yield* visible(id)
         if (!(yield* repo.lock(own))) return yield* new BusinessNotFound()
-        const result = yield* change(yield* visible(own))
-        return { result, row: yield* standing.settle(own) }
+        const before = yield* visible(own)
+        const result = yield* change(before)
+        const row = yield* standing.settle(own)
+        if (row.serverId !== null && servedTools(row) !== servedTools(before)) yield* staleTools.mark(row.serverId)
+        return { result, row }
       },
       (effect) => transaction(effect)
     )

@@ -5,11 +5,12 @@ import { allMcpScopes } from "#src/oauth/scopes/scopes.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
 import { type ServerRow } from "#src/servers/Server.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
+import { StaleTools } from "#src/servers/StaleTools.ts"
 import { Cause, Duration, Effect, Option } from "effect"
 import { type DeploymentRow } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { makeDoor } from "./handshake/door.ts"
-import { handshake } from "./handshake/handshake.ts"
+import { type Found, handshake } from "./handshake/handshake.ts"
 import { linesOf } from "./handshake/words.ts"
 import { HandshakesRepo } from "./HandshakesRepo.ts"
 import { throughOutage } from "./through-outage.ts"
@@ -36,6 +37,7 @@ export class Handshakes extends Effect.Service<Handshakes>()("deployments/Handsh
     const repo = yield* HandshakesRepo
     const logs = yield* ServerLogs
     const deployments = yield* DeploymentsRepo
+    const staleTools = yield* StaleTools
     const due = new Set<string>()
 
     /** Any server of ours takes a token of its owner; one in byoa mode takes none that we could make. */
@@ -57,13 +59,23 @@ export class Handshakes extends Effect.Service<Handshakes>()("deployments/Handsh
       return yield* Effect.promise((signal) => handshake(door, { port, seconds, foreignIssuer }, signal))
     })
 
-    /** Tries a deployment's machine, stores what it answered, and tells it in the server's log. Never fails. */
-    const attempt = Effect.fn("Handshakes.attempt")(
-      function*(server: Target, { id, port, version }: DeploymentRow) {
+    const neverFails = (deploymentId: string) =>
+      Effect.catchAllCause((cause) =>
+        Cause.isInterrupted(cause)
+          ? Effect.interrupt
+          : Effect.as(
+            Effect.logWarning(`The MCP handshake of deployment ${deploymentId} could not be tried`, cause),
+            false
+          )
+      )
+
+    /** Asks a deployment's machine, stores what is to be kept of the answer, and tells it in the server's log. */
+    const tried = Effect.fn("Handshakes.tried")(
+      function*(server: Target, { id, port, version }: DeploymentRow, isKept: (report: Found) => boolean) {
         const state = yield* machines.inspect(id)
-        if (state === undefined) return
+        if (state === undefined) return false
         const [took, report] = yield* Effect.timed(ask(server, state.address, port))
-        yield* throughOutage()(repo.save(id, report))
+        if (isKept(report)) yield* throughOutage()(repo.save(id, report))
         // What a machine in byoa mode refuses without a token of its own issuer is no fault of it.
         const level = server.authMode === "byoa" ? "info" : "warn"
         const lines = linesOf(report, Duration.toMillis(took), level)
@@ -71,26 +83,46 @@ export class Handshakes extends Effect.Service<Handshakes>()("deployments/Handsh
           server.id,
           lines.map((line) => ({ ...line, message: `Deployment ${version}: ${line.message}` }))
         )
-      },
-      (effect, _, { id }) =>
-        Effect.catchAllCause(effect, (cause) =>
-          Cause.isInterrupted(cause)
-            ? Effect.interrupt
-            : Effect.logWarning(`The MCP handshake of deployment ${id} could not be tried`, cause))
+        return report.ok
+      }
     )
 
-    /** The same with the active deployment of a server that says that its lists changed. Never fails. */
+    /** Tries a deployment's machine, stores what it answered, and tells it in the server's log. Never fails. */
+    const attempt = Effect.fn("Handshakes.attempt")((server: Target, deployment: DeploymentRow) =>
+      neverFails(deployment.id)(tried(server, deployment, () => true))
+    )
+
+    /**
+     * The same with the active deployment of a server. What it listed before is kept when it does not answer. Whether it
+     * answered, or has nothing to be asked for. Never fails.
+     */
+    const refresh = Effect.fn("Handshakes.refresh")(function*(serverId: string) {
+      const server = Option.getOrUndefined(yield* deployments.server(serverId))
+      const id = server?.activeDeploymentId ?? undefined
+      const deployment = id === undefined ? undefined : Option.getOrUndefined(yield* deployments.find(id))
+      if (server === undefined || deployment === undefined) return true
+      return yield* neverFails(deployment.id)(tried(server, deployment, ({ ok }) => ok))
+    })
+
+    /** For a server that says that its lists changed. Never fails. */
     const again = Effect.fn("Handshakes.again")(function*(serverId: string) {
       if (due.has(serverId)) return
       due.add(serverId)
       yield* Effect.sleep(calm)
       due.delete(serverId)
-      const server = Option.getOrUndefined(yield* deployments.server(serverId))
-      const id = server?.activeDeploymentId ?? undefined
-      const deployment = id === undefined ? Option.none() : yield* deployments.find(id)
-      if (server !== undefined && Option.isSome(deployment)) yield* attempt(server, deployment.value)
+      yield* refresh(serverId)
     })
 
-    return { attempt, again } as const
+    /** Asks the servers whose tools may have changed with their business. */
+    const listChanged = Effect.flatMap(
+      staleTools.due,
+      Effect.forEach(
+        (one) =>
+          Effect.flatMap(refresh(one.serverId), (isKnown) => isKnown ? staleTools.listed(one) : staleTools.missed(one)),
+        { concurrency: 8, discard: true }
+      )
+    ).pipe(Effect.withSpan("Handshakes.listChanged"))
+
+    return { attempt, again, listChanged } as const
   })
 }) {}

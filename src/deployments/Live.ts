@@ -75,6 +75,7 @@ export const DeploymentJobsLive = Layer.scopedDiscard(Effect.gen(function*() {
   const metering = yield* MachineMetering
   const retention = yield* Retention
   const logs = yield* ServerLogs
+  const handshakes = yield* Handshakes
   yield* Effect.addFinalizer(() =>
     Effect.catchAllCause(reconciler.stopAll(), (cause) => Effect.logWarning("Stopping the machines failed", cause))
   )
@@ -95,6 +96,7 @@ export const DeploymentJobsLive = Layer.scopedDiscard(Effect.gen(function*() {
   // Not before the machines are back: until then it's the platform that is down.
   const probing = Effect.zipRight(Fiber.await(back), probes.run())
   yield* jobs.once("Probing servers of businesses", probes.interval, whileHeld(probing))
+  yield* jobs.every("Listing changed tools", "2 seconds", whileHeld(handshakes.listChanged))
   yield* jobs.every("Metering machines", "10 seconds", whileHeld(metering.tick()))
   yield* jobs.every("Collecting images and journals", "1 hour", whileHeld(retention.collect()))
   yield* jobs.onRequest("Removing images", retention.requested, whileHeld(retention.removeImages()))

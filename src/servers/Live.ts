@@ -9,13 +9,15 @@ import { ServerLogsRepo } from "./ServerLogsRepo.ts"
 import { Servers } from "./Servers.ts"
 import { ServersRepo } from "./ServersRepo.ts"
 import { ServerStates } from "./ServerStates.ts"
+import { StaleTools } from "./StaleTools.ts"
 
 export const ServersLive = Layer.mergeAll(
   Environment.Default,
   Health.Default,
   ServerHealth.Default,
   ServerLogs.Default,
-  ServerStates.Default
+  ServerStates.Default,
+  StaleTools.Default
 ).pipe(
   Layer.provideMerge(Servers.Default),
   Layer.provide([EnvironmentRepo.Default, ServerHealthRepo.Default, ServerLogsRepo.Default, ServersRepo.Default])

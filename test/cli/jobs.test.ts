@@ -53,6 +53,7 @@ describe("berth admin jobs", () => {
       ["Counting composites", "any", "10s"],
       ["Dropping expired previews", "any", "1h"],
       ["Dropping expired records", "any", "10m"],
+      ["Listing changed tools", host, "2s"],
       ["Looking after machines", host, "2s"],
       ["Looking at the disk", host, "1m"],
       ["Making system composites", "any", "6h"],

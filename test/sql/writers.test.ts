@@ -60,6 +60,7 @@ const writers: Readonly<Record<string, string>> = {
   signing_keys: "oauth",
   slugs: "servers",
   sms_messages: "businesses",
+  stale_tools: "servers",
   token_families: "oauth",
   unmet_searches: "analytics",
   usage: "usage",
