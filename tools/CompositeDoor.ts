@@ -8,12 +8,10 @@ import {
   CallToolRequestSchema,
   type CallToolResult,
   GetPromptRequestSchema,
-  GetPromptResultSchema,
   ListPromptsRequestSchema,
   ListResourcesRequestSchema,
   ListToolsRequestSchema,
-  ReadResourceRequestSchema,
-  ReadResourceResultSchema
+  ReadResourceRequestSchema
 } from "@modelcontextprotocol/sdk/types.js"
 import { Cause, Effect, Either, Runtime } from "effect"
 import { answerOf, describeTool, failed, unknownTool } from "./answers.ts"
@@ -90,7 +88,11 @@ export class CompositeDoor extends Effect.Service<CompositeDoor>()("tools/Compos
       const run = async <A>(effect: Effect.Effect<A, unknown, CurrentActor>, signal: AbortSignal) =>
         Either.getOrThrowWith(
           await runPromise(here(orThrow(effect)), { signal }),
-          ({ message, status }) => Object.assign(new Error(message), { code: status === 404 ? -32602 : -32603 })
+          ({ code, message, status }) =>
+            Object.assign(new Error(message), {
+              code: status === 404 ? -32602 : -32603,
+              data: { code: code.toLowerCase() }
+            })
         )
 
       server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: toolList(opened) }))
@@ -114,16 +116,15 @@ export class CompositeDoor extends Effect.Service<CompositeDoor>()("tools/Compos
       }))
       server.setRequestHandler(
         GetPromptRequestSchema,
-        async ({ params: { arguments: args = {}, name } }, { signal }) =>
-          GetPromptResultSchema.parse(await run(composites.getPrompt(opened, name, args), signal))
+        ({ params: { arguments: args = {}, name } }, { signal }) =>
+          run(composites.getPrompt(opened, name, args), signal)
       )
       server.setRequestHandler(ListResourcesRequestSchema, () => ({
         resources: [...opened.merged.resources.values()].map(({ resource }) => resource)
       }))
       server.setRequestHandler(
         ReadResourceRequestSchema,
-        async ({ params: { uri } }, { signal }) =>
-          ReadResourceResultSchema.parse(await run(composites.readResource(opened, uri), signal))
+        ({ params: { uri } }, { signal }) => run(composites.readResource(opened, uri), signal)
       )
       return server
     }

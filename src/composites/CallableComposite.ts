@@ -1,6 +1,7 @@
 import { failsWith } from "#src/shared/Failure.ts"
 import { Input, List, optional, Text } from "#src/shared/text.ts"
 import { Schema } from "effect"
+import { MemberCode } from "./member-code.ts"
 
 /** Above so many tools a composite lists only those by which the others are found, described and called. */
 export const mostListedTools = 40
@@ -49,7 +50,11 @@ export const MemberList = Schema.Struct({
     slug: Schema.String,
     name: Schema.String,
     callable: Schema.Boolean,
-    reason: optional(Schema.String).annotations({ description: "Why it can't be called here" }),
+    code: optional(MemberCode).annotations({ description: "Why it can't be called here, now or at all" }),
+    reason: optional(Schema.String).annotations({ description: "The same in words" }),
+    grantId: optional(Schema.String).annotations({
+      description: "The grant that was revoked: renew_grant, or POST /v1/auth/grants/{grantId}/renew, allows it again"
+    }),
     mcpServerUrl: Schema.String
   })),
   clashes: Schema.Array(Schema.Struct({
@@ -105,9 +110,13 @@ export class NotOffered extends Schema.TaggedError<NotOffered>()("NotOffered", {
 /** A member gave no result to what it alone was asked. */
 export class MemberFailed extends Schema.TaggedError<MemberFailed>()("MemberFailed", {
   slug: Schema.String,
+  code: MemberCode,
   reason: Schema.String
 }, failsWith(502)) {
   override get message() {
     return `${this.slug}: ${this.reason}`
+  }
+  get failureCode() {
+    return this.code.toUpperCase()
   }
 }

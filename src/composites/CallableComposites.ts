@@ -3,10 +3,10 @@ import { CurrentSettings } from "#src/config/Settings.ts"
 import { mcpUrl, publicUrl, sseUrl } from "#src/servers/addresses.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { jsonWeight } from "#src/shared/json-weight.ts"
-import { type CallToolResult, CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js"
+import { GetPromptResultSchema, ReadResourceResultSchema } from "@modelcontextprotocol/sdk/types.js"
 import { Effect } from "effect"
 import { LRUCache } from "lru-cache"
-import { answerOf, answersSchema, resultOf } from "./answers.ts"
+import { answerOf, answersSchema, asksForInput, inputNeeded, noToolResult, resultOf, toolResultOf } from "./answers.ts"
 import { obstacleOf, type Reached } from "./callable-member.ts"
 import {
   type DescribedTools,
@@ -67,7 +67,7 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
 
     /** Made once for the same deployments of the same members in the same order. */
     const mergedOf = Effect.fnUntraced(function*(reached: ReadonlyArray<Reached>) {
-      const callable = reached.filter(({ obstacle }) => obstacle === undefined)
+      const callable = reached.filter(({ obstacle }) => obstacle?.isPassing ?? true)
       const key = JSON.stringify(
         callable.map(({ name, server, slug }) => [slug, name, server?.listedBy])
       )
@@ -91,11 +91,8 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
       const caller = yield* CurrentActor
       yield* memberScope
       const { description, members, name, ...composite } = yield* composites.readable({ id, caller })
-      const forEverybody = reachesEverybodysOnly(caller)
-      const reached = members.map((member): Reached => ({
-        ...member,
-        obstacle: obstacleOf(member.server, forEverybody)
-      }))
+      const who = { accountId: caller.accountId, forEverybody: reachesEverybodysOnly(caller) }
+      const reached = members.map((member): Reached => ({ ...member, obstacle: obstacleOf(member.server, who) }))
       return {
         composite: { id: composite.id, name, description },
         reached: new Map(reached.map((one) => [one.slug, one])),
@@ -109,7 +106,11 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
         slug,
         name,
         callable: obstacle === undefined,
-        ...(obstacle === undefined ? {} : { reason: obstacle }),
+        ...(obstacle === undefined ? {} : {
+          code: obstacle.code,
+          reason: obstacle.reason,
+          ...(obstacle.grantId === undefined ? {} : { grantId: obstacle.grantId })
+        }),
         mcpServerUrl: server === null ? "" : (server.transport === "sse" ? sseUrl : mcpUrl)(settings, server.serverSlug)
       })),
       clashes: merged.clashes
@@ -137,14 +138,17 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
       return { tools: yield* Effect.forEach(names, (name) => Effect.map(toolNamed(opened, name), described)) }
     })
 
-    const left: Outcome = { _tag: "Failed", message: "it is no member any more" }
+    const left: Outcome = { _tag: "Failed", code: "member_gone", message: "it is no member any more" }
+
+    const hindered = (one: Reached | undefined): Outcome =>
+      one?.obstacle === undefined ? left : { _tag: "Failed", code: one.obstacle.code, message: one.obstacle.reason }
 
     /** One request to members at once; the outcomes in the order of their slugs. */
     const ask = Effect.fnUntraced(
       function*({ reached }: Opened, slugs: ReadonlyArray<string>, method: string, params: Fields) {
         const found = slugs.flatMap((slug) => {
-          const server = reached.get(slug)?.server
-          return server === undefined || server === null ? [] : [{ slug, server }]
+          const { obstacle, server } = reached.get(slug) ?? {}
+          return server === undefined || server === null || obstacle !== undefined ? [] : [{ slug, server }]
         })
         const outcomes = yield* calls.request(
           found.map(({ server }) => ({
@@ -156,32 +160,43 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
           { method, params, scope: yield* memberScope }
         )
         const bySlug = new Map(found.map(({ slug }, at) => [slug, outcomes[at]]))
-        return slugs.map((slug) => ({ slug, outcome: bySlug.get(slug) ?? left }))
+        return slugs.map((slug) => ({ slug, outcome: bySlug.get(slug) ?? hindered(reached.get(slug)) }))
       }
     )
 
     /** The result of what only one member is asked, as it came. */
     const askOne = Effect.fnUntraced(function*(opened: Opened, slug: string, method: string, params: Fields) {
       const [{ outcome } = { outcome: left }] = yield* ask(opened, [slug], method, params)
-      return outcome._tag === "Answered" ? outcome.result : yield* new MemberFailed({ slug, reason: outcome.message })
+      if (outcome._tag === "Answered") return outcome.result
+      return yield* new MemberFailed({ slug, code: outcome.code, reason: outcome.message })
     })
 
     const callAlone = Effect.fnUntraced(function*(opened: Opened, slug: string, name: string, args: Fields) {
       const result = yield* askOne(opened, slug, "tools/call", { name, arguments: args })
-      const decoded = CallToolResultSchema.safeParse(result)
-      if (decoded.success && result["resultType"] !== "input_required") return decoded.data as CallToolResult
-      return yield* new MemberFailed({
-        slug,
-        reason: answerOf(slug, { _tag: "Answered", result }).message ?? "no result"
-      })
+      const decoded = asksForInput(result) ? undefined : toolResultOf(result)
+      if (decoded !== undefined) return decoded
+      const { code, message } = asksForInput(result) ? inputNeeded : noToolResult
+      return yield* new MemberFailed({ slug, code, reason: message })
     })
+
+    /** What a member answered, if it is what the protocol asks for. */
+    const checked = <A>(slug: string, schema: { safeParse: (value: unknown) => { data?: A } }, result: Fields) => {
+      const { data } = schema.safeParse(result)
+      return data !== undefined
+        ? Effect.succeed(data)
+        : new MemberFailed({ slug, code: "member_answer_invalid", reason: "its answer is not what MCP asks for" })
+    }
 
     /** Calls a tool: a merged one at each of the chosen members at once, which answer or don't, each for itself. */
     const call = Effect.fn("CallableComposites.call")(function*(opened: Opened, name: string, args: Fields) {
       const tool = yield* toolNamed(opened, name)
       if (tool.kind === "member") return yield* callAlone(opened, tool.slug, tool.tool, args)
       const { [businessesArgument]: asked, ...own } = args
-      const chosen = chosenBusinesses(asked, tool.slugs)
+      const chosen = chosenBusinesses(
+        asked,
+        tool.slugs,
+        (slug) => opened.reached.get(slug)?.obstacle === undefined
+      )
       if (typeof chosen === "string") return yield* Invalid.field(businessesArgument, chosen)
       const outcomes = yield* ask(opened, chosen, "tools/call", { name: tool.tool, arguments: own })
       return resultOf(outcomes.map(({ outcome, slug }) => answerOf(slug, outcome)))
@@ -190,13 +205,18 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
     const getPrompt = Effect.fn("CallableComposites.getPrompt")(function*(opened: Opened, name: string, args: Fields) {
       const found = opened.merged.prompts.find((prompt) => prompt.name === name)
       if (found === undefined) return yield* new NotOffered({ what: "prompt", name })
-      return yield* askOne(opened, found.slug, "prompts/get", { name: found.prompt.name, arguments: args })
+      const result = yield* askOne(opened, found.slug, "prompts/get", { name: found.prompt.name, arguments: args })
+      return yield* checked(found.slug, GetPromptResultSchema, result)
     })
 
     const readResource = Effect.fn("CallableComposites.readResource")(function*(opened: Opened, uri: string) {
       const found = opened.merged.resources.get(uri)
       if (found === undefined) return yield* new NotOffered({ what: "resource", name: uri })
-      return yield* askOne(opened, found.slug, "resources/read", { uri })
+      return yield* checked(
+        found.slug,
+        ReadResourceResultSchema,
+        yield* askOne(opened, found.slug, "resources/read", { uri })
+      )
     })
 
     return { open, members, isSearched, find, describe, call, getPrompt, readResource } as const

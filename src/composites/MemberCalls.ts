@@ -7,7 +7,9 @@ import { type FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { Effect, Runtime } from "effect"
 import { LRUCache } from "lru-cache"
 import { Breaker } from "./breaker.ts"
+import { revocation } from "./callable-member.ts"
 import { HostedFetch } from "./HostedFetch.ts"
+import { type MemberCode } from "./member-code.ts"
 import { failureOf } from "./member-failure.ts"
 import { isLostSession, type MemberAddress, type MemberSession, openSession } from "./member-session.ts"
 
@@ -22,11 +24,12 @@ export interface MemberRequest {
   readonly scope: string
 }
 
-/** `message` is a sentence without its full stop. */
 export type Outcome =
   | { readonly _tag: "Answered"; readonly result: Readonly<Record<string, unknown>> }
-  | { readonly _tag: "Failed"; readonly message: string }
-  | { readonly _tag: "TimedOut"; readonly message: string }
+  /** `message` is a sentence without its full stop. */
+  | { readonly _tag: "Failed"; readonly code: MemberCode; readonly message: string }
+
+const failed = (code: MemberCode, message: string): Outcome => ({ _tag: "Failed", code, message })
 
 /** Idle sessions with members are closed after this: they are kept for speed alone, and any instance can open one. */
 const idleMillis = 60_000
@@ -87,7 +90,7 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
       const renewed = async () => {
         const admissions = await run(Effect.provideService(tokens.admit([serverId], scope), CurrentActor, actor))
         const admission = admissions.get(serverId)
-        if (admission?._tag !== "Admitted") throw new Error(admission?.reason ?? "there is no token for it")
+        if (admission?._tag !== "Admitted") throw new Error("there is no token for it")
         return admission.token
       }
       const fetch: FetchLike = async (url, init) => {
@@ -138,8 +141,10 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
       const key = `${actor.accountId} ${member.serverId}`
       const wait = breaker.wait(key, now())
       if (wait > 0) {
-        const message = `its server failed several times in a row and is not asked for ${wait} seconds`
-        return { _tag: "Failed", message }
+        return failed(
+          "member_unreachable",
+          `its server failed several times in a row and is not asked for ${wait} seconds`
+        )
       }
       try {
         const result = await within(
@@ -149,18 +154,18 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
         )
         if (result === late) {
           breaker.failed(key, now())
-          return { _tag: "TimedOut", message: `no answer within ${deadline / 1000} seconds` }
+          return failed("member_timeout", `no answer within ${deadline / 1000} seconds`)
         }
         breaker.worked(key)
         // What reads, shows and sends answers is recursive.
-        if (jsonWeight(result).depth > deepestAnswer) return { _tag: "Failed", message: tooDeep }
+        if (jsonWeight(result).depth > deepestAnswer) return failed("member_answer_invalid", tooDeep)
         return { _tag: "Answered", result }
       } catch (error) {
-        const { isBroken, message } = failureOf(error)
+        const { code, isBroken, message } = failureOf(error)
         // A caller that hangs up says nothing of the member.
         if (!isBroken) breaker.worked(key)
         else if (!interrupted.aborted) breaker.failed(key, now())
-        return { _tag: "Failed", message }
+        return failed(code, message)
       }
     }
 
@@ -173,9 +178,9 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
         return yield* Effect.promise((signal) =>
           Promise.all(members.map((member): Promise<Outcome> | Outcome => {
             const admission = admissions.get(member.serverId)
-            return admission?._tag === "Refused"
-              ? { _tag: "Failed", message: admission.reason }
-              : outcomeOf(member, asked, actor, () => clock.unsafeCurrentTimeMillis(), signal)
+            if (admission?._tag === "Refused") return failed("member_refused", admission.reason)
+            if (admission?._tag === "Revoked") return failed("member_revoked", revocation(admission.grantId).reason)
+            return outcomeOf(member, asked, actor, () => clock.unsafeCurrentTimeMillis(), signal)
           }))
         )
       }

@@ -100,7 +100,8 @@ export class MembersRepo extends Effect.Service<MembersRepo>()("composites/Membe
         id: string,
         at: Date,
         definition: QueryDefinition,
-        matching: Option.Option<Statement.Fragment | undefined>
+        matching: Option.Option<Statement.Fragment | undefined>,
+        accountId: string
       ) => {
         const cte = Option.getOrUndefined(matching)
         const composite =
@@ -109,7 +110,8 @@ export class MembersRepo extends Effect.Service<MembersRepo>()("composites/Membe
         return Option.isNone(matching)
           ? sql`SELECT ${composite}, '[]'::json AS members ${alive}`
           : sql`${onceFor(definition, cte)} WITH ${found(definition, cte)}
-              SELECT ${composite}, (${reachedJson(sql, best(definition.limit ?? mostMembers))}) AS members ${alive}`
+              SELECT ${composite}, (${reachedJson(sql, best(definition.limit ?? mostMembers), accountId)}) AS members
+                ${alive}`
       }),
       summary: Effect.fnUntraced(function*(definition: QueryDefinition, matching: Statement.Fragment | undefined) {
         const rows = yield* sql`WITH ${found(definition, matching)}

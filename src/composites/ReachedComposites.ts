@@ -50,7 +50,7 @@ export class ReachedComposites extends Effect.Service<ReachedComposites>()("comp
         let last = known.get(id) ?? (yield* stored(id, at))
         for (;;) {
           const matching = yield* members.matching(last.definition)
-          const row = yield* repo.reached(id, at, last.definition, matching)
+          const row = yield* repo.reached(id, at, last.definition, matching, caller.accountId)
           if (Option.isNone(row) || !isVisible(caller, row.value)) return yield* new CompositeNotFound()
           if (row.value.definition === last.text) return row.value
           last = yield* know(id, row.value.definition)

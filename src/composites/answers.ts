@@ -1,7 +1,9 @@
 import { lineOf } from "#src/shared/outside-text.ts"
-import { type CallToolResult } from "@modelcontextprotocol/sdk/types.js"
+import { type CallToolResult, CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js"
 import { Predicate } from "effect"
+import { inWords } from "./in-words.ts"
 import { type JsonSchema } from "./input-schema.ts"
+import { MemberCode } from "./member-code.ts"
 import { type Outcome } from "./MemberCalls.ts"
 
 /** What one member answered to a merged tool. */
@@ -9,7 +11,9 @@ export interface MemberAnswer {
   readonly slug: string
   readonly status: "ok" | "error" | "timeout"
   readonly result?: unknown
-  /** Why there is no result. */
+  /** Why there is no result; none where the member's tool itself says so. */
+  readonly code?: MemberCode
+  /** The same in words. */
   readonly message?: string
 }
 
@@ -27,7 +31,12 @@ export const answersSchema: JsonSchema = {
           result: {
             description: "What the business's tool answered; describe_tools tells its shape where it is known"
           },
-          message: { type: "string", description: "Why there is no result" }
+          code: {
+            type: "string",
+            enum: [...MemberCode.literals],
+            description: "Why there is no result; absent where the business's tool itself says what is wrong"
+          },
+          message: { type: "string", description: "The same in words" }
         },
         required: ["slug", "status"],
         additionalProperties: false
@@ -53,13 +62,30 @@ const valueOf = (result: Result): unknown =>
   result["structuredContent"] ?? (isTextAlone(result) ? textOf(result) : blocksOf(result))
 
 /** Input that a member asks for (MCP 2026-07-28) goes to nobody: a composite keeps no state between calls. */
-const asksForInput = "it asks for further input, which a composite can't pass on: connect to it"
+export const inputNeeded = {
+  code: "member_needs_input",
+  message: "it asks for further input, which a composite can't pass on: connect to it"
+} as const
+
+export const asksForInput = (result: Result) => result["resultType"] === "input_required"
+
+/** A result that is none of a tool would be shown as one that says nothing. */
+export const noToolResult = {
+  code: "member_answer_invalid",
+  message: "its answer is no valid result of a tool"
+} as const
+
+export const toolResultOf = (result: unknown): CallToolResult | undefined =>
+  CallToolResultSchema.safeParse(result).data as CallToolResult | undefined
 
 export const answerOf = (slug: string, outcome: Outcome): MemberAnswer => {
-  if (outcome._tag === "TimedOut") return { slug, status: "timeout", message: outcome.message }
-  if (outcome._tag === "Failed") return { slug, status: "error", message: outcome.message }
+  if (outcome._tag === "Failed") {
+    const { code, message } = outcome
+    return { slug, status: code === "member_timeout" ? "timeout" : "error", code, message }
+  }
   const { result } = outcome
-  if (result["resultType"] === "input_required") return { slug, status: "error", message: asksForInput }
+  if (asksForInput(result)) return { slug, status: "error", ...inputNeeded }
+  if (toolResultOf(result) === undefined) return { slug, status: "error", ...noToolResult }
   if (result["isError"] === true) return { slug, status: "error", message: lineOf(textOf(result), 1_000) }
   return { slug, status: "ok", result: valueOf(result) }
 }
@@ -69,10 +95,9 @@ const longestTable = 12_000
 
 const cellOf = (text: string, most: number) => lineOf(text, most).replace(/[|\\]/g, "\\$&")
 
-const shownOf = ({ message, result }: MemberAnswer) =>
-  message ?? (typeof result === "string" ? result : JSON.stringify(result))
+const shownOf = ({ message, result }: MemberAnswer) => message ?? inWords(result)
 
-/** The answers as a table, for readers without structured content; a long answer is cut there. */
+/** The answers as a table in words, for readers without structured content; a long answer is cut there. */
 const tableOf = (answers: ReadonlyArray<MemberAnswer>): string => {
   const share = Math.floor(longestTable / Math.max(1, answers.length))
   const rows = answers.map((answer) => `| ${answer.slug} | ${answer.status} | ${cellOf(shownOf(answer), share)} |`)

@@ -1,8 +1,19 @@
 import { mostBusinesses } from "./input-schema.ts"
 
+/** The best ranked that can be called; others fill up, since it is told why they don't answer. In the order of rank. */
+const bestOf = (slugs: ReadonlyArray<string>, isCallable: (slug: string) => boolean) => {
+  const callableFirst = [...new Set([...slugs.filter(isCallable), ...slugs])]
+  const most = new Set(callableFirst.slice(0, mostBusinesses))
+  return slugs.filter((slug) => most.has(slug))
+}
+
 /** Whom a merged tool asks, of those that have it; a text says what is wrong with the argument. */
-export const chosenBusinesses = (asked: unknown, slugs: ReadonlyArray<string>): ReadonlyArray<string> | string => {
-  if (asked === undefined || asked === null) return slugs.slice(0, mostBusinesses)
+export const chosenBusinesses = (
+  asked: unknown,
+  slugs: ReadonlyArray<string>,
+  isCallable: (slug: string) => boolean
+): ReadonlyArray<string> | string => {
+  if (asked === undefined || asked === null) return bestOf(slugs, isCallable)
   // Models often send one where a list is asked for.
   const list: unknown = typeof asked === "string" ? [asked] : asked
   if (!Array.isArray(list) || !list.every((one) => typeof one === "string")) return "must be a list of slugs"

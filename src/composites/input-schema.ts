@@ -53,7 +53,7 @@ export const withBusinesses = (schema: JsonSchema, slugs: ReadonlyArray<string>)
       description: `Slugs of the businesses to ask, ${
         slugs.length <= mostBusinesses
           ? `of ${slugs.join(", ")}; left out: all of them`
-          : `which composite_members lists; left out: the ${mostBusinesses} that rank highest`
+          : `which composite_members lists; left out: the ${mostBusinesses} that rank highest of those that can be called`
       }`
     }
   }

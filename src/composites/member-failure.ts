@@ -2,9 +2,11 @@ import { quotable } from "#src/shared/outside-text.ts"
 import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { McpError } from "@modelcontextprotocol/sdk/types.js"
 import { Predicate } from "effect"
+import { type MemberCode } from "./member-code.ts"
 
-/** Why a member gave no result. `isBroken`: it counts against the member. */
+/** Why a member gave no result, in a sentence without its full stop. `isBroken`: it counts against the member. */
 export interface MemberFailure {
+  readonly code: MemberCode
   readonly message: string
   readonly isBroken: boolean
 }
@@ -29,18 +31,33 @@ const statusOf = (error: Error): number | undefined => {
   return status === null ? undefined : Number(status[1] ?? status[2])
 }
 
-/** What to tell of an error of the member's session, in a sentence without its full stop. */
+/** The SDK's validators throw lists of issues, which say nothing to a caller; JSON.parse throws a SyntaxError. */
+const isInvalidAnswer = (error: Error) =>
+  error.name === "ZodError" || error instanceof SyntaxError ||
+  // "Unexpected content type".
+  error instanceof StreamableHTTPError && error.code === -1
+
+/** What to tell of an error of the member's session. */
 export const failureOf = (error: unknown): MemberFailure => {
-  if (!(error instanceof Error)) return { message: "its server did not answer", isBroken: true }
+  if (!(error instanceof Error)) {
+    return { code: "member_unreachable", message: "its server did not answer", isBroken: true }
+  }
+  if (isInvalidAnswer(error)) {
+    return { code: "member_answer_invalid", message: "its server's answer is no valid MCP message", isBroken: false }
+  }
   if (error instanceof McpError) {
-    const said = error.message.replace(/^MCP error -?\d+: /, "")
-    return { message: quotable(said, longest), isBroken: error.code === -32000 || error.code === -32001 }
+    const said = quotable(error.message.replace(/^MCP error -?\d+: /, ""), longest)
+    // Connection closed, and timed out: codes of the SDK, and of our gateway for a call that was cut off.
+    const isBroken = error.code === -32000 || error.code === -32001
+    return { code: isBroken ? "member_unreachable" : "member_error", message: said, isBroken }
   }
   const status = statusOf(error)
   const told = envelopeIn(error.message)
   if (status !== undefined && status > 0) {
-    const message = told ?? `its server answered with status ${status}`
-    return { message: quotable(message, longest), isBroken: status >= 500 }
+    const isBroken = status >= 500
+    const message = quotable(told ?? `its server answered with status ${status}`, longest)
+    return { code: isBroken ? "member_unreachable" : "member_refused", message, isBroken }
   }
-  return { message: quotable(told ?? `its server did not answer: ${error.message}`, longest), isBroken: true }
+  const message = quotable(told ?? `its server did not answer: ${error.message}`, longest)
+  return { code: "member_unreachable", message, isBroken: true }
 }

@@ -1,4 +1,5 @@
 import { AccountId } from "#src/accounts/CurrentActor.ts"
+import { MemberStanding, standingColumns, standingOf } from "#src/oauth/member-standing.ts"
 import { type SqlClient, type Statement } from "@effect/sql"
 import { Schema } from "effect"
 import { CompositeVisibility } from "./Composite.ts"
@@ -6,8 +7,8 @@ import { CompositeVisibility } from "./Composite.ts"
 const MemberServer = Schema.Struct({
   serverId: Schema.String,
   serverSlug: Schema.String,
-  authMode: Schema.Literal("service_managed", "byoa"),
-  access: Schema.Literal("public", "owner", "list"),
+  status: Schema.Literal("provisioning", "running", "stopped", "error"),
+  ...MemberStanding.fields,
   /** As its owner set it; null: when everybody may use the server. */
   composable: Schema.NullOr(Schema.Boolean),
   transport: Schema.NullOr(Schema.Literal("streamable-http", "sse")),
@@ -38,12 +39,17 @@ export const ReachedComposite = Schema.Struct({
 })
 export type ReachedComposite = typeof ReachedComposite.Type
 
-/** A statement of one JSON array: the members of a statement of `number` and `score`, best first, with their servers. */
-export const reachedJson = (sql: SqlClient.SqlClient, best: Statement.Fragment) =>
+/**
+ * A statement of one JSON array: the members of a statement of `number` and `score`, best first, with their servers as
+ * the account may use them.
+ */
+export const reachedJson = (sql: SqlClient.SqlClient, best: Statement.Fragment, accountId: string) =>
   sql`SELECT coalesce(json_agg(json_build_object('listingId', l.id, 'slug', l.business_slug, 'name', l.name, 'server',
-      CASE WHEN s.id IS NOT NULL THEN json_build_object('serverId', s.id, 'serverSlug', s.slug, 'authMode', s.auth_mode,
-        'access', s.access, 'composable', l.composable, 'transport', h.transport, 'revision', h.revision, 'listedBy',
-        CASE WHEN h.ok AND h.features IS NOT NULL THEN h.deployment_id || ' ' || h.tried_at END) END
+      CASE WHEN s.id IS NOT NULL THEN jsonb_build_object('serverId', s.id, 'serverSlug', s.slug, 'status', s.status,
+        'composable', l.composable, 'transport', h.transport, 'revision', h.revision, 'listedBy',
+        CASE WHEN h.ok AND h.features IS NOT NULL THEN h.deployment_id || ' ' || h.tried_at END)
+        || to_jsonb(standing) END
     ) ORDER BY best.score DESC, best.number), '[]')
     FROM (${best}) best JOIN listings l ON l.number = best.number JOIN businesses b ON b.id = l.business_id
-    LEFT JOIN servers s ON s.id = b.server_id LEFT JOIN deployment_handshakes h ON h.deployment_id = s.active_deployment_id`
+    LEFT JOIN servers s ON s.id = b.server_id LEFT JOIN deployment_handshakes h ON h.deployment_id = s.active_deployment_id
+    LEFT JOIN LATERAL (SELECT ${standingColumns(sql)} ${standingOf(sql, accountId)}) standing ON true`

@@ -2,21 +2,9 @@ import { prepared } from "#src/format/prepared.ts"
 import { many, run } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
+import { MemberStanding, standingColumns, standingOf } from "./member-standing.ts"
 
-const Row = Schema.Struct({
-  serverId: Schema.String,
-  slug: Schema.String,
-  authMode: Schema.Literal("service_managed", "byoa"),
-  access: Schema.Literal("public", "owner", "list"),
-  allowedEmails: Schema.Array(Schema.String),
-  ownerId: Schema.String,
-  email: Schema.String,
-  emailVerified: Schema.Boolean,
-  /** Null: nothing was granted yet. */
-  grantId: Schema.NullOr(Schema.String),
-  /** Null with a grant: it is revoked. */
-  familyId: Schema.NullOr(Schema.String)
-})
+const Row = Schema.Struct({ serverId: Schema.String, slug: Schema.String, ...MemberStanding.fields })
 export type MemberGrantRow = typeof Row.Type
 
 interface NewGrants {
@@ -35,14 +23,10 @@ export class MemberGrantsRepo extends Effect.Service<MemberGrantsRepo>()("oauth/
     const sql = yield* SqlClient.SqlClient
     return {
       /** Servers as an account may use them; none where either is gone. */
-      find: many(Row)((accountId: string, serverIds: ReadonlyArray<string>, clientId: string) =>
+      find: many(Row)((accountId: string, serverIds: ReadonlyArray<string>) =>
         sql`${sql.literal(prepared)}
-            SELECT s.id AS server_id, s.slug, s.auth_mode, s.access, s.allowed_emails, p.account_id AS owner_id, u.email,
-              u.email_verified_at IS NOT NULL AS email_verified, g.id AS grant_id,
-              (SELECT f.id FROM token_families f WHERE f.grant_id = g.id AND g.revoked_at IS NULL
-                AND f.revoked_at IS NULL AND f.is_lasting ORDER BY f.id DESC LIMIT 1) AS family_id
-            FROM servers s JOIN projects p ON p.id = s.project_id JOIN users u ON u.id = ${accountId}
-              LEFT JOIN oauth_grants g ON g.user_id = u.id AND g.client_id = ${clientId} AND g.resource = s.id
+            SELECT s.id AS server_id, s.slug, standing.* FROM servers s
+              JOIN LATERAL (SELECT ${standingColumns(sql)} ${standingOf(sql, accountId)}) standing ON true
             WHERE s.id = ANY(${[...serverIds]}::text[])`
       ),
       /** Of two callers at once one records it. In the order of servers, so that callers don't wait for each other. */

@@ -1,6 +1,5 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
-import { admission } from "#src/oauth/checks/access.ts"
 import { mcpScopes } from "#src/oauth/scopes/scopes.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
 import { newId } from "#src/shared/ids.ts"
@@ -8,12 +7,16 @@ import { Clock, Effect } from "effect"
 import { LRUCache } from "lru-cache"
 import { AccessTokens } from "./AccessTokens.ts"
 import { compositesClientId, GrantId } from "./Grant.ts"
+import { isAdmitted, revokedGrant } from "./member-standing.ts"
 import { type MemberGrantRow, MemberGrantsRepo } from "./MemberGrantsRepo.ts"
 
-/** Of one server: the token, or why the account may not use the server through a composite, in a sentence for it. */
+/** Of one server: the token, or why the account may not use the server through a composite. */
 export type Admission =
   | { readonly _tag: "Admitted"; readonly token: string }
+  /** A sentence for the account, without its full stop. */
   | { readonly _tag: "Refused"; readonly reason: string }
+  /** The account's user has revoked the grant. */
+  | { readonly _tag: "Revoked"; readonly grantId: string }
 
 /** A token is not used in its last minute: the call that carries it takes time. */
 const unusedMillis = 60_000
@@ -23,16 +26,9 @@ const gone = "the server does not exist any more"
 /** Why the account gets no token, whatever was granted. */
 const refusalOf = (accountId: string, row: MemberGrantRow | undefined) => {
   if (row === undefined) return gone
-  const { access, allowedEmails, authMode, email, emailVerified, ownerId } = row
-  if (authMode === "byoa") return "its server takes the tokens of its own authorization server"
-  const verdict = admission({ access, allowedEmails, ownerId }, { accountId, email, emailVerified })
-  return verdict === "admitted" ? undefined : "its server does not let in this account"
+  if (row.authMode === "byoa") return "its server takes the tokens of its own authorization server"
+  return isAdmitted(row, accountId) ? undefined : "its server does not let in this account"
 }
-
-const revocationOf = (row: MemberGrantRow | undefined) =>
-  row === undefined || row.familyId !== null
-    ? undefined
-    : `this account's access to it was revoked; its user can allow it again: POST /v1/auth/grants/${row.grantId}/renew`
 
 interface Held {
   readonly token: string
@@ -56,7 +52,7 @@ export class MemberTokens extends Effect.Service<MemberTokens>()("oauth/MemberTo
     /** The servers as the account may use them, each with a grant, which its first call records. */
     const granted = Effect.fn("MemberTokens.granted")(function*(serverIds: ReadonlyArray<string>) {
       const { accountId } = yield* CurrentActor
-      const first = yield* repo.find(accountId, serverIds, compositesClientId)
+      const first = yield* repo.find(accountId, serverIds)
       const fresh = first.filter((row) => row.grantId === null && refusalOf(accountId, row) === undefined)
       if (fresh.length === 0) return first
       yield* repo.grant({
@@ -69,7 +65,7 @@ export class MemberTokens extends Effect.Service<MemberTokens>()("oauth/MemberTo
           familyId: newId("fam")
         }))
       })
-      return yield* repo.find(accountId, serverIds, compositesClientId)
+      return yield* repo.find(accountId, serverIds)
     })
 
     const keyOf = (accountId: string, serverId: string, scope: string) => `${accountId} ${serverId} ${scope}`
@@ -113,13 +109,17 @@ export class MemberTokens extends Effect.Service<MemberTokens>()("oauth/MemberTo
       const admissions = new Map<string, Admission>()
       for (const serverId of serverIds) {
         const row = rows.get(serverId)
-        const reason = refusalOf(accountId, row) ?? revocationOf(row)
-        admissions.set(
-          serverId,
-          row === undefined || row.familyId === null || reason !== undefined
-            ? { _tag: "Refused", reason: reason ?? gone }
-            : { _tag: "Admitted", token: yield* tokenOf(serverId, row.slug, row.familyId, scope) }
-        )
+        const reason = refusalOf(accountId, row)
+        if (row === undefined || reason !== undefined) {
+          admissions.set(serverId, { _tag: "Refused", reason: reason ?? gone })
+          continue
+        }
+        const { familyId, slug } = row
+        const grantId = revokedGrant(row)
+        if (grantId !== undefined) admissions.set(serverId, { _tag: "Revoked", grantId })
+        // Without a grant the server went between the two statements.
+        else if (familyId === null) admissions.set(serverId, { _tag: "Refused", reason: gone })
+        else admissions.set(serverId, { _tag: "Admitted", token: yield* tokenOf(serverId, slug, familyId, scope) })
       }
       return admissions as ReadonlyMap<string, Admission>
     })

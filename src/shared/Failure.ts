@@ -36,7 +36,8 @@ const codes: Readonly<Record<number, string>> = {
 
 /**
  * Annotations of an error class: its HTTP status, and its code if not the default of that status.
- * The class may carry `details` (shown to the caller), `retryAfter` (seconds) and `allow` (methods).
+ * The class may carry `details` (shown to the caller), `retryAfter` (seconds), `allow` (methods), and a `failureCode`
+ * where one class has several codes.
  */
 export const failsWith = (status: number, code?: string): { readonly [key: symbol]: unknown } => ({
   ...HttpApiSchema.annotations({ status }),
@@ -113,9 +114,10 @@ export const describe = (error: unknown): Failure | undefined => {
     ? error.details
     : undefined
   const retryAfter = Predicate.hasProperty(error, "retryAfter") ? Number(error.retryAfter) : undefined
+  const ownCode = Predicate.hasProperty(error, "failureCode") ? String(error.failureCode) : undefined
   return {
     status,
-    code: codeAnnotation(schema) ?? codeOf(status),
+    code: ownCode ?? codeAnnotation(schema) ?? codeOf(status),
     message: Predicate.hasProperty(error, "message") ? String(error.message) : codeOf(status),
     ...(details === undefined ? {} : { details }),
     ...(retryAfter === undefined ? {} : { retryAfter }),

@@ -3,10 +3,28 @@ import { dataOf } from "../support/account.ts"
 import { businesses } from "../support/business.ts"
 import { hubKey } from "../support/composites.ts"
 import { callTool } from "../support/mcp.ts"
+import { runSql } from "../support/sql.ts"
 import { type Answer, bySlug, useThreeMembers } from "./three-members.ts"
 
 const three = useThreeMembers()
 const { ask, berth, compositeOf, members, servers, slugOf, withClient } = three
+
+interface Listed {
+  readonly slug: string
+  readonly callable: boolean
+  readonly code?: string
+  readonly reason?: string
+}
+
+const memberList = (token?: string, at?: string) =>
+  withClient(
+    async (client) => {
+      const { structuredContent } = await callTool(client, "composite_members")
+      return new Map((structuredContent as { members: ReadonlyArray<Listed> }).members.map((one) => [one.slug, one]))
+    },
+    token,
+    at
+  )
 
 describe("a member that", () => {
   it("has lost the session is asked in a new one", async () => {
@@ -36,6 +54,7 @@ describe("a member that", () => {
       expect(answers.get(slugOf(2))).toEqual({
         slug: slugOf(2),
         status: "timeout",
+        code: "member_timeout",
         message: "no answer within 3 seconds"
       })
       expect(answers.get(slugOf(0))).toMatchObject({ status: "ok" })
@@ -44,6 +63,7 @@ describe("a member that", () => {
     expect(rested.took).toBeLessThan(2_000)
     expect(rested.answers.get(slugOf(2))).toMatchObject({
       status: "error",
+      code: "member_unreachable",
       message: expect.stringMatching(/not asked for \d+ seconds/)
     })
     servers[2]!.answer = (tool) => `cleo: ${tool}`
@@ -60,7 +80,11 @@ describe("a member that", () => {
     }
     const answers = bySlug(await ask())
     expect(answers.get(slugOf(0))).toMatchObject({ status: "ok" })
-    expect(answers.get(slugOf(1))).toMatchObject({ status: "error", message: expect.stringMatching(/\S/) })
+    expect(answers.get(slugOf(1))).toMatchObject({
+      status: "error",
+      code: "member_unreachable",
+      message: expect.stringMatching(/\S/)
+    })
     servers[1]!.answer = (tool) => `bert: ${tool}`
     expect(bySlug(await ask()).get(slugOf(1))).toMatchObject({ status: "ok" })
   })
@@ -72,12 +96,13 @@ describe("a member that", () => {
     expect(answers.get(slugOf(1))).toEqual({
       slug: slugOf(1),
       status: "error",
+      code: "member_answer_invalid",
       message: "its answer nests more than 100 levels deep"
     })
     servers[1]!.answer = (tool) => `bert: ${tool}`
   })
 
-  it("is stopped, byoa, or kept out by its owner is listed, and not called", async () => {
+  it("is byoa, or kept out by its owner is listed, and not called", async () => {
     const listing = `${businesses}/${members[0]!.business.id}/listing`
     expect(dataOf(await three.owner.patch<{ data: { composable: boolean | null } }>(listing, { composable: false })))
       .toMatchObject({ composable: false })
@@ -92,14 +117,16 @@ describe("a member that", () => {
       }
     })
     await withClient(async (client) => {
-      const { structuredContent } = await callTool(client, "composite_members")
-      const reasons = new Map(
-        (structuredContent as { members: ReadonlyArray<{ slug: string; callable: boolean; reason?: string }> }).members
-          .map(({ reason, slug }) => [slug, reason])
-      )
-      expect(reasons.get(slugOf(0))).toMatch(/owner does not let/)
-      expect(reasons.get(slugOf(1))).toMatch(/its own authorization server/)
-      expect(reasons.get(slugOf(2))).toBeUndefined()
+      const listed = await memberList()
+      expect(listed.get(slugOf(0))).toMatchObject({
+        callable: false,
+        reason: expect.stringMatching(/owner does not let/)
+      })
+      expect(listed.get(slugOf(1))).toMatchObject({
+        code: "member_not_callable",
+        reason: expect.stringMatching(/its own authorization server/)
+      })
+      expect(listed.get(slugOf(2))).toMatchObject({ callable: true })
       const tools = (await client.listTools()).tools.map(({ name }) => name)
       expect(tools.sort()).toEqual([`${slugOf(2)}__change`, `${slugOf(2)}__look`, "composite_members"].sort())
       expect(await callTool(client, `${slugOf(2)}__look`)).toMatchObject({ content: [{ text: "cleo: look" }] })
@@ -107,6 +134,26 @@ describe("a member that", () => {
     await three.owner.put(`/v1/servers/${members[1]!.server.id}/auth`, { authMode: "service_managed" })
     await three.owner.patch(listing, { composable: null })
     expect(await ask()).toHaveLength(3)
+  })
+
+  it("is stopped is told to be, keeps its place in the list, and is not asked", async () => {
+    const { server } = members[1]!
+    const names = () => withClient(async (client) => (await client.listTools()).tools.map(({ name }) => name))
+    const before = await names()
+    await runSql(berth.databaseUrl, "UPDATE servers SET status = 'stopped' WHERE id = $1", [server.id])
+    expect((await memberList()).get(slugOf(1))).toMatchObject({
+      callable: false,
+      code: "member_stopped",
+      reason: "its server is stopped; its owner can start it"
+    })
+    expect(await names()).toEqual(before)
+    const asked = servers[1]!.seen.filter(({ url }) => url !== "/health").length
+    const answers = bySlug(await ask())
+    expect(answers.get(slugOf(0))).toMatchObject({ status: "ok" })
+    expect(answers.get(slugOf(1))).toMatchObject({ status: "error", code: "member_stopped" })
+    expect(servers[1]!.seen.filter(({ url }) => url !== "/health").length).toBe(asked)
+    await runSql(berth.databaseUrl, "UPDATE servers SET status = 'running' WHERE id = $1", [server.id])
+    expect((await memberList()).get(slugOf(1))).toMatchObject({ callable: true })
   })
 
   it("lets in its owner alone is reached by its owner's session, if it may be composed, and by no hub key", async () => {
@@ -125,10 +172,14 @@ describe("a member that", () => {
     await three.owner.patch(listing, { composable: true })
     expect(await reached(three.owner.token, own)).toMatchObject({ status: "ok" })
     expect(await reached((await hubKey(berth, three.owner)).token, own)).toBeUndefined()
-    expect(await reached(three.caller.token, three.path)).toMatchObject({
-      status: "error",
-      message: expect.stringContaining("does not let in this account")
+    // A stranger's composite does not have its tools, and says why.
+    expect(await reached(three.caller.token, three.path)).toBeUndefined()
+    expect((await memberList(three.caller.token, three.path)).get(slugOf(2))).toMatchObject({
+      callable: false,
+      code: "member_refused",
+      reason: "its server does not let in this account"
     })
+    expect((await memberList(three.owner.token, own)).get(slugOf(2))).toMatchObject({ callable: true })
     await three.owner.put(`/v1/servers/${members[2]!.server.id}/auth`, {
       authMode: "service_managed",
       access: "public"

@@ -77,12 +77,32 @@ describe("tokens", () => {
     const old = tokensSeen()[0]!
     expect((await mine.delete(`/v1/auth/grants/${first!.id}`)).status).toBe(204)
     const after = bySlug(await answers())
-    expect(after.get(slugOf(0))).toMatchObject({ status: "error", message: expect.stringContaining("was revoked") })
+    expect(after.get(slugOf(0))).toMatchObject({
+      status: "error",
+      code: "member_revoked",
+      message: expect.stringContaining("was revoked")
+    })
     expect(after.get(slugOf(1))).toMatchObject({ status: "ok" })
     await expect.poll(async () =>
       (await berth.request("POST", `/s/${members[0]!.server.slug}/mcp`, { token: old, body: {} })).status
     ).toBe(401)
     expect((await grants()).map(({ serverId }) => serverId)).not.toContain(members[0]!.server.id)
+    // Where the revoked one is told, with what renews it.
+    const list = () => withClient((client) => callTool(client, "composite_members"), mine.token, at)
+    const members0 = (callable: object) => ({
+      structuredContent: {
+        members: expect.arrayContaining([expect.objectContaining({ slug: slugOf(0), ...callable })])
+      }
+    })
+    expect(await list()).toMatchObject(members0({
+      callable: false,
+      code: "member_revoked",
+      grantId: first!.id,
+      reason: expect.stringContaining(`POST /v1/auth/grants/${first!.id}/renew`)
+    }))
+    expect((await mine.post(`/v1/auth/grants/${first!.id}/renew`, {})).status).toBe(200)
+    expect(await list()).toMatchObject(members0({ callable: true }))
+    expect(bySlug(await answers()).get(slugOf(0))).toMatchObject({ status: "ok" })
     // Another account's stays.
     expect(bySlug(await ask()).get(slugOf(0))).toMatchObject({ status: "ok" })
   })

@@ -10,6 +10,7 @@ export interface Answer {
   readonly slug: string
   readonly status: string
   readonly result?: unknown
+  readonly code?: string
   readonly message?: string
 }
 

@@ -39,6 +39,21 @@ describe("a connection within the process", () => {
     expect((await reader.read()).done).toBe(true)
   })
 
+  it("may be left while nobody reads what came", async () => {
+    const fetch = through((_req, res) => void res.writeHead(200, { "content-type": "text/event-stream" }).write("one"))
+    const abort = new AbortController()
+    const answers = [
+      await fetch("http://x.test/", { signal: abort.signal }),
+      await fetch("http://x.test/", { signal: abort.signal })
+    ]
+    // One whose beginning was read, one that nobody looked into.
+    await answers[0]!.body!.getReader().read()
+    abort.abort()
+    // An error that nobody listens for would end the process, and fails the suite.
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await expect(answers[1]!.text()).rejects.toThrow(/abort/i)
+  })
+
   it("tells the other side when one leaves", async () => {
     let closed = () => {}
     const left = new Promise<void>((resolve) => (closed = resolve))

@@ -1,0 +1,40 @@
+import { type SqlClient } from "@effect/sql"
+import { Schema } from "effect"
+import { admission } from "./checks/access.ts"
+import { compositesClientId } from "./Grant.ts"
+
+/** What decides whether an account may use a server through a composite. */
+export const MemberStanding = Schema.Struct({
+  authMode: Schema.Literal("service_managed", "byoa"),
+  access: Schema.Literal("public", "owner", "list"),
+  allowedEmails: Schema.Array(Schema.String),
+  ownerId: Schema.String,
+  email: Schema.String,
+  emailVerified: Schema.Boolean,
+  /** Null: nothing was granted yet. */
+  grantId: Schema.NullOr(Schema.String),
+  /** Null with a grant: it is revoked. */
+  familyId: Schema.NullOr(Schema.String)
+})
+export type MemberStanding = typeof MemberStanding.Type
+
+/** Its columns, by the names above; also for JSON, whose names are not translated. */
+export const standingColumns = (sql: SqlClient.SqlClient) =>
+  sql`s.auth_mode AS "authMode", s.access, s.allowed_emails AS "allowedEmails", p.account_id AS "ownerId", u.email,
+    u.email_verified_at IS NOT NULL AS "emailVerified", g.id AS "grantId",
+    (SELECT f.id FROM token_families f WHERE f.grant_id = g.id AND g.revoked_at IS NULL
+      AND f.revoked_at IS NULL AND f.is_lasting ORDER BY f.id DESC LIMIT 1) AS "familyId"`
+
+/** Where they come from, for a statement that has the server as `s`; no row when the account is gone. */
+export const standingOf = (sql: SqlClient.SqlClient, accountId: string) =>
+  sql`FROM projects p JOIN users u ON u.id = ${accountId}
+    LEFT JOIN oauth_grants g ON g.user_id = u.id AND g.client_id = ${compositesClientId} AND g.resource = s.id
+    WHERE p.id = s.project_id`
+
+/** Whether the server's owner lets in the account. */
+export const isAdmitted = ({ email, emailVerified, ...server }: MemberStanding, accountId: string) =>
+  admission(server, { accountId, email, emailVerified }) === "admitted"
+
+/** The grant that the account has revoked, or undefined. */
+export const revokedGrant = ({ familyId, grantId }: MemberStanding): string | undefined =>
+  familyId === null ? grantId ?? undefined : undefined

@@ -1,0 +1,134 @@
+import { createServer } from "node:http"
+import { type AddressInfo } from "node:net"
+import { text } from "node:stream/consumers"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { type Account } from "../support/account.ts"
+import { useBerth } from "../support/Berth.ts"
+import { compose } from "../support/composites.ts"
+import { type LiveMember, LiveMembers } from "../support/live-members.ts"
+import { callTool, connectMcp, textOf } from "../support/mcp.ts"
+
+interface Asked {
+  readonly id?: number
+  readonly method: string
+  readonly params?: { readonly name?: string }
+}
+
+/** What a call of the tool is answered with: a result, or all of an answer. */
+const results: Readonly<Record<string, unknown>> = {
+  right: { content: [{ type: "text", text: "fine" }] },
+  none: null,
+  wrong: { content: 7 },
+  input: { resultType: "input_required", inputRequests: [] }
+}
+const whole: Readonly<Record<string, readonly [number, string, string]>> = {
+  html: [200, "text/html", "<p>hello"],
+  broken: [200, "application/json", "{"],
+  refuses: [403, "application/json", "{}"],
+  crashes: [500, "application/json", "{}"]
+}
+const codes: Readonly<Record<string, string>> = {
+  none: "member_answer_invalid",
+  wrong: "member_answer_invalid",
+  html: "member_answer_invalid",
+  broken: "member_answer_invalid",
+  input: "member_needs_input",
+  refuses: "member_refused",
+  error: "member_error",
+  crashes: "member_unreachable"
+}
+
+const answerTo = ({ id, method, params }: Asked): readonly [number, string, string] => {
+  const name = params?.name ?? ""
+  const given = whole[name]
+  if (given !== undefined) return given
+  const reply = (body: object): readonly [number, string, string] => [
+    200,
+    "application/json",
+    JSON.stringify({ jsonrpc: "2.0", id, ...body })
+  ]
+  if (id === undefined) return [202, "application/json", ""]
+  if (name === "error") return reply({ error: { code: -32603, message: "the oven is cold" } })
+  if (method === "tools/call") return reply({ result: results[name] })
+  if (method === "prompts/get" || method === "resources/read") return reply({ result: { messages: 7 } })
+  return reply({
+    result: method === "initialize"
+      ? {
+        protocolVersion: "2025-11-25",
+        capabilities: { tools: {}, prompts: {}, resources: {} },
+        serverInfo: { name: "odd", version: "1" }
+      }
+      : {
+        tools: [...Object.keys(results), ...Object.keys(whole), "error"].map((tool) => ({
+          name: tool,
+          inputSchema: { type: "object" }
+        })),
+        prompts: [{ name: "greet" }],
+        resources: [{ uri: "menu://today", name: "Menu" }]
+      }
+  })
+}
+
+const live = new LiveMembers()
+const berth = useBerth({ machines: live.machines })
+
+describe("a member's answer that is none", () => {
+  const http = createServer((req, res) =>
+    void text(req).then((body) => {
+      const asked = (body === "" ? { method: "" } : JSON.parse(body)) as Asked
+      const [status, type, answer] = req.method === "POST" ? answerTo(asked) : [405, "text/plain", ""] as const
+      res.writeHead(status, { "content-type": type }).end(answer)
+    })
+  )
+  let owner: Account
+  let members: ReadonlyArray<LiveMember> = []
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve))
+    owner = await berth.signUp("enterprise")
+    const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
+    for (const slug of ["odd", "even"]) members = [...members, await live.add(berth, owner, slug, url)]
+  })
+  afterAll(() => void http.close())
+
+  const connect = async (list: ReadonlyArray<LiveMember>) => {
+    const { id } = await compose(owner, {
+      query_definition: { listing_ids: list.map(({ business }) => business.listingId) }
+    })
+    return connectMcp(berth.url, { token: owner.token, path: `/mcp/composites/${id}` })
+  }
+
+  it.each(Object.entries(codes))(
+    "%s: is told as %s, in words, by a merged tool and by one of its own",
+    async (tool, code) => {
+      const [alone, both] = [await connect(members.slice(0, 1)), await connect(members)]
+      const one = await callTool(alone, `${members[0]!.slug}__${tool}`)
+      expect(one.isError).toBe(true)
+      const { error } = textOf(one) as { error: { code: string; message: string } }
+      expect(error.code).toBe(code)
+      const merged = await callTool(both, tool)
+      expect(merged.structuredContent).toMatchObject({
+        answers: [{ status: "error", code, message: expect.any(String) }, { status: "error", code }]
+      })
+      // No list of issues of a validator, and no JSON.
+      for (const said of [error.message, JSON.stringify(merged.content)]) {
+        expect(said).not.toMatch(/invalid_type|invalid_union|"path"|ZodError|JSON at position/)
+      }
+      expect(await callTool(both, "right")).toMatchObject({
+        structuredContent: { answers: [{ status: "ok", result: "fine" }, { status: "ok" }] }
+      })
+      await alone.close()
+      await both.close()
+    }
+  )
+
+  it("is a JSON-RPC error with a code for prompts and resources", async () => {
+    const client = await connect(members)
+    const code = {
+      data: { code: "member_answer_invalid" },
+      message: expect.stringContaining("is not what MCP asks for")
+    }
+    await expect(client.getPrompt({ name: `${members[0]!.slug}__greet` })).rejects.toMatchObject(code)
+    await expect(client.readResource({ uri: "menu://today" })).rejects.toMatchObject(code)
+    await client.close()
+  })
+})
