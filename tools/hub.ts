@@ -11,7 +11,7 @@ import {
 } from "#src/hub/ListingAnalytics.ts"
 import { ListingAnalyticsReads } from "#src/hub/ListingAnalyticsReads.ts"
 import { ListingSkills } from "#src/hub/ListingSkills.ts"
-import { skillsArguments, SkillsPage, SkillsRegistry } from "#src/hub/SkillsRegistry.ts"
+import { SkillsArguments, SkillsPage, SkillsRegistry } from "#src/hub/SkillsRegistry.ts"
 import { Transactions } from "#src/hub/Transactions.ts"
 import { Input, NoInput, optional } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
@@ -108,7 +108,7 @@ export const hubTools = Effect.map(
         "Lists the directory's listings that have a capability document, with its URL and format. Pass next_cursor as " +
         "cursor for the next page.",
       effect: "read",
-      params: Input(skillsArguments),
+      params: SkillsArguments,
       success: SkillsPage,
       run: (input) => registry.list(input)
     }),

@@ -2,6 +2,7 @@ import { byHubKey, withPolicy } from "#src/accounts/Policy.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { isUlid } from "#src/shared/ids.ts"
 import { paginate } from "#src/shared/paging.ts"
+import { BadQuery } from "#src/shared/query-parameters.ts"
 import { Effect, Option } from "effect"
 import { type PageFields, pageOf } from "./browse-query.ts"
 import { compositeOf } from "./composite-of.ts"
@@ -9,7 +10,6 @@ import { CompositeMembers } from "./CompositeMembers.ts"
 import { CompositesRepo, type Place } from "./CompositesRepo.ts"
 import { liveSummaries } from "./live-summaries.ts"
 import { summaryOf } from "./Member.ts"
-import { BadCompositeQuery } from "./QueryDefinition.ts"
 import { byStanding, standingOf } from "./standing.ts"
 
 /** So many standings are renewed in one run, each in this time; one that takes longer stays, and has its next turn. */
@@ -49,8 +49,7 @@ export class BrowseComposites extends Effect.Service<BrowseComposites>()("compos
         }).pipe(
           Effect.catchTag(
             "BadRequest",
-            ({ reason }) =>
-              new BadCompositeQuery({ issues: [{ path: "cursor", message: reason.replace("cursor: ", "") }] })
+            ({ reason }) => new BadQuery({ issues: [{ path: "cursor", message: reason.replace("cursor: ", "") }] })
           )
         )
         const summaries = yield* summariesOf(data)

@@ -2,9 +2,10 @@ import { isBlank } from "#src/format/blank.ts"
 import { issuesOf } from "#src/format/issues.ts"
 import { listingTiers } from "#src/listings/Listing.ts"
 import { LimitArgument } from "#src/shared/paging.ts"
-import { Input, optional, Query } from "#src/shared/text.ts"
-import { Effect, Record, Schema } from "effect"
-import { BadCompositeQuery, checkCircle, ListingIds, selectorNumbers, selectorTexts, Tags } from "./QueryDefinition.ts"
+import { BadQuery, queryParameters } from "#src/shared/query-parameters.ts"
+import { Input, isStorable, optional } from "#src/shared/text.ts"
+import { Effect, Schema } from "effect"
+import { checkCircle, ListingIds, selectorNumbers, selectorTexts, Tags } from "./QueryDefinition.ts"
 
 const mostPerPage = 100
 const perPage = 20
@@ -31,6 +32,7 @@ const count = (description: string, minimum: number, maximum: number, more: obje
   description,
   jsonSchema: { type: "integer", minimum, maximum, ...more }
 })
+const list = (description: string) => ({ description, jsonSchema: { type: "array", items: { type: "string" } } })
 const degrees = (description: string, most: number) => ({
   description,
   jsonSchema: { type: "number", minimum: -most, maximum: most }
@@ -54,31 +56,14 @@ const described = {
   verification_tier_min: count("Composites whose every member has it: 1 phone, 2 business, 3 premium", 0, 3),
   min_members: count("Composites of so many members at least; 1 by default", 1, mostOfMinMembers),
   limit: count(`1 to ${mostPerPage}, ${perPage} by default`, 1, mostPerPage, { default: perPage }),
-  cursor: text("meta.cursor of the page before; it goes with the filters it was given for")
-} as const
-const lists = {
-  listing_ids: "Members are among these listings, at most 50",
-  tags: "Members have all of these tags"
+  cursor: text("meta.cursor of the page before; it goes with the filters it was given for"),
+  listing_ids: list("Members are among these listings, at most 50"),
+  tags: list("Members have all of these tags")
 } as const
 
-const Parameter = Schema.Union(Schema.String, Schema.Array(Schema.String))
+export const { Arguments: CompositesArguments, Parameters: CompositesParameters } = queryParameters(described)
 
-export const CompositesParameters = Query({
-  ...Record.map(described, (annotations) => optional(Parameter.annotations(annotations))),
-  ...Record.map(
-    lists,
-    (description) => optional(Parameter.annotations(text(`${description}; with commas between them`)))
-  )
-})
-export const compositesArguments = {
-  ...Record.map(described, (annotations) => optional(Schema.Unknown.annotations(annotations))),
-  ...Record.map(lists, (description) =>
-    optional(
-      Schema.Unknown.annotations({ description, jsonSchema: { type: "array", items: { type: "string" } } })
-    ))
-}
-
-type Sent = { readonly [K in keyof typeof described | keyof typeof lists]?: unknown }
+type Sent = { readonly [K in keyof typeof described]?: unknown }
 
 const plainDigits = (name: string) =>
   /^(lat|lng|radius_miles)$/.test(name)
@@ -86,7 +71,10 @@ const plainDigits = (name: string) =>
     : /^(.*_min|min_members|limit)$/.test(name)
     ? /^\d+$/
     : undefined
-const isList = (name: string) => Object.hasOwn(lists, name)
+const isList = (name: string) => name === "listing_ids" || name === "tags"
+/** A blank text asks for nothing; one that can't be stored is wrong, as in the directory. */
+const isNothing = (name: string, value: unknown) =>
+  typeof value === "string" && isBlank(value) && isStorable(value) && plainDigits(name) === undefined
 
 /** A query's texts as what they stand for: plain digits are a number, commas divide a list. */
 const read = ([name, value]: readonly [string, unknown]): readonly [string, unknown] => {
@@ -100,11 +88,11 @@ const decode = Schema.decodeUnknown(CompositesQuery)
 /** What a query asks for; fails with all that is wrong with it. */
 export const compositesQueryOf = Effect.fnUntraced(function*(sent: Sent) {
   const given = Object.entries(sent).filter(([name, value]) =>
-    value !== undefined && !(typeof value === "string" && isBlank(value) && plainDigits(name) === undefined)
+    value !== undefined && !(Object.hasOwn(described, name) && isNothing(name, value))
   )
   const query = yield* Effect.mapError(
     decode(Object.fromEntries(given.map(read))),
-    (error) => new BadCompositeQuery({ issues: issuesOf(error) })
+    (error) => new BadQuery({ issues: issuesOf(error) })
   )
   yield* checkCircle(query)
   return query

@@ -2,6 +2,7 @@ import { byHubKey, withPolicy } from "#src/accounts/Policy.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { now } from "#src/shared/now.ts"
 import { decodeCursor, encodeCursor } from "#src/shared/paging.ts"
+import { BadQuery } from "#src/shared/query-parameters.ts"
 import { slugOf } from "#src/shared/slug.ts"
 import { Effect, Option, Struct } from "effect"
 import { createHash } from "node:crypto"
@@ -11,7 +12,7 @@ import { type GroupKey } from "./group-sql.ts"
 import { type GroupRow, GroupsRepo } from "./GroupsRepo.ts"
 import { tierWeights } from "./Member.ts"
 import { MembersRepo } from "./MembersRepo.ts"
-import { BadCompositeQuery, leastHealth } from "./QueryDefinition.ts"
+import { leastHealth } from "./QueryDefinition.ts"
 import { namesOf } from "./title-case.ts"
 
 const keyPattern = /^(0|-\d{1,3}(?:\.\d{1,20})?) ([0-7][0-9A-HJKMNP-TV-Z]{25})$/
@@ -29,7 +30,7 @@ const listName = (filters: Filters) => {
   return `composites ${createHash("sha256").update(text).digest("base64url").slice(0, 16)}`
 }
 
-const notOurs = new BadCompositeQuery({
+const notOurs = new BadQuery({
   issues: [{ path: "cursor", message: "must be meta.cursor of a page of this query" }]
 })
 

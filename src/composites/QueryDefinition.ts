@@ -1,7 +1,7 @@
 import { isBlank } from "#src/format/blank.ts"
 import { ListingTier } from "#src/listings/Listing.ts"
-import { failsWith } from "#src/shared/Failure.ts"
 import { isUlid } from "#src/shared/ids.ts"
+import { BadQuery } from "#src/shared/query-parameters.ts"
 import { Input, List, Name, optional, Text } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
 
@@ -77,24 +77,10 @@ export const QueryDefinition = Input({
 )
 export type QueryDefinition = typeof QueryDefinition.Type
 
-/** Contract: Composites, errors: a value of a query, or a circle without one of its parts. */
-export class BadCompositeQuery extends Schema.TaggedError<BadCompositeQuery>()(
-  "BadCompositeQuery",
-  { issues: Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String })) },
-  failsWith(400, "VALIDATION_ERROR")
-) {
-  override get message() {
-    return this.issues.map(({ message, path }) => `${path}: ${message}`).join("; ")
-  }
-  get details() {
-    return { issues: this.issues }
-  }
-}
-
 /** Fails unless lat, lng and radius_miles are all there, or none. */
 export const checkCircle = ({ lat, lng, radius_miles }: Pick<QueryDefinition, "lat" | "lng" | "radius_miles">) => {
   const missing = Object.entries({ lat, lng, radius_miles }).filter(([, value]) => value === undefined)
-  return missing.length % 3 === 0 ? Effect.void : new BadCompositeQuery({
+  return missing.length % 3 === 0 ? Effect.void : new BadQuery({
     issues: missing.map(([path]) => ({ path, message: "is required: lat, lng and radius_miles come together" }))
   })
 }

@@ -1,8 +1,8 @@
 import { CurrentSettings } from "#src/config/Settings.ts"
-import { failsWith } from "#src/shared/Failure.ts"
 import { isUlid } from "#src/shared/ids.ts"
-import { optional, Query } from "#src/shared/text.ts"
-import { Effect, Record, Schema, Struct } from "effect"
+import { BadQuery, queryParameters } from "#src/shared/query-parameters.ts"
+import { optional } from "#src/shared/text.ts"
+import { Effect, Schema, Struct } from "effect"
 import { DocumentFormat } from "./CapabilityDoc.ts"
 import { CapabilityDocsRepo } from "./CapabilityDocsRepo.ts"
 import { documentUrl } from "./document-url.ts"
@@ -23,7 +23,6 @@ export const SkillsPage = Schema.Struct({
 /** Contract: Limits, skills registry page size. */
 const pageSizes = { most: 200, default: 50 } as const
 
-/** Any value: what is wrong is told with the contract's `validation_error`, by the service. */
 const described = {
   listing_id: { description: "One listing, by its ULID", jsonSchema: { type: "string" } },
   format: { description: "skill_md or json", jsonSchema: { type: "string" } },
@@ -33,28 +32,9 @@ const described = {
     jsonSchema: { type: "integer", minimum: 1, maximum: pageSizes.most, default: pageSizes.default }
   }
 } as const
-const Parameter = Schema.Union(Schema.String, Schema.Array(Schema.String))
-
-export const SkillsQuery = Query(
-  Record.map(described, (annotations) => optional(Parameter.annotations(annotations)))
-)
-export const skillsArguments = Record.map(described, (annotations) => optional(Schema.Unknown.annotations(annotations)))
+export const { Arguments: SkillsArguments, Parameters: SkillsParameters } = queryParameters(described)
 
 type SkillsFilter = { readonly [K in keyof typeof described]?: unknown }
-
-/** Contract: Hub error codes, skills registry. */
-export class BadSkillsQuery extends Schema.TaggedError<BadSkillsQuery>()(
-  "BadSkillsQuery",
-  { issues: Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String })) },
-  failsWith(400, "VALIDATION_ERROR")
-) {
-  override get message() {
-    return this.issues.map(({ message, path }) => `${path}: ${message}`).join("; ")
-  }
-  get details() {
-    return { issues: this.issues }
-  }
-}
 
 const isFormat = Schema.is(DocumentFormat)
 const isId = (value: unknown): value is string => typeof value === "string" && isUlid(value)
@@ -71,10 +51,13 @@ const rules = {
 }
 
 /** What is wrong with a query. */
-const issuesOf = (query: SkillsFilter) =>
-  Struct.keys(rules)
+const issuesOf = (query: SkillsFilter) => [
+  ...Object.keys(query).filter((name) => !Object.hasOwn(rules, name))
+    .map((path) => ({ path, message: "is not a known field" })),
+  ...Struct.keys(rules)
     .filter((name) => query[name] !== undefined && !rules[name].isValid(query[name]))
     .map((path) => ({ path, message: Array.isArray(query[path]) ? "must be there once" : rules[path].must }))
+]
 
 /** Active listings with a capability document, for anybody (contract: `/.well-known/mcp-skills`). */
 export class SkillsRegistry extends Effect.Service<SkillsRegistry>()("hub/SkillsRegistry", {
@@ -85,7 +68,7 @@ export class SkillsRegistry extends Effect.Service<SkillsRegistry>()("hub/Skills
     /** In the order of the listings' ids, so that a page begins where the one before ended whatever came meanwhile. */
     const list = Effect.fn("SkillsRegistry.list")(function*(query: SkillsFilter) {
       const issues = issuesOf(query)
-      if (issues.length > 0) return yield* new BadSkillsQuery({ issues })
+      if (issues.length > 0) return yield* new BadQuery({ issues })
       const { cursor, format, listing_id: listingId } = query
       const limit = Number(query.limit ?? pageSizes.default)
       const rows = yield* repo.entries({

@@ -3,7 +3,7 @@ import { inWords } from "#src/format/issues.ts"
 import { ParseResult, Predicate, Schema } from "effect"
 
 /** PostgreSQL stores no NUL, and a lone surrogate is not text (Unicode 3.9, D91). */
-const storable = (text: string) => !text.includes("\u0000") && text.isWellFormed()
+export const isStorable = (text: string) => !text.includes("\u0000") && text.isWellFormed()
 
 /** The number of characters as JSON Schema and PostgreSQL count them: Unicode code points. */
 export const characters = (text: string) => {
@@ -21,7 +21,7 @@ export const Text = (max: number) =>
     Schema.filter((text) => fits(text, max) || `must be at most ${max} characters`, {
       jsonSchema: { maxLength: max }
     }),
-    Schema.filter((text) => storable(text) || "must not contain NUL or broken surrogates", { jsonSchema: {} })
+    Schema.filter((text) => isStorable(text) || "must not contain NUL or broken surrogates", { jsonSchema: {} })
   )
 
 /** A name: not blank, no control characters, at most 255 characters (the contract's limit). */

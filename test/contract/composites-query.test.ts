@@ -134,6 +134,8 @@ describe("the dynamic query of composites", () => {
     [`listing_ids=${"01ARZ3NDEKTSV4RRFFQ69G5FAV,".repeat(50)}01ARZ3NDEKTSV4RRFFQ69G5FAV`, "listing_ids"],
     ["city=a&city=b", "city"],
     ["city=a%00", "city"],
+    ["search=%00", "search"],
+    ["citty=Austin", "citty"],
     [`search=${"x".repeat(201)}`, "search"],
     [`city=${"x".repeat(256)}`, "city"],
     ["cursor=nope", "cursor"]
@@ -173,9 +175,20 @@ describe("the dynamic query of composites", () => {
         JSON.parse(JSON.stringify(value, (key, item: unknown) => /At$/.test(key) ? typeof item : item)) as unknown
       expect(timeless(result.structuredContent)).toEqual(timeless(body))
     }
-    const wrong = await callTool(client, "hub_composites", { lat: 30, limit: 0 })
-    const { text } = await hub.request("GET", `${path}?lat=30&limit=0`)
-    expect([wrong.isError, textOf(wrong)]).toEqual([true, JSON.parse(text)])
+    const queries = [
+      ["hub_composites", path, { lat: 30, limit: 0 }],
+      ["hub_composites", path, { citty: "Austin" }],
+      ["hub_browse_composites", `${path}/browse`, { citty: "Austin" }],
+      ["hub_skills", "/.well-known/mcp-skills", { listing: "x" }]
+    ] as const
+    for (const [tool, at, args] of queries) {
+      const wrong = await callTool(client, tool, args)
+      const query = new URLSearchParams(
+        Object.entries(args).map(([name, value]): [string, string] => [name, String(value)])
+      )
+      const { status, text } = await hub.request("GET", `${at}?${query}`)
+      expect([status, wrong.isError, textOf(wrong)]).toEqual([400, true, JSON.parse(text)])
+    }
     await client.close()
   })
 })

@@ -2,7 +2,7 @@ import { Data } from "#http/answers/envelope.ts"
 import { Authentication } from "#http/callers/Authentication.ts"
 import { NoBody } from "#http/callers/NoBody.ts"
 import { RouteTraits } from "#http/traits/Traits.ts"
-import { BrowseQuery } from "#src/composites/browse-query.ts"
+import { BrowseParameters } from "#src/composites/browse-query.ts"
 import {
   AgentCompositeVisibility,
   AlreadyPromoted,
@@ -20,9 +20,9 @@ import {
 } from "#src/composites/Composite.ts"
 import { CompositesParameters } from "#src/composites/CompositesQuery.ts"
 import { DynamicPage } from "#src/composites/DynamicComposite.ts"
-import { BadCompositeQuery } from "#src/composites/QueryDefinition.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { PageOf } from "#src/shared/paging.ts"
+import { BadQuery } from "#src/shared/query-parameters.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 
@@ -33,7 +33,7 @@ const compositePath = Schema.Struct({ compositeId: Schema.String })
 const query = HttpApiEndpoint.get("query", root)
   .setUrlParams(CompositesParameters)
   .addSuccess(DynamicPage)
-  .addError(BadCompositeQuery)
+  .addError(BadQuery)
   .annotate(OpenApi.Summary, "Compute composites: listings of a vertical in a city, as one")
   .annotate(
     OpenApi.Description,
@@ -43,9 +43,9 @@ const query = HttpApiEndpoint.get("query", root)
   )
 
 const browse = HttpApiEndpoint.get("browse", `${root}/browse`)
-  .setUrlParams(BrowseQuery)
+  .setUrlParams(BrowseParameters)
   .addSuccess(PageOf(Composite))
-  .addError(BadCompositeQuery)
+  .addError(BadQuery)
   .annotate(OpenApi.Summary, "Browse the public composites, best first")
   .annotate(
     OpenApi.Description,
@@ -67,7 +67,7 @@ const create = HttpApiEndpoint.post("create", root)
   .addSuccess(Data(Composite), { status: 201 })
   .addError(Invalid)
   .addError(AgentCompositeVisibility)
-  .addError(BadCompositeQuery)
+  .addError(BadQuery)
   .addError(TooManyAgentComposites)
   .addError(TooManyComposites)
   .annotate(OpenApi.Summary, "Make a composite: listings that satisfy a query, under a name")
@@ -97,7 +97,7 @@ const update = HttpApiEndpoint.patch("update", one)
   .addSuccess(Data(Composite))
   .addError(Invalid)
   .addError(BadCompositeId)
-  .addError(BadCompositeQuery)
+  .addError(BadQuery)
   .addError(CompositeNotFound)
   .addError(SystemComposite)
   .annotate(OpenApi.Summary, "Change a composite of your account")

@@ -12,10 +12,11 @@ import {
 } from "#src/hub/CapabilityDoc.ts"
 import { NotYourListing } from "#src/hub/ListingAnalytics.ts"
 import { BadListingId } from "#src/hub/ListingSkills.ts"
-import { BadSkillsQuery, SkillsPage, SkillsQuery } from "#src/hub/SkillsRegistry.ts"
+import { SkillsPage, SkillsParameters } from "#src/hub/SkillsRegistry.ts"
 import { ListingNotFound } from "#src/listings/Listing.ts"
 import { PlanLimitReached } from "#src/plans/Plan.ts"
 import { LowDisk } from "#src/shared/Disk.ts"
+import { BadQuery } from "#src/shared/query-parameters.ts"
 import { RateLimitUnavailable } from "#src/shared/RateLimit.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, Multipart, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
@@ -78,9 +79,9 @@ const content = HttpApiEndpoint.get("content", `${root}/content`)
   )
 
 const skills = HttpApiEndpoint.get("skills", "/.well-known/mcp-skills")
-  .setUrlParams(SkillsQuery)
+  .setUrlParams(SkillsParameters)
   .addSuccess(SkillsPage)
-  .addError(BadSkillsQuery)
+  .addError(BadQuery)
   .annotate(RouteTraits, open)
   .annotate(OpenApi.Summary, "List the capability documents of the directory")
   .annotate(
