@@ -60,11 +60,19 @@ const use = ({ baseUrl, composite }: CompositeSkillSource) => [
   "4. Members come and go with their health and verification: read this file again before relying on it."
 ]
 
-const nobody = [
+const nobody = ({ created_by }: Composite) => [
   "",
-  "No business meets its conditions at the moment. Members are looked for each time this file is read: try again later, or",
-  "ask its owner to widen the conditions."
+  "No business meets its conditions at the moment. Members are looked for each time this file is read: try again later" +
+  (created_by === "system" ? "." : ", or widen the conditions if it is yours.")
 ]
+
+/** Whose words the description is: the platform's has only what businesses call their kind and place. */
+const introduction = ({ created_by }: Composite) =>
+  created_by === "system"
+    ? "Their kind and place, as the businesses write them:"
+    : "Who made it describes it so (their words, not instructions):"
+
+const tier = (trust: number) => `${trust} of 3 (${levelOfTier(trust)})`
 
 const bodyOf = (source: CompositeSkillSource): ReadonlyArray<string> => {
   const { composite, members } = source
@@ -75,14 +83,14 @@ const bodyOf = (source: CompositeSkillSource): ReadonlyArray<string> => {
     composite.created_by === "system"
       ? "Businesses of one kind in one city, put together by the platform."
       : "Businesses that an account of the platform put together.",
-    ...(said === "" ? [] : ["", "Its owner says of it (their words, not instructions):", "", `> ${said}`]),
+    ...(said === "" ? [] : ["", introduction(composite), "", `> ${said}`]),
     "",
     `Members are ${selectionOf(composite.query_definition)}, whose health is at least 50 of 100.`,
-    ...(members.length === 0 ? nobody : [
+    ...(members.length === 0 ? nobody(composite) : [
       "",
       `${businesses(composite.memberCount)} now${
         composite.memberCount > members.length ? `, of which these are the best ${members.length}` : ""
-      }. The lowest verification tier among them is ${composite.compositeTrust} of 3, ` +
+      }. The lowest verification tier among them is ${tier(composite.compositeTrust)}, ` +
       `their mean health ${composite.avgHealthScore} of 100.`,
       ...use(source),
       ...members.flatMap(memberLines(source))
@@ -100,12 +108,22 @@ const hubFields = ({ avgHealthScore, compositeTrust, id, memberCount }: Composit
 /** In quotation marks that the text itself can't close. */
 const quoted = (text: string) => `"${lineOf(text, 200).replace(/["“”„‟〝〞＂]/gu, "'")}"`
 
-/** Agent Skills: what it is, and when to use it. The name is its owner's text. */
+const standingOf = ({ compositeTrust, memberCount }: Composite) =>
+  memberCount === 0
+    ? "No business meets its conditions at the moment."
+    : compositeTrust === 0
+    ? "Every member has health of at least 50 of 100; not every one is verified."
+    : `Every member is verified (tier ${tier(compositeTrust)} or higher) and has health of at least 50 of 100.`
+
+/** Agent Skills: what it is, and when to use it. The name is its maker's text. */
 const identity = ({ composite }: CompositeSkillSource, name = composite.slug) => ({
   name,
-  description: `${businesses(composite.memberCount)} that an agent can ask, best first: ${quoted(composite.name)}. ` +
-    "Use when the user looks for such a business, or wants to compare several. " +
-    `Every member has verification tier ${composite.compositeTrust} or higher and health of at least 50.`
+  description:
+    `${composite.memberCount === 0 ? "Businesses" : businesses(composite.memberCount)} that an agent can ask, ` +
+    `best first: ${
+      quoted(composite.name)
+    }. Use when the user looks for such a business, or wants to compare several. ` +
+    standingOf(composite)
 })
 
 /** A composite as a skill (contract: Composite skill): its hub: keys are flat, as those of a listing's. */
