@@ -34,8 +34,9 @@ const directoryDoorTools = Effect.map(
       name: "search_businesses",
       title: "Search businesses",
       description:
-        "Finds businesses by words (typos are forgiven), city, category, and whether they are open now; best first. " +
-        "Use it first when somebody names a place or a kind of business.",
+        "Finds businesses by words of their names, categories, tags and places (typos are forgiven), by city, category, " +
+        "and whether they are open now; best first. Use it first when somebody names a place or a kind of business. It does " +
+        "not look into menus: for a dish find businesses of its kind, then ask get_menus.",
       params: SearchBusinesses,
       success: FoundBusinesses,
       run: search.search
