@@ -7,6 +7,13 @@ class End extends Duplex {
   #peer: End | undefined
   #taken: (() => void) | undefined
 
+  constructor() {
+    super()
+    // Whose connection fails is told by its request. Node's agent stops listening when an answer is read to its end, where a
+    // caller that gives up just then still makes an error, and one that nobody listens for ends the process.
+    this.on("error", () => undefined)
+  }
+
   join(peer: End) {
     this.#peer = peer
   }

@@ -1,15 +1,18 @@
 import { memorySockets } from "#http/gateway/memory-socket.ts"
 import { fetchThrough } from "#src/machines/machine-fetch.ts"
-import { createServer, type RequestListener } from "node:http"
+import { Agent, createServer, type RequestListener } from "node:http"
 import { describe, expect, it } from "vitest"
 
-const through = (listener: RequestListener, maxBytes = 64 * 1024 * 1024) => {
+const connecting = (listener: RequestListener) => {
   const server = createServer(listener)
-  const createConnection = () => {
+  return () => {
     const [ours, theirs] = memorySockets()
     server.emit("connection", theirs)
     return ours
   }
+}
+const through = (listener: RequestListener, maxBytes = 64 * 1024 * 1024) => {
+  const createConnection = connecting(listener)
   return fetchThrough(() => ({ createConnection }), { host: "x.test" }, maxBytes)
 }
 
@@ -52,6 +55,21 @@ describe("a connection within the process", () => {
     // An error that nobody listens for would end the process, and fails the suite.
     await new Promise((resolve) => setTimeout(resolve, 50))
     await expect(answers[1]!.text()).rejects.toThrow(/abort/i)
+  })
+
+  it("may be left in the moment in which the last of an answer was read", async () => {
+    const agent = new Agent({ keepAlive: true })
+    agent.createConnection = connecting((_req, res) => void res.end("all"))
+    const fetch = fetchThrough(() => ({ agent }), { host: "x.test" }, 1_000)
+    for (let left = 0; left < 3; left++) {
+      const abort = new AbortController()
+      const { body } = await fetch("http://x.test/", { signal: abort.signal })
+      expect((await body!.getReader().read()).value).toHaveLength(3)
+      abort.abort()
+      // An error that nobody listens for would end the process, and fails the suite.
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    expect(await (await fetch("http://x.test/")).text()).toBe("all")
   })
 
   it("tells the other side when one leaves", async () => {
