@@ -24,6 +24,7 @@ import ownComposites from "#sql/migrations/0023_own_composites.ts"
 import callableComposites from "#sql/migrations/0024_callable_composites.ts"
 import agentAccessAndFeed from "#sql/migrations/0025_agent_access_and_feed.ts"
 import staleTools from "#sql/migrations/0026_stale_tools.ts"
+import compositeCategories from "#sql/migrations/0027_composite_categories.ts"
 import { type SqlClient } from "@effect/sql"
 import { type Effect } from "effect"
 
@@ -57,5 +58,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0023_own_composites": ownComposites,
   "0024_callable_composites": callableComposites,
   "0025_agent_access_and_feed": agentAccessAndFeed,
-  "0026_stale_tools": staleTools
+  "0026_stale_tools": staleTools,
+  "0027_composite_categories": compositeCategories
 }

@@ -36,9 +36,12 @@ export class CompositeMembers extends Effect.Service<CompositeMembers>()("compos
       tools: row.tools
     })
 
-    /** What the directory finds by the parts of a definition that its indexes are for; none when that is nothing. */
+    /**
+     * What the directory finds by the parts of a definition that its indexes are for; none when that is nothing. Members are
+     * indexed by category themselves.
+     */
     const matching = ({ category, city, lat, lng, radius_miles: miles, search, state }: QueryDefinition) =>
-      directory.cte({
+      search === undefined && miles === undefined ? Effect.succeed(Option.some(undefined)) : directory.cte({
         ...(category === undefined ? {} : { category }),
         ...(search === undefined ? {} : { search }),
         ...(city === undefined ? {} : { city }),

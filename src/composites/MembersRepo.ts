@@ -38,7 +38,8 @@ export class MembersRepo extends Effect.Service<MembersRepo>()("composites/Membe
      * directory found by search, category and circle.
      */
     const found = (definition: Omit<QueryDefinition, "limit">, matching: Statement.Fragment | undefined) => {
-      const { health_score_min, listing_ids, listing_tier, tags, verification_tier_min } = definition
+      const { category, health_score_min, listing_ids, listing_tier, tags, verification_tier_min } = definition
+      const isByCategory = category !== undefined && matching === undefined
       const keys = ofKeys(definition, isGroup(definition, matching))
       const own = [
         ...(listing_ids === undefined ? [] : [sql`l.id = ANY(${listing_ids}::text[])`]),
@@ -50,6 +51,7 @@ export class MembersRepo extends Effect.Service<MembersRepo>()("composites/Membe
         ...(own.length === 0 ? [] : [sql`JOIN listings l ON l.number = e.number`])
       ]
       const conditions = [
+        ...(isByCategory ? [sql`e.category = ${category}`] : []),
         sql`e.health >= ${Math.max(leastHealth, health_score_min ?? 0)}`,
         ...(verification_tier_min === undefined ? [] : [sql`e.trust >= ${verification_tier_min}`]),
         ...(listing_tier === undefined ? [] : [sql`e.weight = ${tierWeights[listing_tier]}`]),
@@ -59,7 +61,8 @@ export class MembersRepo extends Effect.Service<MembersRepo>()("composites/Membe
       // What the directory found is read once; entries alone are summed in the order of their index, without a copy.
       const kept = sql.literal(matching === undefined && own.length === 0 ? "NOT MATERIALIZED" : "MATERIALIZED")
       return sql`${matching === undefined ? sql`` : sql`${matching},`} found AS ${kept} (
-        SELECT e.number, e.group_number, e.trust, e.weight, e.health, e.score FROM composite_entries e
+        SELECT e.number, e.group_number, e.trust, e.weight, e.health, e.score
+        FROM ${sql.literal(isByCategory ? "composite_categories" : "composite_entries")} e
         ${sql.join(" ", false)(joins)} WHERE ${sql.and(conditions)})`
     }
 

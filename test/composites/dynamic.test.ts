@@ -112,6 +112,9 @@ const questions = (all: ReadonlyArray<Seed>): ReadonlyArray<Question> => [
   { listing_tier: "featured", state: "CA", vertical: "barber" },
   { category: "Food" },
   { category: "Hair", city: "Austin", verification_tier_min: 1 },
+  { category: "Hair", vertical: "barber", health_score_min: 75 },
+  { category: "hair" },
+  { category: "Food", tags: "vegan", listing_tier: "premium" },
   { tags: "vegan,open late" },
   { tags: "vegan", vertical: "barber" },
   { lat: 30, lng: -97, radius_miles: 40 },
@@ -136,7 +139,9 @@ describe("the dynamic query, beside a model of it", () => {
     const fresh = generated(600).slice(300)
     all = all.map((one, at) =>
       at % 3 === 0
-        ? { ...fresh[at]!, id: one.id, categories: one.categories, tags: one.tags, lat: one.lat, lng: one.lng }
+        ? { ...fresh[at]!, id: one.id, tags: one.tags, lat: one.lat, lng: one.lng }
+        : at % 3 === 1
+        ? { ...one, categories: fresh[at]!.categories }
         : one
     )
     await change(berth.databaseUrl, all)
