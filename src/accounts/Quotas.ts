@@ -1,4 +1,5 @@
-import { PlanLimitReached, type PlanName, plans, type Quota } from "#src/plans/Plan.ts"
+import { type PlanName, type Quota } from "#src/plans/Plan.ts"
+import { quotaRefusal } from "#src/plans/PlanLimitReached.ts"
 import { run } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
@@ -14,12 +15,8 @@ export class Quotas extends Effect.Service<Quotas>()("billing/Quotas", {
     const lock = (accountId: string) => run(sql`SELECT id FROM users WHERE id = ${accountId} FOR NO KEY UPDATE`)
 
     /** Fails when `used` and `adding` together are more than the plan allows. */
-    const check = (plan: PlanName, limit: Quota, used: number, adding: number) => {
-      const allowed = plans[plan].quotas[limit]
-      return allowed === null || used + adding <= allowed
-        ? Effect.void
-        : new PlanLimitReached({ plan, limit, used, allowed })
-    }
+    const check = (plan: PlanName, limit: Quota, used: number, adding: number) =>
+      quotaRefusal(plan, limit, used, adding) ?? Effect.void
 
     return {
       lock,

@@ -1,6 +1,6 @@
 import { isBlank } from "#src/format/blank.ts"
 import { issuesOf } from "#src/format/issues.ts"
-import { listingTiers } from "#src/listings/Listing.ts"
+import { listingTiers } from "#src/plans/ListingTier.ts"
 import { LimitArgument } from "#src/shared/paging.ts"
 import { BadQuery, queryParameters } from "#src/shared/query-parameters.ts"
 import { Input, isStorable, optional } from "#src/shared/text.ts"

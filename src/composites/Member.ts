@@ -1,4 +1,4 @@
-import { type ListingTier, ListingTier as Tier } from "#src/listings/Listing.ts"
+import { type ListingTier, ListingTier as Tier } from "#src/plans/ListingTier.ts"
 import { Schema } from "effect"
 
 /** Contract: Composites, `members[]`. */

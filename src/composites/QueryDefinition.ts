@@ -1,5 +1,5 @@
 import { isBlank } from "#src/format/blank.ts"
-import { ListingTier } from "#src/listings/Listing.ts"
+import { ListingTier } from "#src/plans/ListingTier.ts"
 import { isUlid } from "#src/shared/ids.ts"
 import { BadQuery } from "#src/shared/query-parameters.ts"
 import { Input, List, Name, optional, Text } from "#src/shared/text.ts"

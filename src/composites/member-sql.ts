@@ -1,4 +1,4 @@
-import { ListingTier } from "#src/listings/Listing.ts"
+import { ListingTier } from "#src/plans/ListingTier.ts"
 import { type SqlClient, type Statement } from "@effect/sql"
 import { Schema } from "effect"
 

@@ -1,5 +1,5 @@
-import { ListingTier } from "#src/listings/Listing.ts"
 import { VerificationLevel } from "#src/listings/VerificationLevel.ts"
+import { ListingTier } from "#src/plans/ListingTier.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { optional, Query, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"

@@ -1,4 +1,4 @@
-import { ListingTier } from "#src/listings/Listing.ts"
+import { ListingTier } from "#src/plans/ListingTier.ts"
 import { maybe } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"

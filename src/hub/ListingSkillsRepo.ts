@@ -1,5 +1,5 @@
 import { Hours } from "#src/format/ReadyConfig.ts"
-import { ListingTier } from "#src/listings/Listing.ts"
+import { ListingTier } from "#src/plans/ListingTier.ts"
 import { many, maybe } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"

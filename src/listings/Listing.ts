@@ -1,3 +1,4 @@
+import { ListingTier } from "#src/plans/ListingTier.ts"
 import { type PlanName } from "#src/plans/Plan.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { Id } from "#src/shared/ids.ts"
@@ -8,10 +9,6 @@ import { VerificationLevel } from "./VerificationLevel.ts"
 
 export const ListingId = Id("ListingId", "Listing id, a ULID")
 export type ListingId = typeof ListingId.Type
-
-export const listingTiers = ["basic", "featured", "premium"] as const
-export const ListingTier = Schema.Literal(...listingTiers)
-export type ListingTier = typeof ListingTier.Type
 
 const ListingStatus = Schema.Literal("active", "pending")
 

@@ -1,15 +1,8 @@
-import { type PlanName } from "#src/plans/Plan.ts"
-import { type ListingTier, listingTiers } from "./Listing.ts"
-
-const tierOfPlan: Readonly<Record<PlanName, ListingTier>> = {
-  free: "basic",
-  developer: "featured",
-  pro: "premium",
-  enterprise: "premium"
-}
+import { type ListingTier, listingTiers } from "#src/plans/ListingTier.ts"
+import { type PlanName, plans } from "#src/plans/Plan.ts"
 
 /** A listing's tier follows its owner's plan unless the operator set one. */
-export const listingTierOf = (plan: PlanName, own: ListingTier | null): ListingTier => own ?? tierOfPlan[plan]
+export const listingTierOf = (plan: PlanName, own: ListingTier | null): ListingTier => own ?? plans[plan].listingTier
 
 /**
  * The documented formula of `relevanceScore`, 0 to 1,100:

@@ -1,32 +1,41 @@
-import { inBytes } from "#src/shared/bytes.ts"
-import { failsWith } from "#src/shared/Failure.ts"
 import { Schema } from "effect"
+import { type ListingTier } from "./ListingTier.ts"
 
 /** Regions in which a server can run. */
 export const Region = Schema.Literal("ord", "iad", "lax", "ams", "syd")
 export type Region = typeof Region.Type
 
+/** The cheapest first: each plan allows at least what those before it do. */
 export const PlanName = Schema.Literal("free", "developer", "pro", "enterprise")
 export type PlanName = typeof PlanName.Type
 
 /** Limits of what an account may have at the same time, as counts or bytes. */
-const Quota = Schema.Literal("servers", "projects", "businesses", "previewBytes", "documentBytes", "imageBytes")
+export const Quota = Schema.Literal("servers", "projects", "businesses", "previewBytes", "documentBytes", "imageBytes")
 export type Quota = typeof Quota.Type
 
 export interface PlanLimits {
+  /** In whole US dollars a month. */
+  readonly price: number
   /**
    * Null means no limit, here and below. `previewBytes`: imports that are not confirmed yet. `documentBytes`: capability
    * documents, and those replaced within the hour. `imageBytes`: layers and unpacked files of images that run or can be
    * rolled back to.
    */
   readonly quotas: Readonly<Record<Quota, number | null>>
+  /** Requests that the gateway passes on to the account's servers. */
   readonly requestsPerMonth: number | null
   readonly computeSecondsPerMonth: number | null
+  /** Requests to the platform by the account: its sessions and its keys together. */
   readonly requestsPerMinute: number
   readonly regions: ReadonlyArray<Region>
-  /** Whether a server may run without ever stopping when idle. */
-  readonly autoStopOptional: boolean
+  /** Whether each server must stop when idle. */
+  readonly autoStopRequired: boolean
+  /** Versions of a server that can be rolled back to, beside the one that serves. */
   readonly deploymentsKept: number
+  /** How its listings stand in the directory, unless the operator set another tier. */
+  readonly listingTier: ListingTier
+  /** Whether its servers may have domains of its own. */
+  readonly customDomains: boolean
 }
 
 const everywhere = Region.literals
@@ -35,11 +44,13 @@ const MB = 1e6
 const GB = 1e9
 
 /**
- * Contract: Platform limits. The quota of servers is the contract's; the others keep one account from filling the disk
- * that all accounts share (docs/decisions/account-quotas.md).
+ * Contract: Limits, plan comparison. Every rule that depends on the plan reads this table. The quota of servers is the
+ * contract's; the others keep one account from filling the disk that all accounts share
+ * (docs/decisions/account-quotas.md).
  */
 export const plans: Readonly<Record<PlanName, PlanLimits>> = {
   free: {
+    price: 0,
     quotas: {
       servers: 2,
       projects: 20,
@@ -52,10 +63,13 @@ export const plans: Readonly<Record<PlanName, PlanLimits>> = {
     computeSecondsPerMonth: 100_000,
     requestsPerMinute: 100,
     regions: ["ord"],
-    autoStopOptional: false,
-    deploymentsKept: 3
+    autoStopRequired: true,
+    deploymentsKept: 3,
+    listingTier: "basic",
+    customDomains: false
   },
   developer: {
+    price: 29,
     quotas: {
       servers: 10,
       projects: 100,
@@ -68,10 +82,13 @@ export const plans: Readonly<Record<PlanName, PlanLimits>> = {
     computeSecondsPerMonth: 1_000_000,
     requestsPerMinute: 1_000,
     regions: everywhere,
-    autoStopOptional: true,
-    deploymentsKept: 10
+    autoStopRequired: false,
+    deploymentsKept: 10,
+    listingTier: "featured",
+    customDomains: false
   },
   pro: {
+    price: 99,
     quotas: {
       servers: 50,
       projects: 500,
@@ -84,10 +101,13 @@ export const plans: Readonly<Record<PlanName, PlanLimits>> = {
     computeSecondsPerMonth: 10_000_000,
     requestsPerMinute: 10_000,
     regions: everywhere,
-    autoStopOptional: true,
-    deploymentsKept: 10
+    autoStopRequired: false,
+    deploymentsKept: 10,
+    listingTier: "premium",
+    customDomains: true
   },
   enterprise: {
+    price: 199,
     quotas: {
       servers: null,
       projects: null,
@@ -100,38 +120,13 @@ export const plans: Readonly<Record<PlanName, PlanLimits>> = {
     computeSecondsPerMonth: null,
     requestsPerMinute: 100_000,
     regions: everywhere,
-    autoStopOptional: true,
-    deploymentsKept: 10
+    autoStopRequired: false,
+    deploymentsKept: 10,
+    listingTier: "premium",
+    customDomains: true
   }
 }
 
-const quotaWords: Readonly<Record<Quota, (allowed: number) => string>> = {
-  servers: (allowed) => `${allowed} servers`,
-  projects: (allowed) => `${allowed} projects`,
-  businesses: (allowed) => `${allowed} businesses`,
-  previewBytes: (allowed) =>
-    `${inBytes(allowed)} of imports that are not confirmed yet: confirm or discard one, or wait`,
-  documentBytes: (allowed) =>
-    `${inBytes(allowed)} of capability documents, with those that were replaced within the hour: wait`,
-  imageBytes: (allowed) => `${inBytes(allowed)} of images`
-}
-
-/** The plan does not allow it (403 `PLAN_LIMIT_REACHED`). For a quota it has how much is used and allowed. */
-export class PlanLimitReached extends Schema.TaggedError<PlanLimitReached>()("PlanLimitReached", {
-  plan: PlanName,
-  limit: Schema.Union(Quota, Schema.Literal("region", "autoStop")),
-  used: Schema.optional(Schema.Number),
-  allowed: Schema.Union(Schema.Number, Schema.String)
-}, failsWith(403, "PLAN_LIMIT_REACHED")) {
-  override get message() {
-    const { allowed, limit, plan } = this
-    const words = typeof allowed === "string" || limit === "region" || limit === "autoStop"
-      ? allowed
-      : quotaWords[limit](allowed)
-    return `The ${plan} plan allows ${words}`
-  }
-  get details() {
-    const { allowed, limit, plan, used } = this
-    return { limit, plan, ...(used === undefined ? {} : { used, allowed }) }
-  }
-}
+/** The cheapest of the dearer plans whose limits allow it; undefined when none does. */
+export const nextPlanWith = (plan: PlanName, allows: (limits: PlanLimits) => boolean): PlanName | undefined =>
+  PlanName.literals.slice(PlanName.literals.indexOf(plan) + 1).find((dearer) => allows(plans[dearer]))

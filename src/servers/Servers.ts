@@ -1,10 +1,10 @@
-import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { anyScope, seesProject, withPolicy } from "#src/accounts/Policy.ts"
 import { Quotas } from "#src/accounts/Quotas.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { Teardown } from "#src/images/Teardown.ts"
 import { Listings } from "#src/listings/Listings.ts"
-import { PlanLimitReached, plans, type Region } from "#src/plans/Plan.ts"
+import { autoStopRefusal, regionRefusal } from "#src/plans/PlanLimitReached.ts"
 import { Projects } from "#src/projects/Projects.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { isId, newId } from "#src/shared/ids.ts"
@@ -65,18 +65,6 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
       onSome: (row: ServerRow) => Effect.succeed(view(row))
     })
 
-    const checkRegion = ({ plan }: Actor, region: Region) =>
-      plans[plan].regions.includes(region) ? Effect.void : new PlanLimitReached({
-        plan,
-        limit: "region",
-        allowed: `the region${plans[plan].regions.length > 1 ? "s" : ""} ${plans[plan].regions.join(", ")}`
-      })
-
-    const checkAutoStop = ({ plan }: Actor, seconds: number | null | undefined) =>
-      seconds !== null || plans[plan].autoStopOptional
-        ? Effect.void
-        : new PlanLimitReached({ plan, limit: "autoStop", allowed: "only servers that stop when idle" })
-
     const pickSlug = Effect.fn("Servers.pickSlug")(
       function*(requested: string | undefined, name: string, account: string) {
         if (requested !== undefined) {
@@ -94,8 +82,8 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
       function*(projectId: string, input: typeof CreateServer.Type) {
         const actor = yield* CurrentActor
         const project = yield* projects.visible(projectId)
-        yield* checkRegion(actor, input.region)
-        yield* checkAutoStop(actor, input.autoStopSeconds)
+        yield* regionRefusal(actor.plan, input.region) ?? Effect.void
+        yield* autoStopRefusal(actor.plan, input.autoStopSeconds) ?? Effect.void
         yield* quotas.admit("servers", repo.total({ accountId: actor.accountId }))
         const row = yield* repo.insert({
           ...input,
@@ -139,7 +127,7 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
     const update = Effect.fn("Servers.update")(function*(id: string, input: typeof UpdateServer.Type) {
       const server = yield* visible(id)
       if (Object.keys(input).length === 0) return yield* Invalid.field("", "at least one field is required")
-      yield* checkAutoStop(yield* CurrentActor, input.autoStopSeconds)
+      yield* autoStopRefusal((yield* CurrentActor).plan, input.autoStopSeconds) ?? Effect.void
       return yield* viewOrNotFound(yield* repo.update(server.id, input))
     }, writes)
 

@@ -42,7 +42,7 @@ describe("a plan's projects", () => {
       Array.from({ length: 5 }, () => free.post<{ data: Project }>("/v1/projects", { name: "Last" }))
     )
     expect(statuses(answers)).toEqual([201, 403, 403, 403, 403])
-    const details = { limit: "projects", plan: "free", used: 20, allowed: 20 }
+    const details = { limit: "projects", plan: "free", used: 20, allowed: 20, nextPlan: "developer", nextPrice: 29 }
     for (const { body, status } of answers) {
       if (status === 403) expect(body).toEqual(failure("PLAN_LIMIT_REACHED", details))
     }
@@ -60,7 +60,14 @@ describe("a plan's businesses", () => {
     await businessesOf(free, project.id, 19)
     const create = () => free.post(businesses, { projectId: project.id, name: "Last" })
     expect(statuses(await Promise.all([create(), create(), create()]))).toEqual([201, 403, 403])
-    const refused = failure("plan_limit_reached", { limit: "businesses", plan: "free", used: 20, allowed: 20 })
+    const refused = failure("plan_limit_reached", {
+      limit: "businesses",
+      plan: "free",
+      used: 20,
+      allowed: 20,
+      nextPlan: "developer",
+      nextPrice: 29
+    })
     expect((await create()).body).toEqual(refused)
     const client = await connectMcp(berth.url, { token: free.token })
     const called = await callTool(client, "create_business", { projectId: project.id, name: "Last" })
@@ -99,7 +106,9 @@ describe("a plan's previews", () => {
       limit: "previewBytes",
       plan: "free",
       used: quotas.previewBytes,
-      allowed: quotas.previewBytes
+      allowed: quotas.previewBytes,
+      nextPlan: "developer",
+      nextPrice: 29
     }))
     expect(refused?.text).toContain("50 MB")
     expect((await free.delete(`${importOf(id)}/${preview_id}`)).status).toBe(204)

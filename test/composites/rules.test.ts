@@ -1,6 +1,6 @@
 import { averageHealthOf, type CompositeMember, rank, summaryOf, tierWeights, trustOf } from "#src/composites/Member.ts"
 import { namesOf, titleCase } from "#src/composites/title-case.ts"
-import { listingTiers } from "#src/listings/Listing.ts"
+import { listingTiers } from "#src/plans/ListingTier.ts"
 import { FastCheck as fc } from "effect"
 import { describe, expect, it } from "vitest"
 

@@ -22,6 +22,13 @@ const limitOf = async (plan: "free" | "developer" | "pro" | "enterprise") => {
   return [headers.get("x-ratelimit-limit"), headers.get("x-ratelimit-remaining")]
 }
 
+/** The plan that a refusal names as the next one, and its price. */
+const dearer = {
+  free: { nextPlan: "developer", nextPrice: 29 },
+  developer: { nextPlan: "pro", nextPrice: 99 },
+  pro: { nextPlan: "enterprise", nextPrice: 199 }
+} as const
+
 /** What each plan's account may do, by trying. */
 const tryRegions = async (plan: "free" | "developer" | "pro" | "enterprise") => {
   const account = await berth.signUp(plan)
@@ -38,7 +45,7 @@ const tryRegions = async (plan: "free" | "developer" | "pro" | "enterprise") => 
     } else {
       expect([answer.status, answer.body]).toEqual([
         403,
-        failure("PLAN_LIMIT_REACHED", { limit: "region", plan })
+        failure("PLAN_LIMIT_REACHED", { limit: "region", used: region, allowed: ["ord"], plan, ...dearer.free })
       ])
     }
   }
@@ -232,7 +239,11 @@ describe("limits", () => {
       expect([plan, more.status, more.body]).toEqual(
         most === null
           ? [plan, 201, expect.any(Object)]
-          : [plan, 403, failure("PLAN_LIMIT_REACHED", { limit: "servers", plan, used: most, allowed: most })]
+          : [
+            plan,
+            403,
+            failure("PLAN_LIMIT_REACHED", { limit: "servers", used: most, allowed: most, plan, ...dearer[plan] })
+          ]
       )
     }
   })
@@ -263,7 +274,13 @@ describe("limits", () => {
         if (plan === "free") {
           expect([answer.status, answer.body]).toEqual([
             403,
-            failure("PLAN_LIMIT_REACHED", { limit: "autoStop", plan })
+            failure("PLAN_LIMIT_REACHED", {
+              limit: "autoStop",
+              used: "never",
+              allowed: "required",
+              plan,
+              ...dearer.free
+            })
           ])
         } else expect(answer.body, plan).toMatchObject({ data: { autoStopSeconds: null } })
       }

@@ -25,7 +25,14 @@ describe("at once", () => {
       expect(statusesOf(answers)).toEqual([201, 201, ...Array(8).fill(403)])
       for (const { body, status } of answers) {
         if (status === 403) {
-          expect(body).toEqual(failure("PLAN_LIMIT_REACHED", { limit: "servers", plan: "free", used: 2, allowed: 2 }))
+          expect(body).toEqual(failure("PLAN_LIMIT_REACHED", {
+            limit: "servers",
+            plan: "free",
+            used: 2,
+            allowed: 2,
+            nextPlan: "developer",
+            nextPrice: 29
+          }))
         }
       }
       expect((await free.get("/v1/servers")).body).toMatchObject({ meta: { total: 2 } })

@@ -9,7 +9,7 @@ import {
   UpdateBusiness
 } from "#src/businesses/Business.ts"
 import { OwnListing, UpdateListing } from "#src/listings/Listing.ts"
-import { PlanLimitReached } from "#src/plans/Plan.ts"
+import { PlanLimitReached } from "#src/plans/PlanLimitReached.ts"
 import { ProjectNotFound } from "#src/projects/Project.ts"
 import { BadRequest, Invalid } from "#src/shared/Failure.ts"
 import { PageOf, PageQuery } from "#src/shared/paging.ts"

@@ -21,7 +21,7 @@ import {
   UnsupportedFormat
 } from "#src/imports/Import.ts"
 import { ColumnsNotMapped, Mappings } from "#src/imports/Mappings.ts"
-import { PlanLimitReached } from "#src/plans/Plan.ts"
+import { PlanLimitReached } from "#src/plans/PlanLimitReached.ts"
 import { LowDisk } from "#src/shared/Disk.ts"
 import { BadRequest, Invalid } from "#src/shared/Failure.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, Multipart, OpenApi } from "@effect/platform"

@@ -1,7 +1,7 @@
 import { Data } from "#http/answers/envelope.ts"
 import { Authentication } from "#http/callers/Authentication.ts"
 import { Forbidden } from "#src/accounts/Policy.ts"
-import { PlanLimitReached } from "#src/plans/Plan.ts"
+import { PlanLimitReached } from "#src/plans/PlanLimitReached.ts"
 import { ApiKey, ApiKeyInput, ApiKeyNotFound, CreatedApiKey, TooManyKeys } from "#src/projects/ApiKey.ts"
 import { Project, ProjectInput, ProjectNotFound } from "#src/projects/Project.ts"
 import { BadRequest } from "#src/shared/Failure.ts"

@@ -1,7 +1,7 @@
 import { Data } from "#http/answers/envelope.ts"
 import { Authentication } from "#http/callers/Authentication.ts"
 import { Forbidden } from "#src/accounts/Policy.ts"
-import { PlanLimitReached } from "#src/plans/Plan.ts"
+import { PlanLimitReached } from "#src/plans/PlanLimitReached.ts"
 import { ProjectNotFound } from "#src/projects/Project.ts"
 import { ConfigureAuth } from "#src/servers/ByoaConfig.ts"
 import { CreateServer, Server, ServerNotFound, SlugTaken, UpdateServer } from "#src/servers/Server.ts"

@@ -1,0 +1,102 @@
+import { inBytes } from "#src/shared/bytes.ts"
+import { failsWith } from "#src/shared/Failure.ts"
+import { Schema } from "effect"
+import { nextPlanWith, type PlanLimits, PlanName, plans, Quota, type Region } from "./Plan.ts"
+
+const shownNumber = new Intl.NumberFormat("en").format
+
+/** What a quota allows, and what makes room. */
+const quotaWords: Readonly<Record<Quota, readonly [allowed: (allowed: number) => string, hint: string]>> = {
+  servers: [(allowed) => `${shownNumber(allowed)} servers`, "delete one"],
+  projects: [(allowed) => `${shownNumber(allowed)} projects`, "delete one"],
+  businesses: [(allowed) => `${shownNumber(allowed)} businesses`, "delete one"],
+  previewBytes: [
+    (allowed) => `${inBytes(allowed)} of imports that are not confirmed yet`,
+    "confirm or discard one, or wait"
+  ],
+  documentBytes: [
+    (allowed) => `${inBytes(allowed)} of capability documents, with those that were replaced within the hour`,
+    "wait"
+  ],
+  imageBytes: [(allowed) => `${inBytes(allowed)} of images`, "delete servers, or keep fewer versions"]
+}
+
+const Amount = Schema.Union(Schema.Number, Schema.String, Schema.Array(Schema.String))
+type Amount = typeof Amount.Type
+
+const Limit = Schema.Union(Quota, Schema.Literal("region", "autoStop"))
+type Limit = typeof Limit.Type
+
+/**
+ * The plan does not allow it (403 `PLAN_LIMIT_REACHED`). Details: the `limit`; what is `used` of it, or was asked for,
+ * and what is `allowed`, in the limit's own unit; the `plan`; and the cheapest plan that would allow it (`nextPlan`) with
+ * its price in US dollars a month (`nextPrice`), both null when none does.
+ */
+export class PlanLimitReached extends Schema.TaggedError<PlanLimitReached>()("PlanLimitReached", {
+  plan: PlanName,
+  limit: Limit,
+  used: Amount,
+  allowed: Amount,
+  nextPlan: Schema.NullOr(PlanName)
+}, failsWith(403, "PLAN_LIMIT_REACHED")) {
+  override get message() {
+    const { limit, nextPlan, plan } = this
+    const [words, hint] = limit === "region" || limit === "autoStop" ? wordsOf(limit, plan) : quotaWordsOf(limit, plan)
+    const ways = [
+      ...(hint === undefined ? [] : [hint]),
+      ...(nextPlan === null ? [] : [`change to the ${nextPlan} plan (${plans[nextPlan].price} USD a month)`])
+    ]
+    return `The ${plan} plan allows ${words}${ways.length === 0 ? "" : `: ${ways.join(", or ")}`}`
+  }
+  get details() {
+    const { allowed, limit, nextPlan, plan, used } = this
+    return { limit, used, allowed, plan, nextPlan, nextPrice: nextPlan === null ? null : plans[nextPlan].price }
+  }
+}
+
+const quotaWordsOf = (limit: Quota, plan: PlanName) => {
+  const [words, hint] = quotaWords[limit]
+  return [words(plans[plan].quotas[limit] ?? 0), hint] as const
+}
+
+const wordsOf = (limit: "region" | "autoStop", plan: PlanName) =>
+  limit === "autoStop"
+    ? ["only servers that stop when idle", undefined] as const
+    : [`only servers in ${plans[plan].regions.join(", ")}`, undefined] as const
+
+const refusal = (
+  plan: PlanName,
+  limit: Limit,
+  { allowed, used }: { readonly used: Amount; readonly allowed: Amount },
+  allows: (limits: PlanLimits) => boolean
+) => new PlanLimitReached({ plan, limit, used, allowed, nextPlan: nextPlanWith(plan, allows) ?? null })
+
+/** The refusal of `adding` more to what is `used`; undefined when the plan allows it. */
+export const quotaRefusal = (plan: PlanName, limit: Quota, used: number, adding: number) => {
+  const fits = ({ quotas }: PlanLimits) => {
+    const allowed = quotas[limit]
+    return allowed === null || used + adding <= allowed
+  }
+  const allowed = plans[plan].quotas[limit]
+  return allowed === null || fits(plans[plan]) ? undefined : refusal(plan, limit, { used, allowed }, fits)
+}
+
+/** The refusal of a server in a region; undefined when the plan allows it. */
+export const regionRefusal = (plan: PlanName, region: Region) => {
+  const { regions } = plans[plan]
+  return regions.includes(region) ? undefined : refusal(
+    plan,
+    "region",
+    { used: region, allowed: regions },
+    (limits) => limits.regions.includes(region)
+  )
+}
+
+/** The refusal of a server that stops after so many idle seconds (null: never); undefined when the plan allows it. */
+export const autoStopRefusal = (plan: PlanName, seconds: number | null | undefined) =>
+  seconds !== null || !plans[plan].autoStopRequired ? undefined : refusal(
+    plan,
+    "autoStop",
+    { used: "never", allowed: "required" },
+    ({ autoStopRequired }) => !autoStopRequired
+  )
