@@ -16,6 +16,7 @@ import { HubDocumentsApi } from "#http/api/hub-documents/Api.ts"
 import { HubKeysApi } from "#http/api/hub-keys/Api.ts"
 import { HubListingsApi } from "#http/api/hub-listings/Api.ts"
 import { ImportsApi } from "#http/api/imports/Api.ts"
+import { PlansApi } from "#http/api/plans/Api.ts"
 import { ProjectsApi } from "#http/api/projects/Api.ts"
 import { PublishingApi } from "#http/api/publishing/Api.ts"
 import { ReadyConfigApi } from "#http/api/ready-config/Api.ts"
@@ -35,6 +36,7 @@ export class Api extends HttpApi.make(apiName)
   .add(DeploymentsApi)
   .add(ClientsApi)
   .add(GrantsApi)
+  .add(PlansApi)
   .add(BillingApi)
   .add(BusinessesApi)
   .add(ImportsApi)

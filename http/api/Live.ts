@@ -26,6 +26,7 @@ import { OAuthRoutes } from "./oauth/endpoints.ts"
 import { JwksRoute } from "./oauth/jwks.ts"
 import { MetadataRoutes } from "./oauth/metadata.ts"
 import { RegisterRoute } from "./oauth/register.ts"
+import { PlansHandlers } from "./plans/Handlers.ts"
 import { ProjectsHandlers } from "./projects/Handlers.ts"
 import { PublishingHandlers } from "./publishing/Handlers.ts"
 import { NamelessConfigRoute, ReadyConfigHandlers } from "./ready-config/Handlers.ts"
@@ -50,6 +51,7 @@ export const ApiLive = HttpApiBuilder.api(Api).pipe(
     GrantsHandlers,
     HealthHandlers,
     ImportsHandlers,
+    PlansHandlers,
     ProjectsHandlers,
     PublishingHandlers,
     ReadyConfigHandlers,

@@ -115,6 +115,10 @@ export const rows = {
     "auto-stop: free required, others optional",
     "deployments kept for rollback: free 3, others 10"
   ],
+  "Plans": [
+    "GET /v1/plans → 200 { data: [plan, ...] }, public, with every limit and price",
+    "PLAN_LIMIT_REACHED has details { limit, used, allowed, plan, nextPlan, nextPrice }"
+  ],
   "Hosted servers": [
     "each server is reachable at {slug}.{mcp_domain}",
     "a container listens on PORT, answers GET /healthz with 200 and JSON, and serves MCP at /sse and /message",

@@ -125,6 +125,7 @@ describe("who may do what, for every operation", () => {
       "GET /v1/directory/{listingId}",
       "GET /v1/feeds/businesses",
       "GET /v1/health",
+      "GET /v1/plans",
       "POST /v1/auth/login",
       "POST /v1/auth/signup"
     ])

@@ -151,6 +151,7 @@ const publicTools = [
   "hub_get_capability_doc",
   "hub_listing_skill",
   "hub_skills",
+  "list_plans",
   "server_metadata",
   "whoami"
 ]

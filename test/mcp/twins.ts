@@ -37,6 +37,7 @@ export const twins: Readonly<Record<string, string>> = {
   "DELETE /v1/auth/grants/{grantId}": "revoke_grant",
   "POST /v1/auth/grants/{grantId}/renew": "renew_grant",
   "GET /v1/billing": "get_billing",
+  "GET /v1/plans": "list_plans",
   "GET /api/v1/ready/businesses": "list_businesses",
   "POST /api/v1/ready/businesses": "create_business",
   "GET /api/v1/ready/businesses/{businessId}": "get_business",

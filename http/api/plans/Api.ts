@@ -1,0 +1,16 @@
+import { Data } from "#http/answers/envelope.ts"
+import { RouteTraits } from "#http/traits/Traits.ts"
+import { PlanView } from "#src/plans/PlanList.ts"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+
+export class PlansApi extends HttpApiGroup.make("plans")
+  .add(
+    HttpApiEndpoint.get("list", "/v1/plans")
+      .addSuccess(Data(Schema.Array(PlanView)))
+      .annotate(RouteTraits, { openToPages: true })
+      .annotate(OpenApi.Summary, "List the plans, with every limit and price")
+      .annotate(OpenApi.Description, "Public, the cheapest plan first. What a plan refuses is 403 PLAN_LIMIT_REACHED.")
+  )
+  .annotate(OpenApi.Title, "Plans")
+{}

@@ -1,0 +1,56 @@
+import { Schema } from "effect"
+import { ListingTier } from "./ListingTier.ts"
+import { PlanName, plans, Region } from "./Plan.ts"
+
+const Cap = Schema.NullOr(Schema.Int)
+
+/** What a plan costs and allows. A null limit means no cap. */
+export const PlanView = Schema.Struct({
+  plan: PlanName,
+  price: Schema.Struct({
+    amount: Schema.Int.annotations({ description: "Whole dollars a month" }),
+    currency: Schema.Literal("USD"),
+    per: Schema.Literal("month")
+  }),
+  limits: Schema.Struct({
+    requestsPerMonth: Cap.annotations({ description: "To all of the account's servers together" }),
+    computeSecondsPerMonth: Cap.annotations({ description: "Seconds that its machines run, added up" }),
+    maxServers: Cap,
+    maxProjects: Cap,
+    maxBusinesses: Cap,
+    requestsPerMinute: Schema.Int.annotations({ description: "To the platform, by sessions and keys together" }),
+    deploymentsKept: Schema.Int.annotations({ description: "Versions of a server that can be rolled back to" }),
+    maxPreviewBytes: Cap.annotations({ description: "Imports that are not confirmed yet" }),
+    maxDocumentBytes: Cap.annotations({ description: "Capability documents" }),
+    maxImageBytes: Cap.annotations({ description: "Images that run or can be rolled back to, unpacked" })
+  }),
+  regions: Schema.Array(Region).annotations({ description: "Where its servers may run" }),
+  autoStopRequired: Schema.Boolean.annotations({ description: "Whether each server must stop when idle" }),
+  listingTier: ListingTier.annotations({ description: "The tier of its listings in the directory" }),
+  customDomains: Schema.Boolean.annotations({
+    description: "Whether servers may have domains of their own, once this installation offers that"
+  })
+}).annotations({ title: "Plan" })
+
+/** Every plan, the cheapest first. */
+export const planList: ReadonlyArray<typeof PlanView.Type> = PlanName.literals.map((plan) => {
+  const { price, quotas, requestsPerMonth, computeSecondsPerMonth, requestsPerMinute, deploymentsKept, ...rest } =
+    plans[plan]
+  return {
+    plan,
+    price: { amount: price, currency: "USD", per: "month" },
+    limits: {
+      requestsPerMonth,
+      computeSecondsPerMonth,
+      maxServers: quotas.servers,
+      maxProjects: quotas.projects,
+      maxBusinesses: quotas.businesses,
+      requestsPerMinute,
+      deploymentsKept,
+      maxPreviewBytes: quotas.previewBytes,
+      maxDocumentBytes: quotas.documentBytes,
+      maxImageBytes: quotas.imageBytes
+    },
+    ...rest
+  }
+})
