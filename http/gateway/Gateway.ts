@@ -1,6 +1,7 @@
 import { makeByHubKey } from "#http/callers/hub-key.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { ServerCards } from "#src/directory/ServerCards.ts"
+import { type MachineAddress } from "#src/machines/Machines.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
 import { plans } from "#src/plans/Plan.ts"
 import { addressingOf, rewriteEndpoint } from "#src/routing/addressing.ts"
@@ -9,7 +10,6 @@ import { Routes } from "#src/routing/Routes.ts"
 import { type Target } from "#src/servers/locate.ts"
 import { messageOf } from "#src/shared/message-of.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
-import { monthOf } from "#src/usage/month.ts"
 import { RequestMetering } from "#src/usage/RequestMetering.ts"
 import { Effect, Option, Runtime } from "effect"
 import { type IncomingMessage, type ServerResponse } from "node:http"
@@ -20,7 +20,7 @@ import { endpointRewriter } from "./endpoint-event.ts"
 import { forward } from "./forward.ts"
 import { framingProblem, wantsWebSocket } from "./framing.ts"
 import { requestHeaders } from "./headers.ts"
-import { anonymousLimit } from "./limits.ts"
+import { anonymousLimit, monthlyLimitReached } from "./limits.ts"
 import { type Match, matcher } from "./match.ts"
 import { observer } from "./observe.ts"
 import { needsInspection, permitter, type Verdict as Permission } from "./permit.ts"
@@ -57,11 +57,6 @@ const notRunning = ({ activeDeploymentId, status }: Route) => {
     : "The server is not running; try again shortly"
   return failure(503, "SERVICE_UNAVAILABLE", message, { "Retry-After": "5" })
 }
-
-const monthlyLimitReached = (limit: number, now: number) =>
-  failure(429, "PLAN_LIMIT_REACHED", `The ${limit} requests that the plan allows a month are used up`, {
-    "Retry-After": String(Math.ceil((monthOf(now).end.getTime() - now) / 1000))
-  })
 
 const connectionLost =
   "The server ended the connection without an answer; it may have restarted while the call was running"
@@ -111,17 +106,15 @@ export const makeGateway = Effect.gen(function*() {
     makeToolMarks({ onFailure: (error) => logMachine("A machine did not tell its tools", error) })
   )
 
-  const proxy = (
+  const pass = (
     route: Route,
+    machine: MachineAddress,
     target: Target,
     req: IncomingMessage,
     res: ServerResponse,
     awaitsContinue: boolean,
     body?: Buffer
   ) => {
-    const { machine } = route
-    if (machine === undefined) return respond(req, res, notRunning(route))
-    metering.addRequest(route.accountId)
     const addressing = addressingOf(req, from, route.host, target.form === "path" ? `${base}/s/${route.slug}` : "")
     // A stream of the legacy transport begins with an address, which must be rewritten to the client's URL.
     const rewrites = req.method === "GET"
@@ -156,6 +149,25 @@ export const makeGateway = Effect.gen(function*() {
       }
     })
     inFlight.add(cut)
+  }
+
+  /** Passes a request on, as one of the month's. */
+  const proxy = async (
+    route: Route,
+    target: Target,
+    req: IncomingMessage,
+    res: ServerResponse,
+    awaitsContinue: boolean,
+    body?: Buffer
+  ) => {
+    const { accountId, machine, plan } = route
+    if (res.destroyed) return
+    if (machine === undefined) return respond(req, res, notRunning(route))
+    const pending = metering.admit(accountId, plans[plan].requestsPerMonth)
+    const admission = pending instanceof Promise ? await pending : pending
+    if (admission._tag === "Refused") return respond(req, res, monthlyLimitReached(plan, admission.used, Date.now()))
+    if (res.destroyed) return metering.takeBack(accountId)
+    pass(route, machine, target, req, res, awaitsContinue, body)
   }
 
   const serve = async (target: Target, req: IncomingMessage, res: ServerResponse, awaitsContinue: boolean) => {
@@ -193,18 +205,11 @@ export const makeGateway = Effect.gen(function*() {
       return respond(req, res, failure(501, "NOT_IMPLEMENTED", message, { Connection: "close" }))
     }
 
-    const limit = plans[route.plan].requestsPerMonth
-    if (limit !== null) {
-      if (metering.used(route.accountId) === undefined) await metering.load(route.accountId)
-      if ((metering.used(route.accountId) ?? 0) >= limit) {
-        return respond(req, res, monthlyLimitReached(limit, Date.now()))
-      }
-    }
     if (res.destroyed) return
     if (!needsInspection(verdict.claims)) return proxy(route, target, req, res, awaitsContinue)
     if (awaitsContinue) res.writeContinue()
     const permission = await permit(req, target.path, route, verdict.claims)
-    if (permission._tag === "Permitted") return res.destroyed || proxy(route, target, req, res, false, permission.body)
+    if (permission._tag === "Permitted") return proxy(route, target, req, res, false, permission.body)
     return respond(req, res, rejection(permission, route, target))
   }
 

@@ -43,5 +43,6 @@ export const failure = (
   status: number,
   code: string,
   message: string,
-  headers: Readonly<Record<string, string>> = {}
-): Answer => ({ status, headers, body: { error: { code, message } } })
+  headers: Readonly<Record<string, string>> = {},
+  details?: Readonly<Record<string, unknown>>
+): Answer => ({ status, headers, body: { error: { code, message, ...(details === undefined ? {} : { details }) } } })

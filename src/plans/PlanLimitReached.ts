@@ -27,6 +27,13 @@ type Amount = typeof Amount.Type
 const Limit = Schema.Union(Quota, Schema.Literal("region", "autoStop"))
 type Limit = typeof Limit.Type
 
+const priced = (nextPlan: PlanName | null) => ({
+  nextPlan,
+  nextPrice: nextPlan === null ? null : plans[nextPlan].price
+})
+const changeTo = (nextPlan: PlanName | null) =>
+  nextPlan === null ? [] : [`change to the ${nextPlan} plan (${plans[nextPlan].price} USD a month)`]
+
 /**
  * The plan does not allow it (403 `PLAN_LIMIT_REACHED`). Details: the `limit`; what is `used` of it, or was asked for,
  * and what is `allowed`, in the limit's own unit; the `plan`; and the cheapest plan that would allow it (`nextPlan`) with
@@ -42,15 +49,12 @@ export class PlanLimitReached extends Schema.TaggedError<PlanLimitReached>()("Pl
   override get message() {
     const { limit, nextPlan, plan } = this
     const [words, hint] = limit === "region" || limit === "autoStop" ? wordsOf(limit, plan) : quotaWordsOf(limit, plan)
-    const ways = [
-      ...(hint === undefined ? [] : [hint]),
-      ...(nextPlan === null ? [] : [`change to the ${nextPlan} plan (${plans[nextPlan].price} USD a month)`])
-    ]
+    const ways = [...(hint === undefined ? [] : [hint]), ...changeTo(nextPlan)]
     return `The ${plan} plan allows ${words}${ways.length === 0 ? "" : `: ${ways.join(", or ")}`}`
   }
   get details() {
     const { allowed, limit, nextPlan, plan, used } = this
-    return { limit, used, allowed, plan, nextPlan, nextPrice: nextPlan === null ? null : plans[nextPlan].price }
+    return { limit, used, allowed, plan, ...priced(nextPlan) }
   }
 }
 
@@ -100,3 +104,16 @@ export const autoStopRefusal = (plan: PlanName, seconds: number | null | undefin
     { used: "never", allowed: "required" },
     ({ autoStopRequired }) => !autoStopRequired
   )
+
+/** What a refusal by the month's limit says (429 at the gateway); the next month begins at `resetsAt`. */
+export const monthRefusal = (plan: PlanName, used: number, resetsAt: Date) => {
+  const allowed = plans[plan].requestsPerMonth
+  const nextPlan = nextPlanWith(plan, ({ requestsPerMonth }) => requestsPerMonth === null || used < requestsPerMonth) ??
+    null
+  const reset = resetsAt.toISOString()
+  const ways = [`wait until ${reset}`, ...changeTo(nextPlan)].join(", or ")
+  return {
+    message: `The ${plan} plan allows ${shownNumber(allowed ?? 0)} requests a month, and they are used up: ${ways}`,
+    details: { limit: "requestsPerMonth", used, allowed, plan, ...priced(nextPlan), resetsAt: reset }
+  } as const
+}

@@ -1,93 +1,91 @@
 import { writeBehind } from "#src/jobs/write-behind.ts"
 import { Effect, Runtime } from "effect"
-import { monthKey, monthOf } from "./month.ts"
-import { UsageRepo } from "./UsageRepo.ts"
-
-/** The stored part of an account's month, beside what is counted in memory. */
-interface AccountMonth {
-  /** Requests in the database when last read; undefined before the first read. */
-  stored: number | undefined
-  usedAt: number
-  /** When reading `stored` last failed. */
-  failedAt: number
-}
+import { randomUUID } from "node:crypto"
+import { makeMonthBudget, type MonthBudget } from "./month-budget.ts"
+import { dayKey } from "./month.ts"
+import { type UsageDelta, UsageRepo } from "./UsageRepo.ts"
 
 const capacity = 100_000
-/** Unused entries are evicted after this; their total is in the database. */
+/** Unused budgets are evicted after this; what they knew is in the database. */
 const evictAfter = 10 * 60_000
-
-const retryAfter = 5_000
+const day = 24 * 60 * 60_000
 
 /**
- * Requests and bytes per account and UTC month. Counted in memory, written every few seconds and at shutdown: a crash
- * loses the last seconds. Several gateways may count: each write returns the total with the others' share.
+ * Requests and bytes per account and UTC day. Counted in memory, written every few seconds and at shutdown: a crash
+ * loses what was counted since, three seconds at most. The month's limit is a budget in the database, from which each
+ * process takes (docs/decisions/month-quota.md).
  */
 export class RequestMetering extends Effect.Service<RequestMetering>()("usage/RequestMetering", {
   scoped: Effect.gen(function*() {
     const repo = yield* UsageRepo
     const run = Runtime.runPromise(yield* Effect.runtime())
-    const entries = new Map<string, AccountMonth>()
+    const holder = randomUUID()
+    const budgets = new Map<string, MonthBudget>()
+    /** Reservations to give back with the next write. */
+    let returned: ReadonlyArray<string> = []
 
-    // The key is computed once a month, not for each request.
-    let month = { key: "", until: 0 }
-    const currentMonth = (now: number) => {
-      if (now >= month.until) month = { key: monthKey(now), until: monthOf(now).end.getTime() }
-      return month.key
+    // The key is computed once a day, not for each request.
+    let today = { key: "", until: 0 }
+    const currentDay = (now: number) => {
+      if (now >= today.until) today = { key: dayKey(now), until: (Math.floor(now / day) + 1) * day }
+      return today.key
     }
 
-    const idOf = (accountId: string, month: string) => `${accountId} ${month}`
-
-    const entryOf = (accountId: string) => {
-      const now = Date.now()
-      const month = currentMonth(now)
-      const id = idOf(accountId, month)
-      let entry = entries.get(id)
-      if (entry === undefined) entries.set(id, entry = { stored: undefined, usedAt: now, failedAt: 0 })
-      entry.usedAt = now
-      return { id, month, entry }
-    }
-
-    const { add, flush, get } = yield* writeBehind("Writing usage", "3 seconds", {
+    const { add, flush } = yield* writeBehind("Writing usage", "3 seconds", {
       what: "requests and bytes",
       names: ["requests", "bytes"],
       capacity,
       batch: capacity,
-      write: repo.add,
-      written: (totals) => {
-        for (const { accountId, month, requestCount } of totals) {
-          const entry = entries.get(idOf(accountId, month))
-          if (entry !== undefined) entry.stored = requestCount
-        }
-        const old = Date.now() - evictAfter
-        for (const [id, { usedAt }] of entries) if (usedAt < old && get(id) === undefined) entries.delete(id)
+      write: (deltas: ReadonlyArray<UsageDelta>) => {
+        // At the moment at which the counts were copied: what is let through from now on is of another reservation.
+        returned = [...returned, ...[...budgets.values()].flatMap((budget) => budget.release())]
+        const sent = new Set(returned)
+        return Effect.map(repo.settle(deltas, [...sent]), () => {
+          returned = returned.filter((id) => !sent.has(id))
+          const old = Date.now() - evictAfter
+          for (const [id, budget] of budgets) if (budget.usedAt() < old) budgets.delete(id)
+        })
       }
     })
 
     const count = (accountId: string, name: "requests" | "bytes", by?: number) => {
-      const { id, month } = entryOf(accountId)
-      add(id, () => ({ accountId, month, requests: 0, bytes: 0 }), name, by)
+      const day = currentDay(Date.now())
+      add(`${accountId} ${day}`, () => ({ accountId, day, requests: 0, bytes: 0 }), name, by)
     }
 
-    const load = async (accountId: string) => {
-      const { entry, month } = entryOf(accountId)
-      if (Date.now() - entry.failedAt < retryAfter) return
-      try {
-        const stored = await run(Effect.timeout(Effect.disconnect(repo.count(accountId, month)), "1 second"))
-        entry.stored ??= stored
-      } catch {
-        entry.failedAt = Date.now()
+    /** An account's budget of the month; a new month begins with a new one. */
+    const budgetOf = (accountId: string) => {
+      const id = `${accountId} ${currentDay(Date.now()).slice(0, 7)}`
+      let budget = budgets.get(id)
+      if (budget === undefined) {
+        budget = makeMonthBudget({
+          count: (by) => count(accountId, "requests", by),
+          take: (wish) =>
+            run(
+              Effect.timeout(
+                Effect.disconnect(repo.take({ ...wish, holder, accountId, day: currentDay(Date.now()) })),
+                "1 second"
+              )
+            ),
+          settle: () => run(flush)
+        })
+        budgets.set(id, budget)
       }
+      return budget
     }
 
     return {
-      /** Requests of the account this month, unwritten ones included; undefined: call `load` first. */
-      used: (accountId: string) => {
-        const { entry: { stored }, id } = entryOf(accountId)
-        return stored === undefined ? undefined : stored + (get(id)?.requests ?? 0)
+      /**
+       * Counts a request when the month's limit (null: none) allows it, else says what is used. Waits for the database
+       * only when nothing is left of what this process has reserved; while it can't be reached, every request passes.
+       */
+      admit: (accountId: string, limit: number | null) => {
+        if (limit !== null) return budgetOf(accountId).admit(limit)
+        count(accountId, "requests")
+        return { _tag: "Admitted" } as const
       },
-      /** Reads the account's stored count; while the database is down it stays unknown, after a second at most. */
-      load,
-      addRequest: (accountId: string) => count(accountId, "requests"),
+      /** Takes an admitted request back, which then was not passed on. */
+      takeBack: (accountId: string) => count(accountId, "requests", -1),
       /** Adds bytes of bodies; for streams, as they pass. */
       addBytes: (accountId: string, bytes: number) => count(accountId, "bytes", bytes),
       flush

@@ -5,5 +5,8 @@ export const monthOf = (millis: number) => {
   return { start, end: new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 1)) }
 }
 
+/** The UTC day, `YYYY-MM-DD`, as the table of days keys it. */
+export const dayKey = (millis: number) => new Date(millis).toISOString().slice(0, 10)
+
 /** First day of the UTC month, `YYYY-MM-01`, as the table keys it. */
-export const monthKey = (millis: number) => monthOf(millis).start.toISOString().slice(0, 10)
+export const monthKey = (millis: number) => dayKey(monthOf(millis).start.getTime())

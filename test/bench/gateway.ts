@@ -133,9 +133,10 @@ const keys = Layer.effect(
 const repo = Layer.succeed(
   UsageRepo,
   UsageRepo.make({
-    count: () => Effect.succeed(0),
-    add: () => Effect.succeed([]),
+    settle: () => Effect.void,
+    take: ({ block }) => Effect.succeed({ granted: block, counted: false, used: 0, elsewhere: 0 }),
     ofMonth: () => Effect.die("not asked here"),
+    daysOf: () => Effect.die("not asked here"),
     meter: () => Effect.void
   })
 )

@@ -1,5 +1,6 @@
 import { bounds } from "#http/connection/linger.ts"
 import { RequestMetering } from "#src/usage/RequestMetering.ts"
+import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { once } from "node:events"
@@ -151,9 +152,11 @@ layer(gatewayServices(), { excludeTestServices: true })("a stream through the ga
           // Client, gateway and machine share this process; the body alone would be 200 MB in each.
           assert.isBelow(peak - before, 150 * 1024 * 1024)
         })
-        const sql = yield* RequestMetering
-        yield* sql.flush
-        assert.isAtLeast(sql.used(accountId) ?? 0, 1)
+        yield* Effect.flatMap(RequestMetering, ({ flush }) => flush)
+        const sql = yield* SqlClient.SqlClient
+        const [stored] = yield* sql`SELECT request_count::int AS count, bandwidth_bytes::text AS bytes FROM usage
+          WHERE account_id = ${accountId}`
+        assert.deepStrictEqual(stored, { count: 1, bytes: String(2 * size) })
       }),
     60_000
   )
