@@ -25,6 +25,7 @@ import callableComposites from "#sql/migrations/0024_callable_composites.ts"
 import agentAccessAndFeed from "#sql/migrations/0025_agent_access_and_feed.ts"
 import staleTools from "#sql/migrations/0026_stale_tools.ts"
 import compositeCategories from "#sql/migrations/0027_composite_categories.ts"
+import subscriptions from "#sql/migrations/0028_subscriptions.ts"
 import usageByDay from "#sql/migrations/0029_usage_by_day.ts"
 import { type SqlClient } from "@effect/sql"
 import { type Effect } from "effect"
@@ -61,5 +62,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0025_agent_access_and_feed": agentAccessAndFeed,
   "0026_stale_tools": staleTools,
   "0027_composite_categories": compositeCategories,
+  "0028_subscriptions": subscriptions,
   "0029_usage_by_day": usageByDay
 }

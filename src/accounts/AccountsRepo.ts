@@ -37,6 +37,7 @@ export class AccountsRepo extends Effect.Service<AccountsRepo>()("accounts/Accou
       setPlan: maybe(Id)((email: string, plan: PlanName) =>
         sql`UPDATE users SET plan = ${plan} WHERE email = ${email} RETURNING id`
       ),
+      setPlanOf: (id: string, plan: PlanName) => run(sql`UPDATE users SET plan = ${plan} WHERE id = ${id}`),
       setVerified: maybe(Id)((email: string, verified: boolean) =>
         sql`UPDATE users SET email_verified_at = CASE WHEN ${verified} THEN coalesce(email_verified_at, now()) END
             WHERE email = ${email} RETURNING id`

@@ -1,0 +1,108 @@
+import { AccountSettings } from "#src/accounts/AccountSettings.ts"
+import { type AccountId } from "#src/accounts/CurrentActor.ts"
+import { Standing } from "#src/businesses/Standing.ts"
+import { now } from "#src/shared/now.ts"
+import { transactionally } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
+import { Effect, Option } from "effect"
+import { Checkout, type CustomerGone, type Reading } from "./Checkout.ts"
+import { CheckoutsRepo } from "./CheckoutsRepo.ts"
+import { currentOf, planOf, readingOf, rowAfter } from "./readings.ts"
+import { states } from "./subscription-states.ts"
+import { type PaymentsUnavailable, type SubscriptionRow } from "./Subscription.ts"
+import { SubscriptionsRepo } from "./SubscriptionsRepo.ts"
+
+/**
+ * Brings the stored subscriptions of a customer to what the processor has: the only way in which they change. What
+ * asks for it (an event, the return from a checkout, a timer, a change of ours) tells when to look, and never what to
+ * believe (docs/decisions/subscriptions.md).
+ */
+export class SubscriptionSync extends Effect.Service<SubscriptionSync>()("billing/SubscriptionSync", {
+  effect: Effect.gen(function*() {
+    const accounts = yield* AccountSettings
+    const checkout = yield* Checkout
+    const checkouts = yield* CheckoutsRepo
+    const repo = yield* SubscriptionsRepo
+    const sql = yield* SqlClient.SqlClient
+    const standing = yield* Standing
+
+    /** A subscription that the processor lists no more has ended. */
+    const missingFrom = (readings: ReadonlyArray<Reading>, rows: ReadonlyArray<SubscriptionRow>) =>
+      rows.filter(({ id, status }) => states[status].hasPlan && !readings.some((reading) => reading.id === id))
+        .map((row) => readingOf(row, "ended"))
+
+    const warnOfSeveral = (accountId: string, rows: ReadonlyArray<SubscriptionRow>) => {
+      const paying = rows.filter(({ status }) => states[status].hasPlan).map(({ id }) => id)
+      return paying.length < 2 ? Effect.void : Effect.logWarning(
+        `Account ${accountId} pays for ${paying.length} subscriptions (${paying.join(", ")}); the newest gives the ` +
+          "plan. Cancel the others at the processor"
+      )
+    }
+
+    const store = Effect.fnUntraced(function*(accountId: AccountId, customerId: string, readings: ReadonlyArray<Reading>) {
+      const at = yield* now
+      const before = yield* repo.ofCustomer(customerId)
+      const rows: Array<SubscriptionRow> = []
+      for (const reading of [...readings, ...missingFrom(readings, before)]) {
+        const row = rowAfter(before.find(({ id }) => id === reading.id), reading, { accountId, customerId, now: at })
+        if (row !== undefined) rows.push(row)
+        else {yield* Effect.logError(`Subscription ${reading.id} has a price that is none of STRIPE_PRICE_*`)}
+      }
+      yield* Effect.forEach(rows, (row) => repo.upsert(row, at), { discard: true })
+      const [had, has] = [planOf(before), planOf(rows)]
+      if (has !== undefined) yield* checkouts.paid(customerId)
+      // Only a change is followed: a plan that the operator granted meanwhile stays.
+      if (had !== has) {
+        yield* accounts.setPlanOf(accountId, has ?? "free")
+        yield* standing.followAccount(accountId)
+      }
+      yield* warnOfSeveral(accountId, rows)
+    })
+
+    const apply = Effect.fnUntraced(
+      function*(
+        customerId: string,
+        { accountId, begun }: { readonly accountId: AccountId; readonly begun: number },
+        readings: ReadonlyArray<Reading>,
+        eventId: string | undefined
+      ) {
+        const at = yield* now
+        const isNew = eventId === undefined || (yield* repo.recordEvent(eventId, at))
+        // A newer reading was applied already; it has seen all that this one has.
+        if (!isNew || !(yield* repo.claimReading(customerId, begun, at))) return
+        yield* store(accountId, customerId, readings)
+      },
+      transactionally(sql)
+    )
+
+    const withReading = Effect.fnUntraced(function*<E>(
+      customerId: string,
+      read: Effect.Effect<ReadonlyArray<Reading>, E>,
+      eventId?: string
+    ) {
+      const begun = yield* repo.beginReading(customerId)
+      if (Option.isNone(begun)) return undefined
+      yield* apply(customerId, begun.value, yield* read, eventId)
+      return currentOf(yield* repo.ofCustomer(customerId))
+    })
+
+    /** Asks the processor, and returns the subscription that gives the account its plan. */
+    const sync = Effect.fn("SubscriptionSync.sync")(
+      (customerId: string, eventId?: string): Effect.Effect<
+        SubscriptionRow | undefined,
+        PaymentsUnavailable | CustomerGone
+      > => withReading(customerId, Effect.suspend(() => checkout.subscriptions(customerId)), eventId)
+    )
+
+    /** Without the processor: what is canceled ends at its time. `all`: the processor knows the customer no more. */
+    const settle = Effect.fn("SubscriptionSync.settle")(function*(customerId: string, all: "all" | "canceled") {
+      const at = yield* now
+      const stored = Effect.map(repo.ofCustomer(customerId), (rows) =>
+        rows.map((row) => readingOf(row, all === "all" && row.dueAt <= at ? "ended" : undefined))
+      )
+      return yield* withReading(customerId, stored)
+    })
+
+    return { sync, settle } as const
+  })
+}) {}

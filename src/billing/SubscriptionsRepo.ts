@@ -1,0 +1,82 @@
+import { AccountId } from "#src/accounts/CurrentActor.ts"
+import { PlanName } from "#src/plans/Plan.ts"
+import { anyRow, many, maybe, one, run } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
+import { Effect, Schema } from "effect"
+import { type Processor } from "./Checkout.ts"
+import { SubscriptionRow } from "./Subscription.ts"
+
+const Customer = Schema.Struct({ id: Schema.String, accountId: AccountId })
+/** Numbers of readings; far below 2^53. */
+const Begun = Schema.Struct({ accountId: AccountId, begun: Schema.NumberFromString })
+const Plan = Schema.Struct({ plan: PlanName }).pipe(Schema.pluck("plan"))
+const Due = Schema.Struct({ customerId: Schema.String, processor: Schema.Literal("stripe", "embedded") })
+export type DueCustomer = typeof Due.Type
+
+/** Accounts as customers of a processor, their subscriptions, and the processor's events that were applied. */
+export class SubscriptionsRepo extends Effect.Service<SubscriptionsRepo>()("billing/SubscriptionsRepo", {
+  effect: Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+
+    const claim = (customerId: string, number: number, now: Date) =>
+      anyRow(sql`UPDATE billing_customers SET applied = ${number}, synced_at = ${now}
+        WHERE id = ${customerId} AND applied < ${number} RETURNING id`)
+
+    const upsert = (row: SubscriptionRow, now: Date) =>
+      run(sql`INSERT INTO subscriptions ${sql.insert({ ...row, updatedAt: now })}
+        ON CONFLICT (id) DO UPDATE SET plan = excluded.plan, status = excluded.status,
+          current_period_start = excluded.current_period_start, current_period_end = excluded.current_period_end,
+          cancels_at = excluded.cancels_at, due_at = excluded.due_at, revision = excluded.revision,
+          updated_at = excluded.updated_at`)
+
+    return {
+      customerOf: maybe(Customer)((accountId: string, processor: Processor) =>
+        sql`SELECT id, account_id FROM billing_customers WHERE account_id = ${accountId} AND processor = ${processor}`
+      ),
+      /** Stores an account's customer, in place of one that is gone. Of two at once the first stays. */
+      addCustomer: (accountId: string, processor: Processor, id: string, replaced: string | undefined) =>
+        Effect.zipRight(
+          replaced === undefined ? Effect.void : run(sql`DELETE FROM billing_customers WHERE id = ${replaced}`),
+          run(sql`INSERT INTO billing_customers (id, account_id, processor)
+            SELECT ${id}, id, ${processor} FROM users WHERE id = ${accountId} ON CONFLICT DO NOTHING`)
+        ),
+      /** Begins a reading of the processor's state: its number, and whose it is. None for an unknown customer. */
+      beginReading: maybe(Begun)((customerId: string) =>
+        sql`UPDATE billing_customers SET begun = begun + 1 WHERE id = ${customerId} RETURNING account_id, begun::text`
+      ),
+      /** Whether this reading is the newest; until the end of the transaction no other one is applied. */
+      claimReading: claim,
+      ofCustomer: many(SubscriptionRow)((customerId: string) =>
+        sql`SELECT * FROM subscriptions WHERE customer_id = ${customerId}`
+      ),
+      ofAccount: many(SubscriptionRow)((accountId: string) =>
+        sql`SELECT * FROM subscriptions WHERE account_id = ${accountId} ORDER BY created_at DESC LIMIT 100`
+      ),
+      planOf: one(Plan)((accountId: string) => sql`SELECT plan FROM users WHERE id = ${accountId}`),
+      upsert,
+      /** After a call that failed: the next one must not get its answer again. */
+      revise: (id: string) => run(sql`UPDATE subscriptions SET revision = revision + 1 WHERE id = ${id}`),
+      /** Whether the event is new; recorded with the caller's transaction. */
+      recordEvent: (id: string, now: Date) =>
+        anyRow(sql`INSERT INTO billing_events (id, received_at) VALUES (${id}, ${now})
+          ON CONFLICT DO NOTHING RETURNING id`),
+      isRecorded: (id: string) => anyRow(sql`SELECT id FROM billing_events WHERE id = ${id}`),
+      forgetEvents: (before: Date) => run(sql`DELETE FROM billing_events WHERE received_at < ${before}`),
+      /** Customers with a subscription that changes by now, the longest due first. */
+      due: many(Due)((now: Date) =>
+        sql`SELECT s.customer_id, c.processor FROM subscriptions s JOIN billing_customers c ON c.id = s.customer_id
+            WHERE s.status <> 'canceled' AND s.due_at <= ${now}
+            GROUP BY s.customer_id, c.processor ORDER BY min(s.due_at) LIMIT 200`
+      ),
+      postpone: (customerId: string, until: Date) =>
+        run(sql`UPDATE subscriptions SET due_at = greatest(due_at, ${until}) WHERE customer_id = ${customerId}`),
+      /** Customers whose state was last read before then. */
+      unread: many(Customer)((processor: Processor, before: Date) =>
+        sql`SELECT id, account_id FROM billing_customers
+            WHERE processor = ${processor} AND (synced_at IS NULL OR synced_at < ${before})
+            ORDER BY synced_at NULLS FIRST LIMIT 200`
+      )
+    } as const
+  })
+}) {}
+
