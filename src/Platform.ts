@@ -3,6 +3,7 @@ import { SqlLive, SqlSharedLive } from "#sql/Client.ts"
 import { dump } from "#sql/copy/dump.ts"
 import { load } from "#sql/copy/load.ts"
 import { StopTimeout } from "#sql/embedded/postmaster.ts"
+import { BillingJobsLive } from "#src/billing/Live.ts"
 import { BlobsLive } from "#src/blobs/Live.ts"
 import { usableFolder } from "#src/config/home.ts"
 import { CurrentSettings, SettingsLive } from "#src/config/Settings.ts"
@@ -38,7 +39,7 @@ const StopTimeoutLive = Layer.effect(StopTimeout, Effect.map(Shutdown, ({ over }
 
 /** The whole platform in one process, on a driver of machines: database, services, HTTP and MCP. */
 export const platformOn = <E>(machines: Layer.Layer<Machines, E, CurrentSettings | Shutdown>) =>
-  Layer.mergeAll(HttpLive, MaintenanceLive, PublicationJobsLive).pipe(
+  Layer.mergeAll(HttpLive, MaintenanceLive, PublicationJobsLive, BillingJobsLive).pipe(
     // Built before the listeners and closed after them, so that machines stop when requests have ended.
     Layer.provide(DeploymentJobsLive),
     Layer.provideMerge(ServicesLive),

@@ -1,7 +1,7 @@
 import { Layer } from "effect"
 import { AccountsLive } from "./accounts/Live.ts"
 import { EventsLive } from "./analytics/Live.ts"
-import { Billing } from "./billing/Billing.ts"
+import { BillingLive } from "./billing/Live.ts"
 import { BlobsLive } from "./blobs/Live.ts"
 import { BusinessesLive } from "./businesses/Live.ts"
 import { CompositesLive } from "./composites/Live.ts"
@@ -43,11 +43,11 @@ export const ServicesLive = PublishingLive.pipe(
   Layer.provideMerge(HubLive),
   Layer.provideMerge(DirectoryLive),
   Layer.provideMerge(OAuthLive),
+  Layer.provideMerge(BillingLive),
   Layer.provideMerge(BusinessesLive),
   Layer.provideMerge(RoutingLive),
   Layer.provideMerge(ServersLive),
   Layer.provideMerge(EventsLive),
-  Layer.provideMerge(Billing.Default),
   Layer.provideMerge(ProjectsLive),
   Layer.provideMerge(ListingsLive),
   Layer.provideMerge(ReadyImage.Default),

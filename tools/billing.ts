@@ -1,8 +1,11 @@
-import { Billing, BillingStatus } from "#src/billing/Billing.ts"
+import { Billing } from "#src/billing/Billing.ts"
+import { BillingStatus, CheckoutPage, PlanInput } from "#src/billing/Subscription.ts"
 import { planList, PlanView } from "#src/plans/PlanList.ts"
 import { NoInput } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
 import { tool } from "./Tool.ts"
+
+const paying = { toolset: "billing", needs: "session" } as const
 
 export const billingTools = Effect.map(Billing, (billing) => [
   tool({
@@ -19,12 +22,49 @@ export const billingTools = Effect.map(Billing, (billing) => [
   tool({
     name: "get_billing",
     title: "Read plan and usage",
-    description: "Reads the account's plan, its limits and this month's usage. Use it before creating more servers.",
+    description:
+      "Reads the account's plan, whether it is paid, and its limits and usage of the period. Use it before creating more " +
+      "servers.",
     toolset: "billing",
     effect: "read",
     needs: ["billing:read"],
     params: NoInput,
     success: BillingStatus,
     run: () => billing.status
+  }),
+  tool({
+    ...paying,
+    name: "subscribe",
+    title: "Subscribe to a paid plan",
+    description:
+      "Begins a subscription of an account on the free plan. It charges nothing: it answers with a page; give the user " +
+      "its url, where they see the price and pay. Called again before that, it answers with the same page.",
+    effect: "update",
+    params: PlanInput,
+    success: CheckoutPage,
+    run: billing.subscribe
+  }),
+  tool({
+    ...paying,
+    name: "change_plan",
+    title: "Switch between paid plans",
+    description:
+      "Switches a paid subscription to another paid plan, at once; the next bill has the difference. It costs the user " +
+      "money: ask first. It also takes a cancellation back. From the free plan use subscribe, back to it " +
+      "cancel_subscription.",
+    effect: "replace",
+    params: PlanInput,
+    run: billing.switchPlan
+  }),
+  tool({
+    ...paying,
+    name: "cancel_subscription",
+    title: "Cancel the subscription",
+    description:
+      "Cancels the paid subscription at the end of its period: until then the plan stays, afterwards it is free, and " +
+      "nothing is deleted. Ask the user first. change_plan takes it back.",
+    effect: "delete",
+    params: NoInput,
+    run: () => billing.cancel
   })
 ])

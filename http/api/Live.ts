@@ -5,6 +5,7 @@ import { Layer } from "effect"
 import { AccountsHandlers } from "./accounts/Handlers.ts"
 import { Api } from "./Api.ts"
 import { BillingHandlers } from "./billing/Handlers.ts"
+import { WebhookRoute } from "./billing/webhook.ts"
 import { BusinessesHandlers } from "./businesses/Handlers.ts"
 import { CatalogHandlers } from "./catalog/Handlers.ts"
 import { ClientsHandlers } from "./clients/Handlers.ts"
@@ -77,5 +78,6 @@ export const ApiRawRoutes = Layer.mergeAll(
   SelfConfigRoute,
   ServerCardRoutes,
   SkillsRoutes,
-  TemplatesRoutes
+  TemplatesRoutes,
+  WebhookRoute
 )

@@ -19,6 +19,9 @@ export const anonymousBucket = (address: string) =>
  */
 export const discoveryBucket = (address: string) => perMinute(`discovery:${addressBucket(address)}`, 1_000)
 
+/** Renewals come at the same hour, from few addresses; what is not signed costs next to nothing. */
+const webhookBucket = (address: string) => perMinute(`webhook:${addressBucket(address)}`, 3_000)
+
 /** Contract, "Limits": directory reads, for any caller. */
 const directoryBucket = (address: string) => perMinute(`directory:${addressBucket(address)}`, 300)
 
@@ -62,6 +65,7 @@ export const rateBuckets = (
   hubRateLimit: number
 ): RateBuckets => {
   if (rate === "hub") return [perMinute(`hub:${addressBucket(address)}`, hubRateLimit)]
+  if (rate === "webhook") return [webhookBucket(address)]
   if (rate === "directoryDoor" || rate === "directory" && reads(method)) return [directoryBucket(address)]
   if (rate === "discovery" && (reads(method) || method === "OPTIONS")) return [discoveryBucket(address)]
   // The response will be a 401 that says where to get a token.

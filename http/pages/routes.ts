@@ -1,16 +1,18 @@
 import { rawRoutes } from "#http/traits/RawRoutes.ts"
 import { Effect } from "effect"
 import { makeAuthorize } from "./authorize.ts"
+import { makeCheckout } from "./checkout.ts"
 import { makeGrants } from "./grants.ts"
 import { makeListings } from "./listings.ts"
 import { makePublicListing } from "./public-listing.ts"
 import { makeSignIn } from "./sign-in.ts"
 
-/** The pages where users grant access to applications, revoke it, see what happened to their listings, and read one. */
+/** The pages for people: access of applications, payments, what happened to their listings, and a listing itself. */
 export const PagesRoutes = rawRoutes((add) =>
   Effect.gen(function*() {
     const authorize = yield* makeAuthorize
     const signIn = yield* makeSignIn(authorize)
+    const checkout = yield* makeCheckout
     const grants = yield* makeGrants
     const listings = yield* makeListings
     const publicListing = yield* makePublicListing
@@ -24,6 +26,9 @@ export const PagesRoutes = rawRoutes((add) =>
     yield* add("GET", "/oauth/grants", {}, grants.show)
     yield* add("POST", "/oauth/grants", {}, grants.revoke)
     yield* add("POST", "/oauth/sign-out", {}, grants.signOut)
+    yield* add("GET", "/billing/checkout/:checkoutId", {}, checkout.show)
+    yield* add("POST", "/billing/checkout/:checkoutId", {}, checkout.decide)
+    yield* add("GET", "/billing/return/:checkoutId", {}, checkout.returned)
     yield* add("GET", "/hub/listings", {}, listings.list)
     yield* add("GET", "/hub/listings/:listingId", {}, listings.show)
     yield* add("GET", "/listings/:slug", { credential: "hub", rate: "directory" }, publicListing)

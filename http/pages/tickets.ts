@@ -3,7 +3,7 @@ import { Clock, Duration, Effect } from "effect"
 
 /** What a ticket is bound to: it is valid for this form, this visitor and this query only. */
 export interface TicketFor {
-  readonly form: "sign-in" | "sign-up" | "consent" | "grants"
+  readonly form: "sign-in" | "sign-up" | "consent" | "grants" | "checkout"
   /** The session's id or, before there is one, the visitor's random cookie. */
   readonly holder: string
   readonly query: string

@@ -21,8 +21,9 @@ export interface Traits {
   /**
    * The rate limit that applies (contract: "Limits"); `discovery`: documents that clients read to get a token. `hub`: by
    * address; without its counters the request is rejected. `directoryDoor`: with the reads of the directory, any method.
+   * `webhook`: events that a processor sends in bursts.
    */
-  readonly rate: "caller" | "directory" | "directoryDoor" | "discovery" | "hub"
+  readonly rate: "caller" | "directory" | "directoryDoor" | "discovery" | "hub" | "webhook"
   /** A probe is answered in time, without authentication and rate limit. */
   readonly probe: boolean
   /** A page of any origin may read it: the response is the same for everybody (Fetch standard, CORS protocol). */

@@ -14,6 +14,7 @@ const areas: Readonly<Record<string, Partial<Traits>>> = {
   "/api/v1": { codes: "lower" },
   "/api/v1/oauth": { codes: "oauth" },
   "/api/v1/oauth/authorize": { codes: "lower", failure: "page" },
+  "/billing": { failure: "page", body: "form" },
   "/oauth": { failure: "page", body: "form" }
 }
 

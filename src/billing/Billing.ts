@@ -1,43 +1,143 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
-import { anyScope, withPolicy } from "#src/accounts/Policy.ts"
-import { PlanName, plans } from "#src/plans/Plan.ts"
-import { Timestamp } from "#src/shared/text.ts"
+import { anyScope, sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
+import { plans } from "#src/plans/Plan.ts"
+import { now } from "#src/shared/now.ts"
 import { monthKey, monthOf } from "#src/usage/month.ts"
 import { Usage } from "#src/usage/Usage.ts"
-import { Clock, Effect, Schema } from "effect"
+import { Effect, Option } from "effect"
+import { type Change, type ChangeRefused, Checkout } from "./Checkout.ts"
+import { CheckoutsRepo } from "./CheckoutsRepo.ts"
+import { Customers } from "./Customers.ts"
+import { OpenCheckout } from "./OpenCheckout.ts"
+import { currentOf } from "./readings.ts"
+import {
+  AlreadySubscribed,
+  NotSubscribed,
+  type PaidPlan,
+  PaymentsUnavailable,
+  type PlanInput,
+  type SubscriptionRow
+} from "./Subscription.ts"
+import { SubscriptionsRepo } from "./SubscriptionsRepo.ts"
 
-const Cap = Schema.NullOr(Schema.Int)
-
-/** Contract: Platform resources, billing status. A null limit means no cap. */
-export const BillingStatus = Schema.Struct({
-  plan: PlanName,
-  status: Schema.Literal("active", "past_due", "canceled", "trialing"),
-  currentPeriodStart: Timestamp,
-  currentPeriodEnd: Timestamp,
-  usage: Schema.Struct({ requestCount: Schema.Int, computeSeconds: Schema.Int, bandwidthBytes: Schema.Int }),
-  limits: Schema.Struct({ requestsPerMonth: Cap, computeSecondsPerMonth: Cap, maxServers: Cap })
-}).annotations({ title: "BillingStatus" })
-
-/** Plan and usage of the caller's account. Free accounts are `active`, their period the UTC calendar month. */
+/**
+ * The rules of plans that are paid for (contract: Billing status). Every change of a subscription is made at the
+ * processor, and then read back from it (docs/decisions/subscriptions.md).
+ */
 export class Billing extends Effect.Service<Billing>()("billing/Billing", {
   effect: Effect.gen(function*() {
+    const checkout = yield* Checkout
+    const checkouts = yield* CheckoutsRepo
+    const customers = yield* Customers
+    const opening = yield* OpenCheckout
+    const repo = yield* SubscriptionsRepo
     const usage = yield* Usage
 
+    /** Free accounts, and those with a granted plan, are `active`, their period the UTC calendar month. */
+    const periodOf = (rows: ReadonlyArray<SubscriptionRow>, at: Date) => {
+      const current = currentOf(rows)
+      if (current === undefined) {
+        const { end, start } = monthOf(at.getTime())
+        return { status: "active" as const, currentPeriodStart: start, currentPeriodEnd: end }
+      }
+      const { cancelsAt, currentPeriodEnd, currentPeriodStart, status } = current
+      return {
+        status,
+        currentPeriodStart,
+        currentPeriodEnd,
+        ...(cancelsAt === null ? {} : { cancelAtPeriodEnd: true as const })
+      }
+    }
+
     const status = Effect.gen(function*() {
-      const { accountId, plan } = yield* CurrentActor
-      const now = yield* Clock.currentTimeMillis
-      const { end, start } = monthOf(now)
+      const { accountId } = yield* CurrentActor
+      const at = yield* now
+      const [plan, rows] = yield* Effect.all([repo.planOf(accountId), repo.ofAccount(accountId)])
       const { computeSecondsPerMonth, quotas, requestsPerMonth } = plans[plan]
+      const period = periodOf(rows, at)
       return {
         plan,
-        status: "active" as const,
-        currentPeriodStart: start,
-        currentPeriodEnd: end,
-        usage: yield* usage.ofMonth(accountId, monthKey(now)),
+        ...period,
+        // An account that went back to free is told so until it subscribes again.
+        ...(plan === "free" && rows.length > 0 ? { status: "canceled" as const } : {}),
+        usage: yield* usage.ofMonth(accountId, monthKey(at.getTime())),
         limits: { requestsPerMonth, computeSecondsPerMonth, maxServers: quotas.servers }
       }
     }).pipe(withPolicy(anyScope("billing:read")), Effect.withSpan("Billing.status"))
 
-    return { status } as const
+    /** Where to pay for a plan. Called again before it was paid, it returns the same page. */
+    const subscribe = Effect.fn("Billing.subscribe")(function*({ plan }: typeof PlanInput.Type) {
+      const { accountId } = yield* CurrentActor
+      const granted = yield* repo.planOf(accountId)
+      const { current, customerId } = yield* customers.forCheckout
+      if (current !== undefined) return yield* new AlreadySubscribed({ plan: current.plan, granted: false })
+      if (granted !== "free" && (yield* repo.planOf(accountId)) !== "free") {
+        return yield* new AlreadySubscribed({ plan: granted, granted: true })
+      }
+      return { url: yield* opening.urlFor({ accountId, customerId, plan }) }
+    }, withPolicy(sessionOnly))
+
+    /** The subscription as the processor has it now. */
+    const subscription = Effect.gen(function*() {
+      const { accountId } = yield* CurrentActor
+      const current = yield* customers.current(accountId)
+      return current ?? (yield* new NotSubscribed({ plan: yield* repo.planOf(accountId) }))
+    })
+
+    /** Makes a change at the processor, and reads what came of it. */
+    const change = <E>(
+      { id, revision }: SubscriptionRow,
+      make: (change: Change) => Effect.Effect<void, E | ChangeRefused>
+    ) =>
+      Effect.suspend(() => make({ subscriptionId: id, key: `${id}-${revision}` })).pipe(
+        // The answer to a failed call is kept for its key: the next call has another one.
+        Effect.tapError(() => repo.revise(id)),
+        Effect.matchEffect({
+          // Refused because it has ended meanwhile, which the reading tells.
+          onFailure: (error) => Effect.zipRight(subscription, Effect.fail(error)),
+          onSuccess: () => subscription
+        }),
+        Effect.asVoid
+      )
+
+    const refused = ({ reason }: ChangeRefused) =>
+      Effect.zipRight(
+        Effect.logError(`The payment processor refused a change: ${reason}`),
+        new PaymentsUnavailable({
+          reason: "The payment processor refused the change; the operator's log has its reason"
+        })
+      )
+
+    /** Cancels at the end of the period; done already, it stays done. */
+    const cancel = Effect.gen(function*() {
+      const current = yield* subscription
+      if (current.cancelsAt !== null) return
+      yield* change(current, checkout.cancel)
+    }).pipe(
+      Effect.catchIf((error): error is ChangeRefused => error._tag === "ChangeRefused", refused),
+      withPolicy(sessionOnly),
+      Effect.withSpan("Billing.cancel")
+    )
+
+    /** Switches between paid plans at once, and takes a cancellation back. */
+    const switchPlan = Effect.fn("Billing.switchPlan")(
+      function*({ plan }: { readonly plan: PaidPlan }) {
+        const current = yield* subscription
+        if (current.plan === plan && current.cancelsAt === null) return
+        yield* change(current, (wanted) => checkout.switchPlan({ ...wanted, plan }))
+      },
+      Effect.catchIf((error): error is ChangeRefused => error._tag === "ChangeRefused", refused),
+      withPolicy(sessionOnly)
+    )
+
+    /** After the return from a checkout: the plan that it led to, if it did. None for an unknown checkout. */
+    const returned = Effect.fn("Billing.returned")(function*(checkoutId: string) {
+      const found = yield* checkouts.find(checkoutId)
+      if (Option.isNone(found)) return Option.none()
+      const { accountId, plan } = found.value
+      return Option.some({ plan, current: yield* customers.current(accountId) })
+    })
+
+    return { status, subscribe, cancel, switchPlan, returned } as const
   })
 }) {}

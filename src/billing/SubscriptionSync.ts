@@ -4,7 +4,7 @@ import { Standing } from "#src/businesses/Standing.ts"
 import { now } from "#src/shared/now.ts"
 import { transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
-import { Effect, Option } from "effect"
+import { Array, Effect, Option } from "effect"
 import { Checkout, type CustomerGone, type Reading } from "./Checkout.ts"
 import { CheckoutsRepo } from "./CheckoutsRepo.ts"
 import { currentOf, planOf, readingOf, rowAfter } from "./readings.ts"
@@ -39,25 +39,28 @@ export class SubscriptionSync extends Effect.Service<SubscriptionSync>()("billin
       )
     }
 
-    const store = Effect.fnUntraced(function*(accountId: AccountId, customerId: string, readings: ReadonlyArray<Reading>) {
-      const at = yield* now
-      const before = yield* repo.ofCustomer(customerId)
-      const rows: Array<SubscriptionRow> = []
-      for (const reading of [...readings, ...missingFrom(readings, before)]) {
-        const row = rowAfter(before.find(({ id }) => id === reading.id), reading, { accountId, customerId, now: at })
-        if (row !== undefined) rows.push(row)
-        else {yield* Effect.logError(`Subscription ${reading.id} has a price that is none of STRIPE_PRICE_*`)}
+    const store = Effect.fnUntraced(
+      function*(accountId: AccountId, customerId: string, readings: ReadonlyArray<Reading>) {
+        const at = yield* now
+        const all = yield* repo.ofAccount(accountId)
+        const [before, others] = Array.partition(all, (row) => row.customerId !== customerId)
+        const rows = Array.empty<SubscriptionRow>()
+        for (const reading of [...readings, ...missingFrom(readings, before)]) {
+          const row = rowAfter(before.find(({ id }) => id === reading.id), reading, { accountId, customerId, now: at })
+          if (row !== undefined) rows.push(row)
+          else yield* Effect.logError(`Subscription ${reading.id} has a price that is none of STRIPE_PRICE_*`)
+        }
+        yield* Effect.forEach(rows, (row) => repo.upsert(row, at), { discard: true })
+        if (planOf(rows) !== undefined) yield* checkouts.paid(customerId)
+        const [had, has] = [planOf(all), planOf([...others, ...rows])]
+        // Only a change is followed: a plan that the operator granted meanwhile stays.
+        if (had !== has) {
+          yield* accounts.setPlanOf(accountId, has ?? "free")
+          yield* standing.followAccount(accountId)
+        }
+        yield* warnOfSeveral(accountId, rows)
       }
-      yield* Effect.forEach(rows, (row) => repo.upsert(row, at), { discard: true })
-      const [had, has] = [planOf(before), planOf(rows)]
-      if (has !== undefined) yield* checkouts.paid(customerId)
-      // Only a change is followed: a plan that the operator granted meanwhile stays.
-      if (had !== has) {
-        yield* accounts.setPlanOf(accountId, has ?? "free")
-        yield* standing.followAccount(accountId)
-      }
-      yield* warnOfSeveral(accountId, rows)
-    })
+    )
 
     const apply = Effect.fnUntraced(
       function*(
@@ -97,8 +100,9 @@ export class SubscriptionSync extends Effect.Service<SubscriptionSync>()("billin
     /** Without the processor: what is canceled ends at its time. `all`: the processor knows the customer no more. */
     const settle = Effect.fn("SubscriptionSync.settle")(function*(customerId: string, all: "all" | "canceled") {
       const at = yield* now
-      const stored = Effect.map(repo.ofCustomer(customerId), (rows) =>
-        rows.map((row) => readingOf(row, all === "all" && row.dueAt <= at ? "ended" : undefined))
+      const stored = Effect.map(
+        repo.ofCustomer(customerId),
+        (rows) => rows.map((row) => readingOf(row, all === "all" && row.dueAt <= at ? "ended" : undefined))
       )
       return yield* withReading(customerId, stored)
     })

@@ -49,8 +49,9 @@ export class SubscriptionsRepo extends Effect.Service<SubscriptionsRepo>()("bill
       ofCustomer: many(SubscriptionRow)((customerId: string) =>
         sql`SELECT * FROM subscriptions WHERE customer_id = ${customerId}`
       ),
+      /** Of all its customers: an account has one at each processor that was ever set up. */
       ofAccount: many(SubscriptionRow)((accountId: string) =>
-        sql`SELECT * FROM subscriptions WHERE account_id = ${accountId} ORDER BY created_at DESC LIMIT 100`
+        sql`SELECT * FROM subscriptions WHERE account_id = ${accountId} ORDER BY created_at DESC`
       ),
       planOf: one(Plan)((accountId: string) => sql`SELECT plan FROM users WHERE id = ${accountId}`),
       upsert,
@@ -79,4 +80,3 @@ export class SubscriptionsRepo extends Effect.Service<SubscriptionsRepo>()("bill
     } as const
   })
 }) {}
-

@@ -16,6 +16,16 @@ export interface S3Settings {
   readonly credentials: Option.Option<{ readonly id: string; readonly secret: Redacted.Redacted }>
 }
 
+/** Stripe, when it takes the payments. */
+export interface StripeSettings {
+  readonly secretKey: Redacted.Redacted
+  readonly webhookSecret: Redacted.Redacted
+  /** Ids of the prices of the paid plans. */
+  readonly prices: Readonly<Record<"developer" | "pro" | "enterprise", string>>
+  /** Another address than Stripe's, for tests. */
+  readonly apiUrl: Option.Option<string>
+}
+
 /** What every setting means is in docs/operate.md; the defaults are those of a development machine. */
 export interface Settings {
   readonly production: boolean
@@ -61,6 +71,7 @@ export interface Settings {
   /** Seconds between two health probes of a business's server. */
   readonly healthProbeSeconds: number
   readonly s3: Option.Option<S3Settings>
+  readonly stripe: Option.Option<StripeSettings>
   readonly logLevel: LogLevel.LogLevel
   /** Whether each request has a line in the log. */
   readonly accessLog: boolean
@@ -86,6 +97,33 @@ const readS3 = Effect.gen(function*() {
   }
   const credentials = Option.all({ id, secret })
   return Option.map(named, (at): S3Settings => ({ ...at, endpoint, region, credentials }))
+})
+
+const readStripe = Effect.gen(function*() {
+  const secretKey = yield* setting("STRIPE_SECRET_KEY", kinds.stripeKey)
+  const webhookSecret = yield* setting("STRIPE_WEBHOOK_SECRET", kinds.webhookSecret)
+  const prices = {
+    developer: yield* setting("STRIPE_PRICE_DEVELOPER", kinds.stripePrice),
+    pro: yield* setting("STRIPE_PRICE_PRO", kinds.stripePrice),
+    enterprise: yield* setting("STRIPE_PRICE_ENTERPRISE", kinds.stripePrice)
+  }
+  const apiUrl = yield* setting("STRIPE_API_URL", kinds.url)
+  const together = {
+    STRIPE_SECRET_KEY: Option.isSome(secretKey),
+    STRIPE_WEBHOOK_SECRET: Option.isSome(webhookSecret),
+    STRIPE_PRICE_DEVELOPER: Option.isSome(prices.developer),
+    STRIPE_PRICE_PRO: Option.isSome(prices.pro),
+    STRIPE_PRICE_ENTERPRISE: Option.isSome(prices.enterprise)
+  }
+  const names = (set: boolean) => Object.entries(together).flatMap(([name, isSet]) => isSet === set ? [name] : [])
+  const [given, missing] = [names(true)[0], names(false)[0]]
+  if (given !== undefined && missing !== undefined) {
+    return yield* new SettingError({ message: `${missing} is required with ${given}` })
+  }
+  return Option.map(
+    Option.all({ secretKey, webhookSecret, prices: Option.all(prices) }),
+    (all): StripeSettings => ({ ...all, apiUrl })
+  )
 })
 
 /** Reads sequentially and fails with the first invalid setting. */
@@ -129,6 +167,7 @@ const read = Effect.gen(function*() {
     compositeMemberSeconds: yield* settingOr("COMPOSITE_MEMBER_SECONDS", kinds.seconds, 3),
     hubMaxTier: yield* settingOr("HUB_MAX_TIER", oneOf("explorer", "builder", "partner"), "partner"),
     s3: yield* readS3,
+    stripe: yield* readStripe,
     logLevel: yield* settingOr("LOG_LEVEL", kinds.logLevel, LogLevel.Info),
     accessLog: (yield* settingOr("ACCESS_LOG", oneOf("on", "off"), "off")) === "on",
     otlpEndpoint: yield* setting("OTEL_EXPORTER_OTLP_ENDPOINT", kinds.url),

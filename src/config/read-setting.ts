@@ -161,6 +161,15 @@ export const kinds = {
   },
   accessKey: { expected: "the id of an access key", parse: (text) => /^\S{1,256}$/.test(text) ? text : undefined },
   accessSecret: secret("the secret of an access key", (text) => /^\S{1,1024}$/.test(text)),
+  stripeKey: secret("a secret or restricted key of Stripe (sk_… or rk_…)", (text) => /^[sr]k_\S{8,256}$/.test(text)),
+  webhookSecret: secret(
+    "the signing secret of a webhook endpoint of Stripe (whsec_…)",
+    (text) => /^whsec_\S{8,256}$/.test(text)
+  ),
+  stripePrice: {
+    expected: "the id of a price of Stripe (price_…)",
+    parse: (text) => /^price_\w{1,200}$/.test(text) ? text : undefined
+  },
   callingCode: {
     expected: "calling codes such as +1, separated by commas",
     parse: (text) => /^\+[1-9]\d{0,6}$/.test(text) ? text : undefined

@@ -1,8 +1,18 @@
 import { Data } from "#http/answers/envelope.ts"
 import { Authentication } from "#http/callers/Authentication.ts"
+import { NoBody } from "#http/callers/NoBody.ts"
 import { Forbidden } from "#src/accounts/Policy.ts"
-import { BillingStatus } from "#src/billing/Billing.ts"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import {
+  AlreadySubscribed,
+  BillingStatus,
+  CheckoutPage,
+  CheckoutUnderWay,
+  NotSubscribed,
+  PaymentsUnavailable,
+  PlanInput
+} from "#src/billing/Subscription.ts"
+import { Invalid } from "#src/shared/Failure.ts"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 
 export class BillingApi extends HttpApiGroup.make("billing")
   .add(
@@ -10,6 +20,50 @@ export class BillingApi extends HttpApiGroup.make("billing")
       .addSuccess(Data(BillingStatus))
       .addError(Forbidden)
       .annotate(OpenApi.Summary, "Plan, period, usage and limits of the account")
+      .annotate(
+        OpenApi.Description,
+        "A paid plan has the period of its subscription, any other the calendar month (UTC). Status past_due: a " +
+          "payment failed and is tried again; the plan stays meanwhile. canceled: the subscription has ended, and the " +
+          "plan is free."
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("subscribe", "/v1/billing/subscribe")
+      .setPayload(PlanInput)
+      .addSuccess(Data(CheckoutPage), { status: 201 })
+      .addError(Invalid)
+      .addError(AlreadySubscribed)
+      .addError(CheckoutUnderWay)
+      .addError(PaymentsUnavailable)
+      .annotate(OpenApi.Summary, "Subscribe to a paid plan: answers with the page where the user pays")
+      .annotate(
+        OpenApi.Description,
+        "Session only. Nothing is charged before the user has paid there. Called again before that, it answers with " +
+          "the same page; with another plan, the page before is closed."
+      )
+  )
+  .add(
+    HttpApiEndpoint.del("cancel", "/v1/billing/subscribe")
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(NotSubscribed)
+      .addError(PaymentsUnavailable)
+      .middleware(NoBody)
+      .annotate(OpenApi.Summary, "Cancel the subscription: the plan stays until the period ends, then it is free")
+      .annotate(OpenApi.Description, "Session only. Switching to a paid plan before the end takes it back.")
+  )
+  .add(
+    HttpApiEndpoint.patch("switchPlan", "/v1/billing/plan")
+      .setPayload(PlanInput)
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(Invalid)
+      .addError(NotSubscribed)
+      .addError(PaymentsUnavailable)
+      .annotate(OpenApi.Summary, "Switch between paid plans at once; the next bill has the difference")
+      .annotate(
+        OpenApi.Description,
+        "Session only. From the free plan use POST /v1/billing/subscribe, back to it DELETE /v1/billing/subscribe. " +
+          "What is over the limits of a smaller plan stays, and only new things are refused."
+      )
   )
   .middleware(Authentication)
   .annotate(OpenApi.Title, "Billing")

@@ -8,5 +8,11 @@ import { BillingApi } from "./Api.ts"
 export const BillingHandlers = HttpApiBuilder.group(
   apiOf(BillingApi),
   "billing",
-  (handlers) => Effect.map(Billing, (billing) => handlers.handle("status", () => Effect.map(billing.status, data)))
+  (handlers) =>
+    Effect.map(Billing, (billing) =>
+      handlers
+        .handle("status", () => Effect.map(billing.status, data))
+        .handle("subscribe", ({ payload }) => Effect.map(billing.subscribe(payload), data))
+        .handle("cancel", () => billing.cancel)
+        .handle("switchPlan", ({ payload }) => billing.switchPlan(payload)))
 )

@@ -1,0 +1,54 @@
+import { CurrentSettings } from "#src/config/Settings.ts"
+import { newUlid } from "#src/shared/ids.ts"
+import { now } from "#src/shared/now.ts"
+import { Effect, Option } from "effect"
+import { type Change, ChangeRefused, Checkout } from "./Checkout.ts"
+import { type EmbeddedSubscription, readingAt } from "./embedded-subscription.ts"
+import { EmbeddedRepo } from "./EmbeddedRepo.ts"
+import { NoWebhook, PaymentsUnavailable } from "./Subscription.ts"
+
+const notSetUp = new PaymentsUnavailable({
+  reason: "This installation takes no payments: its operator has to set STRIPE_SECRET_KEY"
+})
+
+/**
+ * The processor of development: a page of ours where the payment is played (http/pages/checkout.ts). In production it
+ * opens no checkout, because it would give plans away.
+ */
+export const embeddedCheckout = Effect.gen(function*() {
+  const { authUrl, production } = yield* CurrentSettings
+  const repo = yield* EmbeddedRepo
+
+  /** Changes one that has not ended. */
+  const change = Effect.fnUntraced(function*(
+    { subscriptionId }: Change,
+    to: (before: EmbeddedSubscription, at: Date) => Pick<EmbeddedSubscription, "plan" | "cancelsAt">
+  ) {
+    const at = yield* now
+    const found = yield* repo.find(subscriptionId)
+    if (Option.isNone(found) || readingAt(found.value, at).event === "ended") {
+      return yield* new ChangeRefused({ reason: "The subscription has ended" })
+    }
+    yield* repo.change(subscriptionId, to(found.value, at))
+  })
+
+  return Checkout.of({
+    processor: "embedded",
+    createCustomer: () => production ? Effect.fail(notSetUp) : Effect.sync(() => `cus_embedded_${newUlid()}`),
+    open: ({ customerId, expiresAt, id, plan, returnUrl }) =>
+      production ? Effect.fail(notSetUp) : Effect.as(
+        repo.insertCheckout({ id, customerId, plan, returnUrl, expiresAt }),
+        { sessionId: id, url: `${authUrl}/billing/checkout/${id}` }
+      ),
+    close: (sessionId) => Effect.zipRight(repo.close(sessionId), Effect.map(repo.isPaid(sessionId), (paid) => !paid)),
+    subscriptions: (customerId) =>
+      Effect.gen(function*() {
+        const at = yield* now
+        return (yield* repo.ofCustomer(customerId)).map((subscription) => readingAt(subscription, at))
+      }),
+    switchPlan: (wanted) => change(wanted, () => ({ plan: wanted.plan, cancelsAt: null })),
+    cancel: (wanted) =>
+      change(wanted, (before, at) => ({ plan: before.plan, cancelsAt: readingAt(before, at).periodEnd })),
+    readEvent: () => new NoWebhook()
+  })
+})

@@ -1,0 +1,61 @@
+import { newUlid } from "#src/shared/ids.ts"
+import { now } from "#src/shared/now.ts"
+import { transactionally } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
+import { Effect, Option } from "effect"
+import { type Renewals } from "./embedded-subscription.ts"
+import { EmbeddedRepo } from "./EmbeddedRepo.ts"
+import { type PaidPlan } from "./Subscription.ts"
+import { SubscriptionSync } from "./SubscriptionSync.ts"
+
+/** What the stand-in's page shows. Whoever has the address may pay, as with a processor's page. */
+export interface EmbeddedCheckoutView {
+  readonly plan: PaidPlan
+  readonly returnUrl: string
+  readonly state: "open" | "paid" | "closed"
+}
+
+/** What a visitor does on the stand-in's page. */
+export class EmbeddedPayments extends Effect.Service<EmbeddedPayments>()("billing/EmbeddedPayments", {
+  effect: Effect.gen(function*() {
+    const repo = yield* EmbeddedRepo
+    const sql = yield* SqlClient.SqlClient
+    const sync = yield* SubscriptionSync
+
+    const find = Effect.fn("EmbeddedPayments.find")(function*(id: string) {
+      const found = yield* repo.checkout(id)
+      if (Option.isNone(found)) return undefined
+      const { closed, expiresAt, plan, returnUrl } = found.value
+      const at = yield* now
+      const open = !closed && at < expiresAt
+      const state = open ? "open" : (yield* repo.isPaid(id)) ? "paid" : "closed"
+      return { plan, returnUrl, state } as const satisfies EmbeddedCheckoutView
+    })
+
+    /** Of two payments at once, or a payment and a close, the first wins. */
+    const take = Effect.fnUntraced(function*(id: string, renewals: Renewals) {
+      const at = yield* now
+      const found = yield* repo.checkout(id)
+      if (Option.isNone(found) || at >= found.value.expiresAt || !(yield* repo.close(id))) return undefined
+      const { customerId, plan } = found.value
+      yield* repo.subscribe({
+        id: `sub_embedded_${newUlid()}`,
+        checkoutId: id,
+        customerId,
+        plan,
+        startedAt: at,
+        renewals
+      })
+      return customerId
+    }, transactionally(sql))
+
+    /** Pays an open checkout; without effect on any other. */
+    const pay = Effect.fn("EmbeddedPayments.pay")(function*(id: string, renewals: Renewals) {
+      const customerId = yield* take(id, renewals)
+      // A processor would send an event now.
+      if (customerId !== undefined) yield* Effect.orDie(sync.sync(customerId))
+    })
+
+    return { find, pay } as const
+  })
+}) {}

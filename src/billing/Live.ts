@@ -1,0 +1,50 @@
+import { AccountSettingsLive } from "#src/accounts/Live.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
+import { Jobs } from "#src/jobs/Jobs.ts"
+import { Effect, Layer, Option } from "effect"
+import { Billing } from "./Billing.ts"
+import { Checkout } from "./Checkout.ts"
+import { CheckoutsRepo } from "./CheckoutsRepo.ts"
+import { Customers } from "./Customers.ts"
+import { embeddedCheckout } from "./EmbeddedCheckout.ts"
+import { EmbeddedPayments } from "./EmbeddedPayments.ts"
+import { EmbeddedRepo } from "./EmbeddedRepo.ts"
+import { OpenCheckout } from "./OpenCheckout.ts"
+import { PaymentEvents } from "./PaymentEvents.ts"
+import { Periods } from "./Periods.ts"
+import { stripeCheckout } from "./StripeCheckout.ts"
+import { SubscriptionsRepo } from "./SubscriptionsRepo.ts"
+import { SubscriptionSync } from "./SubscriptionSync.ts"
+
+/** Stripe when its key is set, else the stand-in. */
+const CheckoutLive = Layer.effect(
+  Checkout,
+  Effect.flatMap(
+    CurrentSettings,
+    ({ stripe }) => Option.match(stripe, { onNone: () => embeddedCheckout, onSome: stripeCheckout })
+  )
+)
+
+export const BillingLive = Layer.mergeAll(
+  Billing.Default,
+  EmbeddedPayments.Default,
+  PaymentEvents.Default,
+  Periods.Default
+)
+  .pipe(
+    Layer.provide([OpenCheckout.Default, Customers.Default]),
+    Layer.provide(SubscriptionSync.Default),
+    Layer.provide(CheckoutLive),
+    Layer.provide([SubscriptionsRepo.Default, CheckoutsRepo.Default, EmbeddedRepo.Default, AccountSettingsLive])
+  )
+
+/** What happens to subscriptions by itself. */
+export const BillingJobsLive = Layer.scopedDiscard(Effect.gen(function*() {
+  const jobs = yield* Jobs
+  const events = yield* PaymentEvents
+  const { passAll, reconcile } = yield* Periods
+  yield* jobs.once("Ending billing periods", "10 seconds", passAll)
+  yield* jobs.once("Reading subscriptions again", "1 hour", Effect.zipRight(events.forget, reconcile), {
+    after: "1 minute"
+  })
+}))

@@ -1,0 +1,141 @@
+import { type StripeSettings } from "#src/config/Settings.ts"
+import { now } from "#src/shared/now.ts"
+import { Effect, Predicate, Redacted } from "effect"
+import { ChangeRefused, Checkout, CustomerGone, type ProcessorEvent } from "./Checkout.ts"
+import { stripeClient, type StripeFailure } from "./stripe-client.ts"
+import { itemOf, readingOfStripe } from "./stripe-reading.ts"
+import { BadWebhook, PaymentsUnavailable } from "./Subscription.ts"
+
+/** Every subscription that a customer ever had; nobody has as many. */
+const allOfThem = { limit: 1000 } as const
+
+/** What the operator has to know; callers are told less. */
+const unavailable = (failure: StripeFailure) => {
+  const { code, message, status } = failure
+  const answer = status === undefined ? "gave no answer" : `answered ${status}${code === undefined ? "" : ` ${code}`}`
+  // These are about the key, the prices or a call of ours, and don't pass by themselves.
+  const isOurs = status !== undefined && status >= 400 && status < 500 && status !== 409 && status !== 429
+  return Effect.zipRight(
+    (isOurs ? Effect.logError : Effect.logWarning)(
+      `Stripe ${answer}: ${message}${isOurs ? " (see STRIPE_SECRET_KEY and STRIPE_PRICE_* in docs/operate.md)" : ""}`
+    ),
+    new PaymentsUnavailable({
+      reason: isOurs
+        ? "The payment processor refuses this installation's requests; its operator has to look at the log"
+        : "The payment processor can't be reached; try again shortly"
+    })
+  )
+}
+
+const isMissing = ({ code, param }: StripeFailure, name: string) => code === "resource_missing" && param === name
+
+/** A field that has an id, or the object itself. */
+const idAt = (object: unknown, name: string): string | undefined => {
+  const value = Predicate.hasProperty(object, name) ? object[name] : undefined
+  return typeof value === "string" ? value : value === undefined || value === null ? undefined : idAt(value, "id")
+}
+
+/** Whose event it is: those of checkouts, subscriptions and invoices name their customer. */
+const eventOf = (event: { readonly id: string; readonly data: { readonly object: unknown } }): ProcessorEvent => {
+  const { object } = event.data
+  const metadata = Predicate.hasProperty(object, "metadata") ? object.metadata : undefined
+  return {
+    id: event.id,
+    customerId: idAt(object, "customer"),
+    accountId: idAt(object, "client_reference_id") ?? idAt(metadata, "accountId")
+  }
+}
+
+/** Stripe, by its own pages and its API. */
+export const stripeCheckout = (settings: StripeSettings) =>
+  Effect.gen(function*() {
+    const { client, use } = yield* stripeClient(settings)
+    const { prices, webhookSecret } = settings
+
+    const orGone = (failure: StripeFailure): Effect.Effect<never, PaymentsUnavailable | CustomerGone> =>
+      isMissing(failure, "customer") ? Effect.fail(new CustomerGone()) : unavailable(failure)
+
+    const orRefused = (failure: StripeFailure): Effect.Effect<never, PaymentsUnavailable | ChangeRefused> =>
+      failure.status === 404 || failure.status === 400
+        ? Effect.fail(new ChangeRefused({ reason: failure.message }))
+        : unavailable(failure)
+
+    return Checkout.of({
+      processor: "stripe",
+      // The key changes each ten minutes, so that a failure that Stripe has kept for the key does not last a day.
+      createCustomer: ({ accountId, email, replaced = "" }) =>
+        Effect.flatMap(now, (at) =>
+          use((stripe) =>
+            stripe.customers.create({ email, metadata: { accountId } }, {
+              idempotencyKey: `customer-${accountId}-${replaced}-${Math.floor(at.getTime() / 600_000)}`
+            })
+          )).pipe(Effect.map(({ id }) => id), Effect.catchAll(unavailable)),
+      open: ({ accountId, customerId, expiresAt, id, plan, returnUrl }) =>
+        use((stripe) =>
+          stripe.checkout.sessions.create({
+            mode: "subscription",
+            customer: customerId,
+            client_reference_id: accountId,
+            line_items: [{ price: prices[plan], quantity: 1 }],
+            success_url: returnUrl,
+            cancel_url: `${returnUrl}?canceled`,
+            expires_at: Math.floor(expiresAt.getTime() / 1000),
+            subscription_data: { metadata: { accountId, plan } }
+          }, { idempotencyKey: `checkout-${id}` })
+        ).pipe(
+          Effect.catchAll(orGone),
+          Effect.flatMap(({ id, url }) =>
+            url === null
+              ? new PaymentsUnavailable({ reason: "The payment processor opened no page; try again" })
+              : Effect.succeed({ sessionId: id, url })
+          )
+        ),
+      close: (sessionId) =>
+        use((stripe) => stripe.checkout.sessions.expire(sessionId)).pipe(
+          Effect.as(true),
+          // It is not open any more: paid, or expired by itself.
+          Effect.catchAll(() =>
+            Effect.map(
+              use((stripe) => stripe.checkout.sessions.retrieve(sessionId)),
+              ({ status }) => status === "expired"
+            )
+          ),
+          Effect.catchAll(unavailable)
+        ),
+      subscriptions: (customer) =>
+        use((stripe) => stripe.subscriptions.list({ customer, status: "all", limit: 100 }).autoPagingToArray(allOfThem))
+          .pipe(
+            Effect.map((all) => all.flatMap((each) => readingOfStripe(each, prices) ?? [])),
+            Effect.catchAll(orGone)
+          ),
+      switchPlan: ({ key, plan, subscriptionId }) =>
+        use(async (stripe) => {
+          const subscription = await stripe.subscriptions.retrieve(subscriptionId)
+          const item = itemOf(subscription, prices)
+          return stripe.subscriptions.update(subscriptionId, {
+            items: [{ ...(item === undefined ? {} : { id: item.id }), price: prices[plan] }],
+            proration_behavior: "create_prorations",
+            // Stripe takes one of the two: the one by which the cancellation was made.
+            ...(subscription.cancel_at !== null && !subscription.cancel_at_period_end
+              ? { cancel_at: "" as const }
+              : { cancel_at_period_end: false }),
+            metadata: { plan }
+          }, { idempotencyKey: `switch-${key}-${plan}` })
+        }).pipe(Effect.catchAll(orRefused)),
+      cancel: ({ key, subscriptionId }) =>
+        use((stripe) =>
+          stripe.subscriptions.update(subscriptionId, { cancel_at_period_end: true }, {
+            idempotencyKey: `cancel-${key}`
+          })
+        ).pipe(Effect.catchAll(orRefused)),
+      readEvent: (body, signature = "") =>
+        Effect.try({
+          try: () => eventOf(client.webhooks.constructEvent(body, signature, Redacted.value(webhookSecret))),
+          catch: () =>
+            new BadWebhook({
+              reason: "The signature (Stripe-Signature) does not fit the body: it must be of this endpoint's secret, " +
+                "and at most five minutes old"
+            })
+        })
+    })
+  })

@@ -1,0 +1,50 @@
+import { Schema } from "effect"
+import { type Stripe } from "stripe"
+import { type Reading } from "./Checkout.ts"
+import { type SubscriptionEvent } from "./subscription-states.ts"
+import { PaidPlan } from "./Subscription.ts"
+
+/** Price ids of Stripe, by plan. */
+export type Prices = Readonly<Record<PaidPlan, string>>
+
+/**
+ * What led to each of Stripe's states (docs.stripe.com, "How subscriptions work"). One without an event has not begun.
+ * `unpaid` and `paused`: Stripe collects nothing any more.
+ */
+const events: Readonly<Record<string, SubscriptionEvent>> = {
+  trialing: "trialBegan",
+  active: "paid",
+  past_due: "paymentFailed",
+  unpaid: "ended",
+  paused: "ended",
+  canceled: "ended"
+}
+
+const dateOf = (seconds: number) => new Date(seconds * 1000)
+const isPaidPlan = Schema.is(PaidPlan)
+
+/** By its price; where the operator has changed the prices since, by what we noted at the checkout. */
+const planOf = (price: string, noted: string | undefined, prices: Prices) =>
+  PaidPlan.literals.find((plan) => prices[plan] === price) ?? (isPaidPlan(noted) ? noted : undefined)
+
+/** The item that has a price of ours, else the first. */
+export const itemOf = ({ items }: Pick<Stripe.Subscription, "items">, prices: Prices) =>
+  items.data.find(({ price }) => Object.values(prices).includes(price.id)) ?? items.data[0]
+
+/** A subscription of Stripe; undefined before its first payment. The period is that of its item. */
+export const readingOfStripe = (subscription: Stripe.Subscription, prices: Prices): Reading | undefined => {
+  const event = events[subscription.status]
+  const item = itemOf(subscription, prices)
+  if (event === undefined || item === undefined) return undefined
+  const periodEnd = dateOf(item.current_period_end)
+  const { cancel_at, cancel_at_period_end, created, id, metadata } = subscription
+  return {
+    id,
+    plan: planOf(item.price.id, metadata["plan"], prices),
+    event,
+    periodStart: dateOf(item.current_period_start),
+    periodEnd,
+    cancelsAt: cancel_at === null ? (cancel_at_period_end ? periodEnd : null) : dateOf(cancel_at),
+    createdAt: dateOf(created)
+  }
+}
