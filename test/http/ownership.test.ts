@@ -59,7 +59,7 @@ const scopeOf = ({ method, name, path }: Operation): ReadonlyArray<string> | und
   if (path.endsWith("/config")) return ["servers:read"]
   if (path.endsWith("/transactions")) return ["servers:write"]
   if (
-    /\/keys|\/hub\/|\/auth\/|\/clients$|^\/api\/v1\/ready|^\/v1\/directory/.test(path) || name === "POST /v1/projects"
+    /\/keys|\/hub\/|\/auth\/|\/clients$|^\/v1\/billing\/|^\/api\/v1\/ready|^\/v1\/directory/.test(path) || name === "POST /v1/projects"
   ) {
     return undefined
   }

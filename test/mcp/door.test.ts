@@ -160,6 +160,8 @@ describe("tools/list", () => {
   itLong("shows a session every tool, and a key those that its scopes allow", async () => {
     const all = sessionTools()
     const sessionOnly = [
+      "cancel_subscription",
+      "change_plan",
       "create_api_key",
       "create_project",
       "delete_api_key",
@@ -168,6 +170,7 @@ describe("tools/list", () => {
       "register_client",
       "renew_grant",
       "revoke_grant",
+      "subscribe",
       ...all.filter((name) => name.startsWith("hub_") && !publicTools.includes(name)),
       ...directory.filter((name) => directoryByKey[name] === undefined && !publicTools.includes(name))
     ]
@@ -238,14 +241,15 @@ describe("tools/list", () => {
     const all = sessionTools()
     const hub = all.filter((name) => name.startsWith("hub_") || name === "record_transaction")
     const { key } = await owner.key(project.id, ["servers:read", "billing:read"])
-    expect(await toolNames(owner.token, "?toolsets=billing")).toEqual(["get_billing"])
+    const billing = ["cancel_subscription", "change_plan", "get_billing", "list_plans", "subscribe"]
+    expect(await toolNames(owner.token, "?toolsets=billing")).toEqual(billing)
     expect(await toolNames(owner.token, "?toolsets=deploy")).toEqual(
-      all.filter((name) => ![...directory, ...hub, "get_billing"].includes(name))
+      all.filter((name) => ![...directory, ...hub, ...billing].includes(name))
     )
     expect(await toolNames(owner.token, "?toolsets=directory")).toEqual([...directory].sort())
     expect(await toolNames(owner.token, "?toolsets=deploy,%20billing,directory,hub")).toEqual(all)
     expect(await toolNames(owner.token, "?toolsets=hub")).toEqual(hub)
-    expect(await toolNames(key, "?toolsets=billing")).toEqual(["get_billing"])
+    expect(await toolNames(key, "?toolsets=billing")).toEqual(["get_billing", "list_plans"])
     expect(await toolNames(owner.token, "?toolsets=all")).toEqual(all)
     expect(await toolNames(key, "?toolsets=all")).toEqual(await toolNames(key))
     for (const toolsets of ["", "x", "deploy,x", "ALL"]) {

@@ -5,6 +5,8 @@ const noProject = "prj_01J00000000000000000000000"
 export const goodBodies: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "POST /v1/auth/signup": { email: "somebody@example.com", password: "long enough", name: "Somebody" },
   "POST /v1/auth/login": { email: "somebody@example.com", password: "long enough" },
+  "POST /v1/billing/subscribe": { plan: "developer" },
+  "PATCH /v1/billing/plan": { plan: "pro" },
   "POST /v1/projects": { name: "Project" },
   "PATCH /v1/projects/{projectId}": { name: "Renamed" },
   "POST /v1/projects/{projectId}/keys": { name: "Key", environment: "test", scopes: ["servers:read"] },
