@@ -25,7 +25,7 @@ import {
 } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { HandshakesRepo } from "./HandshakesRepo.ts"
-import { keptCount, keptVersions } from "./retention-rule.ts"
+import { keptVersions } from "./retention-rule.ts"
 import { isSettled, rules, stepOf } from "./transitions.ts"
 import { Watch } from "./Watch.ts"
 
@@ -65,7 +65,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       const { plan } = yield* CurrentActor
       const notKept = (reason: string) => new VersionNotKept({ version, reason })
       if (target.deployedAt === null || target.imageDigest === null) return yield* notKept("it never ran")
-      const kept = keptVersions(yield* repo.versions(server.id), keptCount(plans[plan], server))
+      const kept = keptVersions(yield* repo.versions(server.id), plans[plan], server)
       if (!kept.has(version)) return yield* notKept("it is no longer kept")
       return (yield* images.has(target.imageDigest))
         ? target.imageDigest

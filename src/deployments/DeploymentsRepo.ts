@@ -1,4 +1,4 @@
-import { PlanName } from "#src/plans/Plan.ts"
+import { PlanName, plans } from "#src/plans/Plan.ts"
 import { ServerNotFound, ServerRow } from "#src/servers/Server.ts"
 import { ServerStates } from "#src/servers/ServerStates.ts"
 import { Count, dieOnSql, many, maybe, one, onUnique, run } from "#src/shared/sql.ts"
@@ -16,8 +16,14 @@ const NewDeployment = DeploymentRow.pick(
   "rollbackOf",
   "scanResult"
 )
-const Version = Schema.Struct({ version: Schema.Int, ran: Schema.Boolean, active: Schema.Boolean })
+const Version = Schema.Struct({
+  version: Schema.Int,
+  ran: Schema.Boolean,
+  active: Schema.Boolean,
+  keptByPlan: Schema.Int
+})
 const OwnerRow = Schema.Struct({ ...ServerRow.fields, accountId: Schema.String, plan: PlanName })
+const caps = PlanName.literals.map((plan) => ({ plan, kept: plans[plan].deploymentsKept }))
 const maxInteger = 2_147_483_647
 
 /** Rows of deployments, for callers and for the pipeline. */
@@ -40,9 +46,18 @@ export class DeploymentsRepo extends Effect.Service<DeploymentsRepo>()("deployme
             FROM deployments WHERE server_id = ${row.serverId} RETURNING *`
     })
 
+    /** Notes with all of a server's versions what the plan keeps, so that they stay when it is left. */
+    const keepByPlan = (serverId: string) =>
+      sql`UPDATE deployments d SET kept_by_plan = caps.kept
+          FROM json_to_recordset(${JSON.stringify(caps)}::json) AS caps(plan text, kept integer)
+          JOIN users u ON u.plan = caps.plan JOIN projects p ON p.account_id = u.id
+          JOIN servers s ON s.project_id = p.id
+          WHERE s.id = ${serverId} AND d.server_id = s.id AND d.kept_by_plan < caps.kept`
+
     const begin = Effect.fnUntraced(function*(row: typeof NewDeployment.Type) {
       if (Option.isNone(yield* lockServer(row.serverId))) return yield* new ServerNotFound()
       const created = yield* insert(row)
+      yield* keepByPlan(row.serverId)
       yield* states.deploymentBegun(row.serverId)
       return created
     })
@@ -70,7 +85,8 @@ export class DeploymentsRepo extends Effect.Service<DeploymentsRepo>()("deployme
         sql`SELECT count(*)::int AS count FROM deployments WHERE server_id = ${serverId}`
       ),
       versions: many(Version)((serverId: string) =>
-        sql`SELECT version, active, deployed_at IS NOT NULL AS ran FROM deployments WHERE server_id = ${serverId}`
+        sql`SELECT version, active, deployed_at IS NOT NULL AS ran, kept_by_plan FROM deployments
+          WHERE server_id = ${serverId}`
       ),
       /** Sets the stage and returns the record; none when it was deleted or has ended meanwhile. */
       enter: maybe(DeploymentRow)((id: string, stage: Stage) =>

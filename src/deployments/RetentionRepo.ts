@@ -9,6 +9,7 @@ const Version = Schema.Struct({
   version: Schema.Int,
   active: Schema.Boolean,
   ran: Schema.Boolean,
+  keptByPlan: Schema.Int,
   inFlight: Schema.Boolean,
   /** Whether it failed and its machine is kept for its logs, until the next deployment. */
   keptForLogs: Schema.Boolean,
@@ -28,7 +29,7 @@ export class RetentionRepo extends Effect.Service<RetentionRepo>()("deployments/
     const bytes = sql`(i.layer_bytes + coalesce(i.unpacked_bytes, 0))::float8`
     /** Omits versions that never ran and are not being deployed: no rule needs them. */
     const versions = many(Version)((which: Statement.Fragment, machines: ReadonlyArray<string>) =>
-      sql`SELECT d.id, d.server_id, d.version, d.active, d.deployed_at IS NOT NULL AS ran,
+      sql`SELECT d.id, d.server_id, d.version, d.active, d.deployed_at IS NOT NULL AS ran, d.kept_by_plan,
                 d.status IN ('pending', 'building') AS in_flight,
                 d.stage = 'kept' AND NOT EXISTS (SELECT FROM deployments n
                   WHERE n.server_id = d.server_id AND n.version > d.version) AS kept_for_logs, d.image_digest, coalesce(${bytes}, 0) AS image_bytes,

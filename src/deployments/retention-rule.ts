@@ -6,12 +6,24 @@ export interface Version {
   /** Whether it ever served. */
   readonly ran: boolean
   readonly active: boolean
+  /** The most versions that a plan of the account's kept since this one was deployed, at a deployment of the server. */
+  readonly keptByPlan: number
 }
 
-/** Versions to keep: the active one, and for rollbacks the newest `count` others that ever served. */
-export const keptVersions = (versions: ReadonlyArray<Version>, count: number): ReadonlySet<number> => {
+/**
+ * Versions to keep: the active one, and for rollbacks the newest others that ever served, as many as the server's own
+ * count and the plan say. Those that a larger plan kept are not lost with it: new deployments push them out, one by one
+ * (docs/decisions/smaller-plans.md).
+ */
+export const keptVersions = (
+  versions: ReadonlyArray<Version>,
+  plan: { readonly deploymentsKept: number },
+  server: { readonly deploymentRetentionCount: number }
+): ReadonlySet<number> => {
   const ran = versions.filter((version) => version.ran).sort((a, b) => b.version - a.version)
-  const others = ran.filter((version) => !version.active).slice(0, count)
+  const others = ran.filter((version) => !version.active).filter(({ keptByPlan }, rank) =>
+    rank < Math.min(server.deploymentRetentionCount, Math.max(plan.deploymentsKept, keptByPlan))
+  )
   return new Set([...others, ...ran.filter((version) => version.active)].map(({ version }) => version))
 }
 
@@ -36,14 +48,8 @@ export const neededVersions = <V extends KeptVersion>(
 ) =>
   Object.values(Array.groupBy(versions, ({ serverId }) => serverId)).flatMap((ofServer) => {
     const [first] = ofServer
-    const kept = keptVersions(ofServer, keptCount(plans[first.plan], first))
+    const kept = keptVersions(ofServer, plans[first.plan], first)
     return ofServer.filter(({ id, inFlight, keptForLogs, version }) =>
       inFlight || keptForLogs || kept.has(version) || machines.has(id)
     )
   })
-
-/** The server's own retention count, limited by its account's plan. */
-export const keptCount = (
-  plan: { readonly deploymentsKept: number },
-  server: { readonly deploymentRetentionCount: number }
-) => Math.min(plan.deploymentsKept, server.deploymentRetentionCount)

@@ -3,7 +3,7 @@ import { isLeftover } from "#src/deployments/leftover-rule.ts"
 import { machineEnvironment, type PlatformValues } from "#src/deployments/machine-environment.ts"
 import { admit, burst, fullCap, perSecond } from "#src/deployments/rate-cap.ts"
 import { attempts, seenDown, seenRunning, waitingForRoom, type Watched } from "#src/deployments/restart-policy.ts"
-import { keptCount, keptVersions, neededVersions } from "#src/deployments/retention-rule.ts"
+import { keptVersions, neededVersions, type Version } from "#src/deployments/retention-rule.ts"
 import { rules, stages } from "#src/deployments/transitions.ts"
 import { reservedNames, valueBytes } from "#src/servers/EnvironmentVariable.ts"
 import { FastCheck } from "effect"
@@ -75,12 +75,14 @@ describe("a machine's environment", () => {
 describe("retention", () => {
   const version = FastCheck.record({ ran: FastCheck.boolean(), active: FastCheck.boolean() })
   const history = FastCheck.array(version, { maxLength: 12 }).map((list) =>
-    list.map((item, index) => ({ ...item, active: item.active && item.ran, version: index + 1 }))
+    list.map((item, index) => ({ ...item, active: item.active && item.ran, version: index + 1, keptByPlan: 0 }))
   )
+  const keptOf = (versions: ReadonlyArray<Version>, deploymentsKept: number, deploymentRetentionCount = 100) =>
+    keptVersions(versions, { deploymentsKept }, { deploymentRetentionCount })
 
   it("keeps what serves and the newest others that ever ran, no more than asked for", () => {
     property([history, FastCheck.integer({ min: 1, max: 10 })], (versions, count) => {
-      const kept = keptVersions(versions, count)
+      const kept = keptOf(versions, count)
       const others = versions.filter((item) => item.ran && !item.active)
       for (const item of versions.filter((item) => item.active)) assert.isTrue(kept.has(item.version))
       assert.deepStrictEqual(
@@ -92,8 +94,23 @@ describe("retention", () => {
   })
 
   it("is the plan's where the server asks for more", () => {
-    assert.strictEqual(keptCount({ deploymentsKept: 3 }, { deploymentRetentionCount: 10 }), 3)
-    assert.strictEqual(keptCount({ deploymentsKept: 10 }, { deploymentRetentionCount: 2 }), 2)
+    property([history], (versions) => {
+      assert.deepStrictEqual(keptOf(versions, 3, 10), keptOf(versions, 3))
+      assert.deepStrictEqual(keptOf(versions, 10, 2), keptOf(versions, 2))
+    })
+  })
+
+  it("loses nothing with a plan that is left; each deployment after that pushes the oldest out", () => {
+    property([history, FastCheck.integer({ min: 1, max: 10 })], (versions, count) => {
+      const before = versions.map((item) => ({ ...item, keptByPlan: 10 }))
+      assert.deepStrictEqual(keptOf(before, 3, count), keptOf(before, 10, count))
+    })
+    const older = Array.from({ length: 11 }, (_, at) => ({ version: at + 1, ran: true, active: false, keptByPlan: 10 }))
+    const numbers = (kept: ReadonlySet<number>) => [...kept].sort((a, b) => a - b)
+    const newer = { version: 12, ran: true, active: true, keptByPlan: 3 }
+    assert.deepStrictEqual(numbers(keptOf([...older, newer], 3)), [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
+    const next = [...older, ...[12, 13, 14, 15, 16].map((version) => ({ ...newer, version, active: version === 16 }))]
+    assert.deepStrictEqual(numbers(keptOf(next, 3)), [6, 7, 8, 9, 10, 11, 13, 14, 15, 16])
   })
 })
 
@@ -114,6 +131,7 @@ describe("the images that are needed", () => {
       id: String(index),
       version: index + 1,
       plan: "free" as const,
+      keptByPlan: 0,
       deploymentRetentionCount: item.serverId === "a" ? 1 : 2
     }))
   )
@@ -124,7 +142,8 @@ describe("the images that are needed", () => {
       const needed = new Set(neededVersions(versions, standing))
       for (const version of versions) {
         const own = versions.filter(({ serverId }) => serverId === version.serverId)
-        const kept = keptVersions(own, version.serverId === "a" ? 1 : 2).has(version.version)
+        const count = version.serverId === "a" ? 1 : 2
+        const kept = keptVersions(own, { deploymentsKept: 3 }, { deploymentRetentionCount: count }).has(version.version)
         const { inFlight, keptForLogs, stands } = version
         assert.strictEqual(needed.has(version), kept || inFlight || keptForLogs || stands)
       }
