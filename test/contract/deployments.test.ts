@@ -1,9 +1,10 @@
 import { Effect } from "effect"
-import { afterAll, beforeAll, expect } from "vitest"
+import { afterAll, beforeAll, expect, it } from "vitest"
 import { appImage, missingForApps } from "../deployments/support/app-image.ts"
 import { type Account, dataOf, type Listed, type Project, type Server } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { describeLong } from "../support/needs.ts"
+import { runSql } from "../support/sql.ts"
 import { row } from "./row.ts"
 import { failure, id, invalid, text, timestamp } from "./shapes.ts"
 
@@ -169,6 +170,17 @@ describeLong("deployments", () => {
     expect([gone.status, gone.body]).toEqual([409, failure("CONFLICT")])
     expect((await request("rollback", { version: 2 })).status).toBe(201)
     await free.delete(`/v1/projects/${own.id}`)
+  })
+
+  it("an account that goes back to a smaller plan can roll back to what it could before", async () => {
+    const account = await berth.signUp("developer")
+    const own = await account.project()
+    const server = await account.server(own.id)
+    const request = (path: string, body: unknown) => account.post(`/v1/servers/${server.id}/${path}`, body)
+    for (let i = 0; i < 5; i++) expect((await request("deploy", { imageUri: image })).status).toBe(201)
+    await runSql(berth.databaseUrl, "UPDATE users SET plan = 'free' WHERE id = $1", [account.id])
+    expect((await request("rollback", { version: 1 })).status).toBe(201)
+    await account.delete(`/v1/projects/${own.id}`)
   })
 
   row("deployments need deployments:read to read and deployments:write to change", async () => {
