@@ -1,13 +1,15 @@
 import { Billing } from "#src/billing/Billing.ts"
 import { BillingStatus, CheckoutPage, PlanInput } from "#src/billing/Subscription.ts"
 import { planList, PlanView } from "#src/plans/PlanList.ts"
-import { NoInput } from "#src/shared/text.ts"
+import { Input, NoInput } from "#src/shared/text.ts"
+import { usageFields, UsageReport } from "#src/usage/UsageReport.ts"
+import { UsageReports } from "#src/usage/UsageReports.ts"
 import { Effect, Schema } from "effect"
 import { tool } from "./Tool.ts"
 
 const paying = { toolset: "billing", needs: "session" } as const
 
-export const billingTools = Effect.map(Billing, (billing) => [
+export const billingTools = Effect.map(Effect.all([Billing, UsageReports]), ([billing, reports]) => [
   tool({
     name: "list_plans",
     title: "List plans and prices",
@@ -31,6 +33,19 @@ export const billingTools = Effect.map(Billing, (billing) => [
     params: NoInput,
     success: BillingStatus,
     run: () => billing.status
+  }),
+  tool({
+    name: "get_usage",
+    title: "Read usage by day",
+    description:
+      "Reads a month's requests, compute seconds and bytes by day, and what is used of each limit of the plan. Use it to " +
+      "say when a limit will be reached, or what is over it.",
+    toolset: "billing",
+    effect: "read",
+    needs: ["billing:read"],
+    params: Input(usageFields),
+    success: UsageReport,
+    run: reports.get
   }),
   tool({
     ...paying,

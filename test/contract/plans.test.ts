@@ -127,4 +127,117 @@ describe("plans", () => {
     }
     await client.close()
   })
+
+  row(
+    "GET /v1/billing/usage → 200 { data: { plan, month, startsAt, resetsAt, usage, limits[], days[] } }",
+    async () => {
+      const account = await berth.signUp("developer")
+      const project = await account.project()
+      await account.server(project.id)
+      await sql(
+        `INSERT INTO usage (account_id, month, request_count, compute_milliseconds, bandwidth_bytes) VALUES
+        ($1, '2026-02-01', 150000, 7200000, 9007199254740991)`,
+        account.id
+      )
+      await sql(
+        `INSERT INTO usage_days (account_id, day, request_count, compute_milliseconds, bandwidth_bytes) VALUES
+        ($1, '2026-01-31', 7, 7, 7), ($1, '2026-02-02', 100000, 7199000, 1), ($1, '2026-02-28', 50000, 1000, 2),
+        ($1, '2026-03-01', 8, 8, 8)`,
+        account.id
+      )
+      const answer = await account.get<{ data: { days: ReadonlyArray<object> } }>("/v1/billing/usage?month=2026-02")
+      expect([answer.status, answer.body.data]).toEqual([200, {
+        plan: "developer",
+        month: "2026-02",
+        startsAt: "2026-02-01T00:00:00.000Z",
+        resetsAt: "2026-03-01T00:00:00.000Z",
+        usage: { requestCount: 150_000, computeSeconds: 7200, bandwidthBytes: 9007199254740991 },
+        limits: [
+          { limit: "requestsPerMonth", used: 150_000, allowed: 100_000, over: true },
+          { limit: "computeSecondsPerMonth", used: 7200, allowed: 1_000_000, over: false },
+          { limit: "servers", used: 1, allowed: 10, over: false },
+          { limit: "projects", used: 1, allowed: 100, over: false },
+          { limit: "businesses", used: 0, allowed: 100, over: false },
+          { limit: "previewBytes", used: 0, allowed: 200e6, over: false },
+          { limit: "documentBytes", used: 0, allowed: 200e6, over: false },
+          { limit: "region", used: 0, allowed: 0, over: false },
+          { limit: "autoStop", used: 0, allowed: null, over: false }
+        ],
+        days: expect.any(Array)
+      }])
+      const { days } = answer.body.data
+      expect(days.length).toBe(28)
+      const day = (number: string, counts: object) => ({
+        day: `2026-02-${number}`,
+        requestCount: 0,
+        computeSeconds: 0,
+        bandwidthBytes: 0,
+        ...counts
+      })
+      expect(days.slice(0, 3)).toEqual([
+        day("01", {}),
+        day("02", { requestCount: 100_000, computeSeconds: 7199, bandwidthBytes: 1 }),
+        day("03", {})
+      ])
+      expect(days.at(-1)).toEqual(day("28", { requestCount: 50_000, computeSeconds: 1, bandwidthBytes: 2 }))
+      const today = new Date(berth.now()).toISOString().slice(0, 10)
+      const current = await account.get<{ data: { month: string; days: ReadonlyArray<{ day: string }> } }>(
+        "/v1/billing/usage"
+      )
+      expect([current.body.data.month, current.body.data.days.at(-1)?.day]).toEqual([today.slice(0, 7), today])
+      expect((await account.get("/v1/billing/usage?month=9999-12")).body).toMatchObject({ data: { days: [] } })
+      for (const month of ["2026", "2026-13", "2026-02-01", "02-2026", ""]) {
+        const refused = await account.get(`/v1/billing/usage?month=${month}`)
+        expect([refused.status, refused.body], month).toEqual([400, failure("BAD_REQUEST", expect.any(Object))])
+        expect(refused.text).toContain("must be a month such as 2027-03")
+      }
+      const client = await connectMcp(berth.url, { token: account.token })
+      const called = await callTool(client, "get_usage", { month: "2026-02" })
+      expect(called.structuredContent).toEqual(answer.body.data)
+      await client.close()
+    }
+  )
+
+  row("a smaller plan destroys nothing: what is over its limits is told, and only new things are refused", async () => {
+    const account = await berth.signUp("developer")
+    const project = await account.project()
+    const path = `/v1/projects/${project.id}/servers`
+    const made = [
+      await account.server(project.id, { region: "syd", autoStopSeconds: null }),
+      await account.server(project.id, { region: "iad" }),
+      await account.server(project.id)
+    ]
+    const business = await newBusiness(account, { projectId: project.id })
+    await sql("UPDATE users SET plan = 'free' WHERE id = $1", account.id)
+    const over = async () => {
+      const { body } = await account.get<{ data: { limits: ReadonlyArray<{ over: boolean }> } }>("/v1/billing/usage")
+      return body.data.limits.filter((limit) => limit.over)
+    }
+    expect(await over()).toEqual([
+      { limit: "servers", used: 3, allowed: 2, over: true },
+      { limit: "region", used: 2, allowed: 0, over: true },
+      { limit: "autoStop", used: 1, allowed: 0, over: true }
+    ])
+    expect((await account.get<{ data: ReadonlyArray<object> }>("/v1/servers")).body.data.toReversed()).toEqual(made)
+    // They can still be changed, and what is changed need not be what is over.
+    const changed = await account.patch<{ data: object }>(`/v1/servers/${made[0]?.id}`, { name: "Renamed" })
+    expect([changed.status, changed.body.data]).toMatchObject([200, { region: "syd", autoStopSeconds: null }])
+    expect((await account.post(path, { name: "x" })).body).toEqual(
+      failure("PLAN_LIMIT_REACHED", {
+        limit: "servers",
+        used: 3,
+        allowed: 2,
+        plan: "free",
+        nextPlan: "developer",
+        nextPrice: 29
+      })
+    )
+    expect((await account.patch(`/api/v1/ready/businesses/${business.id}`, { description: "As ever" })).status).toBe(
+      200
+    )
+    for (const { id } of made.slice(1)) expect((await account.delete(`/v1/servers/${id}`)).status).toBe(204)
+    expect((await account.post(path, { name: "Second" })).status).toBe(201)
+    expect((await account.patch(`/v1/servers/${made[0]?.id}`, { autoStopSeconds: 60 })).status).toBe(200)
+    expect(await over()).toEqual([{ limit: "region", used: 1, allowed: 0, over: true }])
+  })
 })

@@ -117,6 +117,8 @@ export const rows = {
   ],
   "Plans": [
     "GET /v1/plans → 200 { data: [plan, ...] }, public, with every limit and price",
+    "GET /v1/billing/usage → 200 { data: { plan, month, startsAt, resetsAt, usage, limits[], days[] } }",
+    "a smaller plan destroys nothing: what is over its limits is told, and only new things are refused",
     "PLAN_LIMIT_REACHED has details { limit, used, allowed, plan, nextPlan, nextPrice }"
   ],
   "Hosted servers": [

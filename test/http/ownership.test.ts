@@ -59,11 +59,13 @@ const scopeOf = ({ method, name, path }: Operation): ReadonlyArray<string> | und
   if (path.endsWith("/config")) return ["servers:read"]
   if (path.endsWith("/transactions")) return ["servers:write"]
   if (
-    /\/keys|\/hub\/|\/auth\/|\/clients$|^\/v1\/billing\/|^\/api\/v1\/ready|^\/v1\/directory/.test(path) || name === "POST /v1/projects"
+    /\/keys|\/hub\/|\/auth\/|\/clients$|^\/v1\/billing\/(subscribe|plan)|^\/api\/v1\/ready|^\/v1\/directory/.test(
+      path
+    ) || name === "POST /v1/projects"
   ) {
     return undefined
   }
-  if (path === "/v1/billing") return ["billing:read"]
+  if (path.startsWith("/v1/billing")) return ["billing:read"]
   if (/\/(deploy|rollback)$/.test(path)) return ["deployments:write"]
   if (/\/deployments/.test(path)) return ["deployments:read"]
   if (path.endsWith("/metrics")) return ["metrics:read"]

@@ -194,7 +194,7 @@ describe("tools/list", () => {
     )
     expect(await tools("servers:read")).toEqual(read)
     expect(await tools("logs:read")).toEqual(["get_logs"])
-    expect(await tools("billing:read")).toEqual(["get_billing"])
+    expect(await tools("billing:read")).toEqual(["get_billing", "get_usage"])
     const agent = await hubKey(berth, owner)
     expect(await toolNames(agent.token)).toEqual([
       ...publicTools,
@@ -241,7 +241,7 @@ describe("tools/list", () => {
     const all = sessionTools()
     const hub = all.filter((name) => name.startsWith("hub_") || name === "record_transaction")
     const { key } = await owner.key(project.id, ["servers:read", "billing:read"])
-    const billing = ["cancel_subscription", "change_plan", "get_billing", "list_plans", "subscribe"]
+    const billing = ["cancel_subscription", "change_plan", "get_billing", "get_usage", "list_plans", "subscribe"]
     expect(await toolNames(owner.token, "?toolsets=billing")).toEqual(billing)
     expect(await toolNames(owner.token, "?toolsets=deploy")).toEqual(
       all.filter((name) => ![...directory, ...hub, ...billing].includes(name))

@@ -37,6 +37,7 @@ export const twins: Readonly<Record<string, string>> = {
   "DELETE /v1/auth/grants/{grantId}": "revoke_grant",
   "POST /v1/auth/grants/{grantId}/renew": "renew_grant",
   "GET /v1/billing": "get_billing",
+  "GET /v1/billing/usage": "get_usage",
   "GET /v1/plans": "list_plans",
   "POST /v1/billing/subscribe": "subscribe",
   "DELETE /v1/billing/subscribe": "cancel_subscription",

@@ -11,7 +11,8 @@ import {
   PaymentsUnavailable,
   PlanInput
 } from "#src/billing/Subscription.ts"
-import { Invalid } from "#src/shared/Failure.ts"
+import { BadRequest, Invalid } from "#src/shared/Failure.ts"
+import { UsageQuery, UsageReport } from "#src/usage/UsageReport.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 
 export class BillingApi extends HttpApiGroup.make("billing")
@@ -25,6 +26,19 @@ export class BillingApi extends HttpApiGroup.make("billing")
         "A paid plan has the period of its subscription, any other the calendar month (UTC). Status past_due: a " +
           "payment failed and is tried again; the plan stays meanwhile. canceled: the subscription has ended, and the " +
           "plan is free."
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("usage", "/v1/billing/usage")
+      .setUrlParams(UsageQuery)
+      .addSuccess(Data(UsageReport))
+      .addError(Forbidden)
+      .addError(BadRequest)
+      .annotate(OpenApi.Summary, "A month's usage by day, and what is used of each limit of the plan")
+      .annotate(
+        OpenApi.Description,
+        "Limits count by the calendar month (UTC) on every plan. Counts are seconds old. What is over a limit, after a " +
+          "change to a smaller plan, stays: only new things are refused. People see the same at `/billing/usage`."
       )
   )
   .add(

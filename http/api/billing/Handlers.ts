@@ -1,6 +1,7 @@
 import { data } from "#http/answers/envelope.ts"
 import { apiOf } from "#http/answers/group.ts"
 import { Billing } from "#src/billing/Billing.ts"
+import { UsageReports } from "#src/usage/UsageReports.ts"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { BillingApi } from "./Api.ts"
@@ -9,9 +10,10 @@ export const BillingHandlers = HttpApiBuilder.group(
   apiOf(BillingApi),
   "billing",
   (handlers) =>
-    Effect.map(Billing, (billing) =>
+    Effect.map(Effect.all([Billing, UsageReports]), ([billing, reports]) =>
       handlers
         .handle("status", () => Effect.map(billing.status, data))
+        .handle("usage", ({ urlParams }) => Effect.map(reports.get(urlParams), data))
         .handle("subscribe", ({ payload }) => Effect.map(billing.subscribe(payload), data))
         .handle("cancel", () => billing.cancel)
         .handle("switchPlan", ({ payload }) => billing.switchPlan(payload)))

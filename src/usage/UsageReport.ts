@@ -1,0 +1,50 @@
+import { PlanName } from "#src/plans/Plan.ts"
+import { optional, Query, Timestamp } from "#src/shared/text.ts"
+import { Schema } from "effect"
+import { UsageCounts } from "./UsageRepo.ts"
+
+const Month = Schema.String.pipe(
+  Schema.pattern(/^\d{4}-(0[1-9]|1[0-2])$/, { message: () => "must be a month such as 2027-03" }),
+  Schema.annotations({ description: "A UTC calendar month, `YYYY-MM`; default: the current one" })
+)
+
+export const usageFields = { month: optional(Month) }
+export const UsageQuery = Query(usageFields)
+
+/** What an account has of something that its plan limits. */
+export const LimitUse = Schema.Struct({
+  limit: Schema.Literal(
+    "requestsPerMonth",
+    "computeSecondsPerMonth",
+    "servers",
+    "projects",
+    "businesses",
+    "previewBytes",
+    "documentBytes",
+    "region",
+    "autoStop"
+  ).annotations({
+    description: "`region`: servers in regions that the plan does not have. `autoStop`: servers that never stop. The " +
+      "first two are of the month, the others of now"
+  }),
+  used: Schema.Int,
+  allowed: Schema.NullOr(Schema.Int).annotations({ description: "Null: no cap" }),
+  over: Schema.Boolean.annotations({
+    description: "Whether it is more than the plan allows: it stays, nothing is added"
+  })
+})
+export type LimitUse = typeof LimitUse.Type
+
+export const UsageReport = Schema.Struct({
+  plan: PlanName,
+  month: Month,
+  startsAt: Timestamp,
+  resetsAt: Timestamp.annotations({ description: "When the month ends, and its requests are to be had again" }),
+  usage: UsageCounts,
+  limits: Schema.Array(LimitUse),
+  days: Schema.Array(Schema.Struct({
+    day: Schema.String.annotations({ description: "UTC, `YYYY-MM-DD`" }),
+    ...UsageCounts.fields
+  })).annotations({ description: "Every day of the month until today, the oldest first" })
+}).annotations({ title: "UsageReport" })
+export type UsageReport = typeof UsageReport.Type
