@@ -18,6 +18,7 @@ export const linksOf = ({ authUrl }: Pick<Settings, "authUrl">) => {
     signOut: link("/oauth/sign-out"),
     grants: link("/oauth/grants"),
     listings: link("/hub/listings"),
+    usage: link("/billing/usage"),
     checkout: (id: string) => link(`/billing/checkout/${encodeURIComponent(id)}`)(),
     returned: (id: string) => link(`/billing/return/${encodeURIComponent(id)}`)(),
     listing: (id: string, query?: string) => link(`/hub/listings/${encodeURIComponent(id)}`)(query)

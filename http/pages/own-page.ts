@@ -10,6 +10,9 @@ export const toListing = (id: string | undefined, period: string | null) =>
     ? String(new URLSearchParams({ to: "listing", id, ...(isPeriod(period) ? { period } : {}) }))
     : "to=listings"
 
+/** The same for what the account uses of its plan. */
+export const toUsage = "to=usage"
+
 /**
  * The page of ours to go to after a sign-in; undefined when the query names none. It names a page by a word and an id
  * and never by an address, so that no link can send people who signed in elsewhere.
@@ -18,6 +21,7 @@ export const ownPage = (links: Links, query: string) => {
   const asked = new URLSearchParams(query)
   const [to, id, period] = [asked.get("to"), asked.get("id") ?? "", asked.get("period")]
   if (to === "listings") return links.listings()
+  if (to === "usage") return links.usage()
   if (to !== "listing" || !isUlid(id)) return undefined
   return links.listing(id, isPeriod(period) ? String(new URLSearchParams({ period })) : "")
 }

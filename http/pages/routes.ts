@@ -6,6 +6,7 @@ import { makeGrants } from "./grants.ts"
 import { makeListings } from "./listings.ts"
 import { makePublicListing } from "./public-listing.ts"
 import { makeSignIn } from "./sign-in.ts"
+import { makeUsage } from "./usage.ts"
 
 /** The pages for people: access of applications, payments, what happened to their listings, and a listing itself. */
 export const PagesRoutes = rawRoutes((add) =>
@@ -15,6 +16,7 @@ export const PagesRoutes = rawRoutes((add) =>
     const checkout = yield* makeCheckout
     const grants = yield* makeGrants
     const listings = yield* makeListings
+    const usage = yield* makeUsage
     const publicListing = yield* makePublicListing
 
     yield* add("GET", "/api/v1/oauth/authorize", {}, authorize.authorize)
@@ -29,6 +31,7 @@ export const PagesRoutes = rawRoutes((add) =>
     yield* add("GET", "/billing/checkout/:checkoutId", {}, checkout.show)
     yield* add("POST", "/billing/checkout/:checkoutId", {}, checkout.decide)
     yield* add("GET", "/billing/return/:checkoutId", {}, checkout.returned)
+    yield* add("GET", "/billing/usage", {}, usage)
     yield* add("GET", "/hub/listings", {}, listings.list)
     yield* add("GET", "/hub/listings/:listingId", {}, listings.show)
     yield* add("GET", "/listings/:slug", { credential: "hub", rate: "directory" }, publicListing)

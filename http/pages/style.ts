@@ -97,6 +97,7 @@ text-underline-offset:.15em}
 .plot rect{fill:var(--link)}
 .plot rect:hover{fill:var(--text)}
 .plot line{stroke:var(--line);stroke-width:1;vector-effect:non-scaling-stroke}
+.plot .limit{stroke:var(--bad);stroke-width:2;stroke-dasharray:6 4}
 details{margin:0 0 1.5rem}
 summary{padding:.5rem 0;font-weight:600;color:var(--link);cursor:pointer}
 table{width:100%;border-collapse:collapse;margin:0 0 1rem}
@@ -106,6 +107,7 @@ th{overflow-wrap:normal;font-size:.875rem}
 tbody th{font-size:1rem;font-weight:400}
 .number{text-align:right;font-variant-numeric:tabular-nums;padding-right:1rem}
 .number:last-child{padding-right:0}
+td.number{white-space:nowrap}
 td time,th time{white-space:nowrap}
 @media (max-width:24rem){th,td,tbody th{font-size:.8125rem}.number{padding-right:.5rem}}
 @media (min-width:25rem){main{padding:1.5rem}}

@@ -1,0 +1,135 @@
+import { plans } from "#src/plans/Plan.ts"
+import { inBytes } from "#src/shared/bytes.ts"
+import { type LimitUse, type UsageReport } from "#src/usage/UsageReport.ts"
+import { chart, shownDay, shownNumber } from "./chart.ts"
+import { document } from "./document.ts"
+import { html, type Part } from "./html.ts"
+
+export interface UsageProps {
+  readonly nav: Part
+  readonly user: string
+  readonly report: UsageReport
+  /** The months to choose from, `YYYY-MM`, with the paths of their pages. */
+  readonly months: ReadonlyArray<{ readonly month: string; readonly href: string }>
+}
+
+const monthFormat = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" })
+const shownMonth = (month: string) => monthFormat.format(new Date(`${month}-01T00:00:00Z`))
+
+const dateFormat = new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" })
+
+const seconds = (count: number) => `${shownNumber(count)} s`
+
+const limitWords: Readonly<Record<LimitUse["limit"], readonly [name: string, shown: (count: number) => string]>> = {
+  requestsPerMonth: ["Requests of the month", shownNumber],
+  computeSecondsPerMonth: ["Compute of the month", seconds],
+  servers: ["Servers", shownNumber],
+  projects: ["Projects", shownNumber],
+  businesses: ["Businesses", shownNumber],
+  previewBytes: ["Imports that are not confirmed", inBytes],
+  documentBytes: ["Capability documents", inBytes],
+  region: ["Servers in regions beyond the plan", shownNumber],
+  autoStop: ["Servers that never stop", shownNumber]
+}
+
+const allowedOf = ({ allowed, limit }: LimitUse) => allowed === null ? "No limit" : limitWords[limit][1](allowed)
+
+const limitRow = (use: LimitUse) => {
+  const [name, shown] = limitWords[use.limit]
+  return html`<tr><th scope="row">${name}${use.over && html` <strong class="fault">Over the limit</strong>`}</th>
+<td class="number">${shown(use.used)}</td><td class="number">${allowedOf(use)}</td></tr>
+`
+}
+
+const series = [
+  { field: "requestCount", title: "Requests", shown: shownNumber },
+  { field: "computeSeconds", title: "Compute seconds", shown: shownNumber },
+  { field: "bandwidthBytes", title: "Bytes of requests and answers", shown: inBytes }
+] as const
+
+const overNote = (over: ReadonlyArray<LimitUse>, plan: string) =>
+  over.length > 0 && html`<section class="note warn" aria-labelledby="over">
+<h2 id="over">More than the ${plan} plan allows</h2>
+<p>Nothing is taken away: what is marked below stays as it is. You can't add to it until it is within the limit, or
+the plan is a larger one.</p>
+</section>`
+
+/** The month's requests as they add up, against their limit. */
+const towardsLimit = ({ days, limits }: UsageReport) => {
+  const [requests] = limits
+  const allowed = requests?.limit === "requestsPerMonth" ? requests.allowed : null
+  let sum = 0
+  const sums = days.map(({ day, requestCount }) => ({ day, count: sum += requestCount }))
+  const says = allowed === null
+    ? `${shownNumber(sum)} until now; the plan has no limit.`
+    : `${shownNumber(sum)} of ${shownNumber(allowed)}, which the dashed line marks.`
+  return chart({
+    id: "towards-limit",
+    title: "Requests of the month, added up",
+    days: sums,
+    says,
+    ...(allowed === null ? {} : { limit: allowed })
+  })
+}
+
+const numbers = ({ days }: UsageReport) =>
+  html`<details>
+<summary>Each day in numbers</summary>
+<table>
+<caption class="soft">Days are UTC, the last one first.</caption>
+<thead><tr><th scope="col">Day</th><th scope="col" class="number">Requests</th><th scope="col" class="number">Compute</th>
+<th scope="col" class="number">Bytes</th></tr></thead>
+<tbody>
+${
+    days.toReversed().map(({ bandwidthBytes, computeSeconds, day, requestCount }) =>
+      html`<tr><th scope="row"><time datetime="${day}">${shownDay(day)}</time></th>
+<td class="number">${shownNumber(requestCount)}</td><td class="number">${seconds(computeSeconds)}</td>
+<td class="number">${inBytes(bandwidthBytes)}</td></tr>
+`
+    )
+  }</tbody>
+</table>
+</details>`
+
+/** What an account uses of its plan: the same numbers as those of the API. */
+export const usagePage = ({ months, nav, report, user }: UsageProps) => {
+  const { days, limits, month, plan, resetsAt } = report
+  return document({
+    title: `Usage in ${shownMonth(month)}`,
+    wide: true,
+    main: html`${nav}
+<h1>Usage in ${shownMonth(month)}</h1>
+<nav class="tabs" aria-label="Month">
+${
+      months.map((choice) =>
+        html`<a href="${choice.href}"${choice.month === month && html` aria-current="page"`}>${
+          shownMonth(choice.month)
+        }</a>
+`
+      )
+    }</nav>
+${overNote(limits.filter(({ over }) => over), plan)}
+<p>You are on the ${plan} plan: ${
+      plans[plan].price
+    } USD a month. Months are those of the calendar, in UTC; this one ends
+with ${dateFormat.format(new Date(resetsAt.getTime() - 1))}.</p>
+${
+      days.length === 0
+        ? html`<p>This month has not begun.</p>`
+        : html`${towardsLimit(report)}<h2>By day</h2>
+${
+          series.map(({ field, shown, title }) =>
+            chart({ id: field, title, shown, days: days.map((day) => ({ day: day.day, count: day[field] })) })
+          )
+        }${numbers(report)}`
+    }
+<h2 id="limits">Limits of the plan</h2>
+<table aria-labelledby="limits">
+<thead><tr><th scope="col">What</th><th scope="col" class="number">Used</th><th scope="col" class="number">Allowed</th>
+</tr></thead>
+<tbody>
+${limits.map(limitRow)}</tbody>
+</table>`,
+    footer: html`<p>Signed in as <strong><bdi>${user}</bdi></strong>. Counts appear here within seconds.</p>`
+  })
+}

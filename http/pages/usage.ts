@@ -1,0 +1,47 @@
+import { CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
+import { BadRequest, decodeInput } from "#src/shared/Failure.ts"
+import { now } from "#src/shared/now.ts"
+import { monthKey, monthOf } from "#src/usage/month.ts"
+import { UsageQuery } from "#src/usage/UsageReport.ts"
+import { UsageReports } from "#src/usage/UsageReports.ts"
+import { Effect } from "effect"
+import { accountNav } from "./account-nav.ts"
+import { currentQuery, linksOf } from "./links.ts"
+import { toUsage } from "./own-page.ts"
+import { page, seeOther } from "./respond.ts"
+import { usagePage } from "./usage-page.ts"
+import { visitor } from "./visit.ts"
+
+const decode = decodeInput(UsageQuery)
+
+/** The last months, the current one first. */
+const monthsUntil = (at: Date, count: number) => {
+  const months: Array<string> = []
+  for (let millis = at.getTime(); months.length < count; millis = monthOf(millis).start.getTime() - 1) {
+    months.push(monthKey(millis).slice(0, 7))
+  }
+  return months
+}
+
+/** The page where an account sees what it uses of its plan. Access is the service's matter. */
+export const makeUsage = Effect.gen(function*() {
+  const reports = yield* UsageReports
+  const links = linksOf(yield* CurrentSettings)
+
+  return Effect.gen(function*() {
+    const actor = yield* visitor
+    if (actor === undefined) return seeOther(links.signIn(toUsage))
+    const query = yield* Effect.mapError(
+      decode(Object.fromEntries(new URLSearchParams(yield* currentQuery))),
+      ({ issues, message }) => new BadRequest({ reason: message, issues })
+    )
+    const months = monthsUntil(yield* now, 3)
+    return page(usagePage({
+      nav: accountNav(links, "usage"),
+      user: actor.email,
+      report: yield* Effect.provideService(reports.get(query), CurrentActor, actor),
+      months: months.map((month, at) => ({ month, href: links.usage(at === 0 ? "" : `month=${month}`) }))
+    }))
+  })
+})
