@@ -24,7 +24,7 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
     -- for the processor's idempotency keys.
     CREATE TABLE subscriptions (
       id text PRIMARY KEY,
-      customer_id text NOT NULL REFERENCES billing_customers ON DELETE CASCADE,
+      customer_id text NOT NULL REFERENCES billing_customers ON UPDATE CASCADE ON DELETE CASCADE,
       account_id text NOT NULL REFERENCES users ON DELETE CASCADE,
       plan text NOT NULL CHECK (plan IN ('developer', 'pro', 'enterprise')),
       status text NOT NULL CHECK (status IN ('trialing', 'active', 'past_due', 'canceled')),
@@ -46,7 +46,7 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
       account_id text PRIMARY KEY REFERENCES users ON DELETE CASCADE,
       id text NOT NULL UNIQUE,
       plan text NOT NULL CHECK (plan IN ('developer', 'pro', 'enterprise')),
-      customer_id text NOT NULL REFERENCES billing_customers ON DELETE CASCADE,
+      customer_id text NOT NULL REFERENCES billing_customers ON UPDATE CASCADE ON DELETE CASCADE,
       session_id text,
       url text,
       paid boolean NOT NULL DEFAULT false,

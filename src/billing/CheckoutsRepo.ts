@@ -20,13 +20,18 @@ const CheckoutRow = Schema.Struct({
 export type CheckoutRow = typeof CheckoutRow.Type
 export type NewCheckout = Omit<CheckoutRow, "sessionId" | "url" | "paid">
 
+/** Whether a text has the form of a checkout's id (`randomToken`): others may hold what PostgreSQL does not take. */
+export const isCheckoutId = (text: string) => /^[\w-]{43}$/.test(text)
+
 /** The last checkout of each account: there is one row, so that two can never be open. */
 export class CheckoutsRepo extends Effect.Service<CheckoutsRepo>()("billing/CheckoutsRepo", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => ({
     ofAccount: maybe(CheckoutRow)((accountId: string) =>
       sql`SELECT * FROM billing_checkouts WHERE account_id = ${accountId}`
     ),
-    find: maybe(CheckoutRow)((id: string) => sql`SELECT * FROM billing_checkouts WHERE id = ${id}`),
+    find: maybe(CheckoutRow)((id: string) =>
+      sql`SELECT * FROM billing_checkouts WHERE id = ${isCheckoutId(id) ? id : ""}`
+    ),
     /** Puts it in the place of `previous`; false when another caller was faster. */
     begin: (checkout: NewCheckout, previous: string | undefined) =>
       anyRow(

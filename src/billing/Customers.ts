@@ -19,7 +19,9 @@ export class Customers extends Effect.Service<Customers>()("billing/Customers", 
     const create = Effect.fnUntraced(function*(replaced?: string) {
       const { accountId, email } = yield* CurrentActor
       const id = yield* checkout.createCustomer({ accountId, email, replaced })
-      yield* repo.addCustomer(accountId, checkout.processor, id, replaced)
+      yield* replaced === undefined
+        ? repo.addCustomer(accountId, checkout.processor, id)
+        : repo.replaceCustomer(id, replaced)
       return (yield* find(accountId))?.id ?? id
     })
 
@@ -27,7 +29,7 @@ export class Customers extends Effect.Service<Customers>()("billing/Customers", 
     const current = Effect.fn("Customers.current")(function*(accountId: AccountId) {
       const customer = yield* find(accountId)
       if (customer === undefined) return undefined
-      return yield* sync.sync(customer.id).pipe(Effect.catchTag("CustomerGone", () => sync.settle(customer.id, "all")))
+      return yield* sync.sync(customer.id).pipe(Effect.catchTag("CustomerGone", () => sync.settle(customer.id, "gone")))
     })
 
     /** The customer who is about to pay, and the subscription that it has already. */

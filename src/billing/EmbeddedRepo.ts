@@ -1,6 +1,7 @@
 import { anyRow, many, maybe, run } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
+import { isCheckoutId } from "./CheckoutsRepo.ts"
 import { EmbeddedSubscription, type Renewals } from "./embedded-subscription.ts"
 import { PaidPlan } from "./Subscription.ts"
 
@@ -20,7 +21,9 @@ export class EmbeddedRepo extends Effect.Service<EmbeddedRepo>()("billing/Embedd
   effect: Effect.map(SqlClient.SqlClient, (sql) => ({
     insertCheckout: (row: Omit<EmbeddedCheckoutRow, "closed">) =>
       run(sql`INSERT INTO embedded_checkouts ${sql.insert(row)} ON CONFLICT DO NOTHING`),
-    checkout: maybe(EmbeddedCheckoutRow)((id: string) => sql`SELECT * FROM embedded_checkouts WHERE id = ${id}`),
+    checkout: maybe(EmbeddedCheckoutRow)((id: string) =>
+      sql`SELECT * FROM embedded_checkouts WHERE id = ${isCheckoutId(id) ? id : ""}`
+    ),
     /** Closes one that is open; false when it was closed before. */
     close: (id: string) =>
       anyRow(sql`UPDATE embedded_checkouts SET closed = true WHERE id = ${id} AND NOT closed RETURNING id`),

@@ -23,9 +23,9 @@ export class PaymentEvents extends Effect.Service<PaymentEvents>()("billing/Paym
       const { accountId, customerId, id } = yield* checkout.readEvent(body, signature)
       if (customerId === undefined || (yield* repo.isRecorded(id))) return
       // A restored backup may be older than the customer.
-      if (accountId !== undefined) yield* repo.addCustomer(accountId, checkout.processor, customerId, undefined)
+      if (accountId !== undefined) yield* repo.addCustomer(accountId, checkout.processor, customerId)
       yield* sync.sync(customerId, id).pipe(
-        Effect.catchTag("CustomerGone", () => sync.settle(customerId, "all"))
+        Effect.catchTag("CustomerGone", () => sync.settle(customerId, "gone"))
       )
     })
 

@@ -30,11 +30,11 @@ export class Periods extends Effect.Service<Periods>()("billing/Periods", {
       processor === checkout.processor
         ? sync.sync(customerId).pipe(
           Effect.catchTags({
-            CustomerGone: () => sync.settle(customerId, "all"),
+            CustomerGone: () => sync.settle(customerId, "gone"),
             PaymentsUnavailable: () => postponed(customerId)
           })
         )
-        : sync.settle(customerId, "all")
+        : sync.settle(customerId, "due")
 
     /** Each customer by itself: one that fails keeps nobody back. */
     const forEachCustomer = <A>(
@@ -64,7 +64,7 @@ export class Periods extends Effect.Service<Periods>()("billing/Periods", {
         if (unread.length === 0) return
         yield* Effect.forEach(
           unread,
-          ({ id }) => sync.sync(id).pipe(Effect.catchTag("CustomerGone", () => sync.settle(id, "all"))),
+          ({ id }) => sync.sync(id).pipe(Effect.catchTag("CustomerGone", () => sync.settle(id, "gone"))),
           {
             concurrency,
             discard: true

@@ -11,13 +11,7 @@ export type PaidPlan = typeof PaidPlan.Type
 
 /** Contract: Platform endpoints, subscribe and plan. `free` is no value: cancel instead. */
 export const PlanInput = Input({
-  plan: PaidPlan.annotations({
-    description: "A paid plan. To go back to free, cancel",
-    message: () => ({
-      message: "must be developer, pro or enterprise; to go back to the free plan, cancel the subscription",
-      override: true
-    })
-  })
+  plan: PaidPlan.annotations({ description: "A paid plan; back to free it goes by canceling" })
 })
 
 /** Where the user pays. */

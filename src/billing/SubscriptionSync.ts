@@ -97,13 +97,21 @@ export class SubscriptionSync extends Effect.Service<SubscriptionSync>()("billin
       > => withReading(customerId, Effect.suspend(() => checkout.subscriptions(customerId)), eventId)
     )
 
-    /** Without the processor: what is canceled ends at its time. `all`: the processor knows the customer no more. */
-    const settle = Effect.fn("SubscriptionSync.settle")(function*(customerId: string, all: "all" | "canceled") {
+    /**
+     * Without the processor: ends what is canceled at its time; with `due` all whose time has come, with `gone` all,
+     * because the processor knows the customer no more.
+     */
+    const settle = Effect.fn("SubscriptionSync.settle")(function*(
+      customerId: string,
+      ends: "canceled" | "due" | "gone"
+    ) {
       const at = yield* now
+      const hasEnded = ({ dueAt }: SubscriptionRow) => ends === "gone" || ends === "due" && dueAt <= at
       const stored = Effect.map(
         repo.ofCustomer(customerId),
-        (rows) => rows.map((row) => readingOf(row, all === "all" && row.dueAt <= at ? "ended" : undefined))
+        (rows) => rows.map((row) => readingOf(row, hasEnded(row) ? "ended" : undefined))
       )
+      if (ends === "gone") yield* Effect.logWarning(`The payment processor knows customer ${customerId} no more`)
       return yield* withReading(customerId, stored)
     })
 

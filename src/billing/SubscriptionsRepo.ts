@@ -1,6 +1,6 @@
 import { AccountId } from "#src/accounts/CurrentActor.ts"
 import { PlanName } from "#src/plans/Plan.ts"
-import { anyRow, many, maybe, one, run } from "#src/shared/sql.ts"
+import { anyRow, many, maybe, one, run, transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { type Processor } from "./Checkout.ts"
@@ -33,13 +33,16 @@ export class SubscriptionsRepo extends Effect.Service<SubscriptionsRepo>()("bill
       customerOf: maybe(Customer)((accountId: string, processor: Processor) =>
         sql`SELECT id, account_id FROM billing_customers WHERE account_id = ${accountId} AND processor = ${processor}`
       ),
-      /** Stores an account's customer, in place of one that is gone. Of two at once the first stays. */
-      addCustomer: (accountId: string, processor: Processor, id: string, replaced: string | undefined) =>
-        Effect.zipRight(
-          replaced === undefined ? Effect.void : run(sql`DELETE FROM billing_customers WHERE id = ${replaced}`),
-          run(sql`INSERT INTO billing_customers (id, account_id, processor)
-            SELECT ${id}, id, ${processor} FROM users WHERE id = ${accountId} ON CONFLICT DO NOTHING`)
-        ),
+      /** Stores an account's customer. Of two at once the first stays. */
+      addCustomer: (accountId: string, processor: Processor, id: string) =>
+        run(sql`INSERT INTO billing_customers (id, account_id, processor)
+          SELECT ${id}, id, ${processor} FROM users WHERE id = ${accountId} ON CONFLICT DO NOTHING`),
+      /** Puts a new customer in the place of one that is gone; its checkouts are gone with it. */
+      replaceCustomer: (id: string, gone: string) =>
+        transactionally(sql)(Effect.zipRight(
+          sql`DELETE FROM billing_checkouts WHERE customer_id = ${gone}`,
+          sql`UPDATE billing_customers SET id = ${id} WHERE id = ${gone}`
+        )),
       /** Begins a reading of the processor's state: its number, and whose it is. None for an unknown customer. */
       beginReading: maybe(Begun)((customerId: string) =>
         sql`UPDATE billing_customers SET begun = begun + 1 WHERE id = ${customerId} RETURNING account_id, begun::text`

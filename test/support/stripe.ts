@@ -68,6 +68,8 @@ export class FakeStripe {
   readonly asked: Array<{ readonly call: string; readonly key: string | undefined }> = []
   /** What the next requests meet: a status, or `cut`: the work is done and no answer comes. */
   readonly faults: Array<number | "cut"> = []
+  /** How many requests go well before that. */
+  skip = 0
   /** Each first payment that was taken. */
   charges = 0
   /** Answers wait for it. */
@@ -239,6 +241,11 @@ export class FakeStripe {
     const entry: { readonly content: string; reply: Reply | undefined } = { content, reply: undefined }
     if (key !== undefined) this.#kept.set(key, entry)
     await this.held
+    if (this.skip > 0) {
+      this.skip--
+      entry.reply = answer()
+      return entry.reply
+    }
     const [fault] = this.faults
     entry.reply = typeof fault === "number" && fault >= 500 ? undefined : answer()
     if (typeof fault === "number") {

@@ -1,0 +1,87 @@
+import { FastCheck as fc } from "effect"
+import { beforeAll, describe, expect, it } from "vitest"
+import { type Account, dataOf } from "../support/account.ts"
+import { useBerth } from "../support/Berth.ts"
+import { statusOf } from "../support/checkout.ts"
+import { runSql } from "../support/sql.ts"
+import { prices, signatureOf, stripeVariables, useStripe, webhookSecret } from "../support/stripe.ts"
+
+const stripe = await useStripe()
+const berth = useBerth({ variables: stripeVariables(stripe.url) })
+beforeAll(() => void (stripe.now = berth.now))
+
+const send = async (body: string) => {
+  const headers = { "stripe-signature": signatureOf(body, webhookSecret, Math.floor(berth.now() / 1000)) }
+  const { status } = await berth.request("POST", "/api/v1/billing/webhook", { body, headers })
+  if (status !== 200) throw new Error(`the webhook answered ${status}`)
+}
+
+/** What the billing status is to be, by Stripe's states (docs/billing.md). */
+const told: Readonly<Record<string, string>> = {
+  trialing: "trialing",
+  active: "active",
+  past_due: "past_due",
+  unpaid: "canceled",
+  paused: "canceled",
+  canceled: "canceled"
+}
+
+const changes = fc.record({
+  status: fc.constantFrom("trialing", "active", "past_due", "unpaid", "paused", "canceled"),
+  plan: fc.constantFrom("developer", "pro", "enterprise"),
+  cancels: fc.boolean()
+})
+type Change = typeof changes extends fc.Arbitrary<infer A> ? A : never
+
+/** Seeds that say in which order the events come, how often, and how many are on their way at a time. */
+const history = fc.record({
+  changes: fc.array(changes, { minLength: 1, maxLength: 5 }),
+  order: fc.array(fc.nat(1000), { minLength: 8, maxLength: 14 }),
+  together: fc.integer({ min: 1, max: 4 })
+})
+
+describe("whatever order the events of Stripe come in, and however often", () => {
+  it("the account ends in Stripe's state", async () => {
+    await fc.assert(
+      fc.asyncProperty(history, async ({ changes, order, together }) => {
+        const account: Account = await berth.signUp()
+        const { url } = dataOf(
+          await account.post<{ data: { url: string } }>("/v1/billing/subscribe", { plan: "developer" })
+        )
+        const before = stripe.events.length
+        const subscription = stripe.pay(url.split("/").at(-1) ?? "")
+        const apply = ({ cancels, plan, status }: Change) => {
+          subscription.items.data[0]!.price = { id: prices[plan] }
+          stripe.change(subscription, { status, cancel_at_period_end: cancels })
+        }
+        // Some events come while Stripe's state still changes, the rest afterwards; each at least once.
+        const early = order.slice(0, 4)
+        for (const [at, change] of changes.entries()) {
+          apply(change)
+          const so = stripe.events.slice(before)
+          if (early[at] !== undefined) await send(so[early[at] % so.length]!)
+        }
+        const events = stripe.events.slice(before)
+        const late = [...events, ...order.map((seed) => events[seed % events.length]!)]
+          .map((event, at) => ({ event, at: order[at % order.length]! * (at + 7) % 31 }))
+          .sort((a, b) => a.at - b.at)
+          .map(({ event }) => event)
+        for (let at = 0; at < late.length; at += together) {
+          await Promise.all(late.slice(at, at + together).map(send))
+        }
+        const { cancels, plan, status } = changes.at(-1)!
+        const expected = told[status] === "canceled"
+          ? "free canceled"
+          : `${plan} ${told[status]}${cancels ? ", canceled" : ""}`
+        expect(await statusOf(account)).toBe(expected)
+        const [count] = await runSql(
+          berth.databaseUrl,
+          "SELECT count(*)::int AS count FROM billing_events WHERE id = ANY($1)",
+          [events.map((body) => (JSON.parse(body) as { id: string }).id)]
+        )
+        expect(count, "each event is recorded once").toEqual({ count: events.length })
+      }),
+      { numRuns: process.env["CI_FULL"] === "1" ? 60 : 10 }
+    )
+  }, 240_000)
+})
