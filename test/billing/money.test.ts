@@ -1,8 +1,10 @@
-import { beforeAll, beforeEach, describe, expect, it } from "vitest"
+import { Effect, Exit, Scope } from "effect"
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest"
 import { failure } from "../contract/shapes.ts"
 import { type Account, dataOf } from "../support/account.ts"
 import { Berth, useBerth } from "../support/Berth.ts"
 import { statusOf } from "../support/checkout.ts"
+import { freshDatabaseUrl } from "../support/Database.ts"
 import { runSql } from "../support/sql.ts"
 import { stripeVariables, useStripe } from "../support/stripe.ts"
 
@@ -195,7 +197,7 @@ describe("two changes at once", () => {
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => account.patch("/v1/billing/plan", { plan: "pro" }))
     )
-    for (const { status } of answers) expect([204, 503]).toContain(status)
+    expect(answers.map(({ status }) => status)).toEqual([204, 204, 204, 204, 204])
     expect(subscription.items.data.length).toBe(1)
     await Promise.all([account.delete("/v1/billing/subscribe"), account.delete("/v1/billing/subscribe")])
     expect(await statusOf(account)).toBe("pro active, canceled")
@@ -204,7 +206,10 @@ describe("two changes at once", () => {
 
 describe("time", () => {
   it("a period that ends while the platform is down ends with its next start, also while Stripe can't be reached", async () => {
-    const first = await new Berth().start({ variables: stripeVariables(stripe.url) })
+    const scope = Effect.runSync(Scope.make())
+    onTestFinished(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+    const databaseUrl = await Effect.runPromise(Scope.extend(freshDatabaseUrl, scope))
+    const first = await new Berth().start({ databaseUrl, variables: stripeVariables(stripe.url) })
     stripe.now = first.now
     const [renewed, canceled] = [await first.signUp(), await first.signUp()]
     for (const account of [renewed, canceled]) {
@@ -213,7 +218,6 @@ describe("time", () => {
       await first.request("GET", stripe.sessions.get(id)!.success_url.slice(first.url.length))
     }
     await canceled.delete("/v1/billing/subscribe")
-    const { databaseUrl } = first
     // Days pass: as if everything had begun earlier.
     await runSql(
       databaseUrl,
