@@ -52,7 +52,8 @@ background:var(--card);border:1px solid var(--edge);border-radius:.5rem}
 input[aria-invalid]{border:2px solid var(--bad)}
 fieldset{border:0;padding:0;margin:1.5rem 0 0}
 legend{padding:0;margin-bottom:.25rem;font-weight:600}
-.radio{display:flex;align-items:center;gap:.75rem;min-height:2.75rem;font-weight:400;margin:0}
+.radio{display:flex;align-items:center;gap:.75rem;min-height:2.75rem;padding:.25rem 0;font-weight:400;
+margin:0}
 .radio input{flex:none;width:1.25rem;min-height:0;height:1.25rem;margin:0;accent-color:var(--act)}
 .hint,.fault{font-size:.875rem;margin:.25rem 0 0}
 .hint{color:var(--soft)}
