@@ -1,6 +1,6 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { anyScope, sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
-import { plans } from "#src/plans/Plan.ts"
+import { type PlanName, plans } from "#src/plans/Plan.ts"
 import { now } from "#src/shared/now.ts"
 import { monthKey, monthOf } from "#src/usage/month.ts"
 import { Usage } from "#src/usage/Usage.ts"
@@ -34,11 +34,13 @@ export class Billing extends Effect.Service<Billing>()("billing/Billing", {
     const usage = yield* Usage
 
     /** Free accounts, and those with a granted plan, are `active`, their period the UTC calendar month. */
-    const periodOf = (rows: ReadonlyArray<SubscriptionRow>, at: Date) => {
+    const periodOf = (plan: PlanName, rows: ReadonlyArray<SubscriptionRow>, at: Date) => {
       const current = currentOf(rows)
       if (current === undefined) {
         const { end, start } = monthOf(at.getTime())
-        return { status: "active" as const, currentPeriodStart: start, currentPeriodEnd: end }
+        // An account that went back to free is told so until it subscribes again.
+        const status = plan === "free" && rows.length > 0 ? "canceled" : "active"
+        return { status, currentPeriodStart: start, currentPeriodEnd: end } as const
       }
       const { cancelsAt, currentPeriodEnd, currentPeriodStart, status } = current
       return {
@@ -54,12 +56,9 @@ export class Billing extends Effect.Service<Billing>()("billing/Billing", {
       const at = yield* now
       const [plan, rows] = yield* Effect.all([repo.planOf(accountId), repo.ofAccount(accountId)])
       const { computeSecondsPerMonth, quotas, requestsPerMonth } = plans[plan]
-      const period = periodOf(rows, at)
       return {
         plan,
-        ...period,
-        // An account that went back to free is told so until it subscribes again.
-        ...(plan === "free" && rows.length > 0 ? { status: "canceled" as const } : {}),
+        ...periodOf(plan, rows, at),
         usage: yield* usage.ofMonth(accountId, monthKey(at.getTime())),
         limits: { requestsPerMonth, computeSecondsPerMonth, maxServers: quotas.servers }
       }
@@ -68,12 +67,12 @@ export class Billing extends Effect.Service<Billing>()("billing/Billing", {
     /** Where to pay for a plan. Called again before it was paid, it returns the same page. */
     const subscribe = Effect.fn("Billing.subscribe")(function*({ plan }: typeof PlanInput.Type) {
       const { accountId } = yield* CurrentActor
-      const granted = yield* repo.planOf(accountId)
+      const [has, rows] = yield* Effect.all([repo.planOf(accountId), repo.ofAccount(accountId)])
+      if (has !== "free" && currentOf(rows) === undefined) {
+        return yield* new AlreadySubscribed({ plan: has, granted: true })
+      }
       const { current, customerId } = yield* customers.forCheckout
       if (current !== undefined) return yield* new AlreadySubscribed({ plan: current.plan, granted: false })
-      if (granted !== "free" && (yield* repo.planOf(accountId)) !== "free") {
-        return yield* new AlreadySubscribed({ plan: granted, granted: true })
-      }
       return { url: yield* opening.urlFor({ accountId, customerId, plan }) }
     }, withPolicy(sessionOnly))
 

@@ -28,7 +28,7 @@ const told: Readonly<Record<string, string>> = {
 
 const changes = fc.record({
   status: fc.constantFrom("trialing", "active", "past_due", "unpaid", "paused", "canceled"),
-  plan: fc.constantFrom("developer", "pro", "enterprise"),
+  plan: fc.constantFrom("developer" as const, "pro" as const, "enterprise" as const),
   cancels: fc.boolean()
 })
 type Change = typeof changes extends fc.Arbitrary<infer A> ? A : never

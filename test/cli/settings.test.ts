@@ -70,7 +70,22 @@ describe("a wrong setting", () => {
     ["S3_BUCKET is required with the other settings of S3", { S3_ENDPOINT: "http://localhost:9000" }]
   ])("of a bucket that lacks another: %s", (message, variables) => expect(sentence(variables)).toBe(message))
 
-  it.each([["DATABASE_URL", "mysql://u:hunter2@h/d"], ["REDIS_URL", "hunter2"], ["SECRET_KEY", "hunter2"]])(
+  it.each<[string, Readonly<Record<string, string>>]>([
+    ["STRIPE_WEBHOOK_SECRET is required with STRIPE_SECRET_KEY", { STRIPE_SECRET_KEY: "sk_test_12345678" }],
+    ["STRIPE_SECRET_KEY is required with STRIPE_PRICE_PRO", { STRIPE_PRICE_PRO: "price_1" }],
+    ["STRIPE_PRICE_PRO is required with STRIPE_SECRET_KEY", {
+      STRIPE_SECRET_KEY: "rk_live_12345678",
+      STRIPE_WEBHOOK_SECRET: "whsec_12345678",
+      STRIPE_PRICE_DEVELOPER: "price_1"
+    }]
+  ])("of payments that lack another: %s", (message, variables) => expect(sentence(variables)).toBe(message))
+
+  it.each([
+    ["STRIPE_SECRET_KEY", "pk_live_hunter2hunter2"],
+    ["STRIPE_WEBHOOK_SECRET", "hunter2hunter2"],
+    ["DATABASE_URL", "mysql://u:hunter2@h/d"], ["REDIS_URL", "hunter2"],
+    ["SECRET_KEY", "hunter2"]
+  ])(
     "%s is not repeated: it may hold a secret",
     (name, value) => {
       expect(sentence({ [name]: value })).toMatch(new RegExp(`^${name} must be `))
