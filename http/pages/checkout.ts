@@ -100,7 +100,8 @@ export const makeCheckout = Effect.gen(function*() {
     if (current !== undefined) {
       const title = `You are on the ${planTitle(current.plan)} plan`
       const until = day.format(current.currentPeriodEnd)
-      return page(messagePage({ title, message: [`The period ends on ${until}. You can close this page.`] }))
+      const link = { href: links.usage(), text: "Usage and limits" }
+      return page(messagePage({ title, message: [`The period ends on ${until}. You can close this page.`], link }))
     }
     if (new URLSearchParams(yield* currentQuery).has("canceled")) {
       return page(messagePage({

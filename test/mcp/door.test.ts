@@ -249,7 +249,7 @@ describe("tools/list", () => {
     expect(await toolNames(owner.token, "?toolsets=directory")).toEqual([...directory].sort())
     expect(await toolNames(owner.token, "?toolsets=deploy,%20billing,directory,hub")).toEqual(all)
     expect(await toolNames(owner.token, "?toolsets=hub")).toEqual(hub)
-    expect(await toolNames(key, "?toolsets=billing")).toEqual(["get_billing", "list_plans"])
+    expect(await toolNames(key, "?toolsets=billing")).toEqual(["get_billing", "get_usage", "list_plans"])
     expect(await toolNames(owner.token, "?toolsets=all")).toEqual(all)
     expect(await toolNames(key, "?toolsets=all")).toEqual(await toolNames(key))
     for (const toolsets of ["", "x", "deploy,x", "ALL"]) {
@@ -274,16 +274,17 @@ describe("tools/list", () => {
       const verb = tool.name.replace("hub_", "").split("_")[0] ?? ""
       const reads = ["list", "listing", "get", "directory", "server", "skills", "whoami"].includes(verb) ||
         /^(business_config|hub_composites|hub_browse_composites|hub_composite_skill)$/.test(tool.name)
-      const removes = ["delete", "revoke"].includes(verb) || tool.name === "import_discard"
+      const removes = ["delete", "revoke", "cancel"].includes(verb) || tool.name === "import_discard"
       expect(tool.annotations, tool.name).toMatchObject({
         readOnlyHint: reads,
-        // A revert takes things away, and tells what; an upload takes the document before it away.
-        destructiveHint: removes || ["import_revert", "hub_upload_capability_doc"].includes(tool.name),
+        // A revert takes things away, and tells what; an upload takes the document before it away; a plan costs money.
+        destructiveHint: removes ||
+          ["import_revert", "hub_upload_capability_doc", "change_plan"].includes(tool.name),
         idempotentHint: removes || tool.name === "import_revert" ||
           !["confirm", "create", "import", "publish", "record", "deploy", "rollback", "verify"].includes(verb),
         openWorldHint: expect.any(Boolean)
       })
-      expect(tool.outputSchema === undefined, tool.name).toEqual(removes)
+      expect(tool.outputSchema === undefined, tool.name).toEqual(removes || tool.name === "change_plan")
     }
     await client.close()
   })
