@@ -1,25 +1,42 @@
 import { Effect, Runtime } from "effect"
 import { Redis } from "ioredis"
-import { type Count, type RateLimitStore, StoreUnavailable } from "./rate-limit-store.ts"
+import { type Bucket, type Count, type RateLimitStore, StoreUnavailable } from "./rate-limit-store.ts"
+import { together } from "./rate-limit-together.ts"
 
-/** Atomic in the server, so that concurrent instances count correctly. Times are Redis's own. */
+/**
+ * Atomic in the server, so that concurrent instances count correctly. Times are Redis's own. Of ARGV[1] requests it
+ * counts as many as all buckets have room for, and returns that number and each bucket's count before it.
+ */
 const script = `
-local counts, fits = {}, true
+local granted, counts = tonumber(ARGV[1]), {}
 for i, key in ipairs(KEYS) do
   local left = redis.call("PTTL", key)
-  local count = (left > 0 and tonumber(redis.call("GET", key)) or 0) + 1
-  if left <= 0 then left = tonumber(ARGV[2 * i]) end
-  if count > tonumber(ARGV[2 * i - 1]) then fits = false end
-  counts[2 * i - 1], counts[2 * i] = count, left
+  local count = left > 0 and tonumber(redis.call("GET", key)) or 0
+  if left <= 0 then left = tonumber(ARGV[2 * i + 1]) end
+  granted = math.max(0, math.min(granted, tonumber(ARGV[2 * i]) - count))
+  counts[2 * i], counts[2 * i + 1] = count, left
 end
-if fits then
-  for i, key in ipairs(KEYS) do redis.call("SET", key, counts[2 * i - 1], "PX", counts[2 * i]) end
+counts[1] = granted
+if granted > 0 then
+  for i, key in ipairs(KEYS) do redis.call("SET", key, counts[2 * i] + granted, "PX", counts[2 * i + 1]) end
 end
 return counts`
 
 interface WithScript extends Redis {
-  readonly countRequest: (keys: number, ...keysAndLimits: ReadonlyArray<string | number>) => Promise<Array<number>>
+  readonly countRequests: (keys: number, ...keysAndLimits: ReadonlyArray<string | number>) => Promise<Array<number>>
 }
+
+const timeout = 1_000
+
+/**
+ * Rejects after the timeout. A process that was busy for longer reads first what has arrived meanwhile: timers run
+ * before sockets are read, and `setImmediate` after.
+ */
+const inTime = <A>(work: Promise<A>) =>
+  new Promise<A>((resolve, reject) => {
+    const timer = setTimeout(() => setImmediate(() => reject(new Error(`No answer in ${timeout} ms`))), timeout)
+    work.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
 
 const connect = (url: string) => {
   const redis = new Redis(url, {
@@ -27,11 +44,10 @@ const connect = (url: string) => {
     // A request does not wait for a reconnect: the caller decides at once what to do without Redis.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: 1000,
     connectTimeout: 2000,
     retryStrategy: (times) => Math.min(times * 100, 2000)
   }) as WithScript
-  redis.defineCommand("countRequest", { lua: script })
+  redis.defineCommand("countRequests", { lua: script })
   return redis
 }
 
@@ -39,7 +55,14 @@ const connect = (url: string) => {
 const report = (redis: Redis, run: (effect: Effect.Effect<void>) => void) => {
   let away = false
   redis.on("error", (error: Error) => {
-    if (!away) run(Effect.logWarning(`REDIS_URL: Redis can't be reached: ${error.message || error.name}`))
+    if (!away) {
+      run(Effect.logWarning(
+        `REDIS_URL: Redis can't be reached (${
+          error.message || error.name
+        }): until it is, hub endpoints that it limits ` +
+          "answer 503, and other requests pass without a rate limit"
+      ))
+    }
     away = true
   })
   redis.on("ready", () => {
@@ -65,19 +88,21 @@ export const redisStore = (url: string) =>
     )
     report(redis, (effect) => Runtime.runFork(runtime)(effect))
     yield* ready(redis)
-    const take: RateLimitStore["take"] = (buckets) =>
-      Effect.tryPromise({
-        try: () =>
-          redis.countRequest(
-            buckets.length,
-            ...buckets.map(({ key }) => `berth:rate:${key}`),
-            ...buckets.flatMap(({ limit, windowMillis }) => [limit, windowMillis])
-          ),
-        catch: (cause) => new StoreUnavailable({ cause })
-      }).pipe(
-        Effect.map((counts) =>
-          buckets.map((_, i): Count => ({ count: counts[2 * i]!, millisLeft: counts[2 * i + 1]! }))
-        )
-      )
-    return { take } satisfies RateLimitStore
+    const count = async (buckets: ReadonlyArray<Bucket>, requests: number) => {
+      const [granted = 0, ...counts] = await inTime(redis.countRequests(
+        buckets.length,
+        ...buckets.map(({ key }) => `berth:rate:${key}`),
+        requests,
+        ...buckets.flatMap(({ limit, windowMillis }) => [limit, windowMillis])
+      ))
+      return {
+        granted,
+        counts: buckets.map((_, i): Count => ({ count: counts[2 * i]!, millisLeft: counts[2 * i + 1]! }))
+      }
+    }
+    const take = together(count)
+    return {
+      take: (buckets) =>
+        Effect.tryPromise({ try: () => take(buckets), catch: (cause) => new StoreUnavailable({ cause }) })
+    } satisfies RateLimitStore
   })

@@ -32,6 +32,15 @@ describe("the rate limit", () => {
     expect((await account.get("/v1/billing")).status).toBe(200)
   })
 
+  itLong("lets exactly 1,000 of 10,000 requests through that 200 clients of one account send", async () => {
+    const account = await berth.signUp("developer")
+    let passed = 0
+    await Promise.all(Array.from({ length: 200 }, async () => {
+      for (let i = 0; i < 50; i++) if ((await account.get("/v1/nothing")).status !== 429) passed++
+    }))
+    expect(passed).toBe(1_000)
+  }, 120_000)
+
   it("counts down by one a request, to a reset that stays", async () => {
     const account = await berth.signUp()
     const [first, second] = [await account.get("/v1/billing"), await account.get("/v1/nothing")]

@@ -1,9 +1,11 @@
 import { RateLimit } from "#src/shared/RateLimit.ts"
 import { assert, it } from "@effect/vitest"
 import { Duration, Effect, Layer, Schedule } from "effect"
+import { freshDatabaseUrl } from "../support/Database.ts"
 import { describeWhen, missingProgram } from "../support/needs.ts"
 import { freePort, redisServer } from "../support/redis.ts"
 import { settingsTest } from "../support/Settings.ts"
+import { counter } from "../usage/support/counting.ts"
 
 /** An instance of its own, kept until the scope closes. */
 const instance = (port: number) =>
@@ -30,6 +32,17 @@ describeWhen(missingProgram("redis-server"), "rate limits in Redis", () => {
         assert.isAtMost(Math.abs(resetAt - Date.now() / 1000 - 60), 3)
       }
     }))
+
+  it.scopedLive("let 1,000 of 10,000 through that two processes count at once", () =>
+    Effect.gen(function*() {
+      const port = yield* freePort
+      yield* redisServer(port)
+      const variables = { DATABASE_URL: yield* freshDatabaseUrl, REDIS_URL: `redis://127.0.0.1:${port}/0` }
+      const [one, two] = yield* Effect.all([counter(variables), counter(variables)], { concurrency: "unbounded" })
+      const question = { _tag: "Minute", key: "account 3", limit: 1_000, requests: 5_000 } as const
+      const passed = yield* Effect.promise(() => Promise.all([one.ask(question), two.ask(question)]))
+      assert.strictEqual(passed[0] + passed[1], 1_000)
+    }), 60_000)
 
   it.scopedLive("count a request in several buckets or in none, in one step", () =>
     Effect.gen(function*() {

@@ -1,8 +1,9 @@
 import { SettingError } from "#src/config/Settings.ts"
 import { makeMemoryStore } from "#src/shared/rate-limit-memory.ts"
+import { together } from "#src/shared/rate-limit-together.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, FastCheck as fc, Layer, TestClock } from "effect"
+import { Array as Arr, Duration, Effect, FastCheck as fc, Layer, TestClock } from "effect"
 import { settingsTest } from "../support/Settings.ts"
 
 const memory = Layer.provide(RateLimit.Default, settingsTest())
@@ -35,6 +36,15 @@ describe("rate limits in memory", () => {
         allowed: true,
         retryAfterSeconds: 0
       })
+    }).pipe(Effect.provide(memory)))
+
+  it.live("let 1,000 of 10,000 through that come at once", () =>
+    Effect.gen(function*() {
+      const { consume } = yield* RateLimit
+      const states = yield* Effect.all(Array.from({ length: 10_000 }, () => consume({ ...rule, limit: 1_000 })), {
+        concurrency: "unbounded"
+      })
+      assert.strictEqual(states.filter(({ allowed }) => allowed).length, 1_000)
     }).pipe(Effect.provide(memory)))
 
   it.effect("keep buckets apart, and refuse everything at a limit of 0", () =>
@@ -125,6 +135,52 @@ describe("rate limits in memory", () => {
       yield* hit("later")
       assert.strictEqual(size(), 1)
     }))
+})
+
+describe("requests that are counted together", () => {
+  const bucket = fc.record({ key: fc.constantFrom("a", "b", "c"), limit: fc.integer({ min: 0, max: 9 }) })
+  const buckets = fc.uniqueArray(bucket, { minLength: 1, maxLength: 2, selector: ({ key }) => key })
+    .map((list) => list.map((each) => ({ ...each, limit: each.key.charCodeAt(0) - 93, windowMillis: 1_000 })))
+
+  it("get the answers that they would get one by one", () =>
+    fc.assert(fc.asyncProperty(fc.array(buckets, { maxLength: 40 }), async (requests) => {
+      const stored = new Map<string, number>()
+      let calls = 0
+      const take = together(async (asked, count) => {
+        calls++
+        await new Promise((resolve) => setImmediate(resolve))
+        const before = asked.map(({ key }) => stored.get(key) ?? 0)
+        const room = Math.min(...asked.map(({ limit }, at) => limit - before[at]!))
+        const granted = Math.max(0, Math.min(count, room))
+        for (const [at, { key }] of asked.entries()) stored.set(key, before[at]! + granted)
+        return { granted, counts: before.map((count) => ({ count, millisLeft: 1_000 })) }
+      })
+      const answers = await Promise.all(requests.map(take))
+      // In the order in which they were counted: those of the same buckets together.
+      const model = makeMemoryStore().store
+      const groups = Object.values(
+        Arr.groupBy(requests.map((asked, at) => ({ asked, at })), ({ asked }) => JSON.stringify(asked))
+      )
+      assert.isAtMost(calls, groups.length)
+      for (const { asked, at } of groups.flat()) {
+        const expected = await Effect.runPromise(model.take(asked))
+        assert.deepStrictEqual(answers[at]!.map(({ count }) => count), expected.map(({ count }) => count))
+      }
+    })))
+
+  it("fail together, and the next are counted again", async () => {
+    let works = false
+    const take = together((asked, granted) =>
+      works
+        ? Promise.resolve({ granted, counts: asked.map(() => ({ count: 0, millisLeft: 1 })) })
+        : Promise.reject("away")
+    )
+    const asked = [{ key: "a", limit: 5, windowMillis: 1 }]
+    const failed = await Promise.allSettled([take(asked), take(asked)])
+    assert.deepStrictEqual(failed.map(({ status }) => status), ["rejected", "rejected"])
+    works = true
+    assert.deepStrictEqual(await take(asked), [{ count: 1, millisLeft: 1 }])
+  })
 })
 
 describe("REDIS_URL", () => {

@@ -12,7 +12,10 @@ export interface Answer {
 }
 
 const answered = async (child: ChildProcess) => {
-  const [answer] = await once(child, "message") as [Answer]
+  const [answer] = await Promise.race([
+    once(child, "message") as Promise<[Answer]>,
+    once(child, "exit").then(([code]) => Promise.reject(new Error(`The process ended with ${code}`)))
+  ])
   return answer.passed
 }
 
