@@ -40,7 +40,9 @@ describe("what is refused", () => {
   it("free, unknown and no plans", async () => {
     const [account, payer] = [await berth.signUp(), await subscriber(berth)]
     for (const plan of ["free", "gold", "", 7, null, ["pro"], "pro\u0000", "__proto__"]) {
-      expect(await refusal(account, subscribe(plan)), String(plan)).toMatch(/^422 plan: must be one of developer, pro, ent/)
+      expect(await refusal(account, subscribe(plan)), String(plan)).toMatch(
+        /^422 plan: must be one of developer, pro, ent/
+      )
       expect(await refusal(payer, change(plan)), String(plan)).toMatch(/^422 plan: must be one of developer, pro, ent/)
     }
     expect(await refusal(account, ["POST", "/v1/billing/subscribe", "subscribe", {}])).toMatch(/^422 plan/)
@@ -104,7 +106,9 @@ describe("the checkout page", () => {
     await waiting.go(second)
     expect((await waiting.submit({ decision: "pay", renewals: "<b>" })).status).toBe(303)
     expect(await statusOf(account)).toBe("developer active")
-    expect((await new PlainBrowser(berth).request("GET", second)).headers.get("location")).toMatch(/\/billing\/return\//)
+    expect((await new PlainBrowser(berth).request("GET", second)).headers.get("location")).toMatch(
+      /\/billing\/return\//
+    )
     for (const path of ["/billing/checkout/x", "/billing/checkout/%00", `${second}x`]) {
       expect((await new PlainBrowser(berth).go(path)).status, path).toBe(404)
     }
@@ -167,7 +171,8 @@ describe("time", () => {
     expect.poll(() => statusOf(account), { timeout: 30_000, interval: 250 }).toBe(expected)
   /** A session ends after a month, and the clock is moved by more. */
   const again = async ({ email, password }: Account): Promise<string> =>
-    dataOf(await berth.request<{ data: { token: string } }>("POST", "/v1/auth/login", { body: { email, password } })).token
+    dataOf(await berth.request<{ data: { token: string } }>("POST", "/v1/auth/login", { body: { email, password } }))
+      .token
   const accounts: Record<string, Account> = {}
   const signIn = async () => {
     for (const [name, account] of Object.entries(accounts)) {

@@ -21,7 +21,9 @@ const subscribe = (account: Account, plan = "developer") =>
 const sessionIn = (url: string) => url.split("/").at(-1) ?? ""
 const checkoutOf = async (account: Account, plan = "developer") => sessionIn(dataOf(await subscribe(account, plan)).url)
 const openOf = ({ id }: Account) =>
-  [...stripe.sessions.values()].filter(({ client_reference_id, status }) => client_reference_id === id && status === "open")
+  [...stripe.sessions.values()].filter(({ client_reference_id, status }) =>
+    client_reference_id === id && status === "open"
+  )
 const customersOf = ({ id }: Account) =>
   [...stripe.customers.values()].filter(({ metadata }) => metadata["accountId"] === id)
 const subscriptionsOf = (account: Account) =>
@@ -135,7 +137,12 @@ describe("what fails in the middle", () => {
     const id = await checkoutOf(account)
     stripe.pay(id)
     await syncOnReturn(id)
-    for (const fail of [() => account.delete("/v1/billing/subscribe"), () => account.patch("/v1/billing/plan", { plan: "pro" })]) {
+    for (
+      const fail of [
+        () => account.delete("/v1/billing/subscribe"),
+        () => account.patch("/v1/billing/plan", { plan: "pro" })
+      ]
+    ) {
       // The reading before the change goes well.
       stripe.skip = 1
       stripe.faults.push(500)
@@ -229,33 +236,37 @@ describe("time", () => {
       .toEqual({ state: "developer active", current: true })
   }, 100_000)
 
-  it("a period that ends while the platform is down ends with its next start, also while Stripe can't be reached", async () => {
-    const scope = Effect.runSync(Scope.make())
-    onTestFinished(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-    const databaseUrl = await Effect.runPromise(Scope.extend(freshDatabaseUrl, scope))
-    const home = { BERTH_HOME: temporaryDirectory() }
-    const first = await new Berth().start({ databaseUrl, variables: { ...home, ...stripeVariables(stripe.url) } })
-    stripe.now = first.now
-    const [renewed, canceled] = [await first.signUp(), await first.signUp()]
-    for (const account of [renewed, canceled]) {
-      const id = await checkoutOf(account)
-      stripe.pay(id)
-      await first.request("GET", stripe.sessions.get(id)!.success_url.slice(first.url.length))
-    }
-    await canceled.delete("/v1/billing/subscribe")
-    // Days pass: as if everything had begun earlier.
-    await runSql(
-      databaseUrl,
-      `UPDATE subscriptions SET due_at = due_at - interval '32 days', cancels_at = cancels_at - interval '32 days',
+  it(
+    "a period that ends while the platform is down ends with its next start, also while Stripe can't be reached",
+    async () => {
+      const scope = Effect.runSync(Scope.make())
+      onTestFinished(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+      const databaseUrl = await Effect.runPromise(Scope.extend(freshDatabaseUrl, scope))
+      const home = { BERTH_HOME: temporaryDirectory() }
+      const first = await new Berth().start({ databaseUrl, variables: { ...home, ...stripeVariables(stripe.url) } })
+      stripe.now = first.now
+      const [renewed, canceled] = [await first.signUp(), await first.signUp()]
+      for (const account of [renewed, canceled]) {
+        const id = await checkoutOf(account)
+        stripe.pay(id)
+        await first.request("GET", stripe.sessions.get(id)!.success_url.slice(first.url.length))
+      }
+      await canceled.delete("/v1/billing/subscribe")
+      // Days pass: as if everything had begun earlier.
+      await runSql(
+        databaseUrl,
+        `UPDATE subscriptions SET due_at = due_at - interval '32 days', cancels_at = cancels_at - interval '32 days',
         current_period_end = current_period_end - interval '32 days'`
-    )
-    await first.stop()
-    const nobody = stripeVariables("http://127.0.0.1:9")
-    const planOf = async (account: Account) =>
-      (await runSql(databaseUrl, "SELECT plan FROM users WHERE id = $1", [account.id]))[0]?.["plan"]
-    const second = await new Berth().start({ databaseUrl, variables: { ...home, ...nobody } })
-    await expect.poll(() => planOf(canceled), { timeout: 40_000 }).toBe("free")
-    expect(await planOf(renewed)).toBe("developer")
-    await second.stop()
-  }, 120_000)
+      )
+      await first.stop()
+      const nobody = stripeVariables("http://127.0.0.1:9")
+      const planOf = async (account: Account) =>
+        (await runSql(databaseUrl, "SELECT plan FROM users WHERE id = $1", [account.id]))[0]?.["plan"]
+      const second = await new Berth().start({ databaseUrl, variables: { ...home, ...nobody } })
+      await expect.poll(() => planOf(canceled), { timeout: 40_000 }).toBe("free")
+      expect(await planOf(renewed)).toBe("developer")
+      await second.stop()
+    },
+    120_000
+  )
 })

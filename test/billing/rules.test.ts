@@ -83,19 +83,21 @@ describe("the stand-in's subscriptions", () => {
 
 describe("a row", () => {
   it("stays the same when the same is read again; its revision counts the changes", () => {
-    fc.assert(fc.property(subscriptions, fc.array(fc.nat(70 * day), { minLength: 1, maxLength: 6 }), (subscription, gaps) => {
-      let row: SubscriptionRow | undefined
-      let millis = subscription.startedAt.getTime()
-      for (const gap of gaps) {
-        millis += gap
-        const now = new Date(millis)
-        const next = rowAfter(row, readingAt(subscription, now), { ...whose, now })
-        expect(rowAfter(next, readingAt(subscription, now), { ...whose, now })).toEqual(next)
-        expect(next!.revision - (row?.revision ?? 0)).toBeLessThanOrEqual(row === undefined ? 0 : 1)
-        expect(next!.dueAt > now).toBe(true)
-        row = next
-      }
-    }))
+    fc.assert(
+      fc.property(subscriptions, fc.array(fc.nat(70 * day), { minLength: 1, maxLength: 6 }), (subscription, gaps) => {
+        let row: SubscriptionRow | undefined
+        let millis = subscription.startedAt.getTime()
+        for (const gap of gaps) {
+          millis += gap
+          const now = new Date(millis)
+          const next = rowAfter(row, readingAt(subscription, now), { ...whose, now })
+          expect(rowAfter(next, readingAt(subscription, now), { ...whose, now })).toEqual(next)
+          expect(next!.revision - (row?.revision ?? 0)).toBeLessThanOrEqual(row === undefined ? 0 : 1)
+          expect(next!.dueAt > now).toBe(true)
+          row = next
+        }
+      })
+    )
   })
 
   it("is over at its end, also while the processor says otherwise, and is not made of a price that is none of ours", () => {
@@ -123,7 +125,12 @@ describe("a row", () => {
 })
 
 describe("a subscription of Stripe", () => {
-  const item = { id: "si_1", price: { id: prices.pro }, current_period_start: 1_800_000_000, current_period_end: 1_802_592_000 }
+  const item = {
+    id: "si_1",
+    price: { id: prices.pro },
+    current_period_start: 1_800_000_000,
+    current_period_end: 1_802_592_000
+  }
   const of = (fields: object) =>
     readingOfStripe({
       id: "sub_1",

@@ -21,8 +21,7 @@ const statusOf = async (account: Account) => {
 const subscribe = (account: Account, plan = "developer") =>
   account.post<{ data: { url: string } }>("/v1/billing/subscribe", { plan })
 const sessionIn = (url: string) => url.split("/").at(-1) ?? ""
-const checkoutOf = async (account: Account, plan = "developer") =>
-  sessionIn(dataOf(await subscribe(account, plan)).url)
+const checkoutOf = async (account: Account, plan = "developer") => sessionIn(dataOf(await subscribe(account, plan)).url)
 
 /** A message of Stripe to the webhook. */
 const send = (body: string, signature = signatureOf(body, webhookSecret, Math.floor(berth.now() / 1000))) =>
@@ -46,7 +45,9 @@ describe("a subscription by Stripe", () => {
   it("begins on Stripe's page: one customer an account, the price of the plan, and nothing before the payment", async () => {
     const account = await berth.signUp()
     const answer = await subscribe(account, "pro")
-    expect([answer.status, answer.body]).toEqual([201, { data: { url: expect.stringContaining("checkout.stripe.test") } }])
+    expect([answer.status, answer.body]).toEqual([201, {
+      data: { url: expect.stringContaining("checkout.stripe.test") }
+    }])
     const session = stripe.sessions.get(sessionIn(answer.body.data.url))
     expect(session).toMatchObject({
       price: prices.pro,
@@ -157,7 +158,13 @@ describe("the webhook", () => {
     stripe.change(subscription, { status: "past_due" })
     const body = stripe.events.at(-1) ?? ""
     const now = Math.floor(berth.now() / 1000)
-    const signatures = ["", "x", "t=1,v1=0", signatureOf(body, "whsec_of_somebody_else", now), signatureOf(body, webhookSecret, now - 600)]
+    const signatures = [
+      "",
+      "x",
+      "t=1,v1=0",
+      signatureOf(body, "whsec_of_somebody_else", now),
+      signatureOf(body, webhookSecret, now - 600)
+    ]
     for (const signature of signatures) {
       const answer = await send(body, signature)
       expect([answer.status, answer.body], signature).toEqual([400, failure("bad_request")])
@@ -207,7 +214,10 @@ describe("the webhook", () => {
   it("an older reading of Stripe's state never replaces a newer one", async () => {
     const { account, subscription } = await payer()
     stripe.change(subscription, { status: "past_due" })
-    const [older, newer] = [stripe.events.at(-1) ?? "", JSON.stringify({ id: "evt_newer", data: { object: { customer: subscription.customer } } })]
+    const [older, newer] = [
+      stripe.events.at(-1) ?? "",
+      JSON.stringify({ id: "evt_newer", data: { object: { customer: subscription.customer } } })
+    ]
     // The first answer is of the state before, and comes after the second one.
     let release = () => {}
     const asked = stripe.asked.length

@@ -83,7 +83,8 @@ describe("a wrong setting", () => {
   it.each([
     ["STRIPE_SECRET_KEY", "pk_live_hunter2hunter2"],
     ["STRIPE_WEBHOOK_SECRET", "hunter2hunter2"],
-    ["DATABASE_URL", "mysql://u:hunter2@h/d"], ["REDIS_URL", "hunter2"],
+    ["DATABASE_URL", "mysql://u:hunter2@h/d"],
+    ["REDIS_URL", "hunter2"],
     ["SECRET_KEY", "hunter2"]
   ])(
     "%s is not repeated: it may hold a secret",

@@ -265,8 +265,11 @@ export class FakeStripe {
       response.writeHead(401).end(JSON.stringify({ error: { message: `Invalid API Key provided: ${secretKey}` } }))
       return
     }
-    const reply = await this.#once(key, `${method} ${url.pathname} ${body}`, () =>
-      this.#answer(method, url, new URLSearchParams(body)))
+    const reply = await this.#once(
+      key,
+      `${method} ${url.pathname} ${body}`,
+      () => this.#answer(method, url, new URLSearchParams(body))
+    )
     const sent = JSON.stringify(reply.body)
     await this.stale
     if (this.faults[0] === "cut") {
