@@ -8,7 +8,8 @@ import { redact } from "#src/shared/redact.ts"
 import { FastCheck as fc } from "effect"
 import { type Stripe } from "stripe"
 import { describe, expect, it } from "vitest"
-import { prices, secretKey, webhookSecret } from "../support/stripe.ts"
+import { secretKey } from "../support/stripe-objects.ts"
+import { prices, webhookSecret } from "../support/stripe.ts"
 
 const day = 24 * 60 * 60_000
 const moments = fc.date({ min: new Date("2026-01-01"), max: new Date("2031-01-01"), noInvalidDate: true })

@@ -3,7 +3,8 @@ import { failure, timestamp } from "../contract/shapes.ts"
 import { type Account, dataOf } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { runSql } from "../support/sql.ts"
-import { prices, secretKey, signatureOf, stripeVariables, useStripe, webhookSecret } from "../support/stripe.ts"
+import { secretKey } from "../support/stripe-objects.ts"
+import { prices, signatureOf, stripeVariables, useStripe, webhookSecret } from "../support/stripe.ts"
 
 const stripe = await useStripe()
 const berth = useBerth({ variables: stripeVariables(stripe.url) })
