@@ -16,7 +16,7 @@ interface StateRule {
 
 /**
  * The state machine, the same for every processor. `canceled` can be left: a bill that the processor had given up on
- * may be paid after all.
+ * may be collected after all. Where a subscription ends depends on its last event alone, because nobody sees them all.
  */
 export const states: Readonly<Record<SubscriptionStatus, StateRule>> = {
   trialing: {
@@ -33,8 +33,7 @@ export const states: Readonly<Record<SubscriptionStatus, StateRule>> = {
   },
   canceled: {
     hasPlan: false,
-    // Collecting fails again and again after it was given up on: that alone gives nobody a plan back.
-    on: { trialBegan: "trialing", paid: "active", paymentFailed: "canceled", ended: "canceled" }
+    on: { trialBegan: "trialing", paid: "active", paymentFailed: "past_due", ended: "canceled" }
   }
 }
 

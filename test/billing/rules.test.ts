@@ -32,11 +32,11 @@ describe("the state machine", () => {
     for (const [status, event] of Object.entries(eventsOf)) expect(firstStates[event]).toBe(status)
   })
 
-  it("ends in the state of the last event, where that is a payment, a trial or an end", () => {
+  it("ends in the state of the last event, whichever were seen before", () => {
     fc.assert(fc.property(fc.array(fc.constantFrom(...subscriptionEvents), { minLength: 1 }), (events) => {
       const [first, ...rest] = events
       const last = rest.reduce((status, event) => states[status].on[event], firstStates[first!])
-      if (events.at(-1) !== "paymentFailed") expect(last).toBe(firstStates[events.at(-1)!])
+      expect(last).toBe(firstStates[events.at(-1)!])
     }))
   })
 })

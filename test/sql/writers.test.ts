@@ -70,6 +70,8 @@ const writers: Readonly<Record<string, string>> = {
   token_families: "oauth",
   unmet_searches: "analytics",
   usage: "usage",
+  usage_days: "usage",
+  usage_reservations: "usage",
   users: "accounts"
 }
 
