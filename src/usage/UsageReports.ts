@@ -18,7 +18,7 @@ const daysOf = (start: Date, end: Date, at: Date) => {
 const none = { requestCount: 0, computeSeconds: 0, bandwidthBytes: 0 }
 
 /** Each limit with what is used of it; what is over stays, and only blocks what would be added. */
-export const limitUses = (
+const limitUses = (
   limits: PlanLimits,
   usage: { readonly requestCount: number; readonly computeSeconds: number },
   holdings: Holdings
