@@ -283,7 +283,9 @@ describeWhen(missingProgram("redis-server"), "without its rate limits", () => {
     for (const answer of await Promise.all([...reads, sendDoc(account, listingId, skillMd)])) {
       expect([answer.status, answer.body]).toEqual([503, failure("service_unavailable")])
     }
-    // The platform goes on.
+    // The platform goes on, and says once what it does without.
     expect((await account.get("/v1/projects")).status).toBe(200)
+    const told = () => counted.logged.filter((line) => line.includes("other requests pass without a rate limit")).length
+    await expect.poll(told, { timeout: 5_000 }).toBe(1)
   })
 })
