@@ -1,6 +1,8 @@
 import { version } from "#src/config/version.ts"
 import { machineFetch } from "#src/machines/machine-fetch.ts"
 import { type MachineAddress } from "#src/machines/Machines.ts"
+import { calmEvents } from "#src/routing/calm-events.ts"
+import { withFewRequests, withFewStreams } from "#src/routing/quiet-transport.ts"
 import { type Envelope, statelessRequest } from "#src/routing/stateless-request.ts"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js"
@@ -70,7 +72,7 @@ const inSession = async (fetch: FetchLike, url: URL, legacy: boolean, signal: Ab
   }
   signal.addEventListener("abort", end)
   try {
-    await client.connect(transport as Transport, { signal })
+    await client.connect(withFewRequests(transport as Transport), { signal })
     return await pages((params) => client.request({ method: "tools/list", params }, ResultSchema, { signal }))
   } finally {
     signal.removeEventListener("abort", end)
@@ -83,7 +85,7 @@ export const listTools = ({ envelope, headers, machine, path }: ToolListRequest)
   const signal = AbortSignal.timeout(timeoutMs)
   const timeout = new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
   const url = new URL(`http://machine${endpointOf(path)}`)
-  const fetch = machineFetch(machine, headers, maxBytes)
+  const fetch = withFewStreams(calmEvents(machineFetch(machine, headers, maxBytes)))
   const list = envelope === undefined
     ? inSession(fetch, url, isLegacy(path), signal)
     : pages((params) => statelessRequest(fetch, url, { method: "tools/list", params, envelope }, signal))

@@ -38,6 +38,9 @@ const mostSessions = 500
 /** Levels of an answer: as many as a request may have. */
 const deepestAnswer = 100
 const tooDeep = `its answer nests more than ${deepestAnswer} levels deep`
+/** Values of an answer, which are checked and shown one by one: a catalog of thousands of items fits. */
+const largestAnswer = 50_000
+const tooLarge = `its answer has more than ${largestAnswer} values`
 
 const late = Symbol("late")
 
@@ -158,7 +161,9 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
         }
         breaker.worked(key)
         // What reads, shows and sends answers is recursive.
-        if (jsonWeight(result).depth > deepestAnswer) return failed("member_answer_invalid", tooDeep)
+        const { depth, nodes } = jsonWeight(result)
+        if (depth > deepestAnswer) return failed("member_answer_invalid", tooDeep)
+        if (nodes > largestAnswer) return failed("member_answer_invalid", tooLarge)
         return { _tag: "Answered", result }
       } catch (error) {
         const { code, isBroken, message } = failureOf(error)

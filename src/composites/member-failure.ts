@@ -1,3 +1,4 @@
+import { TooManyEvents } from "#src/routing/calm-events.ts"
 import { quotable } from "#src/shared/outside-text.ts"
 import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { McpError } from "@modelcontextprotocol/sdk/types.js"
@@ -45,6 +46,7 @@ export const failureOf = (error: unknown): MemberFailure => {
   if (isInvalidAnswer(error)) {
     return { code: "member_answer_invalid", message: "its server's answer is no valid MCP message", isBroken: false }
   }
+  if (error instanceof TooManyEvents) return { code: "member_answer_invalid", message: error.message, isBroken: true }
   if (error instanceof McpError) {
     const said = quotable(error.message.replace(/^MCP error -?\d+: /, ""), longest)
     // Connection closed, and timed out: codes of the SDK, and of our gateway for a call that was cut off.
@@ -55,7 +57,9 @@ export const failureOf = (error: unknown): MemberFailure => {
   const told = envelopeIn(error.message)
   if (status !== undefined && status > 0) {
     const isBroken = status >= 500
-    const message = quotable(told ?? `its server answered with status ${status}`, longest)
+    // Whoever wrote it: a server may answer as our gateway does.
+    const words = told === undefined ? "" : `: "${quotable(told, longest)}"`
+    const message = `the answer was status ${status}${words}`
     return { code: isBroken ? "member_unreachable" : "member_refused", message, isBroken }
   }
   const message = quotable(told ?? `its server did not answer: ${error.message}`, longest)

@@ -1,4 +1,6 @@
 import { version } from "#src/config/version.ts"
+import { calmEvents, TooManyEvents } from "#src/routing/calm-events.ts"
+import { withFewRequests, withFewStreams } from "#src/routing/quiet-transport.ts"
 import { isStateless, ownEnvelope, statelessRequest } from "#src/routing/stateless-request.ts"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js"
@@ -69,28 +71,35 @@ export const openSession = async (
     const url = new URL(`${publicUrl}/mcp`)
     return {
       request: async (method, params, signal) =>
-        await statelessRequest(fetch, url, { method, params, envelope }, signal) as Fields,
+        await statelessRequest(calmEvents(fetch), url, { method, params, envelope }, signal) as Fields,
       close: () => undefined
     }
   }
   const client = new Client(clientInfo, { capabilities: {}, jsonSchemaValidator })
   for (const schema of lists) client.setNotificationHandler(schema, onListChanged)
   const close = () => void client.close().catch(() => undefined)
+  let flood: TooManyEvents | undefined
+  const calm = withFewStreams(calmEvents(fetch, () => {
+    flood = new TooManyEvents()
+    close()
+  }))
   // An SSE session is its stream: the SDK's client would open another one, and wait for answers that never come.
   const transport = kind === "sse"
-    ? new SSEClientTransport(new URL(`${publicUrl}/sse`), { fetch: tellingEnd(fetch, close) })
-    : new StreamableHTTPClientTransport(new URL(`${publicUrl}/mcp`), { fetch })
+    ? new SSEClientTransport(new URL(`${publicUrl}/sse`), { fetch: tellingEnd(calm, close) })
+    : new StreamableHTTPClientTransport(new URL(`${publicUrl}/mcp`), { fetch: calm })
   try {
     // The SDK's transports predate `exactOptionalPropertyTypes`.
-    await client.connect(transport as Transport, { signal: AbortSignal.timeout(openMillis) })
+    await client.connect(withFewRequests(transport as Transport), { signal: AbortSignal.timeout(openMillis) })
   } catch (error) {
     close()
-    throw error
+    throw flood ?? error
   }
   return {
     request: (method, params, signal) => {
       if (client.transport === undefined) return Promise.reject(new SessionEnded())
-      return client.request({ method, params: { ...params } }, ResultSchema, { signal })
+      return client.request({ method, params: { ...params } }, ResultSchema, { signal }).catch((error: unknown) => {
+        throw flood ?? error
+      })
     },
     close
   }

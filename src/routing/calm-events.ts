@@ -1,0 +1,80 @@
+import { type FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js"
+import { ReadableStream } from "node:stream/web"
+
+/** So much at once, and so much more each second. Progress and notices of a call are far below it. */
+const atOnce = { events: 200, lines: 20_000 }
+const eachSecond = { events: 20, lines: 2_000 }
+
+/** The server sends more than anybody reads: to parse it would stop everything else. */
+export class TooManyEvents extends Error {
+  override message = `its event stream has more than ${atOnce.events} messages at once`
+}
+
+const [lineFeed, carriageReturn] = [10, 13]
+
+/** Counts the events and lines of a stream, and fails before the chunk that has too many is read. */
+const makeAllowance = () => {
+  const left = { ...atOnce }
+  let last = performance.now()
+  let before: number | undefined
+  let isBlank = true
+  return (chunk: Uint8Array) => {
+    const now = performance.now()
+    for (const kind of ["events", "lines"] as const) {
+      left[kind] = Math.min(atOnce[kind], left[kind] + (now - last) / 1000 * eachSecond[kind])
+    }
+    last = now
+    for (const byte of chunk) {
+      if (byte === lineFeed && before === carriageReturn) {
+        // One line end of two bytes.
+      } else if (byte === lineFeed || byte === carriageReturn) {
+        left.lines--
+        if (isBlank) left.events--
+        isBlank = true
+      } else isBlank = false
+      before = byte
+    }
+    if (left.events < 0 || left.lines < 0) throw new TooManyEvents()
+  }
+}
+
+async function* calmed(body: AsyncIterable<Uint8Array>, onTooMany: () => void) {
+  const allow = makeAllowance()
+  for await (const chunk of body) {
+    try {
+      allow(chunk)
+    } catch (error) {
+      onTooMany()
+      throw error
+    }
+    yield chunk
+  }
+}
+
+const [bracket, ...blanks] = "[ \t\n\r".split("").map((letter) => letter.charCodeAt(0))
+
+/** Nobody sends batches, so that an answer is none (JSON-RPC 2.0, Batch): thousands of messages would come in one. */
+async function* single(body: AsyncIterable<Uint8Array>) {
+  let isBegun = false
+  for await (const chunk of body) {
+    const first: number | undefined = isBegun ? undefined : chunk.find((byte) => !blanks.includes(byte))
+    isBegun ||= first !== undefined
+    if (first === bracket) throw new SyntaxError("the answer is a batch")
+    yield chunk
+  }
+}
+
+/**
+ * `fetch` of a server that others wrote, for one message at a time: neither its event streams (WHATWG HTML, server-sent
+ * events) nor batches may flood us.
+ */
+export const calmEvents =
+  (fetch: FetchLike, onTooMany: () => void = () => undefined): FetchLike => async (url, init) => {
+    const answer = await fetch(url, init)
+    const { body, headers, ok, status } = answer
+    if (body === null || !ok) return answer
+    const bytes = body as ReadableStream<Uint8Array>
+    const isStream = /^text\/event-stream\b/i.test(headers.get("content-type") ?? "")
+    const stream = ReadableStream.from(isStream ? calmed(bytes, onTooMany) : single(bytes))
+    return new Response(stream as ConstructorParameters<typeof Response>[0], { status, headers })
+  }
