@@ -18,6 +18,10 @@ type Begun<R> = Effect.Effect<void, never, R | Scope.Scope>
 /** Maximum pause before a retry when the database can't be reached to claim a run. */
 const retryAfter = Duration.minutes(1)
 
+/** Of a job with a long interval: the pause after a failed run, and after a run began with a host that died in it. */
+const failureRetry = Duration.minutes(5)
+const lease = Duration.minutes(15)
+
 /**
  * All periodic work. A run's failure is logged and recorded (`berth admin jobs`), and the next run comes as planned.
  * See docs/decisions/jobs.md.
@@ -43,9 +47,12 @@ export class Jobs extends Effect.Service<Jobs>()("jobs/Jobs", {
         const beganAt = yield* now
         const [took, exit] = yield* Effect.timed(Effect.exit(work))
         const tookMillis = Math.round(Duration.toMillis(took))
-        if (Exit.isFailure(exit)) return yield* failed(job, beganAt, tookMillis, exit.cause)
-        records.ended(job, { beganAt, tookMillis, failure: undefined })
-        yield* countRun(job.name, "succeeded")
+        if (Exit.isFailure(exit)) yield* failed(job, beganAt, tookMillis, exit.cause)
+        else {
+          records.ended(job, { beganAt, tookMillis, failure: undefined })
+          yield* countRun(job.name, "succeeded")
+        }
+        return Exit.isSuccess(exit)
       })
 
     const begin = <R>(job: Job, loop: Effect.Effect<unknown, never, R>, { after }: JobOptions = {}): Begun<R> =>
@@ -76,8 +83,8 @@ export class Jobs extends Effect.Service<Jobs>()("jobs/Jobs", {
     }
 
     /**
-     * One host of all runs it, with this pause between two runs: the first to claim it when it is due. When a host dies
-     * during a run, another takes the next one.
+     * One host of all runs it, with this pause between two runs: the first to claim it when it is due. After a failure, and
+     * when a host dies during a run, the next comes within minutes.
      */
     const once = <E, R>(
       name: string,
@@ -86,17 +93,19 @@ export class Jobs extends Effect.Service<Jobs>()("jobs/Jobs", {
       options?: JobOptions
     ) => {
       const job = { name, host: "", intervalMillis: Duration.toMillis(interval) }
+      const atMost = (pause: Duration.Duration) => Math.min(job.intervalMillis, Duration.toMillis(pause))
       let next: Effect.Effect.Success<ReturnType<typeof repo.due>> | undefined
       const turn = Effect.gen(function*() {
         const { due, waitMillis } = next ?? (yield* repo.due(name))
         next = undefined
         yield* Effect.sleep(Math.min(waitMillis, job.intervalMillis))
-        const claimed = yield* repo.claim(job, due)
+        const claimed = yield* repo.claim(job, due, atMost(lease))
         if (Option.isNone(claimed)) return
-        yield* run(job, work)
+        const hasSucceeded = yield* run(job, work)
         // Claims the next run now, so that the pause begins at the end of this one.
-        const renewed = yield* repo.claim(job, claimed.value)
-        if (Option.isSome(renewed)) next = { due: renewed.value, waitMillis: job.intervalMillis }
+        const pause = hasSucceeded ? job.intervalMillis : atMost(failureRetry)
+        const renewed = yield* repo.claim(job, claimed.value, pause)
+        if (Option.isSome(renewed)) next = { due: renewed.value, waitMillis: pause }
       })
       const retrying = Effect.catchAllCause(
         turn,

@@ -20,10 +20,11 @@ export class JobsRepo extends Effect.Service<JobsRepo>()("jobs/JobsRepo", {
     const claim = maybe(Schema.Struct({ due: Schema.String }).pipe(Schema.pluck("due")))((
       name: string,
       intervalMillis: number,
-      due: string | null
+      due: string | null,
+      pauseMillis: number
     ) =>
       sql`INSERT INTO jobs (name, host, interval_millis, due_at)
-            VALUES (${name}, '', ${intervalMillis}, clock_timestamp() + ${intervalMillis} * interval '1 millisecond')
+            VALUES (${name}, '', ${intervalMillis}, clock_timestamp() + ${pauseMillis} * interval '1 millisecond')
             ON CONFLICT (name, host) DO UPDATE SET due_at = excluded.due_at
               WHERE jobs.due_at IS NOT DISTINCT FROM ${due}::timestamptz
             RETURNING due_at::text AS due`
@@ -46,8 +47,12 @@ export class JobsRepo extends Effect.Service<JobsRepo>()("jobs/JobsRepo", {
     return {
       /** When the job is due, and the milliseconds until then; 0 when no host has claimed it yet. */
       due: (name: string) => Effect.map(due(name), Option.getOrElse(() => unclaimed)),
-      /** Claims a run by compare-and-set on `due`. Returns when the next is due; none when another host was faster. */
-      claim: ({ intervalMillis, name }: Job, due: string | null) => claim(name, intervalMillis ?? 0, due),
+      /**
+       * Claims a run by compare-and-set on `due`. Returns when the next is due, after the pause; none when another host was
+       * faster.
+       */
+      claim: ({ intervalMillis, name }: Job, due: string | null, pauseMillis: number) =>
+        claim(name, intervalMillis ?? 0, due, pauseMillis),
       record: (records: ReadonlyArray<JobRecord>) => run(record(records)),
       /** Deletes jobs that no host has run for a month. */
       forget: run(sql`DELETE FROM jobs WHERE written_at < now() - interval '30 days'`),

@@ -139,6 +139,30 @@ describe("a job that runs once across hosts", () => {
     }).pipe(Effect.provide(DatabaseTest)))
 })
 
+describe("a job that one host of all runs each six hours", () => {
+  const dueIn = Effect.fnUntraced(function*(name: string) {
+    const { due } = yield* JobsRepo
+    return (yield* due(name)).waitMillis / 60_000
+  })
+
+  it.scopedLive.each(
+    [
+      ["under way: a quarter of an hour later, if its host dies", Effect.never, 14, 15],
+      ["that failed: five minutes later", Effect.fail("no luck"), 4, 5],
+      ["that worked: six hours later", Effect.void, 359, 360]
+    ] as const
+  )("comes again after a run %s", ([, work, least, most]) =>
+    Effect.gen(function*() {
+      let begun = 0
+      yield* (yield* host).once("Seldom", "6 hours", Effect.zipRight(Effect.sync(() => begun++), work))
+      yield* until("it began", () => begun === 1)
+      yield* Effect.sleep("200 millis")
+      const minutes = yield* dueIn("Seldom")
+      assert.isTrue(minutes > least && minutes <= most, `${minutes} minutes`)
+      assert.strictEqual(begun, 1)
+    }).pipe(Effect.provide(JobsRepo.Default), Effect.provide(DatabaseTest)))
+})
+
 describe("the record of a job that runs each two seconds", () => {
   it.scoped("is written once a minute", () =>
     Effect.gen(function*() {
