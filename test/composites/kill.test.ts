@@ -15,7 +15,7 @@ import { runSql } from "../support/sql.ts"
 import { type Answer, change, look } from "./three-members.ts"
 
 /** Milliseconds after which the platform is killed: while grants are made, and while members hold their calls. */
-const moments = [10, 30, 60, 500]
+const moments = [30, 500]
 
 const scope = Effect.runSync(Scope.make())
 const home = temporaryDirectory("composite-kill")
