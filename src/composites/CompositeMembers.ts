@@ -4,7 +4,7 @@ import { documentUrl } from "#src/hub/document-url.ts"
 import { mcpUrl, sseUrl } from "#src/servers/addresses.ts"
 import { Effect, Option } from "effect"
 import { type MemberRow } from "./member-sql.ts"
-import { type CompositeMember, type CompositeSummary, summaryOf } from "./Member.ts"
+import { type CompositeMember, type CompositeSummary, type CountedMember, summaryOf } from "./Member.ts"
 import { MembersRepo, type VerifiedGroup } from "./MembersRepo.ts"
 import { type QueryDefinition } from "./QueryDefinition.ts"
 
@@ -36,6 +36,8 @@ export class CompositeMembers extends Effect.Service<CompositeMembers>()("compos
       tools: row.tools
     })
 
+    const counted = (row: MemberRow): CountedMember => ({ ...view(row), toolCount: row.toolCount })
+
     /**
      * What the directory finds by the parts of a definition that its indexes are for; none when that is nothing. Members are
      * indexed by category themselves.
@@ -52,7 +54,7 @@ export class CompositeMembers extends Effect.Service<CompositeMembers>()("compos
     /** The best members of a definition, at most 50: by trust × health × weight of the tier, then the oldest. */
     const resolve = Effect.fn("CompositeMembers.resolve")(function*(definition: QueryDefinition) {
       const cte = yield* matching(definition)
-      return Option.isNone(cte) ? [] : (yield* repo.best(definition, cte.value)).map(view)
+      return Option.isNone(cte) ? [] : (yield* repo.best(definition, cte.value)).map(counted)
     })
 
     const summary = Effect.fnUntraced(function*(definition: QueryDefinition) {

@@ -17,6 +17,11 @@ export const CompositeMember = Schema.Struct({
 }).annotations({ title: "CompositeMember" })
 export type CompositeMember = typeof CompositeMember.Type
 
+/** A member with the number of all its tools, also of those that are not listed. */
+export interface CountedMember extends CompositeMember {
+  readonly toolCount: number
+}
+
 /** What a composite is known by beside its members. */
 export const CompositeSummary = Schema.Struct({
   compositeTrust: Schema.Int.annotations({ description: "The lowest verification tier of its members, 0 to 3" }),

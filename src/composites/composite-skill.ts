@@ -2,13 +2,13 @@ import { lineOf, markdownOf } from "#src/format/markdown-text.ts"
 import { type SkillFile, skillFile } from "#src/format/skill-file.ts"
 import { levelOfTier } from "#src/listings/VerificationLevel.ts"
 import { type Composite } from "./Composite.ts"
-import { type CompositeMember } from "./Member.ts"
+import { type CountedMember } from "./Member.ts"
 import { reasonsOf, selectionOf } from "./selection-words.ts"
 
 export interface CompositeSkillSource {
   readonly composite: Composite
   /** Best first. */
-  readonly members: ReadonlyArray<CompositeMember>
+  readonly members: ReadonlyArray<CountedMember>
   /** The root of the platform's own URLs. */
   readonly baseUrl: string
   /** The root of the hub's URLs. */
@@ -17,19 +17,18 @@ export interface CompositeSkillSource {
 
 const businesses = (count: number) => `${count} ${count === 1 ? "business" : "businesses"}`
 
-/** At most so many of a member's tools are named. */
-const mostTools = 40
-
 /** A usual name stays as it is called; another one is escaped. */
 const toolName = (name: string) => /^[\w.-]{1,128}$/.test(name) ? `\`${name}\`` : markdownOf(name, 128)
 
-const toolsOf = ({ tools }: CompositeMember) => {
-  const rest = tools.length - mostTools
-  return [...tools.slice(0, mostTools).map(({ name }) => toolName(name)), ...(rest > 0 ? [`and ${rest} more`] : [])]
+/** Those that are listed, and where the others are. */
+const toolsOf = ({ capability_doc_url, toolCount, tools }: CountedMember) => {
+  const rest = toolCount - tools.length
+  const where = capability_doc_url === null ? "its own SKILL.md" : "its own SKILL.md or its document"
+  return [...tools.map(({ name }) => toolName(name)), ...(rest > 0 ? [`and ${rest} more: ${where}, below`] : [])]
     .join(", ")
 }
 
-const memberLines = ({ composite, hubUrl }: CompositeSkillSource) => (member: CompositeMember, at: number) => [
+const memberLines = ({ composite, hubUrl }: CompositeSkillSource) => (member: CountedMember, at: number) => [
   "",
   `## ${at + 1}. ${markdownOf(member.name, 200) || member.businessSlug}`,
   "",
@@ -41,7 +40,7 @@ const memberLines = ({ composite, hubUrl }: CompositeSkillSource) => (member: Co
   `- Health: ${member.health_score} of 100`,
   ...(member.tools.length === 0 ? [] : [`- Tools, as its server or its document names them: ${toolsOf(member)}`]),
   `- Why it is here: ${reasonsOf(composite.query_definition, member).join("; ")}`,
-  `- How to use it: <${hubUrl}/api/v1/hub/listings/${member.listing_id}/skill.md>`,
+  `- How to use it (its own SKILL.md): <${hubUrl}/api/v1/hub/listings/${member.listing_id}/skill.md>`,
   ...(member.capability_doc_url === null ? [] : [`- Its own document: <${member.capability_doc_url}>`])
 ]
 

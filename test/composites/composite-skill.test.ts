@@ -33,7 +33,8 @@ const members = fc.array(
     verification_tier: fc.integer({ min: 0, max: 3 }),
     health_score: fc.integer({ min: 50, max: 100 }),
     capability_doc_url: fc.constantFrom(null, "https://hub.example/doc"),
-    tools: fc.array(fc.record({ name: text, description: text }), { maxLength: 45 })
+    tools: fc.array(fc.record({ name: text, description: text }), { maxLength: 45 }),
+    toolCount: fc.integer({ min: 45, max: 500 })
   }),
   { maxLength: 6 }
 )

@@ -72,6 +72,22 @@ describe("a composite's SKILL.md", () => {
     expect(again.status).toBe(304)
   })
 
+  it("names a member's first 40 tools, and says how many more there are, and where", async () => {
+    const big = await rated(berth, owner, { name: "Iron Pot", city: "Boulder" })
+    const tools = Array.from({ length: 43 }, (_, at) => ({ name: `tool_${at + 1}`, description: "" }))
+    const document = JSON.stringify({ name: "iron-pot", description: "Pots.", tools })
+    await sendDoc(owner, big.listingId, document, { filename: "pot.json", type: "application/json" })
+    const { id } = await compose(owner, { query_definition: { city: "Boulder" } })
+    const { text } = await key.get(path(id))
+    expect(text).toContain("`tool_40`, and 3 more: its own SKILL.md or its document, below\n")
+    expect(text).not.toContain("tool_41")
+    expect(text).toContain(
+      `- How to use it (its own SKILL.md): <${berth.url}/api/v1/hub/listings/${big.listingId}/skill.md>`
+    )
+    const { body } = await key.get<{ data: { members: ReadonlyArray<object> } }>(`${composites}/${id}`)
+    expect(body.data.members[0]).not.toHaveProperty("toolCount")
+  })
+
   it("is the same over MCP: as a tool, and as a resource by slug or id, for those who may read it", async () => {
     const secret = await compose(owner, { name: "Secret" })
     const platform = await owner.key((await owner.project()).id)
