@@ -8,6 +8,7 @@ import { Clock, Effect, Struct } from "effect"
 import { isOpenNow } from "./opening.ts"
 import {
   type DiscoverNearby,
+  farthest,
   type FoundBusiness,
   type FoundBusinesses,
   type SearchBusinesses
@@ -85,8 +86,13 @@ export class BusinessSearch extends Effect.Service<BusinessSearch>()("syndicatio
       }
     })
 
-    /** What would find something: the categories that there are. */
+    /** What would find something: a larger circle, other words, the categories that there are. */
     const hintFor = Effect.fn("BusinessSearch.hintFor")(function*({ category, ...search }: Search) {
+      if (search.radius_miles !== undefined) {
+        return search.radius_miles < farthest
+          ? `Nothing is within ${search.radius_miles} miles. Try a larger radius_miles, at most ${farthest}.`
+          : `Nothing is within ${farthest} miles. Try another place, or search_businesses.`
+      }
       if (category === undefined) {
         return "Nothing matches. Try fewer or other words, a larger place, or no place."
       }

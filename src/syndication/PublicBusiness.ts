@@ -9,6 +9,8 @@ const described = (description: string) => ({ description })
 
 const mostFound = 20
 const mostMenus = 10
+/** The largest radius, in miles. */
+export const farthest = 100
 
 const Slug = Text(63).annotations(described("The slug of a business, as search_businesses answers it"))
 const OpenNow = Schema.Boolean.annotations(described("true: only businesses that are known to be open at this moment"))
@@ -34,7 +36,7 @@ export const SearchBusinesses = Input({
 export const DiscoverNearby = Input({
   lat: between(-90, 90, "Latitude in degrees"),
   lng: between(-180, 180, "Longitude in degrees"),
-  radius_miles: between(0, 100, "How far around, in miles: at most 100"),
+  radius_miles: between(0, farthest, `How far around, in miles: at most ${farthest}`),
   open_now: optional(OpenNow),
   limit: Limit
 })

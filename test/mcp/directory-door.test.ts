@@ -142,6 +142,9 @@ describe("the directory's own MCP endpoint", () => {
     const near = await find({ lat: 39.74, lng: -104.99, radius_miles: 5 }, "discover_nearby")
     expect(slugs(near)).toEqual([kettle.slug, ladle.slug])
     expect(near.businesses[0]?.["distanceMiles"]).toBe(0)
+    const hint = async (radius_miles: number) => (await find({ lat: 0, lng: 0, radius_miles }, "discover_nearby")).hint
+    expect(await hint(2.5)).toBe("Nothing is within 2.5 miles. Try a larger radius_miles, at most 100.")
+    expect(await hint(100)).toBe("Nothing is within 100 miles. Try another place, or search_businesses.")
   })
 
   it("reads a business, its menu with prices, and where to order", async () => {
