@@ -27,6 +27,14 @@ const template = Options.choice("template", TemplateType.literals).pipe(
   Options.withDescription("What kind of business it is"),
   Options.optional
 )
+const city = Options.text("city").pipe(
+  Options.withDescription("Where it is: agents look for businesses by city, and composites group them by it"),
+  Options.optional
+)
+const state = Options.text("state").pipe(
+  Options.withDescription("The city's state, such as CO or Colorado"),
+  Options.optional
+)
 const project = Options.text("project").pipe(
   Options.withDescription("The project's id; your newest project without it"),
   Options.optional
@@ -56,6 +64,12 @@ const preview = Schema.decodeUnknown(DryRun)
 
 const optionalField = <A>(field: string, value: Option.Option<A>) =>
   Option.match(value, { onNone: () => ({}), onSome: (value) => ({ [field]: value }) })
+
+/** The part of the profile that has options of its own. */
+const profileOf = (city: Option.Option<string>, state: Option.Option<string>) => {
+  const address = { ...optionalField("city", city), ...optionalField("state", state) }
+  return Object.keys(address).length === 0 ? {} : { profile: { contact: { address } } }
+}
 
 /** Ends with an error of the tool, told in the options of this command. */
 const failed = (result: CallToolResult, typed: Typed) =>
@@ -93,8 +107,8 @@ const published = Effect.fn("cli.published")(function*(result: CallToolResult, t
 /** `berth publish menu.csv`: from a file to a live MCP server and a listing, on the installation of `berth login`. */
 export const publishCommand = Command.make(
   "publish",
-  { file, url: installationUrl, name, template, project, business, mode, hidden, map, dryRun, yes },
-  ({ business, dryRun, file, hidden, map, mode, name, project, template, url, yes }) =>
+  { file, url: installationUrl, name, template, city, state, project, business, mode, hidden, map, dryRun, yes },
+  ({ business, city, dryRun, file, hidden, map, mode, name, project, state, template, url, yes }) =>
     Effect.gen(function*() {
       if (!isInstallation(url)) return yield* fail(notInstallation(url))
       const given = mappingsOf(map)
@@ -124,7 +138,8 @@ export const publishCommand = Command.make(
             ...optionalField("mode", mode),
             ...optionalField("name", name),
             ...optionalField("templateType", template),
-            ...optionalField("projectId", project)
+            ...optionalField("projectId", project),
+            ...profileOf(city, state)
           },
           onProgress: (message) => process.stderr.write(`${printable(message)}\n`)
         })

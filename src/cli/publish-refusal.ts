@@ -11,7 +11,9 @@ const options: Readonly<Record<string, string>> = {
   businessId: "--business",
   mode: "--mode",
   mappings: "--map",
-  visible: "--hidden"
+  visible: "--hidden",
+  "profile.contact.address.city": "--city",
+  "profile.contact.address.state": "--state"
 }
 
 /** What the user typed: the file, and the ids and columns that a refusal may be about. */
@@ -60,8 +62,7 @@ const subjectOf = (path: string, { file, mappings }: Typed) => {
   }
   // What is said of the mappings as a whole is about the file.
   if (["file", "filename", "content", "mappings", ""].includes(head) && column === "") return file
-  const option = options[head]
-  return option !== undefined && column === "" ? option : `${file}: ${path}`
+  return options[path] ?? `${file}: ${path}`
 }
 
 const sentenceOf = (path: string, message: string, typed: Typed) =>

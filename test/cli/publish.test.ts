@@ -93,6 +93,16 @@ describeWhen(missingForApps, "berth publish", () => {
     expect(await pricesOfNewest()).toEqual([{ price_cents: 650 }])
   })
 
+  it("--city and --state say where it is, so that composites have it; what is wrong with them is told by option", async () => {
+    const plain = write("city.csv", "name,price\nTea,3\n")
+    const { code, err, out } = await publish([plain, "--template", "restaurant", "--city", "Denver", "--state", "CO"])
+    expect([code, err]).toEqual([0, ""])
+    const [, id = ""] = /Business {3}([0-9A-Z]{26})/.exec(out) ?? []
+    const { contact, industry } = (await owner.get<{ data: Business }>(`${businesses}/${id}`)).body.data
+    expect([contact.address, industry]).toMatchObject([{ city: "Denver", state: "CO" }, "restaurant"])
+    expect((await publish([plain, "--city", "x".repeat(256)])).err).toMatch(/^--city must be at most 255/)
+  })
+
   it("on a terminal shows the suggestion, and takes it when the answer is yes", async () => {
     const { code, err } = await publish([square], "y")
     expect([code, err]).toEqual([0, expect.stringMatching(/export of Square[^]*Item Name +name/)])
