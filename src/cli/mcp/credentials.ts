@@ -47,11 +47,13 @@ export const dropToken = Effect.fn("cli.dropToken")(function*(url: string) {
   return Option.fromNullable(token)
 })
 
+/** The platform's own doors that take a session (docs/api.md); below `/s/` are hosted servers, which must not get it. */
+const takesSession = /^\/(mcp|sse|mcp\/composites\/[^/]+|v1\/.*)$/
+
 /** The saved session for a URL of the platform's own API or MCP; never for a hosted server behind it. */
 export const savedToken = Effect.fn("cli.savedToken")(function*(url: string) {
   const parsed = parseUrl(url)
   if (parsed === undefined) return Option.none<string>()
   const { origin, pathname } = parsed
-  const ours = pathname === "/mcp" || pathname === "/sse" || pathname.startsWith("/v1/")
-  return ours ? Option.fromNullable((yield* readAll)[origin]) : Option.none<string>()
+  return takesSession.test(pathname) ? Option.fromNullable((yield* readAll)[origin]) : Option.none<string>()
 })
