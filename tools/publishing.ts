@@ -12,7 +12,8 @@ export const publishingTools = Effect.map(Publishing, (publishing) => [
       "imports the file, creates and deploys its server, and shows its listing. For a business that is there give " +
       "businessId: the file then takes the place of its catalog; without it calling again makes another business. Call it with dryRun first: when suggested_mappings is not empty, check " +
       "it with the user and pass what is right as mappings. Check warnings and deployment.status in the result; " +
-      "import_revert with importId takes the import back.",
+      "import_revert with importId takes the import back. A CSV file has no place: give profile.contact.address.city, " +
+      "by which agents and composites find the business.",
     toolset: "directory",
     needs: "session",
     lowerCaseCodes: true,
