@@ -22,7 +22,8 @@ import {
   type OwnComposites,
   SystemComposite,
   TooManyAgentComposites,
-  TooManyComposites
+  TooManyComposites,
+  visibilityOf
 } from "./Composite.ts"
 import { CompositeMembers } from "./CompositeMembers.ts"
 import { type CompositeRow, CompositesRepo } from "./CompositesRepo.ts"
@@ -116,6 +117,7 @@ export class Composites extends Effect.Service<Composites>()("composites/Composi
         const { accountId, credential } = yield* CurrentActor
         const isAgent = credential.kind === "hub"
         if (isAgent && visibility !== undefined) return yield* new AgentCompositeVisibility()
+        const visible = visibility === undefined ? "private" : (yield* visibilityOf({ visibility })).visibility
         yield* checkCircle(queryDefinition)
         const at = yield* now
         yield* isAgent ? admitAgent(accountId, at) : admitKept(accountId)
@@ -127,7 +129,7 @@ export class Composites extends Effect.Service<Composites>()("composites/Composi
           name,
           slug: slugFor(name, id),
           description,
-          visibility: isAgent ? "private" : visibility ?? "private",
+          visibility: visible,
           queryDefinition,
           expiresAt: isAgent ? new Date(at.getTime() + lifetime) : null
         })
