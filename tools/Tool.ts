@@ -50,7 +50,7 @@ const hints = {
 } as const
 
 /** The arguments of a reading tool are a query over HTTP, whose errors are 400 (contract: Platform errors). */
-const asQuery = ({ issues, message }: Invalid) => new BadRequest({ reason: message, issues })
+const asQuery = ({ issues, message }: Invalid): unknown => new BadRequest({ reason: message, issues })
 
 /**
  * Binds one service operation to one MCP tool: decode the arguments, run, encode the result. `success` is the schema of
@@ -68,11 +68,13 @@ export const tool = <P, PI, A, AI, E, R extends CurrentActor>(options: {
   readonly params: Schema.Schema<P, PI>
   readonly success?: Schema.Schema<A, AI>
   readonly run: (params: P, report: Report) => Effect.Effect<NoInfer<A> | void, E, R>
+  /** What wrong arguments of a reading tool are where the contract has another code than bad_request. */
+  readonly wrongQuery?: (error: Invalid) => unknown
 }): Tool<R> => {
   const coerced = coercedBy(options.params)
   const decode = decodeInput(options.params)
-  const asFailure = (error: Invalid) => options.effect === "read" ? asQuery(error) : error
-  const { needs, success } = options
+  const { needs, success, wrongQuery = asQuery } = options
+  const asFailure = (error: Invalid) => options.effect === "read" ? wrongQuery(error) : error
   const encode = success === undefined ? () => Effect.succeed(undefined) : Schema.encodeUnknown(success)
   return {
     name: options.name,

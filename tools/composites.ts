@@ -1,6 +1,7 @@
 import { BrowseArguments } from "#src/composites/browse-query.ts"
 import { BrowseComposites } from "#src/composites/BrowseComposites.ts"
 import {
+  BadCompositeId,
   changedCompositeFields,
   Composite,
   CompositeDetail,
@@ -13,13 +14,26 @@ import { CompositesArguments } from "#src/composites/CompositesQuery.ts"
 import { DynamicPage } from "#src/composites/DynamicComposite.ts"
 import { DynamicComposites } from "#src/composites/DynamicComposites.ts"
 import { PageOf } from "#src/shared/paging.ts"
+import { asBadQuery } from "#src/shared/query-parameters.ts"
 import { Input, NoInput } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
 import { tool } from "./Tool.ts"
 
-const hub = { toolset: "hub", needs: "sessionOrHubKey", lowerCaseCodes: true } as const
+const hub = {
+  toolset: "hub",
+  needs: "sessionOrHubKey",
+  lowerCaseCodes: true,
+  wrongQuery: asBadQuery
+} as const
 
 const compositeId = { compositeId: Schema.String }
+
+/** Over HTTP the id is the path's `id`; here it is an argument with a name of its own. */
+const named = <A, E, R>(run: Effect.Effect<A, E | BadCompositeId, R>) =>
+  Effect.mapError(
+    run,
+    (error) => error instanceof BadCompositeId ? new BadCompositeId({ argument: "compositeId" }) : error
+  )
 
 export const compositeTools = Effect.map(
   Effect.all([Composites, BrowseComposites, CompositeSkills, DynamicComposites]),
@@ -86,7 +100,7 @@ export const compositeTools = Effect.map(
       effect: "read",
       params: Input(compositeId),
       success: CompositeDetail,
-      run: (input) => composites.get(input.compositeId)
+      run: (input) => named(composites.get(input.compositeId))
     }),
     tool({
       ...hub,
@@ -98,7 +112,7 @@ export const compositeTools = Effect.map(
       effect: "update",
       params: Input({ ...compositeId, ...changedCompositeFields }),
       success: Composite,
-      run: ({ compositeId, ...input }) => composites.update(compositeId, input)
+      run: ({ compositeId, ...input }) => named(composites.update(compositeId, input))
     }),
     tool({
       ...hub,
@@ -107,7 +121,7 @@ export const compositeTools = Effect.map(
       description: "Deletes a composite of the account for good.",
       effect: "delete",
       params: Input(compositeId),
-      run: (input) => composites.remove(input.compositeId)
+      run: (input) => named(composites.remove(input.compositeId))
     }),
     tool({
       ...hub,
@@ -120,7 +134,7 @@ export const compositeTools = Effect.map(
       effect: "update",
       params: Input(compositeId),
       success: Composite,
-      run: (input) => composites.promote(input.compositeId)
+      run: (input) => named(composites.promote(input.compositeId))
     }),
     tool({
       ...hub,
@@ -132,7 +146,7 @@ export const compositeTools = Effect.map(
       effect: "read",
       params: Input(compositeId),
       success: Schema.Struct({ markdown: Schema.String }),
-      run: (input) => Effect.map(skills.get(input.compositeId), ({ text }) => ({ markdown: text }))
+      run: (input) => named(Effect.map(skills.get(input.compositeId), ({ text }) => ({ markdown: text })))
     })
   ]
 )

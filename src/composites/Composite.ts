@@ -79,11 +79,13 @@ export const changedCompositeFields = {
 }
 export const ChangedComposite = Input(changedCompositeFields)
 
-export class BadCompositeId
-  extends Schema.TaggedError<BadCompositeId>()("BadCompositeId", {}, failsWith(400, "VALIDATION_ERROR"))
-{
+export class BadCompositeId extends Schema.TaggedError<BadCompositeId>()(
+  "BadCompositeId",
+  { argument: optional(Schema.Literal("compositeId")) },
+  failsWith(400, "VALIDATION_ERROR")
+) {
   override get message() {
-    return "id: must be a 26-character ULID"
+    return `${this.argument ?? "id"}: must be a 26-character ULID`
   }
 }
 

@@ -23,6 +23,9 @@ export class BadQuery extends Schema.TaggedError<BadQuery>()(
   }
 }
 
+/** Wrong arguments of a tool of the hub that reads. */
+export const asBadQuery = ({ issues }: Invalid) => new BadQuery({ issues })
+
 /** How the documents of both doors describe a parameter; an array is, in a query, a text with commas. */
 export type Described = {
   readonly description: string
