@@ -46,7 +46,9 @@ const hints = {
   update: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
   /** What was there is gone, which an update leaves but for the fields that it names. */
   replace: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
-  delete: { readOnlyHint: false, destructiveHint: true, idempotentHint: true }
+  delete: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  /** Another's tool decides, and the next one may do more: the protocol's defaults (MCP 2025-11-25, ToolAnnotations). */
+  unknown: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }
 } as const
 
 /** The arguments of a reading tool are a query over HTTP, whose errors are 400 (contract: Platform errors). */
@@ -66,10 +68,10 @@ export const tool = <P, PI, A, AI, E, R extends CurrentActor>(options: {
   readonly needs: Needs
   readonly lowerCaseCodes?: boolean
   readonly params: Schema.Schema<P, PI>
-  readonly success?: Schema.Schema<A, AI>
-  readonly run: (params: P, report: Report) => Effect.Effect<NoInfer<A> | void, E, R>
   /** What wrong arguments of a reading tool are where the contract has another code than bad_request. */
   readonly wrongQuery?: (error: Invalid) => unknown
+  readonly success?: Schema.Schema<A, AI>
+  readonly run: (params: P, report: Report) => Effect.Effect<NoInfer<A> | void, E, R>
 }): Tool<R> => {
   const coerced = coercedBy(options.params)
   const decode = decodeInput(options.params)
@@ -84,7 +86,7 @@ export const tool = <P, PI, A, AI, E, R extends CurrentActor>(options: {
     inputSchema: jsonSchemaOf(options.params),
     ...(success === undefined ? {} : { outputSchema: jsonSchemaOf(success) }),
     lowerCaseCodes: options.lowerCaseCodes ?? false,
-    annotations: { title: options.title, ...hints[options.effect], openWorldHint: false },
+    annotations: { title: options.title, openWorldHint: false, ...hints[options.effect] },
     allows: (actor) => mayDo(actor, needs),
     call: (args, report) =>
       decode(coerced(args)).pipe(

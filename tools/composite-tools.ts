@@ -62,7 +62,7 @@ export const compositeTools = Effect.map(CallableComposites, (composites) => ({
     name: ownToolNames.call,
     title: "Call a tool",
     description: "Calls a tool that find_tools found, with the arguments that describe_tools tells.",
-    effect: "delete",
+    effect: "unknown",
     params: CallTool,
     success: Schema.Unknown,
     run: ({ arguments: args = {}, name }) =>

@@ -68,6 +68,10 @@ describe("many tools", () => {
         "describe_tools",
         "call_tool"
       ])
+      expect((await client.listTools()).tools.at(-1)).toMatchObject({
+        name: "call_tool",
+        annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }
+      })
       const found = await callTool(client, "find_tools", { query: "brewing number 7", limit: 3 })
       const { tools } = found.structuredContent as { tools: ReadonlyArray<{ name: string }> }
       expect(tools.length).toBeLessThanOrEqual(3)
