@@ -45,7 +45,7 @@ export const compositeTools = Effect.map(CallableComposites, (composites) => ({
     effect: "read",
     params: FindTools,
     success: FoundTools,
-    run: ({ limit = 20, query = "" }) => Effect.map(CurrentComposite, (opened) => composites.find(opened, query, limit))
+    run: (input) => Effect.map(CurrentComposite, (opened) => composites.find(opened, input))
   }),
   describe: tool({
     ...common,

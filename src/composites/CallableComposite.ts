@@ -22,11 +22,17 @@ const Fields = Schema.Record({ key: Schema.String, value: Schema.Unknown }).anno
 })
 
 export const FindTools = Input({
-  query: optional(Text(200).annotations({ description: "Words of what the tool is to do; left out: all tools" })),
+  query: optional(Text(200).annotations({ description: "Words of what the tool is to do; left out: every tool" })),
   limit: optional(
     Schema.Number.pipe(Schema.int(), Schema.between(1, 50)).annotations({
-      description: "20 by default",
+      description: "At most so many are told, 20 by default",
       jsonSchema: { type: "integer", minimum: 1, maximum: 50 }
+    })
+  ),
+  offset: optional(
+    Schema.Number.pipe(Schema.int(), Schema.nonNegative()).annotations({
+      description: "How many of the best matches to skip, to see those that a first answer had no room for",
+      jsonSchema: { type: "integer", minimum: 0 }
     })
   )
 })
@@ -76,7 +82,7 @@ export const FoundTools = Schema.Struct({
     arguments: Schema.Array(Schema.String),
     readOnly: Schema.Boolean
   })),
-  total: Schema.Int
+  total: Schema.Int.annotations({ description: "How many match, on all pages: offset tells the next" })
 })
 export type FoundTools = typeof FoundTools.Type
 

@@ -18,6 +18,7 @@ import {
   reservedNames
 } from "./CallableComposite.ts"
 import { chosenBusinesses } from "./chosen-businesses.ts"
+  type FindTools,
 import { findTools } from "./find-tools.ts"
 import { businessesArgument } from "./input-schema.ts"
 import { memberScope, reachesEverybodysOnly } from "./member-scope.ts"
@@ -118,16 +119,19 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
 
     const isSearched = ({ merged }: Opened) => merged.tools.length + 1 > mostListedTools
 
-    const find = ({ merged }: Opened, query: string, limit: number): FoundTools => ({
-      tools: findTools(merged.tools, query, limit).map((tool) => ({
-        name: tool.name,
-        description: tool.description,
-        businesses: tool.kind === "merged" ? tool.slugs : [tool.slug],
-        arguments: Object.keys(tool.inputSchema["properties"] ?? {}),
-        readOnly: tool.annotations.readOnlyHint
-      })),
-      total: merged.tools.length
-    })
+    const find = ({ merged }: Opened, { limit = 20, offset = 0, query = "" }: typeof FindTools.Type): FoundTools => {
+      const matching = findTools(merged.tools, query)
+      return {
+        tools: matching.slice(offset, offset + limit).map((tool) => ({
+          name: tool.name,
+          description: tool.description,
+          businesses: tool.kind === "merged" ? tool.slugs : [tool.slug],
+          arguments: Object.keys(tool.inputSchema["properties"] ?? {}),
+          readOnly: tool.annotations.readOnlyHint
+        })),
+        total: matching.length
+      }
+    }
 
     const toolNamed = (opened: Opened, name: string) => {
       const tool = opened.merged.tools.find((one) => one.name === name)

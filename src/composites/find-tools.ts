@@ -24,12 +24,11 @@ const scoreOf = (tool: AnyTool, asked: ReadonlyArray<string>) => {
  * The tools whose name, words, arguments or business have the words of the query, the best first. Those that reach more
  * businesses come before those of one. Without a query all, in their order.
  */
-export const findTools = (tools: ReadonlyArray<AnyTool>, query: string, most: number): ReadonlyArray<AnyTool> => {
+export const findTools = (tools: ReadonlyArray<AnyTool>, query: string): ReadonlyArray<AnyTool> => {
   const asked = wordsOf(query)
-  if (asked.length === 0) return tools.slice(0, most)
+  if (asked.length === 0) return tools
   return tools.map((tool) => ({ tool, score: scoreOf(tool, asked) }))
     .filter(({ score }) => score > 0)
     .sort((one, other) => other.score - one.score || businessesOf(other.tool).length - businessesOf(one.tool).length)
-    .slice(0, most)
     .map(({ tool }) => tool)
 }

@@ -75,6 +75,16 @@ describe("many tools", () => {
       const found = await callTool(client, "find_tools", { query: "brewing number 7", limit: 3 })
       const { tools } = found.structuredContent as { tools: ReadonlyArray<{ name: string }> }
       expect(tools.length).toBeLessThanOrEqual(3)
+      const page = async (args: object) =>
+        (await callTool(client, "find_tools", { ...args })).structuredContent as {
+          tools: ReadonlyArray<{ name: string }>
+          total: number
+        }
+      const pages = [await page({}), await page({ offset: 20 }), await page({ offset: 40 })]
+      expect(new Set(pages.flatMap((one) => one.tools.map(({ name }) => name))).size).toBe(pages[0]!.total)
+      expect(pages.map((one) => one.tools.length)).toEqual([20, 20, pages[0]!.total - 40])
+      expect(await page({ query: "brew", limit: 1, offset: 24 })).toMatchObject({ total: 25, tools: [{}] })
+      expect(await page({ query: "unheard-of" })).toEqual({ total: 0, tools: [] })
       const name = `${slugOf(1)}__brew_7`
       const described = await callTool(client, "describe_tools", { names: ["look", name] })
       expect(described.structuredContent).toMatchObject({
