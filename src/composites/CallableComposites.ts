@@ -4,12 +4,21 @@ import { mcpUrl, publicUrl, sseUrl } from "#src/servers/addresses.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { jsonWeight } from "#src/shared/json-weight.ts"
 import { GetPromptResultSchema, ReadResourceResultSchema } from "@modelcontextprotocol/sdk/types.js"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { LRUCache } from "lru-cache"
-import { answerOf, answersSchema, asksForInput, inputNeeded, noToolResult, resultOf, toolResultOf } from "./answers.ts"
-import { obstacleOf, type Reached } from "./callable-member.ts"
+import {
+  answerOf,
+  asksForInput,
+  describedAnswers,
+  inputNeeded,
+  noToolResult,
+  resultOf,
+  toolResultOf
+} from "./answers.ts"
+import { obstacleOf, type Reached, resting } from "./callable-member.ts"
 import {
   type DescribedTools,
+  type FindTools,
   type FoundTools,
   MemberFailed,
   type MemberList,
@@ -18,7 +27,6 @@ import {
   reservedNames
 } from "./CallableComposite.ts"
 import { chosenBusinesses } from "./chosen-businesses.ts"
-  type FindTools,
 import { findTools } from "./find-tools.ts"
 import { businessesArgument } from "./input-schema.ts"
 import { memberScope, reachesEverybodysOnly } from "./member-scope.ts"
@@ -43,7 +51,10 @@ const described = (tool: AnyTool): DescribedTools["tools"][number] => ({
   description: tool.description,
   inputSchema: tool.inputSchema,
   ...(tool.kind === "merged"
-    ? { outputSchema: answersSchema, ...(tool.memberOutput === undefined ? {} : { resultSchema: tool.memberOutput }) }
+    ? {
+      outputSchema: describedAnswers,
+      ...(tool.memberOutput === undefined ? {} : { resultSchema: tool.memberOutput })
+    }
     : tool.memberOutput === undefined
     ? {}
     : { outputSchema: tool.memberOutput }),
@@ -93,7 +104,15 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
       yield* memberScope
       const { description, members, name, ...composite } = yield* composites.readable({ id, caller })
       const who = { accountId: caller.accountId, forEverybody: reachesEverybodysOnly(caller) }
-      const reached = members.map((member): Reached => ({ ...member, obstacle: obstacleOf(member.server, who) }))
+      const at = yield* Clock.currentTimeMillis
+      const restOf = (server: Reached["server"]) => {
+        const seconds = server === null ? 0 : calls.rest(caller.accountId, server.serverId, at)
+        return seconds === 0 ? undefined : resting(seconds)
+      }
+      const reached = members.map((member): Reached => ({
+        ...member,
+        obstacle: obstacleOf(member.server, who) ?? restOf(member.server)
+      }))
       return {
         composite: { id: composite.id, name, description },
         reached: new Map(reached.map((one) => [one.slug, one])),
@@ -202,8 +221,8 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
         (slug) => opened.reached.get(slug)?.obstacle === undefined
       )
       if (typeof chosen === "string") return yield* Invalid.field(businessesArgument, chosen)
-      const outcomes = yield* ask(opened, chosen, "tools/call", { name: tool.tool, arguments: own })
-      return resultOf(outcomes.map(({ outcome, slug }) => answerOf(slug, outcome)))
+      const outcomes = yield* ask(opened, chosen.answering, "tools/call", { name: tool.tool, arguments: own })
+      return resultOf(outcomes.map(({ outcome, slug }) => answerOf(slug, outcome)), chosen.notAsked)
     })
 
     const getPrompt = Effect.fn("CallableComposites.getPrompt")(function*(opened: Opened, name: string, args: Fields) {

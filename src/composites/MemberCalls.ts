@@ -7,7 +7,7 @@ import { type FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { Effect, Runtime } from "effect"
 import { LRUCache } from "lru-cache"
 import { Breaker } from "./breaker.ts"
-import { revocation } from "./callable-member.ts"
+import { resting, revocation } from "./callable-member.ts"
 import { HostedFetch } from "./HostedFetch.ts"
 import { type MemberCode } from "./member-code.ts"
 import { failureOf } from "./member-failure.ts"
@@ -28,6 +28,9 @@ export type Outcome =
   | { readonly _tag: "Answered"; readonly result: Readonly<Record<string, unknown>> }
   /** `message` is a sentence without its full stop. */
   | { readonly _tag: "Failed"; readonly code: MemberCode; readonly message: string }
+
+/** The breaker's state is an account's own. */
+const keyOf = (accountId: string, serverId: string) => `${accountId} ${serverId}`
 
 const failed = (code: MemberCode, message: string): Outcome => ({ _tag: "Failed", code, message })
 
@@ -141,13 +144,10 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
       now: () => number,
       interrupted: AbortSignal
     ): Promise<Outcome> => {
-      const key = `${actor.accountId} ${member.serverId}`
+      const key = keyOf(actor.accountId, member.serverId)
       const wait = breaker.wait(key, now())
       if (wait > 0) {
-        return failed(
-          "member_unreachable",
-          `its server failed several times in a row and is not asked for ${wait} seconds`
-        )
+        return failed(resting(wait).code, resting(wait).reason)
       }
       try {
         const result = await within(
@@ -191,6 +191,9 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
       }
     )
 
-    return { request } as const
+    /** Seconds that the server still rests for the account. */
+    const rest = (accountId: string, serverId: string, now: number) => breaker.rest(keyOf(accountId, serverId), now)
+
+    return { request, rest } as const
   })
 }) {}

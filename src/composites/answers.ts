@@ -2,7 +2,7 @@ import { lineOf } from "#src/shared/outside-text.ts"
 import { type CallToolResult, CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js"
 import { Predicate } from "effect"
 import { inWords } from "./in-words.ts"
-import { type JsonSchema } from "./input-schema.ts"
+import { type JsonSchema, mostBusinesses } from "./input-schema.ts"
 import { MemberCode } from "./member-code.ts"
 import { type Outcome } from "./MemberCalls.ts"
 
@@ -17,8 +17,8 @@ export interface MemberAnswer {
   readonly message?: string
 }
 
-/** The output schema of every merged tool. */
-export const answersSchema: JsonSchema = {
+/** The output schema of every merged tool; `shape` says where the shape of a result is told. */
+const answersSchemaWith = (shape: string): JsonSchema => ({
   type: "object",
   properties: {
     answers: {
@@ -28,9 +28,7 @@ export const answersSchema: JsonSchema = {
         properties: {
           slug: { type: "string" },
           status: { type: "string", enum: ["ok", "error", "timeout"] },
-          result: {
-            description: "What the business's tool answered; describe_tools tells its shape where it is known"
-          },
+          result: { description: `What the business's tool answered${shape}` },
           code: {
             type: "string",
             enum: [...MemberCode.literals],
@@ -41,11 +39,21 @@ export const answersSchema: JsonSchema = {
         required: ["slug", "status"],
         additionalProperties: false
       }
+    },
+    notAsked: {
+      type: "array",
+      items: { type: "string" },
+      description: `Slugs of those left out, since one call asks ${mostBusinesses} at most: name them in businesses`
     }
   },
   required: ["answers"],
   additionalProperties: false
-}
+})
+
+/** Where tools are listed, nothing tells the shape of a result. */
+export const listedAnswers = answersSchemaWith(", in that tool's own shape")
+/** As `describe_tools` has it. */
+export const describedAnswers = answersSchemaWith("; resultSchema tells its shape, where it is the same for all")
 
 type Result = Readonly<Record<string, unknown>>
 
@@ -98,15 +106,22 @@ const cellOf = (text: string, most: number) => lineOf(text, most).replace(/[|\\]
 const shownOf = ({ message, result }: MemberAnswer) => message ?? inWords(result)
 
 /** The answers as a table in words, for readers without structured content; a long answer is cut there. */
-const tableOf = (answers: ReadonlyArray<MemberAnswer>): string => {
+const tableOf = (answers: ReadonlyArray<MemberAnswer>, notAsked: ReadonlyArray<string>): string => {
   const share = Math.floor(longestTable / Math.max(1, answers.length))
   const rows = answers.map((answer) => `| ${answer.slug} | ${answer.status} | ${cellOf(shownOf(answer), share)} |`)
-  return ["| Business | Status | Answer |", "|---|---|---|", ...rows].join("\n")
+  const left = `Not asked, since one call asks ${mostBusinesses} at most: ${
+    notAsked.join(", ")
+  }. Name them in businesses.`
+  return ["| Business | Status | Answer |", "|---|---|---|", ...rows, ...notAsked.length === 0 ? [] : ["", left]]
+    .join("\n")
 }
 
 /** The result of a merged tool: an error only when no member answered. */
-export const resultOf = (answers: ReadonlyArray<MemberAnswer>): CallToolResult => ({
-  content: [{ type: "text", text: tableOf(answers) }],
-  structuredContent: { answers },
+export const resultOf = (
+  answers: ReadonlyArray<MemberAnswer>,
+  notAsked: ReadonlyArray<string>
+): CallToolResult => ({
+  content: [{ type: "text", text: tableOf(answers, notAsked) }],
+  structuredContent: { answers, ...(notAsked.length === 0 ? {} : { notAsked }) },
   ...(answers.some(({ status }) => status === "ok") ? {} : { isError: true })
 })

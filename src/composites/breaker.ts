@@ -22,11 +22,16 @@ export class Breaker {
 
   /** Seconds until the member is asked again; 0: now, and if it rested, by this call alone. */
   wait(key: string, now: number): number {
+    const { failures } = this.#states.get(key) ?? fine
+    const rest = this.rest(key, now)
+    if (rest === 0 && failures >= failuresAllowed) this.#states.set(key, { failures, restsUntil: now + restMillis })
+    return rest
+  }
+
+  /** Seconds that the member still rests; asking changes nothing. */
+  rest(key: string, now: number): number {
     const { failures, restsUntil } = this.#states.get(key) ?? fine
-    if (failures < failuresAllowed) return 0
-    if (now < restsUntil) return Math.ceil((restsUntil - now) / 1000)
-    this.#states.set(key, { failures, restsUntil: now + restMillis })
-    return 0
+    return failures < failuresAllowed || now >= restsUntil ? 0 : Math.ceil((restsUntil - now) / 1000)
   }
 
   failed(key: string, now: number) {

@@ -38,6 +38,13 @@ export const revocation = (grantId: string): Obstacle => ({
   isPassing: true
 })
 
+/** Of a member that failed lately, for this account alone. */
+export const resting = (seconds: number): Obstacle => ({
+  code: "member_unreachable",
+  reason: `its server failed several times in a row and is not asked for ${seconds} seconds`,
+  isPassing: true
+})
+
 /** Undefined: the member can be called. */
 export const obstacleOf = (
   server: MemberServer | null,

@@ -1,10 +1,18 @@
 import { mostBusinesses } from "./input-schema.ts"
 
-/** The best ranked that can be called; others fill up, since it is told why they don't answer. In the order of rank. */
-const bestOf = (slugs: ReadonlyArray<string>, isCallable: (slug: string) => boolean) => {
-  const callableFirst = [...new Set([...slugs.filter(isCallable), ...slugs])]
-  const most = new Set(callableFirst.slice(0, mostBusinesses))
-  return slugs.filter((slug) => most.has(slug))
+/** What becomes of the businesses of one call, each in the order of rank. */
+export interface Chosen {
+  /** Those with an answer: whom it asks, and who can't be called, whose answer says why. */
+  readonly answering: ReadonlyArray<string>
+  /** Those that could be called, and for which there is no room. */
+  readonly notAsked: ReadonlyArray<string>
+}
+
+/** However many there are, the best ranked that can be called are asked, and nobody vanishes without a word. */
+const bestOf = (slugs: ReadonlyArray<string>, isCallable: (slug: string) => boolean): Chosen => {
+  const notAsked = slugs.filter(isCallable).slice(mostBusinesses)
+  const tooMany = new Set(notAsked)
+  return { answering: slugs.filter((slug) => !tooMany.has(slug)), notAsked }
 }
 
 /** Whom a merged tool asks, of those that have it; a text says what is wrong with the argument. */
@@ -12,7 +20,7 @@ export const chosenBusinesses = (
   asked: unknown,
   slugs: ReadonlyArray<string>,
   isCallable: (slug: string) => boolean
-): ReadonlyArray<string> | string => {
+): Chosen | string => {
   if (asked === undefined || asked === null) return bestOf(slugs, isCallable)
   // Models often send one where a list is asked for.
   const list: unknown = typeof asked === "string" ? [asked] : asked
@@ -20,7 +28,7 @@ export const chosenBusinesses = (
   const chosen = [...new Set(list as ReadonlyArray<string>)]
   if (chosen.length === 0 || chosen.length > mostBusinesses) return `must have 1 to ${mostBusinesses} entries`
   const unknown = chosen.find((slug) => !slugs.includes(slug))
-  if (unknown === undefined) return chosen
+  if (unknown === undefined) return { answering: chosen, notAsked: [] }
   const named = slugs.slice(0, mostBusinesses).join(", ")
   const more = slugs.length > mostBusinesses ? " and others, which composite_members lists" : ""
   return `no business with this tool is called ${

@@ -9,6 +9,10 @@ export const businessesArgument = "businesses"
 /** At most so many members are asked by one call. */
 export const mostBusinesses = 10
 
+/** How many of so many members one call asks, in words. */
+export const reachOf = (count: number) =>
+  count <= mostBusinesses ? `up to ${count}` : `up to ${mostBusinesses} of its ${count}`
+
 /** Keywords that say nothing about which arguments are valid (JSON Schema 2020-12, Validation, 9). */
 const wordsAlone = new Set(["$schema", "$id", "$comment", "title", "description", "examples"])
 /** Keywords whose value has schemas by names, which may be called like a keyword. */
@@ -53,7 +57,8 @@ export const withBusinesses = (schema: JsonSchema, slugs: ReadonlyArray<string>)
       description: `Slugs of the businesses to ask, ${
         slugs.length <= mostBusinesses
           ? `of ${slugs.join(", ")}; left out: all of them`
-          : `which composite_members lists; left out: the ${mostBusinesses} that rank highest of those that can be called`
+          : `which composite_members lists; left out: the ${mostBusinesses} best ranked that can be called, and the ` +
+            "answer's notAsked names the rest"
       }`
     }
   }

@@ -1,5 +1,5 @@
 import { type McpFeatures, type McpPrompt, type McpResource, type McpToolDefinition } from "#src/servers/McpFeatures.ts"
-import { type JsonSchema, sameArguments, takesBusinesses, withBusinesses } from "./input-schema.ts"
+import { type JsonSchema, reachOf, sameArguments, takesBusinesses, withBusinesses } from "./input-schema.ts"
 import { memberName, mergedName, prefixEnd } from "./tool-names.ts"
 
 /** A member that can be called, as far as its tools are concerned. */
@@ -155,7 +155,7 @@ const merged = (copies: ReadonlyArray<Copy>): MergedTool => {
     ...common(copies, tool),
     name: mergedName(tool.name),
     inputSchema: withBusinesses(tool.inputSchema, slugs),
-    description: `${tool.description} Asks up to ${slugs.length} businesses in one call; each answers for itself.`
+    description: `${tool.description} Asks ${reachOf(slugs.length)} businesses in one call; each answers for itself.`
       .trim(),
     slugs
   }

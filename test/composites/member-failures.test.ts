@@ -66,10 +66,17 @@ describe("a member that", () => {
       code: "member_unreachable",
       message: expect.stringMatching(/not asked for \d+ seconds/)
     })
+    expect((await memberList(patient.token, at)).get(slugOf(2))).toMatchObject({
+      callable: false,
+      code: "member_unreachable",
+      reason: expect.stringMatching(/not asked for \d+ seconds/)
+    })
+    expect((await memberList()).get(slugOf(2))).toMatchObject({ callable: true })
     servers[2]!.answer = (tool) => `cleo: ${tool}`
     // Of other accounts it is asked; and of this one again when it has rested.
     expect((await once(three.caller.token, three.path)).answers.get(slugOf(2))).toMatchObject({ status: "ok" })
     berth.advance(31_000)
+    expect((await memberList(patient.token, at)).get(slugOf(2))).toMatchObject({ callable: true })
     expect((await once()).answers.get(slugOf(2))).toMatchObject({ status: "ok" })
   }, 30_000)
 
