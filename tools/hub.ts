@@ -5,19 +5,34 @@ import { HubKeys } from "#src/hub/HubKeys.ts"
 import {
   analyticsFields,
   DailyAnalytics,
+  InvalidInput,
   ListingAnalytics,
   RecordedTransaction,
   UnmetSearchList
 } from "#src/hub/ListingAnalytics.ts"
 import { ListingAnalyticsReads } from "#src/hub/ListingAnalyticsReads.ts"
-import { ListingSkills } from "#src/hub/ListingSkills.ts"
+import { BadListingId, ListingSkills } from "#src/hub/ListingSkills.ts"
 import { SkillsArguments, SkillsPage, SkillsRegistry } from "#src/hub/SkillsRegistry.ts"
 import { Transactions } from "#src/hub/Transactions.ts"
+import { type Invalid } from "#src/shared/Failure.ts"
+import { asBadQuery } from "#src/shared/query-parameters.ts"
 import { Input, NoInput, optional } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
 import { tool } from "./Tool.ts"
 
-const hub = { toolset: "hub", needs: "session", lowerCaseCodes: true } as const
+const hub = { toolset: "hub", needs: "session", lowerCaseCodes: true, wrongQuery: asBadQuery } as const
+
+/** Contract: Hub error codes, analytics. */
+const analytic = { ...hub, wrongQuery: ({ message }: Invalid) => new InvalidInput({ reason: message }) } as const
+
+/** Over HTTP the id is the path's `id`; here it is an argument with a name of its own. */
+const named = <A, E, R>(run: Effect.Effect<A, E | BadListingId | InvalidInput, R>) =>
+  Effect.mapError(run, (error) =>
+    error instanceof BadListingId
+      ? new BadListingId({ argument: "listingId" })
+      : error instanceof InvalidInput
+      ? new InvalidInput({ reason: error.reason.replace(/^id: /, "listingId: ") })
+      : error)
 
 export const hubTools = Effect.map(
   Effect.all([HubKeys, ListingAnalyticsReads, ListingSkills, CapabilityDocs, SkillsRegistry, Transactions]),
@@ -66,7 +81,7 @@ export const hubTools = Effect.map(
       effect: "read",
       params: Input({ listingId: Schema.String }),
       success: Schema.Struct({ markdown: Schema.String }),
-      run: ({ listingId }) => Effect.map(skills.get(listingId, true), ({ text }) => ({ markdown: text }))
+      run: ({ listingId }) => named(Effect.map(skills.get(listingId, true), ({ text }) => ({ markdown: text })))
     }),
     tool({
       ...hub,
@@ -84,7 +99,7 @@ export const hubTools = Effect.map(
       }),
       success: CapabilityDoc,
       run: ({ content, format, listingId }) =>
-        documents.upload(listingId, Effect.succeed(documentOf(format, Buffer.from(content))))
+        named(documents.upload(listingId, Effect.succeed(documentOf(format, Buffer.from(content)))))
     }),
     tool({
       ...hub,
@@ -97,7 +112,7 @@ export const hubTools = Effect.map(
       effect: "read",
       params: Input({ listingId: Schema.String }),
       success: CapabilityDoc,
-      run: ({ listingId }) => documents.get(listingId)
+      run: ({ listingId }) => named(documents.get(listingId))
     }),
     tool({
       ...hub,
@@ -113,7 +128,7 @@ export const hubTools = Effect.map(
       run: (input) => registry.list(input)
     }),
     tool({
-      ...hub,
+      ...analytic,
       name: "hub_listing_analytics",
       title: "Count what happened to a listing",
       description:
@@ -122,10 +137,10 @@ export const hubTools = Effect.map(
       effect: "read",
       params: Input({ listingId: Schema.String, ...analyticsFields }),
       success: ListingAnalytics,
-      run: ({ listingId, period }) => analytics.get(listingId, period)
+      run: ({ listingId, period }) => named(analytics.get(listingId, period))
     }),
     tool({
-      ...hub,
+      ...analytic,
       name: "hub_listing_daily_analytics",
       title: "Count what happened to a listing, by day",
       description:
@@ -134,10 +149,10 @@ export const hubTools = Effect.map(
       effect: "read",
       params: Input({ listingId: Schema.String, ...analyticsFields }),
       success: DailyAnalytics,
-      run: ({ listingId, period }) => analytics.daily(listingId, period)
+      run: ({ listingId, period }) => named(analytics.daily(listingId, period))
     }),
     tool({
-      ...hub,
+      ...analytic,
       name: "hub_list_unmet_searches",
       title: "What was asked for and not found",
       description:
@@ -146,7 +161,7 @@ export const hubTools = Effect.map(
       effect: "read",
       params: Input({ listingId: Schema.String, ...analyticsFields }),
       success: UnmetSearchList,
-      run: ({ listingId, period }) => analytics.unmet(listingId, period)
+      run: ({ listingId, period }) => named(analytics.unmet(listingId, period))
     }),
     tool({
       ...hub,
@@ -164,7 +179,7 @@ export const hubTools = Effect.map(
         })
       }),
       success: RecordedTransaction,
-      run: ({ idempotencyKey, listingId }) => transactions.record(listingId, idempotencyKey)
+      run: ({ idempotencyKey, listingId }) => named(transactions.record(listingId, idempotencyKey))
     })
   ]
 )

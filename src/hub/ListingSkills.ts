@@ -6,6 +6,7 @@ import { failsWith } from "#src/shared/Failure.ts"
 import { isUlid } from "#src/shared/ids.ts"
 import { keptFor } from "#src/shared/kept-for.ts"
 import { isLabel } from "#src/shared/slug.ts"
+import { optional } from "#src/shared/text.ts"
 import { Effect, Option, Schema } from "effect"
 import { skillOf, type SkillSource, type SkillUrls, strictSkillOf } from "./ListingSkill.ts"
 import { type ListingSkillRow, ListingSkillsRepo } from "./ListingSkillsRepo.ts"
@@ -14,11 +15,13 @@ import { type ListingSkillRow, ListingSkillsRepo } from "./ListingSkillsRepo.ts"
 const mostListings = 50
 
 /** Contract: Hub error codes, a bad id. */
-export class BadListingId
-  extends Schema.TaggedError<BadListingId>()("BadListingId", {}, failsWith(400, "VALIDATION_ERROR"))
-{
+export class BadListingId extends Schema.TaggedError<BadListingId>()(
+  "BadListingId",
+  { argument: optional(Schema.Literal("listingId")) },
+  failsWith(400, "VALIDATION_ERROR")
+) {
   override get message() {
-    return "id: must be a 26-character ULID"
+    return `${this.argument ?? "id"}: must be a 26-character ULID`
   }
 }
 

@@ -87,8 +87,9 @@ const overHttp = (name: string, args: Arguments) => {
 const known = (value: unknown) =>
   JSON.parse(JSON.stringify(value).replace(/is unexpected, expected: (\\"\w+\\"( \| )?)+/g, "is unexpected")) as unknown
 
-/** A tool calls a composite's id by its argument's name, which is `id` in the path. */
-const asInPath = (value: unknown) => JSON.parse(JSON.stringify(value).replace("\"compositeId: ", "\"id: ")) as unknown
+/** A tool of the hub calls an id by its argument's name, which is `id` in the path. */
+const asInPath = (value: unknown) =>
+  JSON.parse(JSON.stringify(value).replace(/"(composite|listing)Id: /, "\"id: ")) as unknown
 
 /** What both doors answer: the value that counts, or the failure. */
 const bothDoors = async (name: string, args: Arguments) => {

@@ -34,3 +34,22 @@ it("tools of one composite name their own argument in the hub's code; the path o
   }
   await client.close()
 })
+
+it("tools of one listing do the same", async () => {
+  const owner = await berth.signUp("enterprise")
+  const client = await connectMcp(berth.url, { token: owner.token })
+  const codes = {
+    hub_listing_skill: "validation_error",
+    hub_get_capability_doc: "validation_error",
+    hub_listing_analytics: "invalid_input",
+    hub_listing_daily_analytics: "invalid_input",
+    hub_list_unmet_searches: "invalid_input"
+  }
+  for (const [name, code] of Object.entries(codes)) {
+    for (const [args, message] of [[{}, "is required"], [{ listingId: "x" }, "must be a 26-character ULID"]] as const) {
+      expect(textOf(await callTool(client, name, args)), name)
+        .toMatchObject({ error: { code, message: `listingId: ${message}` } })
+    }
+  }
+  await client.close()
+})
