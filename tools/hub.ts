@@ -23,7 +23,10 @@ import { tool } from "./Tool.ts"
 const hub = { toolset: "hub", needs: "session", lowerCaseCodes: true, wrongQuery: asBadQuery } as const
 
 /** Contract: Hub error codes, analytics. */
-const analytic = { ...hub, wrongQuery: ({ message }: Invalid) => new InvalidInput({ reason: message }) } as const
+const analytic = {
+  ...hub,
+  wrongQuery: ({ issues, message }: Invalid) => new InvalidInput({ reason: message, issues })
+} as const
 
 /** Over HTTP the id is the path's `id`; here it is an argument with a name of its own. */
 const named = <A, E, R>(run: Effect.Effect<A, E | BadListingId | InvalidInput, R>) =>

@@ -1,6 +1,6 @@
 import { AccountId } from "#src/accounts/CurrentActor.ts"
 import { HubTier } from "#src/plans/HubTier.ts"
-import { decodeInput, failsWith } from "#src/shared/Failure.ts"
+import { failsWith } from "#src/shared/Failure.ts"
 import { Prose } from "#src/shared/profile-text.ts"
 import { Input, Name, optional, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
@@ -48,12 +48,6 @@ export const OwnComposites = Schema.Struct({
 })
 export type OwnComposites = typeof OwnComposites.Type
 
-/** Any value: whether it may be supplied at all comes before whether it is right (contract: Hub error codes). */
-const SuppliedVisibility = Schema.Unknown.annotations({
-  description: "With a session only, private by default. What a hub key makes is private: leave it out",
-  jsonSchema: { type: "string", enum: [...CompositeVisibility.literals] }
-})
-
 const fields = {
   name: Name,
   description: Prose(2_000),
@@ -65,11 +59,11 @@ export const newCompositeFields = {
   name: fields.name,
   description: Schema.optionalWith(fields.description, { exact: true, default: () => "" }),
   query_definition: fields.query_definition,
-  visibility: optional(SuppliedVisibility)
+  visibility: optional(fields.visibility).annotations({
+    description: "With a session only, private by default. What a hub key makes is private: leave it out"
+  })
 }
 export const NewComposite = Input(newCompositeFields)
-/** What a session supplied. */
-export const visibilityOf = decodeInput(Input({ visibility: fields.visibility }))
 
 export const changedCompositeFields = {
   name: optional(fields.name),

@@ -22,8 +22,7 @@ import {
   type OwnComposites,
   SystemComposite,
   TooManyAgentComposites,
-  TooManyComposites,
-  visibilityOf
+  TooManyComposites
 } from "./Composite.ts"
 import { CompositeMembers } from "./CompositeMembers.ts"
 import { type CompositeRow, CompositesRepo } from "./CompositesRepo.ts"
@@ -117,7 +116,6 @@ export class Composites extends Effect.Service<Composites>()("composites/Composi
         const { accountId, credential } = yield* CurrentActor
         const isAgent = credential.kind === "hub"
         if (isAgent && visibility !== undefined) return yield* new AgentCompositeVisibility()
-        const visible = visibility === undefined ? "private" : (yield* visibilityOf({ visibility })).visibility
         yield* checkCircle(queryDefinition)
         const at = yield* now
         yield* isAgent ? admitAgent(accountId, at) : admitKept(accountId)
@@ -129,7 +127,7 @@ export class Composites extends Effect.Service<Composites>()("composites/Composi
           name,
           slug: slugFor(name, id),
           description,
-          visibility: visible,
+          visibility: isAgent ? "private" : visibility ?? "private",
           queryDefinition,
           expiresAt: isAgent ? new Date(at.getTime() + lifetime) : null
         })

@@ -1,6 +1,6 @@
 import { VerificationLevel } from "#src/listings/VerificationLevel.ts"
 import { ListingTier } from "#src/plans/ListingTier.ts"
-import { failsWith } from "#src/shared/Failure.ts"
+import { failsWith, Invalid } from "#src/shared/Failure.ts"
 import { optional, Query, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
 
@@ -96,11 +96,14 @@ export const AnalyticsQuery = Query({
 /** Contract: Hub error codes, analytics. */
 export class InvalidInput extends Schema.TaggedError<InvalidInput>()(
   "InvalidInput",
-  { reason: Schema.String },
+  { reason: Schema.String, issues: optional(Invalid.fields.issues) },
   failsWith(400, "INVALID_INPUT")
 ) {
   override get message() {
     return this.reason
+  }
+  get details() {
+    return this.issues === undefined ? undefined : { issues: this.issues }
   }
 }
 

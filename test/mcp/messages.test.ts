@@ -33,7 +33,7 @@ describe("what is wrong with a tool's arguments is told in plain words", () => {
         const body = textOf(result) as FailureBody
         expect([name, body.error.code.toUpperCase()]).not.toEqual([name, "INTERNAL_ERROR"])
         // What a tool that reads is asked with is a query over HTTP.
-        const isFault = ["VALIDATION_ERROR", "BAD_REQUEST"].includes(body.error.code.toUpperCase())
+        const isFault = ["VALIDATION_ERROR", "BAD_REQUEST", "INVALID_INPUT"].includes(body.error.code.toUpperCase())
         return isFault ? inPlainWords([name, args], body) : []
       }
       const fields = Object.keys(inputSchema.properties ?? {})
