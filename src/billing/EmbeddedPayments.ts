@@ -2,7 +2,7 @@ import { newUlid } from "#src/shared/ids.ts"
 import { now } from "#src/shared/now.ts"
 import { transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
-import { Effect, Option } from "effect"
+import { Duration, Effect, Option } from "effect"
 import { type Renewals } from "./embedded-subscription.ts"
 import { EmbeddedRepo } from "./EmbeddedRepo.ts"
 import { type PaidPlan } from "./Subscription.ts"
@@ -14,6 +14,9 @@ export interface EmbeddedCheckoutView {
   readonly returnUrl: string
   readonly state: "open" | "paid" | "closed"
 }
+
+/** A page that nobody can pay any more still says so for so long. */
+const keptFor = Duration.toMillis("30 days")
 
 /** What a visitor does on the stand-in's page. */
 export class EmbeddedPayments extends Effect.Service<EmbeddedPayments>()("billing/EmbeddedPayments", {
@@ -56,6 +59,8 @@ export class EmbeddedPayments extends Effect.Service<EmbeddedPayments>()("billin
       if (customerId !== undefined) yield* Effect.orDie(sync.sync(customerId))
     })
 
-    return { find, pay } as const
+    const forget = Effect.flatMap(now, (at) => repo.forgetCheckouts(new Date(at.getTime() - keptFor)))
+
+    return { find, pay, forget } as const
   })
 }) {}

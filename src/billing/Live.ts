@@ -42,9 +42,9 @@ export const BillingLive = Layer.mergeAll(
 export const BillingJobsLive = Layer.scopedDiscard(Effect.gen(function*() {
   const jobs = yield* Jobs
   const events = yield* PaymentEvents
+  const embedded = yield* EmbeddedPayments
   const { passAll, reconcile } = yield* Periods
+  const read = Effect.all([events.forget, embedded.forget, reconcile], { discard: true })
   yield* jobs.once("Ending billing periods", "10 seconds", passAll)
-  yield* jobs.once("Reading subscriptions again", "1 hour", Effect.zipRight(events.forget, reconcile), {
-    after: "1 minute"
-  })
+  yield* jobs.once("Reading subscriptions again", "1 hour", read, { after: "1 minute" })
 }))
