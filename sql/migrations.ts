@@ -27,6 +27,7 @@ import staleTools from "#sql/migrations/0026_stale_tools.ts"
 import compositeCategories from "#sql/migrations/0027_composite_categories.ts"
 import subscriptions from "#sql/migrations/0028_subscriptions.ts"
 import usageByDay from "#sql/migrations/0029_usage_by_day.ts"
+import usageByPeriod from "#sql/migrations/0030_usage_by_period.ts"
 import { type SqlClient } from "@effect/sql"
 import { type Effect } from "effect"
 
@@ -63,5 +64,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0026_stale_tools": staleTools,
   "0027_composite_categories": compositeCategories,
   "0028_subscriptions": subscriptions,
-  "0029_usage_by_day": usageByDay
+  "0029_usage_by_day": usageByDay,
+  "0030_usage_by_period": usageByPeriod
 }

@@ -38,7 +38,7 @@ export const billingTools = Effect.map(Effect.all([Billing, UsageReports]), ([bi
     name: "get_usage",
     title: "Read usage by day",
     description:
-      "Reads a month's requests, compute seconds and bytes by day, and what is used of each limit of the plan. Use it to " +
+      "Reads the current period's or a month's requests, compute seconds and bytes by day, and what is used of each limit of the plan. Use it to " +
       "say when a limit will be reached, or what is over it.",
     toolset: "billing",
     effect: "read",

@@ -165,7 +165,9 @@ export const makeGateway = Effect.gen(function*() {
     if (machine === undefined) return respond(req, res, notRunning(route))
     const pending = metering.admit(accountId, plans[plan].requestsPerMonth)
     const admission = pending instanceof Promise ? await pending : pending
-    if (admission._tag === "Refused") return respond(req, res, monthlyLimitReached(plan, admission.used, Date.now()))
+    if (admission._tag === "Refused") {
+      return respond(req, res, monthlyLimitReached(plan, admission.used, admission.resetsAt))
+    }
     if (res.destroyed) return metering.takeBack(accountId)
     pass(route, machine, target, req, res, awaitsContinue, body)
   }

@@ -4,7 +4,6 @@ import { type PlanName } from "#src/plans/Plan.ts"
 import { monthRefusal } from "#src/plans/PlanLimitReached.ts"
 import { clientAddress } from "#src/shared/client-address.ts"
 import { type RateLimit, type RateLimitState } from "#src/shared/RateLimit.ts"
-import { monthOf } from "#src/usage/month.ts"
 import { Effect } from "effect"
 import { type IncomingMessage } from "node:http"
 import { type Answer, failure } from "./answer.ts"
@@ -47,10 +46,9 @@ export const anonymousLimit = (settings: Settings, limits: RateLimit) => (req: I
   )
 }
 
-/** The account's requests of the month are used up. */
-export const monthlyLimitReached = (plan: PlanName, used: number, now: number): Answer => {
-  const { end } = monthOf(now)
-  const { details, message } = monthRefusal(plan, used, end)
-  const seconds = Math.ceil((end.getTime() - now) / 1000)
+/** The account's requests of the month are used up until a moment, which may have passed just now. */
+export const monthlyLimitReached = (plan: PlanName, used: number, resetsAt: Date): Answer => {
+  const { details, message } = monthRefusal(plan, used, resetsAt)
+  const seconds = Math.max(1, Math.ceil((resetsAt.getTime() - Date.now()) / 1000))
   return failure(429, "PLAN_LIMIT_REACHED", message, { "Retry-After": String(seconds) }, details)
 }

@@ -1,5 +1,6 @@
 import { plans } from "#src/plans/Plan.ts"
 import { inBytes } from "#src/shared/bytes.ts"
+import { monthOf } from "#src/usage/month.ts"
 import { type LimitUse, type UsageReport } from "#src/usage/UsageReport.ts"
 import { chart, shownDay, shownNumber } from "./chart.ts"
 import { document } from "./document.ts"
@@ -9,8 +10,8 @@ export interface UsageProps {
   readonly nav: Part
   readonly user: string
   readonly report: UsageReport
-  /** The months to choose from, `YYYY-MM`, with the paths of their pages. */
-  readonly months: ReadonlyArray<{ readonly month: string; readonly href: string }>
+  /** What there is to choose from, with the paths of their pages: months, `YYYY-MM`, and the current period (null). */
+  readonly months: ReadonlyArray<{ readonly month: string | null; readonly href: string }>
 }
 
 const monthFormat = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" })
@@ -18,11 +19,21 @@ const shownMonth = (month: string) => monthFormat.format(new Date(`${month}-01T0
 
 const dateFormat = new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" })
 
+/** A calendar month by its name, a subscription's period by its dates. */
+const shownTime = ({ resetsAt, startsAt }: UsageReport) => {
+  const { end, start } = monthOf(startsAt.getTime())
+  return start.getTime() === startsAt.getTime() && end.getTime() === resetsAt.getTime()
+    ? `in ${monthFormat.format(startsAt)}`
+    : `from ${dateFormat.format(startsAt)} to ${dateFormat.format(resetsAt)}`
+}
+
+const momentFormat = new Intl.DateTimeFormat("en", { dateStyle: "long", timeStyle: "short", timeZone: "UTC" })
+
 const seconds = (count: number) => `${shownNumber(count)} s`
 
 const limitWords: Readonly<Record<LimitUse["limit"], readonly [name: string, shown: (count: number) => string]>> = {
-  requestsPerMonth: ["Requests of the month", shownNumber],
-  computeSecondsPerMonth: ["Compute of the month", seconds],
+  requestsPerMonth: ["Requests in the current period", shownNumber],
+  computeSecondsPerMonth: ["Compute in the current period", seconds],
   servers: ["Servers", shownNumber],
   projects: ["Projects", shownNumber],
   businesses: ["Businesses", shownNumber],
@@ -54,18 +65,18 @@ const overNote = (over: ReadonlyArray<LimitUse>, plan: string) =>
 the plan is a larger one.</p>
 </section>`
 
-/** The month's requests as they add up, against their limit. */
-const towardsLimit = ({ days, limits }: UsageReport) => {
+/** The period's requests as they add up, against their limit. */
+const towardsLimit = ({ days, limits, usage: { requestCount } }: UsageReport) => {
   const [requests] = limits
   const allowed = requests?.limit === "requestsPerMonth" ? requests.allowed : null
   let sum = 0
   const sums = days.map(({ day, requestCount }) => ({ day, count: sum += requestCount }))
   const says = allowed === null
-    ? `${shownNumber(sum)} until now; the plan has no limit.`
-    : `${shownNumber(sum)} of ${shownNumber(allowed)}, which the dashed line marks.`
+    ? `${shownNumber(requestCount)} until now; the plan has no limit.`
+    : `${shownNumber(requestCount)} of ${shownNumber(allowed)}, which the dashed line marks.`
   return chart({
     id: "towards-limit",
-    title: "Requests of the month, added up",
+    title: "Requests of the period, added up",
     days: sums,
     says,
     ...(allowed === null ? {} : { limit: allowed })
@@ -94,29 +105,32 @@ ${
 /** What an account uses of its plan: the same numbers as those of the API. */
 export const usagePage = ({ months, nav, report, user }: UsageProps) => {
   const { days, limits, month, plan, resetsAt } = report
+  const title = `Usage ${shownTime(report)}`
   return document({
-    title: `Usage in ${shownMonth(month)}`,
+    title,
     wide: true,
     main: html`${nav}
-<h1>Usage in ${shownMonth(month)}</h1>
+<h1>${title}</h1>
 <nav class="tabs" aria-label="Month">
 ${
       months.map((choice) =>
         html`<a href="${choice.href}"${choice.month === month && html` aria-current="page"`}>${
-          shownMonth(choice.month)
+          choice.month === null ? "Current period" : shownMonth(choice.month)
         }</a>
 `
       )
     }</nav>
 ${overNote(limits.filter(({ over }) => over), plan)}
-<p>You are on the ${plan} plan: ${
-      plans[plan].price
-    } USD a month. Months are those of the calendar, in UTC; this one ends
-with ${dateFormat.format(new Date(resetsAt.getTime() - 1))}.</p>
+<p>You are on the ${plan} plan: ${plans[plan].price} USD a month. ${
+      month === null
+        ? html`The current period ends at
+<time datetime="${resetsAt.toISOString()}">${momentFormat.format(resetsAt)} UTC</time>.`
+        : "Days and months are UTC."
+    }</p>
 ${
       days.length === 0
         ? html`<p>This month has not begun.</p>`
-        : html`${towardsLimit(report)}<h2>By day</h2>
+        : html`${month === null && towardsLimit(report)}<h2>By day</h2>
 ${
           series.map(({ field, shown, title }) =>
             chart({ id: field, title, shown, days: days.map((day) => ({ day: day.day, count: day[field] })) })

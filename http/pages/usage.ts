@@ -37,11 +37,16 @@ export const makeUsage = Effect.gen(function*() {
       ({ issues, message }) => new BadRequest({ reason: message, issues })
     )
     const months = monthsUntil(yield* now, 3)
+    // Without a subscription the current period is the calendar month.
+    const past = actor.plan === "free" ? months.slice(1) : months
     return page(usagePage({
       nav: accountNav(links, "usage"),
       user: actor.email,
       report: yield* Effect.provideService(reports.get(query), CurrentActor, actor),
-      months: months.map((month, at) => ({ month, href: links.usage(at === 0 ? "" : `month=${month}`) }))
+      months: [
+        { month: null, href: links.usage("") },
+        ...past.map((month) => ({ month, href: links.usage(`month=${month}`) }))
+      ]
     }))
   })
 })

@@ -38,6 +38,9 @@ export class AccountsRepo extends Effect.Service<AccountsRepo>()("accounts/Accou
         sql`UPDATE users SET plan = ${plan} WHERE email = ${email} RETURNING id`
       ),
       setPlanOf: (id: string, plan: PlanName) => run(sql`UPDATE users SET plan = ${plan} WHERE id = ${id}`),
+      setPeriodOf: (id: string, start: Date | null, end: Date | null) =>
+        run(sql`UPDATE users SET period_start = ${start}, period_end = ${end} WHERE id = ${id}
+          AND (period_start, period_end) IS DISTINCT FROM (${start}::timestamptz, ${end}::timestamptz)`),
       setVerified: maybe(Id)((email: string, verified: boolean) =>
         sql`UPDATE users SET email_verified_at = CASE WHEN ${verified} THEN coalesce(email_verified_at, now()) END
             WHERE email = ${email} RETURNING id`

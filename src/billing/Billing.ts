@@ -2,7 +2,6 @@ import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { anyScope, sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
 import { type PlanName, plans } from "#src/plans/Plan.ts"
 import { now } from "#src/shared/now.ts"
-import { monthKey, monthOf } from "#src/usage/month.ts"
 import { Usage } from "#src/usage/Usage.ts"
 import { Effect, Option } from "effect"
 import { type Change, type ChangeRefused, Checkout } from "./Checkout.ts"
@@ -33,33 +32,30 @@ export class Billing extends Effect.Service<Billing>()("billing/Billing", {
     const repo = yield* SubscriptionsRepo
     const usage = yield* Usage
 
-    /** Free accounts, and those with a granted plan, are `active`, their period the UTC calendar month. */
-    const periodOf = (plan: PlanName, rows: ReadonlyArray<SubscriptionRow>, at: Date) => {
+    /** Free accounts, and those with a granted plan, are `active`. */
+    const statusOf = (plan: PlanName, rows: ReadonlyArray<SubscriptionRow>) => {
       const current = currentOf(rows)
-      if (current === undefined) {
-        const { end, start } = monthOf(at.getTime())
-        // An account that went back to free is told so until it subscribes again.
-        const status = plan === "free" && rows.length > 0 ? "canceled" : "active"
-        return { status, currentPeriodStart: start, currentPeriodEnd: end } as const
-      }
-      const { cancelsAt, currentPeriodEnd, currentPeriodStart, status } = current
-      return {
-        status,
-        currentPeriodStart,
-        currentPeriodEnd,
-        ...(cancelsAt === null ? {} : { cancelAtPeriodEnd: true as const })
-      }
+      // An account that went back to free is told so until it subscribes again.
+      if (current === undefined) return { status: plan === "free" && rows.length > 0 ? "canceled" : "active" } as const
+      const { cancelsAt, status } = current
+      return { status, ...(cancelsAt === null ? {} : { cancelAtPeriodEnd: true as const }) }
     }
 
     const status = Effect.gen(function*() {
       const { accountId } = yield* CurrentActor
       const at = yield* now
-      const [plan, rows] = yield* Effect.all([repo.planOf(accountId), repo.ofAccount(accountId)])
+      const [plan, rows, { resetsAt, startsAt, ...used }] = yield* Effect.all([
+        repo.planOf(accountId),
+        repo.ofAccount(accountId),
+        usage.current(accountId, at)
+      ])
       const { computeSecondsPerMonth, quotas, requestsPerMonth } = plans[plan]
       return {
         plan,
-        ...periodOf(plan, rows, at),
-        usage: yield* usage.ofMonth(accountId, monthKey(at.getTime())),
+        ...statusOf(plan, rows),
+        currentPeriodStart: startsAt,
+        currentPeriodEnd: resetsAt,
+        usage: used,
         limits: { requestsPerMonth, computeSecondsPerMonth, maxServers: quotas.servers }
       }
     }).pipe(withPolicy(anyScope("billing:read")), Effect.withSpan("Billing.status"))

@@ -52,12 +52,17 @@ export class SubscriptionSync extends Effect.Service<SubscriptionSync>()("billin
         }
         yield* Effect.forEach(rows, (row) => repo.upsert(row, at), { discard: true })
         if (planOf(rows) !== undefined) yield* checkouts.paid(customerId)
-        const [had, has] = [planOf(all), planOf([...others, ...rows])]
+        const current = currentOf([...others, ...rows])
+        const [had, has] = [planOf(all), current?.plan]
         // Only a change is followed: a plan that the operator granted meanwhile stays.
         if (had !== has) {
           yield* accounts.setPlanOf(accountId, has ?? "free")
           yield* standing.followAccount(accountId)
         }
+        yield* accounts.setPeriodOf(
+          accountId,
+          current && { start: current.currentPeriodStart, end: current.currentPeriodEnd }
+        )
         yield* warnOfSeveral(accountId, rows)
       }
     )

@@ -53,10 +53,8 @@ export class RequestMetering extends Effect.Service<RequestMetering>()("usage/Re
       add(`${accountId} ${day}`, () => ({ accountId, day, requests: 0, bytes: 0 }), name, by)
     }
 
-    /** An account's budget of the month; a new month begins with a new one. */
     const budgetOf = (accountId: string) => {
-      const id = `${accountId} ${currentDay(Date.now()).slice(0, 7)}`
-      let budget = budgets.get(id)
+      let budget = budgets.get(accountId)
       if (budget === undefined) {
         budget = makeMonthBudget({
           count: (by) => count(accountId, "requests", by),
@@ -69,7 +67,7 @@ export class RequestMetering extends Effect.Service<RequestMetering>()("usage/Re
             ),
           settle: () => run(flush)
         })
-        budgets.set(id, budget)
+        budgets.set(accountId, budget)
       }
       return budget
     }

@@ -2,7 +2,7 @@ import { many, one, run, transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 
-/** An increment for an account's rows of a day and its month. */
+/** An increment for an account's rows of a day and its current period. */
 export interface UsageDelta {
   readonly accountId: string
   /** UTC, `YYYY-MM-DD`. */
@@ -17,7 +17,7 @@ export interface MachineTime {
   readonly milliseconds: number
 }
 
-/** A wish for some of an account's requests of the month. */
+/** A wish for some of an account's requests of its period. */
 export interface Taking {
   /** The id of the reservation, if it comes to one. */
   readonly id: string
@@ -25,7 +25,7 @@ export interface Taking {
   readonly holder: string
   readonly accountId: string
   readonly day: string
-  /** The month's limit. */
+  /** The limit a month. */
   readonly allowed: number
   /** Requests that wait. */
   readonly wanted: number
@@ -38,7 +38,9 @@ const Taken = Schema.Struct({
   /** Whether they are counted already; else they are reserved, and counted when they are used. */
   counted: Schema.Boolean,
   used: Schema.NumberFromString,
-  elsewhere: Schema.NumberFromString
+  elsewhere: Schema.NumberFromString,
+  /** The end of the period. */
+  resetsAt: Schema.DateFromSelf
 })
 
 export const UsageCounts = Schema.Struct({
@@ -55,9 +57,12 @@ const Usage = Schema.Struct({
 
 const UsageOfDay = Schema.Struct({ day: Schema.String, ...Usage.fields })
 
+const Period = Schema.Struct({ startsAt: Schema.DateFromSelf, resetsAt: Schema.DateFromSelf, ...Usage.fields })
+
 /**
- * The tables of usage, by account and UTC month and day. Whoever writes locks an account's month before its days, and
- * accounts in the order of their ids, so that no two wait for each other.
+ * The tables of usage, by account and period and by UTC day. A period is the subscription's, else the UTC calendar month
+ * (sql/migrations/0030_usage_by_period.ts). Whoever writes locks an account's period before its days, and accounts in the
+ * order of their ids, so that no two wait for each other.
  */
 export class UsageRepo extends Effect.Service<UsageRepo>()("usage/UsageRepo", {
   effect: Effect.gen(function*() {
@@ -75,10 +80,10 @@ export class UsageRepo extends Effect.Service<UsageRepo>()("usage/UsageRepo", {
       /** Adds what was counted, and gives reservations back: in one transaction, so that nothing counts twice or never. */
       settle: (deltas: ReadonlyArray<UsageDelta>, reservations: ReadonlyArray<string>) =>
         transactionally(sql)(Effect.gen(function*() {
-          yield* sql`INSERT INTO usage (account_id, month, request_count, bandwidth_bytes)
-            SELECT u.id, date_trunc('month', d.day)::date, sum(d.requests), sum(d.bytes) FROM ${deltasOf(deltas)}
+          yield* sql`INSERT INTO usage (account_id, period, request_count, bandwidth_bytes)
+            SELECT u.id, usage_period(u.period_start, d.day), sum(d.requests), sum(d.bytes) FROM ${deltasOf(deltas)}
             GROUP BY 1, 2 ORDER BY 1, 2
-            ON CONFLICT (account_id, month) DO UPDATE SET
+            ON CONFLICT (account_id, period) DO UPDATE SET
               request_count = usage.request_count + excluded.request_count,
               bandwidth_bytes = usage.bandwidth_bytes + excluded.bandwidth_bytes`
           yield* sql`INSERT INTO usage_days (account_id, day, request_count, bandwidth_bytes)
@@ -89,32 +94,36 @@ export class UsageRepo extends Effect.Service<UsageRepo>()("usage/UsageRepo", {
           yield* sql`DELETE FROM usage_reservations
             WHERE id = ANY(${reservations}) OR taken_at < now() - interval '1 hour'`
         })),
-      /** Takes requests from what the account's month has left (sql/migrations/0029_usage_by_day.ts). */
+      /** Takes requests from what the account's period has left (sql/migrations/0030_usage_by_period.ts). */
       take: one(Taken)(({ accountId, allowed, block, day, holder, id, wanted }: Taking) =>
-        sql`SELECT granted::text, counted, used::text, elsewhere::text
+        sql`SELECT granted::text, counted, used::text, elsewhere::text, resets_at
           FROM usage_take(${id}, ${holder}, ${accountId}, ${day}::date, ${allowed}, ${wanted}, ${block})`
       ),
-      /** An account's usage in a month. */
-      ofMonth: one(Usage)((accountId: string, month: string) =>
-        sql`SELECT coalesce(sum(request_count), 0)::text AS request_count,
-              (coalesce(sum(compute_milliseconds), 0) / 1000)::bigint::text AS compute_seconds,
-              coalesce(sum(bandwidth_bytes), 0)::text AS bandwidth_bytes
-            FROM usage WHERE account_id = ${accountId} AND month = ${month}::date`
+      /** An account's period on a day, and what is used in it. */
+      ofPeriod: one(Period)((accountId: string, day: string) =>
+        sql`SELECT usage_period(u.period_start, ${day}::date) AS starts_at,
+              usage_period_end(u.period_end, ${day}::date) AS resets_at,
+              coalesce(c.request_count, 0)::text AS request_count,
+              (coalesce(c.compute_milliseconds, 0) / 1000)::text AS compute_seconds,
+              coalesce(c.bandwidth_bytes, 0)::text AS bandwidth_bytes
+            FROM users u
+            LEFT JOIN usage c ON c.account_id = u.id AND c.period = usage_period(u.period_start, ${day}::date)
+            WHERE u.id = ${accountId}`
       ),
-      /** An account's days of a month that have any usage, the oldest first. */
-      daysOf: many(UsageOfDay)((accountId: string, month: string) =>
+      /** An account's days that have any usage, from one day to another, the oldest first. */
+      daysOf: many(UsageOfDay)((accountId: string, first: string, last: string) =>
         sql`SELECT day::text, request_count::text, (compute_milliseconds / 1000)::text AS compute_seconds,
               bandwidth_bytes::text
-            FROM usage_days WHERE account_id = ${accountId} AND day >= ${month}::date
-              AND day < ${month}::date + interval '1 month' ORDER BY day`
+            FROM usage_days WHERE account_id = ${accountId} AND day BETWEEN ${first}::date AND ${last}::date
+            ORDER BY day`
       ),
-      /** Adds the running time of servers' machines to their accounts' day and month (UTC). */
+      /** Adds the running time of servers' machines to their accounts' day (UTC) and period. */
       meter: (ran: ReadonlyArray<MachineTime>) =>
         ran.length === 0 ? Effect.void : transactionally(sql)(Effect.gen(function*() {
-          yield* run(sql`INSERT INTO usage (account_id, month, compute_milliseconds)
-            SELECT p.account_id, date_trunc('month', now() AT TIME ZONE 'UTC')::date, sum(ran.milliseconds)
-            FROM ${machinesOf(ran)} GROUP BY 1 ORDER BY 1
-            ON CONFLICT (account_id, month)
+          yield* run(sql`INSERT INTO usage (account_id, period, compute_milliseconds)
+            SELECT u.id, usage_period(u.period_start, (now() AT TIME ZONE 'UTC')::date), sum(ran.milliseconds)
+            FROM ${machinesOf(ran)} JOIN users u ON u.id = p.account_id GROUP BY 1, 2 ORDER BY 1
+            ON CONFLICT (account_id, period)
             DO UPDATE SET compute_milliseconds = usage.compute_milliseconds + excluded.compute_milliseconds`)
           yield* run(sql`INSERT INTO usage_days (account_id, day, compute_milliseconds)
             SELECT p.account_id, (now() AT TIME ZONE 'UTC')::date, sum(ran.milliseconds)

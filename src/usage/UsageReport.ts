@@ -5,7 +5,7 @@ import { UsageCounts } from "./UsageRepo.ts"
 
 const Month = Schema.String.pipe(
   Schema.pattern(/^\d{4}-(0[1-9]|1[0-2])$/, { message: () => "must be a month such as 2027-03" }),
-  Schema.annotations({ description: "A UTC calendar month, `YYYY-MM`; default: the current one" })
+  Schema.annotations({ description: "A UTC calendar month, `YYYY-MM`; default: the current period" })
 )
 
 export const usageFields = { month: optional(Month) }
@@ -25,7 +25,7 @@ export const LimitUse = Schema.Struct({
     "autoStop"
   ).annotations({
     description: "`region`: servers in regions that the plan does not have. `autoStop`: servers that never stop. The " +
-      "first two are of the month, the others of now"
+      "first two are of the current period, the others of now"
   }),
   used: Schema.Int,
   allowed: Schema.NullOr(Schema.Int).annotations({ description: "Null: no cap" }),
@@ -37,14 +37,20 @@ export type LimitUse = typeof LimitUse.Type
 
 export const UsageReport = Schema.Struct({
   plan: PlanName,
-  month: Month,
-  startsAt: Timestamp,
-  resetsAt: Timestamp.annotations({ description: "When the month ends, and its requests are to be had again" }),
+  month: Schema.NullOr(Month).annotations({ description: "The month that was asked for; null: the current period" }),
+  startsAt: Timestamp.annotations({
+    description: "When the period began, or the month: the subscription's period, without one the UTC calendar month"
+  }),
+  resetsAt: Timestamp.annotations({
+    description: "When it ends. With a new period the month's requests are to be had again"
+  }),
   usage: UsageCounts,
   limits: Schema.Array(LimitUse),
   days: Schema.Array(Schema.Struct({
     day: Schema.String.annotations({ description: "UTC, `YYYY-MM-DD`" }),
     ...UsageCounts.fields
-  })).annotations({ description: "Every day of the month until today, the oldest first" })
+  })).annotations({
+    description: "Every day until today, the oldest first, each whole: the first may have more than the period"
+  })
 }).annotations({ title: "UsageReport" })
 export type UsageReport = typeof UsageReport.Type

@@ -4,18 +4,27 @@ import { type PlanLimits, plans } from "#src/plans/Plan.ts"
 import { now } from "#src/shared/now.ts"
 import { Effect } from "effect"
 import { type Holdings, HoldingsRepo } from "./HoldingsRepo.ts"
-import { dayKey, monthKey, monthOf } from "./month.ts"
+import { dayKey, monthOf } from "./month.ts"
 import { UsageRepo } from "./UsageRepo.ts"
 import { type LimitUse, type UsageQuery, type UsageReport } from "./UsageReport.ts"
 
-/** The moments at which a month's days begin, until the last one that has begun. */
+const dayMillis = 24 * 60 * 60_000
+
+/** The UTC days that have a part in a time, until the last one that has begun. */
 const daysOf = (start: Date, end: Date, at: Date) => {
-  const day = 24 * 60 * 60_000
-  const count = Math.max(0, Math.ceil((Math.min(end.getTime(), at.getTime() + 1) - start.getTime()) / day))
-  return Array.from({ length: count }, (_, number) => dayKey(start.getTime() + number * day))
+  const first = Math.floor(start.getTime() / dayMillis)
+  const count = Math.max(0, Math.ceil(Math.min(end.getTime(), at.getTime() + 1) / dayMillis) - first)
+  return Array.from({ length: count }, (_, number) => dayKey((first + number) * dayMillis))
 }
 
 const none = { requestCount: 0, computeSeconds: 0, bandwidthBytes: 0 }
+
+const sumOf = (days: ReadonlyArray<typeof none>) =>
+  days.reduce((sum, { bandwidthBytes, computeSeconds, requestCount }) => ({
+    requestCount: sum.requestCount + requestCount,
+    computeSeconds: sum.computeSeconds + computeSeconds,
+    bandwidthBytes: sum.bandwidthBytes + bandwidthBytes
+  }), none)
 
 /** Each limit with what is used of it; what is over stays, and only blocks what would be added. */
 const limitUses = (
@@ -39,7 +48,7 @@ const limitUses = (
   return uses.map(([limit, used, allowed]) => ({ limit, used, allowed, over: allowed !== null && used > allowed }))
 }
 
-/** The accounts' stored usage, a few seconds behind the counters. Limits are by the UTC calendar month on every plan. */
+/** The accounts' stored usage, a few seconds behind the counters. */
 export class UsageReports extends Effect.Service<UsageReports>()("usage/UsageReports", {
   effect: Effect.gen(function*() {
     const repo = yield* UsageRepo
@@ -48,21 +57,24 @@ export class UsageReports extends Effect.Service<UsageReports>()("usage/UsageRep
     const get = Effect.fn("UsageReports.get")(function*({ month }: typeof UsageQuery.Type) {
       const { accountId, plan } = yield* CurrentActor
       const at = yield* now
-      const { end, start } = monthOf(month === undefined ? at.getTime() : Date.parse(`${month}-01`))
-      const key = monthKey(start.getTime())
-      const [usage, days, held] = yield* Effect.all([
-        repo.ofMonth(accountId, key),
-        repo.daysOf(accountId, key),
+      const [{ resetsAt, startsAt, ...current }, held] = yield* Effect.all([
+        repo.ofPeriod(accountId, dayKey(at.getTime())),
         holdings.of(accountId, at)
       ], { concurrency: "unbounded" })
+      const { end, start } = month === undefined
+        ? { start: startsAt, end: resetsAt }
+        : monthOf(Date.parse(`${month}-01`))
+      const days = daysOf(start, end, at)
+      const [first, last] = [days[0], days.at(-1)]
+      const counted = first === undefined || last === undefined ? [] : yield* repo.daysOf(accountId, first, last)
       return {
         plan,
-        month: key.slice(0, 7),
+        month: month ?? null,
         startsAt: start,
         resetsAt: end,
-        usage,
-        limits: limitUses(plans[plan], usage, held),
-        days: daysOf(start, end, at).map((day) => ({ day, ...none, ...days.find((counted) => counted.day === day) }))
+        usage: month === undefined ? current : sumOf(counted),
+        limits: limitUses(plans[plan], current, held),
+        days: days.map((day) => ({ day, ...none, ...counted.find((one) => one.day === day) }))
       } satisfies UsageReport
     }, withPolicy(anyScope("billing:read")))
 

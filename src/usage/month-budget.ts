@@ -4,14 +4,15 @@ import { type Taking } from "./UsageRepo.ts"
 
 export type Admission =
   | { readonly _tag: "Admitted" }
-  /** All requests of the month are used, as many as `used`. */
-  | { readonly _tag: "Refused"; readonly used: number }
+  /** All requests of the period are used, as many as `used`; the next one begins at `resetsAt`. */
+  | { readonly _tag: "Refused"; readonly used: number; readonly resetsAt: Date }
 
 interface Taken {
   readonly granted: number
   readonly counted: boolean
   readonly used: number
   readonly elsewhere: number
+  readonly resetsAt: Date
 }
 
 interface MonthBudgetOptions {
@@ -35,7 +36,7 @@ const retryAfter = 5_000
 const [askAgainAfter, patience] = [100, 5_000]
 
 /**
- * One account's requests of a month, as this process knows them: what it has reserved and not used, and who waits for
+ * One account's requests of its period, as this process knows them: what it has reserved and not used, and who waits for
  * more. Requests that wait together are taken together. Near the limit nothing is reserved, so that the last request
  * goes to whoever asks first, in whichever process.
  */
@@ -45,7 +46,7 @@ export const makeMonthBudget = ({ count, settle, take }: MonthBudgetOptions) => 
   let reservedAt = 0
   let block = leastBlock
   let takenSinceRelease = 0
-  let refused = { until: 0, limit: 0, used: 0 }
+  let refused = { until: 0, limit: 0, used: 0, resetsAt: new Date(0) }
   let failedAt = -Infinity
   let usedAt = Date.now()
   let taking = false
@@ -63,9 +64,9 @@ export const makeMonthBudget = ({ count, settle, take }: MonthBudgetOptions) => 
     return number - now
   }
 
-  const refuseAll = (limit: number, used: number) => {
-    refused = { until: Date.now() + refusedFor, limit, used }
-    answer(Infinity, { _tag: "Refused", used })
+  const refuseAll = (limit: number, used: number, resetsAt: Date) => {
+    refused = { until: Date.now() + refusedFor, limit, used, resetsAt }
+    answer(Infinity, { _tag: "Refused", used, resetsAt })
   }
 
   const takeFor = async (limit: number) => {
@@ -74,7 +75,7 @@ export const makeMonthBudget = ({ count, settle, take }: MonthBudgetOptions) => 
       const wanted = waiting.length
       const id = randomUUID()
       // Only now: it is given back also when the answer is lost, but not before it is there.
-      const { counted, elsewhere, granted, used } = await take({ id, allowed: limit, wanted, block })
+      const { counted, elsewhere, granted, resetsAt, used } = await take({ id, allowed: limit, wanted, block })
         .finally(() => reserved.push(id))
       if (!counted) {
         reservedAt = Date.now()
@@ -85,7 +86,7 @@ export const makeMonthBudget = ({ count, settle, take }: MonthBudgetOptions) => 
       }
       answer(granted, admitted)
       if (granted >= wanted) continue
-      if (elsewhere === 0 || Date.now() > giveUpAt) return refuseAll(limit, used + granted)
+      if (elsewhere === 0 || Date.now() > giveUpAt) return refuseAll(limit, used + granted, resetsAt)
       // Another process may hold more than it needs, as this one may.
       await settle()
       await sleep(askAgainAfter)
@@ -113,7 +114,9 @@ export const makeMonthBudget = ({ count, settle, take }: MonthBudgetOptions) => 
         count(1)
         return admitted
       }
-      if (now < refused.until && limit <= refused.limit) return { _tag: "Refused", used: refused.used }
+      if (now < refused.until && limit <= refused.limit) {
+        return { _tag: "Refused", used: refused.used, resetsAt: refused.resetsAt }
+      }
       if (now - failedAt < retryAfter) {
         count(1)
         return admitted

@@ -8,5 +8,5 @@ export const monthOf = (millis: number) => {
 /** The UTC day, `YYYY-MM-DD`, as the table of days keys it. */
 export const dayKey = (millis: number) => new Date(millis).toISOString().slice(0, 10)
 
-/** First day of the UTC month, `YYYY-MM-01`, as the table keys it. */
+/** First day of the UTC month, `YYYY-MM-01`. */
 export const monthKey = (millis: number) => dayKey(monthOf(millis).start.getTime())

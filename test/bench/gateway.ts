@@ -134,8 +134,9 @@ const repo = Layer.succeed(
   UsageRepo,
   UsageRepo.make({
     settle: () => Effect.void,
-    take: ({ block }) => Effect.succeed({ granted: block, counted: false, used: 0, elsewhere: 0 }),
-    ofMonth: () => Effect.die("not asked here"),
+    take: ({ block }) =>
+      Effect.succeed({ granted: block, counted: false, used: 0, elsewhere: 0, resetsAt: new Date() }),
+    ofPeriod: () => Effect.die("not asked here"),
     daysOf: () => Effect.die("not asked here"),
     meter: () => Effect.void
   })

@@ -150,6 +150,35 @@ describe("the checkout page", () => {
 })
 
 describe("a plan that is paid for", () => {
+  it("has its own period: what was used before is no part of it, and a switch of plans begins no other", async () => {
+    const account = await berth.signUp()
+    const use = (period: string, requests: number) =>
+      runSql(
+        berth.databaseUrl,
+        "INSERT INTO usage (account_id, period, request_count) VALUES ($1, $2, $3)",
+        [account.id, period, requests]
+      )
+    const used = async () => {
+      const { currentPeriodEnd, currentPeriodStart, usage } = await billingOf(account)
+      const report = dataOf(await account.get<{ data: Record<string, unknown> }>("/v1/billing/usage"))
+      expect(report).toMatchObject({ startsAt: currentPeriodStart, resetsAt: currentPeriodEnd, usage })
+      expect(report["limits"]).toContainEqual(
+        expect.objectContaining({ limit: "requestsPerMonth", used: usage.requestCount })
+      )
+      return { since: currentPeriodStart, requests: usage.requestCount }
+    }
+    const month = `${new Date(berth.now()).toISOString().slice(0, 7)}-01T00:00:00.000Z`
+    await use(month, 9_000)
+    expect(await used()).toEqual({ since: month, requests: 9_000 })
+    await decideOn(berth, await checkoutPath(berth, account, "developer"), "pay")
+    const { since } = await used()
+    expect(Math.abs(berth.now() - Date.parse(since))).toBeLessThan(60_000)
+    expect(await used()).toEqual({ since, requests: 0 })
+    await use(since, 70)
+    await account.patch("/v1/billing/plan", { plan: "pro" })
+    expect(await used()).toEqual({ since, requests: 70 })
+  })
+
   it("counts at once: for limits, and for how businesses are listed", async () => {
     const account = await berth.signUp()
     const project = await account.project()

@@ -32,7 +32,7 @@ describeWhen(missingProgram("chromium"), "the page of an account's usage in Chro
     )
     await runSql(
       berth.databaseUrl,
-      `INSERT INTO usage SELECT account_id, date_trunc('month', day)::date, sum(request_count), sum(compute_milliseconds),
+      `INSERT INTO usage SELECT account_id, date_trunc('month', day::timestamp) AT TIME ZONE 'UTC', sum(request_count), sum(compute_milliseconds),
          sum(bandwidth_bytes) FROM usage_days WHERE account_id = $1 GROUP BY 1, 2`,
       [owner.id]
     )
@@ -52,7 +52,7 @@ describeWhen(missingProgram("chromium"), "the page of an account's usage in Chro
     await signIn(page)
     expect(await page.locator("nav[aria-label=Account] [aria-current=page]").innerText()).toBe("Usage")
     const titles = [
-      "Requests of the month, added up by day",
+      "Requests of the period, added up by day",
       "Requests by day",
       "Compute seconds by day",
       "Bytes of requests and answers by day"

@@ -74,9 +74,9 @@ describe("billing", () => {
     const account = await berth.signUp("enterprise")
     await runSql(
       berth.databaseUrl,
-      `INSERT INTO usage (account_id, month, request_count, compute_milliseconds, bandwidth_bytes) VALUES
-        ($1, date_trunc('month', now() AT TIME ZONE 'UTC')::date, 12, 3400, 9007199254740991),
-        ($1, (date_trunc('month', now() AT TIME ZONE 'UTC') - interval '1 month')::date, 99, 99, 99)`,
+      `INSERT INTO usage (account_id, period, request_count, compute_milliseconds, bandwidth_bytes) VALUES
+        ($1, date_trunc('month', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC', 12, 3400, 9007199254740991),
+        ($1, (date_trunc('month', now() AT TIME ZONE 'UTC') - interval '1 month') AT TIME ZONE 'UTC', 99, 99, 99)`,
       [account.id]
     )
     expect((await account.get("/v1/billing")).body).toEqual({

@@ -179,7 +179,7 @@ longPlatformSuite("the reconciler", (it) => {
       const { actor, as, lifecycle, server } = yield* setUp()
       const metering = yield* MachineMetering
       const counted = Effect.map(
-        sql`SELECT compute_milliseconds, month FROM usage WHERE account_id = ${actor.accountId}`,
+        sql`SELECT compute_milliseconds FROM usage WHERE account_id = ${actor.accountId}`,
         ([row]) => Number(row?.["computeMilliseconds"] ?? 0)
       )
       yield* metering.tick()

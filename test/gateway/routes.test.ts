@@ -121,11 +121,11 @@ layer(gatewayServices(), { excludeTestServices: true })("usage", (it) => {
   const stored = (accountId: string) =>
     Effect.flatMap(SqlClient.SqlClient, (sql) =>
       Effect.map(
-        sql<{ readonly requestCount: string; readonly bandwidthBytes: string; readonly month: string }>`
-          SELECT request_count, bandwidth_bytes, month::text FROM usage WHERE account_id = ${accountId}`,
-        (rows) => rows.map((row) => [Number(row.requestCount), Number(row.bandwidthBytes), row.month])
+        sql<{ readonly requestCount: string; readonly bandwidthBytes: string; readonly period: Date }>`
+          SELECT request_count, bandwidth_bytes, period FROM usage WHERE account_id = ${accountId}`,
+        (rows) => rows.map((row) => [Number(row.requestCount), Number(row.bandwidthBytes), row.period.toISOString()])
       ))
-  const thisMonth = `${new Date().toISOString().slice(0, 7)}-01`
+  const thisMonth = `${new Date().toISOString().slice(0, 7)}-01T00:00:00.000Z`
 
   it.scoped("counts what reached a machine, with the bytes of both bodies, and nothing that was refused", () =>
     Effect.gen(function*() {
@@ -152,7 +152,7 @@ layer(gatewayServices(), { excludeTestServices: true })("usage", (it) => {
       const metering = yield* RequestMetering
       const machine = yield* startUpstream((_, res) => void res.end())
       const { accountId, path, token } = yield* newServer({ machine, plan: "free" })
-      yield* sql`INSERT INTO usage ${sql.insert({ accountId, month: thisMonth, requestCount: 9_998 })}`
+      yield* sql`INSERT INTO usage ${sql.insert({ accountId, period: thisMonth, requestCount: 9_998 })}`
       const ask = rawRequest(port, "GET", path, ["Host: b", `Authorization: Bearer ${token}`])
       const statuses = [yield* ask, yield* ask, yield* ask].map(statusOf)
       assert.deepStrictEqual(statuses, [200, 200, 429])

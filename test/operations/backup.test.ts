@@ -82,7 +82,7 @@ const fill = async (databaseUrl: string) => {
       [text, "Bread"]
     )
   }
-  await ask("INSERT INTO usage (account_id, month, request_count) VALUES ('u', '2026-01-01', 9007199254740993)")
+  await ask("INSERT INTO usage (account_id, period, request_count) VALUES ('u', '2026-01-01', 9007199254740993)")
   await ask("INSERT INTO secret_keys (key_id) VALUES ('0badcafe')")
 }
 

@@ -30,7 +30,9 @@ interface Status {
   readonly data: {
     readonly plan: string
     readonly status: string
+    readonly currentPeriodStart: string
     readonly currentPeriodEnd: string
+    readonly usage: { readonly requestCount: number }
     readonly cancelAtPeriodEnd?: true
   }
 }

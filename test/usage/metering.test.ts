@@ -1,5 +1,5 @@
 import { JobsLive } from "#src/jobs/Live.ts"
-import { dayKey, monthKey } from "#src/usage/month.ts"
+import { dayKey, monthKey, monthOf } from "#src/usage/month.ts"
 import { RequestMetering } from "#src/usage/RequestMetering.ts"
 import { UsageRepo } from "#src/usage/UsageRepo.ts"
 import { SqlClient } from "@effect/sql"
@@ -43,9 +43,11 @@ describe("the month's requests", () => {
       const [metering, account] = [yield* gateway, yield* newAccount()]
       assert.strictEqual(yield* ask(metering, account, 1_000, 400), 400)
       assert.strictEqual(yield* ask(metering, account, 1_000, 10_000), 600)
+      const { end } = monthOf(Date.now())
       assert.deepStrictEqual(yield* Effect.promise(async () => metering.admit(account, 1_000)), {
         _tag: "Refused",
-        used: 1_000
+        used: 1_000,
+        resetsAt: end
       })
       yield* metering.flush
       assert.deepStrictEqual(yield* storedOf(account), { month: 1_000, days: 1_000, reserved: 0 })
@@ -67,6 +69,32 @@ describe("the month's requests", () => {
       for (const metering of [one, two, three]) yield* metering.flush
       assert.deepStrictEqual(yield* storedOf(account), { month: 1_000, days: 1_000, reserved: 0 })
     }).pipe(Effect.provide(services)), 30_000)
+
+  it.scopedLive("are of the account's period, and a refusal tells its end", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const [metering, account] = [yield* gateway, yield* newAccount()]
+      assert.strictEqual(yield* ask(metering, account, 10, 20), 10)
+      yield* metering.flush
+      const [start, end] = [new Date(Date.now() - 5_000), new Date("2099-05-05T05:05:05Z")]
+      yield* sql`UPDATE users SET period_start = ${start}, period_end = ${end} WHERE id = ${account}`
+      yield* Effect.sleep("1100 millis")
+      assert.strictEqual(yield* ask(metering, account, 10, 20), 10, "a new period")
+      assert.deepStrictEqual(yield* Effect.promise(async () => metering.admit(account, 10)), {
+        _tag: "Refused",
+        used: 10,
+        resetsAt: end
+      })
+      metering.addBytes(account, 5)
+      yield* metering.flush
+      const periods = yield* sql`SELECT period, request_count::int, bandwidth_bytes::int FROM usage
+        WHERE account_id = ${account} ORDER BY period`
+      assert.deepStrictEqual(periods, [
+        { period: monthOf(Date.now()).start, requestCount: 10, bandwidthBytes: 0 },
+        { period: start, requestCount: 10, bandwidthBytes: 5 }
+      ])
+      assert.deepStrictEqual(yield* storedOf(account), { month: 20, days: 20, reserved: 0 })
+    }).pipe(Effect.provide(services)))
 
   it.scopedLive("that were admitted and not passed on are given back", () =>
     Effect.gen(function*() {
@@ -122,7 +150,9 @@ describe.skipIf(!full)(long("two processes on one database"), () => {
   it.scopedLive("let exactly as many through as the month has left, and count them all", () =>
     Effect.gen(function*() {
       const { sql, url, used } = yield* prepared
-      yield* sql(`INSERT INTO usage (account_id, month, request_count) VALUES ('${account}', '${month}', 9000)`)
+      yield* sql(
+        `INSERT INTO usage (account_id, period, request_count) VALUES ('${account}', '${month}T00:00:00Z', 9000)`
+      )
       yield* sql(
         `INSERT INTO usage_days (account_id, day, request_count) VALUES ('${account}', '${dayKey(Date.now())}', 9000)`
       )

@@ -34,11 +34,12 @@ export class BillingApi extends HttpApiGroup.make("billing")
       .addSuccess(Data(UsageReport))
       .addError(Forbidden)
       .addError(BadRequest)
-      .annotate(OpenApi.Summary, "A month's usage by day, and what is used of each limit of the plan")
+      .annotate(OpenApi.Summary, "Usage of the current period by day, and what is used of each limit of the plan")
       .annotate(
         OpenApi.Description,
-        "Limits count by the calendar month (UTC) on every plan. Counts are seconds old. What is over a limit, after a " +
-          "change to a smaller plan, stays: only new things are refused. People see the same at `/billing/usage`."
+        "The current period is that of `GET /v1/billing`; `month` asks for the days of a calendar month. Limits are those " +
+          "of now and of the current period. Counts are seconds old. What is over a limit, after a change to a smaller " +
+          "plan, stays: only new things are refused. People see the same at `/billing/usage`."
       )
   )
   .add(
