@@ -11,6 +11,7 @@ import { HubLive } from "./hub/Live.ts"
 import { ImagesLive } from "./images/Live.ts"
 import { ImportsLive } from "./imports/Live.ts"
 import { JobsLive } from "./jobs/Live.ts"
+import { LimitsLive } from "./limits/Live.ts"
 import { ListingsLive } from "./listings/Live.ts"
 import { OAuthLive } from "./oauth/Live.ts"
 import { ProjectsLive } from "./projects/Live.ts"
@@ -37,6 +38,7 @@ const FoundationLive = UsageLive.pipe(
  */
 export const ServicesLive = PublishingLive.pipe(
   Layer.provideMerge(CompositesLive),
+  Layer.provideMerge(LimitsLive),
   Layer.provideMerge(DeploymentsLive),
   Layer.provideMerge(ImportsLive),
   Layer.provideMerge(SyndicationLive),

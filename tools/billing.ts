@@ -1,9 +1,9 @@
 import { Billing } from "#src/billing/Billing.ts"
 import { BillingStatus, CheckoutPage, PlanInput } from "#src/billing/Subscription.ts"
+import { usageFields, UsageReport } from "#src/limits/UsageReport.ts"
+import { UsageReports } from "#src/limits/UsageReports.ts"
 import { planList, PlanView } from "#src/plans/PlanList.ts"
 import { Input, NoInput } from "#src/shared/text.ts"
-import { usageFields, UsageReport } from "#src/usage/UsageReport.ts"
-import { UsageReports } from "#src/usage/UsageReports.ts"
 import { Effect, Schema } from "effect"
 import { tool } from "./Tool.ts"
 

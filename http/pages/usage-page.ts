@@ -1,7 +1,7 @@
+import { type LimitUse, type UsageReport } from "#src/limits/UsageReport.ts"
 import { plans } from "#src/plans/Plan.ts"
 import { inBytes } from "#src/shared/bytes.ts"
 import { monthOf } from "#src/usage/month.ts"
-import { type LimitUse, type UsageReport } from "#src/usage/UsageReport.ts"
 import { chart, shownDay, shownNumber } from "./chart.ts"
 import { document } from "./document.ts"
 import { html, type Part } from "./html.ts"
@@ -39,6 +39,7 @@ const limitWords: Readonly<Record<LimitUse["limit"], readonly [name: string, sho
   businesses: ["Businesses", shownNumber],
   previewBytes: ["Imports that are not confirmed", inBytes],
   documentBytes: ["Capability documents", inBytes],
+  imageBytes: ["Images", inBytes],
   region: ["Servers in regions beyond the plan", shownNumber],
   autoStop: ["Servers that never stop", shownNumber]
 }

@@ -25,6 +25,8 @@ interface StoredImages {
   readonly shared: boolean
 }
 
+const sumOf = (sizes: ReadonlyMap<string, number>) => [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0)
+
 /**
  * Limits the disk space of an account's images: those that run, can be rolled back to, or are being deployed, each
  * counted once. Layers count before they are stored, files when they are unpacked.
@@ -42,9 +44,14 @@ export class ImageQuota extends Effect.Service<ImageQuota>()("deployments/ImageQ
         const sizes = new Map(versions.map(({ imageBytes, imageDigest }) => [imageDigest, imageBytes]))
         const shared = versions.some(({ imageDigest, inFlight }) => imageDigest === digest && !inFlight)
         sizes.delete(digest)
-        return { others: [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0), shared } satisfies StoredImages
+        return { others: sumOf(sizes), shared } satisfies StoredImages
       }
     )
+
+    const used = Effect.fn("ImageQuota.used")(function*(accountId: string) {
+      const versions = neededVersions(yield* repo.versionsOf(accountId))
+      return sumOf(new Map(versions.map(({ imageBytes, imageDigest }) => [imageDigest, imageBytes])))
+    })
 
     const quotaError = ({ plan }: Owner, { others }: StoredImages, what: string) =>
       new ImageQuotaReached({
@@ -72,6 +79,9 @@ export class ImageQuota extends Effect.Service<ImageQuota>()("deployments/ImageQ
       }).pipe(transactionally(sql), Effect.flatMap((error) => error ?? Effect.void))
 
     return {
+      /** Bytes of the account's images. */
+      used,
+
       /** Call before the image is copied: checks that there is room at least for its layers. */
       admit: (owner: Owner, record: DeploymentRow, digest: string, layerBytes: number) =>
         admitBytes(owner, record, digest, repo.putImage(layerBytes), (bytes) => `has ${inBytes(bytes)}`),

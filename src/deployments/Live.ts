@@ -55,7 +55,7 @@ export const DeploymentsLive = Layer.mergeAll(
   Layer.provideMerge(DeployWorkflowLive),
   Layer.provideMerge(EngineLive),
   Layer.provideMerge(Pipeline.Default),
-  Layer.provide(ImageQuota.Default),
+  Layer.provideMerge(ImageQuota.Default),
   Layer.provideMerge(Handshakes.Default),
   Layer.provideMerge(Leftovers.Default),
   Layer.provideMerge(Launch.Default),

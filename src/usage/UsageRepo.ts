@@ -43,12 +43,6 @@ const Taken = Schema.Struct({
   resetsAt: Schema.DateFromSelf
 })
 
-export const UsageCounts = Schema.Struct({
-  requestCount: Schema.Int,
-  computeSeconds: Schema.Int,
-  bandwidthBytes: Schema.Int
-})
-
 const Usage = Schema.Struct({
   requestCount: Schema.NumberFromString,
   computeSeconds: Schema.NumberFromString,

@@ -161,6 +161,7 @@ describe("plans", () => {
           { limit: "businesses", used: 0, allowed: 100, over: false },
           { limit: "previewBytes", used: 0, allowed: 200e6, over: false },
           { limit: "documentBytes", used: 0, allowed: 200e6, over: false },
+          { limit: "imageBytes", used: 0, allowed: 20e9, over: false },
           { limit: "region", used: 0, allowed: 0, over: false },
           { limit: "autoStop", used: 0, allowed: null, over: false }
         ],

@@ -1,5 +1,6 @@
 import { type Deployment } from "#src/deployments/Deployment.ts"
 import { Deployments } from "#src/deployments/Deployments.ts"
+import { UsageReports } from "#src/limits/UsageReports.ts"
 import { plans } from "#src/plans/Plan.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { SqlClient } from "@effect/sql"
@@ -15,6 +16,7 @@ const account = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const deployments = yield* Deployments
   const servers = yield* Servers
+  const reports = yield* UsageReports
   const { as, project, server } = yield* makeServer({}, "free")
   const other = yield* as(servers.create(project.id, {
     name: "Other",
@@ -32,6 +34,8 @@ const account = Effect.gen(function*() {
       Effect.flatMap(as(deployments.deploy(serverId, { imageUri })), ({ id }) => settled(id)),
     rollback: (serverId: string, version: number) =>
       Effect.flatMap(as(deployments.rollback(serverId, { version })), ({ id }) => settled(id)),
+    /** What the account is told of it. */
+    told: Effect.map(as(reports.get({})), ({ limits }) => limits.find(({ limit }) => limit === "imageBytes")),
     /** Bytes of the deployment's image. */
     size: ({ imageDigest }: Deployment) =>
       Effect.map(
@@ -52,11 +56,12 @@ longPlatformSuite("a plan's images", (it) => {
     "are refused by the size of their layers, before anything is copied; the same image again is not",
     () =>
       Effect.gen(function*() {
-        const { deploy, leave, rollback, servers: [one, two] } = yield* account
+        const { deploy, leave, rollback, servers: [one, two], told } = yield* account
         const imageUri = yield* appImage("healthy", { note: "first" })
         const first = yield* deploy(one, imageUri)
         assert.strictEqual(first.status, "running")
         yield* leave(first, 1000)
+        assert.deepStrictEqual(yield* told, { limit: "imageBytes", used: allowed - 1000, allowed, over: false })
         const refused = yield* deploy(two, yield* appImage("healthy", { note: "second" }))
         assert.match(
           refused.errorMessage ?? "",

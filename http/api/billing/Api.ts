@@ -11,8 +11,8 @@ import {
   PaymentsUnavailable,
   PlanInput
 } from "#src/billing/Subscription.ts"
+import { UsageQuery, UsageReport } from "#src/limits/UsageReport.ts"
 import { BadRequest, Invalid } from "#src/shared/Failure.ts"
-import { UsageQuery, UsageReport } from "#src/usage/UsageReport.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 
 export class BillingApi extends HttpApiGroup.make("billing")

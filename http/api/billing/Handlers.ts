@@ -1,7 +1,7 @@
 import { data } from "#http/answers/envelope.ts"
 import { apiOf } from "#http/answers/group.ts"
 import { Billing } from "#src/billing/Billing.ts"
-import { UsageReports } from "#src/usage/UsageReports.ts"
+import { UsageReports } from "#src/limits/UsageReports.ts"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { BillingApi } from "./Api.ts"

@@ -1,7 +1,6 @@
 import { PlanName } from "#src/plans/Plan.ts"
 import { optional, Query, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
-import { UsageCounts } from "./UsageRepo.ts"
 
 const Month = Schema.String.pipe(
   Schema.pattern(/^\d{4}-(0[1-9]|1[0-2])$/, { message: () => "must be a month such as 2027-03" }),
@@ -21,6 +20,7 @@ export const LimitUse = Schema.Struct({
     "businesses",
     "previewBytes",
     "documentBytes",
+    "imageBytes",
     "region",
     "autoStop"
   ).annotations({
@@ -34,6 +34,12 @@ export const LimitUse = Schema.Struct({
   })
 })
 export type LimitUse = typeof LimitUse.Type
+
+const UsageCounts = Schema.Struct({
+  requestCount: Schema.Int,
+  computeSeconds: Schema.Int,
+  bandwidthBytes: Schema.Int
+})
 
 export const UsageReport = Schema.Struct({
   plan: PlanName,

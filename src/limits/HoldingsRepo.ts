@@ -13,8 +13,8 @@ const Holdings = Schema.Struct({
 })
 export type Holdings = typeof Holdings.Type
 
-/** What an account has of what its plan limits; who owns those tables says in the same words what counts. */
-export class HoldingsRepo extends Effect.Service<HoldingsRepo>()("usage/HoldingsRepo", {
+/** What an account has of what its plan limits, images apart (ImageQuota); who owns those tables says in the same words what counts. */
+export class HoldingsRepo extends Effect.Service<HoldingsRepo>()("limits/HoldingsRepo", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => ({
     of: one(Holdings)((accountId: string, at: Date) =>
       sql`WITH own AS (SELECT id FROM projects WHERE account_id = ${accountId})

@@ -1,11 +1,12 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { anyScope, withPolicy } from "#src/accounts/Policy.ts"
+import { ImageQuota } from "#src/deployments/ImageQuota.ts"
 import { type PlanLimits, plans } from "#src/plans/Plan.ts"
 import { now } from "#src/shared/now.ts"
+import { dayKey, monthOf } from "#src/usage/month.ts"
+import { Usage } from "#src/usage/Usage.ts"
 import { Effect } from "effect"
 import { type Holdings, HoldingsRepo } from "./HoldingsRepo.ts"
-import { dayKey, monthOf } from "./month.ts"
-import { UsageRepo } from "./UsageRepo.ts"
 import { type LimitUse, type UsageQuery, type UsageReport } from "./UsageReport.ts"
 
 const dayMillis = 24 * 60 * 60_000
@@ -30,7 +31,7 @@ const sumOf = (days: ReadonlyArray<typeof none>) =>
 const limitUses = (
   limits: PlanLimits,
   usage: { readonly requestCount: number; readonly computeSeconds: number },
-  holdings: Holdings
+  holdings: Holdings & { readonly imageBytes: number }
 ): ReadonlyArray<LimitUse> => {
   const { autoStopRequired, computeSecondsPerMonth, quotas, regions, requestsPerMonth } = limits
   const elsewhere = holdings.regions.filter((region) => !(regions as ReadonlyArray<string>).includes(region)).length
@@ -42,6 +43,7 @@ const limitUses = (
     ["businesses", holdings.businesses, quotas.businesses],
     ["previewBytes", holdings.previewBytes, quotas.previewBytes],
     ["documentBytes", holdings.documentBytes, quotas.documentBytes],
+    ["imageBytes", holdings.imageBytes, quotas.imageBytes],
     ["region", elsewhere, 0],
     ["autoStop", holdings.neverStopping, autoStopRequired ? 0 : null]
   ]
@@ -49,31 +51,33 @@ const limitUses = (
 }
 
 /** The accounts' stored usage, a few seconds behind the counters. */
-export class UsageReports extends Effect.Service<UsageReports>()("usage/UsageReports", {
+export class UsageReports extends Effect.Service<UsageReports>()("limits/UsageReports", {
   effect: Effect.gen(function*() {
-    const repo = yield* UsageRepo
+    const usage = yield* Usage
     const holdings = yield* HoldingsRepo
+    const images = yield* ImageQuota
 
     const get = Effect.fn("UsageReports.get")(function*({ month }: typeof UsageQuery.Type) {
       const { accountId, plan } = yield* CurrentActor
       const at = yield* now
-      const [{ resetsAt, startsAt, ...current }, held] = yield* Effect.all([
-        repo.ofPeriod(accountId, dayKey(at.getTime())),
-        holdings.of(accountId, at)
+      const [{ resetsAt, startsAt, ...current }, held, imageBytes] = yield* Effect.all([
+        usage.current(accountId, at),
+        holdings.of(accountId, at),
+        images.used(accountId)
       ], { concurrency: "unbounded" })
       const { end, start } = month === undefined
         ? { start: startsAt, end: resetsAt }
         : monthOf(Date.parse(`${month}-01`))
       const days = daysOf(start, end, at)
       const [first, last] = [days[0], days.at(-1)]
-      const counted = first === undefined || last === undefined ? [] : yield* repo.daysOf(accountId, first, last)
+      const counted = first === undefined || last === undefined ? [] : yield* usage.daysOf(accountId, first, last)
       return {
         plan,
         month: month ?? null,
         startsAt: start,
         resetsAt: end,
         usage: month === undefined ? current : sumOf(counted),
-        limits: limitUses(plans[plan], current, held),
+        limits: limitUses(plans[plan], current, { ...held, imageBytes }),
         days: days.map((day) => ({ day, ...none, ...counted.find((one) => one.day === day) }))
       } satisfies UsageReport
     }, withPolicy(anyScope("billing:read")))
