@@ -1,6 +1,6 @@
 import { type Traits } from "#http/traits/Traits.ts"
 import { requestsPerDay } from "#src/plans/HubTier.ts"
-import { plans } from "#src/plans/Plan.ts"
+import { type PlanName, plans } from "#src/plans/Plan.ts"
 import { addressBucket } from "#src/shared/client-address.ts"
 import { type RateLimitRule, type RateLimitState } from "#src/shared/RateLimit.ts"
 import { type Caller } from "./caller.ts"
@@ -18,6 +18,10 @@ export const anonymousBucket = (address: string) =>
  * connect takes five to ten of these, and a whole office may share an address; they cost next to nothing.
  */
 export const discoveryBucket = (address: string) => perMinute(`discovery:${addressBucket(address)}`, 1_000)
+
+/** What a hosted server's gateway answers in its place to callers whom it knows. */
+export const unservedBucket = (serverId: string, plan: PlanName) =>
+  perMinute(`unserved:${serverId}`, plans[plan].requestsPerMinute)
 
 /** Renewals come at the same hour, from few addresses; what is not signed costs next to nothing. */
 const webhookBucket = (address: string) => perMinute(`webhook:${addressBucket(address)}`, 3_000)

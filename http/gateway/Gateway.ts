@@ -20,7 +20,7 @@ import { endpointRewriter } from "./endpoint-event.ts"
 import { forward } from "./forward.ts"
 import { framingProblem, wantsWebSocket } from "./framing.ts"
 import { requestHeaders } from "./headers.ts"
-import { anonymousLimit, monthlyLimitReached } from "./limits.ts"
+import { answerLimit, monthlyLimitReached } from "./limits.ts"
 import { type Match, matcher } from "./match.ts"
 import { observer } from "./observe.ts"
 import { needsInspection, permitter, type Verdict as Permission } from "./permit.ts"
@@ -78,7 +78,7 @@ export const makeGateway = Effect.gen(function*() {
   const metering = yield* RequestMetering
   const readCard = cardReader(yield* ServerCards, yield* makeByHubKey)
   const runtime = yield* Effect.runtime()
-  const limited = anonymousLimit(settings, yield* RateLimit)
+  const limited = answerLimit(settings, yield* RateLimit)
   const authorize = authorizer(yield* AccessTokens, runtime)
   const { host, pathname, protocol } = new URL(settings.baseUrl)
   const { trustProxy } = settings
@@ -90,8 +90,8 @@ export const makeGateway = Effect.gen(function*() {
   const logMachine = (message: string, error: unknown) =>
     Runtime.runFork(runtime)(Effect.logWarning(`${message}: ${messageOf(error).slice(0, 200)}`))
 
-  const respond = (req: IncomingMessage, res: ServerResponse, reply: Answer) =>
-    void Runtime.runPromise(runtime)(limited(req, reply)).then((counted) => answer(req, res, counted)).catch(
+  const respond = (req: IncomingMessage, res: ServerResponse, reply: Answer, letIn?: Route) =>
+    void Runtime.runPromise(runtime)(limited(req, reply, letIn)).then((counted) => answer(req, res, counted)).catch(
       (error) => {
         log("A request could not be answered", error)
         res.destroy()
@@ -141,7 +141,7 @@ export const makeGateway = Effect.gen(function*() {
         logMachine(`The machine of ${route.slug} did not answer`, error)
         routes.expire(route.slug)
         const message = sent ? connectionLost : "The server can't be reached; try again shortly"
-        respond(req, res, failure(502, "BAD_GATEWAY", message, draining ? { Connection: "close" } : {}))
+        respond(req, res, failure(502, "BAD_GATEWAY", message, draining ? { Connection: "close" } : {}), route)
       },
       onEnd: () => {
         inFlight.delete(cut)
@@ -162,11 +162,11 @@ export const makeGateway = Effect.gen(function*() {
   ) => {
     const { accountId, machine, plan } = route
     if (res.destroyed) return
-    if (machine === undefined) return respond(req, res, notRunning(route))
+    if (machine === undefined) return respond(req, res, notRunning(route), route)
     const pending = metering.admit(accountId, plans[plan].requestsPerMonth)
     const admission = pending instanceof Promise ? await pending : pending
     if (admission._tag === "Refused") {
-      return respond(req, res, monthlyLimitReached(plan, admission.used, admission.resetsAt))
+      return respond(req, res, monthlyLimitReached(plan, admission.used, admission.resetsAt), route)
     }
     if (res.destroyed) return metering.takeBack(accountId)
     pass(route, machine, target, req, res, awaitsContinue, body)

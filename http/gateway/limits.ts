@@ -1,4 +1,4 @@
-import { anonymousBucket, discoveryBucket } from "#http/callers/rate-buckets.ts"
+import { anonymousBucket, discoveryBucket, unservedBucket } from "#http/callers/rate-buckets.ts"
 import { type Settings } from "#src/config/Settings.ts"
 import { type PlanName } from "#src/plans/Plan.ts"
 import { monthRefusal } from "#src/plans/PlanLimitReached.ts"
@@ -27,10 +27,20 @@ export const rateHeaders = (
 /**
  * Rate limit by address for responses of the gateway itself: guesses at the free rate, like any request without
  * credentials, others in a larger bucket. This stops guessing; requests that reach a server are not counted here,
- * nor are those of a hub key, whose limit their answer tells.
+ * nor are those of a hub key, whose limit their answer tells. A caller whom a server lets in has its headers alone:
+ * others at the address need not wait for it.
  */
-export const anonymousLimit = (settings: Settings, limits: RateLimit) => (req: IncomingMessage, reply: Answer) => {
+export const answerLimit = (settings: Settings, limits: RateLimit) =>
+(
+  req: IncomingMessage,
+  reply: Answer,
+  letIn?: { readonly plan: PlanName; readonly serverId: string }
+): Effect.Effect<Answer> => {
   if (reply.headers?.[limitHeader] !== undefined) return Effect.succeed(reply)
+  if (letIn !== undefined) {
+    const counted = limits.consumeOrPass(unservedBucket(letIn.serverId, letIn.plan))
+    return Effect.map(counted, (state) => ({ ...reply, headers: { ...rateHeaders(state), ...reply.headers } }))
+  }
   const sent = req.headers["x-forwarded-for"]
   const address = clientAddress(req.socket.remoteAddress, Array.isArray(sent) ? sent.join() : sent, settings.trustProxy)
   const bucket = isGuess(reply) ? anonymousBucket(address) : discoveryBucket(address)

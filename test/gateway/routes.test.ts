@@ -157,6 +157,7 @@ layer(gatewayServices(), { excludeTestServices: true })("usage", (it) => {
       const statuses = [yield* ask, yield* ask, yield* ask].map(statusOf)
       assert.deepStrictEqual(statuses, [200, 200, 429])
       const refused = yield* ask
+      assert.match(refused, /^x-ratelimit-limit: 100\r$/im, "of the server's plan, and no matter of the address")
       const now = new Date()
       const next = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1))
       assert.deepStrictEqual(JSON.parse(refused.slice(refused.indexOf("\r\n\r\n"))).error, {
