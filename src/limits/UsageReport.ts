@@ -3,7 +3,7 @@ import { optional, Query, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
 
 const Month = Schema.String.pipe(
-  Schema.pattern(/^\d{4}-(0[1-9]|1[0-2])$/, { message: () => "must be a month such as 2027-03" }),
+  Schema.pattern(/^2\d{3}-(0[1-9]|1[0-2])$/, { message: () => "must be a month such as 2027-03" }),
   Schema.annotations({ description: "A UTC calendar month, `YYYY-MM`; default: the current period" })
 )
 

@@ -1,5 +1,6 @@
 import { Effect, Runtime } from "effect"
 import { Redis } from "ioredis"
+import { makeOutage } from "./rate-limit-outage.ts"
 import { type Bucket, type Count, type RateLimitStore, StoreUnavailable } from "./rate-limit-store.ts"
 import { together } from "./rate-limit-together.ts"
 
@@ -51,25 +52,13 @@ const connect = (url: string) => {
   return redis
 }
 
-/** Logs once when Redis is lost and once when it is back, not at every attempt. */
-const report = (redis: Redis, run: (effect: Effect.Effect<void>) => void) => {
-  let away = false
-  redis.on("error", (error: Error) => {
-    if (!away) {
-      run(Effect.logWarning(
-        `REDIS_URL: Redis can't be reached (${
-          error.message || error.name
-        }): until it is, hub endpoints that it limits ` +
-          "answer 503, and other requests pass without a rate limit"
-      ))
-    }
-    away = true
-  })
-  redis.on("ready", () => {
-    if (away) run(Effect.logInfo("Redis is reached again"))
-    away = false
-  })
-}
+const lost = (error: unknown) =>
+  Effect.logWarning(
+    `REDIS_URL: Redis does not work (${
+      error instanceof Error ? error.message || error.name : String(error)
+    }): until it ` +
+      "does, hub endpoints that it limits answer 503, and other requests pass without a rate limit"
+  )
 
 const ready = (redis: Redis) =>
   Effect.async<void>((resume) => {
@@ -86,15 +75,22 @@ export const redisStore = (url: string) =>
       Effect.sync(() => connect(url)),
       (redis) => Effect.sync(() => redis.disconnect())
     )
-    report(redis, (effect) => Runtime.runFork(runtime)(effect))
+    const outage = makeOutage({
+      lost: (error) => Runtime.runFork(runtime)(lost(error)),
+      back: () => Runtime.runFork(runtime)(Effect.logInfo("Redis works again"))
+    })
+    redis.on("error", outage.failed)
+    redis.on("ready", outage.worked)
     yield* ready(redis)
     const count = async (buckets: ReadonlyArray<Bucket>, requests: number) => {
-      const [granted = 0, ...counts] = await inTime(redis.countRequests(
-        buckets.length,
-        ...buckets.map(({ key }) => `berth:rate:${key}`),
-        requests,
-        ...buckets.flatMap(({ limit, windowMillis }) => [limit, windowMillis])
-      ))
+      const [granted = 0, ...counts] = await outage.ask(() =>
+        inTime(redis.countRequests(
+          buckets.length,
+          ...buckets.map(({ key }) => `berth:rate:${key}`),
+          requests,
+          ...buckets.flatMap(({ limit, windowMillis }) => [limit, windowMillis])
+        ))
+      )
       return {
         granted,
         counts: buckets.map((_, i): Count => ({ count: counts[2 * i]!, millisLeft: counts[2 * i + 1]! }))

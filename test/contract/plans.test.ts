@@ -190,8 +190,8 @@ describe("plans", () => {
         usage: { requestCount: 150_000, computeSeconds: 7200, bandwidthBytes: 9007199254740991 }
       })
       expect(current.body.data.days.at(-1)?.day).toBe(today)
-      expect((await account.get("/v1/billing/usage?month=9999-12")).body).toMatchObject({ data: { days: [] } })
-      for (const month of ["2026", "2026-13", "2026-02-01", "02-2026", ""]) {
+      expect((await account.get("/v1/billing/usage?month=2999-12")).body).toMatchObject({ data: { days: [] } })
+      for (const month of ["2026", "0001-01", "9999-12", "2026-13", "2026-02-01", "02-2026", ""]) {
         const refused = await account.get(`/v1/billing/usage?month=${month}`)
         expect([refused.status, refused.body], month).toEqual([400, failure("BAD_REQUEST", expect.any(Object))])
         expect(refused.text).toContain("must be a month such as 2027-03")

@@ -1,9 +1,9 @@
 import { RateLimit } from "#src/shared/RateLimit.ts"
 import { assert, it } from "@effect/vitest"
-import { Duration, Effect, Layer, Schedule } from "effect"
+import { Duration, Effect, Layer, Logger, Schedule } from "effect"
 import { freshDatabaseUrl } from "../support/Database.ts"
 import { describeWhen, missingProgram } from "../support/needs.ts"
-import { freePort, redisServer } from "../support/redis.ts"
+import { freePort, redisCommand, redisServer } from "../support/redis.ts"
 import { settingsTest } from "../support/Settings.ts"
 import { counter } from "../usage/support/counting.ts"
 
@@ -75,6 +75,39 @@ describeWhen(missingProgram("redis-server"), "rate limits in Redis", () => {
       yield* Effect.sleep("300 millis")
       assert.strictEqual((yield* consume(short)).remaining, 1)
     }))
+
+  it.scopedLive(
+    "are told in the log once when Redis hangs or refuses, and once when it works; nobody waits in a row",
+    () =>
+      Effect.gen(function*() {
+        const port = yield* freePort
+        const server = yield* redisServer(port)
+        const lines = new Array<string>()
+        const logger = Logger.make(({ message }) => void lines.push(String(message)))
+        const { consume } = yield* Effect.provide(instance(port), Logger.replace(Logger.defaultLogger, logger))
+        const failures = Effect.all(
+          Array.from({ length: 20 }, () => Effect.flip(consume(rule))),
+          { discard: true }
+        )
+        const works = Effect.retry(consume(rule), { times: 50, schedule: Schedule.spaced("100 millis") })
+        yield* works
+        server.kill("SIGSTOP")
+        const [took] = yield* Effect.timed(failures)
+        assert.isBelow(Duration.toMillis(took), 10_000, "one of them waited for its second, and not all twenty")
+        server.kill("SIGCONT")
+        yield* works
+        yield* redisCommand(port, ["CONFIG", "SET", "maxmemory", "1"])
+        yield* failures
+        yield* redisCommand(port, ["CONFIG", "SET", "maxmemory", "0"])
+        yield* works
+        assert.deepStrictEqual(
+          lines.map((line) => line.replace(/\(.*\)/, "(…)").replace(/: until.*/, "")),
+          Array.from({ length: 2 }, () => ["REDIS_URL: Redis does not work (…)", "Redis works again"]).flat()
+        )
+        assert.include(lines[2], "OOM")
+      }),
+    30_000
+  )
 
   it.scopedLive("start without Redis, tell that it is away at once, and come back by themselves", () =>
     Effect.gen(function*() {

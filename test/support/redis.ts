@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { Redis } from "ioredis"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { createServer } from "node:net"
@@ -35,3 +36,11 @@ export const redisServer = (port: number) =>
         if (child.exitCode === null && child.signalCode === null) await once(child, "exit")
       })
   )
+
+/** Sends one command. */
+export const redisCommand = (port: number, [name, ...args]: readonly [string, ...ReadonlyArray<string>]) =>
+  Effect.promise(async () => {
+    const redis = new Redis(port, "127.0.0.1")
+    await redis.call(name, ...args)
+    redis.disconnect()
+  })
