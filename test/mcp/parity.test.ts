@@ -1,6 +1,6 @@
 import { type Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { readdirSync, readFileSync } from "node:fs"
-import { beforeAll, describe, expect, it } from "vitest"
+import { beforeAll, describe, expect, it, vi } from "vitest"
 import { type Account, dataOf, type Holder, type Project, type Server } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { bodyFor } from "../support/bodies.ts"
@@ -137,9 +137,12 @@ describe("HTTP and MCP", () => {
     const reads = Object.keys(twins).filter((name) => name.startsWith("GET ") && !name.endsWith("/skill.md"))
     for (const name of reads) {
       const query = operation(name).query.includes("subdomain") ? { subdomain: server.slug } : {}
-      const { http, mcp, status } = await bothDoors(name, { ...ids(name), ...query })
-      expect(status, name).toEqual(name.endsWith("/metrics") ? 501 : 200)
-      expect(mcp, name).toEqual(http)
+      // Counts of what happened are written seconds later, which may be between the two.
+      await vi.waitFor(async () => {
+        const { http, mcp, status } = await bothDoors(name, { ...ids(name), ...query })
+        expect(status, name).toEqual(name.endsWith("/metrics") ? 501 : 200)
+        expect(mcp, name).toEqual(http)
+      }, { timeout: 10_000 })
     }
     expect((await bothDoors("GET /v1/projects", { limit: 1 })).mcp).toMatchObject({ data: [{ id: project.id }] })
   })
