@@ -99,6 +99,20 @@ const readS3 = Effect.gen(function*() {
   return Option.map(named, (at): S3Settings => ({ ...at, endpoint, region, credentials }))
 })
 
+/** A plan is known by its price: of two with one price whoever pays for the dearer gets the other. */
+const pricedAlike = (prices: Readonly<Record<string, Option.Option<string>>>) => {
+  const seen = new Map<string, string>()
+  for (const [plan, price] of Object.entries(prices)) {
+    if (Option.isNone(price)) continue
+    const [name, other] = [`STRIPE_PRICE_${plan.toUpperCase()}`, seen.get(price.value)]
+    if (other !== undefined) {
+      return `${other} and ${name} must be two prices, but both are ${JSON.stringify(price.value)}`
+    }
+    seen.set(price.value, name)
+  }
+  return undefined
+}
+
 const readStripe = Effect.gen(function*() {
   const secretKey = yield* setting("STRIPE_SECRET_KEY", kinds.stripeKey)
   const webhookSecret = yield* setting("STRIPE_WEBHOOK_SECRET", kinds.webhookSecret)
@@ -116,10 +130,12 @@ const readStripe = Effect.gen(function*() {
     STRIPE_PRICE_ENTERPRISE: Option.isSome(prices.enterprise)
   }
   const names = (set: boolean) => Object.entries(together).flatMap(([name, isSet]) => isSet === set ? [name] : [])
-  const [given, missing] = [names(true)[0], names(false)[0]]
+  const [given, missing] = [names(true)[0] ?? (Option.isSome(apiUrl) ? "STRIPE_API_URL" : undefined), names(false)[0]]
   if (given !== undefined && missing !== undefined) {
     return yield* new SettingError({ message: `${missing} is required with ${given}` })
   }
+  const twice = pricedAlike(prices)
+  if (twice !== undefined) return yield* new SettingError({ message: twice })
   return Option.map(
     Option.all({ secretKey, webhookSecret, prices: Option.all(prices) }),
     (all): StripeSettings => ({ ...all, apiUrl })

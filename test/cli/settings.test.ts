@@ -5,6 +5,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { settingsTest, temporaryDirectory } from "../support/Settings.ts"
+import { stripeVariables } from "../support/stripe.ts"
 
 const read = (variables: Readonly<Record<string, string>>) =>
   Effect.runSync(Effect.either(Effect.provide(CurrentSettings, settingsTest(variables))))
@@ -77,8 +78,24 @@ describe("a wrong setting", () => {
       STRIPE_SECRET_KEY: "rk_live_12345678",
       STRIPE_WEBHOOK_SECRET: "whsec_12345678",
       STRIPE_PRICE_DEVELOPER: "price_1"
-    }]
+    }],
+    ["STRIPE_SECRET_KEY is required with STRIPE_API_URL", { STRIPE_API_URL: "http://localhost:9000" }]
   ])("of payments that lack another: %s", (message, variables) => expect(sentence(variables)).toBe(message))
+
+  it.each([
+    ["DEVELOPER and STRIPE_PRICE_PRO", { STRIPE_PRICE_PRO: "price_dev1" }],
+    ["DEVELOPER and STRIPE_PRICE_ENTERPRISE", { STRIPE_PRICE_ENTERPRISE: "price_dev1" }],
+    ["PRO and STRIPE_PRICE_ENTERPRISE", {
+      STRIPE_PRICE_PRO: "price_dev1",
+      STRIPE_PRICE_DEVELOPER: "price_new1",
+      STRIPE_PRICE_ENTERPRISE: "price_dev1"
+    }]
+  ])("of two plans with one price is told with both names: STRIPE_PRICE_%s", (names, variables) => {
+    const all = stripeVariables("http://localhost:9000")
+    expect(sentence({ ...all, ...variables }))
+      .toBe(`STRIPE_PRICE_${names} must be two prices, but both are "price_dev1"`)
+    expect(sentence(all)).toBe("accepted")
+  })
 
   it.each([
     ["STRIPE_SECRET_KEY", "pk_live_hunter2hunter2"],
