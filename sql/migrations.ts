@@ -28,6 +28,7 @@ import compositeCategories from "#sql/migrations/0027_composite_categories.ts"
 import subscriptions from "#sql/migrations/0028_subscriptions.ts"
 import usageByDay from "#sql/migrations/0029_usage_by_day.ts"
 import usageByPeriod from "#sql/migrations/0030_usage_by_period.ts"
+import customerAttempts from "#sql/migrations/0031_customer_attempts.ts"
 import { type SqlClient } from "@effect/sql"
 import { type Effect } from "effect"
 
@@ -65,5 +66,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0027_composite_categories": compositeCategories,
   "0028_subscriptions": subscriptions,
   "0029_usage_by_day": usageByDay,
-  "0030_usage_by_period": usageByPeriod
+  "0030_usage_by_period": usageByPeriod,
+  "0031_customer_attempts": customerAttempts
 }

@@ -21,6 +21,15 @@ export interface Reading {
   readonly createdAt: Date
 }
 
+export interface CustomerRequest {
+  readonly accountId: AccountId
+  readonly email: string
+  /** The id that it had, and that is gone. */
+  readonly replaced: string | undefined
+  /** How often it has failed before. */
+  readonly failed: number
+}
+
 export interface CheckoutRequest {
   /** Ours: asked for again with the same id, the processor opens no second checkout. */
   readonly id: string
@@ -48,16 +57,17 @@ export interface ProcessorEvent {
 /** The processor does not know the customer: deleted there, or of another of its accounts. */
 export class CustomerGone extends Data.TaggedError("CustomerGone") {}
 
+/** The processor has answered a call with a failure, and answers the same call so again: another one has to be made. */
+export class FailureKept extends Data.TaggedError("FailureKept")<{ readonly failure: PaymentsUnavailable }> {}
+
 /** The processor refuses a change, because the subscription is no longer what it was. */
 export class ChangeRefused extends Data.TaggedError("ChangeRefused")<{ readonly reason: string }> {}
 
 /** A payment processor: takes the money, and says what was paid. All rules are above it. */
 export class Checkout extends Context.Tag("billing/Checkout")<Checkout, {
   readonly processor: Processor
-  /** The id of a customer for the account. `replaced`: the id that it had, and that is gone. */
-  readonly createCustomer: (
-    account: { readonly accountId: AccountId; readonly email: string; readonly replaced: string | undefined }
-  ) => Effect.Effect<string, PaymentsUnavailable>
+  /** The id of a customer for the account: the same one for the same request. */
+  readonly createCustomer: (request: CustomerRequest) => Effect.Effect<string, PaymentsUnavailable | FailureKept>
   /** Opens the page where a subscription is paid. */
   readonly open: (
     request: CheckoutRequest

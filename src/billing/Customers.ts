@@ -18,7 +18,13 @@ export class Customers extends Effect.Service<Customers>()("billing/Customers", 
     /** Makes the account's customer, and reads it back: of two callers at once both get the first one's. */
     const create = Effect.fnUntraced(function*(replaced?: string) {
       const { accountId, email } = yield* CurrentActor
-      const id = yield* checkout.createCustomer({ accountId, email, replaced })
+      const failed = yield* repo.failedCustomers(accountId)
+      const id = yield* checkout.createCustomer({ accountId, email, failed, replaced }).pipe(
+        Effect.catchTag(
+          "FailureKept",
+          ({ failure }) => Effect.zipRight(repo.customerFailed(accountId, failed + 1), failure)
+        )
+      )
       yield* replaced === undefined
         ? repo.addCustomer(accountId, checkout.processor, id)
         : repo.replaceCustomer(id, replaced)

@@ -1,7 +1,6 @@
 import { type StripeSettings } from "#src/config/Settings.ts"
-import { now } from "#src/shared/now.ts"
 import { Effect, Predicate, Redacted } from "effect"
-import { ChangeRefused, Checkout, CustomerGone, type ProcessorEvent } from "./Checkout.ts"
+import { ChangeRefused, Checkout, CustomerGone, FailureKept, type ProcessorEvent } from "./Checkout.ts"
 import { stripeClient, type StripeFailure } from "./stripe-client.ts"
 import { itemOf, readingOfStripe } from "./stripe-reading.ts"
 import { BadWebhook, PaymentsUnavailable } from "./Subscription.ts"
@@ -9,12 +8,19 @@ import { BadWebhook, PaymentsUnavailable } from "./Subscription.ts"
 /** Every subscription that a customer ever had; nobody has as many. */
 const allOfThem = { limit: 1000 } as const
 
+/**
+ * Whether it is about the call itself. One that was not run, because another one with its key is under way or there are
+ * too many, is run when it is made again (docs.stripe.com, "Idempotent requests").
+ */
+const isAnswer = (status: number | undefined): status is number =>
+  status !== undefined && status !== 409 && status !== 429
+
 /** What the operator has to know; callers are told less. */
 const unavailable = (failure: StripeFailure) => {
   const { code, message, status } = failure
   const answer = status === undefined ? "gave no answer" : `answered ${status}${code === undefined ? "" : ` ${code}`}`
   // These are about the key, the prices or a call of ours, and don't pass by themselves.
-  const isOurs = status !== undefined && status >= 400 && status < 500 && status !== 409 && status !== 429
+  const isOurs = isAnswer(status) && status >= 400 && status < 500
   return Effect.zipRight(
     (isOurs ? Effect.logError : Effect.logWarning)(
       `Stripe ${answer}: ${message}${isOurs ? " (see STRIPE_SECRET_KEY and STRIPE_PRICE_* in docs/operate.md)" : ""}`
@@ -62,14 +68,21 @@ export const stripeCheckout = (settings: StripeSettings) =>
 
     return Checkout.of({
       processor: "stripe",
-      // The key changes each ten minutes, so that a failure that Stripe has kept for the key does not last a day.
-      createCustomer: ({ accountId, email, replaced = "" }) =>
-        Effect.flatMap(now, (at) =>
-          use((stripe) =>
-            stripe.customers.create({ email, metadata: { accountId } }, {
-              idempotencyKey: `customer-${accountId}-${replaced}-${Math.floor(at.getTime() / 600_000)}`
-            })
-          )).pipe(Effect.map(({ id }) => id), Effect.catchAll(unavailable)),
+      createCustomer: ({ accountId, email, failed, replaced = "" }) =>
+        use((stripe) =>
+          stripe.customers.create({ email, metadata: { accountId } }, {
+            idempotencyKey: `customer-${accountId}-${replaced}-${failed}`
+          })
+        ).pipe(
+          Effect.map(({ id }) => id),
+          // Without an answer the customer may be made: the same call tells.
+          Effect.catchAll((failure) =>
+            Effect.mapError(
+              unavailable(failure),
+              (told) => isAnswer(failure.status) ? new FailureKept({ failure: told }) : told
+            )
+          )
+        ),
       open: ({ accountId, customerId, expiresAt, id, plan, returnUrl }) =>
         use((stripe) =>
           stripe.checkout.sessions.create({

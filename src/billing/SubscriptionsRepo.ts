@@ -9,6 +9,7 @@ import { SubscriptionRow } from "./Subscription.ts"
 const Customer = Schema.Struct({ id: Schema.String, accountId: AccountId })
 /** Numbers of readings; far below 2^53. */
 const Begun = Schema.Struct({ accountId: AccountId, begun: Schema.NumberFromString })
+const Failed = Schema.Struct({ failed: Schema.Int }).pipe(Schema.pluck("failed"))
 const Plan = Schema.Struct({ plan: PlanName }).pipe(Schema.pluck("plan"))
 const Due = Schema.Struct({ customerId: Schema.String, processor: Schema.Literal("stripe", "embedded") })
 export type DueCustomer = typeof Due.Type
@@ -33,6 +34,14 @@ export class SubscriptionsRepo extends Effect.Service<SubscriptionsRepo>()("bill
       customerOf: maybe(Customer)((accountId: string, processor: Processor) =>
         sql`SELECT id, account_id FROM billing_customers WHERE account_id = ${accountId} AND processor = ${processor}`
       ),
+      /** How often an account's customer could not be made. */
+      failedCustomers: one(Failed)((accountId: string) =>
+        sql`SELECT coalesce((SELECT failed FROM billing_customer_attempts WHERE account_id = ${accountId}), 0) AS failed`
+      ),
+      /** Of calls that failed together each says the same number: a later call, which may succeed, keeps its own. */
+      customerFailed: (accountId: string, failed: number) =>
+        run(sql`INSERT INTO billing_customer_attempts AS a (account_id, failed) VALUES (${accountId}, ${failed})
+          ON CONFLICT (account_id) DO UPDATE SET failed = greatest(a.failed, excluded.failed)`),
       /** Stores an account's customer. Of two at once the first stays. */
       addCustomer: (accountId: string, processor: Processor, id: string) =>
         run(sql`INSERT INTO billing_customers (id, account_id, processor)

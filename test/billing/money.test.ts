@@ -129,6 +129,33 @@ describe("what fails in the middle", () => {
     expect([customersOf(account).length, openOf(account).length]).toEqual([1, 1])
   })
 
+  it("Stripe fails to make the customer: 503 for all who asked, the next call makes one, and no later one a second", async () => {
+    const account = await berth.signUp()
+    stripe.faults.push(500)
+    let release = () => {}
+    stripe.held = new Promise<void>((done) => void (release = done))
+    const asked = stripe.asked.length
+    const calls = Array.from({ length: 3 }, () => subscribe(account))
+    await expect.poll(() => stripe.asked.length - asked).toBeGreaterThanOrEqual(calls.length)
+    release()
+    const answers = await Promise.all(calls)
+    expect(answers.map(({ status }) => status)).toEqual([503, 503, 503])
+    expect((await subscribe(account)).status).toBe(201)
+    await runSql(berth.databaseUrl, "DELETE FROM billing_customers WHERE account_id = $1", [account.id])
+    expect((await subscribe(account)).status).toBe(201)
+    expect(customersOf(account).length).toBe(1)
+  })
+
+  it("Stripe made the customer, and no answer came: an hour later it is found again", async () => {
+    const account = await berth.signUp()
+    // The SDK's own attempts, too.
+    stripe.faults.push("cut", "cut", "cut")
+    expect((await subscribe(account)).status).toBe(503)
+    berth.advance(60 * 60_000)
+    expect((await subscribe(account)).status).toBe(201)
+    expect(customersOf(account).length).toBe(1)
+  })
+
   it("Stripe fails: 503, and its answer is not kept for the next call", async () => {
     const account = await berth.signUp()
     const id = await checkoutOf(account)

@@ -10,6 +10,7 @@ const writers: Readonly<Record<string, string>> = {
   api_keys: "projects",
   authorization_codes: "oauth",
   billing_checkouts: "billing",
+  billing_customer_attempts: "billing",
   billing_customers: "billing",
   billing_events: "billing",
   business_interactions: "analytics",
