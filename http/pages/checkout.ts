@@ -14,18 +14,13 @@ import { page, seeOther } from "./respond.ts"
 import { makeTickets } from "./tickets.ts"
 import { makeVisit } from "./visit.ts"
 
-const unknown = page(
-  messagePage({
-    title: "There is no such checkout",
-    message: ["Its address is not whole, or it was long ago. Nothing was paid here."]
-  }),
-  404
-)
-
 const closed = page(
   messagePage({
     title: "This checkout is closed",
-    message: ["Nothing was paid here. Another one was begun since, or it was open for too long: begin again."]
+    message: [
+      "Nothing was paid here. Another one was begun since, it was open for too long, or payments are taken elsewhere " +
+      "now: begin again."
+    ]
   }),
   410
 )
@@ -42,6 +37,16 @@ export const makeCheckout = Effect.gen(function*() {
   const settings = yield* CurrentSettings
   const tickets = yield* makeTickets
   const links = linksOf(settings)
+  const unknown = page(
+    messagePage({
+      title: "There is no such checkout",
+      message: [
+        "Its address is not whole, or another one was begun since, or it was long ago. Your account's plan is under:"
+      ],
+      link: { href: links.usage(), text: "Usage and limits" }
+    }),
+    404
+  )
   const idInPath = Effect.map(HttpRouter.params, ({ checkoutId = "" }) => checkoutId)
   const renewalsIn = (form: URLSearchParams) => Schema.decodeUnknownOption(Renewals)(form.get("renewals"))
 

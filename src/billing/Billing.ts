@@ -11,7 +11,9 @@ import { OpenCheckout } from "./OpenCheckout.ts"
 import { currentOf } from "./readings.ts"
 import {
   AlreadySubscribed,
+  notSetUp,
   NotSubscribed,
+  OtherProcessor,
   type PaidPlan,
   PaymentsUnavailable,
   type PlanInput,
@@ -37,8 +39,10 @@ export class Billing extends Effect.Service<Billing>()("billing/Billing", {
       const current = currentOf(rows)
       // An account that went back to free is told so until it subscribes again.
       if (current === undefined) return { status: plan === "free" && rows.length > 0 ? "canceled" : "active" } as const
-      const { cancelsAt, status } = current
-      return { status, ...(cancelsAt === null ? {} : { cancelAtPeriodEnd: true as const }) }
+      const { cancelsAt, processor, status } = current
+      // Nobody renews those of a processor that is not in use.
+      const ends = cancelsAt !== null || processor !== checkout.processor
+      return { status, ...(ends ? { cancelAtPeriodEnd: true as const } : {}) }
     }
 
     const status = Effect.gen(function*() {
@@ -76,7 +80,11 @@ export class Billing extends Effect.Service<Billing>()("billing/Billing", {
     const subscription = Effect.gen(function*() {
       const { accountId } = yield* CurrentActor
       const current = yield* customers.current(accountId)
-      return current ?? (yield* new NotSubscribed({ plan: yield* repo.planOf(accountId) }))
+      if (current !== undefined) return current
+      const elsewhere = currentOf(yield* repo.ofAccount(accountId))
+      return yield* elsewhere === undefined
+        ? new NotSubscribed({ plan: yield* repo.planOf(accountId) })
+        : new OtherProcessor({ plan: elsewhere.plan, processor: elsewhere.processor })
     })
 
     /** Makes a change at the processor, and reads what came of it. */
@@ -109,6 +117,8 @@ export class Billing extends Effect.Service<Billing>()("billing/Billing", {
       if (current.cancelsAt !== null) return
       yield* change(current, checkout.cancel)
     }).pipe(
+      // What was played ends with its period as it is. What is paid at Stripe would be charged on.
+      Effect.catchTag("OtherProcessor", (other) => other.processor === "embedded" ? Effect.void : other),
       Effect.catchIf((error): error is ChangeRefused => error._tag === "ChangeRefused", refused),
       withPolicy(sessionOnly),
       Effect.withSpan("Billing.cancel")
@@ -121,6 +131,7 @@ export class Billing extends Effect.Service<Billing>()("billing/Billing", {
         if (current.plan === plan && current.cancelsAt === null) return
         yield* change(current, (wanted) => checkout.switchPlan({ ...wanted, plan }))
       },
+      Effect.mapError((error) => error._tag === "OtherProcessor" && checkout.processor === "none" ? notSetUp : error),
       Effect.catchIf((error): error is ChangeRefused => error._tag === "ChangeRefused", refused),
       withPolicy(sessionOnly)
     )
@@ -129,8 +140,11 @@ export class Billing extends Effect.Service<Billing>()("billing/Billing", {
     const returned = Effect.fn("Billing.returned")(function*(checkoutId: string) {
       const found = yield* checkouts.find(checkoutId)
       if (Option.isNone(found)) return Option.none()
-      const { accountId, plan } = found.value
-      return Option.some({ plan, current: yield* customers.current(accountId) })
+      const { accountId, customerId, plan } = found.value
+      const current = yield* customers.current(accountId)
+      // The checkout may be of a processor that is not in use any more.
+      const stored = (yield* repo.ofAccount(accountId)).filter((row) => row.customerId === customerId)
+      return Option.some({ plan, current: current ?? currentOf(stored) })
     })
 
     return { status, subscribe, cancel, switchPlan, returned } as const

@@ -3,7 +3,8 @@ import { Context, Data, type Effect } from "effect"
 import { type SubscriptionEvent } from "./subscription-states.ts"
 import { type BadWebhook, type NoWebhook, type PaidPlan, type PaymentsUnavailable } from "./Subscription.ts"
 
-export type Processor = "stripe" | "embedded"
+/** `none`: production where none is set up. */
+export type Processor = "stripe" | "embedded" | "none"
 
 /** A subscription as the processor has it at one moment. */
 export interface Reading {

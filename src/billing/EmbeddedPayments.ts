@@ -3,6 +3,7 @@ import { now } from "#src/shared/now.ts"
 import { transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Duration, Effect, Option } from "effect"
+import { Checkout } from "./Checkout.ts"
 import { type Renewals } from "./embedded-subscription.ts"
 import { EmbeddedRepo } from "./EmbeddedRepo.ts"
 import { type PaidPlan } from "./Subscription.ts"
@@ -21,6 +22,8 @@ const keptFor = Duration.toMillis("30 days")
 /** What a visitor does on the stand-in's page. */
 export class EmbeddedPayments extends Effect.Service<EmbeddedPayments>()("billing/EmbeddedPayments", {
   effect: Effect.gen(function*() {
+    // A page of before can't be paid under settings with another processor.
+    const inUse = (yield* Checkout).processor === "embedded"
     const repo = yield* EmbeddedRepo
     const sql = yield* SqlClient.SqlClient
     const sync = yield* SubscriptionSync
@@ -30,7 +33,7 @@ export class EmbeddedPayments extends Effect.Service<EmbeddedPayments>()("billin
       if (Option.isNone(found)) return undefined
       const { closed, expiresAt, plan, returnUrl } = found.value
       const at = yield* now
-      const open = !closed && at < expiresAt
+      const open = inUse && !closed && at < expiresAt
       const state = open ? "open" : (yield* repo.isPaid(id)) ? "paid" : "closed"
       return { plan, returnUrl, state } as const satisfies EmbeddedCheckoutView
     })
@@ -39,7 +42,7 @@ export class EmbeddedPayments extends Effect.Service<EmbeddedPayments>()("billin
     const take = Effect.fnUntraced(function*(id: string, renewals: Renewals) {
       const at = yield* now
       const found = yield* repo.checkout(id)
-      if (Option.isNone(found) || at >= found.value.expiresAt || !(yield* repo.close(id))) return undefined
+      if (!inUse || Option.isNone(found) || at >= found.value.expiresAt || !(yield* repo.close(id))) return undefined
       const { customerId, plan } = found.value
       yield* repo.subscribe({
         id: `sub_embedded_${newUlid()}`,

@@ -9,6 +9,7 @@ import { Customers } from "./Customers.ts"
 import { embeddedCheckout } from "./EmbeddedCheckout.ts"
 import { EmbeddedPayments } from "./EmbeddedPayments.ts"
 import { EmbeddedRepo } from "./EmbeddedRepo.ts"
+import { noCheckout } from "./NoCheckout.ts"
 import { OpenCheckout } from "./OpenCheckout.ts"
 import { PaymentEvents } from "./PaymentEvents.ts"
 import { Periods } from "./Periods.ts"
@@ -16,12 +17,16 @@ import { stripeCheckout } from "./StripeCheckout.ts"
 import { SubscriptionsRepo } from "./SubscriptionsRepo.ts"
 import { SubscriptionSync } from "./SubscriptionSync.ts"
 
-/** Stripe when its key is set, else the stand-in. */
+/** Stripe when its key is set, else the stand-in; not in production, where it would give plans away. */
 const CheckoutLive = Layer.effect(
   Checkout,
   Effect.flatMap(
     CurrentSettings,
-    ({ stripe }) => Option.match(stripe, { onNone: () => embeddedCheckout, onSome: stripeCheckout })
+    ({ production, stripe }) =>
+      Option.match(stripe, {
+        onNone: () => production ? Effect.succeed(noCheckout) : embeddedCheckout,
+        onSome: stripeCheckout
+      })
   )
 )
 

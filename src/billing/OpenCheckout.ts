@@ -51,8 +51,9 @@ export class OpenCheckout extends Effect.Service<OpenCheckout>()("billing/OpenCh
     })
 
     /** Makes sure that nobody can pay the previous one, whose plan or customer is another. */
-    const close = Effect.fnUntraced(function*(row: CheckoutRow, age: number) {
-      if (row.paid || age >= lifetime) return
+    const close = Effect.fnUntraced(function*(row: CheckoutRow, age: number, customerId: string) {
+      // A customer that is replaced takes its checkouts along: another one is of a processor that is not in use.
+      if (row.paid || age >= lifetime || row.customerId !== customerId) return
       // Where the answer was lost nobody knows the address; asked again, the processor says which session it was.
       const sessionId = row.sessionId ?? (age < reusableFor ? (yield* open(row)).sessionId : undefined)
       if (sessionId !== undefined && !(yield* checkout.close(sessionId))) {
@@ -71,7 +72,7 @@ export class OpenCheckout extends Effect.Service<OpenCheckout>()("billing/OpenCh
       ) {
         return previous.url ?? (yield* finish(previous))
       }
-      if (previous !== undefined) yield* close(previous, age)
+      if (previous !== undefined) yield* close(previous, age, customerId)
       const row = { accountId, id: randomToken(), plan, customerId, createdAt: at }
       if (yield* repo.begin(row, previous?.id)) return yield* finish(row)
       const winner = Option.getOrUndefined(yield* repo.ofAccount(accountId))

@@ -28,16 +28,21 @@ export const BillingStatus = Schema.Struct({
   currentPeriodStart: Timestamp,
   currentPeriodEnd: Timestamp,
   cancelAtPeriodEnd: optional(Schema.Literal(true)).annotations({
-    description: "Present when the subscription was canceled: it ends with the period"
+    description: "Present when the subscription ends with the period: it was canceled, or is of a payment processor " +
+      "that the installation no longer uses"
   }),
   usage: Schema.Struct({ requestCount: Schema.Int, computeSeconds: Schema.Int, bandwidthBytes: Schema.Int }),
   limits: Schema.Struct({ requestsPerMonth: Cap, computeSecondsPerMonth: Cap, maxServers: Cap })
 }).annotations({ title: "BillingStatus" })
 
-/** A row of subscriptions. */
+/** Where subscriptions are paid, or played. */
+export const PaidAt = Schema.Literal("stripe", "embedded")
+
+/** A row of subscriptions, with the processor of its customer: it may be another than the one in use. */
 export const SubscriptionRow = Schema.Struct({
   id: Schema.String,
   customerId: Schema.String,
+  processor: PaidAt,
   accountId: AccountId,
   plan: PaidPlan,
   status: SubscriptionStatus,
@@ -87,6 +92,20 @@ export class NotSubscribed extends Schema.TaggedError<NotSubscribed>()("NotSubsc
   }
 }
 
+/** The account's subscription is of a processor that is not in use any more (409). */
+export class OtherProcessor extends Schema.TaggedError<OtherProcessor>()("OtherProcessor", {
+  plan: PlanName,
+  processor: PaidAt
+}, failsWith(409)) {
+  override get message() {
+    return this.processor === "embedded"
+      ? `The account's ${this.plan} plan was played in development, and ends with its period; ` +
+        "pay for one with POST /v1/billing/subscribe (the tool subscribe)"
+      : `The account's ${this.plan} plan was paid at Stripe, which this installation no longer uses: it ends with its ` +
+        "period here, and only the operator can cancel it there"
+  }
+}
+
 /** The payment processor can't be reached, or is not set up (503). Nothing is charged twice by trying again. */
 export class PaymentsUnavailable extends Schema.TaggedError<PaymentsUnavailable>()("PaymentsUnavailable", {
   reason: Schema.String
@@ -98,6 +117,10 @@ export class PaymentsUnavailable extends Schema.TaggedError<PaymentsUnavailable>
     return 30
   }
 }
+
+export const notSetUp = new PaymentsUnavailable({
+  reason: "This installation takes no payments: its operator has to set STRIPE_SECRET_KEY"
+})
 
 /** A message to the webhook that the processor did not sign (400). */
 export class BadWebhook extends Schema.TaggedError<BadWebhook>()("BadWebhook", {

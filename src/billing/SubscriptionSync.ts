@@ -1,5 +1,4 @@
 import { AccountSettings } from "#src/accounts/AccountSettings.ts"
-import { type AccountId } from "#src/accounts/CurrentActor.ts"
 import { Standing } from "#src/businesses/Standing.ts"
 import { now } from "#src/shared/now.ts"
 import { transactionally } from "#src/shared/sql.ts"
@@ -10,7 +9,7 @@ import { CheckoutsRepo } from "./CheckoutsRepo.ts"
 import { currentOf, planOf, readingOf, rowAfter } from "./readings.ts"
 import { states } from "./subscription-states.ts"
 import { type PaymentsUnavailable, type SubscriptionRow } from "./Subscription.ts"
-import { SubscriptionsRepo } from "./SubscriptionsRepo.ts"
+import { type BegunReading, SubscriptionsRepo } from "./SubscriptionsRepo.ts"
 
 /**
  * Brings the stored subscriptions of a customer to what the processor has: the only way in which they change. What
@@ -40,13 +39,14 @@ export class SubscriptionSync extends Effect.Service<SubscriptionSync>()("billin
     }
 
     const store = Effect.fnUntraced(
-      function*(accountId: AccountId, customerId: string, readings: ReadonlyArray<Reading>) {
+      function*({ accountId, processor }: BegunReading, customerId: string, readings: ReadonlyArray<Reading>) {
         const at = yield* now
         const all = yield* repo.ofAccount(accountId)
         const [before, others] = Array.partition(all, (row) => row.customerId !== customerId)
+        const whose = { accountId, customerId, processor, now: at }
         const rows = Array.empty<SubscriptionRow>()
         for (const reading of [...readings, ...missingFrom(readings, before)]) {
-          const row = rowAfter(before.find(({ id }) => id === reading.id), reading, { accountId, customerId, now: at })
+          const row = rowAfter(before.find(({ id }) => id === reading.id), reading, whose)
           if (row !== undefined) rows.push(row)
           else yield* Effect.logError(`Subscription ${reading.id} has a price that is none of STRIPE_PRICE_*`)
         }
@@ -70,15 +70,15 @@ export class SubscriptionSync extends Effect.Service<SubscriptionSync>()("billin
     const apply = Effect.fnUntraced(
       function*(
         customerId: string,
-        { accountId, begun }: { readonly accountId: AccountId; readonly begun: number },
+        reading: BegunReading,
         readings: ReadonlyArray<Reading>,
         eventId: string | undefined
       ) {
         const at = yield* now
         const isNew = eventId === undefined || (yield* repo.recordEvent(eventId, at))
         // A newer reading was applied already; it has seen all that this one has.
-        if (!isNew || !(yield* repo.claimReading(customerId, begun, at))) return
-        yield* store(accountId, customerId, readings)
+        if (!isNew || !(yield* repo.claimReading(customerId, reading.begun, at))) return
+        yield* store(reading, customerId, readings)
       },
       transactionally(sql)
     )

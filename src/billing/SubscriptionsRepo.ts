@@ -2,16 +2,17 @@ import { AccountId } from "#src/accounts/CurrentActor.ts"
 import { PlanName } from "#src/plans/Plan.ts"
 import { anyRow, many, maybe, one, run, transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
-import { Effect, Schema } from "effect"
+import { Effect, Schema, Struct } from "effect"
 import { type Processor } from "./Checkout.ts"
-import { SubscriptionRow } from "./Subscription.ts"
+import { PaidAt, SubscriptionRow } from "./Subscription.ts"
 
 const Customer = Schema.Struct({ id: Schema.String, accountId: AccountId })
 /** Numbers of readings; far below 2^53. */
-const Begun = Schema.Struct({ accountId: AccountId, begun: Schema.NumberFromString })
+const Begun = Schema.Struct({ accountId: AccountId, processor: PaidAt, begun: Schema.NumberFromString })
+export type BegunReading = typeof Begun.Type
 const Failed = Schema.Struct({ failed: Schema.Int }).pipe(Schema.pluck("failed"))
 const Plan = Schema.Struct({ plan: PlanName }).pipe(Schema.pluck("plan"))
-const Due = Schema.Struct({ customerId: Schema.String, processor: Schema.Literal("stripe", "embedded") })
+const Due = Schema.Struct({ customerId: Schema.String, processor: PaidAt })
 export type DueCustomer = typeof Due.Type
 
 /** Accounts as customers of a processor, their subscriptions, and the processor's events that were applied. */
@@ -23,8 +24,10 @@ export class SubscriptionsRepo extends Effect.Service<SubscriptionsRepo>()("bill
       anyRow(sql`UPDATE billing_customers SET applied = ${number}, synced_at = ${now}
         WHERE id = ${customerId} AND applied < ${number} RETURNING id`)
 
+    const rows = sql`SELECT s.*, c.processor FROM subscriptions s JOIN billing_customers c ON c.id = s.customer_id`
+
     const upsert = (row: SubscriptionRow, now: Date) =>
-      run(sql`INSERT INTO subscriptions ${sql.insert({ ...row, updatedAt: now })}
+      run(sql`INSERT INTO subscriptions ${sql.insert({ ...Struct.omit(row, "processor"), updatedAt: now })}
         ON CONFLICT (id) DO UPDATE SET plan = excluded.plan, status = excluded.status,
           current_period_start = excluded.current_period_start, current_period_end = excluded.current_period_end,
           cancels_at = excluded.cancels_at, due_at = excluded.due_at, revision = excluded.revision,
@@ -54,16 +57,15 @@ export class SubscriptionsRepo extends Effect.Service<SubscriptionsRepo>()("bill
         )),
       /** Begins a reading of the processor's state: its number, and whose it is. None for an unknown customer. */
       beginReading: maybe(Begun)((customerId: string) =>
-        sql`UPDATE billing_customers SET begun = begun + 1 WHERE id = ${customerId} RETURNING account_id, begun::text`
+        sql`UPDATE billing_customers SET begun = begun + 1 WHERE id = ${customerId} 
+            RETURNING account_id, processor, begun::text`
       ),
       /** Whether this reading is the newest; until the end of the transaction no other one is applied. */
       claimReading: claim,
-      ofCustomer: many(SubscriptionRow)((customerId: string) =>
-        sql`SELECT * FROM subscriptions WHERE customer_id = ${customerId}`
-      ),
+      ofCustomer: many(SubscriptionRow)((customerId: string) => sql`${rows} WHERE s.customer_id = ${customerId}`),
       /** Of all its customers: an account has one at each processor that was ever set up. */
       ofAccount: many(SubscriptionRow)((accountId: string) =>
-        sql`SELECT * FROM subscriptions WHERE account_id = ${accountId} ORDER BY created_at DESC`
+        sql`${rows} WHERE s.account_id = ${accountId} ORDER BY s.created_at DESC`
       ),
       planOf: one(Plan)((accountId: string) => sql`SELECT plan FROM users WHERE id = ${accountId}`),
       upsert,

@@ -1,4 +1,3 @@
-import { type AccountId } from "#src/accounts/CurrentActor.ts"
 import { Duration } from "effect"
 import { type Reading } from "./Checkout.ts"
 import { eventsOf, firstStates, states, type SubscriptionEvent } from "./subscription-states.ts"
@@ -27,15 +26,14 @@ const differs = (one: SubscriptionRow, other: SubscriptionRow) =>
 export const rowAfter = (
   before: SubscriptionRow | undefined,
   reading: Reading,
-  { accountId, customerId, now }: { readonly accountId: AccountId; readonly customerId: string; readonly now: Date }
+  { now, ...whose }: Pick<SubscriptionRow, "accountId" | "customerId" | "processor"> & { readonly now: Date }
 ): SubscriptionRow | undefined => {
   const plan = reading.plan ?? before?.plan
   if (plan === undefined) return undefined
   const on = before === undefined ? firstStates : states[before.status].on
   const after: SubscriptionRow = {
     id: reading.id,
-    customerId,
-    accountId,
+    ...whose,
     plan,
     status: on[eventOf(reading, now)],
     currentPeriodStart: reading.periodStart,
@@ -59,12 +57,13 @@ export const readingOf = (row: SubscriptionRow, event: SubscriptionEvent = event
   createdAt: row.createdAt
 })
 
-/** The subscription by which an account has its plan: of several the newest. */
-export const currentOf = <Row extends Pick<SubscriptionRow, "status" | "createdAt" | "id">>(
-  rows: ReadonlyArray<Row>
-): Row | undefined =>
+/** The subscription by which an account has its plan: what is paid for before what was played, and then the newest. */
+export const currentOf = (rows: ReadonlyArray<SubscriptionRow>): SubscriptionRow | undefined =>
   rows.filter(({ status }) => states[status].hasPlan)
-    .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1))[0]
+    .sort((a, b) =>
+      Number(a.processor === "embedded") - Number(b.processor === "embedded") ||
+      b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1)
+    )[0]
 
 /** The plan that an account pays for. */
 export const planOf = (rows: ReadonlyArray<SubscriptionRow>): PaidPlan | undefined => currentOf(rows)?.plan

@@ -21,3 +21,17 @@ layer(services(DatabaseTest, settingsTest()), { excludeTestServices: true, timeo
       assert.strictEqual((yield* payments.find(recent))?.state, "closed")
     }))
 })
+
+const production = { NODE_ENV: "production", SECRET_KEY: Buffer.alloc(32, 7).toString("base64") }
+layer(services(DatabaseTest, settingsTest(production)), { excludeTestServices: true, timeout: 60_000 })((it) => {
+  it.effect("a page that was left open in development can't be paid in production", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const payments = yield* EmbeddedPayments
+      yield* sql`INSERT INTO embedded_checkouts (id, customer_id, plan, return_url, expires_at) VALUES
+        (${recent}, 'c', 'pro', '/', now() + interval '1 hour')`
+      assert.strictEqual((yield* payments.find(recent))?.state, "closed")
+      yield* payments.pay(recent, "paid")
+      assert.deepStrictEqual(yield* sql`SELECT id FROM embedded_subscriptions`, [])
+    }))
+})

@@ -20,7 +20,11 @@ const subscriptions = fc.record({
   renewals: fc.constantFrom(...Renewals.literals),
   cancelsAt: fc.constant(null)
 }) satisfies fc.Arbitrary<EmbeddedSubscription>
-const whose = { accountId: AccountId.make("01J00000000000000000000000"), customerId: "cus_1" }
+const whose = {
+  accountId: AccountId.make("01J00000000000000000000000"),
+  customerId: "cus_1",
+  processor: "stripe" as const
+}
 
 describe("the state machine", () => {
   it("has an answer to every event in every state, and only canceled has no plan", () => {
@@ -122,6 +126,7 @@ describe("a row", () => {
     const newer = { ...other, id: "sub_3", createdAt: now, plan: "enterprise" as const }
     expect([currentOf([other, row, newer])?.id, planOf([row]), planOf([other, row])])
       .toEqual(["sub_3", undefined, "developer"])
+    expect(currentOf([other, { ...newer, processor: "embedded" }])?.id, "paid for before played").toBe("sub_2")
   })
 })
 

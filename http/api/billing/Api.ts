@@ -8,6 +8,7 @@ import {
   CheckoutPage,
   CheckoutUnderWay,
   NotSubscribed,
+  OtherProcessor,
   PaymentsUnavailable,
   PlanInput
 } from "#src/billing/Subscription.ts"
@@ -61,10 +62,15 @@ export class BillingApi extends HttpApiGroup.make("billing")
     HttpApiEndpoint.del("cancel", "/v1/billing/subscribe")
       .addSuccess(HttpApiSchema.NoContent)
       .addError(NotSubscribed)
+      .addError(OtherProcessor)
       .addError(PaymentsUnavailable)
       .middleware(NoBody)
       .annotate(OpenApi.Summary, "Cancel the subscription: the plan stays until the period ends, then it is free")
-      .annotate(OpenApi.Description, "Session only. Switching to a paid plan before the end takes it back.")
+      .annotate(
+        OpenApi.Description,
+        "Session only. Switching to a paid plan before the end takes it back. A subscription of a payment processor " +
+          "that the installation no longer uses ends with its period by itself; 409 where it is charged on there."
+      )
   )
   .add(
     HttpApiEndpoint.patch("switchPlan", "/v1/billing/plan")
@@ -72,12 +78,14 @@ export class BillingApi extends HttpApiGroup.make("billing")
       .addSuccess(HttpApiSchema.NoContent)
       .addError(Invalid)
       .addError(NotSubscribed)
+      .addError(OtherProcessor)
       .addError(PaymentsUnavailable)
       .annotate(OpenApi.Summary, "Switch between paid plans at once; the next bill has the difference")
       .annotate(
         OpenApi.Description,
         "Session only. From the free plan use POST /v1/billing/subscribe, back to it DELETE /v1/billing/subscribe. " +
-          "What is over the limits of a smaller plan stays, and only new things are refused."
+          "What is over the limits of a smaller plan stays, and only new things are refused. A subscription of a " +
+          "payment processor that the installation no longer uses can't be switched: subscribe anew."
       )
   )
   .middleware(Authentication)

@@ -1,0 +1,14 @@
+import { Checkout } from "./Checkout.ts"
+import { notSetUp, NoWebhook } from "./Subscription.ts"
+
+/** Production without a processor: nobody can pay, and what was paid elsewhere, or played, ends with its period. */
+export const noCheckout = Checkout.of({
+  processor: "none",
+  createCustomer: () => notSetUp,
+  open: () => notSetUp,
+  close: () => notSetUp,
+  subscriptions: () => notSetUp,
+  switchPlan: () => notSetUp,
+  cancel: () => notSetUp,
+  readEvent: () => new NoWebhook()
+})
