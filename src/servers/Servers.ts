@@ -127,7 +127,11 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
     const update = Effect.fn("Servers.update")(function*(id: string, input: typeof UpdateServer.Type) {
       const server = yield* visible(id)
       if (Object.keys(input).length === 0) return yield* Invalid.field("", "at least one field is required")
-      yield* autoStopRefusal((yield* CurrentActor).plan, input.autoStopSeconds) ?? Effect.void
+      const { autoStopSeconds } = input
+      // What a server has already is no change (docs/decisions/smaller-plans.md).
+      if (autoStopSeconds !== server.autoStopSeconds) {
+        yield* autoStopRefusal((yield* CurrentActor).plan, autoStopSeconds) ?? Effect.void
+      }
       return yield* viewOrNotFound(yield* repo.update(server.id, input))
     }, writes)
 

@@ -227,6 +227,9 @@ describe("plans", () => {
     // They can still be changed, and what is changed need not be what is over.
     const changed = await account.patch<{ data: object }>(`/v1/servers/${made[0]?.id}`, { name: "Renamed" })
     expect([changed.status, changed.body.data]).toMatchObject([200, { region: "syd", autoStopSeconds: null }])
+    const resent = await account.patch(`/v1/servers/${made[0]?.id}`, { name: "As it was", autoStopSeconds: null })
+    expect([resent.status, resent.body]).toMatchObject([200, { data: { name: "As it was", autoStopSeconds: null } }])
+    expect((await account.patch(`/v1/servers/${made[1]?.id}`, { name: "Lost", autoStopSeconds: null })).status).toBe(403)
     expect((await account.post(path, { name: "x" })).body).toEqual(
       failure("PLAN_LIMIT_REACHED", {
         limit: "servers",
