@@ -24,8 +24,10 @@ export const LimitUse = Schema.Struct({
     "region",
     "autoStop"
   ).annotations({
-    description: "`region`: servers in regions that the plan does not have. `autoStop`: servers that never stop. The " +
-      "first two are of the current period, the others of now"
+    description:
+      "`region`: servers in regions that the plan does not have. `autoStop`: servers that never stop. Both " +
+      "allow 0 or, on plans with all regions and without auto-stop, null. The first two limits are of the current " +
+      "period, the others of now"
   }),
   used: Schema.Int,
   allowed: Schema.NullOr(Schema.Int).annotations({ description: "Null: no cap" }),

@@ -1,7 +1,7 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { anyScope, withPolicy } from "#src/accounts/Policy.ts"
 import { ImageQuota } from "#src/deployments/ImageQuota.ts"
-import { type PlanLimits, plans } from "#src/plans/Plan.ts"
+import { type PlanLimits, plans, Region } from "#src/plans/Plan.ts"
 import { now } from "#src/shared/now.ts"
 import { dayKey, monthOf } from "#src/usage/month.ts"
 import { Usage } from "#src/usage/Usage.ts"
@@ -44,7 +44,7 @@ const limitUses = (
     ["previewBytes", holdings.previewBytes, quotas.previewBytes],
     ["documentBytes", holdings.documentBytes, quotas.documentBytes],
     ["imageBytes", holdings.imageBytes, quotas.imageBytes],
-    ["region", elsewhere, 0],
+    ["region", elsewhere, regions.length === Region.literals.length ? null : 0],
     ["autoStop", holdings.neverStopping, autoStopRequired ? 0 : null]
   ]
   return uses.map(([limit, used, allowed]) => ({ limit, used, allowed, over: allowed !== null && used > allowed }))

@@ -162,7 +162,7 @@ describe("plans", () => {
           { limit: "previewBytes", used: 0, allowed: 200e6, over: false },
           { limit: "documentBytes", used: 0, allowed: 200e6, over: false },
           { limit: "imageBytes", used: 0, allowed: 20e9, over: false },
-          { limit: "region", used: 0, allowed: 0, over: false },
+          { limit: "region", used: 0, allowed: null, over: false },
           { limit: "autoStop", used: 0, allowed: null, over: false }
         ],
         days: expect.any(Array)
@@ -229,7 +229,9 @@ describe("plans", () => {
     expect([changed.status, changed.body.data]).toMatchObject([200, { region: "syd", autoStopSeconds: null }])
     const resent = await account.patch(`/v1/servers/${made[0]?.id}`, { name: "As it was", autoStopSeconds: null })
     expect([resent.status, resent.body]).toMatchObject([200, { data: { name: "As it was", autoStopSeconds: null } }])
-    expect((await account.patch(`/v1/servers/${made[1]?.id}`, { name: "Lost", autoStopSeconds: null })).status).toBe(403)
+    expect((await account.patch(`/v1/servers/${made[1]?.id}`, { name: "Lost", autoStopSeconds: null })).status).toBe(
+      403
+    )
     expect((await account.post(path, { name: "x" })).body).toEqual(
       failure("PLAN_LIMIT_REACHED", {
         limit: "servers",
