@@ -127,6 +127,9 @@ export const plans: Readonly<Record<PlanName, PlanLimits>> = {
   }
 }
 
+/** A plan's price, as sentences have it. */
+export const monthlyPrice = (plan: PlanName) => `${plans[plan].price} USD a month`
+
 /** The cheapest of the dearer plans whose limits allow it; undefined when none does. */
 export const nextPlanWith = (plan: PlanName, allows: (limits: PlanLimits) => boolean): PlanName | undefined =>
   PlanName.literals.slice(PlanName.literals.indexOf(plan) + 1).find((dearer) => allows(plans[dearer]))

@@ -1,24 +1,30 @@
 import { inBytes } from "#src/shared/bytes.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { Schema } from "effect"
-import { nextPlanWith, type PlanLimits, PlanName, plans, Quota, type Region } from "./Plan.ts"
+import { monthlyPrice, nextPlanWith, type PlanLimits, PlanName, plans, Quota, type Region } from "./Plan.ts"
 
 const shownNumber = new Intl.NumberFormat("en").format
 
+/** An account may be far over, after a change to a smaller plan: then one less makes no room. */
+const deleteSome = (used: number, allowed: number) =>
+  used <= allowed ? "delete one" : `delete ${shownNumber(used - allowed + 1)} of the ${shownNumber(used)}`
+
 /** What a quota allows, and what makes room. */
-const quotaWords: Readonly<Record<Quota, readonly [allowed: (allowed: number) => string, hint: string]>> = {
-  servers: [(allowed) => `${shownNumber(allowed)} servers`, "delete one"],
-  projects: [(allowed) => `${shownNumber(allowed)} projects`, "delete one"],
-  businesses: [(allowed) => `${shownNumber(allowed)} businesses`, "delete one"],
+const quotaWords: Readonly<
+  Record<Quota, readonly [allowed: (allowed: number) => string, hint: (used: number, allowed: number) => string]>
+> = {
+  servers: [(allowed) => `${shownNumber(allowed)} servers`, deleteSome],
+  projects: [(allowed) => `${shownNumber(allowed)} projects`, deleteSome],
+  businesses: [(allowed) => `${shownNumber(allowed)} businesses`, deleteSome],
   previewBytes: [
     (allowed) => `${inBytes(allowed)} of imports that are not confirmed yet`,
-    "confirm or discard one, or wait"
+    () => "confirm or discard some, or wait"
   ],
   documentBytes: [
     (allowed) => `${inBytes(allowed)} of capability documents, with those that were replaced within the hour`,
-    "wait"
+    () => "wait"
   ],
-  imageBytes: [(allowed) => `${inBytes(allowed)} of images`, "delete servers, or keep fewer versions"]
+  imageBytes: [(allowed) => `${inBytes(allowed)} of images`, () => "delete servers, or keep fewer versions"]
 }
 
 const Amount = Schema.Union(Schema.Number, Schema.String, Schema.Array(Schema.String))
@@ -32,7 +38,7 @@ const priced = (nextPlan: PlanName | null) => ({
   nextPrice: nextPlan === null ? null : plans[nextPlan].price
 })
 const changeTo = (nextPlan: PlanName | null) =>
-  nextPlan === null ? [] : [`change to the ${nextPlan} plan (${plans[nextPlan].price} USD a month)`]
+  nextPlan === null ? [] : [`change to the ${nextPlan} plan (${monthlyPrice(nextPlan)})`]
 
 /**
  * The plan does not allow it (403 `PLAN_LIMIT_REACHED`). Details: the `limit`; what is `used` of it, or was asked for,
@@ -47,8 +53,10 @@ export class PlanLimitReached extends Schema.TaggedError<PlanLimitReached>()("Pl
   nextPlan: Schema.NullOr(PlanName)
 }, failsWith(403, "PLAN_LIMIT_REACHED")) {
   override get message() {
-    const { limit, nextPlan, plan } = this
-    const [words, hint] = limit === "region" || limit === "autoStop" ? wordsOf(limit, plan) : quotaWordsOf(limit, plan)
+    const { limit, nextPlan, plan, used } = this
+    const [words, hint] = limit === "region" || limit === "autoStop"
+      ? wordsOf(limit, plan)
+      : quotaWordsOf(limit, plan, Number(used))
     const ways = [...(hint === undefined ? [] : [hint]), ...changeTo(nextPlan)]
     return `The ${plan} plan allows ${words}${ways.length === 0 ? "" : `: ${ways.join(", or ")}`}`
   }
@@ -58,9 +66,10 @@ export class PlanLimitReached extends Schema.TaggedError<PlanLimitReached>()("Pl
   }
 }
 
-const quotaWordsOf = (limit: Quota, plan: PlanName) => {
+const quotaWordsOf = (limit: Quota, plan: PlanName, used: number) => {
   const [words, hint] = quotaWords[limit]
-  return [words(plans[plan].quotas[limit] ?? 0), hint] as const
+  const allowed = plans[plan].quotas[limit] ?? 0
+  return [words(allowed), hint(used, allowed)] as const
 }
 
 const wordsOf = (limit: "region" | "autoStop", plan: PlanName) =>

@@ -70,6 +70,16 @@ describe("a refusal by the plan", () => {
     }
   })
 
+  it("says how many to delete, also far over the limit", () => {
+    const message = (used: number) => quotaRefusal("free", "servers", used, 1)?.message
+    expect(message(2)).toBe(
+      "The free plan allows 2 servers: delete one, or change to the developer plan (29 USD a month)"
+    )
+    expect(message(51)).toBe(
+      "The free plan allows 2 servers: delete 50 of the 51, or change to the enterprise plan (199 USD a month)"
+    )
+  })
+
   it("names no plan when none would do", () => {
     expect(nextPlanWith("enterprise", () => true)).toBeUndefined()
     const refusal = quotaRefusal("enterprise", "documentBytes", 10e9, 1)
