@@ -87,7 +87,8 @@ export class NotSubscribed extends Schema.TaggedError<NotSubscribed>()("NotSubsc
 }, failsWith(409)) {
   override get message() {
     return this.plan === "free"
-      ? "The account is on the free plan; begin with POST /v1/billing/subscribe (the tool subscribe)"
+      ? "The account is on the free plan: there is no subscription to switch or cancel. POST /v1/billing/subscribe (the " +
+        "tool subscribe) begins one"
       : `The account has the ${this.plan} plan without a subscription: its operator granted it, and can change it`
   }
 }
