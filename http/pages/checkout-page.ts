@@ -1,6 +1,6 @@
 import { type Renewals } from "#src/billing/embedded-subscription.ts"
 import { type PaidPlan } from "#src/billing/Subscription.ts"
-import { plans } from "#src/plans/Plan.ts"
+import { monthlyPrice, plans } from "#src/plans/Plan.ts"
 import { shownNumber } from "./chart.ts"
 import { document } from "./document.ts"
 import { type Fault, faultSummary, titled } from "./fields.ts"
@@ -33,7 +33,7 @@ const stories: ReadonlyArray<readonly [Renewals, string]> = [
 
 /** The page that stands in for a payment processor's, where whoever develops decides how the payment goes. */
 export const checkoutPage = ({ action, faults, plan, renewals, ticket }: CheckoutProps) => {
-  const { price, quotas, requestsPerMonth } = plans[plan]
+  const { quotas, requestsPerMonth } = plans[plan]
   return document({
     title: titled(`Pay for the ${planTitle(plan)} plan`, faults),
     main: html`<h1>Pay for the ${planTitle(plan)} plan</h1>
@@ -43,7 +43,7 @@ ${faultSummary(faults)}
 <p>This page stands in for a payment processor while Berth is developed: you decide how the payment goes.</p>
 </section>
 <dl>
-${row("Price", `$${price} a month, renewed each month until canceled`)}${row("Servers", allowed(quotas.servers))}${
+${row("Price", `${monthlyPrice(plan)}, renewed each month until canceled`)}${row("Servers", allowed(quotas.servers))}${
       row("Requests a month", allowed(requestsPerMonth))
     }</dl>
 <form method="post" action="${action}">
@@ -59,7 +59,7 @@ ${
       )
     }</fieldset>
 <div class="choices">
-<button class="act" name="decision" value="pay">Pay $${price}</button>
+<button class="act" name="decision" value="pay">Subscribe</button>
 <button name="decision" value="decline">Decline</button>
 <button name="decision" value="cancel">Cancel</button>
 </div>

@@ -10,25 +10,21 @@ import { readForm } from "./form.ts"
 import { html } from "./html.ts"
 import { currentQuery, linksOf } from "./links.ts"
 import { messagePage } from "./message-page.ts"
+import { subscriptionWords } from "./plan-words.ts"
 import { page, seeOther } from "./respond.ts"
 import { makeTickets } from "./tickets.ts"
 import { makeVisit } from "./visit.ts"
 
-const closed = page(
+const unknown = page(
   messagePage({
-    title: "This checkout is closed",
-    message: [
-      "Nothing was paid here. Another one was begun since, it was open for too long, or payments are taken elsewhere " +
-      "now: begin again."
-    ]
+    title: "There is no such checkout",
+    message: ["Its address is not whole, or it was long ago. Nothing was paid here."]
   }),
-  410
+  404
 )
 
 const declined: Fault = { message: "The payment was declined, and nothing was paid. Try again, or cancel." }
 const stale: Fault = { message: "The page was open for too long, or without cookies. Please decide again." }
-
-const day = new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" })
 
 /** The stand-in's page of a payment, and the page where a processor's one leads back to. */
 export const makeCheckout = Effect.gen(function*() {
@@ -37,15 +33,17 @@ export const makeCheckout = Effect.gen(function*() {
   const settings = yield* CurrentSettings
   const tickets = yield* makeTickets
   const links = linksOf(settings)
-  const unknown = page(
+  const usage = { href: links.usage(), text: "Usage and limits" }
+  const closed = page(
     messagePage({
-      title: "There is no such checkout",
+      title: "This checkout is closed",
       message: [
-        "Its address is not whole, or another one was begun since, or it was long ago. Your account's plan is under:"
+        "Nothing was paid here. Another one was begun since, or it was open for too long. To pay, begin again where you " +
+        "chose the plan."
       ],
-      link: { href: links.usage(), text: "Usage and limits" }
+      link: usage
     }),
-    404
+    410
   )
   const idInPath = Effect.map(HttpRouter.params, ({ checkoutId = "" }) => checkoutId)
   const renewalsIn = (form: URLSearchParams) => Schema.decodeUnknownOption(Renewals)(form.get("renewals"))
@@ -101,17 +99,20 @@ export const makeCheckout = Effect.gen(function*() {
   const returned = Effect.gen(function*() {
     const found = yield* billing.returned(yield* idInPath)
     if (Option.isNone(found)) return unknown
-    const { current, plan } = found.value
+    const { current, payAt, plan } = found.value
     if (current !== undefined) {
       const title = `You are on the ${planTitle(current.plan)} plan`
-      const until = day.format(current.currentPeriodEnd)
-      const link = { href: links.usage(), text: "Usage and limits" }
-      return page(messagePage({ title, message: [`The period ends on ${until}. You can close this page.`], link }))
+      return page(
+        messagePage({ title, message: [...subscriptionWords(current), "You can close this page."], link: usage })
+      )
     }
     if (new URLSearchParams(yield* currentQuery).has("canceled")) {
       return page(messagePage({
         title: "Nothing was paid",
-        message: ["You are still on the free plan, and can begin again at any time."]
+        message: payAt === null
+          ? ["Your plan stays as it is. The payment page is closed: to pay, begin again where you chose the plan."]
+          : [`Your plan stays as it is. You can pay for the ${planTitle(plan)} plan while the payment page is open.`],
+        link: payAt === null ? usage : { href: payAt, text: "Back to the payment" }
       }))
     }
     return page(messagePage({

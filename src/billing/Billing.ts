@@ -7,7 +7,7 @@ import { Effect, Option } from "effect"
 import { type Change, type ChangeRefused, Checkout } from "./Checkout.ts"
 import { CheckoutsRepo } from "./CheckoutsRepo.ts"
 import { Customers } from "./Customers.ts"
-import { OpenCheckout } from "./OpenCheckout.ts"
+import { addressToPay, OpenCheckout } from "./OpenCheckout.ts"
 import { currentOf } from "./readings.ts"
 import {
   AlreadySubscribed,
@@ -63,6 +63,13 @@ export class Billing extends Effect.Service<Billing>()("billing/Billing", {
         limits: { requestsPerMonth, computeSecondsPerMonth, maxServers: quotas.servers }
       }
     }).pipe(withPolicy(anyScope("billing:read")), Effect.withSpan("Billing.status"))
+
+    /** The caller's plan, the subscription that it is paid by, and whether there ever was one. */
+    const held = Effect.gen(function*() {
+      const { accountId } = yield* CurrentActor
+      const [plan, rows] = yield* Effect.all([repo.planOf(accountId), repo.ofAccount(accountId)])
+      return { plan, current: currentOf(rows), subscribed: rows.length > 0 }
+    }).pipe(withPolicy(anyScope("billing:read")), Effect.withSpan("Billing.held"))
 
     /** Where to pay for a plan. Called again before it was paid, it returns the same page. */
     const subscribe = Effect.fn("Billing.subscribe")(function*({ plan }: typeof PlanInput.Type) {
@@ -136,17 +143,18 @@ export class Billing extends Effect.Service<Billing>()("billing/Billing", {
       withPolicy(sessionOnly)
     )
 
-    /** After the return from a checkout: the plan that it led to, if it did. None for an unknown checkout. */
+    /**
+     * After the return from a checkout: the plan that it led to, if it did, or the address where it can be paid still.
+     * None for an unknown checkout.
+     */
     const returned = Effect.fn("Billing.returned")(function*(checkoutId: string) {
       const found = yield* checkouts.find(checkoutId)
       if (Option.isNone(found)) return Option.none()
-      const { accountId, customerId, plan } = found.value
-      const current = yield* customers.current(accountId)
-      // The checkout may be of a processor that is not in use any more.
-      const stored = (yield* repo.ofAccount(accountId)).filter((row) => row.customerId === customerId)
-      return Option.some({ plan, current: current ?? currentOf(stored) })
+      const { accountId, plan } = found.value
+      const payAt = addressToPay(found.value, yield* now)
+      return Option.some({ plan, payAt, current: yield* customers.current(accountId) })
     })
 
-    return { status, subscribe, cancel, switchPlan, returned } as const
+    return { status, held, subscribe, cancel, switchPlan, returned } as const
   })
 }) {}

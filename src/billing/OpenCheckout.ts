@@ -12,6 +12,10 @@ const lifetime = Duration.toMillis("3 hours")
 /** Until then it is given out again: an hour is left to pay. */
 const reusableFor = Duration.toMillis("2 hours")
 
+/** Where a checkout can be paid; null once its time is over, or it was paid. */
+export const addressToPay = ({ createdAt, paid, url }: CheckoutRow, now: Date) =>
+  paid || now.getTime() - createdAt.getTime() >= lifetime ? null : url
+
 interface Wanted {
   readonly accountId: AccountId
   readonly customerId: string
