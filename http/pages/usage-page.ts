@@ -1,14 +1,16 @@
 import { type LimitUse, type UsageReport } from "#src/limits/UsageReport.ts"
-import { plans } from "#src/plans/Plan.ts"
 import { inBytes } from "#src/shared/bytes.ts"
 import { monthOf } from "#src/usage/month.ts"
 import { chart, shownDay, shownNumber } from "./chart.ts"
 import { document } from "./document.ts"
 import { html, type Part } from "./html.ts"
+import { type PlanHeld, planWords, shownDate } from "./plan-words.ts"
+import { isUsedUp, shownMoment, usageNotes } from "./usage-notes.ts"
 
 export interface UsageProps {
   readonly nav: Part
   readonly user: string
+  readonly held: PlanHeld
   readonly report: UsageReport
   /** What there is to choose from, with the paths of their pages: months, `YYYY-MM`, and the current period (null). */
   readonly months: ReadonlyArray<{ readonly month: string | null; readonly href: string }>
@@ -17,38 +19,42 @@ export interface UsageProps {
 const monthFormat = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" })
 const shownMonth = (month: string) => monthFormat.format(new Date(`${month}-01T00:00:00Z`))
 
-const dateFormat = new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" })
-
 /** A calendar month by its name, a subscription's period by its dates. */
 const shownTime = ({ resetsAt, startsAt }: UsageReport) => {
   const { end, start } = monthOf(startsAt.getTime())
   return start.getTime() === startsAt.getTime() && end.getTime() === resetsAt.getTime()
     ? `in ${monthFormat.format(startsAt)}`
-    : `from ${dateFormat.format(startsAt)} to ${dateFormat.format(resetsAt)}`
+    : `from ${shownDate(startsAt)} to ${shownDate(resetsAt)}`
 }
-
-const momentFormat = new Intl.DateTimeFormat("en", { dateStyle: "long", timeStyle: "short", timeZone: "UTC" })
 
 const seconds = (count: number) => `${shownNumber(count)} s`
 
 const limitWords: Readonly<Record<LimitUse["limit"], readonly [name: string, shown: (count: number) => string]>> = {
   requestsPerMonth: ["Requests in the current period", shownNumber],
-  computeSecondsPerMonth: ["Compute in the current period", seconds],
+  computeSecondsPerMonth: ["Compute in the current period, counted only", seconds],
   servers: ["Servers", shownNumber],
   projects: ["Projects", shownNumber],
   businesses: ["Businesses", shownNumber],
   previewBytes: ["Imports that are not confirmed", inBytes],
   documentBytes: ["Capability documents", inBytes],
   imageBytes: ["Images", inBytes],
-  region: ["Servers in regions beyond the plan", shownNumber],
-  autoStop: ["Servers that never stop", shownNumber]
+  region: ["Servers in regions that the plan does not have", shownNumber],
+  autoStop: ["Servers that never stop when idle", shownNumber]
 }
 
-const allowedOf = ({ allowed, limit }: LimitUse) => allowed === null ? "No limit" : limitWords[limit][1](allowed)
+const isOfServers = ({ limit }: LimitUse) => limit === "region" || limit === "autoStop"
+
+const allowedOf = ({ allowed, limit }: LimitUse) => {
+  if (allowed === null) return "No limit"
+  return allowed === 0 ? "None" : limitWords[limit][1](allowed)
+}
+
+const markOf = (use: LimitUse) => use.over ? "Over the limit" : isUsedUp(use) && "Used up"
 
 const limitRow = (use: LimitUse) => {
   const [name, shown] = limitWords[use.limit]
-  return html`<tr><th scope="row">${name}${use.over && html` <strong class="fault">Over the limit</strong>`}</th>
+  const mark = markOf(use)
+  return html`<tr><th scope="row">${name}${mark !== false && html` <strong class="fault">${mark}</strong>`}</th>
 <td class="number">${shown(use.used)}</td><td class="number">${allowedOf(use)}</td></tr>
 `
 }
@@ -58,13 +64,6 @@ const series = [
   { field: "computeSeconds", title: "Compute seconds", shown: shownNumber },
   { field: "bandwidthBytes", title: "Bytes of requests and answers", shown: inBytes }
 ] as const
-
-const overNote = (over: ReadonlyArray<LimitUse>, plan: string) =>
-  over.length > 0 && html`<section class="note warn" aria-labelledby="over">
-<h2 id="over">More than the ${plan} plan allows</h2>
-<p>Nothing is taken away: what is marked below stays as it is. You can't add to it until it is within the limit, or
-the plan is a larger one.</p>
-</section>`
 
 /** The period's requests as they add up, against their limit. */
 const towardsLimit = ({ days, limits, usage: { requestCount } }: UsageReport) => {
@@ -104,8 +103,8 @@ ${
 </details>`
 
 /** What an account uses of its plan: the same numbers as those of the API. */
-export const usagePage = ({ months, nav, report, user }: UsageProps) => {
-  const { days, limits, month, plan, resetsAt } = report
+export const usagePage = ({ held, months, nav, report, user }: UsageProps) => {
+  const { days, limits, month, resetsAt } = report
   const title = `Usage ${shownTime(report)}`
   return document({
     title,
@@ -121,12 +120,9 @@ ${
 `
       )
     }</nav>
-${overNote(limits.filter(({ over }) => over), plan)}
-<p>You are on the ${plan} plan: ${plans[plan].price} USD a month. ${
-      month === null
-        ? html`The current period ends at
-<time datetime="${resetsAt.toISOString()}">${momentFormat.format(resetsAt)} UTC</time>.`
-        : "Days and months are UTC."
+${usageNotes(held, report)}
+<p>${planWords(held)} ${
+      month === null ? html`The current period ends at ${shownMoment(resetsAt)}.` : "Days and months are UTC."
     }</p>
 ${
       days.length === 0
@@ -143,7 +139,7 @@ ${
 <thead><tr><th scope="col">What</th><th scope="col" class="number">Used</th><th scope="col" class="number">Allowed</th>
 </tr></thead>
 <tbody>
-${limits.map(limitRow)}</tbody>
+${limits.filter((use) => use.allowed !== null || !isOfServers(use)).map(limitRow)}</tbody>
 </table>`,
     footer: html`<p>Signed in as <strong><bdi>${user}</bdi></strong>. Counts appear here within seconds.</p>`
   })

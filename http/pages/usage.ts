@@ -1,4 +1,5 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { Billing } from "#src/billing/Billing.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { UsageQuery } from "#src/limits/UsageReport.ts"
 import { UsageReports } from "#src/limits/UsageReports.ts"
@@ -26,6 +27,7 @@ const monthsUntil = (at: Date, count: number) => {
 
 /** The page where an account sees what it uses of its plan. Access is the service's matter. */
 export const makeUsage = Effect.gen(function*() {
+  const billing = yield* Billing
   const reports = yield* UsageReports
   const links = linksOf(yield* CurrentSettings)
 
@@ -37,12 +39,18 @@ export const makeUsage = Effect.gen(function*() {
       ({ issues, message }) => new BadRequest({ reason: message, issues })
     )
     const months = monthsUntil(yield* now, 3)
+    const [held, report] = yield* Effect.provideService(
+      Effect.all([billing.held, reports.get(query)], { concurrency: 2 }),
+      CurrentActor,
+      actor
+    )
     // Without a subscription the current period is the calendar month.
-    const past = actor.plan === "free" ? months.slice(1) : months
+    const past = held.current === undefined ? months.slice(1) : months
     return page(usagePage({
       nav: accountNav(links, "usage"),
       user: actor.email,
-      report: yield* Effect.provideService(reports.get(query), CurrentActor, actor),
+      held,
+      report,
       months: [
         { month: null, href: links.usage("") },
         ...past.map((month) => ({ month, href: links.usage(`month=${month}`) }))

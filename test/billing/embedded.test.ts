@@ -95,6 +95,9 @@ describe("the checkout page", () => {
     expect(await statusOf(account)).toBe("pro active")
     const back = await berth.request("GET", (paid.headers.get("location") ?? "").slice(berth.url.length))
     expect([back.status, back.text]).toEqual([200, expect.stringContaining("You are on the Pro plan")])
+    await account.delete("/v1/billing/subscribe")
+    const canceled = await berth.request("GET", (paid.headers.get("location") ?? "").slice(berth.url.length))
+    expect(canceled.text).toMatch(/The subscription was canceled: the pro plan ends on .*, and the free plan follows\./)
   })
 
   it("is closed when another plan is chosen, and when its time is over", async () => {
@@ -223,6 +226,13 @@ describe("time", () => {
 
   it("renews what is paid, makes late what is not, ends what was canceled, and frees the account", async () => {
     const { currentPeriodEnd } = await billingOf(of("paid"))
+    const saysOf = async (name: string) =>
+      /<p>(You are on .*?) The current period/s.exec((await of(name).get("/billing/usage")).text)?.[1]
+    expect(await saysOf("paid")).toMatch(/^You are on the pro plan\. It costs 99 USD a month, and is renewed on /)
+    expect(await saysOf("trial")).toMatch(
+      /^You are on the pro plan\. This is a trial: from .* it costs 99 USD a month\.$/
+    )
+    expect(await saysOf("canceled")).toMatch(/The subscription was canceled: the developer plan ends on .* free plan/)
     const server = await of("canceled").server((await of("canceled").project()).id, { region: "syd" })
     expect(await statusOf(of("trial"))).toBe("pro trialing")
     expect(await statusOf(of("canceled"))).toBe("developer active, canceled")
@@ -233,6 +243,9 @@ describe("time", () => {
     await eventually(of("canceled"), "free canceled")
     await eventually(of("late"), "pro past_due")
     await eventually(of("declined"), "pro past_due")
+    expect(await saysOf("canceled")).toBe("You are on the free plan: your subscription has ended.")
+    expect(await saysOf("late")).toMatch(/ It costs 99 USD a month, and the last payment failed\.$/)
+    expect((await of("late").get("/billing/usage")).text).toContain("The payment processor tries again")
     await expect.poll(async () => (await billingOf(of("paid"))).currentPeriodEnd, { timeout: 30_000 })
       .toBe(monthsAfter(new Date(currentPeriodEnd), 1).toISOString())
     expect((await of("canceled").get(`/v1/servers/${server.id}`)).status, "nothing is taken away").toBe(200)

@@ -24,7 +24,7 @@ describeWhen(missingProgram("chromium"), "the page of an account's usage in Chro
     await runSql(
       berth.databaseUrl,
       `INSERT INTO usage_days (account_id, day, request_count, compute_milliseconds, bandwidth_bytes)
-       SELECT $1, d, CASE WHEN d = $2::date THEN 1234 ELSE 300 + (150 * sin(extract(day FROM d)))::int END,
+       SELECT $1, d, CASE WHEN d = $2::date THEN 1234 ELSE 200 + (100 * sin(extract(day FROM d)))::int END,
          CASE WHEN d = $2::date THEN 5678000 ELSE (3000 + 2000 * cos(extract(day FROM d)))::bigint * 1000 END,
          CASE WHEN d = $2::date THEN 9900000 ELSE (5e6 + 4e6 * sin(extract(day FROM d) / 3))::bigint END
        FROM generate_series(date_trunc('month', $2::date) - interval '1 month', $2::date, interval '1 day') AS days(d)`,
@@ -39,9 +39,9 @@ describeWhen(missingProgram("chromium"), "the page of an account's usage in Chro
     await runSql(berth.databaseUrl, "UPDATE users SET plan = 'free' WHERE id = $1", [owner.id])
   })
 
-  const signIn = async (page: Page) => {
+  const signIn = async (page: Page, { email } = owner) => {
     await page.goto(`${berth.url}/billing/usage`)
-    await page.getByLabel("E-mail address").fill(owner.email)
+    await page.getByLabel("E-mail address").fill(email)
     await page.getByLabel("Password").fill(password)
     await page.getByRole("button", { name: "Sign in" }).click()
     await page.getByRole("heading", { level: 1, name: /^Usage in / }).waitFor()
@@ -63,6 +63,8 @@ describeWhen(missingProgram("chromium"), "the page of an account's usage in Chro
     const limits = page.getByRole("table", { name: "Limits of the plan" })
     expect(await limits.getByText("Over the limit").count()).toBe(3)
     await limits.getByRole("row", { name: "Servers Over the limit 3 2", exact: true }).waitFor()
+    await limits.getByRole("row", { name: "Servers that never stop when idle Over the limit 3 None" }).waitFor()
+    await page.getByText("You are on the free plan, which costs nothing.").waitFor()
     await page.getByText("Each day in numbers").press("Enter")
     const first = page.locator("details tbody tr").first().locator("td")
     expect(await first.allInnerTexts()).toEqual(["1,234", "5,678 s", "9.9 MB"])
@@ -73,6 +75,29 @@ describeWhen(missingProgram("chromium"), "the page of an account's usage in Chro
     await page.locator("nav[aria-label=Account]").getByText("Your listings").press("Enter")
     await page.getByRole("heading", { level: 1, name: "Your listings" }).waitFor()
     expect(complaints).toEqual([])
+  })
+
+  it("tells what is used up and until when, by what right the plan is there, and no rows that can't be over", async () => {
+    const granted = await berth.signUp("developer")
+    await runSql(
+      berth.databaseUrl,
+      `INSERT INTO usage (account_id, period, request_count)
+       VALUES ($1, date_trunc('month', $2::timestamp) AT TIME ZONE 'UTC', 100000)`,
+      [granted.id, today]
+    )
+    const { page } = await visit({ javaScriptEnabled: true })
+    await signIn(page, granted)
+    const note = page.getByRole("region", { name: "The requests of the period are used up" })
+    expect(await note.innerText()).toMatch(
+      /100,000 requests a month\. Until .* UTC .* The pro plan \(99 USD a month\)/s
+    )
+    const limits = page.getByRole("table", { name: "Limits of the plan" })
+    await limits.getByRole("row", { name: "Requests in the current period Used up 100,000 100,000" }).waitFor()
+    expect(await limits.getByText(/region|never stop/).count()).toBe(0)
+    await page.getByText("which the operator of this installation granted: nothing is charged for it.").waitFor()
+    // Its period is the calendar month, which has no second entry.
+    expect(await page.locator("nav[aria-label=Month] a").count()).toBe(3)
+    await expectGoodLooks(page, "usage-used-up")
   })
 
   it("what is no month is refused, and an account without usage has empty days", async () => {
