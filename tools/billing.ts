@@ -24,9 +24,8 @@ export const billingTools = Effect.map(Effect.all([Billing, UsageReports]), ([bi
   tool({
     name: "get_billing",
     title: "Read plan and usage",
-    description:
-      "Reads the account's plan, whether it is paid, and its limits and usage of the period. Use it before creating more " +
-      "servers.",
+    description: "Reads the account's plan, whether it is paid, and its limits and usage of the period. get_usage " +
+      "tells how many servers and other things there are, of how many allowed.",
     toolset: "billing",
     effect: "read",
     needs: ["billing:read"],
@@ -38,8 +37,8 @@ export const billingTools = Effect.map(Effect.all([Billing, UsageReports]), ([bi
     name: "get_usage",
     title: "Read usage by day",
     description:
-      "Reads the current period's or a month's requests, compute seconds and bytes by day, and what is used of each limit of the plan. Use it to " +
-      "say when a limit will be reached, or what is over it.",
+      "Reads the current period's or a month's requests, compute seconds and bytes by day, and what is used of each " +
+      "limit of the plan. Use it before creating more servers, and to say when a limit will be reached or what is over it.",
     toolset: "billing",
     effect: "read",
     needs: ["billing:read"],

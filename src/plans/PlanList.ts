@@ -13,19 +13,29 @@ export const PlanView = Schema.Struct({
     per: Schema.Literal("month")
   }),
   limits: Schema.Struct({
-    requestsPerMonth: Cap.annotations({ description: "To all of the account's servers together" }),
-    computeSecondsPerMonth: Cap.annotations({ description: "Seconds that its machines run, added up" }),
-    maxServers: Cap,
-    maxProjects: Cap,
-    maxBusinesses: Cap,
+    requestsPerMonth: Cap.annotations({
+      description: "To all of the account's servers together. A refusal's limit `requestsPerMonth`"
+    }),
+    computeSecondsPerMonth: Cap.annotations({
+      description: "Seconds that its machines run, added up; nothing is refused"
+    }),
+    maxServers: Cap.annotations({ description: "A refusal's limit `servers`" }),
+    maxProjects: Cap.annotations({ description: "A refusal's limit `projects`" }),
+    maxBusinesses: Cap.annotations({ description: "A refusal's limit `businesses`" }),
     requestsPerMinute: Schema.Int.annotations({ description: "To the platform, by sessions and keys together" }),
     deploymentsKept: Schema.Int.annotations({ description: "Versions of a server that can be rolled back to" }),
-    maxPreviewBytes: Cap.annotations({ description: "Imports that are not confirmed yet" }),
-    maxDocumentBytes: Cap.annotations({ description: "Capability documents" }),
-    maxImageBytes: Cap.annotations({ description: "Images that run or can be rolled back to, unpacked" })
+    maxPreviewBytes: Cap.annotations({
+      description: "Imports that are not confirmed yet. A refusal's limit `previewBytes`"
+    }),
+    maxDocumentBytes: Cap.annotations({ description: "Capability documents. A refusal's limit `documentBytes`" }),
+    maxImageBytes: Cap.annotations({
+      description: "Images that run or can be rolled back to, unpacked. A refusal's limit `imageBytes`"
+    })
   }),
-  regions: Schema.Array(Region).annotations({ description: "Where its servers may run" }),
-  autoStopRequired: Schema.Boolean.annotations({ description: "Whether each server must stop when idle" }),
+  regions: Schema.Array(Region).annotations({ description: "Where its servers may run. A refusal's limit `region`" }),
+  autoStopRequired: Schema.Boolean.annotations({
+    description: "Whether each server must stop when idle. A refusal's limit `autoStop`"
+  }),
   listingTier: ListingTier.annotations({ description: "The tier of its listings in the directory" }),
   customDomains: Schema.Boolean.annotations({
     description: "Whether servers may have domains of their own, once this installation offers that"

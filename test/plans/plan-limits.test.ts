@@ -1,6 +1,8 @@
 import { nextPlanWith, PlanName, plans, Quota, Region } from "#src/plans/Plan.ts"
-import { autoStopRefusal, quotaRefusal, regionRefusal } from "#src/plans/PlanLimitReached.ts"
+import { autoStopRefusal, monthRefusal, quotaRefusal, regionRefusal } from "#src/plans/PlanLimitReached.ts"
+import { planList } from "#src/plans/PlanList.ts"
 import { FastCheck } from "effect"
+import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 
 const { assert, constantFrom, nat, property } = FastCheck
@@ -20,6 +22,18 @@ describe("plans", () => {
       expect(plan.regions).toEqual(expect.arrayContaining([...cheaper.regions]))
       if (at > 0) expect(plan.price).toBeGreaterThan(cheaper.price)
     }
+  })
+})
+
+describe("docs/billing.md", () => {
+  it("lists each limit of a refusal, with its entry of the list of plans", () => {
+    const table = readFileSync(new URL("../../docs/billing.md", import.meta.url), "utf8")
+    const rows = [...table.matchAll(/^\| `(\w+)` \| `(limits\.)?(\w+)` \|/gm)].map(([, limit, inside, entry = ""]) => {
+      const [plan] = planList
+      expect(Object.keys((inside === undefined ? plan : plan?.limits) ?? {}), limit).toContain(entry)
+      return limit
+    })
+    expect(rows).toEqual([...Quota.literals, "region", "autoStop", monthRefusal("free", 1, new Date()).details.limit])
   })
 })
 
