@@ -15,14 +15,6 @@ import { page, seeOther } from "./respond.ts"
 import { makeTickets } from "./tickets.ts"
 import { makeVisit } from "./visit.ts"
 
-const unknown = page(
-  messagePage({
-    title: "There is no such checkout",
-    message: ["Its address is not whole, or it was long ago. Nothing was paid here."]
-  }),
-  404
-)
-
 const declined: Fault = { message: "The payment was declined, and nothing was paid. Try again, or cancel." }
 const stale: Fault = { message: "The page was open for too long, or without cookies. Please decide again." }
 
@@ -38,12 +30,22 @@ export const makeCheckout = Effect.gen(function*() {
     messagePage({
       title: "This checkout is closed",
       message: [
-        "Nothing was paid here. Another one was begun since, or it was open for too long. To pay, begin again where you " +
-        "chose the plan."
+        "Nothing was paid here. Another one was begun since, it was open for too long, or payments are taken elsewhere " +
+        "now. To pay, begin again where you chose the plan."
       ],
       link: usage
     }),
     410
+  )
+  const unknown = page(
+    messagePage({
+      title: "There is no such checkout",
+      message: [
+        "Its address is not whole, or another one was begun since, or it was long ago. Your account's plan is under:"
+      ],
+      link: usage
+    }),
+    404
   )
   const idInPath = Effect.map(HttpRouter.params, ({ checkoutId = "" }) => checkoutId)
   const renewalsIn = (form: URLSearchParams) => Schema.decodeUnknownOption(Renewals)(form.get("renewals"))

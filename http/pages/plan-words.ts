@@ -1,23 +1,31 @@
 import { type SubscriptionRow } from "#src/billing/Subscription.ts"
 import { monthlyPrice, type PlanName } from "#src/plans/Plan.ts"
 
-type Paid = Pick<SubscriptionRow, "plan" | "status" | "cancelsAt" | "currentPeriodEnd">
+interface Paid extends Pick<SubscriptionRow, "plan" | "status" | "cancelsAt" | "currentPeriodEnd"> {
+  /** Not where its processor is not in use any more: it ends with its period. */
+  readonly renewable: boolean
+}
 
 const dateFormat = new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" })
 export const shownDate = (date: Date) => dateFormat.format(date)
 
 /** How a payment that failed goes on; undefined where none has. */
-export const lateWords = ({ cancelsAt, status }: Paid) => {
-  if (status !== "past_due") return undefined
+export const lateWords = ({ cancelsAt, renewable, status }: Paid) => {
+  if (status !== "past_due" || !renewable) return undefined
   const tried = "The payment processor tries again: see to it that your card can be charged."
   return cancelsAt === null ? `${tried} Until then you keep the plan; if it is not paid, the free plan follows.` : tried
 }
 
 /** What a subscription costs, or what follows it. */
-const costWords = ({ cancelsAt, currentPeriodEnd, plan, status }: Paid) => {
+const costWords = ({ cancelsAt, currentPeriodEnd, plan, renewable, status }: Paid) => {
   if (cancelsAt !== null) {
     const canceled = status === "trialing" ? "This is a trial that was canceled" : "The subscription was canceled"
     return `${canceled}: the ${plan} plan ends on ${shownDate(cancelsAt)}, and the free plan follows.`
+  }
+  if (!renewable) {
+    return `This installation no longer uses the payment processor of your subscription: the ${plan} plan ends on ${
+      shownDate(currentPeriodEnd)
+    }, and the free plan follows.`
   }
   if (status === "past_due") return `It costs ${monthlyPrice(plan)}, and the last payment failed.`
   return status === "trialing"

@@ -64,11 +64,14 @@ export class Billing extends Effect.Service<Billing>()("billing/Billing", {
       }
     }).pipe(withPolicy(anyScope("billing:read")), Effect.withSpan("Billing.status"))
 
+    const withRenewable = (row: SubscriptionRow | undefined) =>
+      row && { ...row, renewable: row.processor === checkout.processor }
+
     /** The caller's plan, the subscription that it is paid by, and whether there ever was one. */
     const held = Effect.gen(function*() {
       const { accountId } = yield* CurrentActor
       const [plan, rows] = yield* Effect.all([repo.planOf(accountId), repo.ofAccount(accountId)])
-      return { plan, current: currentOf(rows), subscribed: rows.length > 0 }
+      return { plan, current: withRenewable(currentOf(rows)), subscribed: rows.length > 0 }
     }).pipe(withPolicy(anyScope("billing:read")), Effect.withSpan("Billing.held"))
 
     /** Where to pay for a plan. Called again before it was paid, it returns the same page. */
@@ -150,9 +153,12 @@ export class Billing extends Effect.Service<Billing>()("billing/Billing", {
     const returned = Effect.fn("Billing.returned")(function*(checkoutId: string) {
       const found = yield* checkouts.find(checkoutId)
       if (Option.isNone(found)) return Option.none()
-      const { accountId, plan } = found.value
+      const { accountId, customerId, plan } = found.value
+      const current = yield* customers.current(accountId)
+      // The checkout may be of a processor that is not in use any more.
+      const stored = (yield* repo.ofAccount(accountId)).filter((row) => row.customerId === customerId)
       const payAt = addressToPay(found.value, yield* now)
-      return Option.some({ plan, payAt, current: yield* customers.current(accountId) })
+      return Option.some({ plan, payAt, current: withRenewable(current ?? currentOf(stored)) })
     })
 
     return { status, held, subscribe, cancel, switchPlan, returned } as const

@@ -86,6 +86,11 @@ describe("a plan that was played in development", () => {
     expect(await refusal(account.patch("/v1/billing/plan", { plan: "developer" })))
       .toMatch(/^409 .*pro plan was played in development, and ends with its period; pay for one with POST/)
     expect((await berth.request("GET", returnPath)).text).toContain("You are on the Pro plan")
+    for (const { text } of [await berth.request("GET", returnPath), await account.get("/billing/usage")]) {
+      expect(text).toMatch(
+        /no longer uses the payment processor of your subscription: the pro plan ends on .* free plan/
+      )
+    }
     expect((await new PlainBrowser(berth).go(left)).status).toBe(410)
     expect(await sessionOf(as(berth, undecided), "developer"), "in place of a page of before").toMatch(/^cs_/)
     await payAtStripe(berth, account, "developer")

@@ -4,10 +4,11 @@ import { type SubscriptionRow } from "#src/billing/Subscription.ts"
 import { type LimitUse, type UsageReport } from "#src/limits/UsageReport.ts"
 import { describe, expect, it } from "vitest"
 
-const paid = (fields: Partial<SubscriptionRow> = {}) => ({
+const paid = (fields: Partial<SubscriptionRow & { readonly renewable: boolean }> = {}) => ({
   plan: "pro" as const,
   status: "active" as const,
   cancelsAt: null,
+  renewable: true,
   currentPeriodEnd: new Date("2027-03-05T12:00:00Z"),
   ...fields
 })
@@ -30,6 +31,12 @@ describe("the words about a subscription", () => {
       "The payment processor tries again: see to it that your card can be charged. Until then you keep the plan; if it " +
       "is not paid, the free plan follows."
     ])
+    for (const status of ["active", "past_due"] as const) {
+      expect(subscriptionWords(paid({ status, renewable: false }))).toEqual([
+        "This installation no longer uses the payment processor of your subscription: the pro plan ends on March 5, 2027, " +
+        "and the free plan follows."
+      ])
+    }
     const [canceled, late] = subscriptionWords(paid({ status: "past_due", cancelsAt }))
     expect([canceled, late]).toEqual([expect.stringContaining("ends on March 5"), expect.not.stringContaining("Until")])
   })
@@ -59,7 +66,10 @@ describe("the notes above an account's usage", () => {
     allowed,
     over: allowed !== null && used > allowed
   })
-  const notesOf = (report: Partial<UsageReport>, fields?: Partial<SubscriptionRow>) => {
+  const notesOf = (
+    report: Partial<UsageReport>,
+    fields?: Partial<SubscriptionRow & { readonly renewable: boolean }>
+  ) => {
     const held = { plan: report.plan ?? "free", current: fields && paid(fields), subscribed: false }
     const notes = usageNotes(held, {
       plan: "free",
