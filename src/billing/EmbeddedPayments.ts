@@ -19,21 +19,25 @@ export interface EmbeddedCheckoutView {
 /** A page that nobody can pay any more still says so for so long. */
 const keptFor = Duration.toMillis("30 days")
 
-/** What a visitor does on the stand-in's page. */
+/**
+ * What a visitor does on the stand-in's page. Where another processor is in use, or none as in production, there is no
+ * such page, also for a checkout that was begun before.
+ */
 export class EmbeddedPayments extends Effect.Service<EmbeddedPayments>()("billing/EmbeddedPayments", {
   effect: Effect.gen(function*() {
-    // A page of before can't be paid under settings with another processor.
     const inUse = (yield* Checkout).processor === "embedded"
     const repo = yield* EmbeddedRepo
     const sql = yield* SqlClient.SqlClient
     const sync = yield* SubscriptionSync
 
+    const checkoutOf = (id: string) => inUse ? repo.checkout(id) : Effect.succeedNone
+
     const find = Effect.fn("EmbeddedPayments.find")(function*(id: string) {
-      const found = yield* repo.checkout(id)
+      const found = yield* checkoutOf(id)
       if (Option.isNone(found)) return undefined
       const { closed, expiresAt, plan, returnUrl } = found.value
       const at = yield* now
-      const open = inUse && !closed && at < expiresAt
+      const open = !closed && at < expiresAt
       const state = open ? "open" : (yield* repo.isPaid(id)) ? "paid" : "closed"
       return { plan, returnUrl, state } as const satisfies EmbeddedCheckoutView
     })
@@ -41,8 +45,8 @@ export class EmbeddedPayments extends Effect.Service<EmbeddedPayments>()("billin
     /** Of two payments at once, or a payment and a close, the first wins. */
     const take = Effect.fnUntraced(function*(id: string, renewals: Renewals) {
       const at = yield* now
-      const found = yield* repo.checkout(id)
-      if (!inUse || Option.isNone(found) || at >= found.value.expiresAt || !(yield* repo.close(id))) return undefined
+      const found = yield* checkoutOf(id)
+      if (Option.isNone(found) || at >= found.value.expiresAt || !(yield* repo.close(id))) return undefined
       const { customerId, plan } = found.value
       yield* repo.subscribe({
         id: `sub_embedded_${newUlid()}`,

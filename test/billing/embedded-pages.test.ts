@@ -1,10 +1,16 @@
 import { EmbeddedPayments } from "#src/billing/EmbeddedPayments.ts"
 import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Exit, Scope } from "effect"
+import { describe, expect, it as test, onTestFinished } from "vitest"
 import { services } from "../deployments/support/services.ts"
-import { DatabaseTest } from "../support/Database.ts"
-import { settingsTest } from "../support/Settings.ts"
+import { Berth } from "../support/Berth.ts"
+import { checkoutPath } from "../support/checkout.ts"
+import { DatabaseTest, freshDatabaseUrl } from "../support/Database.ts"
+import { PlainBrowser } from "../support/pages.ts"
+import { settingsTest, temporaryDirectory } from "../support/Settings.ts"
+import { runSql } from "../support/sql.ts"
+import { stripeVariables } from "../support/stripe.ts"
 
 const [old, recent] = ["o".repeat(43), "r".repeat(43)]
 
@@ -22,16 +28,31 @@ layer(services(DatabaseTest, settingsTest()), { excludeTestServices: true, timeo
     }))
 })
 
-const production = { NODE_ENV: "production", SECRET_KEY: Buffer.alloc(32, 7).toString("base64") }
-layer(services(DatabaseTest, settingsTest(production)), { excludeTestServices: true, timeout: 60_000 })((it) => {
-  it.effect("a page that was left open in development can't be paid in production", () =>
-    Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const payments = yield* EmbeddedPayments
-      yield* sql`INSERT INTO embedded_checkouts (id, customer_id, plan, return_url, expires_at) VALUES
-        (${recent}, 'c', 'pro', '/', now() + interval '1 hour')`
-      assert.strictEqual((yield* payments.find(recent))?.state, "closed")
-      yield* payments.pay(recent, "paid")
-      assert.deepStrictEqual(yield* sql`SELECT id FROM embedded_subscriptions`, [])
-    }))
+describe("a checkout page of the stand-in, begun before the settings changed", () => {
+  const production = { NODE_ENV: "production", SECRET_KEY: Buffer.alloc(32, 7).toString("base64") }
+  const changes: ReadonlyArray<readonly [string, Readonly<Record<string, string>>]> = [
+    ["in production", production],
+    ["where Stripe takes the payments", stripeVariables("http://127.0.0.1:9")]
+  ]
+  test.each(changes)("is there no more %s, and can't be paid", async (_, variables) => {
+    const scope = Effect.runSync(Scope.make())
+    onTestFinished(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+    const databaseUrl = await Effect.runPromise(Scope.extend(freshDatabaseUrl, scope))
+    const home = { BERTH_HOME: temporaryDirectory(), SECRET_KEY: production.SECRET_KEY }
+    const first = await new Berth().start({ databaseUrl, variables: home })
+    const account = await first.signUp()
+    const path = await checkoutPath(first, account, "enterprise")
+    const browser = new PlainBrowser(first)
+    await browser.go(path)
+    const { fields } = browser.form()
+    await first.stop()
+    const second = await new Berth().start({ databaseUrl, variables: { ...home, ...variables } })
+    onTestFinished(() => second.stop())
+    const later = new PlainBrowser(second)
+    for (const [name, value] of browser.cookies) later.cookies.set(name, value)
+    expect((await later.go(path)).status).toBe(404)
+    expect((await later.post(path, { ...fields, decision: "pay", renewals: "paid" })).status).toBe(404)
+    expect(await runSql(databaseUrl, "SELECT id FROM embedded_subscriptions")).toEqual([])
+    expect(await runSql(databaseUrl, "SELECT plan FROM users WHERE id = $1", [account.id])).toEqual([{ plan: "free" }])
+  }, 60_000)
 })

@@ -60,7 +60,7 @@ describe("a plan that was played in development", () => {
     expect(await refusal(account.post("/v1/billing/subscribe", { plan: "pro" }))).toMatch(/^503 .*takes no payments/)
     for (let time = 0; time < 2; time++) expect((await account.delete("/v1/billing/subscribe")).status).toBe(204)
     expect(await statusOf(account)).toBe("pro active, canceled")
-    expect((await new PlainBrowser(berth).go(page)).status, "a page that was left open").toBe(410)
+    expect((await new PlainBrowser(berth).go(page)).status, "a page that was left open").toBe(404)
     expect(await refusal(as(berth, other).post("/v1/billing/subscribe", { plan: "pro" }))).toMatch(/^503/)
     // A month later.
     await runSql(
@@ -91,7 +91,7 @@ describe("a plan that was played in development", () => {
         /no longer uses the payment processor of your subscription: the pro plan ends on .* free plan/
       )
     }
-    expect((await new PlainBrowser(berth).go(left)).status).toBe(410)
+    expect((await new PlainBrowser(berth).go(left)).status).toBe(404)
     expect(await sessionOf(as(berth, undecided), "developer"), "in place of a page of before").toMatch(/^cs_/)
     await payAtStripe(berth, account, "developer")
     expect(await statusOf(account)).toBe("developer active")
