@@ -8,6 +8,15 @@ const retryAfter = Duration.toMillis("5 minutes")
 const readEvery = Duration.toMillis("1 day")
 /** Calls of the processor at a time: far below what Stripe takes a second. */
 const concurrency = 4
+/** So many failed readings, with no other between them, are no customer's fault. */
+const manyInARow = 20
+
+const warnOf = (customers: ReadonlyArray<string>) =>
+  Effect.logWarning(
+    `The subscriptions of ${customers.length === 1 ? "a customer" : `${customers.length} customers`} could not be ` +
+      `read, and are tried again with the next run: ${customers.slice(0, 10).join(", ")}` +
+      (customers.length > 10 ? ", …" : "")
+  )
 
 /**
  * What time alone does to subscriptions. The moment is stored with each (`due_at`), so that no restart loses it: a
@@ -56,21 +65,29 @@ export class Periods extends Effect.Service<Periods>()("billing/Periods", {
       yield* forEachCustomer(due, ({ customerId }) => customerId, pass)
     }).pipe(Effect.withSpan("Periods.passAll"))
 
-    /** Reads every customer's subscriptions once a day: an event may have been lost. Fails while nothing can be read. */
+    const readAgain = (id: string) => Effect.catchTag(sync.sync(id), "CustomerGone", () => sync.settle(id, "gone"))
+
+    /**
+     * Reads every customer's subscriptions once a day: an event may have been lost. Those that can't be read wait for the
+     * next run. It fails when nobody can be read, and asks no more once many in a row could not.
+     */
     const reconcile = Effect.gen(function*() {
-      const before = new Date((yield* now).getTime() - readEvery)
-      for (;;) {
-        const unread = yield* repo.unread(checkout.processor, before)
-        if (unread.length === 0) return
-        yield* Effect.forEach(
-          unread,
-          ({ id }) => sync.sync(id).pipe(Effect.catchTag("CustomerGone", () => sync.settle(id, "gone"))),
-          {
-            concurrency,
-            discard: true
-          }
+      const unread = yield* repo.unread(checkout.processor, new Date((yield* now).getTime() - readEvery))
+      const failed: Array<string> = []
+      let inARow = 0
+      const read = ({ id }: { readonly id: string }) =>
+        readAgain(id).pipe(
+          Effect.tap(() => void (inARow = 0)),
+          Effect.catchAllCause((cause) => {
+            failed.push(id)
+            inARow++
+            const isDown = inARow === manyInARow || failed.length === unread.length
+            return isDown ? Effect.failCause(cause) : Effect.void
+          })
         )
-      }
+      yield* Effect.forEach(unread, read, { concurrency, discard: true }).pipe(
+        Effect.ensuring(Effect.suspend(() => failed.length === 0 ? Effect.void : warnOf(failed)))
+      )
     }).pipe(Effect.withSpan("Periods.reconcile"))
 
     return { passAll, reconcile } as const

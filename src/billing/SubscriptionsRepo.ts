@@ -85,11 +85,14 @@ export class SubscriptionsRepo extends Effect.Service<SubscriptionsRepo>()("bill
       ),
       postpone: (customerId: string, until: Date) =>
         run(sql`UPDATE subscriptions SET due_at = greatest(due_at, ${until}) WHERE customer_id = ${customerId}`),
-      /** Customers whose state was last read before then. */
+      /**
+       * Customers whose state was last read before then. Those that could not be read for longest come last, so that
+       * they keep nobody back.
+       */
       unread: many(Customer)((processor: Processor, before: Date) =>
         sql`SELECT id, account_id FROM billing_customers
             WHERE processor = ${processor} AND (synced_at IS NULL OR synced_at < ${before})
-            ORDER BY synced_at NULLS FIRST LIMIT 200`
+            ORDER BY synced_at DESC NULLS LAST, id LIMIT 100000`
       )
     } as const
   })

@@ -17,6 +17,8 @@ export class FakeStripe {
   skip = 0
   /** Each first payment that was taken. */
   charges = 0
+  /** What is answered in place of Stripe, by `METHOD /path?query`; undefined leaves it to Stripe. */
+  instead: (call: string) => { readonly status?: number; readonly text: string } | undefined = () => undefined
   /** Answers wait for it. */
   held: Promise<void> = Promise.resolve()
   /** Answers are made at once, and wait for it. */
@@ -62,6 +64,7 @@ export class FakeStripe {
       }
     }
     this.subscriptions.set(subscription.id, subscription)
+    session.subscription = subscription.id
     this.tell("customer.subscription.created", subscription)
     this.tell("checkout.session.completed", session)
     return subscription
@@ -115,7 +118,8 @@ export class FakeStripe {
         accountId: form.get("subscription_data[metadata][accountId]") ?? "",
         plan: form.get("subscription_data[metadata][plan]") ?? ""
       },
-      status: "open"
+      status: "open",
+      subscription: null
     }
     this.sessions.set(id, session)
     return { status: 200, body: session }
@@ -154,6 +158,10 @@ export class FakeStripe {
     this.pass()
     const [, kind, id = "", verb] = /^\/v1\/(customers|checkout\/sessions|subscriptions)(?:\/(\w+)(?:\/(\w+))?)?$/
       .exec(url.pathname) ?? []
+    if (kind === "customers" && method === "GET") {
+      const customer = this.customers.get(id)
+      return customer === undefined ? missing("id", id) : { status: 200, body: { object: "customer", ...customer } }
+    }
     if (kind === "customers" && method === "POST") {
       const customer = { id: this.#id("cus"), metadata: { accountId: form.get("metadata[accountId]") ?? "" } }
       this.customers.set(customer.id, customer)
@@ -163,7 +171,10 @@ export class FakeStripe {
       if (id === "") return this.#createSession(form)
       const session = this.sessions.get(id)
       if (session === undefined) return missing("session", id)
-      return verb === "expire" ? this.#expire(session) : { status: 200, body: session }
+      if (verb === "expire") return this.#expire(session)
+      const subscription = this.subscriptions.get(session.subscription ?? "") ?? null
+      const expands = url.searchParams.get("expand[0]") === "subscription"
+      return { status: 200, body: { ...session, ...(expands ? { subscription } : {}) } }
     }
     if (kind === "subscriptions") {
       if (id === "") return this.#list(url.searchParams)
@@ -210,6 +221,8 @@ export class FakeStripe {
       response.writeHead(401).end(JSON.stringify({ error: { message: `Invalid API Key provided: ${secretKey}` } }))
       return
     }
+    const other = this.instead(`${method} ${request.url}`)
+    if (other !== undefined) return void response.writeHead(other.status ?? 200).end(other.text)
     const reply = await this.#once(
       key,
       `${method} ${url.pathname} ${body}`,

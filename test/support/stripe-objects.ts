@@ -30,6 +30,7 @@ export interface Session {
   readonly cancel_url: string
   readonly metadata: Record<string, string>
   status: "open" | "complete" | "expired"
+  subscription: string | null
 }
 
 export interface Reply {
