@@ -1,6 +1,7 @@
 import { type StripeSettings } from "#src/config/Settings.ts"
-import { Effect, Predicate, Redacted } from "effect"
+import { Effect, Predicate, Redacted, Schema } from "effect"
 import { ChangeRefused, Checkout, CustomerGone, FailureKept, type ProcessorEvent } from "./Checkout.ts"
+import { Made, OpenedSession, SessionNow, StripeSubscription } from "./stripe-answers.ts"
 import { stripeClient, type StripeFailure } from "./stripe-client.ts"
 import { itemOf, readingOfStripe } from "./stripe-reading.ts"
 import { BadWebhook, PaymentsUnavailable } from "./Subscription.ts"
@@ -18,7 +19,9 @@ const isAnswer = (status: number | undefined): status is number =>
 /** What the operator has to know; callers are told less. */
 const unavailable = (failure: StripeFailure) => {
   const { code, message, status } = failure
-  const answer = status === undefined ? "gave no answer" : `answered ${status}${code === undefined ? "" : ` ${code}`}`
+  const answer = status === undefined
+    ? "gave no usable answer"
+    : `answered ${status}${code === undefined ? "" : ` ${code}`}`
   // These are about the key, the prices or a call of ours, and don't pass by themselves.
   const isOurs = isAnswer(status) && status >= 400 && status < 500
   return Effect.zipRight(
@@ -69,22 +72,21 @@ export const stripeCheckout = (settings: StripeSettings) =>
     return Checkout.of({
       processor: "stripe",
       createCustomer: ({ accountId, email, failed, replaced = "" }) =>
-        use((stripe) =>
+        use(Made, (stripe) =>
           stripe.customers.create({ email, metadata: { accountId } }, {
             idempotencyKey: `customer-${accountId}-${replaced}-${failed}`
-          })
-        ).pipe(
-          Effect.map(({ id }) => id),
-          // Without an answer the customer may be made: the same call tells.
-          Effect.catchAll((failure) =>
-            Effect.mapError(
-              unavailable(failure),
-              (told) => isAnswer(failure.status) ? new FailureKept({ failure: told }) : told
+          })).pipe(
+            Effect.map(({ id }) => id),
+            // Without an answer the customer may be made: the same call tells.
+            Effect.catchAll((failure) =>
+              Effect.mapError(
+                unavailable(failure),
+                (told) => isAnswer(failure.status) ? new FailureKept({ failure: told }) : told
+              )
             )
-          )
-        ),
+          ),
       open: ({ accountId, customerId, expiresAt, id, plan, returnUrl }) =>
-        use((stripe) =>
+        use(OpenedSession, (stripe) =>
           stripe.checkout.sessions.create({
             mode: "subscription",
             customer: customerId,
@@ -94,53 +96,57 @@ export const stripeCheckout = (settings: StripeSettings) =>
             cancel_url: `${returnUrl}?canceled`,
             expires_at: Math.floor(expiresAt.getTime() / 1000),
             subscription_data: { metadata: { accountId, plan } }
-          }, { idempotencyKey: `checkout-${id}` })
-        ).pipe(
-          Effect.catchAll(orGone),
-          Effect.flatMap(({ id, url }) =>
-            url === null
-              ? new PaymentsUnavailable({ reason: "The payment processor opened no page; try again" })
-              : Effect.succeed({ sessionId: id, url })
-          )
-        ),
+          }, { idempotencyKey: `checkout-${id}` })).pipe(
+            Effect.catchAll(orGone),
+            Effect.flatMap(({ id, url }) =>
+              url === null
+                ? new PaymentsUnavailable({ reason: "The payment processor opened no page; try again" })
+                : Effect.succeed({ sessionId: id, url })
+            )
+          ),
       close: (sessionId) =>
-        use((stripe) => stripe.checkout.sessions.expire(sessionId)).pipe(
+        use(SessionNow, (stripe) => stripe.checkout.sessions.expire(sessionId)).pipe(
           Effect.as(true),
           // It is not open any more: paid, or expired by itself.
           Effect.catchAll(() =>
             Effect.map(
-              use((stripe) => stripe.checkout.sessions.retrieve(sessionId)),
+              use(SessionNow, (stripe) => stripe.checkout.sessions.retrieve(sessionId)),
               ({ status }) => status === "expired"
             )
           ),
           Effect.catchAll(unavailable)
         ),
       subscriptions: (customer) =>
-        use((stripe) => stripe.subscriptions.list({ customer, status: "all", limit: 100 }).autoPagingToArray(allOfThem))
-          .pipe(
-            Effect.map((all) => all.flatMap((each) => readingOfStripe(each, prices) ?? [])),
-            Effect.catchAll(orGone)
-          ),
+        use(
+          Schema.Array(StripeSubscription),
+          (stripe) => stripe.subscriptions.list({ customer, status: "all", limit: 100 }).autoPagingToArray(allOfThem)
+        ).pipe(
+          Effect.map((all) => all.flatMap((each) => readingOfStripe(each, prices) ?? [])),
+          Effect.catchAll(orGone)
+        ),
       switchPlan: ({ key, plan, subscriptionId }) =>
-        use(async (stripe) => {
-          const subscription = await stripe.subscriptions.retrieve(subscriptionId)
-          const item = itemOf(subscription, prices)
-          return stripe.subscriptions.update(subscriptionId, {
-            items: [{ ...(item === undefined ? {} : { id: item.id }), price: prices[plan] }],
-            proration_behavior: "create_prorations",
-            // Stripe takes one of the two: the one by which the cancellation was made.
-            ...(subscription.cancel_at !== null && !subscription.cancel_at_period_end
-              ? { cancel_at: "" as const }
-              : { cancel_at_period_end: false }),
-            metadata: { plan }
-          }, { idempotencyKey: `switch-${key}-${plan}` })
-        }).pipe(Effect.catchAll(orRefused)),
+        use(StripeSubscription, (stripe) => stripe.subscriptions.retrieve(subscriptionId)).pipe(
+          Effect.flatMap((subscription) => {
+            const item = itemOf(subscription, prices)
+            return use(Schema.Unknown, (stripe) =>
+              stripe.subscriptions.update(subscriptionId, {
+                items: [{ ...(item === undefined ? {} : { id: item.id }), price: prices[plan] }],
+                proration_behavior: "create_prorations",
+                // Stripe takes one of the two: the one by which the cancellation was made.
+                ...(subscription.cancel_at !== null && !subscription.cancel_at_period_end
+                  ? { cancel_at: "" as const }
+                  : { cancel_at_period_end: false }),
+                metadata: { plan }
+              }, { idempotencyKey: `switch-${key}-${plan}` }))
+          }),
+          Effect.asVoid,
+          Effect.catchAll(orRefused)
+        ),
       cancel: ({ key, subscriptionId }) =>
-        use((stripe) =>
+        use(Schema.Unknown, (stripe) =>
           stripe.subscriptions.update(subscriptionId, { cancel_at_period_end: true }, {
             idempotencyKey: `cancel-${key}`
-          })
-        ).pipe(Effect.catchAll(orRefused)),
+          })).pipe(Effect.asVoid, Effect.catchAll(orRefused)),
       readEvent: (body, signature = "") =>
         Effect.try({
           try: () => eventOf(client.webhooks.constructEvent(body, signature, Redacted.value(webhookSecret))),

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { type Stripe } from "stripe"
 import { type Reading } from "./Checkout.ts"
+import { type StripeSubscription } from "./stripe-answers.ts"
 import { type SubscriptionEvent } from "./subscription-states.ts"
 import { PaidPlan } from "./Subscription.ts"
 
@@ -28,11 +28,11 @@ const planOf = (price: string, noted: string | undefined, prices: Prices) =>
   PaidPlan.literals.find((plan) => prices[plan] === price) ?? (isPaidPlan(noted) ? noted : undefined)
 
 /** The item that has a price of ours, else the first. */
-export const itemOf = ({ items }: Pick<Stripe.Subscription, "items">, prices: Prices) =>
+export const itemOf = ({ items }: Pick<StripeSubscription, "items">, prices: Prices) =>
   items.data.find(({ price }) => Object.values(prices).includes(price.id)) ?? items.data[0]
 
 /** A subscription of Stripe; undefined before its first payment. The period is that of its item. */
-export const readingOfStripe = (subscription: Stripe.Subscription, prices: Prices): Reading | undefined => {
+export const readingOfStripe = (subscription: StripeSubscription, prices: Prices): Reading | undefined => {
   const event = events[subscription.status]
   const item = itemOf(subscription, prices)
   if (event === undefined || item === undefined) return undefined
