@@ -51,7 +51,7 @@ export interface ProcessorEvent {
   readonly id: string
   /** Undefined for an event that is not about subscriptions. */
   readonly customerId: string | undefined
-  /** The account that we named when we made what the event is about. */
+  /** The account that it names. A buyer may have chosen it (Stripe's payment links): it is only a hint. */
   readonly accountId: string | undefined
 }
 
@@ -75,6 +75,8 @@ export class Checkout extends Context.Tag("billing/Checkout")<Checkout, {
   ) => Effect.Effect<{ readonly sessionId: string; readonly url: string }, PaymentsUnavailable | CustomerGone>
   /** Closes it, so that it can't be paid any more; false when it was paid already. */
   readonly close: (sessionId: string) => Effect.Effect<boolean, PaymentsUnavailable>
+  /** The account that we made the customer for; undefined for a customer of somebody else. */
+  readonly accountOf: (customerId: string) => Effect.Effect<string | undefined, PaymentsUnavailable>
   /** All subscriptions that the customer ever had. */
   readonly subscriptions: (
     customerId: string

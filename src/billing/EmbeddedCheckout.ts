@@ -34,6 +34,8 @@ export const embeddedCheckout = Effect.gen(function*() {
         { sessionId: id, url: `${authUrl}/billing/checkout/${id}` }
       ),
     close: (sessionId) => Effect.zipRight(repo.close(sessionId), Effect.map(repo.isPaid(sessionId), (paid) => !paid)),
+    // No event comes that could name one.
+    accountOf: () => Effect.succeed(undefined),
     subscriptions: (customerId) =>
       Effect.gen(function*() {
         const at = yield* now

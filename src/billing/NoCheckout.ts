@@ -7,6 +7,7 @@ export const noCheckout = Checkout.of({
   createCustomer: () => notSetUp,
   open: () => notSetUp,
   close: () => notSetUp,
+  accountOf: () => notSetUp,
   subscriptions: () => notSetUp,
   switchPlan: () => notSetUp,
   cancel: () => notSetUp,

@@ -1,6 +1,5 @@
 import { now } from "#src/shared/now.ts"
-import { Effect } from "effect"
-import { Duration } from "effect"
+import { Duration, Effect } from "effect"
 import { Checkout } from "./Checkout.ts"
 import { SubscriptionsRepo } from "./SubscriptionsRepo.ts"
 import { SubscriptionSync } from "./SubscriptionSync.ts"
@@ -22,8 +21,13 @@ export class PaymentEvents extends Effect.Service<PaymentEvents>()("billing/Paym
     const receive = Effect.fn("PaymentEvents.receive")(function*(body: string, signature: string | undefined) {
       const { accountId, customerId, id } = yield* checkout.readEvent(body, signature)
       if (customerId === undefined || (yield* repo.isRecorded(id))) return
-      // A restored backup may be older than the customer.
-      if (accountId !== undefined) yield* repo.addCustomer(accountId, checkout.processor, customerId)
+      // A restored backup may be older than the customer. Whose it is the processor says, and not the event.
+      if (
+        accountId !== undefined && !(yield* repo.isCustomer(customerId)) &&
+        (yield* checkout.accountOf(customerId)) === accountId
+      ) {
+        yield* repo.addCustomer(accountId, checkout.processor, customerId)
+      }
       yield* sync.sync(customerId, id).pipe(
         Effect.catchTag("CustomerGone", () => sync.settle(customerId, "gone"))
       )

@@ -1,13 +1,22 @@
 import { type StripeSettings } from "#src/config/Settings.ts"
-import { Effect, Predicate, Redacted, Schema } from "effect"
-import { ChangeRefused, Checkout, CustomerGone, FailureKept, type ProcessorEvent } from "./Checkout.ts"
-import { Made, OpenedSession, SessionNow, StripeSubscription } from "./stripe-answers.ts"
+import { Effect, Option, Redacted, Schema } from "effect"
+import { ChangeRefused, Checkout, CustomerGone, FailureKept } from "./Checkout.ts"
+import { CustomerNow, Made, OpenedSession, SessionNow, StripeSubscription } from "./stripe-answers.ts"
 import { stripeClient, type StripeFailure } from "./stripe-client.ts"
+import { eventIn } from "./stripe-event.ts"
 import { itemOf, readingOfStripe } from "./stripe-reading.ts"
 import { BadWebhook, PaymentsUnavailable } from "./Subscription.ts"
 
 /** Every subscription that a customer ever had; nobody has as many. */
 const allOfThem = { limit: 1000 } as const
+
+/** What Stripe's libraries tolerate. */
+const toleratedSeconds = 300
+
+const badSignature = new BadWebhook({
+  reason: "The signature (Stripe-Signature) does not fit the body: it must be of this endpoint's secret, and at most " +
+    "five minutes old"
+})
 
 /**
  * Whether it is about the call itself. One that was not run, because another one with its key is under way or there are
@@ -38,28 +47,15 @@ const unavailable = (failure: StripeFailure) => {
 
 const isMissing = ({ code, param }: StripeFailure, name: string) => code === "resource_missing" && param === name
 
-/** A field that has an id, or the object itself. */
-const idAt = (object: unknown, name: string): string | undefined => {
-  const value = Predicate.hasProperty(object, name) ? object[name] : undefined
-  return typeof value === "string" ? value : value === undefined || value === null ? undefined : idAt(value, "id")
-}
-
-/** Whose event it is: those of checkouts, subscriptions and invoices name their customer. */
-const eventOf = (event: { readonly id: string; readonly data: { readonly object: unknown } }): ProcessorEvent => {
-  const { object } = event.data
-  const metadata = Predicate.hasProperty(object, "metadata") ? object.metadata : undefined
-  return {
-    id: event.id,
-    customerId: idAt(object, "customer"),
-    accountId: idAt(object, "client_reference_id") ?? idAt(metadata, "accountId")
-  }
-}
-
 /** Stripe, by its own pages and its API. */
 export const stripeCheckout = (settings: StripeSettings) =>
   Effect.gen(function*() {
     const { client, use } = yield* stripeClient(settings)
     const { prices, webhookSecret } = settings
+
+    const isSigned = Option.liftThrowable((body: string, header: string) =>
+      client.webhooks.signature?.verifyHeader(body, header, Redacted.value(webhookSecret), toleratedSeconds) === true
+    )
 
     const orGone = (failure: StripeFailure): Effect.Effect<never, PaymentsUnavailable | CustomerGone> =>
       isMissing(failure, "customer") ? Effect.fail(new CustomerGone()) : unavailable(failure)
@@ -116,6 +112,13 @@ export const stripeCheckout = (settings: StripeSettings) =>
           ),
           Effect.catchAll(unavailable)
         ),
+      accountOf: (customerId) =>
+        use(CustomerNow, (stripe) => stripe.customers.retrieve(customerId)).pipe(
+          Effect.map(({ metadata }) => metadata?.["accountId"]),
+          Effect.catchAll((failure) =>
+            failure.code === "resource_missing" ? Effect.succeed(undefined) : unavailable(failure)
+          )
+        ),
       subscriptions: (customer) =>
         use(
           Schema.Array(StripeSubscription),
@@ -148,13 +151,6 @@ export const stripeCheckout = (settings: StripeSettings) =>
             idempotencyKey: `cancel-${key}`
           })).pipe(Effect.asVoid, Effect.catchAll(orRefused)),
       readEvent: (body, signature = "") =>
-        Effect.try({
-          try: () => eventOf(client.webhooks.constructEvent(body, signature, Redacted.value(webhookSecret))),
-          catch: () =>
-            new BadWebhook({
-              reason: "The signature (Stripe-Signature) does not fit the body: it must be of this endpoint's secret, " +
-                "and at most five minutes old"
-            })
-        })
+        Effect.suspend(() => Option.contains(isSigned(body, signature), true) ? eventIn(body) : badSignature)
     })
   })

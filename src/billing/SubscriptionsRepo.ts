@@ -45,6 +45,7 @@ export class SubscriptionsRepo extends Effect.Service<SubscriptionsRepo>()("bill
       customerFailed: (accountId: string, failed: number) =>
         run(sql`INSERT INTO billing_customer_attempts AS a (account_id, failed) VALUES (${accountId}, ${failed})
           ON CONFLICT (account_id) DO UPDATE SET failed = greatest(a.failed, excluded.failed)`),
+      isCustomer: (id: string) => anyRow(sql`SELECT id FROM billing_customers WHERE id = ${id}`),
       /** Stores an account's customer. Of two at once the first stays. */
       addCustomer: (accountId: string, processor: Processor, id: string) =>
         run(sql`INSERT INTO billing_customers (id, account_id, processor)

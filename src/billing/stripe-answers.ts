@@ -1,5 +1,5 @@
 import { issuesOf } from "#src/format/issues.ts"
-import { Text } from "#src/shared/text.ts"
+import { optional, Text } from "#src/shared/text.ts"
 import { type ParseResult, Schema } from "effect"
 
 // What is read of Stripe's objects (docs.stripe.com/api). Whatever is not like this counts as no answer.
@@ -16,6 +16,11 @@ export const Made = Schema.Struct({ id: StripeId })
 export const OpenedSession = Schema.Struct({ id: StripeId, url: Schema.NullOr(Text(5_000)) })
 
 export const SessionNow = Schema.Struct({ status: Schema.NullOr(Schema.String) })
+
+/** One that was deleted there has no metadata. */
+export const CustomerNow = Schema.Struct({
+  metadata: optional(Schema.Record({ key: Schema.String, value: Schema.String }))
+})
 
 export const StripeSubscription = Schema.Struct({
   id: StripeId,

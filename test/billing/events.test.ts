@@ -1,5 +1,6 @@
 import { FastCheck as fc } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
+import { failure } from "../contract/shapes.ts"
 import { type Account, dataOf } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { statusOf } from "../support/checkout.ts"
@@ -10,9 +11,12 @@ const stripe = await useStripe()
 const berth = useBerth({ variables: stripeVariables(stripe.url) })
 beforeAll(() => void (stripe.now = berth.now))
 
-const send = async (body: string) => {
+const deliver = (body: string) => {
   const headers = { "stripe-signature": signatureOf(body, webhookSecret, Math.floor(berth.now() / 1000)) }
-  const { status } = await berth.request("POST", "/api/v1/billing/webhook", { body, headers })
+  return berth.request("POST", "/api/v1/billing/webhook", { body, headers })
+}
+const send = async (body: string) => {
+  const { status } = await deliver(body)
   if (status !== 200) throw new Error(`the webhook answered ${status}`)
 }
 
@@ -84,4 +88,55 @@ describe("whatever order the events of Stripe come in, and however often", () =>
       { numRuns: process.env["CI_FULL"] === "1" ? 60 : 10 }
     )
   }, 240_000)
+})
+
+describe("a signed event", () => {
+  const eventOf = (object: object, id: unknown = `evt_${Math.random()}`) =>
+    JSON.stringify({ id, object: "event", data: { object } })
+
+  it("that is none, or can't be stored, is 400 and says why", async () => {
+    const cases: ReadonlyArray<readonly [string, RegExp]> = [
+      [eventOf({ customer: "cus_1" }, null), /is signed, and is no event that is taken here: id must be a string/],
+      [eventOf({ customer: "cus_1" }, "evt_\u0000"), /id must not contain NUL/],
+      [eventOf({ customer: "cus_1" }, "e".repeat(3_000)), /id must be at most 255/],
+      [eventOf({ customer: "cus_\u0000" }), /customer must not contain NUL/],
+      [eventOf({ customer: "cus_1", client_reference_id: "\u0000" }), /account must not contain NUL/],
+      [eventOf({ customer: "cus_1", metadata: { accountId: "\u0000" } }), /account must not contain NUL/],
+      ["{\"id\":\"evt_1\"}", /data is required/],
+      ["{\"id\":\"evt_1\",\"data\":null}", /data must be an object/],
+      [
+        "{\"id\":\"evt_1\",\"object\":\"v2.core.event\",\"related_object\":{}}",
+        /object is that of a thin event; let Stripe send/
+      ],
+      ["null", /must be an object/],
+      ["[]", /./],
+      ["7", /must be an object/]
+    ]
+    for (const [body, reason] of cases) {
+      const answer = await deliver(body)
+      expect([answer.status, answer.body], body).toEqual([400, failure("bad_request")])
+      expect(answer.text, body).toMatch(reason)
+      expect(answer.text, body).not.toMatch(/does not fit/)
+    }
+  })
+
+  it("binds no customer to an account but the one that we made for it", async () => {
+    const [victim, other] = [await berth.signUp(), await berth.signUp()]
+    const customersOf = ({ id }: Account) =>
+      runSql(berth.databaseUrl, "SELECT id FROM billing_customers WHERE account_id = $1", [id])
+    const completed = (customer: string, account: Account) =>
+      eventOf({ object: "checkout.session", mode: "payment", customer, client_reference_id: account.id })
+    stripe.customers.set("cus_buyer", { id: "cus_buyer", metadata: {} })
+    stripe.customers.set("cus_others", { id: "cus_others", metadata: { accountId: other.id } })
+    for (const customer of ["cus_buyer", "cus_others", "cus_unknown"]) await send(completed(customer, victim))
+    expect(await customersOf(victim)).toEqual([])
+    await victim.post("/v1/billing/subscribe", { plan: "pro" })
+    expect((await customersOf(victim)).map(({ id }) => stripe.customers.get(String(id))?.metadata)).toEqual([
+      { accountId: victim.id }
+    ])
+    // After a restore from before the account had a customer.
+    await runSql(berth.databaseUrl, "DELETE FROM billing_customers WHERE account_id = $1", [other.id])
+    await send(completed("cus_others", other))
+    expect(await customersOf(other)).toEqual([{ id: "cus_others" }])
+  })
 })
