@@ -52,7 +52,8 @@ export const billingTools = Effect.map(Effect.all([Billing, UsageReports]), ([bi
     title: "Subscribe to a paid plan",
     description:
       "Begins a subscription of an account on the free plan. It charges nothing: it answers with a page; give the user " +
-      "its url, where they see the price and pay. Called again before that, it answers with the same page.",
+      "its url, where they see the price and pay. Called again before that, it answers with the same page " +
+      "while it can be paid.",
     effect: "update",
     params: PlanInput,
     success: CheckoutPage,

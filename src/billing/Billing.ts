@@ -7,7 +7,7 @@ import { Effect, Option } from "effect"
 import { type Change, type ChangeRefused, Checkout } from "./Checkout.ts"
 import { CheckoutsRepo } from "./CheckoutsRepo.ts"
 import { Customers } from "./Customers.ts"
-import { addressToPay, OpenCheckout } from "./OpenCheckout.ts"
+import { OpenCheckout } from "./OpenCheckout.ts"
 import { currentOf } from "./readings.ts"
 import {
   AlreadySubscribed,
@@ -154,11 +154,12 @@ export class Billing extends Effect.Service<Billing>()("billing/Billing", {
       const found = yield* checkouts.find(checkoutId)
       if (Option.isNone(found)) return Option.none()
       const { accountId, customerId, plan } = found.value
-      const current = yield* customers.current(accountId)
+      const read = yield* customers.current(accountId)
       // The checkout may be of a processor that is not in use any more.
       const stored = (yield* repo.ofAccount(accountId)).filter((row) => row.customerId === customerId)
-      const payAt = addressToPay(found.value, yield* now)
-      return Option.some({ plan, payAt, current: withRenewable(current ?? currentOf(stored)) })
+      const current = withRenewable(read ?? currentOf(stored))
+      const payAt = current === undefined ? yield* opening.addressToPay(found.value) : null
+      return Option.some({ plan, payAt, current })
     })
 
     return { status, held, subscribe, cancel, switchPlan, returned } as const

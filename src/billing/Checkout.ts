@@ -47,6 +47,9 @@ export interface Change {
   readonly key: string
 }
 
+/** `open`: it can be paid. `paid`: and its subscription lives, or is about to. `over`: nobody can pay it any more. */
+export type CheckoutState = "open" | "paid" | "over"
+
 export interface ProcessorEvent {
   readonly id: string
   /** Undefined for an event that is not about subscriptions. */
@@ -73,7 +76,8 @@ export class Checkout extends Context.Tag("billing/Checkout")<Checkout, {
   readonly open: (
     request: CheckoutRequest
   ) => Effect.Effect<{ readonly sessionId: string; readonly url: string }, PaymentsUnavailable | CustomerGone>
-  /** Closes it, so that it can't be paid any more; false when it was paid already. */
+  readonly stateOf: (sessionId: string) => Effect.Effect<CheckoutState, PaymentsUnavailable>
+  /** Closes it, so that it can't be paid any more; false when it is `paid` already. */
   readonly close: (sessionId: string) => Effect.Effect<boolean, PaymentsUnavailable>
   /** The account that we made the customer for; undefined for a customer of somebody else. */
   readonly accountOf: (customerId: string) => Effect.Effect<string | undefined, PaymentsUnavailable>

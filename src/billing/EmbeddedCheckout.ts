@@ -25,6 +25,14 @@ export const embeddedCheckout = Effect.gen(function*() {
     yield* repo.change(subscriptionId, to(found.value, at))
   })
 
+  const stateOf = Effect.fnUntraced(function*(sessionId: string) {
+    const at = yield* now
+    const paidFor = Option.getOrUndefined(yield* repo.ofCheckout(sessionId))
+    if (paidFor !== undefined) return readingAt(paidFor, at).event === "ended" ? "over" : "paid"
+    const found = Option.getOrUndefined(yield* repo.checkout(sessionId))
+    return found !== undefined && !found.closed && at < found.expiresAt ? "open" : "over"
+  })
+
   return Checkout.of({
     processor: "embedded",
     createCustomer: () => Effect.sync(() => `cus_embedded_${newUlid()}`),
@@ -33,7 +41,9 @@ export const embeddedCheckout = Effect.gen(function*() {
         repo.insertCheckout({ id, customerId, plan, returnUrl, expiresAt }),
         { sessionId: id, url: `${authUrl}/billing/checkout/${id}` }
       ),
-    close: (sessionId) => Effect.zipRight(repo.close(sessionId), Effect.map(repo.isPaid(sessionId), (paid) => !paid)),
+    stateOf,
+    close: (sessionId) =>
+      Effect.zipRight(repo.close(sessionId), Effect.map(stateOf(sessionId), (state) => state !== "paid")),
     // No event comes that could name one.
     accountOf: () => Effect.succeed(undefined),
     subscriptions: (customerId) =>

@@ -42,6 +42,9 @@ export class EmbeddedRepo extends Effect.Service<EmbeddedRepo>()("billing/Embedd
     ofCustomer: many(EmbeddedSubscription)((customerId: string) =>
       sql`SELECT * FROM embedded_subscriptions WHERE customer_id = ${customerId}`
     ),
+    ofCheckout: maybe(EmbeddedSubscription)((checkoutId: string) =>
+      sql`SELECT * FROM embedded_subscriptions WHERE checkout_id = ${checkoutId}`
+    ),
     find: maybe(EmbeddedSubscription)((id: string) => sql`SELECT * FROM embedded_subscriptions WHERE id = ${id}`),
     change: (id: string, { cancelsAt, plan }: Pick<EmbeddedSubscription, "plan" | "cancelsAt">) =>
       run(sql`UPDATE embedded_subscriptions SET plan = ${plan}, cancels_at = ${cancelsAt} WHERE id = ${id}`),

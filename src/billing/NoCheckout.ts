@@ -1,3 +1,4 @@
+import { Effect } from "effect"
 import { Checkout } from "./Checkout.ts"
 import { notSetUp, NoWebhook } from "./Subscription.ts"
 
@@ -6,6 +7,7 @@ export const noCheckout = Checkout.of({
   processor: "none",
   createCustomer: () => notSetUp,
   open: () => notSetUp,
+  stateOf: () => Effect.succeed("over"),
   close: () => notSetUp,
   accountOf: () => notSetUp,
   subscriptions: () => notSetUp,

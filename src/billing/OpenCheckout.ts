@@ -12,10 +12,6 @@ const lifetime = Duration.toMillis("3 hours")
 /** Until then it is given out again: an hour is left to pay. */
 const reusableFor = Duration.toMillis("2 hours")
 
-/** Where a checkout can be paid; null once its time is over, or it was paid. */
-export const addressToPay = ({ createdAt, paid, url }: CheckoutRow, now: Date) =>
-  paid || now.getTime() - createdAt.getTime() >= lifetime ? null : url
-
 interface Wanted {
   readonly accountId: AccountId
   readonly customerId: string
@@ -54,6 +50,14 @@ export class OpenCheckout extends Effect.Service<OpenCheckout>()("billing/OpenCh
       return (yield* repo.opened(row.id, sessionId, url)) ? url : yield* new CheckoutUnderWay({ paid: false })
     })
 
+    /** The page that was opened before, while it can be paid. It may have been closed at the processor. */
+    const again = Effect.fnUntraced(function*(row: CheckoutRow) {
+      if (row.sessionId === null || row.url === null) return yield* finish(row)
+      const state = yield* checkout.stateOf(row.sessionId)
+      if (state === "paid") return yield* new CheckoutUnderWay({ paid: true })
+      return state === "open" ? row.url : undefined
+    })
+
     /** Makes sure that nobody can pay the previous one, whose plan or customer is another. */
     const close = Effect.fnUntraced(function*(row: CheckoutRow, age: number, customerId: string) {
       // A customer that is replaced takes its checkouts along: another one is of a processor that is not in use.
@@ -74,7 +78,8 @@ export class OpenCheckout extends Effect.Service<OpenCheckout>()("billing/OpenCh
         previous !== undefined && previous.plan === plan && previous.customerId === customerId && !previous.paid &&
         age < reusableFor
       ) {
-        return previous.url ?? (yield* finish(previous))
+        const url = yield* again(previous)
+        if (url !== undefined) return url
       }
       if (previous !== undefined) yield* close(previous, age, customerId)
       const row = { accountId, id: randomToken(), plan, customerId, createdAt: at }
@@ -85,6 +90,13 @@ export class OpenCheckout extends Effect.Service<OpenCheckout>()("billing/OpenCh
         : yield* new CheckoutUnderWay({ paid: false })
     })
 
-    return { urlFor } as const
+    /** Where a checkout can still be paid; null where it can't. */
+    const addressToPay = Effect.fn("OpenCheckout.addressToPay")(function*(row: CheckoutRow) {
+      const age = (yield* now).getTime() - row.createdAt.getTime()
+      if (row.paid || age >= lifetime || row.sessionId === null) return null
+      return (yield* checkout.stateOf(row.sessionId)) === "open" ? row.url : null
+    })
+
+    return { urlFor, addressToPay } as const
   })
 }) {}

@@ -1,10 +1,10 @@
 import { type StripeSettings } from "#src/config/Settings.ts"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { ChangeRefused, Checkout, CustomerGone, FailureKept } from "./Checkout.ts"
-import { CustomerNow, Made, OpenedSession, SessionNow, StripeSubscription } from "./stripe-answers.ts"
+import { ClosedSession, CustomerNow, Made, OpenedSession, SessionNow, StripeSubscription } from "./stripe-answers.ts"
 import { stripeClient, type StripeFailure } from "./stripe-client.ts"
 import { eventIn } from "./stripe-event.ts"
-import { itemOf, readingOfStripe } from "./stripe-reading.ts"
+import { itemOf, readingOfStripe, stateOfSession } from "./stripe-reading.ts"
 import { BadWebhook, PaymentsUnavailable } from "./Subscription.ts"
 
 /** Every subscription that a customer ever had; nobody has as many. */
@@ -57,6 +57,15 @@ export const stripeCheckout = (settings: StripeSettings) =>
       client.webhooks.signature?.verifyHeader(body, header, Redacted.value(webhookSecret), toleratedSeconds) === true
     )
 
+    const stateOf = (sessionId: string) =>
+      Effect.map(
+        use(
+          SessionNow,
+          (stripe) => stripe.checkout.sessions.retrieve(sessionId, { expand: ["subscription"] })
+        ),
+        stateOfSession
+      )
+
     const orGone = (failure: StripeFailure): Effect.Effect<never, PaymentsUnavailable | CustomerGone> =>
       isMissing(failure, "customer") ? Effect.fail(new CustomerGone()) : unavailable(failure)
 
@@ -100,14 +109,20 @@ export const stripeCheckout = (settings: StripeSettings) =>
                 : Effect.succeed({ sessionId: id, url })
             )
           ),
+      stateOf: (sessionId) =>
+        stateOf(sessionId).pipe(
+          Effect.catchAll((failure) =>
+            failure.code === "resource_missing" ? Effect.succeed("over" as const) : unavailable(failure)
+          )
+        ),
       close: (sessionId) =>
-        use(SessionNow, (stripe) => stripe.checkout.sessions.expire(sessionId)).pipe(
+        use(ClosedSession, (stripe) => stripe.checkout.sessions.expire(sessionId)).pipe(
           Effect.as(true),
           // It is not open any more: paid, or expired by itself.
-          Effect.catchAll(() =>
-            Effect.map(
-              use(SessionNow, (stripe) => stripe.checkout.sessions.retrieve(sessionId)),
-              ({ status }) => status === "expired"
+          Effect.catchAll((failure) =>
+            Effect.flatMap(
+              stateOf(sessionId),
+              (state) => state === "open" ? Effect.fail(failure) : Effect.succeed(state === "over")
             )
           ),
           Effect.catchAll(unavailable)

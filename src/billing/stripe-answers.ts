@@ -15,7 +15,16 @@ export const Made = Schema.Struct({ id: StripeId })
 
 export const OpenedSession = Schema.Struct({ id: StripeId, url: Schema.NullOr(Text(5_000)) })
 
-export const SessionNow = Schema.Struct({ status: Schema.NullOr(Schema.String) })
+export const ClosedSession = Schema.Struct({ status: Schema.Literal("expired") })
+
+/** `subscription`: the object, because it is asked for; an id where Stripe does not expand it. */
+export const SessionNow = Schema.Struct({
+  status: Schema.NullOr(Schema.String),
+  subscription: optional(
+    Schema.NullOr(Schema.Union(Schema.String, Schema.Struct({ status: Schema.String })))
+  )
+})
+export type SessionNow = typeof SessionNow.Type
 
 /** One that was deleted there has no metadata. */
 export const CustomerNow = Schema.Struct({

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { type Reading } from "./Checkout.ts"
-import { type StripeSubscription } from "./stripe-answers.ts"
+import { type CheckoutState, type Reading } from "./Checkout.ts"
+import { type SessionNow, type StripeSubscription } from "./stripe-answers.ts"
 import { type SubscriptionEvent } from "./subscription-states.ts"
 import { PaidPlan } from "./Subscription.ts"
 
@@ -47,4 +47,12 @@ export const readingOfStripe = (subscription: StripeSubscription, prices: Prices
     cancelsAt: cancel_at === null ? (cancel_at_period_end ? periodEnd : null) : dateOf(cancel_at),
     createdAt: dateOf(created)
   }
+}
+
+/** One that was paid is over when its subscription has ended since, or its first payment never came. */
+export const stateOfSession = ({ status, subscription }: SessionNow): CheckoutState => {
+  if (status === "open") return "open"
+  if (status !== "complete") return "over"
+  const paidFor = typeof subscription === "object" ? subscription?.status : undefined
+  return paidFor === "incomplete_expired" || paidFor !== undefined && events[paidFor] === "ended" ? "over" : "paid"
 }

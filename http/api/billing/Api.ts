@@ -55,7 +55,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
       .annotate(
         OpenApi.Description,
         "Session only. Nothing is charged before the user has paid there. Called again before that, it answers with " +
-          "the same page; with another plan, the page before is closed."
+          "the same page while it can be paid; with another plan, the page before is closed."
       )
   )
   .add(
