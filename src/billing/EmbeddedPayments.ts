@@ -57,14 +57,14 @@ export class EmbeddedPayments extends Effect.Service<EmbeddedPayments>()("billin
         renewals
       })
       return customerId
-    }, transactionally(sql))
+    })
 
     /** Pays an open checkout; without effect on any other. */
     const pay = Effect.fn("EmbeddedPayments.pay")(function*(id: string, renewals: Renewals) {
       const customerId = yield* take(id, renewals)
-      // A processor would send an event now.
+      // A processor would send an event now, and again until it is heard: here both happen, or neither.
       if (customerId !== undefined) yield* Effect.orDie(sync.sync(customerId))
-    })
+    }, transactionally(sql))
 
     const forget = Effect.flatMap(now, (at) => repo.forgetCheckouts(new Date(at.getTime() - keptFor)))
 

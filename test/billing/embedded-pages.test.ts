@@ -26,6 +26,24 @@ layer(services(DatabaseTest, settingsTest()), { excludeTestServices: true, timeo
       assert.isUndefined(yield* payments.find(old))
       assert.strictEqual((yield* payments.find(recent))?.state, "closed")
     }))
+
+  it.effect("a payment of which the account can't hear is none: the page stays open", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const payments = yield* EmbeddedPayments
+      const open = "p".repeat(43)
+      yield* sql`INSERT INTO users (id, email, password_hash, plan) VALUES ('u', 'u@example.com', '', 'free')`
+      yield* sql`INSERT INTO billing_customers (id, account_id, processor) VALUES ('cus', 'u', 'embedded')`
+      yield* sql`INSERT INTO embedded_checkouts (id, customer_id, plan, return_url, expires_at)
+        VALUES (${open}, 'cus', 'pro', '/', now() + interval '1 hour')`
+      yield* sql`ALTER TABLE subscriptions RENAME TO hidden`
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(payments.pay(open, "paid"))))
+      yield* sql`ALTER TABLE hidden RENAME TO subscriptions`
+      assert.strictEqual((yield* payments.find(open))?.state, "open")
+      yield* payments.pay(open, "paid")
+      assert.strictEqual((yield* payments.find(open))?.state, "paid")
+      assert.deepStrictEqual(yield* sql`SELECT plan FROM users`, [{ plan: "pro" }])
+    }))
 })
 
 describe("a checkout page of the stand-in, begun before the settings changed", () => {
