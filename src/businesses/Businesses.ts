@@ -119,11 +119,7 @@ export class Businesses extends Effect.Service<Businesses>()("businesses/Busines
     const get = Effect.fn("Businesses.get")((id: string) => Effect.flatMap(visible(id), shown), withPolicy(sessionOnly))
 
     const checkServer = Effect.fn("Businesses.checkServer")(function*(row: BusinessRow, serverId: string) {
-      const server = yield* Effect.catchTag(
-        servers.visible(serverId),
-        "ServerNotFound",
-        () => Invalid.field("serverId", "there is no such server")
-      )
+      const server = yield* servers.visible(serverId)
       if (server.projectId !== row.projectId) {
         return yield* Invalid.field("serverId", "is a server of another project than the business's")
       }
@@ -140,7 +136,7 @@ export class Businesses extends Effect.Service<Businesses>()("businesses/Busines
             : yield* secrets.seal(JSON.stringify(integrations), integrationsContext(row.id))
         }
         yield* repo.edit(row.id, { ...columns, ...sealed })
-      })
+      }, Effect.catchTag("ServerNotFound", () => Invalid.field("serverId", "there is no such server")))
 
     const notEmpty = Effect.fn("Businesses.notEmpty")(function*(id: string, input: object) {
       if (Object.keys(input).length > 0) return

@@ -1,4 +1,5 @@
 import { ProjectNotFound } from "#src/projects/Project.ts"
+import { ServerNotFound } from "#src/servers/Server.ts"
 import { anyRow, Count, dieOnSql, many, maybe, one, onForeignKey, onUnique, run } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema, type Statement } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
@@ -79,9 +80,13 @@ export class BusinessesRepo extends Effect.Service<BusinessesRepo>()("businesses
             WHERE p.account_id = ${accountId}`
       ),
       update: (id: string, fields: Fields) => run(update(id, fields)),
-      /** An update that may link a server. */
+      /** An update that may link a server, which may be deleted at the same time. */
       edit: (id: string, fields: Fields) =>
-        update(id, fields).pipe(onUnique("businesses_server_id_key", () => new ServerAlreadyLinked()), run),
+        update(id, fields).pipe(
+          onUnique("businesses_server_id_key", () => new ServerAlreadyLinked()),
+          onForeignKey("businesses_server_id_fkey", () => new ServerNotFound()),
+          run
+        ),
       delete: (id: string) => run(sql`DELETE FROM businesses WHERE id = ${id}`),
       /** Businesses that wait for a review, the oldest request first. */
       reviews: many(

@@ -144,6 +144,22 @@ describe("the health score of a listing", () => {
     expect([await scoreOf(one), await scoreOf(other)]).toEqual([0, 0])
   })
 
+  it("a server that is deleted while it is linked is told as one that does not exist", async () => {
+    const one = await served(owner, "deleted-first")
+    await link(one, null)
+    const release = await holdLock(berth.databaseUrl, "SELECT FROM servers WHERE id = $1 FOR UPDATE", [one.server.id])
+    const deleting = owner.delete(`/v1/servers/${one.server.id}`)
+    await expect.poll(() => waitingFor("FROM servers"), { timeout: 10_000 }).toBe(1)
+    const linking = link(one, one.server.id)
+    await expect.poll(() => waitingFor("UPDATE businesses"), { timeout: 10_000 }).toBe(1)
+    await release()
+    expect((await deleting).status).toBe(204)
+    expect(await linking).toMatchObject({
+      status: 422,
+      body: { error: { message: expect.stringContaining("there is no such server") as string } }
+    })
+  })
+
   it("waits for a business that is being changed, and holds no other back", async () => {
     const [busy, free] = [await served(owner, "busy"), await served(owner, "free")]
     const release = await holdLock(berth.databaseUrl, "SELECT FROM businesses WHERE id = $1 FOR UPDATE", [
