@@ -1,4 +1,4 @@
-import { Context, Data, type Effect, type Scope, type Stream } from "effect"
+import { Context, Data, Effect, Layer, type Scope, type Stream } from "effect"
 import { type Server } from "node:net"
 
 /** How a process inside an image is started: the part of the OCI image config that a driver needs. */
@@ -75,33 +75,57 @@ export class MachineError extends Data.TaggedError("MachineError")<{
   readonly message: string
 }> {}
 
+interface Inspection {
+  readonly inspect: (name: string) => Effect.Effect<MachineState | undefined, MachineError>
+}
+
+/** Where machines are: for every process of their host. Only the one that holds the host's lease has `Machines`. */
+export class MachineStates extends Context.Tag("machines/MachineStates")<MachineStates, Inspection>() {}
+
 /**
  * Isolated processes, whatever runs them. Every operation is idempotent: after a crash in the middle of one, the caller
  * repeats it.
  */
-export class Machines extends Context.Tag("machines/Machines")<Machines, {
-  /** What runs machines here, for the log and `/v1/health`. */
-  readonly driver: { readonly name: string; readonly tier: string }
-  /** The guarantees that it enforces on this host, and those that it could enforce on others only. */
-  readonly guarantees: Effect.Effect<{
-    readonly enforces: ReadonlyArray<string>
-    readonly lacks: ReadonlyArray<string>
-  }>
-  /**
-   * While the scope is open, each machine's requests to `AUTH_URL` go to a server of its own, made by `makeServer`.
-   * With an https `AUTH_URL` they go to the proxy that holds its certificate instead.
-   */
-  readonly serveAuth: (makeServer: (machine: string) => Server) => Effect.Effect<void, never, Scope.Scope>
-  /** Prepares the machine without starting it. One that exists under the name is adopted. */
-  readonly provision: (spec: MachineSpec) => Effect.Effect<MachineState, MachineError>
-  /** Starts a provisioned or exited machine; a running one is left as it is. */
-  readonly start: (name: string) => Effect.Effect<MachineState, MachineError>
-  /** SIGTERM, `graceSeconds` (default 10) of patience, SIGKILL to everything inside. Unknown names are fine. */
-  readonly stop: (name: string, graceSeconds?: number) => Effect.Effect<void, MachineError>
-  /** Stops at once and removes every trace. Unknown names are fine. */
-  readonly destroy: (name: string) => Effect.Effect<void, MachineError>
-  readonly inspect: (name: string) => Effect.Effect<MachineState | undefined, MachineError>
-  readonly list: (owner?: string) => Effect.Effect<ReadonlyArray<MachineState>, MachineError>
-  /** The machine's output from `offset` on, following it until the machine is destroyed. */
-  readonly output: (name: string, offset: number) => Stream.Stream<MachineLine, MachineError>
-}>() {}
+export class Machines extends Context.Tag("machines/Machines")<
+  Machines,
+  Inspection & {
+    /** What runs machines here, for the log and `/v1/health`. */
+    readonly driver: { readonly name: string; readonly tier: string }
+    /** The guarantees that it enforces on this host, and those that it could enforce on others only. */
+    readonly guarantees: Effect.Effect<{
+      readonly enforces: ReadonlyArray<string>
+      readonly lacks: ReadonlyArray<string>
+    }>
+    /**
+     * While the scope is open, each machine's requests to `AUTH_URL` go to a server of its own, made by `makeServer`.
+     * With an https `AUTH_URL` they go to the proxy that holds its certificate instead.
+     */
+    readonly serveAuth: (makeServer: (machine: string) => Server) => Effect.Effect<void, never, Scope.Scope>
+    /**
+     * While the scope is open, all else that machines send outside goes to servers made by `makeServer`, one a machine.
+     * A connection begins with a line: `lookup NAME`, `connect NAME PORT` or `proxy` (docs/decisions/egress.md).
+     */
+    readonly serveEgress: (makeServer: (machine: string) => Server) => Effect.Effect<void, never, Scope.Scope>
+    /** Prepares the machine without starting it. One that exists under the name is adopted. */
+    readonly provision: (spec: MachineSpec) => Effect.Effect<MachineState, MachineError>
+    /** Starts a provisioned or exited machine; a running one is left as it is. */
+    readonly start: (name: string) => Effect.Effect<MachineState, MachineError>
+    /** SIGTERM, `graceSeconds` (default 10) of patience, SIGKILL to everything inside. Unknown names are fine. */
+    readonly stop: (name: string, graceSeconds?: number) => Effect.Effect<void, MachineError>
+    /** Stops at once and removes every trace. Unknown names are fine. */
+    readonly destroy: (name: string) => Effect.Effect<void, MachineError>
+    /** The TCP ports that are listened on inside, without the platform's own; none when it doesn't run. */
+    readonly listening: (name: string) => Effect.Effect<ReadonlyArray<number>, MachineError>
+    readonly list: (owner?: string) => Effect.Effect<ReadonlyArray<MachineState>, MachineError>
+    /**
+     * How many connections to the machine's address are open, from whatever process; undefined where that can't be told.
+     * An idle one, kept for the next request, counts.
+     */
+    readonly connections: (name: string) => Effect.Effect<number | undefined>
+    /** The machine's output from `offset` on, following it until the machine is destroyed. */
+    readonly output: (name: string, offset: number) => Stream.Stream<MachineLine, MachineError>
+  }
+>() {}
+
+/** Those of the driver itself. */
+export const MachineStatesLive = Layer.effect(MachineStates, Effect.map(Machines, ({ inspect }) => ({ inspect })))

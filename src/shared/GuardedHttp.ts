@@ -172,7 +172,10 @@ export class GuardedHttp extends Effect.Service<GuardedHttp>()("shared/GuardedHt
       const addresses = yield* addressesOf(url)
       if (addresses.length === 0) return yield* unreachable(url.hostname, undefined)
       if (!exempt && !addresses.every(({ address }) => isPublicAddress(address))) {
-        return yield* rejection(`${url.hostname} is not on the public internet, so it is not connected to`)
+        return yield* rejection(
+          `${url.hostname} is not on the public internet, so it is not connected to; where that is meant, the ` +
+            "platform's operator lists it in ALLOWED_PRIVATE_HOSTS"
+        )
       }
       return { url, addresses } satisfies Target
     })

@@ -49,11 +49,9 @@ export const isPublicAddress = (address: string): boolean => {
 
 const defaultPort = (url: URL) => url.protocol === "https:" ? "443" : "80"
 
-/** Whether the operator listed the URL's host as `host` or `host:port` (IPv6 in brackets). */
-export const isException = (url: URL, allowed: ReadonlyArray<string>): boolean => {
-  const withPort = `${url.hostname}:${url.port === "" ? defaultPort(url) : url.port}`
-  return allowed.some((entry) => {
-    const listed = entry.toLowerCase()
-    return listed === url.hostname || listed === withPort
-  })
-}
+/** Whether an operator's list has the host as `host` or `host:port` (IPv6 in brackets). */
+export const isListed = (host: string, port: number | string, list: ReadonlyArray<string>): boolean =>
+  list.some((entry) => [host, `${host}:${port}`].includes(entry.toLowerCase()))
+
+export const isException = (url: URL, allowed: ReadonlyArray<string>): boolean =>
+  isListed(url.hostname, url.port === "" ? defaultPort(url) : url.port, allowed)

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { describeWhen, itLong } from "../support/needs.ts"
+import { describeWhen, itLong, soak } from "../support/needs.ts"
 import { testRootfs } from "../support/rootfs.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
 import { about, driverOf, exited, processOf, reached, request, run, specOf, until } from "./support.ts"
@@ -133,7 +133,7 @@ everyTierAtLength("a platform that is killed", (tier) => {
 
   itLong("leaves nothing that the next cannot list and destroy, whenever it dies", async () => {
     const home = temporaryDirectory("m")
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < (soak ? 8 : 2); round++) {
       const { child, heard } = platform(home, tier, "churn")
       await heard("ready")
       await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 500))

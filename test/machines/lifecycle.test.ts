@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { connect } from "node:net"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { itLong } from "../support/needs.ts"
@@ -66,11 +67,42 @@ everyTier("a machine's life", (tier) => {
     expect(await driver.provision(specOf("life"))).toEqual(running)
   })
 
+  it("tells how many connections to it are open, from whatever process", async () => {
+    const name = "busy"
+    const state = await up(driver, specOf(name))
+    const count = () => driver.use((machines) => machines.connections(name))
+    await until(async () => (await count()) === 0 ? true : undefined)
+    const open = [1, 2, 3].map(() => connect(socketOf(state)))
+    await until(async () => (await count()) === 3 ? true : undefined)
+    const other = spawn(process.execPath, ["-e", `require("net").connect(${JSON.stringify(socketOf(state))})`])
+    await until(async () => (await count()) === 4 ? true : undefined)
+    other.kill()
+    open.pop()?.destroy()
+    await until(async () => (await count()) === 2 ? true : undefined)
+    for (const socket of open) socket.destroy()
+    await until(async () => (await count()) === 0 ? true : undefined)
+    expect(await driver.use((machines) => machines.connections("nobody"))).toBe(0)
+    await driver.destroy(name)
+  })
+
   it("runs once however often it is started at the same time", async () => {
     await driver.provision(specOf("twice"))
     await Promise.all([1, 2, 3, 4].map(() => driver.start("twice")))
     expect(processesNaming(join(driver.home, "machines/twice/keeper.cjs")).length).toBe(2)
     await driver.destroy("twice")
+  })
+
+  it("tells on which ports its processes listen, without the platform's own", async () => {
+    const listen =
+      "const n = require('net'); n.createServer().listen(4321, '127.0.0.1'); n.createServer().listen(5432, '::1')"
+    await driver.provision(specOf("ears", {}, node(`${listen}; setTimeout(() => {}, 60_000)`)))
+    expect(await driver.listening("ears")).toEqual([])
+    await driver.start("ears")
+    const ports = () => driver.listening("ears")
+    expect(await until(async () => (await ports()).length === 2 ? ports() : undefined)).toEqual([4321, 5432])
+    await driver.destroy("ears")
+    expect(await driver.listening("ears")).toEqual([])
+    expect(await driver.listening("../ears")).toEqual([])
   })
 
   it("tells how its process ended", async () => {

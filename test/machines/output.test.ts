@@ -1,11 +1,12 @@
 import { Effect, Fiber, Stream } from "effect"
-import { execFileSync } from "node:child_process"
+import { execFileSync, spawnSync } from "node:child_process"
 import { createHash, randomBytes } from "node:crypto"
-import { readFileSync } from "node:fs"
+import { readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs"
 import * as http from "node:http"
 import * as net from "node:net"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
+import { temporaryDirectory } from "../support/Settings.ts"
 import { type Driver, driverOf, exited, processOf, request, socketOf, specOf, until, up } from "./support.ts"
 import { everyTierAtLength } from "./tiers.ts"
 
@@ -81,7 +82,8 @@ everyTierAtLength("a machine's output", (tier) => {
     )
     await driver.start("endless")
     const dir = join(driver.home, "machines/endless")
-    const size = () => Number(execFileSync("du", ["-sk", dir], { encoding: "utf8" }).split("\t")[0])
+    // Files go while they are counted, which du calls an error.
+    const size = () => Number(spawnSync("du", ["-sk", dir], { encoding: "utf8" }).stdout.split("\t")[0])
     await until(
       async () => (await driver.lines("endless", 1))[0]?.text.includes("were not kept") ? true : undefined,
       15
@@ -91,6 +93,42 @@ everyTierAtLength("a machine's output", (tier) => {
     expect(note?.text).toMatch(/^\[\d+ bytes of earlier output were not kept\]$/)
     expect(next?.text).toBe("y".repeat(200))
     await driver.destroy("endless")
+  })
+
+  it.skipIf(process.getuid?.() !== 0)("that a full disk takes is counted, and no line is torn", async () => {
+    const home = temporaryDirectory("small")
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=32m", "tmpfs", home])
+    const small = driverOf(tier, home)
+    const fill = join(home, "fill")
+    try {
+      const script =
+        "let n = 0; setInterval(() => { for (let i = 0; i < 20; i++) console.log(n++ + 'x'.repeat(300)) }, 50)"
+      await small.provision(specOf("full", {}, node(script)))
+      await small.start("full")
+      await small.lines("full", 3)
+      const { bavail, bsize } = statfsSync(home)
+      writeFileSync(fill, Buffer.alloc((bavail - 10) * bsize))
+      await new Promise((resolve) => setTimeout(resolve, 1500))
+      rmSync(fill)
+      const first = await small.lines("full", 1)
+      const isNote = (text: string) => text.startsWith("[")
+      const all = await until(async () => {
+        const lines = await small.lines("full", 700, first[0]?.offset)
+        return lines.some(({ text }) => isNote(text)) ? lines : undefined
+      }, 20)
+      const numbers = all.filter(({ text }) => !isNote(text)).map(({ text }) => Number(/^(\d+)x{300}$/.exec(text)?.[1]))
+      expect(numbers.every((number, at) => at === 0 || number > numbers[at - 1]!)).toBe(true)
+      const gap = numbers.at(-1)! - numbers[0]! - (numbers.length - 1)
+      const counted = all.filter(({ text }) => isNote(text))
+        .map(({ text }) =>
+          Number(/^\[Lines of output lost because the platform's disk was full: (\d+)\]$/.exec(text)?.[1])
+        )
+      expect(counted.reduce((sum, count) => sum + count, 0)).toBe(gap)
+      expect(gap).toBeGreaterThan(100)
+    } finally {
+      await small.clear()
+      execFileSync("umount", ["-l", home])
+    }
   })
 
   it("fails for a machine that is not there", async () => {

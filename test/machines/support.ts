@@ -26,11 +26,15 @@ export const driverOf = (
   home = temporaryDirectory("m"),
   variables: Readonly<Record<string, string>> = {},
   /** Answers what machines ask of AUTH_URL. */
-  makeServer?: (machine: string) => Server
+  makeServer?: (machine: string) => Server,
+  /** Answers what they ask of everybody else. */
+  makeEgress?: (machine: string) => Server
 ) => {
-  const answering = makeServer === undefined
-    ? Layer.empty
-    : Layer.scopedDiscard(Effect.flatMap(Machines, (machines) => machines.serveAuth(makeServer)))
+  const answering = Layer.scopedDiscard(Effect.gen(function*() {
+    const machines = yield* Machines
+    if (makeServer !== undefined) yield* machines.serveAuth(makeServer)
+    if (makeEgress !== undefined) yield* machines.serveEgress(makeEgress)
+  }))
   const runtime = ManagedRuntime.make(Layer.provideMerge(answering, sandboxOf(home, tier, variables)))
   const use = <A, E>(f: (machines: typeof Machines.Service) => Effect.Effect<A, E>) =>
     runtime.runPromise(Effect.flatMap(Machines, f))
@@ -43,6 +47,7 @@ export const driverOf = (
     stop: (name: string, grace?: number) => use((m) => m.stop(name, grace)),
     destroy: (name: string) => use((m) => m.destroy(name)),
     inspect: (name: string) => use((m) => m.inspect(name)),
+    listening: (name: string) => use((m) => m.listening(name)),
     list: (owner?: string) => use((m) => m.list(owner)),
     lines: (name: string, count: number, offset = 0): Promise<ReadonlyArray<MachineLine>> =>
       use((m) => m.output(name, offset).pipe(Stream.take(count), Stream.runCollect, Effect.map(Chunk.toReadonlyArray))),

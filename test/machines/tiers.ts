@@ -11,7 +11,7 @@ const programs: Readonly<Record<TierName, () => string | undefined>> = {
 /** Why a tier can't be tried here. */
 export const missingFor = (tier: TierName) => process.platform === "linux" ? programs[tier]() : "Linux only"
 
-const tiers = ["runc", "bubblewrap", "util-linux"] as const
+export const tiers = ["runc", "bubblewrap", "util-linux"] as const
 /** The one that the platform takes by itself, unless there is none. */
 const usual = tiers.find((tier) => missingFor(tier) === undefined)
 

@@ -8,12 +8,15 @@ export const withoutMachines = (why: string) => {
     driver: { name: "none", tier: "none" },
     guarantees: Effect.succeed({ enforces: [], lacks: [] }),
     serveAuth: () => Effect.void,
+    serveEgress: () => Effect.void,
     provision: unwanted("provision"),
     start: unwanted("start"),
     stop: () => Effect.void,
     destroy: () => Effect.void,
     inspect: () => Effect.succeed(undefined),
+    listening: () => Effect.succeed([]),
     list: () => Effect.succeed([]),
+    connections: () => Effect.succeed(0),
     output: () => Stream.empty
   })
 }

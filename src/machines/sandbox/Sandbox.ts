@@ -5,8 +5,11 @@ import { Effect, Layer } from "effect"
 import { openAuth } from "./auth.ts"
 import { removeEmptyParent, sweepGroups } from "./cgroups.ts"
 import { chooseHost } from "./choose.ts"
+import { makeConnectionCount } from "./connections.ts"
 import { describe } from "./guarantees.ts"
 import * as lifecycle from "./lifecycle.ts"
+import { machineSockets } from "./machine-sockets.ts"
+import { egressSocketPath, socketPath } from "./paths.ts"
 import { recordNames } from "./store.ts"
 import { goodName } from "./validate.ts"
 
@@ -17,9 +20,15 @@ const make = Effect.gen(function*() {
   const settings = yield* CurrentSettings
   const chosen = yield* chooseHost(settings.home, settings.sandboxTier, settings.production)
   const auth = yield* openAuth(settings, chosen.paths)
-  const host = { ...chosen, auth: auth.way }
+  const egress = machineSockets(
+    "way out",
+    (machine) => egressSocketPath(chosen.paths, machine),
+    recordNames(chosen.paths)
+  )
+  const host = { ...chosen, auth: auth.way, egress }
   const locked = keyedMutex()
   const { paths } = host
+  const openConnections = yield* makeConnectionCount(paths)
   if (host.cgroups !== undefined) {
     yield* Effect.addFinalizer(() => Effect.sync(() => removeEmptyParent(paths.cgroup)))
     yield* Effect.forkScoped(Effect.ignoreLogged(Effect.tryPromise(sweepGroups)))
@@ -28,6 +37,7 @@ const make = Effect.gen(function*() {
     driver: { name: "sandbox", tier: host.tier.name },
     guarantees: Effect.map(auth.reach, (reach) => describe({ ...host, auth: reach })),
     serveAuth: auth.serve,
+    serveEgress: egress.serve,
     provision: Effect.fn("Sandbox.provision")((spec) =>
       locked(spec.name)(Effect.uninterruptible(lifecycle.provision(host, spec)))
     ),
@@ -48,11 +58,17 @@ const make = Effect.gen(function*() {
     inspect: Effect.fn("Sandbox.inspect")((name) =>
       Effect.sync(() => goodName(name) ? lifecycle.stateOf(paths, name) : undefined)
     ),
+    listening: Effect.fn("Sandbox.listening")((name) =>
+      Effect.sync(() => goodName(name) ? lifecycle.listening(host, name) : [])
+    ),
     list: Effect.fn("Sandbox.list")((owner) =>
       Effect.sync(() =>
         recordNames(paths).flatMap((name) => lifecycle.stateOf(paths, name) ?? [])
           .filter((state) => owner === undefined || state.owner === owner)
       )
+    ),
+    connections: Effect.fn("Sandbox.connections")((name) =>
+      goodName(name) ? openConnections(socketPath(paths, name)) : Effect.succeed(0)
     ),
     output: (name, offset) => lifecycle.output(host, name, offset)
   })

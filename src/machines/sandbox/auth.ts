@@ -3,8 +3,9 @@ import type { Machines } from "#src/machines/Machines.ts"
 import { Effect, type Scope } from "effect"
 import { authProxy } from "./auth-proxy.ts"
 import { tlsServers } from "./auth-tls.ts"
-import { type AuthWay, insideAddress, makeAuthWay } from "./auth-way.ts"
+import { type AuthWay, insideAddress } from "./auth-way.ts"
 import type { AuthReach } from "./guarantees.ts"
+import { machineSockets } from "./machine-sockets.ts"
 import { authSocketPath, type MachinePaths } from "./paths.ts"
 import { recordNames } from "./store.ts"
 
@@ -23,7 +24,10 @@ export const openAuth = ({ authUrl }: Settings, paths: MachinePaths): Effect.Eff
       yield* Effect.logWarning("Machines can't reach AUTH_URL: it is an IP address, not a name")
       return { way: undefined, reach: Effect.succeed("none"), serve: () => Effect.void }
     }
-    const way = makeAuthWay(inside, (machine) => authSocketPath(paths, machine), recordNames(paths))
+    const way = {
+      ...inside,
+      ...machineSockets("way to AUTH_URL", (machine) => authSocketPath(paths, machine), recordNames(paths))
+    }
     if (authUrl.startsWith("http:")) return { way, reach: Effect.succeed("own"), serve: way.serve }
     const proxy = authProxy(authUrl)
     yield* way.serve(tlsServers(proxy))

@@ -77,10 +77,28 @@ export const makeCgroup = (cgroups: Cgroups, path: string, limits: Limits): Read
   return procsFiles
 }
 
+const groupsOf = (path: string) =>
+  cgroupMounts().map((mount) => join(mount.path, path)).filter((dir) => existsSync(dir))
+
+/** Kills what is in the machine's groups, and in those that runc or the machine made below. */
+export const killGroup = (path: string): void => {
+  for (const dir of groupsOf(path)) {
+    const below = readdirSync(dir, { recursive: true, withFileTypes: true })
+    for (const procs of below.filter(({ name }) => name === "cgroup.procs")) {
+      for (const pid of readFileSync(join(procs.parentPath, procs.name), "utf8").split("\n").filter(Boolean)) {
+        try {
+          process.kill(Number(pid), "SIGKILL")
+        } catch {
+          // It has ended.
+        }
+      }
+    }
+  }
+}
+
 /** Removes the machine's groups from every tree (runc makes one in each); false while one still has processes. */
 export const removeCgroup = (path: string): boolean => {
-  const groups = cgroupMounts().map((mount) => join(mount.path, path)).filter((dir) => existsSync(dir))
-  return groups.map((dir) => {
+  return groupsOf(path).map((dir) => {
     try {
       for (const below of readdirSync(dir, { withFileTypes: true })) {
         if (below.isDirectory()) rmdirSync(join(dir, below.name))

@@ -44,7 +44,7 @@ const tryTier = (paths: MachinePaths, tier: Tier, tools: string): Effect.Effect<
     const reason = unavailability[tier.name]()
     if (reason !== undefined) return yield* Effect.fail(reason)
     const cgroups = isRoot() ? findCgroups(paths.cgroup) : undefined
-    const host: Host = { paths, tier, cgroups, overlay: true, auth: undefined }
+    const host: Host = { paths, tier, cgroups, overlay: true, auth: undefined, egress: undefined }
     const first = yield* Effect.either(trial(host, tools))
     if (Either.isRight(first)) return { ...host, isolation: isolationIn(first.right) }
     const readOnly = { ...host, overlay: false }

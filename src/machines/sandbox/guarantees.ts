@@ -47,11 +47,13 @@ export const isolationIn = (lines: ReadonlyArray<string>): Isolation => {
 export type AuthReach = "own" | "none" | { readonly all: string }
 
 const network = (auth: AuthReach) =>
-  auth === "none"
-    ? "private network, no egress"
-    : auth === "own"
-    ? "private network, no egress but to AUTH_URL: introspection, signing keys, metadata, its own configuration"
-    : "private network, no egress but to AUTH_URL: all of it"
+  `private network, egress to hosts that its server allows and that are public${
+    auth === "none"
+      ? ""
+      : `, and to AUTH_URL: ${
+        auth === "own" ? "introspection, signing keys, metadata, its own configuration" : "all of it"
+      }`
+  }`
 
 /** What `/v1/health` and the log report of this host: what it enforces, and what it lacks and other hosts have. */
 export const describe = (

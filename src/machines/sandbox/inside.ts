@@ -1,5 +1,5 @@
-import { lstatSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { lstatSync, readFileSync, readlinkSync } from "node:fs"
+import { join, posix } from "node:path"
 
 /** An image is hostile input: a link in it, followed from outside, leads anywhere on the host. */
 const walk = (rootfs: string, path: string) => {
@@ -20,6 +20,13 @@ const walk = (rootfs: string, path: string) => {
 export const plainDirectory = (rootfs: string, path: string): string => {
   const entry = walk(rootfs, path)
   return entry !== undefined && (entry.stats?.isDirectory() ?? true) ? entry.parts.join("/") : ""
+}
+
+/** Where /etc is, relative: a link is followed once, to a plain directory within the image. Empty when it is none. */
+export const etcDirectory = (rootfs: string): string => {
+  const isLink = lstatSync(join(rootfs, "etc"), { throwIfNoEntry: false })?.isSymbolicLink() === true
+  if (!isLink) return plainDirectory(rootfs, "etc")
+  return plainDirectory(rootfs, posix.normalize(posix.join("/", readlinkSync(join(rootfs, "etc")))))
 }
 
 /** A small text file of the image; empty when it is absent, reached through a link or suspiciously large. */

@@ -14,8 +14,18 @@ export interface KeeperPlan {
   readonly run: number
   readonly socket: string
   readonly port: number
-  /** The authorization server, the one address outside: a port of the machine's loopback, relayed to the socket. */
+  /** The authorization server: a port of the machine's loopback, relayed to the socket. */
   readonly auth: { readonly port: number; readonly socket: string } | null
+  /** Everything else outside; null for a trial. The platform decides what is let through its socket. */
+  readonly egress: {
+    readonly socket: string
+    /** The authorization server's name, which is loopback here (or empty). */
+    readonly authName: string
+    /** The machine's own port: nobody else listens there. */
+    readonly ownPort: number
+    readonly proxyAddress: string
+    readonly proxyPort: number
+  } | null
   /** Directory of the machine's output and of its exit record. */
   readonly dir: string
   /** Resident bytes above which the keeper kills the machine; 0 where a cgroup enforces the limit. */

@@ -4,6 +4,8 @@ import type * as Fs from "node:fs"
 import type * as Net from "node:net"
 import type * as Os from "node:os"
 import type { Readable } from "node:stream"
+import type { keeperEgress } from "./keeper-egress.ts"
+import type { keeperOutput } from "./keeper-output.ts"
 import type { KeeperPlan } from "./keeper-plan.ts"
 
 /**
@@ -13,7 +15,12 @@ import type { KeeperPlan } from "./keeper-plan.ts"
  *
  * It runs as a program of its own, made from this function's text: it may use nothing from outside its own body.
  */
-export function keeper(require: NodeJS.Require, closeDescriptors: typeof closeInherited): void {
+export function keeper(
+  require: NodeJS.Require,
+  closeDescriptors: typeof closeInherited,
+  openEgress: typeof keeperEgress,
+  openOutput: typeof keeperOutput
+): void {
   const fs = require("node:fs") as typeof Fs
   const net = require("node:net") as typeof Net
   const os = require("node:os") as typeof Os
@@ -22,37 +29,10 @@ export function keeper(require: NodeJS.Require, closeDescriptors: typeof closeIn
   closeDescriptors(fs, () => false)
   const plan = JSON.parse(fs.readFileSync(process.argv[2] ?? "", "utf8")) as KeeperPlan
 
-  const SEGMENT = 1024 * 1024
-  const SEGMENTS = 4
   const LINE = 16 * 1024
   const BYTES_PER_SECOND = 4 * 1024 * 1024
 
-  // Output: files named by the offset of their first byte, each line led by 1 (stdout) or 2 (stderr).
-  const segments = fs.readdirSync(plan.dir).filter((name) => name.startsWith("out.")).sort()
-  const last = segments.at(-1)
-  let offset = last === undefined ? 0 : Number(last.slice(4)) + fs.statSync(`${plan.dir}/${last}`).size
-  let size = SEGMENT
-  let file = -1
-  const write = (bytes: Buffer) => {
-    try {
-      if (size >= SEGMENT) {
-        if (file !== -1) fs.closeSync(file)
-        const name = `out.${String(offset).padStart(15, "0")}`
-        file = fs.openSync(`${plan.dir}/${name}`, "a", 0o600)
-        segments.push(name)
-        for (const old of segments.splice(0, segments.length - SEGMENTS)) {
-          if (old !== name) fs.rmSync(`${plan.dir}/${old}`, { force: true })
-        }
-        size = 0
-      }
-      const written = fs.writeSync(file, bytes)
-      offset += written
-      size += written
-    } catch {
-      // A full disk costs output, never the machine.
-    }
-  }
-
+  const output = openOutput(fs, plan.dir)
   const child = childProcess.spawn(plan.argv[0] ?? "", plan.argv.slice(1), {
     stdio: ["ignore", "pipe", "pipe", ...plan.inputs.map((path) => fs.openSync(path, "r"))],
     env: { PATH: plan.path }
@@ -80,11 +60,14 @@ export function keeper(require: NodeJS.Require, closeDescriptors: typeof closeIn
         if (bytes.length === 0) break
       }
       rest = Buffer.from(bytes)
-      if (lines.length > 0) write(Buffer.concat(lines))
+      if (lines.length > 0) output.write(Buffer.concat(lines))
       receivedBytes += chunk.length
       if (receivedBytes > BYTES_PER_SECOND) { for (const each of streams) each?.pause() }
     })
-    stream?.on("end", () => rest.length > 0 && write(Buffer.concat([Buffer.from(mark), rest, Buffer.from("\n")])))
+    stream?.on(
+      "end",
+      () => rest.length > 0 && output.write(Buffer.concat([Buffer.from(mark), rest, Buffer.from("\n")]))
+    )
     stream?.on("error", () => undefined)
   }
   capture(child.stdout as Readable | null, "1")
@@ -92,6 +75,7 @@ export function keeper(require: NodeJS.Require, closeDescriptors: typeof closeIn
   const secondly = setInterval(() => {
     if (receivedBytes > BYTES_PER_SECOND) { for (const each of streams) each?.resume() }
     receivedBytes = 0
+    output.tellLoss()
   }, 1000)
 
   let ended = false
@@ -106,7 +90,7 @@ export function keeper(require: NodeJS.Require, closeDescriptors: typeof closeIn
     process.exit(0)
   }
   child.on("error", (error) => {
-    write(Buffer.from(`2${error.message}\n`))
+    output.write(Buffer.from(`2${error.message}\n`))
     end(127)
   })
   // What the command leaves is no machine, and holds its output open: bubblewrap that is killed while it prepares leaves
@@ -224,6 +208,7 @@ export function keeper(require: NodeJS.Require, closeDescriptors: typeof closeIn
     outward.on("error", () => undefined)
     outward.listen(auth!.port, host)
   }
+  if (plan.egress !== null) openEgress(require, plan.egress)
   relay.on("error", (error) => {
     console.error(String(error))
     process.exit(1)

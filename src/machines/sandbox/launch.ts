@@ -6,17 +6,22 @@ import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path"
 import type { AuthWay } from "./auth-way.ts"
 import { type Cgroups, makeCgroup } from "./cgroups.ts"
-import { plainDirectory } from "./inside.ts"
+import { etcDirectory, plainDirectory } from "./inside.ts"
+import { keeperEgress } from "./keeper-egress.ts"
+import { keeperOutput } from "./keeper-output.ts"
 import type { KeeperPlan } from "./keeper-plan.ts"
 import { keeper } from "./keeper.ts"
 import { joinCgroups, prepareRoot, waitForGo } from "./launcher.ts"
 import { SEARCH_PATH, writeAtomically } from "./paths.ts"
 import { identify, type ProcessId } from "./processes.ts"
+import { proxy } from "./proxy-variables.ts"
 import { SandboxError } from "./SandboxError.ts"
 import type { Prepared, Tier } from "./Tier.ts"
 
 /** The keeper as a program. esbuild may have wrapped named functions in a helper called `__name`. */
-export const keeperProgram = `const __name = (f) => f;(${keeper.toString()})(require, ${closeInherited.toString()})\n`
+export const keeperProgram = `const __name = (f) => f;(${keeper.toString()})(${
+  ["require", closeInherited.toString(), keeperEgress.toString(), keeperOutput.toString()].join(", ")
+})\n`
 
 // Small heaps: a keeper holds a few sockets' buffers and nothing else.
 const nodeFlags = ["--max-semi-space-size=1", "--max-old-space-size=64", "--v8-pool-size=1", "--no-warnings"]
@@ -32,6 +37,8 @@ export interface Launch {
   readonly port: number
   /** The route to AUTH_URL, and the platform's socket for it. */
   readonly auth: Pick<AuthWay, "name" | "port"> & { readonly socket: string } | undefined
+  /** The platform's socket for everything else outside. */
+  readonly egress: { readonly socket: string } | undefined
   readonly cgroups: Cgroups | undefined
   /** Whether the kernel lets us mount a writable layer over the image. */
   readonly overlay: boolean
@@ -61,6 +68,9 @@ const writeFiles = (launch: Launch) => {
     auth: launch.auth === undefined || launch.auth.port === launch.port
       ? null
       : { port: launch.auth.port, socket: launch.auth.socket },
+    egress: launch.egress === undefined
+      ? null
+      : { ...launch.egress, authName: launch.auth?.name ?? "", ownPort: launch.port, ...proxy },
     dir: machine.dir,
     memoryBytes: machine.cgroup === undefined ? machine.limits.memoryBytes : 0
   }
@@ -79,6 +89,7 @@ const command = ({ auth, machine, overlay, rootfs, tier }: Launch) => [
   plainDirectory(rootfs, machine.workingDir),
   plainDirectory(rootfs, machine.user.home),
   auth?.name ?? "",
+  etcDirectory(rootfs),
   ...[process.execPath, ...nodeFlags, join(machine.dir, "keeper.cjs"), join(machine.dir, "keeper.json")]
 ]
 

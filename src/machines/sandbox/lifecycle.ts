@@ -4,13 +4,16 @@ import { Effect, Stream } from "effect"
 import { lstatSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { type AuthWay } from "./auth-way.ts"
-import { type Cgroups, removeCgroup } from "./cgroups.ts"
+import { type Cgroups, killGroup, removeCgroup } from "./cgroups.ts"
 import { launch } from "./launch.ts"
 import { limitsOf } from "./limits.ts"
+import { listeningPorts } from "./listening.ts"
+import { type MachineSockets } from "./machine-sockets.ts"
 import { followOutput } from "./output.ts"
 import { machineDir, type MachinePaths, socketPath } from "./paths.ts"
 import { alive, childOf, signal } from "./processes.ts"
 import { missingProgram } from "./programs.ts"
+import { proxyVariables } from "./proxy-variables.ts"
 import { SandboxError } from "./SandboxError.ts"
 import * as store from "./store.ts"
 import type { Prepared, Tier } from "./Tier.ts"
@@ -24,6 +27,8 @@ export interface Host {
   readonly overlay: boolean
   /** Undefined: machines reach nothing outside. */
   readonly auth: AuthWay | undefined
+  /** What else machines reach; undefined: nothing. */
+  readonly egress: MachineSockets | undefined
 }
 
 const KILLED = 137
@@ -62,7 +67,7 @@ const prepare = (host: Host, spec: store.MachineRecord["spec"]): Prepared => {
     root: join(dir, "root"),
     readOnly: !host.overlay,
     argv: [...spec.config.entrypoint, ...spec.config.cmd],
-    env: environmentOf(spec, user.home),
+    env: environmentOf(spec, user.home, host.egress && proxyVariables(host.auth?.name ?? "")),
     workingDir: spec.config.workingDir || "/",
     user,
     limits: limitsOf(spec),
@@ -125,8 +130,11 @@ const kill = (host: Host, name: string) =>
 const removeTraces = (host: Host, name: string) =>
   Effect.gen(function*() {
     rmSync(socketPath(host.paths, name), { force: true })
-    for (let tries = 0; !removeCgroup(`${host.paths.cgroup}/${name}`); tries++) {
+    const group = `${host.paths.cgroup}/${name}`
+    for (let tries = 0; !removeCgroup(group); tries++) {
       if (tries === 100) return yield* new SandboxError({ message: "its cgroup is still in use" })
+      // A machine whose record is lost is known by its group alone.
+      if (tries === 10) yield* Effect.try(() => killGroup(group)).pipe(Effect.ignore)
       yield* Effect.sleep(20)
     }
   })
@@ -144,10 +152,11 @@ export const start = (host: Host, name: string) =>
     yield* removeTraces(host, name)
     const run = record.run + 1
     const machine = yield* Effect.try(() => prepare(host, record.spec))
-    const { auth } = host
+    const { auth, egress } = host
     yield* launch({
       ...host,
       auth: auth && { ...auth, socket: yield* auth.open(name) },
+      egress: egress && { socket: yield* egress.open(name) },
       machine,
       run,
       rootfs: record.spec.rootfs,
@@ -182,9 +191,20 @@ export const destroy = (host: Host, name: string) =>
   kill(host, name).pipe(
     Effect.zipRight(removeTraces(host, name)),
     Effect.zipRight(Effect.try(() => store.removeRecord(host.paths, name))),
-    Effect.zipRight(Effect.sync(() => host.auth?.close(name))),
+    Effect.zipRight(Effect.sync(() => {
+      host.auth?.close(name)
+      host.egress?.close(name)
+    })),
     Effect.mapError(failure("destroy", name))
   )
+
+/** The launcher and its child, the keeper, are in the machine's network namespace; what they listen on is the platform's. */
+export const listening = (host: Host, name: string): ReadonlyArray<number> => {
+  const process = store.readRecord(host.paths, name)?.process
+  if (!process || !alive(process)) return []
+  const keeper = childOf(process)
+  return keeper === undefined ? [] : listeningPorts(keeper.pid, [process.pid, keeper.pid])
+}
 
 export const output = (host: Host, name: string, offset: number) =>
   Stream.suspend(() =>

@@ -39,6 +39,8 @@ export const machineDir = (paths: MachinePaths, name: string) => join(paths.mach
 export const socketPath = (paths: MachinePaths, name: string) => join(paths.sockets, `${digest(name, 16)}.s`)
 /** The socket to which its keeper relays connections to AUTH_URL. */
 export const authSocketPath = (paths: MachinePaths, name: string) => join(paths.sockets, `${digest(name, 16)}.a`)
+/** The socket to which its keeper relays everything else that goes out. */
+export const egressSocketPath = (paths: MachinePaths, name: string) => join(paths.sockets, `${digest(name, 16)}.e`)
 /** Directories that begin with a dot are being made or removed: never a machine. */
 export const scratchDir = (paths: MachinePaths) => join(paths.machines, `.${randomBytes(6).toString("hex")}`)
 

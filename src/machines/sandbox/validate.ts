@@ -55,15 +55,23 @@ const imageEnvironment = (entries: ReadonlyArray<string>): ReadonlyArray<readonl
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 /** The whole environment of the machine's process: nothing of the platform's; later entries override earlier ones. */
-export const environmentOf = (spec: Omit<MachineSpec, "files">, home: string): ReadonlyMap<string, string> =>
-  new Map([
+export const environmentOf = (
+  spec: Omit<MachineSpec, "files">,
+  home: string,
+  proxies: Readonly<Record<string, string>> = {}
+): ReadonlyMap<string, string> => {
+  const own = [...imageEnvironment(spec.config.env), ...Object.entries(spec.env)]
+  // Programs read HTTP_PROXY or http_proxy: whoever sets one means both.
+  const taken = new Set(own.map(([name]) => name.toLowerCase()))
+  return new Map([
+    ...Object.entries(proxies).filter(([name]) => !taken.has(name.toLowerCase())),
     ["PATH", PATH],
     ["HOME", home],
     ["HOSTNAME", hostnameOf(spec.name)],
-    ...imageEnvironment(spec.config.env),
-    ...Object.entries(spec.env),
+    ...own,
     ["PORT", String(spec.port)]
   ])
+}
 
 /** A valid host name (RFC 1123 label, 63 octets) made of the machine's name. */
 export const hostnameOf = (name: string) =>

@@ -1,0 +1,96 @@
+import { CurrentSettings } from "#src/config/Settings.ts"
+import { ServerLogs } from "#src/servers/ServerLogs.ts"
+import { Clock, Effect, Runtime } from "effect"
+import { LRUCache } from "lru-cache"
+import { isIP } from "node:net"
+import { entryFor, type Policy } from "./policy.ts"
+
+const quietMillis = 10 * 60_000
+/** Other hosts of one server within that time are told of by one line. */
+const mostLines = 50
+
+interface Told {
+  /** What was allowed meanwhile. */
+  readonly under: string
+  readonly until: Map<string, number>
+}
+
+/** Tells a server's log what its machine was refused: each host at most once in ten minutes, while nothing is changed. */
+export class Refusals extends Effect.Service<Refusals>()("egress/Refusals", {
+  effect: Effect.gen(function*() {
+    const logs = yield* ServerLogs
+    const { baseUrl, egressPrivateHosts } = yield* CurrentSettings
+    const runtime = yield* Effect.runtime()
+    const run = Runtime.runFork(runtime)
+    const now = () => Runtime.runSync(runtime)(Clock.currentTimeMillis)
+    const servers = new LRUCache<string, Told>({ max: 5_000 })
+
+    /** Whether a line about it is due. */
+    const isDue = (policy: Policy, about: string, at: number) => {
+      const under = policy.meaning
+      const known = servers.get(policy.serverId)
+      // After a change the owner looks whether it was the right one.
+      const told = known?.under === under ? known : { under, until: new Map<string, number>() }
+      servers.set(policy.serverId, told)
+      for (const [each, until] of told.until) if (until <= at) told.until.delete(each)
+      if (told.until.has(about) || told.until.size > mostLines) return false
+      told.until.set(about, at + quietMillis)
+      return told.until.size > mostLines ? "last" : true
+    }
+
+    const tell = (policy: Policy, about: string, message: string) => {
+      const due = isDue(policy, about, now())
+      if (due === false) return
+      const text = due === "last"
+        ? "Its machine is refused more hosts than are told of here within ten minutes"
+        : message
+      run(
+        logs.append(policy.serverId, [{ level: "warn", message: text }]).pipe(
+          Effect.catchAllCause((cause) => Effect.logDebug("A refused host could not be told of", cause))
+        )
+      )
+    }
+
+    /** It adds to what is allowed, so that each of several lines may be followed, in any order. */
+    const command = ({ serverId }: Policy, host: string, port: number | undefined) => {
+      const change = JSON.stringify({ serverId, egress: { add: [entryFor(host, port)] } })
+      return `npx berth call ${baseUrl}/mcp update_server --json '${change}'`
+    }
+
+    /** As what the operator lets machines reach a private host. */
+    const openedAs = (host: string) =>
+      egressPrivateHosts.filter((entry) => entry.toLowerCase().replace(/:\d+$/, "") === host)
+
+    const whyPrivate = ({ internet }: Policy, host: string) => {
+      if (isIP(host) > 0) return "it is a private, local or reserved address, and no egress setting allows one"
+      const opened = openedAs(host).join(", ")
+      if (opened === "") {
+        return "its address is private, local or reserved. Only the operator of this platform can let machines reach it " +
+          "(EGRESS_PRIVATE_HOSTS)"
+      }
+      return internet
+        ? `its address is private, and "internet" has no such hosts. An allow-list that names ${opened} beside the ` +
+          "other hosts that this server needs has it (egress of update_server)"
+        : `its address is private, and the operator of this platform lets machines reach it as ${opened} alone`
+    }
+
+    const place = (host: string, port: number | undefined) => port === undefined ? host : `${host}:${port}`
+
+    return {
+      /** By its egress; with the one command that changes it. */
+      notAllowed: (policy: Policy, host: string, port?: number) =>
+        tell(
+          policy,
+          `${host} is not allowed`,
+          `${place(host, port)} was refused: this server's egress does not allow it. To allow it: ${
+            command(policy, host, port)
+          }`
+        ),
+      private: (policy: Policy, host: string) =>
+        tell(policy, `${host} is private`, `${host} was refused: ${whyPrivate(policy, host)}`),
+      /** Allowed, and not possible: `why` completes "… failed: ". */
+      failed: (policy: Policy, host: string, port: number | undefined, why: string) =>
+        tell(policy, `${host} ${why}`, `The way out to ${place(host, port)} failed: ${why}`)
+    } as const
+  })
+}) {}
