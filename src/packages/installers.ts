@@ -1,0 +1,113 @@
+import { type Settings } from "#src/config/Settings.ts"
+import { type Programs } from "#src/format/package-programs.ts"
+import { type ImageError, storageError } from "#src/images/ImageError.ts"
+import { type GuardedHttp } from "#src/shared/GuardedHttp.ts"
+import { Effect, Option } from "effect"
+import { join } from "node:path"
+import { npmPrograms } from "./npm-programs.ts"
+import { findNpm, installNpm, lockNpm, type NpmOptions } from "./npm.ts"
+import { appFolder, type Contents, packageRuntime, type Runtime } from "./package-image.ts"
+import { type Locked } from "./Package.ts"
+import { installPypi, lockPypi, type PypiOptions } from "./pypi.ts"
+import { findPython, pythonRuntime } from "./python.ts"
+import { type PackageReference } from "./reference.ts"
+import { startRegistryProxy } from "./registry-proxy.ts"
+import { takeFiles } from "./script-files.ts"
+import { scriptMachine } from "./script-root.ts"
+import { type RunScripts } from "./scripts.ts"
+
+interface Installed {
+  readonly contents: Contents
+  readonly programs: Programs
+  /** Packages whose install scripts were run. */
+  readonly ran: ReadonlyArray<string>
+}
+
+/** What a registry's packages need to become an image. */
+export interface Installer {
+  readonly lock: Effect.Effect<Locked, ImageError>
+  /** With `runScripts` the install scripts of what is locked are run too, in a machine. */
+  readonly install: (
+    locked: Locked,
+    runScripts?: RunScripts
+  ) => Effect.Effect<Installed, ImageError>
+  readonly runtime: Effect.Effect<Runtime, ImageError>
+}
+
+export interface Place {
+  readonly settings: Settings
+  readonly http: GuardedHttp
+  /** Where runtimes are kept. */
+  readonly folder: string
+  /** An empty folder for this installation. */
+  readonly work: string
+}
+
+const certificatesOf = ({ extraCertificates }: Settings) => Option.getOrUndefined(extraCertificates)
+
+const npm = ({ folder, http, settings, work }: Place, reference: PackageReference): Installer => {
+  const registry = settings.npmRegistry
+  /** What the proxy refused explains more than what npm makes of it. */
+  const run = <A>(use: (options: NpmOptions) => Effect.Effect<A, ImageError>) =>
+    Effect.scoped(Effect.gen(function*() {
+      const proxy = yield* startRegistryProxy(http, [new URL(registry).origin])
+      const options = { folder: work, registry, proxy: proxy.url, certificates: certificatesOf(settings) }
+      return yield* Effect.mapError(use(options), proxy.explain)
+    }))
+  /** Moves what was installed into a machine, and what its scripts made of it back. */
+  const withScripts = Effect.fnUntraced(function*(runScripts: RunScripts) {
+    const machine = yield* scriptMachine(join(work, "root"), work, yield* findNpm)
+    yield* runScripts(machine, (address) => takeFiles(address, work))
+  })
+  return {
+    lock: run((options) => lockNpm(options, reference)),
+    install: (locked, runScripts) =>
+      Effect.gen(function*() {
+        const found = yield* run((options) => installNpm(options, locked))
+        const ran = runScripts === undefined ? [] : found
+        if (runScripts !== undefined && ran.length > 0) yield* withScripts(runScripts)
+        const { node } = yield* packageRuntime(folder)
+        const installed = join("node_modules", locked.name)
+        const programs = yield* yield* Effect.tryPromise({
+          try: () => npmPrograms(join(work, installed), join(appFolder, installed), locked.name, node),
+          catch: storageError(`Reading ${locked.name}`)
+        })
+        const contents = [{ from: join(work, "node_modules"), to: `${appFolder.slice(1)}/node_modules` }]
+        return { contents, programs, ran }
+      }),
+    runtime: packageRuntime(folder)
+  }
+}
+
+/** PyPI has its files at another host than its index. */
+const originsOf = (index: string) => {
+  const { origin } = new URL(index)
+  return origin === "https://pypi.org" ? [origin, "https://files.pythonhosted.org"] : [origin]
+}
+
+const pypi = ({ folder, http, settings, work }: Place, reference: PackageReference): Installer => {
+  const run = <A>(use: (options: PypiOptions) => Effect.Effect<A, ImageError>) =>
+    Effect.scoped(Effect.gen(function*() {
+      const proxy = yield* startRegistryProxy(http, originsOf(settings.pypiIndex))
+      const options = {
+        folder: work,
+        index: settings.pypiIndex,
+        proxy: proxy.url,
+        certificates: certificatesOf(settings)
+      }
+      return yield* Effect.mapError(use(options), proxy.explain)
+    }))
+  return {
+    lock: run((options) => lockPypi(options, reference)),
+    install: (locked) =>
+      Effect.map(run((options) => installPypi(options, locked)), (programs) => ({
+        contents: [{ from: join(work, "site"), to: `${appFolder.slice(1)}/site` }],
+        programs,
+        ran: []
+      })),
+    runtime: Effect.flatMap(findPython, (python) => pythonRuntime(folder, python))
+  }
+}
+
+export const installerOf = (reference: PackageReference, place: Place): Installer =>
+  reference.registry === "npm" ? npm(place, reference) : pypi(place, reference)

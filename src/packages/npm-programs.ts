@@ -1,0 +1,64 @@
+import { type Programs } from "#src/format/package-programs.ts"
+import { type ImageError, imageError } from "#src/images/ImageError.ts"
+import { Either, Schema } from "effect"
+import { lstat, open, readFile } from "node:fs/promises"
+import { join, posix } from "node:path"
+
+const Manifest = Schema.parseJson(Schema.Struct({
+  bin: Schema.optional(Schema.Union(Schema.String, Schema.Record({ key: Schema.String, value: Schema.String })))
+}))
+
+const programName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
+
+/** The path within the package, or undefined when it leaves it (npm, package.json, bin). */
+const within = (path: string) => {
+  const normal = posix.normalize(path)
+  return path.includes("\0") || posix.isAbsolute(normal) || normal.split("/")[0] === ".." ? undefined : normal
+}
+
+const runsOnNode = async (file: string) => {
+  if (!(await lstat(file).then((stats) => stats.isFile(), () => false))) return false
+  const handle = await open(file)
+  try {
+    const head = Buffer.alloc(128)
+    await handle.read(head, 0, head.length, 0)
+    const [first = ""] = head.toString("latin1").split("\n")
+    return first.startsWith("#!") ? /\bnode\b/.test(first) : /\.[cm]?js$/.test(file)
+  } finally {
+    await handle.close()
+  }
+}
+
+/**
+ * The programs that a package brings, and the one that its name means: the only one, or the one that is called like the
+ * package (as npx chooses).
+ *
+ * @param folder where the package was installed
+ * @param place where that is in the image
+ */
+export const npmPrograms = async (
+  folder: string,
+  place: string,
+  name: string,
+  node: string
+): Promise<Either.Either<Programs, ImageError>> => {
+  const manifest = Schema.decodeUnknownEither(Manifest)(await readFile(join(folder, "package.json"), "utf8"))
+  const bin = Either.isRight(manifest) ? manifest.right.bin : undefined
+  const own = name.slice(name.indexOf("/") + 1)
+  const named = typeof bin === "string" ? { [own]: bin } : bin ?? {}
+  const programs: Record<string, ReadonlyArray<string>> = {}
+  for (const [program, path] of Object.entries(named)) {
+    const inside = within(path)
+    if (!programName.test(program) || inside === undefined) continue
+    if (await runsOnNode(join(folder, inside))) programs[program] = [node, posix.join(place, inside)]
+  }
+  const names = Object.keys(programs)
+  if (names.length === 0) {
+    return Either.left(
+      imageError("invalid_image", `the package ${name} has no program for Node (bin): it is no server`)
+    )
+  }
+  const same = new Set(Object.values(programs).map((command) => command.join(" "))).size === 1
+  const main = same ? names[0]! : Object.hasOwn(programs, own) ? own : null
+  return Either.right({ main, programs })
+}

@@ -1,0 +1,118 @@
+import { spawn } from "node:child_process"
+import { isMessage, type Message } from "./message.ts"
+import { type Options } from "./options.ts"
+
+export interface ChildEvents {
+  readonly onMessage: (message: Message) => void
+  /** Once; `reason` says how it ended. */
+  readonly onEnd: (reason: string) => void
+}
+
+/** Bytes of one message: a picture in base64, or a long document. */
+const longest = 64 * 1024 * 1024
+const patience = 3_000
+
+/** Splits a stream of bytes at newlines (MCP, stdio), in time that grows with the bytes. */
+export const lineSplitter = (onLine: (line: string) => void, onTooLong: () => void) => {
+  let parts: Array<Buffer> = []
+  let size = 0
+  return (chunk: Buffer) => {
+    let from = 0
+    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, from)) {
+      parts.push(chunk.subarray(from, at))
+      const line = parts.length === 1 ? parts[0]!.toString() : Buffer.concat(parts).toString()
+      parts = []
+      size = 0
+      from = at + 1
+      if (line.trim() !== "") onLine(line)
+    }
+    if (from === chunk.length) return
+    parts.push(chunk.subarray(from))
+    size += chunk.length - from
+    if (size > longest) onTooLong()
+  }
+}
+
+const parse = (line: string): unknown => {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
+
+/** A process of the package that speaks JSON-RPC over its standard input and output. */
+export class Child {
+  readonly #process
+  #events: ChildEvents | undefined
+  #early: Array<Message> = []
+  #ended: string | undefined
+
+  constructor({ args, program }: Pick<Options, "args" | "program">) {
+    this.#process = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] })
+    const { stdin, stdout } = this.#process
+    stdout.on("data", lineSplitter((line) => this.#read(line), () => this.#fail("sent a message of more than 64 MiB")))
+    // A process that has ended closes its input first; its end is told by "close".
+    stdin.on("error", () => {})
+    this.#process.on("error", (error) => this.#end(`could not be started: ${error.message}`))
+    this.#process.on(
+      "close",
+      (code, signal) => this.#end(code === null ? `was ended by ${signal}` : `exited with code ${code}`)
+    )
+  }
+
+  get ended() {
+    return this.#ended
+  }
+
+  #read(line: string) {
+    const parsed = parse(line)
+    const messages: ReadonlyArray<unknown> = Array.isArray(parsed) ? parsed : [parsed]
+    for (const message of messages) {
+      // Programs print greetings there too: they belong into the log.
+      if (!isMessage(message)) process.stderr.write(`${line.slice(0, 2_000)}\n`)
+      else if (this.#events === undefined) this.#early.push(message)
+      else this.#events.onMessage(message)
+    }
+  }
+
+  #fail(reason: string) {
+    this.#process.kill("SIGKILL")
+    this.#end(reason)
+  }
+
+  #end(reason: string) {
+    if (this.#ended !== undefined) return
+    this.#ended = reason
+    this.#events?.onEnd(reason)
+  }
+
+  /** Whoever listens now: a spare process gets its session later. */
+  listen(events: ChildEvents) {
+    this.#events = events
+    for (const message of this.#early.splice(0)) events.onMessage(message)
+    if (this.#ended !== undefined) events.onEnd(this.#ended)
+  }
+
+  /** What it says from now on waits for the next listener. */
+  unlisten() {
+    this.#events = undefined
+  }
+
+  send(message: Message) {
+    if (this.#ended === undefined) this.#process.stdin.write(`${JSON.stringify(message)}\n`)
+  }
+
+  /** Ends as MCP says for stdio: its input closes, then SIGTERM, then SIGKILL. */
+  async stop() {
+    if (this.#ended !== undefined) return
+    const closed = new Promise<void>((resolve) => this.#process.once("close", () => resolve()))
+    this.#process.stdin.end()
+    const timers = [
+      setTimeout(() => this.#process.kill("SIGTERM"), patience / 3),
+      setTimeout(() => this.#process.kill("SIGKILL"), patience)
+    ]
+    await closed
+    for (const timer of timers) clearTimeout(timer)
+  }
+}
