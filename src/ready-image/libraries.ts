@@ -17,11 +17,12 @@ const searchedByDefault = /^\/(usr\/)?lib(64|32)?(\/[a-z0-9_]+-linux-[a-z0-9]+)?
 /** The lines of ldd that name a file: `libm.so.6 => /lib/…/libm.so.6 (0x…)`, `/lib64/ld-linux-x86-64.so.2 (0x…)`. */
 export const parseLdd = (output: string): ReadonlyArray<string> => {
   const missing = /^\s*(\S+) => not found/m.exec(output)
-  if (missing !== null) throw new Error(`Node needs the library ${missing[1]}, which is not installed`)
+  if (missing !== null) throw new Error(`The library ${missing[1]} is not installed`)
   return [...new Set(output.split("\n").flatMap((line) => /(?:=>\s+|^\s*)(\/\S+) \(0x/.exec(line)?.[1] ?? []))].sort()
 }
 
-const ldd = async (binary: string): Promise<ReadonlyArray<string>> => {
+/** Every library that a binary is linked with, at the path at which the loader opens it. */
+export const librariesOf = async (binary: string): Promise<ReadonlyArray<string>> => {
   try {
     return parseLdd((await run("ldd", [binary])).stdout)
   } catch (error) {
@@ -31,6 +32,11 @@ const ldd = async (binary: string): Promise<ReadonlyArray<string>> => {
     throw error
   }
 }
+
+/** Folders of libraries that ld.so must be told of. */
+export const foldersOf = (libraries: ReadonlyArray<string>): ReadonlyArray<string> => [
+  ...new Set(libraries.map((path) => dirname(path)).filter((directory) => !searchedByDefault.test(directory)))
+]
 
 /** Distributions may build Node with parts outside the binary (Debian: below /usr/share/nodejs). */
 const externalBuiltins = async (): Promise<ReadonlyArray<ImageFile>> => {
@@ -55,13 +61,10 @@ const externalBuiltins = async (): Promise<ReadonlyArray<ImageFile>> => {
 export const nodeFiles = async (): Promise<{
   readonly node: string
   readonly files: ReadonlyArray<ImageFile>
-  readonly libraryPath: string | undefined
+  readonly libraryFolders: ReadonlyArray<string>
 }> => {
   const binary = await realpath(process.execPath)
-  const libraries = await ldd(binary)
-  const otherDirectories = [
-    ...new Set(libraries.map((path) => dirname(path)).filter((directory) => !searchedByDefault.test(directory)))
-  ]
+  const libraries = await librariesOf(binary)
   const node = "/usr/local/bin/node"
   return {
     node,
@@ -70,6 +73,6 @@ export const nodeFiles = async (): Promise<{
       ...await Promise.all(libraries.map(async (path) => ({ path, source: await realpath(path) }))),
       ...await externalBuiltins()
     ],
-    libraryPath: otherDirectories.length === 0 ? undefined : otherDirectories.join(":")
+    libraryFolders: foldersOf(libraries)
   }
 }

@@ -1,33 +1,38 @@
 import { spawn } from "node:child_process"
 import { mkdir, readdir, rename, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
-import { build } from "tsup"
-import { readyServer } from "../../tsup.config.ts"
+import { build, type Options } from "tsup"
+import { readyServer, stdioShim } from "../../tsup.config.ts"
 
 const root = new URL("../..", import.meta.url).pathname
-const bundle = join(root, "dist/ready-server.js")
 
 const changed = async (path: string): Promise<number> => (await stat(path).catch(() => undefined))?.mtimeMs ?? 0
 
-const newest = async (): Promise<number> => {
-  const folders = ["src/ready-server", "src/format"].map((folder) => join(root, folder))
+const newest = async (sources: ReadonlyArray<string>): Promise<number> => {
+  const folders = sources.map((folder) => join(root, folder))
   const files = await Promise.all(
     folders.map(async (folder) => (await readdir(folder, { recursive: true })).map((name) => join(folder, name)))
   )
-  const sources = [...files.flat(), join(root, "tsup.config.ts"), join(root, "package-lock.json")]
-  return Math.max(...await Promise.all(sources.map(changed)))
+  const all = [...files.flat(), join(root, "tsup.config.ts"), join(root, "package-lock.json")]
+  return Math.max(...await Promise.all(all.map(changed)))
 }
 
-/** The bundled server, built when absent or older than its sources. Put in place by a rename: test files run at once. */
-export const readyServerBundle = async (): Promise<string> => {
-  if (await changed(bundle) > await newest()) return bundle
-  const outDir = join(root, `dist/.ready-server-${process.pid}`)
+/** A bundle, built when absent or older than its sources. Put in place by a rename: test files run at once. */
+const bundleOf = async (name: string, options: Options, sources: ReadonlyArray<string>): Promise<string> => {
+  const bundle = join(root, "dist", name)
+  if (await changed(bundle) > await newest(sources)) return bundle
+  const outDir = join(root, `dist/.${name}-${process.pid}`)
   await mkdir(outDir, { recursive: true })
-  await build({ ...readyServer, outDir, config: false, silent: true })
-  await rename(join(outDir, "ready-server.js"), bundle)
+  await build({ ...options, outDir, config: false, silent: true })
+  await rename(join(outDir, name), bundle)
   await rm(outDir, { recursive: true, force: true })
   return bundle
 }
+
+export const readyServerBundle = () => bundleOf("ready-server.cjs", readyServer, ["src/ready-server", "src/format"])
+
+/** What serves packages over HTTP. */
+export const stdioShimBundle = () => bundleOf("stdio-shim.js", stdioShim, ["src/stdio-shim"])
 
 export interface Exit {
   readonly code: number | null

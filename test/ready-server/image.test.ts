@@ -1,4 +1,5 @@
 import { buildReadyImage } from "#src/ready-image/build-image.ts"
+import { compiledFile, compileProgram, launcher, programFile } from "#src/ready-image/compiled-program.ts"
 import { parseLdd } from "#src/ready-image/libraries.ts"
 import { execFileSync, spawn } from "node:child_process"
 import { createHash } from "node:crypto"
@@ -68,9 +69,28 @@ describeLong("the ready image", () => {
     expect(config).toMatchObject({
       os: "linux",
       architecture: process.arch === "x64" ? "amd64" : process.arch,
-      config: { Entrypoint: ["/usr/local/bin/node", "/app/server.js"] }
+      config: { Entrypoint: ["/usr/local/bin/node", "/app/start.cjs"] }
     })
   })
+
+  it("holds its program compiled, with the same bytes each time, which its Node takes", async () => {
+    const env = { SVC_READY_CONFIG: JSON.stringify(restaurant) }
+    const [one, other] = [await compileProgram(server, env), await compileProgram(server, env)]
+    expect(one.equals(other)).toBe(true)
+    const folder = mkdtempSync(join(home, "compiled-"))
+    copyFileSync(server, join(folder, programFile))
+    const taken = `console.log(scriptOf(file, readFileSync(__dirname + "/${compiledFile}")).cachedDataRejected)`
+    writeFileSync(join(folder, "start.cjs"), launcher.replace(/^run\(.*$/m, taken))
+    const isRejected = (compiled: Buffer) => {
+      writeFileSync(join(folder, compiledFile), compiled)
+      return execFileSync(process.execPath, [join(folder, "start.cjs")], { encoding: "utf8" }).trim()
+    }
+    expect(isRejected(one)).toBe("false")
+    expect(isRejected(Buffer.from("of another Node"))).toBe("true")
+    await expect(compileProgram(server, { SVC_READY_CONFIG: "{}" })).rejects.toThrow(
+      /before it listened: .*SVC_READY_CONFIG is wrong/
+    )
+  }, 30_000)
 
   it("is left alone while nothing changes, and holds only the new one after a change", async () => {
     const index = statSync(join(layout, "index.json")).mtimeMs
@@ -110,7 +130,7 @@ describeLong("the ready image", () => {
           .trim()
         expect(version).toBe(process.version)
         const env = { ...path, SVC_READY_CONFIG: JSON.stringify(restaurant), PORT: "0" }
-        const child = spawn(chroot, [root, "/usr/local/bin/node", "/app/server.js"], {
+        const child = spawn(chroot, [root, "/usr/local/bin/node", "/app/start.cjs"], {
           env,
           stdio: ["ignore", "pipe", "pipe"]
         })
