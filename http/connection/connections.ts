@@ -1,6 +1,7 @@
 import { addressBucket } from "#src/shared/client-address.ts"
 import { type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { type Socket } from "node:net"
+import { InFlight } from "./in-flight.ts"
 
 /** Responses of hosted servers that are event streams: others may be long downloads. */
 const hostedStreams = new WeakSet<ServerResponse>()
@@ -22,14 +23,12 @@ export interface IdleLimit {
 /** Idle connections by address, longest idle first. */
 const idleConnections = ({ isLimited, max, minIdleMillis }: IdleLimit) => {
   const byAddress = new Map<string, Map<Socket, number>>()
-  const keyOf = ({ remoteAddress = "" }: Socket) => addressBucket(remoteAddress)
   return {
-    add: (socket: Socket) => {
+    add: (socket: Socket, key: string) => {
       if (socket.destroyed || !isLimited(socket.remoteAddress ?? "")) return
-      const key = keyOf(socket)
       byAddress.set(key, (byAddress.get(key) ?? new Map<Socket, number>()).set(socket, performance.now()))
     },
-    remove: (socket: Socket, key = keyOf(socket)) => {
+    remove: (socket: Socket, key: string) => {
       const idle = byAddress.get(key)
       if (idle?.delete(socket) === true && idle.size === 0) byAddress.delete(key)
     },
@@ -51,47 +50,52 @@ const idleConnections = ({ isLimited, max, minIdleMillis }: IdleLimit) => {
 /** A server's connections and their requests: Node itself counts a connection without any request as busy. */
 export const connectionsOf = (server: Server, idleLimit: IdleLimit) => {
   const sockets = new Set<Socket>()
-  const inFlight = new Map<ServerResponse, { readonly req: IncomingMessage; readonly hosted: boolean }>()
-  const requests = new WeakMap<Socket, number>()
+  const inFlight = new InFlight<
+    { readonly req: IncomingMessage; readonly res: ServerResponse; readonly hosted: boolean }
+  >()
+  const states = new WeakMap<Socket, { readonly key: string; requests: number }>()
   const idle = idleConnections(idleLimit)
   const trimming = setInterval(idle.trim, 1_000).unref()
   server.on("close", () => clearInterval(trimming))
   server.on("connection", (socket: Socket) => {
     sockets.add(socket)
-    idle.add(socket)
-    // Read now: a closed socket has no address.
-    const key = addressBucket(socket.remoteAddress ?? "")
+    const { key } = stateOf(socket)
+    idle.add(socket, key)
     socket.once("close", () => {
       sockets.delete(socket)
       idle.remove(socket, key)
     })
   })
-  const change = (socket: Socket, by: 1 | -1) => {
-    const count = (requests.get(socket) ?? 0) + by
-    requests.set(socket, count)
-    if (count === 0) idle.add(socket)
-    else idle.remove(socket)
+  /** How many requests a connection has in flight, and its address, which a closed one has no more. */
+  const stateOf = (socket: Socket) => {
+    let state = states.get(socket)
+    if (state === undefined) {
+      states.set(socket, state = { key: addressBucket(socket.remoteAddress ?? ""), requests: 0 })
+    }
+    return state
   }
   return {
     /** Call this for each request, before it is answered. */
     begin: (req: IncomingMessage, res: ServerResponse, hosted: boolean) => {
       const { socket } = req
-      inFlight.set(res, { req, hosted })
-      change(socket, 1)
-      res.once("close", () => {
-        inFlight.delete(res)
-        change(socket, -1)
+      const entry = inFlight.add({ req, res, hosted })
+      const state = stateOf(socket)
+      if (state.requests++ === 0) idle.remove(socket, state.key)
+      res.on("close", () => {
+        inFlight.delete(entry)
+        if (--state.requests === 0) idle.add(socket, state.key)
       })
     },
     /** Ends event streams and closes idle connections; returns the number of requests still in flight. */
     endIdle: () => {
-      for (const [res, { hosted, req }] of inFlight) {
+      for (const entry of inFlight.entries()) {
+        const { hosted, req, res } = entry.value
         if (!isEventStream(req, res, hosted)) continue
-        inFlight.delete(res)
+        inFlight.delete(entry)
         // Ended properly: an aborted stream looks like a failure to its reader.
         res.end()
       }
-      const busy = new Set([...inFlight.values()].map(({ req }) => req.socket))
+      const busy = new Set(inFlight.entries().map(({ value: { req } }) => req.socket))
       for (const socket of sockets) if (!busy.has(socket)) socket.destroySoon()
       return inFlight.size
     }

@@ -3,16 +3,20 @@ import { CurrentSettings } from "#src/config/Settings.ts"
 import { ServerCards } from "#src/directory/ServerCards.ts"
 import { type MachineAddress } from "#src/machines/Machines.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
-import { plans } from "#src/plans/Plan.ts"
 import { addressingOf, rewriteEndpoint } from "#src/routing/addressing.ts"
 import { type Route } from "#src/routing/Route.ts"
 import { Routes } from "#src/routing/Routes.ts"
+import { ServerUse } from "#src/routing/ServerUse.ts"
+import { Sessions } from "#src/routing/Sessions.ts"
+import { Wakes } from "#src/routing/Wakes.ts"
 import { type Target } from "#src/servers/locate.ts"
 import { messageOf } from "#src/shared/message-of.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
 import { RequestMetering } from "#src/usage/RequestMetering.ts"
 import { Effect, Option, Runtime } from "effect"
 import { type IncomingMessage, type ServerResponse } from "node:http"
+import { admission } from "./admission.ts"
+import { makeAffinity, sessionGone } from "./affinity.ts"
 import { type Answer, answer, failure } from "./answer.ts"
 import { authorizer } from "./authorize.ts"
 import { cors, isPreflight } from "./cors.ts"
@@ -20,13 +24,18 @@ import { endpointRewriter } from "./endpoint-event.ts"
 import { forward } from "./forward.ts"
 import { framingProblem, wantsWebSocket } from "./framing.ts"
 import { requestHeaders } from "./headers.ts"
-import { answerLimit, monthlyLimitReached } from "./limits.ts"
+import { makeInFlight } from "./in-flight.ts"
+import { answerLimit } from "./limits.ts"
 import { type Match, matcher } from "./match.ts"
 import { observer } from "./observe.ts"
-import { needsInspection, permitter, type Verdict as Permission } from "./permit.ts"
-import { challenge, resourceMetadata, scopeChallenge } from "./resource-metadata.ts"
+import { needsInspection, permitter } from "./permit.ts"
+import { connectionLost, metadataAnswer, noSuchServer, notRunning, rejection, restarting } from "./refusals.ts"
+import { challenge, resourceMetadata } from "./resource-metadata.ts"
 import { asksForCard, cardReader } from "./server-card.ts"
+import { untagPath } from "./session-tag.ts"
+import { sessionCounter } from "./sessions.ts"
 import { makeToolMarks } from "./tool-marks.ts"
+import { waker } from "./wake.ts"
 
 export interface Gateway {
   /** Matches a request that the gateway must answer, else undefined. Cheap: called for every request. */
@@ -40,34 +49,6 @@ export interface Gateway {
   readonly drain: (milliseconds: number) => Effect.Effect<void>
 }
 
-const metadataAnswer = (req: IncomingMessage, document: unknown): Answer =>
-  req.method === "GET" || req.method === "HEAD"
-    ? { status: 200, body: document }
-    : failure(405, "METHOD_NOT_ALLOWED", "The document can only be read", { Allow: "GET, HEAD, OPTIONS" })
-
-const noSuchServer = failure(404, "NOT_FOUND", "There is no such server")
-
-const notRunning = ({ activeDeploymentId, status }: Route) => {
-  const message = activeDeploymentId === null
-    ? "Nothing is deployed on this server yet"
-    : status === "stopped"
-    ? "The server is stopped; its owner can start it"
-    : status === "provisioning"
-    ? "The server is being brought back; try again shortly"
-    : "The server is not running; try again shortly"
-  return failure(503, "SERVICE_UNAVAILABLE", message, { "Retry-After": "5" })
-}
-
-const connectionLost =
-  "The server ended the connection without an answer; it may have restarted while the call was running"
-
-const rejection = (permission: Exclude<Permission, { _tag: "Permitted" }>, route: Route, target: Target) => {
-  if (permission._tag === "Rejected") return failure(permission.status, "BAD_REQUEST", permission.reason)
-  const { scopes } = permission
-  const message = `The access token's scopes do not allow this; it takes ${scopes}`
-  return failure(403, "FORBIDDEN", message, { "WWW-Authenticate": scopeChallenge(route, target, scopes) })
-}
-
 /**
  * The data path to hosted servers: plain Node streams, since every byte of every server passes here. Services make its
  * decisions; a request whose route and token are cached waits for none of them.
@@ -76,9 +57,14 @@ export const makeGateway = Effect.gen(function*() {
   const settings = yield* CurrentSettings
   const routes = yield* Routes
   const metering = yield* RequestMetering
+  const affinity = makeAffinity(routes)
+  const countSessions = sessionCounter(yield* Sessions)
+  const use = yield* ServerUse
+  const wakes = yield* Wakes
+  const limits = yield* RateLimit
   const readCard = cardReader(yield* ServerCards, yield* makeByHubKey)
   const runtime = yield* Effect.runtime()
-  const limited = answerLimit(settings, yield* RateLimit)
+  const limited = answerLimit(settings, limits)
   const authorize = authorizer(yield* AccessTokens, runtime)
   const { host, pathname, protocol } = new URL(settings.baseUrl)
   const { trustProxy } = settings
@@ -98,9 +84,9 @@ export const makeGateway = Effect.gen(function*() {
       }
     )
 
-  const inFlight = new Set<() => void>()
-  let draining = false
-  let onIdle = () => {}
+  const inFlight = makeInFlight()
+  const wake = waker({ wakes, limits, trustProxy, runtime, inFlight })
+  const { admit, awaken } = admission({ affinity, metering, respond, wake })
 
   const permit = permitter(
     makeToolMarks({ onFailure: (error) => logMachine("A machine did not tell its tools", error) })
@@ -115,77 +101,96 @@ export const makeGateway = Effect.gen(function*() {
     awaitsContinue: boolean,
     body?: Buffer
   ) => {
-    const addressing = addressingOf(req, from, route.host, target.form === "path" ? `${base}/s/${route.slug}` : "")
+    const sessions = countSessions(req, res, route)
+    const plain = addressingOf(req, from, route.host, target.form === "path" ? `${base}/s/${route.slug}` : "")
+    const addressing = { ...plain, nameSession: sessions.name }
+    const endpoint = (data: string) => sessions.endpoint(rewriteEndpoint(addressing, data), addressing.clientHost)
+    let isGone = false
     // A stream of the legacy transport begins with an address, which must be rewritten to the client's URL.
     const rewrites = req.method === "GET"
     const readable = rewrites && /text\/event-stream/i.test(req.headers.accept ?? "")
-    let cut = () => {}
-    cut = forward({
+    const endUse = use.begin(route)
+    const entry = inFlight.begin(() => cut())
+    const cut = forward({
       req,
       res,
-      path: target.path,
+      path: untagPath(target.path),
       headers: requestHeaders(req, { addressing, trustProxy, readable, replayToken: route.replayToken }),
       addressing,
       machine,
       body,
       awaitsContinue,
-      rewriter: rewrites ? () => endpointRewriter((data) => rewriteEndpoint(addressing, data)) : undefined,
-      closing: () => draining,
+      rewriter: rewrites ? () => endpointRewriter(endpoint) : undefined,
+      closing: inFlight.isDraining,
       onBytes: (count) => metering.addBytes(route.accountId, count),
       relocate: async () => {
-        routes.expire(route.slug)
-        const now = (await routes.find(route.slug).catch(() => undefined))?.machine
-        return JSON.stringify(now) === JSON.stringify(machine) ? undefined : now
+        const now = await affinity.findAgain(route, req, target.path)
+        isGone = now === "gone"
+        const there = now === "gone" ? undefined : now?.machine
+        return JSON.stringify(there) === JSON.stringify(machine) ? undefined : there
       },
       onFailure: (error, sent) => {
-        logMachine(`The machine of ${route.slug} did not answer`, error)
         routes.expire(route.slug)
+        if (isGone) return respond(req, res, sessionGone, route)
+        logMachine(`The machine of ${route.slug} did not answer`, error)
         const message = sent ? connectionLost : "The server can't be reached; try again shortly"
-        respond(req, res, failure(502, "BAD_GATEWAY", message, draining ? { Connection: "close" } : {}), route)
+        respond(
+          req,
+          res,
+          failure(502, "BAD_GATEWAY", message, inFlight.isDraining() ? { Connection: "close" } : {}),
+          route
+        )
       },
       onEnd: () => {
-        inFlight.delete(cut)
-        if (inFlight.size === 0) onIdle()
+        sessions.ended()
+        // In byoa mode the machine says whom it lets in: others keep no server awake.
+        endUse(route.authMode !== "byoa" || res.statusCode !== 401)
+        inFlight.end(entry)
       }
     })
-    inFlight.add(cut)
   }
 
-  /** Passes a request on, as one of the month's. */
-  const proxy = async (
+  /** Passes a request on, as one of the month's. `isCounted`: it is one already. */
+  const proxy = (
     route: Route,
     target: Target,
     req: IncomingMessage,
     res: ServerResponse,
-    awaitsContinue: boolean,
-    body?: Buffer
-  ) => {
-    const { accountId, machine, plan } = route
-    if (res.destroyed) return
-    if (machine === undefined) return respond(req, res, notRunning(route), route)
-    const pending = metering.admit(accountId, plans[plan].requestsPerMonth)
-    const admission = pending instanceof Promise ? await pending : pending
-    if (admission._tag === "Refused") {
-      return respond(req, res, monthlyLimitReached(plan, admission.used, admission.resetsAt), route)
+    { awaitsContinue = false, body, isCounted = false }: {
+      readonly awaitsContinue?: boolean
+      readonly body?: Buffer | undefined
+      readonly isCounted?: boolean
     }
-    if (res.destroyed) return metering.takeBack(accountId)
-    pass(route, machine, target, req, res, awaitsContinue, body)
+  ): void | Promise<void> => {
+    const go = (to: Route) => {
+      if (!res.destroyed && to.machine !== undefined) {
+        return pass(to, to.machine, target, req, res, awaitsContinue, body)
+      }
+      metering.takeBack(route.accountId)
+      respond(req, res, notRunning(to), route)
+    }
+    // A server that fell asleep since its route was read must not be reached: its machine will be stopped.
+    const reach = (latest: Route) =>
+      latest.asleep && latest.mark?.version === route.mark?.version
+        ? awaken(latest, req, res, target.path).then((woken) => woken && go(woken))
+        : go(route)
+    const onceCounted = (isIn: boolean) => {
+      if (!isIn) return
+      const latest = routes.peek(route.slug)
+      return latest === undefined ? routes.find(route.slug).then((found) => reach(found ?? route)) : reach(latest)
+    }
+    if (isCounted) return onceCounted(true)
+    if (res.destroyed) return
+    if (route.machine === undefined && !route.asleep) return respond(req, res, notRunning(route), route)
+    const counted = admit(route, req, res)
+    return counted instanceof Promise ? counted.then(onceCounted) : onceCounted(counted)
   }
 
   const serve = async (target: Target, req: IncomingMessage, res: ServerResponse, awaitsContinue: boolean) => {
     const problem = framingProblem(req)
     if (problem !== undefined) return respond(req, res, failure(400, "BAD_REQUEST", problem, { Connection: "close" }))
     if (isPreflight(req)) return respond(req, res, { status: 204, headers: cors.preflight })
-    if (draining) {
-      return answer(
-        req,
-        res,
-        failure(503, "SERVICE_UNAVAILABLE", "The gateway is restarting", {
-          Connection: "close",
-          "Retry-After": "1"
-        })
-      )
-    }
+    if (inFlight.isDraining()) return answer(req, res, restarting({ Connection: "close" }))
     const { kind, slug } = target
     const route = slug === undefined ? undefined : routes.peek(slug) ?? await routes.find(slug)
     if (route === undefined) return respond(req, res, noSuchServer)
@@ -198,20 +203,31 @@ export const makeGateway = Effect.gen(function*() {
     const pending = authorize(req, route)
     const verdict = pending instanceof Promise ? await pending : pending
     if (verdict._tag === "Rejected") {
-      const { error, message } = verdict
-      const headers = { "WWW-Authenticate": challenge(route, target, error) }
-      return respond(req, res, failure(401, "UNAUTHORIZED", message, headers))
+      const headers = { "WWW-Authenticate": challenge(route, target, verdict.error) }
+      return respond(req, res, failure(401, "UNAUTHORIZED", verdict.message, headers))
     }
     if (wantsWebSocket(req)) {
       const message = "WebSocket is not supported; use Streamable HTTP or SSE"
       return respond(req, res, failure(501, "NOT_IMPLEMENTED", message, { Connection: "close" }))
     }
 
+    const found = affinity.find(route, req, target.path)
+    const to = found instanceof Promise ? await found : found
+    if (to === undefined) return respond(req, res, sessionGone, route)
+
     if (res.destroyed) return
-    if (!needsInspection(verdict.claims)) return proxy(route, target, req, res, awaitsContinue)
+    if (!needsInspection(verdict.claims)) return proxy(to, target, req, res, { awaitsContinue })
+    // What a token allows depends on the tools, which only a server that is awake tells.
+    const isCounted = to.asleep
+    if (isCounted && !(await admit(to, req, res))) return
+    const awake = isCounted ? await awaken(to, req, res, target.path) : to
+    if (awake === undefined) return
     if (awaitsContinue) res.writeContinue()
-    const permission = await permit(req, target.path, route, verdict.claims)
-    if (permission._tag === "Permitted") return proxy(route, target, req, res, false, permission.body)
+    const permission = await permit(req, untagPath(target.path), awake, verdict.claims)
+    if (permission._tag === "Permitted") {
+      return proxy(awake, target, req, res, { body: permission.body, isCounted })
+    }
+    if (isCounted) metering.takeBack(route.accountId)
     return respond(req, res, rejection(permission, route, target))
   }
 
@@ -227,21 +243,7 @@ export const makeGateway = Effect.gen(function*() {
     })
   }
 
-  const drain = (milliseconds: number) =>
-    Effect.async<void>((resume) => {
-      draining = true
-      onIdle = () => resume(Effect.void)
-      if (inFlight.size === 0) onIdle()
-    }).pipe(
-      // It runs while a scope closes, which is uninterruptible by default.
-      Effect.interruptible,
-      Effect.timeoutOption(milliseconds),
-      Effect.zipRight(Effect.sync(() => {
-        for (const cut of [...inFlight]) cut()
-      }))
-    )
-
-  return { match: matcher(settings), handle, drain } satisfies Gateway
+  return { match: matcher(settings), handle, drain: inFlight.drain } satisfies Gateway
 })
 
 /** The gateway of this process, for the listener and for composites. */

@@ -23,8 +23,8 @@ export const cors = { open, preflight } as const
 export const isPreflight = ({ headers, method }: IncomingMessage) =>
   method === "OPTIONS" && headers.origin !== undefined && headers["access-control-request-method"] !== undefined
 
+const openHeaders: ReadonlyArray<string> = Object.entries(open).flat()
+
 /** CORS headers to add to a machine's response; none when it has its own. */
-export const corsFor = (req: IncomingMessage, response: IncomingMessage): ReadonlyArray<string> =>
-  req.headers.origin === undefined || response.headers["access-control-allow-origin"] !== undefined
-    ? []
-    : Object.entries(open).flat()
+export const corsFor = (req: IncomingMessage, hasOwn: boolean): ReadonlyArray<string> =>
+  hasOwn || req.headers.origin === undefined ? [] : openHeaders

@@ -1,198 +1,249 @@
 import { markEventStream } from "#http/connection/connections.ts"
 import { linger } from "#http/connection/linger.ts"
-import { connectTo } from "#src/machines/host.ts"
 import { type MachineAddress } from "#src/machines/Machines.ts"
-import { type Addressing } from "#src/routing/addressing.ts"
-import { type ClientRequest, type IncomingMessage, request, type ServerResponse } from "node:http"
+import { type Dispatcher } from "undici"
 import { corsFor } from "./cors.ts"
+import { type Exchange } from "./exchange.ts"
 import { hasBody } from "./framing.ts"
-import { responseHeaders } from "./headers.ts"
+import { isEventStream, isOpenEnded, readHead, type ResponseHead, responseHeaders } from "./headers.ts"
 import { interruptedCallEvents } from "./interrupted-calls.ts"
-import { agent, connectTimedOut, connectTimeoutMs, mayRetry, ReplayBuffer } from "./upstream.ts"
+import { Upload } from "./upload.ts"
+import { type Connection, connectionTo, mayRetry } from "./upstream.ts"
 
-/** One request to a machine. */
-export interface Exchange {
-  readonly req: IncomingMessage
-  readonly res: ServerResponse
-  readonly path: string
-  /** Flat list of names and values. */
-  readonly headers: ReadonlyArray<string>
-  readonly addressing: Addressing
-  readonly machine: MachineAddress
-  /** The request's body, if it was already read. */
-  readonly body: Buffer | undefined
-  /** The client waits for `100 Continue` before it sends the body. */
-  readonly awaitsContinue: boolean
-  /** Rewrites an event stream; undefined passes every byte unchanged. */
-  readonly rewriter: (() => { push: (chunk: Buffer) => Buffer; end: () => Buffer }) | undefined
-  readonly closing: () => boolean
-  readonly onBytes: (count: number) => void
-  /** Called when the machine can't be reached: its new address, if it moved. */
-  readonly relocate: () => Promise<MachineAddress | undefined>
-  /** No response will come; `sent`: the machine may have executed the request. */
-  readonly onFailure: (error: Error, sent: boolean) => void
-  readonly onEnd: () => void
+/** The parser reads a reason phrase as UTF-8; Node writes each character as a byte. */
+const reasonBytes = (reason: string) =>
+  /[^\0-\x7f]/.test(reason) ? Buffer.from(reason, "utf8").toString("latin1") : reason
+
+const ignore = () => {}
+const toError = (error: unknown) => error instanceof Error ? error : new Error(String(error))
+
+/** A last chunk up to this size is written together with the headers, as one string of Latin-1. */
+const smallChunk = 16 * 1024
+
+/** An exchange under way; undici calls the methods that are named `on…`. */
+class Forwarding implements Dispatcher.DispatchHandler {
+  readonly #exchange: Exchange
+  readonly #upload: Upload
+  #connection: Connection | undefined
+  /** Whether the machine may have got a part of the request. */
+  #wasSent = false
+  #wasMoved = false
+  #writtenAtOnce = true
+  #head: ResponseHead | undefined
+  #isComplete = false
+  /** Nothing that the machine says matters any more. */
+  #isOver = false
+  /** The request that an event stream answers; parsed only when the stream breaks. */
+  #requestBody: ReadonlyArray<Buffer> = []
+  #rewriter: ReturnType<NonNullable<Exchange["rewriter"]>> | undefined
+  /** The last chunk, which may be the last one. */
+  #held: Buffer | undefined
+  #hasWritten = false
+  #willFlush = false
+  #resume = ignore
+  /** Bytes of both bodies; of a small exchange all at once. */
+  #unmetered = 0
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange
+    const { body, req, res } = exchange
+    res.on("error", ignore)
+    res.on("close", () => {
+      if (!this.#isComplete) this.#abandon()
+      this.#meter()
+      exchange.onEnd()
+    })
+    this.#upload = new Upload({
+      req,
+      read: body,
+      onBytes: (count) => {
+        this.#unmetered += count
+        if (this.#connection !== undefined) this.#meter()
+      },
+      onReady: () => this.#send(exchange.machine, false)
+    })
+    this.#upload.start()
+    if (exchange.awaitsContinue && body === undefined && hasBody(req)) res.writeContinue()
+  }
+
+  /** An event stream is ended cleanly, anything else abruptly. */
+  cut() {
+    const { res } = this.#exchange
+    const head = this.#head
+    if (this.#isOver) return
+    if (head === undefined) return this.#giveUp(new Error("the platform is stopping"), true)
+    this.#abandon()
+    if (isEventStream(head)) res.end(isOpenEnded(head) ? interruptedCallEvents(this.#requestBody) : undefined)
+    else res.destroy()
+  }
+
+  #meter() {
+    if (this.#unmetered > 0) this.#exchange.onBytes(this.#unmetered)
+    this.#unmetered = 0
+  }
+
+  #abandon() {
+    this.#isOver = true
+    this.#upload.stop()
+    this.#connection?.destroy()
+  }
+
+  #giveUp(error: Error, sent: boolean) {
+    this.#abandon()
+    this.#exchange.onFailure(error, sent)
+  }
+
+  #send(machine: MachineAddress, fresh: boolean) {
+    const { addressing, headers, path, req } = this.#exchange
+    const body = this.#upload.body()
+    this.#wasSent = false
+    this.#writtenAtOnce = body === null || Buffer.isBuffer(body)
+    const { length } = this.#upload
+    const request = {
+      method: req.method as Dispatcher.HttpMethod,
+      // undici has no asterisk-form; a server reads this one as the same (RFC 9112 §3.2.4).
+      path: path === "*" ? `http://${addressing.machineHost}` : path,
+      headers: this.#writtenAtOnce || length === undefined ? headers : [...headers, "Content-Length", String(length)],
+      body,
+      // Without one, undici looks in the host for that of a certificate.
+      servername: addressing.machineHost
+    }
+    this.#connection = connectionTo(machine, fresh)
+    this.#connection.dispatch(request, this)
+  }
+
+  onConnect() {
+    this.#wasSent = true
+  }
+
+  onHeaders(status: number, headers: Array<Buffer>, resume: () => void, reason: string) {
+    // Hints; the answer comes after them.
+    if (this.#isOver || status < 200) return true
+    const { addressing, closing, req, res, rewriter } = this.#exchange
+    const head = this.#head = readHead(headers)
+    this.#resume = resume
+    const streams = isEventStream(head)
+    if (isOpenEnded(head)) this.#requestBody = this.#upload.chunks
+    this.#upload.answered()
+    if (streams && !head.isEncoded) this.#rewriter = rewriter?.()
+    const out = responseHeaders(head, addressing, this.#rewriter !== undefined || status === 204)
+    out.push(...corsFor(req, head.hasCors))
+    if (closing()) out.push("Connection", "close")
+    try {
+      // Only the machine's own Date, if any.
+      res.sendDate = false
+      res.writeHead(status, reasonBytes(reason), out)
+    } catch (error) {
+      this.#giveUp(toError(error), true)
+      return true
+    }
+    if (streams) markEventStream(res)
+    this.#flushSoon()
+    return true
+  }
+
+  onData(chunk: Buffer) {
+    if (this.#isOver) return true
+    const { res } = this.#exchange
+    this.#unmetered += chunk.length
+    this.#writeHeld()
+    this.#held = this.#rewriter === undefined ? chunk : this.#rewriter.push(chunk)
+    this.#flushSoon()
+    if (!res.writableNeedDrain) return true
+    res.once("drain", this.#resume)
+    return false
+  }
+
+  onComplete() {
+    if (this.#isOver) return
+    this.#isComplete = true
+    this.#connection?.release()
+    this.#connection = undefined
+    const { req, res } = this.#exchange
+    if (this.#rewriter !== undefined) {
+      this.#writeHeld()
+      this.#held = this.#rewriter.end()
+    }
+    if (req.complete) return this.#end()
+    // The rest of the body goes unread.
+    this.#upload.stop()
+    this.#writeHeld()
+    linger(req, () => res.end())
+  }
+
+  onError(error: Error) {
+    this.#connection?.destroy()
+    // The response may be complete although the machine did not read the whole body.
+    if (this.#isOver || this.#isComplete) return
+    const { machine, relocate, req: { method } } = this.#exchange
+    if (this.#head !== undefined) return this.#breakOff(this.#head)
+    const { isReplayable } = this.#upload
+    const wasUsed = this.#connection?.wasUsed === true
+    const retried = isReplayable && mayRetry({ error, method, wasUsed, writtenAtOnce: this.#writtenAtOnce })
+    if (this.#wasSent && retried) return this.#send(machine, true)
+    if (this.#wasSent || this.#wasMoved || !isReplayable) return this.#giveUp(error, this.#wasSent)
+    this.#wasMoved = true
+    relocate().then((now) => {
+      if (this.#isOver) return
+      if (now === undefined) this.#giveUp(error, false)
+      else this.#send(now, true)
+    }).catch((failure: unknown) => this.#giveUp(toError(failure), false))
+  }
+
+  /** The response broke off. An event stream that can still be ended cleanly reports its calls as interrupted. */
+  #breakOff(head: ResponseHead) {
+    const { req, res } = this.#exchange
+    this.#abandon()
+    if (!isOpenEnded(head)) return void res.destroy()
+    const last = interruptedCallEvents(this.#requestBody)
+    if (last === undefined && req.method !== "GET") return void res.destroy()
+    this.#writeHeld()
+    res.end(last)
+  }
+
+  #writeHeld() {
+    const held = this.#held
+    this.#held = undefined
+    if (held === undefined || held.length === 0) return
+    this.#hasWritten = true
+    this.#exchange.res.write(held)
+  }
+
+  /** With the headers, if they wait still: one write in place of two or three. */
+  #end() {
+    const { res } = this.#exchange
+    const held = this.#held
+    this.#held = undefined
+    if (held === undefined || held.length === 0) res.end()
+    else if (held.length > smallChunk) res.end(held)
+    else res.end(held.toString("latin1"), "latin1")
+  }
+
+  #flushSoon() {
+    if (this.#willFlush) return
+    this.#willFlush = true
+    process.nextTick(Forwarding.#flush, this)
+  }
+
+  /** What came in one packet is there: headers, and a first chunk, share one of ours. */
+  static #flush(this: void, one: Forwarding) {
+    one.#willFlush = false
+    one.#meter()
+    if (one.#isComplete || one.#isOver) return
+    one.#writeHeld()
+    if (!one.#hasWritten) setImmediate(Forwarding.#flushHeaders, one)
+  }
+
+  static #flushHeaders(this: void, one: Forwarding) {
+    if (!one.#hasWritten && !one.#exchange.res.writableEnded) one.#exchange.res.flushHeaders()
+  }
 }
-
-const isEventStream = (response: IncomingMessage) =>
-  /^text\/event-stream\b/i.test(response.headers["content-type"] ?? "")
-
-/** Whether we can append to the machine's bytes: an event stream without compression and fixed length. */
-const isOpenEnded = (response: IncomingMessage) =>
-  isEventStream(response) && response.headers["content-encoding"] === undefined &&
-  response.headers["content-length"] === undefined
 
 /**
  * Streams a request to its machine and the response back, with back-pressure both ways. When one side closes, the other
  * is closed. The returned function ends it for a shutdown: an event stream cleanly, anything else abruptly.
  */
 export const forward = (exchange: Exchange) => {
-  const { onBytes, req, res } = exchange
-  const replay = new ReplayBuffer()
-  const withBody = hasBody(req)
-  let upstream: ClientRequest
-  let response: IncomingMessage | undefined
-  /** The request that an event stream answers; parsed only when the stream breaks. */
-  let requestBody: ReadonlyArray<Buffer> = []
-  let moved = false
-  let ended = false
-
-  const end = () => {
-    if (ended) return
-    ended = true
-    exchange.onEnd()
-  }
-
-  const giveUp = (error: Error, sent: boolean) => {
-    upstream.destroy()
-    exchange.onFailure(error, sent)
-  }
-
-  /** The response broke off. An event stream that can still be ended cleanly reports its calls as interrupted. */
-  const onBrokenAnswer = (up: IncomingMessage) => {
-    if (res.writableEnded) return
-    if (!isOpenEnded(up)) return void res.destroy()
-    const last = interruptedCallEvents(requestBody)
-    if (last === undefined && req.method !== "GET") res.destroy()
-    else res.end(last)
-  }
-
-  const onError = async (error: Error, attempt: ClientRequest, connected: boolean) => {
-    if (attempt !== upstream || res.destroyed) return
-    // The response may be complete although the machine did not read the whole body.
-    if (response !== undefined) return response.complete ? undefined : onBrokenAnswer(response)
-    if (connected && mayRetry(attempt, error, req.method) && replay.isComplete) return send(exchange.machine, true)
-    if (connected || moved || !replay.isComplete) return giveUp(error, connected)
-    moved = true
-    const machine = await exchange.relocate()
-    if (res.destroyed) return
-    return machine === undefined ? giveUp(error, false) : send(machine, true)
-  }
-
-  const send = (machine: MachineAddress, fresh: boolean) => {
-    const attempt = upstream = request({
-      ...connectTo(machine),
-      method: req.method,
-      path: exchange.path,
-      headers: exchange.headers,
-      agent: fresh ? false : agent,
-      setHost: false
-    })
-    let connected = true
-    attempt.on("socket", (socket) => {
-      if (!socket.connecting) return
-      connected = false
-      const timer = setTimeout(() => attempt.destroy(connectTimedOut()), connectTimeoutMs)
-      socket.once("connect", () => {
-        connected = true
-        clearTimeout(timer)
-      })
-      socket.once("close", () => clearTimeout(timer))
-    })
-    let failed = false
-    const fail = (error: Error) => {
-      if (failed) return
-      failed = true
-      void onError(error, attempt, connected)
-    }
-    attempt.on("error", fail)
-    attempt.on("response", receive)
-    attempt.on("upgrade", (_, socket) => {
-      socket.destroy()
-      fail(new Error("it switched to another protocol"))
-    })
-    attempt.on("close", () => response === undefined && fail(new Error("it hung up")))
-    attempt.on("drain", () => req.resume())
-    for (const chunk of exchange.body === undefined ? replay.chunks : [exchange.body]) attempt.write(chunk)
-    if (!withBody || req.complete && req.readableEnded) attempt.end()
-  }
-
-  const upload = () => {
-    req.on("data", (chunk: Buffer) => {
-      onBytes(chunk.length)
-      if (response === undefined) replay.add(chunk)
-      if (!upstream.write(chunk)) req.pause()
-    })
-    req.on("end", () => upstream.end())
-  }
-
-  const receive = (up: IncomingMessage) => {
-    response = up
-    if (isOpenEnded(up)) requestBody = exchange.body === undefined ? replay.chunks : [exchange.body]
-    replay.clear()
-    const plain = isEventStream(up) && up.headers["content-encoding"] === undefined
-    const rewriter = plain ? exchange.rewriter?.() : undefined
-    const headers = [...responseHeaders(up, exchange.addressing, rewriter !== undefined), ...corsFor(req, up)]
-    if (exchange.closing()) headers.push("Connection", "close")
-    try {
-      // Only the machine's own Date, if any.
-      res.sendDate = false
-      res.writeHead(up.statusCode ?? 502, up.statusMessage, headers)
-    } catch (error) {
-      return giveUp(error instanceof Error ? error : new Error(String(error)), true)
-    }
-    if (isEventStream(up)) markEventStream(res)
-    let hasChunk = false
-    const write = (chunk: Buffer) => {
-      hasChunk = true
-      if (chunk.length > 0 && !res.write(chunk)) up.pause()
-    }
-    up.on("data", (chunk: Buffer) => {
-      onBytes(chunk.length)
-      write(rewriter === undefined ? chunk : rewriter.push(chunk))
-    })
-    up.on("end", () => {
-      if (rewriter !== undefined) write(rewriter.end())
-      if (req.complete) return void res.end()
-      // The machine did not read the rest of the body.
-      req.removeAllListeners("data")
-      upstream.destroy()
-      linger(req, () => res.end())
-    })
-    up.on("error", () => undefined)
-    up.on("close", () => up.complete || onBrokenAnswer(up))
-    res.on("drain", () => up.resume())
-    // Headers don't wait for a first chunk; one that has already arrived shares their packet.
-    setImmediate(() => hasChunk || res.writableEnded || res.flushHeaders())
-  }
-
-  req.on("error", () => undefined)
-  res.on("error", () => undefined)
-  res.on("close", () => {
-    if (response?.complete !== true) upstream.destroy()
-    end()
-  })
-  send(exchange.machine, false)
-  if (exchange.body !== undefined) onBytes(exchange.body.length)
-  else if (withBody) {
-    upload()
-    if (exchange.awaitsContinue) res.writeContinue()
-  }
-
-  return () => {
-    if (response === undefined) return giveUp(new Error("the platform is stopping"), true)
-    if (isEventStream(response)) res.end(isOpenEnded(response) ? interruptedCallEvents(requestBody) : undefined)
-    else res.destroy()
-    upstream.destroy()
-  }
+  const forwarding = new Forwarding(exchange)
+  return () => forwarding.cut()
 }

@@ -6,6 +6,7 @@ import {
   rewriteChallenge
 } from "#src/routing/addressing.ts"
 import { type IncomingMessage } from "node:http"
+import { untagSessionId } from "./session-tag.ts"
 import { sharedOrigin } from "./shared-origin.ts"
 
 /** RFC 9110 §7.6.1, and the proxy's own credentials (§11.7). Trailers are dropped, so their announcement is too. */
@@ -47,9 +48,40 @@ const isSetByGateway = (name: string) =>
   name === "content-length" || name === gatewayToken
 
 const gatewayToken = gatewayTokenHeader.toLowerCase()
+const sessionId = "mcp-session-id"
 
-/** CGI and similar interfaces treat `_` and `-` alike: `X_Forwarded_For` would be taken for our header. */
-const withHyphens = (name: string) => name.includes("_") ? name.replaceAll("_", "-") : name
+/** What the rules say of a header's name. */
+interface Rules {
+  readonly lower: string
+  /** Never passed on, in either direction. */
+  readonly isDropped: boolean
+  readonly isSetByGateway: boolean
+  readonly isForGateway: boolean
+}
+
+const rulesOf = (name: string): Rules => {
+  const lower = name.toLowerCase()
+  // CGI and similar interfaces treat `_` and `-` alike: `X_Forwarded_For` would be taken for our header.
+  const hyphened = lower.replaceAll("_", "-")
+  return {
+    lower,
+    isDropped: hopByHop.has(lower) || cookies.has(hyphened),
+    isSetByGateway: isSetByGateway(hyphened),
+    isForGateway: hyphened === gatewayToken || forProxies.has(lower)
+  }
+}
+
+/** Clients and machines send the same few names again and again, and any others that they like. */
+const known = new Map<string, Rules>()
+const [mostKnown, longestKnown] = [1_000, 64]
+
+const rulesFor = (name: string): Rules => {
+  const found = known.get(name)
+  if (found !== undefined) return found
+  const rules = rulesOf(name)
+  if (known.size < mostKnown && name.length <= longestKnown) known.set(name, rules)
+  return rules
+}
 
 const namedIn = (connection: string | undefined) =>
   connection === undefined || /^(keep-alive|close)$/i.test(connection)
@@ -60,26 +92,21 @@ const namedIn = (connection: string | undefined) =>
  * Copies raw headers, in order and spelling, without hop-by-hop ones. `pass` returns the value to send; undefined omits
  * the header.
  */
-const copy = (message: IncomingMessage, pass: (name: string, value: string) => string | undefined): Array<string> => {
-  const { rawHeaders } = message
-  const named = namedIn(message.headers.connection)
+const copy = (
+  rawHeaders: ReadonlyArray<string>,
+  connection: string | undefined,
+  pass: (rules: Rules, value: string) => string | undefined
+): Array<string> => {
+  const named = namedIn(connection)
   const out: Array<string> = []
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]!.toLowerCase()
-    if (hopByHop.has(name) || cookies.has(withHyphens(name)) || named?.has(name)) continue
-    const value = pass(name, rawHeaders[i + 1]!)
-    if (value !== undefined) out.push(rawHeaders[i]!, value)
+    const name = rawHeaders[i]!
+    const rules = rulesFor(name)
+    if (rules.isDropped || named?.has(rules.lower) === true) continue
+    const value = pass(rules, rawHeaders[i + 1]!)
+    if (value !== undefined) out.push(name, value)
   }
   return out
-}
-
-const noBodyByNature = new Set(["GET", "HEAD", "DELETE", "OPTIONS", "TRACE"])
-
-const framing = ({ headers, method = "" }: IncomingMessage) => {
-  if (headers["transfer-encoding"] !== undefined) return ["Transfer-Encoding", "chunked"]
-  const length = headers["content-length"]
-  if (length !== undefined) return ["Content-Length", length]
-  return noBodyByNature.has(method) ? [] : ["Content-Length", "0"]
 }
 
 const peer = (req: IncomingMessage) => (req.socket.remoteAddress ?? "unknown").replace(/^::ffff:(?=\d+\.)/i, "")
@@ -94,42 +121,94 @@ export interface Upstream {
   readonly replayToken: string
 }
 
-/** The machine's request headers: end-to-end ones unchanged, and our own forwarding headers. */
+/** The machine's request headers: end-to-end ones unchanged, and our own forwarding headers; none of framing. */
 export const requestHeaders = (
   req: IncomingMessage,
   { addressing, readable, replayToken, trustProxy }: Upstream
 ): Array<string> => {
   const out = copy(
-    req,
-    (name, value) =>
-      name === "host" || isSetByGateway(withHyphens(name)) || readable && name === "accept-encoding" ? undefined : value
+    req.rawHeaders,
+    req.headers.connection,
+    ({ isSetByGateway, lower }, value) =>
+      lower === "host" || isSetByGateway || readable && lower === "accept-encoding"
+        ? undefined
+        : lower === sessionId
+        ? untagSessionId(value)
+        : value
   )
   const chain = trustProxy > 0 ? req.headers["x-forwarded-for"] : undefined
   const address = peer(req)
   const from = chain === undefined ? address : `${String(chain)}, ${address}`
   out.push(...forwardingHeaders(addressing, from, replayToken))
-  out.push(...framing(req))
   return out
 }
 
-/** The client's response headers; `rewritten`: the body's length will change. */
+/** The head of a machine's response, with what decides how it is passed on. */
+export interface ResponseHead {
+  readonly rawHeaders: ReadonlyArray<string>
+  readonly connection: string | undefined
+  readonly contentType: string
+  readonly isEncoded: boolean
+  readonly hasLength: boolean
+  /** It has a CORS policy of its own. */
+  readonly hasCors: boolean
+}
+
+export const isEventStream = ({ contentType }: ResponseHead) => /^text\/event-stream\b/i.test(contentType)
+
+/** Whether we can append to the machine's bytes: an event stream without compression and fixed length. */
+export const isOpenEnded = (head: ResponseHead) => isEventStream(head) && !head.isEncoded && !head.hasLength
+
+/** Reads the parser's flat list of names and values (RFC 9110 §5.5: bytes, each a character of Latin-1). */
+export const readHead = (headers: ReadonlyArray<Buffer>): ResponseHead => {
+  const rawHeaders: Array<string> = []
+  let connection: string | undefined
+  let contentType: string | undefined
+  let [isEncoded, hasLength, hasCors] = [false, false, false]
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!.toString("latin1")
+    const value = headers[i + 1]!.toString("latin1")
+    rawHeaders.push(name, value)
+    switch (rulesFor(name).lower) {
+      case "content-type":
+        contentType ??= value
+        break
+      case "content-length":
+        hasLength = true
+        break
+      case "content-encoding":
+        isEncoded = true
+        break
+      case "connection":
+        connection = connection === undefined ? value : `${connection}, ${value}`
+        break
+      case "access-control-allow-origin":
+        hasCors = true
+    }
+  }
+  return { rawHeaders, connection, contentType: contentType ?? "", isEncoded, hasLength, hasCors }
+}
+
+/** The client's response headers; `withoutLength`: the body's will change, or there is none (RFC 9110 §8.6: a 204). */
 export const responseHeaders = (
-  response: IncomingMessage,
+  { connection, rawHeaders }: ResponseHead,
   addressing: Addressing,
-  rewritten: boolean
+  withoutLength: boolean
 ): Array<string> => {
   const shared = addressing.prefix === "" ? undefined : sharedOrigin()
-  const out = copy(response, (name, value) => {
-    switch (name) {
+  const out = copy(rawHeaders, connection, ({ isForGateway, lower }, value) => {
+    switch (lower) {
       case "content-length":
-        return rewritten ? undefined : value
+        return withoutLength ? undefined : value
       case "location":
       case "content-location":
         return rewriteAddress(addressing, value)
+      case sessionId:
+        return addressing.nameSession?.(value) ?? value
     }
-    if (withHyphens(name) === gatewayToken || forProxies.has(name)) return undefined
-    const outward = name === "www-authenticate" ? rewriteChallenge(addressing, value) : value
-    return shared === undefined ? outward : shared.pass(name, outward)
+    if (isForGateway) return undefined
+    const outward = lower === "www-authenticate" ? rewriteChallenge(addressing, value) : value
+    return shared === undefined ? outward : shared.pass(lower, outward)
   })
   if (shared !== undefined) out.push(...shared.added())
   return out

@@ -1,8 +1,8 @@
+import { addressOf } from "#http/callers/address.ts"
 import { anonymousBucket, discoveryBucket, unservedBucket } from "#http/callers/rate-buckets.ts"
 import { type Settings } from "#src/config/Settings.ts"
 import { type PlanName } from "#src/plans/Plan.ts"
 import { monthRefusal } from "#src/plans/PlanLimitReached.ts"
-import { clientAddress } from "#src/shared/client-address.ts"
 import { type RateLimit, type RateLimitState } from "#src/shared/RateLimit.ts"
 import { Effect } from "effect"
 import { type IncomingMessage } from "node:http"
@@ -41,8 +41,7 @@ export const answerLimit = (settings: Settings, limits: RateLimit) =>
     const counted = limits.consumeOrPass(unservedBucket(letIn.serverId, letIn.plan))
     return Effect.map(counted, (state) => ({ ...reply, headers: { ...rateHeaders(state), ...reply.headers } }))
   }
-  const sent = req.headers["x-forwarded-for"]
-  const address = clientAddress(req.socket.remoteAddress, Array.isArray(sent) ? sent.join() : sent, settings.trustProxy)
+  const address = addressOf(req, settings.trustProxy)
   const bucket = isGuess(reply) ? anonymousBucket(address) : discoveryBucket(address)
   return Effect.map(
     limits.consumeOrPass(bucket),

@@ -1,27 +1,144 @@
-import { Agent, type ClientRequest } from "node:http"
+import { type MachineAddress } from "#src/machines/Machines.ts"
+import { buildConnector, Client, type Dispatcher } from "undici"
 
 /** Connect timeout for machines, which are near. */
-export const connectTimeoutMs = 5_000
+const connectTimeoutMs = 5_000
 
 /**
- * Connections to machines are kept alive and reused, the latest first. Idle ones are closed after 1.5 seconds, before
- * common servers close them (gunicorn 2, Node and uvicorn 5 seconds): a call fails when its connection is closed at
- * that moment. The timeout is for idle connections and ends no stream.
+ * Idle connections are closed after 1.5 seconds, before common servers close them (gunicorn 2, Node and uvicorn 5
+ * seconds): a call fails when its connection is closed at that moment. A machine may announce less in `Keep-Alive`.
  */
-export const agent = new Agent({ keepAlive: true, maxFreeSockets: 256, scheduling: "lifo", timeout: 1_500 })
+const idleMs = 1_500
+const maxIdle = 256
 
-export const connectTimedOut = () => Object.assign(new Error("the connection took too long"), { code: "ETIMEDOUT" })
+const options = {
+  pipelining: 1,
+  // Calls may take long, and streams are open for hours.
+  headersTimeout: 0,
+  bodyTimeout: 0,
+  keepAliveTimeout: idleMs,
+  keepAliveMaxTimeout: idleMs,
+  keepAliveTimeoutThreshold: 500
+} as const satisfies Client.Options
+
+/**
+ * One connection, for one request at a time. When the machine closes it before a request is written, the request goes
+ * through a new one in its place.
+ */
+export class Connection {
+  readonly #machine: Machine
+  readonly #client: Client
+  #wasUsed = false
+  #isDestroyed = false
+
+  constructor(machine: Machine) {
+    this.#machine = machine
+    this.#client = new Client(machine.origin, { ...options, connect: machine.connect })
+    this.#client.on("connect", () => this.#wasUsed = false)
+    this.#client.on("disconnect", () => machine.removeIdle(this) && this.destroy())
+  }
+
+  /** Whether a request was answered on it before: the machine may be closing it just now. */
+  get wasUsed() {
+    return this.#wasUsed
+  }
+
+  dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) {
+    this.#client.dispatch(request, handler)
+  }
+
+  /** For the next request: the answer is complete. */
+  release() {
+    this.#wasUsed = true
+    if (!this.#isDestroyed && !this.#machine.addIdle(this)) this.destroy()
+  }
+
+  /** Closes it, with the request that is under way. */
+  destroy() {
+    if (this.#isDestroyed) return
+    this.#isDestroyed = true
+    this.#machine.forget()
+    this.#client.destroy().catch(() => undefined)
+  }
+}
+
+/** The connections to one machine. Their number has no limit: each open stream has one. */
+class Machine {
+  readonly origin: string
+  readonly connect: buildConnector.connector
+  readonly #idle: Array<Connection> = []
+  readonly #onEmpty: () => void
+  #count = 0
+
+  constructor(address: MachineAddress, onEmpty: () => void) {
+    this.origin = address._tag === "Unix" ? "http://localhost" : `http://${hostOf(address.host)}:${address.port}`
+    this.connect = buildConnector({
+      timeout: connectTimeoutMs,
+      ...(address._tag === "Unix" ? { socketPath: address.path } : {})
+    })
+    this.#onEmpty = onEmpty
+  }
+
+  open() {
+    this.#count++
+    return new Connection(this)
+  }
+
+  /** The idle connection that was used last, so that those that are not needed close; or a new one. */
+  take() {
+    return this.#idle.pop() ?? this.open()
+  }
+
+  addIdle(connection: Connection) {
+    return this.#idle.length < maxIdle && this.#idle.push(connection) > 0
+  }
+
+  removeIdle(connection: Connection) {
+    const at = this.#idle.lastIndexOf(connection)
+    return at !== -1 && this.#idle.splice(at, 1).length > 0
+  }
+
+  forget() {
+    this.#count--
+    if (this.#count === 0) this.#onEmpty()
+  }
+}
+
+const hostOf = (host: string) => host.includes(":") ? `[${host}]` : host
+
+/** Machines to which there are connections, by address: one that stopped is forgotten with the last of them. */
+const machines = new Map<string, Machine>()
+
+const machineAt = (address: MachineAddress) => {
+  const key = address._tag === "Unix" ? address.path : `${address.host}:${address.port}`
+  let machine = machines.get(key)
+  if (machine === undefined) machines.set(key, machine = new Machine(address, () => machines.delete(key)))
+  return machine
+}
+
+/** A connection to the machine; `fresh`: a new one. */
+export const connectionTo = (address: MachineAddress, fresh: boolean): Connection => {
+  const machine = machineAt(address)
+  return fresh ? machine.open() : machine.take()
+}
 
 /** RFC 9110 §9.2.2. */
 const idempotent = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"])
 
 /**
  * Whether a request that failed without a response may be retried (RFC 9110 §9.2.2): only on a reused connection, which
- * the machine may have closed meanwhile, and only if it is idempotent or was provably not received. EPIPE proves that:
- * the other side had closed before we wrote. A tool call that may have run is never sent twice.
+ * the machine may have closed meanwhile, and only if it is idempotent or was provably not received. EPIPE proves that
+ * of a request that was written at once: the other side had closed before. A tool call that may have run is never sent
+ * twice.
  */
-export const mayRetry = (request: ClientRequest, error: Error, method: string | undefined) =>
-  request.reusedSocket && (idempotent.has(method ?? "") || "code" in error && error.code === "EPIPE")
+export const mayRetry = (
+  { error, method, wasUsed, writtenAtOnce }: {
+    readonly error: Error
+    readonly method: string | undefined
+    readonly wasUsed: boolean
+    readonly writtenAtOnce: boolean
+  }
+) => wasUsed && (idempotent.has(method ?? "") || writtenAtOnce && "code" in error && error.code === "EPIPE")
 
 /** The first bytes of a body, kept until the machine answers, for a retry. */
 export class ReplayBuffer {

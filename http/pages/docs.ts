@@ -1,6 +1,6 @@
 import { closedPolicy, sourceHash } from "#http/answers/content-security.ts"
 import { describedRoute, rawRoutes } from "#http/traits/RawRoutes.ts"
-import { HttpApiBuilder, HttpApiScalar, type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { HttpApi, HttpApiBuilder, HttpServerResponse } from "@effect/platform"
 import { Effect, Layer } from "effect"
 
 const homeStyle = "body{font:16px/1.6 system-ui,sans-serif;max-width:40rem;margin:4rem auto;padding:0 1rem}" +
@@ -51,25 +51,36 @@ const docsPolicy = (html: string) =>
     "form-action 'none'"
   ].join("; ")
 
-/** Adds the policy to the library's response, which is the same each time and has no hook for headers. */
-const DocsPolicy = HttpApiBuilder.middleware((app: HttpApp.Default) => {
-  let policy: string | undefined
-  return Effect.gen(function*() {
-    const { url } = yield* HttpServerRequest.HttpServerRequest
-    const response = yield* app
-    if (!/^\/docs(\?|$)/.test(url) || response.status !== 200) return response
-    const { body } = response
-    if (body._tag === "Uint8Array") policy ??= docsPolicy(new TextDecoder().decode(body.body))
-    return policy === undefined ? response : withPolicy(policy)(response)
+/**
+ * The library's page, made when it is first asked for: its 3 MB of script are not loaded before. The library only adds
+ * it to a router, so it gets one of its own.
+ */
+const DocsRoute = rawRoutes((add) =>
+  Effect.gen(function*() {
+    const api = yield* HttpApi.Api
+    const page = yield* Effect.cached(Effect.gen(function*() {
+      const { layer } = yield* Effect.promise(() => import("@effect/platform/HttpApiScalar"))
+      const router = yield* HttpApiBuilder.Router.pipe(
+        Effect.flatMap(({ router }) => router),
+        Effect.provide(Layer.provideMerge(
+          layer({ path: "/docs", scalar: { withDefaultFonts: false } }),
+          HttpApiBuilder.Router.Live
+        )),
+        Effect.provideService(HttpApi.Api, api)
+      )
+      const response = yield* router
+      const { body } = response
+      if (body._tag !== "Uint8Array") return response
+      return withPolicy(docsPolicy(new TextDecoder().decode(body.body)))(response)
+    }))
+    return yield* add("GET", "/docs", {}, page)
   })
-})
+)
 
 /** `/openapi.json`, `/docs` (self-contained, nothing is fetched from elsewhere) and a home page. */
 export const DocsRoutes = Layer.mergeAll(
   HttpApiBuilder.middlewareOpenApi({ path: "/openapi.json" }),
   describedRoute("/openapi.json", { openToPages: true }),
-  HttpApiScalar.layer({ path: "/docs", scalar: { withDefaultFonts: false } }),
-  describedRoute("/docs"),
-  DocsPolicy,
+  DocsRoute,
   HomeRoute
 )

@@ -4,6 +4,13 @@ import { ByoaConfig } from "#src/servers/ByoaConfig.ts"
 import { type Form } from "#src/servers/locate.ts"
 import { Schema } from "effect"
 
+/** A deployment's machine: the version of the server that it runs, and how often it was started, from 1. */
+export const Mark = Schema.Struct({ version: Schema.Int, run: Schema.Int })
+export type Mark = typeof Mark.Type
+
+/** A deployment that was replaced, while its machine stays for what is open there. */
+const DrainingRow = Schema.Struct({ id: Schema.String, mark: Mark, port: Schema.Int })
+
 /** What the gateway needs of a server, as stored. */
 export const RouteRow = Schema.Struct({
   serverId: Schema.String,
@@ -13,15 +20,32 @@ export const RouteRow = Schema.Struct({
   authMode: Schema.Literal("service_managed", "byoa"),
   byoaConfig: Schema.NullOr(ByoaConfig),
   status: Schema.String,
+  /** Whether requests wait for it: it is stopped for idleness, and the next one wakes it, or it is being restarted. */
+  asleep: Schema.Boolean,
+  autoStopSeconds: Schema.NullOr(Schema.Int),
+  /** Why it could not be woken the last time, and in how many seconds that is tried again; 0: now. */
+  wakeProblem: Schema.NullOr(Schema.String),
+  wakeRetrySeconds: Schema.Number,
   activeDeploymentId: Schema.NullOr(Schema.String),
   /** The port on which the active deployment's machine listens inside. */
   port: Schema.NullOr(Schema.Int),
+  /** The active deployment's machine. */
+  mark: Schema.NullOr(Mark),
+  draining: Schema.Array(DrainingRow),
   /** Proves to the machine that a request passed the gateway. */
   replayToken: Schema.String
 })
 export type RouteRow = typeof RouteRow.Type
 
-export interface Route extends RouteRow {
+/** A machine that drains, as the gateway reaches it. */
+export interface DrainingMachine {
+  readonly deploymentId: string
+  readonly mark: Mark
+  readonly host: string
+  readonly machine: MachineAddress
+}
+
+export interface Route extends Omit<RouteRow, "draining"> {
   /** The two resource URLs of the server. */
   readonly resources: Readonly<Record<Form, string>>
   /** The audience of its tokens, for requests to either URL: its canonical URL alone. */
@@ -30,4 +54,6 @@ export interface Route extends RouteRow {
   readonly host: string
   /** Address of its machine; undefined when none runs. */
   readonly machine: MachineAddress | undefined
+  /** Machines of replaced deployments that still run, for sessions that they opened. */
+  readonly draining: ReadonlyArray<DrainingMachine>
 }

@@ -1,9 +1,9 @@
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { machineHost } from "#src/machines/host.ts"
-import { Machines } from "#src/machines/Machines.ts"
+import { MachineStates } from "#src/machines/Machines.ts"
 import { publicUrl, resourceUrls } from "#src/servers/addresses.ts"
 import { listenForChanges } from "#src/shared/changes.ts"
-import { Effect, Option, Runtime } from "effect"
+import { Array, Effect, Option, Runtime } from "effect"
 import { FreshCache } from "./fresh-cache.ts"
 import { type Route, type RouteRow } from "./Route.ts"
 import { RoutesRepo } from "./RoutesRepo.ts"
@@ -22,32 +22,44 @@ const fallback = { timeout: 1_000, lifetime: 5_000 } as const
 export class Routes extends Effect.Service<Routes>()("gateway/Routes", {
   scoped: Effect.gen(function*() {
     const repo = yield* RoutesRepo
-    const machines = yield* Machines
+    const machines = yield* MachineStates
     const settings = yield* CurrentSettings
     const run = Runtime.runPromise(yield* Effect.runtime())
     let listening = false
+    /** By slug. */
+    const listeners = new Map<string, Set<() => void>>()
 
-    const machineOf = (row: RouteRow) =>
-      row.activeDeploymentId === null ? Effect.succeed(undefined) : machines.inspect(row.activeDeploymentId).pipe(
+    const machineOf = (slug: string, deploymentId: string) =>
+      machines.inspect(deploymentId).pipe(
         Effect.map((state) => state?.status === "running" ? state.address : undefined),
         Effect.catchAll((error) =>
-          Effect.as(Effect.logWarning(`The machine of ${row.slug} can't be inspected: ${error.message}`), undefined)
+          Effect.as(Effect.logWarning(`The machine of ${slug} can't be inspected: ${error.message}`), undefined)
         )
       )
+
+    const drainingOf = ({ draining, slug }: RouteRow) =>
+      Effect.forEach(draining, ({ id, mark, port }) =>
+        Effect.map(
+          machineOf(slug, id),
+          (machine) => machine === undefined ? [] : [{ deploymentId: id, mark, host: machineHost(port), machine }]
+        )).pipe(Effect.map(Array.flatten))
 
     const load = Effect.fn("Routes.load")(function*(slug: string) {
       const row = yield* repo.find(slug)
       if (Option.isNone(row)) return undefined
       const resources = resourceUrls(settings, slug)
       const audiences = [publicUrl(settings, slug)] as const
-      const { port } = row.value
+      const { activeDeploymentId, port } = row.value
       const host = port === null ? "localhost" : machineHost(port)
-      return { ...row.value, resources, audiences, host, machine: yield* machineOf(row.value) } satisfies Route
+      const machine = activeDeploymentId === null ? undefined : yield* machineOf(slug, activeDeploymentId)
+      const draining = yield* drainingOf(row.value)
+      return { ...row.value, resources, audiences, host, machine, draining } satisfies Route
     })
 
     const lifetime = (route: Route | undefined) => {
       if (!listening) return lifetimes.unnotified
-      return route === undefined ? lifetimes.absent : route.machine === undefined ? lifetimes.idle : lifetimes.running
+      if (route === undefined) return lifetimes.absent
+      return route.machine === undefined || route.asleep ? lifetimes.idle : lifetimes.running
     }
     const cache = new FreshCache<Route>({
       load: (slug) => run(Effect.timeout(load(slug), "10 seconds")),
@@ -59,7 +71,11 @@ export class Routes extends Effect.Service<Routes>()("gateway/Routes", {
     })
 
     yield* listenForChanges("server_changed", {
-      onChange: (payload) => cache.drop(payload.slice(payload.indexOf(" ") + 1)),
+      onChange: (payload) => {
+        const slug = payload.slice(payload.indexOf(" ") + 1)
+        cache.drop(slug)
+        for (const listener of listeners.get(slug) ?? []) listener()
+      },
       onConnected: () => {
         cache.expire()
         listening = true
@@ -77,7 +93,16 @@ export class Routes extends Effect.Service<Routes>()("gateway/Routes", {
       /** Undefined: no server has the slug. Rejects when the database fails. */
       find: (slug: string) => cache.get(slug),
       /** For a machine that does not answer: the cached route may be wrong. */
-      expire: (slug: string) => cache.expire(slug)
+      expire: (slug: string) => cache.expire(slug),
+      /** Calls the listener at each change of the server that this process hears of, until the answer is called. */
+      onChange: (slug: string, listener: () => void) => {
+        const all = listeners.get(slug) ?? new Set()
+        listeners.set(slug, all.add(listener))
+        return () => {
+          all.delete(listener)
+          if (all.size === 0 && listeners.get(slug) === all) listeners.delete(slug)
+        }
+      }
     } as const
   })
 }) {}

@@ -47,6 +47,14 @@ layer(gatewayServices(), { excludeTestServices: true })("a machine that answers"
       }))
   }
 
+  it.scoped("with a 204 and a length has the length left out", () =>
+    Effect.gen(function*() {
+      const answer = yield* ask("HTTP/1.1 204 No Content\r\nContent-Length: 4\r\nX-Own: 1\r\n\r\n")
+      assert.strictEqual(statusOf(answer), 204)
+      assert.match(answer, /x-own: 1/i)
+      assert.notMatch(answer, /content-length/i)
+    }))
+
   it.scoped("with anything but HTTP is told to the log in a few words", () => {
     const lines: Array<string> = []
     const keep = Logger.replace(

@@ -92,13 +92,15 @@ layer(gatewayServices(), { excludeTestServices: true })("the gateway", (it) => {
       const says = {
         provisioning: "The server is being brought back; try again shortly",
         stopped: "The server is stopped; its owner can start it",
-        running: "The server is not running; try again shortly"
+        running: "The server is not running; try again shortly",
+        error: "The server has failed; its owner finds why in its log"
       }
       for (const [status, message] of Object.entries(says)) {
         yield* sql`UPDATE servers SET status = ${status} WHERE id = ${id}`
         yield* Effect.repeat(rawRequest(port, "GET", path, ["Host: b", `Authorization: Bearer ${token}`]), {
           until: (answer) =>
-            statusOf(answer) === 503 && /^retry-after: 5\r$/im.test(answer) && answer.includes(message),
+            statusOf(answer) === 503 && answer.includes(message) &&
+            answer.toLowerCase().includes(`retry-after: ${status === "error" ? 60 : 5}\r\n`),
           schedule: Schedule.spaced("20 millis")
         }).pipe(Effect.timeout("5 seconds"))
       }

@@ -30,7 +30,7 @@ const ofTheAnswer = [
   ["Refresh", "5"],
   ["SourceMap", "/x.map"],
   ["X-Frame-Options", "DENY"],
-  ["Mcp-Session-Id", "1"]
+  ["Mcp-Protocol-Version", "2025-11-25"]
 ] as const
 
 layer(gatewayServices(), { excludeTestServices: true })("an answer of a machine", (it) => {

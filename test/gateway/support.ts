@@ -6,13 +6,12 @@ import { Subregistry } from "#src/directory/Subregistry.ts"
 import { HubKeys } from "#src/hub/HubKeys.ts"
 import { HubKeysRepo } from "#src/hub/HubKeysRepo.ts"
 import { JobsLive } from "#src/jobs/Live.ts"
-import { type MachineAddress, Machines } from "#src/machines/Machines.ts"
+import { type MachineAddress, MachineStates } from "#src/machines/Machines.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
 import { allMcpScopes } from "#src/oauth/scopes/scopes.ts"
 import { SigningKeys } from "#src/oauth/SigningKeys.ts"
 import { SigningKeysRepo } from "#src/oauth/SigningKeysRepo.ts"
-import { Routes } from "#src/routing/Routes.ts"
-import { RoutesRepo } from "#src/routing/RoutesRepo.ts"
+import { RoutingLive } from "#src/routing/Live.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
 import { type ByoaConfig } from "#src/servers/ByoaConfig.ts"
 import { newId, newUlid } from "#src/shared/ids.ts"
@@ -27,28 +26,15 @@ import { type AddressInfo, connect } from "node:net"
 import { DatabaseTest } from "../support/Database.ts"
 import { settingsTest } from "../support/Settings.ts"
 
-const unused = (name: string) => () => Effect.die(new Error(`${name} is not to be called by the gateway`))
-
 /** Machines that a test starts itself; the gateway may only ask where they are. */
 export class FakeMachines extends Effect.Service<FakeMachines>()("test/FakeMachines", {
   sync: () => ({ addresses: new Map<string, MachineAddress>(), inspected: [] as Array<string> })
 }) {}
 
 const machines = Layer.effect(
-  Machines,
+  MachineStates,
   Effect.map(FakeMachines, ({ addresses, inspected }) =>
-    Machines.of({
-      driver: { name: "fake", tier: "none" },
-      guarantees: Effect.succeed({ enforces: [], lacks: [] }),
-      serveAuth: unused("serveAuth"),
-      provision: unused("provision"),
-      start: unused("start"),
-      stop: unused("stop"),
-      destroy: unused("destroy"),
-      list: unused("list"),
-      output: () => {
-        throw new Error("output is not to be called by the gateway")
-      },
+    MachineStates.of({
       inspect: (name) =>
         Effect.sync(() => {
           inspected.push(name)
@@ -73,8 +59,8 @@ const hubKeysTest = Layer.provide(HubKeys.Default, HubKeysRepo.Default)
 
 /** Everything below the data path, on a database of its own. */
 export const gatewayServices = (variables: Readonly<Record<string, string>> = {}) =>
-  Layer.mergeAll(Routes.Default, RequestMetering.Default, tokensTest, RateLimit.Default, cardsTest, hubKeysTest).pipe(
-    Layer.provide([RoutesRepo.Default, UsageRepo.Default, machines]),
+  Layer.mergeAll(RoutingLive, RequestMetering.Default, tokensTest, RateLimit.Default, cardsTest, hubKeysTest).pipe(
+    Layer.provide([UsageRepo.Default, machines]),
     Layer.provideMerge(FakeMachines.Default),
     Layer.provideMerge(JobsLive),
     Layer.provideMerge(DatabaseTest),
@@ -113,6 +99,12 @@ export const startGateway = Effect.gen(function*() {
   })
   const port = yield* listening(server)
   return { gateway, port }
+})
+
+/** Another process's gateway: nothing but the database and the machines is shared. */
+export const startOtherGateway = Effect.gen(function*() {
+  const own = Layer.fresh(Layer.provide(RoutingLive, machines))
+  return yield* Effect.provide(startGateway, yield* Layer.build(own))
 })
 
 interface NewServer {

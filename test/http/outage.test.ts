@@ -47,7 +47,7 @@ describe("while the database is away", () => {
       ["POST", "/mcp", { jsonrpc: "2.0", id: 1, method: "tools/list" }],
       ["GET", "/sse", undefined]
     ]
-    for (const [method, path, body] of calls) {
+    await Promise.all(calls.map(async ([method, path, body]) => {
       const started = performance.now()
       const answer = await owner.request(method, path, { body, headers: { "idempotency-key": "x" } })
       expect([answer.status, answer.body], `${method} ${path}`).toEqual([503, failure("SERVICE_UNAVAILABLE")])
@@ -56,31 +56,31 @@ describe("while the database is away", () => {
         expect(answer.headers.has(name), name).toBe(true)
       }
       expect(performance.now() - started).toBeLessThan(8_000)
-    }
+    }))
   })
 
   it("agents are told that indexes and catalogs are away, and read what is not in the database", async () => {
-    for (
-      const [path, status] of [
+    await Promise.all(
+      ([
         ["/.well-known/agent-skills/index.json", 503],
         ["/l/copper-ladle/.well-known/skills/index.json", 503],
         ["/.well-known/ai-catalog.json", 503],
         ["/s/copper-ladle/mcp/server-card", 503],
         ["/.well-known/agent-skills/keep-a-catalog/SKILL.md", 200],
         ["/mcp/server-card", 200]
-      ] as const
-    ) {
-      const answer = await berth.request("GET", path)
-      expect(answer.status, path).toBe(status)
-      expect(answer.headers.get("access-control-allow-origin"), path).toBe("*")
-    }
+      ] as const).map(async ([path, status]) => {
+        const answer = await berth.request("GET", path)
+        expect(answer.status, path).toBe(status)
+        expect(answer.headers.get("access-control-allow-origin"), path).toBe("*")
+      })
+    )
   })
 
   it("logging in and signing up are 503, not wrong credentials", async () => {
-    for (const path of ["/v1/auth/login", "/v1/auth/signup"]) {
+    await Promise.all(["/v1/auth/login", "/v1/auth/signup"].map(async (path) => {
       const answer = await berth.request("POST", path, { body: { email: owner.email, password: owner.password } })
       expect(answer.status, path).toBe(503)
-    }
+    }))
   })
 
   it("what needs no database is answered", async () => {

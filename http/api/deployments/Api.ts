@@ -17,14 +17,16 @@ import {
 import { TestToken, TokensIssuedElsewhere } from "#src/oauth/TestTokens.ts"
 import { Server, ServerNotFound } from "#src/servers/Server.ts"
 import { LowDisk } from "#src/shared/Disk.ts"
-import { BadRequest } from "#src/shared/Failure.ts"
+import { BadRequest, Invalid } from "#src/shared/Failure.ts"
 import { PageOf, PageQuery } from "#src/shared/paging.ts"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 
 const waits = "Answers when the pipeline ended: `running`, or `failed` with `errorMessage`. With " +
-  "`Prefer: respond-async` it answers 202 at once with the pending deployment and a `Location` to look at. " +
-  "Hanging up does not stop it. `mcp` says how the new machine answered the MCP handshake; it fails no deployment."
+  "`wait: false` or `Prefer: respond-async` it answers 202 at once with the pending deployment and a `Location` to look " +
+  "at. Hanging up does not stop it. The new machine must answer healthPath with 200 and JSON; where `/healthz` answers " +
+  "404, a successful MCP handshake passes in its place (`admittedBy`). `mcp` says how it answered the handshake, which " +
+  "fails the deployment only where the server's `mcpRequired` is true."
 
 const lifecycle = <Name extends "start" | "stop" | "restart">(name: Name, summary: string) =>
   HttpApiEndpoint.post(name, `/v1/servers/:serverId/${name}`)
@@ -47,7 +49,11 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
       .addError(DeploymentNotFound)
       .addError(DeploymentInProgress)
       .addError(LowDisk)
-      .annotate(OpenApi.Summary, "Deploy an OCI image: resolve, scan, mirror, provision, health check, traffic swap")
+      .addError(Invalid)
+      .annotate(
+        OpenApi.Summary,
+        "Deploy an OCI image or a package: resolve, scan, mirror, provision, health check, traffic swap"
+      )
       .annotate(OpenApi.Description, waits)
   )
   .add(
@@ -81,7 +87,7 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
       .annotate(OpenApi.Summary, "Read one deployment: where a 202 points to")
   )
   .add(lifecycle("start", "Start what is deployed"))
-  .add(lifecycle("stop", "Stop the server until it is started or deployed again"))
+  .add(lifecycle("stop", "Stop the server until it is started or deployed again; no request wakes it"))
   .add(lifecycle("restart", "Stop and start what is deployed"))
   .add(
     HttpApiEndpoint.post("createTestToken", "/v1/servers/:serverId/test-token")

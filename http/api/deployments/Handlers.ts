@@ -25,24 +25,35 @@ export const DeploymentsHandlers = HttpApiBuilder.group(
       const lifecycle = yield* Lifecycle
       const tokens = yield* TestTokens
 
-      const started = Effect.fn("http.deployment")(function*(deployment: Deployment) {
-        const accepted = yield* prefersAsync
+      const started = Effect.fn("http.deployment")(function*(deployment: Deployment, wait: boolean) {
+        const preferred = yield* prefersAsync
+        const accepted = preferred || !wait
         const location = `/v1/servers/${deployment.serverId}/deployments/${deployment.id}`
         return HttpServerResponse.unsafeJson(
           body(data(accepted ? deployment : yield* deployments.settled(deployment.id))),
-          accepted ? { status: 202, headers: { location, "preference-applied": "respond-async" } } : { status: 201 }
+          {
+            status: accepted ? 202 : 201,
+            headers: {
+              ...(accepted ? { location } : {}),
+              ...(preferred ? { "preference-applied": "respond-async" } : {})
+            }
+          }
         )
       })
 
       return handlers
-        .handle("deploy", ({ path, payload }) => Effect.flatMap(deployments.deploy(path.serverId, payload), started))
-        .handle(
-          "rollback",
-          ({ path, payload }) => Effect.flatMap(deployments.rollback(path.serverId, payload), started)
-        )
-        .handle("list", ({ path, urlParams }) => deployments.list(path.serverId, urlParams))
-        .handle("get", ({ path }) => Effect.map(deployments.get(path.serverId, path.deploymentId), data))
-        .handle("start", ({ path }) => Effect.map(lifecycle.start(path.serverId), data))
+        .handle("deploy", ({ path, payload: { wait = true, ...input } }) =>
+          Effect.flatMap(deployments.deploy(path.serverId, input), (one) =>
+            started(one, wait)))
+        .handle("rollback", ({ path, payload: { wait = true, ...input } }) =>
+          Effect.flatMap(deployments.rollback(path.serverId, input), (one) =>
+            started(one, wait)))
+        .handle("list", ({ path, urlParams }) =>
+          deployments.list(path.serverId, urlParams))
+        .handle("get", ({ path }) =>
+          Effect.map(deployments.get(path.serverId, path.deploymentId), data))
+        .handle("start", ({ path }) =>
+          Effect.map(lifecycle.start(path.serverId), data))
         .handle("stop", ({ path }) => Effect.map(lifecycle.stop(path.serverId), data))
         .handle("restart", ({ path }) => Effect.map(lifecycle.restart(path.serverId), data))
         .handle("createTestToken", ({ path }) => Effect.map(tokens.createTestToken(path.serverId), data))

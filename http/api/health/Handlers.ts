@@ -1,9 +1,8 @@
 import { apiOf } from "#http/answers/group.ts"
-import { version } from "#src/config/version.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { Health } from "#src/servers/Health.ts"
 import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { HealthApi, type HealthReport } from "./Api.ts"
 
 export const HealthHandlers = HttpApiBuilder.group(apiOf(HealthApi), "health", (handlers) =>
@@ -13,15 +12,11 @@ export const HealthHandlers = HttpApiBuilder.group(apiOf(HealthApi), "health", (
 
     return handlers.handle("health", () =>
       Effect.gen(function*() {
-        const database = yield* health.database
         const report: typeof HealthReport.Type = {
-          status: database === "up" ? "ok" : "degraded",
-          version,
-          timestamp: new Date(yield* Clock.currentTimeMillis).toISOString(),
-          services: { database },
+          ...yield* health.report,
           compute: { driver: driver.name, tier: driver.tier, ...yield* guarantees }
         }
         const headers = { "cache-control": "no-store" }
-        return HttpServerResponse.unsafeJson(report, { status: database === "up" ? 200 : 503, headers })
+        return HttpServerResponse.unsafeJson(report, { status: report.status === "ok" ? 200 : 503, headers })
       }))
   }))

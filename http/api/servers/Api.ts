@@ -63,7 +63,11 @@ export class ServersApi extends HttpApiGroup.make("servers")
       .addError(PlanLimitReached)
       .addError(Invalid)
       .annotate(OpenApi.Summary, "Change a server; at least one field")
-      .annotate(OpenApi.Description, "cpu, memory and health settings take effect at the next deployment.")
+      .annotate(
+        OpenApi.Description,
+        "cpu, memory and health settings take effect at the next deployment, autoStopSeconds and egress at once. " +
+          "egress takes {add: [host]} too: these hosts beside those that are allowed now."
+      )
   )
   .add(
     HttpApiEndpoint.del("remove", "/v1/servers/:serverId")

@@ -1,0 +1,42 @@
+import { type Route } from "#src/routing/Route.ts"
+import { type Target } from "#src/servers/locate.ts"
+import { type IncomingMessage } from "node:http"
+import { type Answer, failure } from "./answer.ts"
+import { type Verdict as Permission } from "./permit.ts"
+import { scopeChallenge } from "./resource-metadata.ts"
+
+export const metadataAnswer = (req: IncomingMessage, document: unknown): Answer =>
+  req.method === "GET" || req.method === "HEAD"
+    ? { status: 200, body: document }
+    : failure(405, "METHOD_NOT_ALLOWED", "The document can only be read", { Allow: "GET, HEAD, OPTIONS" })
+
+export const noSuchServer = failure(404, "NOT_FOUND", "There is no such server")
+
+export const restarting = (headers: Readonly<Record<string, string>> = {}) =>
+  failure(503, "SERVICE_UNAVAILABLE", "The gateway is restarting", { "Retry-After": "1", ...headers })
+
+export const notRunning = ({ activeDeploymentId, status }: Pick<Route, "activeDeploymentId" | "status">) => {
+  // Its machine is tried again every ten minutes.
+  if (activeDeploymentId !== null && status === "error") {
+    const failed = "The server has failed; its owner finds why in its log"
+    return failure(503, "SERVICE_UNAVAILABLE", failed, { "Retry-After": "60" })
+  }
+  const message = activeDeploymentId === null
+    ? "Nothing is deployed on this server yet"
+    : status === "stopped"
+    ? "The server is stopped; its owner can start it"
+    : status === "provisioning"
+    ? "The server is being brought back; try again shortly"
+    : "The server is not running; try again shortly"
+  return failure(503, "SERVICE_UNAVAILABLE", message, { "Retry-After": "5" })
+}
+
+export const connectionLost =
+  "The server ended the connection without an answer; it may have restarted while the call was running"
+
+export const rejection = (permission: Exclude<Permission, { _tag: "Permitted" }>, route: Route, target: Target) => {
+  if (permission._tag === "Rejected") return failure(permission.status, "BAD_REQUEST", permission.reason)
+  const { scopes } = permission
+  const message = `The access token's scopes do not allow this; it takes ${scopes}`
+  return failure(403, "FORBIDDEN", message, { "WWW-Authenticate": scopeChallenge(route, target, scopes) })
+}

@@ -1,0 +1,114 @@
+import { type IncomingMessage } from "node:http"
+import { Readable } from "node:stream"
+import { hasBody } from "./framing.ts"
+import { ReplayBuffer } from "./upstream.ts"
+
+/** Bodies up to this size are read whole, and sent with their headers in one write. */
+const smallBytes = 64 * 1024
+/** A small body that takes longer to arrive is sent as it arrives. */
+const patienceMs = 200
+
+interface UploadOptions {
+  readonly req: IncomingMessage
+  /** The body, if it was already read. */
+  readonly read: Buffer | undefined
+  readonly onBytes: (count: number) => void
+  /** Called once: `body` can be sent. */
+  readonly onReady: () => void
+}
+
+/** A request's body on its way to the machine, whole or as a stream. */
+export class Upload {
+  readonly #options: UploadOptions
+  readonly #replay = new ReplayBuffer()
+  readonly #length: number | undefined
+  #stream: Readable | undefined
+  #received = 0
+  #isReady = false
+  #isEnded = false
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(options: UploadOptions) {
+    this.#options = options
+    const length = options.req.headers["content-length"]
+    this.#length = length === undefined ? undefined : Number(length)
+  }
+
+  start() {
+    const { onBytes, read, req } = this.#options
+    if (read !== undefined) onBytes(read.length)
+    if (read !== undefined || !hasBody(req)) return this.#ready()
+    if (this.#length === undefined || this.#length > smallBytes) this.#ready()
+    req.on("data", this.#onData).on("end", this.#onEnd)
+  }
+
+  /** The body for another attempt to send it. */
+  body(): Buffer | Readable | null {
+    const { read, req } = this.#options
+    if (read !== undefined) return read
+    if (!hasBody(req)) return null
+    if (this.#isEnded && this.isReplayable) return this.#whole()
+    // Of objects, whose length nobody takes for the body's.
+    const stream = this.#stream = new Readable({ read: () => void req.resume(), objectMode: true, highWaterMark: 2 })
+    stream.on("error", () => undefined)
+    for (const chunk of this.#replay.chunks) stream.push(chunk)
+    if (this.#isEnded) stream.push(null)
+    return stream
+  }
+
+  /** The length that the client announced for a stream. */
+  get length() {
+    return this.#length
+  }
+
+  /** Whether everything that was read so far can be sent again. */
+  get isReplayable() {
+    return this.#options.read !== undefined || !hasBody(this.#options.req) || this.#replay.isComplete
+  }
+
+  /** What was read so far, unless it is too much to be kept. */
+  get chunks(): ReadonlyArray<Buffer> {
+    const { read } = this.#options
+    return read === undefined ? this.#replay.chunks : [read]
+  }
+
+  /** The machine has answered: nothing will be sent again. */
+  answered() {
+    this.#replay.clear()
+  }
+
+  /** Nobody wants the rest. */
+  stop() {
+    clearTimeout(this.#timer)
+    this.#options.req.off("data", this.#onData).off("end", this.#onEnd)
+  }
+
+  #whole() {
+    const { chunks } = this.#replay
+    return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+  }
+
+  #ready() {
+    if (this.#isReady) return
+    this.#isReady = true
+    clearTimeout(this.#timer)
+    this.#options.onReady()
+  }
+
+  readonly #onData = (chunk: Buffer) => {
+    this.#options.onBytes(chunk.length)
+    this.#received += chunk.length
+    this.#replay.add(chunk)
+    if (this.#stream !== undefined) {
+      if (!this.#stream.push(chunk)) this.#options.req.pause()
+    } else if (this.#received === this.#length) this.#onEnd()
+    else this.#timer ??= setTimeout(() => this.#ready(), patienceMs)
+  }
+
+  readonly #onEnd = () => {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    if (this.#stream === undefined) this.#ready()
+    else this.#stream.push(null)
+  }
+}

@@ -1,0 +1,129 @@
+import { CurrentSettings } from "#src/config/Settings.ts"
+import { Effect, Runtime } from "effect"
+import { type Route } from "./Route.ts"
+import { Routes } from "./Routes.ts"
+import { ServerUse } from "./ServerUse.ts"
+import { ServerUseRepo } from "./ServerUseRepo.ts"
+
+/** What became of a request that waits for a server to wake. */
+export type Woken =
+  /** It runs. */
+  | { readonly _tag: "Awake"; readonly route: Route }
+  /** Its owner stopped it meanwhile, or it can't run. */
+  | { readonly _tag: "NotRunning"; readonly route: Route }
+  /** It was deleted. */
+  | { readonly _tag: "Gone" }
+  /** It could not be started. `problem` is a sentence without its full stop. */
+  | { readonly _tag: "Failed"; readonly problem: string; readonly retryAfterSeconds: number }
+  /** So many wait that this one is not kept. */
+  | { readonly _tag: "Crowded" }
+  | { readonly _tag: "Late"; readonly seconds: number }
+  /** The caller has hung up, or the process ends. */
+  | { readonly _tag: "Ended" }
+
+/** Requests that wait in this process, for one server and in all: none is read meanwhile, each holds a connection. */
+const mostForOne = 256
+const mostInAll = 2_000
+/** In case a notification was missed. */
+const lookAgainMillis = 500
+
+interface Flight {
+  readonly result: Promise<Woken>
+  waiting: number
+}
+
+const outcomeOf = (route: Route | undefined): Woken | undefined => {
+  if (route === undefined) return { _tag: "Gone" }
+  if (!route.asleep) return { _tag: route.machine === undefined ? "NotRunning" : "Awake", route }
+  return route.wakeRetrySeconds > 0
+    ? { _tag: "Failed", problem: route.wakeProblem ?? "it can't be started", retryAfterSeconds: route.wakeRetrySeconds }
+    : undefined
+}
+
+const after = <A>(millis: number, value: A) => {
+  let timer: NodeJS.Timeout | undefined
+  const promise = new Promise<A>((resolve) => timer = setTimeout(resolve, millis, value))
+  return { promise, clear: () => clearTimeout(timer) }
+}
+
+const ended = (signal: AbortSignal) =>
+  new Promise<Woken>((resolve) => {
+    if (signal.aborted) resolve({ _tag: "Ended" })
+    else signal.addEventListener("abort", () => resolve({ _tag: "Ended" }), { once: true })
+  })
+
+/** Requests to servers that sleep: they ask the host for the server, once for all of a process, and wait until it runs. */
+export class Wakes extends Effect.Service<Wakes>()("routing/Wakes", {
+  effect: Effect.gen(function*() {
+    const { wakeSeconds } = yield* CurrentSettings
+    const routes = yield* Routes
+    const { gateway } = yield* ServerUse
+    const repo = yield* ServerUseRepo
+    const run = Runtime.runPromise(yield* Effect.runtime())
+    const flights = new Map<string, Flight>()
+    let waiting = 0
+
+    const follow = async ({ serverId, slug }: Route, isWanted: () => boolean): Promise<Woken> => {
+      let isChanged = false
+      let look = () => {}
+      const unsubscribe = routes.onChange(slug, () => {
+        isChanged = true
+        look()
+      })
+      try {
+        await run(Effect.timeout(repo.want(gateway, serverId), "5 seconds"))
+        while (isWanted()) {
+          isChanged = false
+          const outcome = outcomeOf(await routes.find(slug))
+          if (outcome !== undefined) return outcome
+          if (isChanged) continue
+          await new Promise<void>((resolve) => {
+            const timer = setTimeout(resolve, lookAgainMillis)
+            look = () => {
+              clearTimeout(timer)
+              resolve()
+            }
+          })
+        }
+        return { _tag: "Ended" }
+      } finally {
+        unsubscribe()
+      }
+    }
+
+    const begin = (route: Route): Flight => {
+      let isOver = false
+      const flight: Flight = {
+        waiting: 0,
+        result: follow(route, () => flight.waiting > 0 && !isOver).finally(() => {
+          isOver = true
+          flights.delete(route.slug)
+        })
+      }
+      flight.result.catch(() => undefined)
+      flights.set(route.slug, flight)
+      return flight
+    }
+
+    return {
+      /** Rejects when the database can't be asked. */
+      wait: async (route: Route, signal: AbortSignal): Promise<Woken> => {
+        const known = outcomeOf(route)
+        if (known !== undefined) return known
+        const under = flights.get(route.slug)
+        if (waiting >= mostInAll || (under?.waiting ?? 0) >= mostForOne) return { _tag: "Crowded" }
+        const flight = under ?? begin(route)
+        const late = after<Woken>(wakeSeconds * 1000, { _tag: "Late", seconds: wakeSeconds })
+        flight.waiting++
+        waiting++
+        try {
+          return await Promise.race([flight.result, late.promise, ended(signal)])
+        } finally {
+          late.clear()
+          flight.waiting--
+          waiting--
+        }
+      }
+    } as const
+  })
+}) {}
