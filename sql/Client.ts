@@ -147,10 +147,10 @@ export const databaseSource = Effect.fn("Sql.source")(function*(exclusive: boole
   return yield* embedded(home, { exclusive })
 })
 
-const live = (exclusive: boolean) =>
+const live = (exclusive: boolean, connections = 10) =>
   Layer.unwrapScoped(Effect.gen(function*() {
     const { otlpEndpoint } = yield* CurrentSettings
-    const client = clientLayer(yield* databaseSource(exclusive), 10, Option.isSome(otlpEndpoint))
+    const client = clientLayer(yield* databaseSource(exclusive), connections, Option.isSome(otlpEndpoint))
     return Layer.provideMerge(MigrationsLive, client)
   }))
 
@@ -159,3 +159,6 @@ export const SqlLive: Layer.Layer<SqlClient.SqlClient | PgClient.PgClient, Datab
 
 /** The same for commands that run beside a serving process (`berth admin …`). */
 export const SqlSharedLive: typeof SqlLive = live(false)
+
+/** The same for a process of gateways: there are many, and each asks little. */
+export const SqlGatewayLive: typeof SqlLive = live(false, 4)

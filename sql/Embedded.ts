@@ -58,6 +58,14 @@ export const embedded = Effect.fn("Embedded.start")(
     yield* Effect.forkScoped(supervise(cluster, guard, all))
     return { host: cluster.socketDirectory, port, user: superuser, database } satisfies EmbeddedAddress
   },
+  (effect, home) =>
+    Effect.mapError(effect, (error) =>
+      /no space left on device|\b(ENOSPC|EDQUOT)\b/i.test(error.message)
+        ? new DatabaseError({
+          message: `BERTH_HOME ${home} cannot be used by the embedded PostgreSQL: its disk is full: make room`,
+          cause: error
+        })
+        : error),
   // Waiting for a real process needs real time, also where a test sets the clock.
   Effect.withClock(Clock.make())
 )

@@ -29,8 +29,16 @@ import subscriptions from "#sql/migrations/0028_subscriptions.ts"
 import usageByDay from "#sql/migrations/0029_usage_by_day.ts"
 import usageByPeriod from "#sql/migrations/0030_usage_by_period.ts"
 import customerAttempts from "#sql/migrations/0031_customer_attempts.ts"
+import serverEgress from "#sql/migrations/0032_server_egress.ts"
+import healthGate from "#sql/migrations/0033_health_gate.ts"
+import packages from "#sql/migrations/0034_packages.ts"
+import draining from "#sql/migrations/0035_draining.ts"
+import sleepingServers from "#sql/migrations/0036_sleeping_servers.ts"
 import { type SqlClient } from "@effect/sql"
 import { type Effect } from "effect"
+import machineStarts from "./migrations/0037_machine_starts.ts"
+import packageScripts from "./migrations/0038_package_scripts.ts"
+import restartingServers from "./migrations/0039_restarting_servers.ts"
 
 /**
  * Every migration by its file's name (`NNNN_name`), run in the order of the numbers. A record, not a folder read at
@@ -67,5 +75,13 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0028_subscriptions": subscriptions,
   "0029_usage_by_day": usageByDay,
   "0030_usage_by_period": usageByPeriod,
-  "0031_customer_attempts": customerAttempts
+  "0031_customer_attempts": customerAttempts,
+  "0032_server_egress": serverEgress,
+  "0033_health_gate": healthGate,
+  "0034_packages": packages,
+  "0035_draining": draining,
+  "0036_sleeping_servers": sleepingServers,
+  "0037_machine_starts": machineStarts,
+  "0038_package_scripts": packageScripts,
+  "0039_restarting_servers": restartingServers
 }

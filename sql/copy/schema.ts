@@ -9,10 +9,18 @@ export interface Table {
 }
 
 /**
- * Tables of a process or a host, which are not backed up: leases, job times, read positions in machines' output, and
+ * Tables of a process or a host, which are not backed up: leases, job times, the use of servers, read positions in machines' output, and
  * the workflow engine's journal. The migrations are recorded by their number.
  */
-const transient: ReadonlySet<string> = new Set([migrationsTable, "hosts", "jobs", "machine_output_positions"])
+const transient: ReadonlySet<string> = new Set([
+  migrationsTable,
+  "hosts",
+  "jobs",
+  "machine_output_positions",
+  "mcp_sessions",
+  "gateways",
+  "server_use"
+])
 const isTransient = (name: string) => transient.has(name) || name.startsWith("cluster_")
 
 const Rows = Schema.Array(Schema.Struct({ name: Schema.String, columns: Schema.Array(Schema.String) }))

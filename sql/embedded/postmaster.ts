@@ -1,7 +1,7 @@
 import { Context, Effect, Schedule } from "effect"
 import { spawn } from "node:child_process"
 import * as fs from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { type Cluster, command, port } from "./cluster.ts"
 import { DatabaseError } from "./DatabaseError.ts"
 
@@ -48,10 +48,18 @@ const openLog = (path: string) => {
   return { file, from: fs.fstatSync(file).size }
 }
 
+/** Less than a segment of its log of writes, which it makes when it starts. */
+const hasNoRoom = (directory: string) => {
+  const { bavail, bsize } = fs.statfsSync(directory)
+  return bavail * bsize < 16 * 1024 ** 2
+}
+
 /** Why the server ended, from its log since the offset `from`. */
 const reasonFromLog = (log: string, from: number) => {
   const lines = fs.readFileSync(log).subarray(from).toString("utf8").trim().split("\n")
   const fatal = lines.filter((line) => /(FATAL|PANIC):/.test(line)).at(-1) ?? lines.at(-1) ?? ""
+  // On a full disk its last words are lost or torn.
+  if (!/(FATAL|PANIC):/.test(fatal) && hasNoRoom(dirname(log))) return "No space left on device"
   return fatal.replace(/^.*?(FATAL|PANIC):\s*/, "") || "it ended without a word"
 }
 

@@ -1,6 +1,9 @@
+import { diskFull, isDiskFull } from "#src/shared/disk-full.ts"
+import { messageOf } from "#src/shared/message-of.ts"
 import { Activity, Workflow } from "@effect/workflow"
-import { Effect, Layer, Schema } from "effect"
+import { Cause, Effect, Exit, Layer, Option, Schema } from "effect"
 import { DeploymentId, type DeploymentRow } from "./Deployment.ts"
+import { Drains } from "./Drains.ts"
 import { Gone, Pipeline, Source, StageFailed } from "./Pipeline.ts"
 import { staysInterrupted, Stopping, StopsFirst } from "./Stopping.ts"
 import { throughOutage } from "./through-outage.ts"
@@ -15,12 +18,10 @@ export const DeployWorkflow = Workflow.make({
   idempotencyKey: ({ deploymentId }) => deploymentId
 })
 
-/** Time for requests that are in flight at the old machine during the swap. */
-const drainTime = "2 seconds"
-
 const registration = DeployWorkflow.toLayer(({ deploymentId: id, serverId }) =>
   Effect.gen(function*() {
     const pipeline = yield* Pipeline
+    const drains = yield* Drains
     const stopping = yield* Stopping
 
     const activity = <A, I>(
@@ -52,9 +53,9 @@ const registration = DeployWorkflow.toLayer(({ deploymentId: id, serverId }) =>
       yield* activity("swapping", Schema.Void, pipeline.swap(id, serverId, generation))
     })
 
-    /** After the swap the new machine stays untouched; only the old ones are removed. */
+    /** After the swap the new machine stays untouched; only the old ones are removed, once they have drained. */
     const afterSwap = Effect.gen(function*() {
-      yield* step("draining", Schema.Void, () => Effect.sleep(drainTime))
+      yield* step("draining", Schema.Void, ({ version }) => drains.before(serverId, version))
       yield* activity("retiring", Schema.Void, pipeline.retire(id, serverId))
     })
 
@@ -66,7 +67,20 @@ const registration = DeployWorkflow.toLayer(({ deploymentId: id, serverId }) =>
         Gone: () => activity("discarding", Schema.Void, pipeline.discard(id))
       })
     )
-  }).pipe(Effect.orDie)
+  }).pipe(
+    Effect.orDie,
+    // The journal keeps a defect's message alone, and a database that is out of room says so in its code.
+    Effect.catchSomeDefect((defect) =>
+      isDiskFull(defect) ? Option.some(Effect.die(new Error(diskFull, { cause: defect }))) : Option.none()
+    )
+  )
 )
+
+/** Why a workflow ended without settling its record, for the owner. */
+export const lostBy = (exit: Exit.Exit<unknown, unknown>) =>
+  Exit.isFailure(exit) &&
+    [...Cause.defects(exit.cause)].some((defect) => messageOf(defect) === diskFull)
+    ? diskFull
+    : "the platform lost track of the deployment"
 
 export const DeployWorkflowLive = Layer.provideMerge(StopsFirst, registration)

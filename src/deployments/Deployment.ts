@@ -1,11 +1,14 @@
 import { parseReference } from "#src/images/reference.ts"
+import { Package } from "#src/packages/Package.ts"
+import { isPackage } from "#src/packages/reference.ts"
 import { ServerId } from "#src/servers/Server.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { Id } from "#src/shared/ids.ts"
 import { Input, optional, Text, Timestamp } from "#src/shared/text.ts"
 import { Either, Schema, Struct } from "effect"
 import { McpReport, McpSummary } from "./McpReport.ts"
-import { stages, statuses } from "./transitions.ts"
+import { runFields, storedRunFields } from "./run-options.ts"
+import { isSettled, rules, stages, statuses } from "./transitions.ts"
 
 export const DeploymentId = Id("DeploymentId", "Deployment id, dep_ and a ULID")
 export type DeploymentId = typeof DeploymentId.Type
@@ -17,7 +20,10 @@ export const DeploymentStatus = Schema.Literal(...statuses).annotations({
 /** Vulnerabilities found, by severity: the contract's `trivyScanResult`. */
 const ScanCounts = Schema.Struct({ critical: Schema.Int, high: Schema.Int, medium: Schema.Int })
 
-/** Contract: Platform resources, a deployment. `type`, `active`, `imageDigest` and `mcp` are additions to it. */
+/**
+ * Contract: Platform resources, a deployment. `type`, `active`, `imageDigest`, `admittedBy`, `progress`, `mcp` and how it
+ * is run are additions to it.
+ */
 const fields = {
   id: DeploymentId,
   serverId: ServerId,
@@ -29,13 +35,23 @@ const fields = {
   imageDigest: Schema.NullOr(Schema.String).annotations({
     description: "sha256 digest of the image's manifest; null until it was resolved"
   }),
+  ...storedRunFields,
+  package: Schema.NullOr(Package).annotations({ description: "What a package was resolved to; null for images" }),
   trivyScanResult: Schema.NullOr(ScanCounts).annotations({ description: "Null when no scanner looked at the image" }),
   errorMessage: optional(Schema.String.annotations({ description: "When failed: the stage, and why" })),
+  admittedBy: Schema.NullOr(Schema.Literal("health", "mcp")).annotations({
+    description:
+      "What let it serve: health (healthPath answered 200 with JSON) or mcp (/healthz answered 404, and the " +
+      "MCP handshake passed in its place); null before that"
+  }),
+  progress: Schema.NullOr(Schema.String).annotations({
+    description: "While pending or building: what it does, or waits for; null once it has ended"
+  }),
   createdAt: Timestamp,
   deployedAt: Schema.NullOr(Timestamp)
 }
 
-const tried = "The MCP handshake with its machine, tried after the health check; null before that"
+const tried = "The MCP handshake with its machine, tried after the health check or in its place; null before that"
 
 /** One deployment, with the tools of its server. */
 export const Deployment = Schema.Struct({
@@ -54,10 +70,12 @@ export type ListedDeployment = typeof ListedDeployment.Type
 export const Stage = Schema.Literal(...stages)
 
 export const DeploymentRow = Schema.Struct({
-  ...Struct.omit(fields, "trivyScanResult", "errorMessage"),
+  ...Struct.omit(fields, "trivyScanResult", "errorMessage", "progress"),
   scanResult: Schema.NullOr(ScanCounts),
   errorMessage: Schema.NullOr(Schema.String),
   stage: Stage,
+  /** What the stage waits for. */
+  note: Schema.NullOr(Schema.String),
   rollbackOf: Schema.NullOr(Schema.String),
   port: Schema.Int,
   createdAt: Schema.DateFromSelf,
@@ -66,9 +84,10 @@ export const DeploymentRow = Schema.Struct({
 export type DeploymentRow = typeof DeploymentRow.Type
 
 const contractual = (
-  { errorMessage, port: _, rollbackOf: _r, scanResult, stage: _s, ...row }: DeploymentRow
+  { errorMessage, note, port: _, rollbackOf: _r, scanResult, stage, ...row }: DeploymentRow
 ): Omit<Deployment, "mcp"> => ({
   ...row,
+  progress: isSettled(row.status) ? null : note ?? rules[stage].doing,
   trivyScanResult: scanResult,
   ...(errorMessage === null ? {} : { errorMessage })
 })
@@ -82,21 +101,32 @@ export const listedView = (row: DeploymentRow, mcp: McpSummary | null): ListedDe
 
 const ImageUri = Text(1024).pipe(
   Schema.filter(
-    (text) => Either.match(parseReference(text), { onLeft: ({ message }) => message, onRight: () => true }),
+    // Packages have a grammar of their own.
+    (text) =>
+      isPackage(text) ||
+      Either.match(parseReference(text), { onLeft: ({ message }) => message, onRight: () => true }),
     {
       jsonSchema: { minLength: 1 }
     }
   ),
-  Schema.annotations({ description: "registry/name:tag, name@sha256:…, or outside production oci:PATH" })
+  Schema.annotations({
+    description: "registry/name:tag, name@sha256:…, npm:@scope/name@1.2.3, pypi:name==1.2.3, or outside production " +
+      "oci:PATH"
+  })
 )
 
+const Wait = optional(Schema.Boolean).annotations({
+  description: "false: answer at once with the pending deployment, and let it go on; true by default"
+})
+
 /** `POST /v1/servers/:serverId/deploy` */
-export const deployFields = { imageUri: ImageUri }
+export const deployFields = { imageUri: ImageUri, ...runFields, wait: Wait }
 export const DeployInput = Input(deployFields)
 
 /** `POST /v1/servers/:serverId/rollback` */
 export const rollbackFields = {
-  version: Schema.Int.pipe(Schema.positive())
+  version: Schema.Int.pipe(Schema.positive()),
+  wait: Wait
 }
 export const RollbackInput = Input(rollbackFields)
 

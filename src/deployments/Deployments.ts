@@ -8,7 +8,7 @@ import { Disk } from "#src/shared/Disk.ts"
 import { isId, newId } from "#src/shared/ids.ts"
 import { type PageRequest, paginate } from "#src/shared/paging.ts"
 import { type Report } from "#src/shared/progress.ts"
-import { Effect, Option, Stream } from "effect"
+import { Effect, Option, Stream, Struct } from "effect"
 import { makeBegin } from "./begin.ts"
 import {
   type DeployInput,
@@ -25,7 +25,9 @@ import {
 } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { HandshakesRepo } from "./HandshakesRepo.ts"
+import { remindingEvery } from "./reminders.ts"
 import { keptVersions } from "./retention-rule.ts"
+import { refusal, stored } from "./run-options.ts"
 import { isSettled, rules, stepOf } from "./transitions.ts"
 import { Watch } from "./Watch.ts"
 
@@ -44,7 +46,12 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     const begin = yield* makeBegin
 
     /** Starts a deployment and returns its `pending` record; `settled` waits for its end. */
-    const deploy = Effect.fn("Deployments.deploy")(function*(serverId: string, { imageUri }: typeof DeployInput.Type) {
+    const deploy = Effect.fn("Deployments.deploy")(function*(
+      serverId: string,
+      { imageUri, ...input }: typeof DeployInput.Type
+    ) {
+      const options = stored(input)
+      yield* Option.match(refusal(imageUri, options), { onNone: () => Effect.void, onSome: Effect.fail })
       const server = yield* servers.visible(serverId)
       yield* disk.check
       const row = yield* begin({
@@ -54,7 +61,9 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
         imageUri,
         imageDigest: null,
         rollbackOf: null,
-        scanResult: null
+        scanResult: null,
+        package: null,
+        ...options
       })
       return view(row, null)
     }, writes)
@@ -85,7 +94,9 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
           imageUri: target.imageUri,
           imageDigest: yield* digestOf(server, target),
           rollbackOf: target.id,
-          scanResult: target.scanResult
+          scanResult: target.scanResult,
+          package: target.package,
+          ...Struct.pick(target, "args", "command", "transport", "processes", "packageScripts")
         })
         return view(row, null)
       },
@@ -113,7 +124,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       watch.ticks(id).pipe(
         Stream.mapEffect(() => repo.find(id)),
         Stream.mapEffect(Option.match({ onNone: () => new DeploymentNotFound(), onSome: Effect.succeed })),
-        Stream.changesWith((a, b) => a.stage === b.stage && a.status === b.status),
+        Stream.changesWith((a, b) => a.stage === b.stage && a.status === b.status && a.note === b.note),
         Stream.takeUntil(({ status }) => isSettled(status))
       )
 
@@ -132,14 +143,15 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       Stream.unwrap(Effect.as(either(visible(id)), changes(id))).pipe(
         Stream.map((row) => ({
           stage: row.stage,
-          message: row.errorMessage ?? rules[row.stage].doing,
+          message: row.errorMessage ?? row.note ?? rules[row.stage].doing,
           ...stepOf(row.stage)
         }))
       )
 
-    /** Waits for the end of a deployment and reports each step. */
+    /** Waits for the end of a deployment, and reports each step and, every five seconds, what it waits for. */
     const follow = (id: string, report: Report) =>
       progress(id).pipe(
+        remindingEvery(5),
         Stream.runForEach(({ message, step, total }) => report({ message, step, total })),
         Effect.zipRight(settled(id))
       )

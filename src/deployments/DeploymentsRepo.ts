@@ -1,3 +1,4 @@
+import { type Package } from "#src/packages/Package.ts"
 import { PlanName, plans } from "#src/plans/Plan.ts"
 import { ServerNotFound, ServerRow } from "#src/servers/Server.ts"
 import { ServerStates } from "#src/servers/ServerStates.ts"
@@ -14,7 +15,13 @@ const NewDeployment = DeploymentRow.pick(
   "imageUri",
   "imageDigest",
   "rollbackOf",
-  "scanResult"
+  "scanResult",
+  "args",
+  "command",
+  "transport",
+  "processes",
+  "packageScripts",
+  "package"
 )
 const Version = Schema.Struct({
   version: Schema.Int,
@@ -24,6 +31,7 @@ const Version = Schema.Struct({
 })
 const OwnerRow = Schema.Struct({ ...ServerRow.fields, accountId: Schema.String, plan: PlanName })
 const caps = PlanName.literals.map((plan) => ({ plan, kept: plans[plan].deploymentsKept }))
+const json = (value: unknown) => value === null ? null : JSON.stringify(value)
 const maxInteger = 2_147_483_647
 
 /** Rows of deployments, for callers and for the pipeline. */
@@ -39,10 +47,12 @@ export class DeploymentsRepo extends Effect.Service<DeploymentsRepo>()("deployme
     const insert = SqlSchema.single({
       Request: NewDeployment,
       Result: DeploymentRow,
-      execute: ({ scanResult, ...row }) =>
-        sql`INSERT INTO deployments (id, server_id, type, image_uri, image_digest, rollback_of, scan_result, version)
+      execute: (row) =>
+        sql`INSERT INTO deployments (id, server_id, type, image_uri, image_digest, rollback_of, scan_result, args,
+              command, transport, processes, package_scripts, package, version)
             SELECT ${row.id}, ${row.serverId}, ${row.type}, ${row.imageUri}, ${row.imageDigest}, ${row.rollbackOf},
-              ${scanResult === null ? null : JSON.stringify(scanResult)}::jsonb, coalesce(max(version), 0) + 1
+              ${json(row.scanResult)}::jsonb, ${json(row.args)}::jsonb, ${row.command}, ${row.transport},
+              ${row.processes}, ${row.packageScripts}, ${json(row.package)}::jsonb, coalesce(max(version), 0) + 1
             FROM deployments WHERE server_id = ${row.serverId} RETURNING *`
     })
 
@@ -90,13 +100,19 @@ export class DeploymentsRepo extends Effect.Service<DeploymentsRepo>()("deployme
       ),
       /** Sets the stage and returns the record; none when it was deleted or has ended meanwhile. */
       enter: maybe(DeploymentRow)((id: string, stage: Stage) =>
-        sql`UPDATE deployments SET stage = ${stage}, status = CASE WHEN status = 'rolled_back' THEN status ELSE ${
+        sql`UPDATE deployments SET stage = ${stage}, note = NULL, status = CASE WHEN status = 'rolled_back' THEN status ELSE ${
           rules[stage].status
         } END
             WHERE id = ${id} AND ${sql.in("stage", sourcesOf(stage))} RETURNING *`
       ),
-      setDigest: (id: string, digest: string) =>
-        run(sql`UPDATE deployments SET image_digest = ${digest} WHERE id = ${id}`)
+      /** What its stage waits for, for those who watch. */
+      note: (id: string, note: string) => run(sql`UPDATE deployments SET note = ${note} WHERE id = ${id}`),
+      admitted: (id: string, by: "health" | "mcp") =>
+        run(sql`UPDATE deployments SET admitted_by = ${by} WHERE id = ${id}`),
+      /** The machine was started; gateways hear of it. */
+      started: (id: string) => run(sql`UPDATE deployments SET starts = starts + 1 WHERE id = ${id}`),
+      setDigest: (id: string, digest: string, of: Package | null = null) =>
+        run(sql`UPDATE deployments SET image_digest = ${digest}, package = ${json(of)}::jsonb WHERE id = ${id}`)
     } as const
   })
 }) {}

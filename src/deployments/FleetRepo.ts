@@ -10,6 +10,7 @@ const MachineRow = Schema.Struct({
   status: DeploymentStatus,
   stage: Stage,
   active: Schema.Boolean,
+  drains: Schema.Boolean,
   superseded: Schema.Boolean,
   /** Stage of the active deployment: while it drains, only its pipeline may remove the machine that it replaced. */
   activeStage: Schema.NullOr(Stage)
@@ -19,9 +20,15 @@ const Serving = Schema.Struct({
   id: Schema.String,
   serverId: Schema.String,
   serverStatus: ServerStatus,
+  /** Whether the server is stopped for idleness. */
+  asleep: Schema.Boolean,
+  port: Schema.Int,
+  healthPath: Schema.String,
+  healthTimeoutSeconds: Schema.Int,
   /** Whether it is the newest deployment, failed ones included. */
   latest: Schema.Boolean
 })
+export type Serving = typeof Serving.Type
 const Open = Schema.Struct({ id: DeploymentId, serverId: Schema.String, stage: Stage })
 
 /** Reads the desired state that machines are reconciled with. */
@@ -30,7 +37,7 @@ export class FleetRepo extends Effect.Service<FleetRepo>()("deployments/FleetRep
     const sql = yield* SqlClient.SqlClient
 
     const machines = many(MachineRow)((ids: ReadonlyArray<string>) =>
-      sql`SELECT d.id, d.status, d.stage, d.active, a.stage AS active_stage,
+      sql`SELECT d.id, d.status, d.stage, d.active, coalesce(d.drains_until > now(), false) AS drains, a.stage AS active_stage,
               EXISTS (SELECT 1 FROM deployments n WHERE n.server_id = d.server_id AND n.version > d.version)
                 AS superseded
             FROM deployments d LEFT JOIN deployments a ON a.server_id = d.server_id AND a.active
@@ -41,7 +48,8 @@ export class FleetRepo extends Effect.Service<FleetRepo>()("deployments/FleetRep
       machines: (ids: ReadonlyArray<string>) => ids.length === 0 ? Effect.succeed([]) : machines(ids),
       /** Active deployments, of servers in any status. */
       serving: many(Serving)(() =>
-        sql`SELECT d.id, d.server_id, s.status AS server_status, NOT EXISTS (
+        sql`SELECT d.id, d.server_id, s.status AS server_status, s.asleep_at IS NOT NULL AS asleep,
+              d.port, s.health_path, s.health_timeout_seconds, NOT EXISTS (
               SELECT 1 FROM deployments n WHERE n.server_id = d.server_id AND n.version > d.version) AS latest
             FROM deployments d
             JOIN servers s ON s.active_deployment_id = d.id WHERE d.active`

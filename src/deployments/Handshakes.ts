@@ -1,5 +1,5 @@
 import { CurrentSettings } from "#src/config/Settings.ts"
-import { type MachineAddress, Machines } from "#src/machines/Machines.ts"
+import { Machines } from "#src/machines/Machines.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
 import { allMcpScopes } from "#src/oauth/scopes/scopes.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
@@ -24,8 +24,13 @@ const calm = "5 seconds"
 /** The `client_id` of the token that the platform tries a machine with (RFC 9068 requires one). */
 const clientId = "berth-handshake"
 
-interface Target extends ServerRow {
+export interface Target extends ServerRow {
   readonly accountId: string
+}
+
+export interface Asked {
+  readonly report: Found
+  readonly milliseconds: number
 }
 
 /** Tries new machines with the MCP handshake, as the gateway will ask them (docs/decisions/mcp-handshake.md). */
@@ -47,17 +52,34 @@ export class Handshakes extends Effect.Service<Handshakes>()("deployments/Handsh
       return (yield* tokens.mint({ accountId, audience, scope: allMcpScopes, clientId, serverId: id })).token
     })
 
-    const ask = Effect.fn("Handshakes.ask")(function*(server: Target, address: MachineAddress, port: number) {
+    /** What a deployment's machine answers, stored nowhere; undefined when there is no machine. */
+    const ask = Effect.fn("Handshakes.ask")(function*(server: Target, { id, port }: DeploymentRow, seconds: number) {
+      const state = yield* machines.inspect(id)
+      if (state === undefined) return undefined
       const door = makeDoor({
-        address,
+        address: state.address,
         port,
         publicUrl: publicUrl(settings, server.slug),
         replayToken: server.replayToken,
         token: yield* tokenFor(server)
       })
       const foreignIssuer = server.authMode === "byoa" ? server.byoaConfig?.issuer ?? "its own issuer" : undefined
-      return yield* Effect.promise((signal) => handshake(door, { port, seconds, foreignIssuer }, signal))
+      const asked = Effect.promise((signal) => handshake(door, { port, seconds, foreignIssuer }, signal))
+      const [took, report] = yield* Effect.timed(asked)
+      return { report, milliseconds: Duration.toMillis(took) } satisfies Asked
     })
+
+    const save = (id: string, report: Found) => throughOutage()(repo.save(id, report))
+
+    /** Tells an answer in the server's log. */
+    const tell = (server: Target, { version }: DeploymentRow, { milliseconds, report }: Asked) => {
+      // What a machine in byoa mode refuses without a token of its own issuer is no fault of it.
+      const lines = linesOf(report, milliseconds, server.authMode === "byoa" ? "info" : "warn")
+      return logs.append(
+        server.id,
+        lines.map((line) => ({ ...line, message: `Deployment ${version}: ${line.message}` }))
+      )
+    }
 
     const neverFails = (deploymentId: string) =>
       Effect.catchAllCause((cause) =>
@@ -71,19 +93,12 @@ export class Handshakes extends Effect.Service<Handshakes>()("deployments/Handsh
 
     /** Asks a deployment's machine, stores what is to be kept of the answer, and tells it in the server's log. */
     const tried = Effect.fn("Handshakes.tried")(
-      function*(server: Target, { id, port, version }: DeploymentRow, isKept: (report: Found) => boolean) {
-        const state = yield* machines.inspect(id)
-        if (state === undefined) return false
-        const [took, report] = yield* Effect.timed(ask(server, state.address, port))
-        if (isKept(report)) yield* throughOutage()(repo.save(id, report))
-        // What a machine in byoa mode refuses without a token of its own issuer is no fault of it.
-        const level = server.authMode === "byoa" ? "info" : "warn"
-        const lines = linesOf(report, Duration.toMillis(took), level)
-        yield* logs.append(
-          server.id,
-          lines.map((line) => ({ ...line, message: `Deployment ${version}: ${line.message}` }))
-        )
-        return report.ok
+      function*(server: Target, deployment: DeploymentRow, isKept: (report: Found) => boolean) {
+        const asked = yield* ask(server, deployment, seconds)
+        if (asked === undefined) return false
+        if (isKept(asked.report)) yield* save(deployment.id, asked.report)
+        yield* tell(server, deployment, asked)
+        return asked.report.ok
       }
     )
 
@@ -123,6 +138,6 @@ export class Handshakes extends Effect.Service<Handshakes>()("deployments/Handsh
       )
     ).pipe(Effect.withSpan("Handshakes.listChanged"))
 
-    return { attempt, again, listChanged } as const
+    return { ask, save, tell, attempt, again, listChanged } as const
   })
 }) {}

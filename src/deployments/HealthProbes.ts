@@ -7,7 +7,7 @@ import { Disk } from "#src/shared/Disk.ts"
 import { quotable } from "#src/shared/outside-text.ts"
 import { Chunk, Effect, Option, Stream } from "effect"
 import { countProbe } from "./fleet-metrics.ts"
-import { complaint } from "./health.ts"
+import { complaint, isNotFound } from "./health.ts"
 import { HealthProbesRepo, type Target } from "./HealthProbesRepo.ts"
 import { probe } from "./probe.ts"
 import { ServerLocks } from "./ServerLocks.ts"
@@ -41,7 +41,7 @@ export class HealthProbes extends Effect.Service<HealthProbes>()("deployments/He
     const stopping = yield* Stopping
     const disk = yield* Disk
 
-    const ask = Effect.fnUntraced(function*({ machine, path, port }: Target) {
+    const ask = Effect.fnUntraced(function*({ machine, notFoundIsAlive, path, port }: Target) {
       const state = yield* machines.inspect(machine)
       // A machine that vanished, or was not started yet, was not ended by itself.
       if (state === undefined || state.status === "created") return uncounted
@@ -50,7 +50,8 @@ export class HealthProbes extends Effect.Service<HealthProbes>()("deployments/He
         return (yield* disk.measure) === "low" ? uncounted : "is not reached: its machine has ended"
       }
       const began = performance.now()
-      const problem = complaint(yield* probe(state.address, port, path, patience), port)
+      const result = yield* probe(state.address, port, path, patience)
+      const problem = notFoundIsAlive && isNotFound(result) ? undefined : complaint(result, port)
       if (problem === undefined) return null
       return performance.now() - began > patience + slack ? uncounted : quotable(problem, longestFailure)
     })

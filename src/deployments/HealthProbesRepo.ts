@@ -8,7 +8,9 @@ const Target = Schema.Struct({
   /** The deployment whose machine serves. */
   machine: Schema.String,
   port: Schema.Int,
-  path: Schema.String
+  path: Schema.String,
+  /** MCP passed in place of the health path (docs/decisions/health-gate.md). */
+  notFoundIsAlive: Schema.Boolean
 })
 export type Target = typeof Target.Type
 
@@ -19,7 +21,8 @@ export class HealthProbesRepo extends Effect.Service<HealthProbesRepo>()("deploy
      * come first, in case the time does not suffice for all.
      */
     due: many(Target)((seconds: number) =>
-      sql`SELECT s.id AS server_id, s.generation, d.id AS machine, d.port, coalesce(h.path, s.health_path) AS path
+      sql`SELECT s.id AS server_id, s.generation, d.id AS machine, d.port, coalesce(h.path, s.health_path) AS path,
+            d.admitted_by IS NOT DISTINCT FROM 'mcp' AS not_found_is_alive
           FROM businesses b JOIN servers s ON s.id = b.server_id
           JOIN deployments d ON d.id = s.active_deployment_id AND d.active
           LEFT JOIN server_health h ON h.server_id = s.id

@@ -2,14 +2,21 @@ import { ReadyConfigs } from "#src/businesses/ReadyConfigs.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { Images, type ResolvedImage } from "#src/images/Images.ts"
 import { Machines } from "#src/machines/Machines.ts"
+import { Packages } from "#src/packages/Packages.ts"
+import { isPackage } from "#src/packages/reference.ts"
 import { ReadyImage } from "#src/ready-image/ReadyImage.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
 import { Environment } from "#src/servers/Environment.ts"
 import { type ServerRow } from "#src/servers/Server.ts"
 import { Effect, Option } from "effect"
 import { type DeploymentRow } from "./Deployment.ts"
+import { DeploymentsRepo } from "./DeploymentsRepo.ts"
+import { awaitHealthy, healthRule } from "./HealthCheck.ts"
+import { makeMachineEnd } from "./machine-end.ts"
 import { machineEnvironment } from "./machine-environment.ts"
 import { MachineOutput } from "./MachineOutput.ts"
+import { PackageScripts } from "./PackageScripts.ts"
+import { runConfig } from "./run-options.ts"
 
 /** Creates and destroys the machine of a deployment. A machine has the id of its deployment as its name. */
 export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
@@ -21,6 +28,10 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
     const configs = yield* ReadyConfigs
     const output = yield* MachineOutput
     const readyImage = yield* ReadyImage
+    const packages = yield* Packages
+    const scripts = yield* PackageScripts
+    const deployments = yield* DeploymentsRepo
+    const { destroy, stop } = yield* makeMachineEnd
 
     const pull = (imageUri: string, digest: string) => Effect.flatMap(images.pinned(imageUri, digest), images.mirror)
 
@@ -28,8 +39,10 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
      * Ensures that the store has a deployment's image: pulls it by digest, or builds it again if it was built here.
      * After a restore into a new home the store is empty.
      */
-    const fetch = Effect.fn("Launch.fetch")(function*({ imageUri }: DeploymentRow, digest: string) {
+    const fetch = Effect.fn("Launch.fetch")(function*(record: DeploymentRow, digest: string) {
+      const { imageUri } = record
       if (yield* images.has(digest)) return
+      if (isPackage(imageUri)) return yield* packages.again(imageUri, digest, scripts.of(record))
       yield* pull(imageUri, digest).pipe(
         Effect.catchIf(
           () => readyImage.isLocalBuild(imageUri),
@@ -45,7 +58,7 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
           (error) => error.reason === "not_found",
           () =>
             Effect.zipRight(
-              resolved === null ? fetch(record, digest) : images.mirror(resolved),
+              resolved === null || isPackage(record.imageUri) ? fetch(record, digest) : images.mirror(resolved),
               images.unpack(digest, most)
             )
         )
@@ -68,7 +81,7 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
         name: id,
         owner: server.id,
         rootfs,
-        config,
+        config: runConfig(config, record.imageUri, record, server.memoryMb),
         port,
         cpu: server.cpu,
         memoryMb: server.memoryMb,
@@ -84,21 +97,34 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
 
     const start = Effect.fn("Launch.start")(function*(serverId: string, machine: string) {
       yield* output.follow(machine, serverId)
-      return yield* machines.start(machine)
+      const ran = (yield* machines.inspect(machine))?.status === "running"
+      const state = yield* machines.start(machine)
+      if (!ran) yield* deployments.started(machine)
+      return state
     })
 
-    /** SIGTERM with a grace period of ten seconds by default; stores what it wrote until then. */
-    const stop = Effect.fn("Launch.stop")(function*(machine: string, graceSeconds?: number) {
-      yield* machines.stop(machine, graceSeconds)
-      yield* output.caughtUp(machine)
+    /** Whether a deployment's machine can't be made, or started, of what is on this host. */
+    const lacksImage = Effect.fn("Launch.lacksImage")(function*({ id, imageDigest }: DeploymentRow) {
+      if (imageDigest === null || (yield* images.has(imageDigest))) return false
+      return (yield* machines.inspect(id)) === undefined || !(yield* images.isUnpacked(imageDigest))
     })
 
-    const destroy = Effect.fn("Launch.destroy")(function*(machine: string, graceSeconds?: number) {
-      yield* stop(machine, graceSeconds)
-      yield* machines.destroy(machine)
-      yield* output.forget(machine)
+    /** Starts the machine of a deployment, provisioned again if it is gone. */
+    const startAgain = Effect.fn("Launch.startAgain")(function*(server: ServerRow, deployment: DeploymentRow) {
+      const { id, imageDigest } = deployment
+      if (imageDigest !== null) {
+        if ((yield* machines.inspect(id)) === undefined) yield* provision(server, deployment, imageDigest, null)
+        else if (!(yield* images.isUnpacked(imageDigest))) yield* unpack(deployment, imageDigest, null)
+      }
+      yield* start(server.id, id)
     })
 
-    return { fetch, unpack, provision, start, stop, destroy } as const
+    /** The same, and waits until it is healthy. */
+    const bringUp = Effect.fn("Launch.bringUp")(function*(server: ServerRow, deployment: DeploymentRow) {
+      yield* startAgain(server, deployment)
+      yield* Effect.provideService(awaitHealthy(healthRule(server, deployment)), Machines, machines)
+    })
+
+    return { fetch, unpack, provision, lacksImage, start, startAgain, bringUp, stop, destroy } as const
   })
 }) {}

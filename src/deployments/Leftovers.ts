@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { FleetRepo } from "./FleetRepo.ts"
 import { Launch } from "./Launch.ts"
 import { isLeftover } from "./leftover-rule.ts"
+import { PackageScripts } from "./PackageScripts.ts"
 
 /** Destroys machines that don't serve and never will. */
 export class Leftovers extends Effect.Service<Leftovers>()("deployments/Leftovers", {
@@ -12,6 +13,7 @@ export class Leftovers extends Effect.Service<Leftovers>()("deployments/Leftover
     const repo = yield* FleetRepo
     const launch = yield* Launch
     const cleanup = yield* ImageCleanup
+    const scripts = yield* PackageScripts
 
     const destroy = (graceSeconds?: number) => (name: string) =>
       Effect.catchAll(
@@ -24,6 +26,8 @@ export class Leftovers extends Effect.Service<Leftovers>()("deployments/Leftover
       const names = (yield* machines.list(owner)).map(({ name }) => name)
       const records = new Map((yield* repo.machines(names)).map((record) => [record.id, record]))
       return names.filter((name) => {
+        // No deployment has such a name: what a crash left goes, as nobody waits for it any more.
+        if (scripts.isRunning(name)) return false
         const record = records.get(name)
         const drains = record?.activeStage === "swapping" || record?.activeStage === "draining"
         return isLeftover(record) && !(spareDraining && drains)

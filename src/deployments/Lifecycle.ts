@@ -1,5 +1,4 @@
 import { anyScope, withPolicy } from "#src/accounts/Policy.ts"
-import { Machines } from "#src/machines/Machines.ts"
 import { ServerNotFound, type ServerRow } from "#src/servers/Server.ts"
 import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
@@ -7,22 +6,25 @@ import { Servers } from "#src/servers/Servers.ts"
 import { ServerStates } from "#src/servers/ServerStates.ts"
 import { Effect, Fiber, Option } from "effect"
 import { DeploymentInProgress, type DeploymentRow, NotDeployed } from "./Deployment.ts"
+import { Drains, untilHeard } from "./Drains.ts"
 import { FleetRepo } from "./FleetRepo.ts"
-import { awaitHealthy } from "./HealthCheck.ts"
 import { Launch } from "./Launch.ts"
 import { ServerLocks } from "./ServerLocks.ts"
+
+/** Seconds for the end of the machine that runs, and some to spare. */
+const toEnd = 15
 
 const writes = withPolicy(anyScope("servers:write"))
 
 /** Stops, starts and restarts deployed servers. 409 without a deployment, and while one is in progress. */
 export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycle", {
   effect: Effect.gen(function*() {
-    const machines = yield* Machines
     const servers = yield* Servers
     const logs = yield* ServerLogs
     const fleet = yield* FleetRepo
     const states = yield* ServerStates
     const launch = yield* Launch
+    const drains = yield* Drains
     const locks = yield* ServerLocks
 
     const log = ({ id }: ServerRow, message: string, level: LogLevel = "info") => logs.append(id, [{ level, message }])
@@ -37,7 +39,7 @@ export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycl
     const happened = (server: ServerRow, event: "started" | "startFailed" | "stopped") =>
       Effect.flatMap(
         states.apply(server.id, server.generation, event),
-        Option.match({ onNone: () => overtaken(server.id), onSome: (row) => Effect.succeed(servers.view(row)) })
+        Option.match({ onNone: () => overtaken(server.id), onSome: servers.view })
       )
 
     const deployed = Effect.fn("Lifecycle.deployed")(function*(serverId: string) {
@@ -46,21 +48,9 @@ export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycl
       return yield* Option.match(deployment, { onNone: () => new NotDeployed(), onSome: Effect.succeed })
     })
 
-    const bringUp = Effect.fn("Lifecycle.bringUp")(function*(server: ServerRow, deployment: DeploymentRow) {
-      if ((yield* machines.inspect(deployment.id)) === undefined && deployment.imageDigest !== null) {
-        yield* launch.provision(server, deployment, deployment.imageDigest, null)
-      }
-      yield* launch.start(server.id, deployment.id)
-      yield* Effect.provideService(
-        awaitHealthy({ ...server, machine: deployment.id, port: deployment.port }),
-        Machines,
-        machines
-      )
-    })
-
     /** The returned server's status says whether it started. */
     const up = (server: ServerRow, deployment: DeploymentRow) =>
-      bringUp(server, deployment).pipe(
+      launch.bringUp(server, deployment).pipe(
         Effect.zipRight(log(server, "Started by request")),
         Effect.matchEffect({
           onSuccess: () => happened(server, "started"),
@@ -98,11 +88,20 @@ export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycl
       start: change("Lifecycle.start", up),
       stop: change(
         "Lifecycle.stop",
-        (server, deployment) => Effect.zipLeft(happened(server, "stopped"), down(server, deployment))
+        (server, deployment) =>
+          Effect.zipLeft(
+            happened(server, "stopped"),
+            Effect.all([down(server, deployment), drains.stop(server.id)], { concurrency: "unbounded" })
+          )
       ),
       restart: change(
         "Lifecycle.restart",
-        (server, deployment) => Effect.zipRight(down(server, deployment), up(server, deployment))
+        (server, deployment) =>
+          states.restarting(server.id, server.generation, toEnd + server.healthTimeoutSeconds).pipe(
+            Effect.zipRight(Effect.sleep(untilHeard)),
+            Effect.zipRight(down(server, deployment)),
+            Effect.zipRight(up(server, deployment))
+          )
       )
     } as const
   })

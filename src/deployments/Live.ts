@@ -3,9 +3,12 @@ import { Jobs } from "#src/jobs/Jobs.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { MachineMetering } from "#src/usage/MachineMetering.ts"
 import { Effect, Fiber, Layer, Option } from "effect"
+import { Admission } from "./Admission.ts"
 import { Deployments } from "./Deployments.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { DeployWorkflowLive } from "./DeployWorkflow.ts"
+import { Drains } from "./Drains.ts"
+import { DrainsRepo } from "./DrainsRepo.ts"
 import { EngineLive } from "./Engine.ts"
 import { FleetRepo } from "./FleetRepo.ts"
 import { Handshakes } from "./Handshakes.ts"
@@ -19,24 +22,30 @@ import { Leftovers } from "./Leftovers.ts"
 import { Lifecycle } from "./Lifecycle.ts"
 import { MachineOutput } from "./MachineOutput.ts"
 import { MissingImages } from "./MissingImages.ts"
+import { Monitor } from "./Monitor.ts"
 import { OutcomesRepo } from "./OutcomesRepo.ts"
 import { OutputRepo } from "./OutputRepo.ts"
+import { PackageScripts } from "./PackageScripts.ts"
 import { Pipeline } from "./Pipeline.ts"
 import { Reconciler } from "./Reconciler.ts"
 import { Retention } from "./Retention.ts"
 import { RetentionRepo } from "./RetentionRepo.ts"
 import { ServerLocks } from "./ServerLocks.ts"
+import { Sleep } from "./Sleep.ts"
+import { SleepRepo } from "./SleepRepo.ts"
 import { Stopping } from "./Stopping.ts"
 import { Watch } from "./Watch.ts"
 
 const base = Layer.mergeAll(
   DeploymentsRepo.Default,
   OutcomesRepo.Default,
+  DrainsRepo.Default,
   FleetRepo.Default,
   HandshakesRepo.Default,
   HealthProbesRepo.Default,
   OutputRepo.Default,
   RetentionRepo.Default,
+  SleepRepo.Default,
   JournalRepo.Default,
   ServerLocks.Default,
   Stopping.Default,
@@ -51,14 +60,18 @@ export const DeploymentsLive = Layer.mergeAll(
   Reconciler.Default,
   Retention.Default
 ).pipe(
-  Layer.provide(MissingImages.Default),
+  Layer.provide([MissingImages.Default, Monitor.Default]),
+  Layer.provideMerge(Sleep.Default),
   Layer.provideMerge(DeployWorkflowLive),
   Layer.provideMerge(EngineLive),
   Layer.provideMerge(Pipeline.Default),
   Layer.provideMerge(ImageQuota.Default),
+  Layer.provideMerge(Admission.Default),
   Layer.provideMerge(Handshakes.Default),
+  Layer.provideMerge(Drains.Default),
   Layer.provideMerge(Leftovers.Default),
   Layer.provideMerge(Launch.Default),
+  Layer.provideMerge(PackageScripts.Default),
   Layer.provideMerge(MachineOutput.Default),
   Layer.provideMerge(base)
 )
@@ -75,6 +88,7 @@ export const DeploymentJobsLive = Layer.scopedDiscard(Effect.gen(function*() {
   const metering = yield* MachineMetering
   const retention = yield* Retention
   const logs = yield* ServerLogs
+  const sleep = yield* Sleep
   const handshakes = yield* Handshakes
   yield* Effect.addFinalizer(() =>
     Effect.catchAllCause(reconciler.stopAll(), (cause) => Effect.logWarning("Stopping the machines failed", cause))
@@ -93,6 +107,9 @@ export const DeploymentJobsLive = Layer.scopedDiscard(Effect.gen(function*() {
   // Only while this host holds the lease: without it, another host may have changed the stored state.
   yield* jobs.every("Looking after machines", "2 seconds", whileHeld(supervise))
   yield* jobs.every("Sweeping machines and pipelines", "30 seconds", whileHeld(reconciler.sweep()))
+  yield* sleep.listen(whileHeld)
+  yield* jobs.every("Waking servers that are asked for", "2 seconds", whileHeld(sleep.wakeWanted))
+  yield* jobs.every("Putting idle servers to sleep", "5 seconds", whileHeld(sleep.fallAsleep))
   // Not before the machines are back: until then it's the platform that is down.
   const probing = Effect.zipRight(Fiber.await(back), probes.run())
   yield* jobs.once("Probing servers of businesses", probes.interval, whileHeld(probing))

@@ -1,18 +1,18 @@
 import { ImageError } from "#src/images/ImageError.ts"
-import { Images } from "#src/images/Images.ts"
 import { Machines } from "#src/machines/Machines.ts"
+import { isPackage } from "#src/packages/reference.ts"
 import { ReadyImage } from "#src/ready-image/ReadyImage.ts"
 import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { ServerStates } from "#src/servers/ServerStates.ts"
 import { orDiskFull } from "#src/shared/disk-full.ts"
 import { newId } from "#src/shared/ids.ts"
-import { Clock, Data, Effect, FiberMap, Option, Schedule } from "effect"
+import { Clock, Data, Effect, FiberMap, Option, Schedule, Struct } from "effect"
 import { makeBegin } from "./begin.ts"
 import { DeploymentId, type DeploymentRow } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { FleetRepo } from "./FleetRepo.ts"
-import { awaitHealthy } from "./HealthCheck.ts"
+import { awaitHealthy, healthRule } from "./HealthCheck.ts"
 import { Launch } from "./Launch.ts"
 import { pauseBefore } from "./missing-image-rule.ts"
 import { ServerLocks } from "./ServerLocks.ts"
@@ -40,7 +40,6 @@ const isGone = (error: { readonly _tag: string }) => error instanceof ImageError
  */
 export class MissingImages extends Effect.Service<MissingImages>()("deployments/MissingImages", {
   scoped: Effect.gen(function*() {
-    const images = yield* Images
     const machines = yield* Machines
     const readyImage = yield* ReadyImage
     const logs = yield* ServerLogs
@@ -71,14 +70,17 @@ export class MissingImages extends Effect.Service<MissingImages>()("deployments/
         return target
       }))
 
-    /** Deploys the current ready server instead: it gets all its data from the business, so any version will do. */
-    const redeployReady = Effect.fn("MissingImages.deployMade")(function*({ imageDigest, serverId }: DeploymentRow) {
-      const imageUri = yield* readyImage.reference
-      yield* log(
-        serverId,
-        "info",
-        `The ready server's image ${imageDigest} can't be made again: deploying it as it is now`
-      )
+    /** Whether the image was made here, of something that is still there. */
+    const isMade = (imageUri: string) => readyImage.isLocalBuild(imageUri) || isPackage(imageUri)
+
+    /**
+     * Deploys what the platform makes now instead. The ready server gets all its data from the business, so any version
+     * will do; a package gives another image where Node.js or this program is another.
+     */
+    const redeployMade = Effect.fn("MissingImages.deployMade")(function*(lost: DeploymentRow) {
+      const { imageDigest, serverId } = lost
+      const imageUri = isPackage(lost.imageUri) ? lost.imageUri : yield* readyImage.reference
+      yield* log(serverId, "info", `The image ${imageDigest} can't be made again as it was: deploying it as it is now`)
       const { id } = yield* begin({
         id: DeploymentId.make(newId("dep")),
         serverId: serverId as DeploymentRow["serverId"],
@@ -86,7 +88,9 @@ export class MissingImages extends Effect.Service<MissingImages>()("deployments/
         imageUri,
         imageDigest: null,
         rollbackOf: null,
-        scanResult: null
+        scanResult: null,
+        package: null,
+        ...Struct.pick(lost, "args", "command", "transport", "processes", "packageScripts")
       })
       const ended = yield* Effect.repeat(repo.find(id), {
         until: Option.match({ onNone: () => true, onSome: ({ status }) => isSettled(status) }),
@@ -101,13 +105,11 @@ export class MissingImages extends Effect.Service<MissingImages>()("deployments/
       const target = yield* locks.withLock(serverId)(Effect.gen(function*() {
         const target = yield* desired(id, serverId)
         if (target === undefined) return undefined
-        const { deployment, digest, server } = target
-        if ((yield* machines.inspect(id)) === undefined) yield* launch.provision(server, deployment, digest, null)
-        yield* launch.start(serverId, id)
+        yield* launch.startAgain(target.server, target.deployment)
         return target
       }))
       if (target === undefined) return
-      yield* awaitHealthy({ ...target.server, machine: id, port: target.deployment.port })
+      yield* awaitHealthy(healthRule(target.server, target.deployment))
       yield* happened(id, serverId, "broughtBack")
       yield* log(serverId, "info", "The server is back")
     }, Effect.provideService(Machines, machines))
@@ -143,8 +145,8 @@ export class MissingImages extends Effect.Service<MissingImages>()("deployments/
         yield* pullSlots.withPermits(1)(launch.fetch(deployment, digest)).pipe(
           Effect.zipRight(start(id, serverId)),
           Effect.catchIf(
-            (error) => isGone(error) && readyImage.isLocalBuild(deployment.imageUri),
-            () => redeployReady(deployment)
+            (error) => isGone(error) && isMade(deployment.imageUri),
+            () => redeployMade(deployment)
           )
         )
       },
@@ -164,7 +166,7 @@ export class MissingImages extends Effect.Service<MissingImages>()("deployments/
       recovers: Effect.fn("MissingImages.seesTo")(function*(id: string, serverId: string) {
         if (yield* FiberMap.has(pulls, serverId)) return true
         const target = yield* desired(id, serverId)
-        if (target === undefined || (yield* images.has(target.digest))) return false
+        if (target === undefined || !(yield* launch.lacksImage(target.deployment))) return false
         const due = failures.get(id)?.notBefore ?? 0
         if ((yield* Clock.currentTimeMillis) >= due) yield* FiberMap.run(pulls, serverId, bringBack(id, serverId))
         return true

@@ -26,14 +26,14 @@ export class OutcomesRepo extends Effect.Service<OutcomesRepo>()("deployments/Ou
     })
 
     /** Compares the server's generation (compare-and-set), so that a later change is not undone. */
-    const swap = Effect.fnUntraced(function*(id: string, serverId: string, generation: number) {
+    const swap = Effect.fnUntraced(function*(id: string, serverId: string, generation: number, drainSeconds: number) {
       const rows = yield* lockBoth(id, serverId)
       if (Option.isNone(rows)) return "gone" as const
       const { deployment, server } = rows.value
       if (deployment.active || deployment.status === "rolled_back") return "swapped" as const
       if (!sourcesOf("swapping").includes(deployment.stage)) return "gone" as const
       if (server.generation !== generation) return "overtaken" as const
-      yield* sql`UPDATE deployments SET active = false,
+      yield* sql`UPDATE deployments SET active = false, drains_until = now() + make_interval(secs => ${drainSeconds}),
           status = ${deployment.type === "rollback" ? "rolled_back" : "running"}
         WHERE server_id = ${serverId} AND active`
       yield* sql`UPDATE deployments SET active = true, status = ${rules.swapping.status}, stage = 'swapping',
@@ -62,7 +62,9 @@ export class OutcomesRepo extends Effect.Service<OutcomesRepo>()("deployments/Ou
     })
 
     return {
-      swap: (id: string, serverId: string, generation: number) => transactionally(sql)(swap(id, serverId, generation)),
+      /** `drainSeconds`: how long the replaced machine may stay. */
+      swap: (id: string, serverId: string, generation: number, drainSeconds: number) =>
+        transactionally(sql)(swap(id, serverId, generation, drainSeconds)),
       /** The failed record; none when it was deleted or has ended another way. */
       fail: (id: string, serverId: string, message: string) => transactionally(sql)(fail(id, serverId, message))
     } as const

@@ -1,24 +1,26 @@
 import { Standing } from "#src/businesses/Standing.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
 import { ImageCleanup } from "#src/images/ImageCleanup.ts"
 import { Images, type MirrorProgress, ResolvedImage } from "#src/images/Images.ts"
 import { Machines } from "#src/machines/Machines.ts"
+import { isPackage } from "#src/packages/reference.ts"
 import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { diskFull, failedOnFullDisk, isDiskFull, orDiskFull } from "#src/shared/disk-full.ts"
 import { Disk } from "#src/shared/Disk.ts"
-import { isRejected } from "#src/shared/outage.ts"
+import { isRejected, reportOutage } from "#src/shared/outage.ts"
 import { quotable } from "#src/shared/outside-text.ts"
 import { Cause, Clock, Effect, Metric, Option, Schema } from "effect"
+import { Admission } from "./Admission.ts"
 import { type DeploymentRow, Stage } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { deployed, failed } from "./fleet-metrics.ts"
-import { Handshakes } from "./Handshakes.ts"
-import { awaitHealthy } from "./HealthCheck.ts"
 import { ImageQuota } from "./ImageQuota.ts"
 import { Launch } from "./Launch.ts"
 import { Leftovers } from "./Leftovers.ts"
 import { MachineOutput } from "./MachineOutput.ts"
 import { OutcomesRepo } from "./OutcomesRepo.ts"
+import { makeResolveImage } from "./resolve-image.ts"
 import { throughOutage } from "./through-outage.ts"
 import { type Stage as StageName } from "./transitions.ts"
 import { Watch } from "./Watch.ts"
@@ -47,13 +49,15 @@ const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`
 /** The work of each stage. Stages are idempotent, because an interrupted pipeline repeats its last one. */
 export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline", {
   effect: Effect.gen(function*() {
+    const { drainSeconds } = yield* CurrentSettings
     const repo = yield* DeploymentsRepo
     const outcomes = yield* OutcomesRepo
     const disk = yield* Disk
     const images = yield* Images
+    const resolveImage = yield* makeResolveImage
     const machines = yield* Machines
     const launch = yield* Launch
-    const handshakes = yield* Handshakes
+    const admission = yield* Admission
     const output = yield* MachineOutput
     const leftovers = yield* Leftovers
     const quota = yield* ImageQuota
@@ -67,6 +71,10 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
 
     const log = ({ serverId, version }: DeploymentRow, message: string, level: LogLevel = "info") =>
       logs.append(serverId, [{ level, message: `Deployment ${version}: ${message}` }])
+
+    /** Shown as its progress until the next stage. */
+    const doing = ({ id }: DeploymentRow, line: string) =>
+      Effect.zipRight(repo.note(id, quotable(line.charAt(0).toUpperCase() + line.slice(1))), watch.changed(id))
 
     const orGone = <A>(read: Effect.Effect<Option.Option<A>>): Effect.Effect<A, Gone> =>
       Effect.flatMap(read, Option.match({ onNone: () => new Gone(), onSome: (value) => Effect.succeed(value) }))
@@ -85,9 +93,8 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
         yield* log(record, `rolling back with the stored image ${record.imageDigest}`)
         return { digest: record.imageDigest, resolved: null } satisfies Source
       }
-      yield* log(record, `finding the image ${record.imageUri}`)
-      const resolved = yield* images.resolve(record.imageUri)
-      yield* repo.setDigest(record.id, resolved.digest)
+      const say = (line: string) => Effect.zipRight(log(record, line), doing(record, line))
+      const resolved = yield* resolveImage(record, say)
       yield* log(record, `the image is ${resolved.digest} (${megabytes(resolved.totalSize)})`)
       return { digest: resolved.digest, resolved } satisfies Source
     })
@@ -116,6 +123,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
       yield* log(record, stored ? "the image is in the store already" : "copying the image into the store")
       if (stored) return
       yield* disk.check
+      if (isPackage(record.imageUri)) return yield* launch.fetch(record, digest)
       yield* images.mirror(resolved, yield* reporter(record))
     })
 
@@ -141,18 +149,11 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
       const server = yield* serverOf(record)
       // The machine may have stopped together with the platform. Starting one that runs changes nothing.
       if (!started.has(record.id)) yield* launch.start(record.serverId, record.id)
-      yield* log(record, `waiting for ${server.healthPath} (${server.healthTimeoutSeconds} s at most)`)
-      const took = yield* Effect.provideService(
-        awaitHealthy({ ...server, machine: record.id, port: record.port }),
-        Machines,
-        machines
-      )
-      yield* log(record, `healthy after ${(took / 1000).toFixed(1)} s`)
-      yield* handshakes.attempt(server, record)
+      yield* admission.check(server, record)
     })
 
     const swap = Effect.fn("Pipeline.swap")(function*(id: string, serverId: string, generation: number) {
-      const outcome = yield* outcomes.swap(id, serverId, generation)
+      const outcome = yield* outcomes.swap(id, serverId, generation, drainSeconds)
       if (outcome === "gone") return yield* new Gone()
       if (outcome === "overtaken") {
         return yield* new StageFailed({ stage: "checking", cause: "the server was changed by another deployment" })
@@ -176,7 +177,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
       throughOutage()
     )
 
-    /** The last step: destroys the machines that the new one replaced. */
+    /** The last step: destroys what else the server needs no longer. */
     const retire = Effect.fn("Pipeline.retire")(
       function*(id: string, serverId: string) {
         started.delete(id)
@@ -233,7 +234,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
         throughOutage(),
         Effect.catchAllDefect((defect) =>
           isDiskFull(defect)
-            ? new StageFailed({ stage: name, cause: diskFull })
+            ? Effect.zipRight(reportOutage(defect), new StageFailed({ stage: name, cause: diskFull }))
             : Effect.zipRight(
               Effect.logError(`Deployment ${id} met a defect in ${name}`, Cause.die(defect)),
               new StageFailed({ stage: name, cause: internalError })

@@ -8,22 +8,32 @@ import { shares, Shutdown } from "#src/shared/Shutdown.ts"
 import { WorkflowEngine } from "@effect/workflow"
 import { Clock, Effect, Metric, Option } from "effect"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
-import { DeployWorkflow } from "./DeployWorkflow.ts"
+import { DeployWorkflow, lostBy } from "./DeployWorkflow.ts"
 import { crashes, running } from "./fleet-metrics.ts"
-import { FleetRepo } from "./FleetRepo.ts"
-import { awaitHealthy } from "./HealthCheck.ts"
+import { FleetRepo, type Serving } from "./FleetRepo.ts"
+import { awaitHealthy, healthRule } from "./HealthCheck.ts"
 import { JournalRepo } from "./JournalRepo.ts"
 import { Launch } from "./Launch.ts"
 import { Leftovers } from "./Leftovers.ts"
 import { MachineOutput } from "./MachineOutput.ts"
 import { MissingImages } from "./MissingImages.ts"
+import { Monitor } from "./Monitor.ts"
 import { Pipeline } from "./Pipeline.ts"
-import { attempts, seenDown, seenRunning, waitingForRoom, type Watched } from "./restart-policy.ts"
+import {
+  attempts,
+  type Decision,
+  rarePause,
+  seenDown,
+  seenRunning,
+  waitingForRoom,
+  type Watched
+} from "./restart-policy.ts"
 import { ServerLocks } from "./ServerLocks.ts"
+import { Sleep } from "./Sleep.ts"
 import { Stopping } from "./Stopping.ts"
 import { isSettled } from "./transitions.ts"
 
-type Serving = Effect.Effect.Success<FleetRepo["serving"]>[number]
+const everyMinutes = rarePause / 60_000
 
 /** Reconciles what runs with what is recorded, after a crash, a restart, or the end of a machine. */
 export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconciler", {
@@ -36,6 +46,8 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
     const launch = yield* Launch
     const leftovers = yield* Leftovers
     const missingImages = yield* MissingImages
+    const monitor = yield* Monitor
+    const sleep = yield* Sleep
     const output = yield* MachineOutput
     const pipeline = yield* Pipeline
     const logs = yield* ServerLogs
@@ -55,23 +67,24 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
         : `exited with code ${state.exitCode}`
 
     /** Runs under the server's lock, and checks again that the machine should run. */
-    const revive = Effect.fn("Reconciler.revive")(function*(id: string, serverId: string, attempt: number) {
+    const revive = Effect.fn("Reconciler.revive")(function*(
+      id: string,
+      serverId: string,
+      decision: Extract<Decision, { _tag: "Start" | "Try" }>
+    ) {
       const server = Option.getOrUndefined(yield* repo.server(serverId))
       const deployment = Option.getOrUndefined(yield* fleet.servingOf(serverId))
       if (server === undefined || deployment?.id !== id || server.status === "stopped") return
       const state = yield* machines.inspect(id)
       if (state?.status === "running") return
-      yield* log(
-        serverId,
-        attempt === 0 ? "info" : "warn",
-        attempt === 0
-          ? "Starting the machine again, as it ran before"
-          : `Starting the machine again (attempt ${attempt} of ${attempts})`
-      )
-      if (state === undefined && deployment.imageDigest !== null) {
-        yield* launch.provision(server, deployment, deployment.imageDigest, null)
-      }
-      yield* launch.start(serverId, id)
+      const isFirst = decision._tag === "Start" && decision.attempt === 0
+      const as = isFirst
+        ? `, as it ran before${state?.exitCode == null ? "" : `: it ${ending(state)}`}`
+        : decision._tag === "Try"
+        ? `, as every ${everyMinutes} minutes since it was given up`
+        : ` (attempt ${decision.attempt} of ${attempts})`
+      yield* log(serverId, isFirst ? "info" : "warn", `Starting the machine again${as}`)
+      yield* launch.startAgain(server, deployment)
     })
 
     const giveUp = Effect.fn("Reconciler.giveUp")(function*(id: string, serverId: string) {
@@ -80,23 +93,30 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
       yield* log(
         serverId,
         "error",
-        `The machine ended ${attempts} times in a row and is not started again; fix it and deploy, or restart the server`
+        `The machine ended again after each of ${attempts} attempts: it is started again every ${everyMinutes} minutes ` +
+          "until it stays; fix it and deploy, or restart the server"
       )
       yield* states.apply(serverId, server.value.generation, "crashed")
     })
 
-    const check = Effect.fn("Reconciler.mind")(function*({ id, serverId }: Serving, state: MachineState | undefined) {
+    const check = Effect.fn("Reconciler.mind")(function*(serving: Serving, state: MachineState | undefined) {
+      const { id, serverId } = serving
       const now = yield* Clock.currentTimeMillis
-      if (state?.status === "running") return watched.set(id, seenRunning(watched.get(id), now))
-      if (state === undefined && (yield* missingImages.recovers(id, serverId))) return
+      const isSilent = monitor.isSilent(id)
+      if (state?.status === "running") {
+        watched.set(id, seenRunning(watched.get(id), now, isSilent))
+        return yield* monitor.watch(serving, state)
+      }
+      monitor.forget(id)
+      if (yield* missingImages.recovers(id, serverId)) return
       const before = watched.get(id)
-      const [after, decision] = seenDown(before, now)
+      const [after, decision] = seenDown(before, now, isSilent)
       watched.set(id, after)
       if (before !== undefined && after.crashes > before.crashes) {
         yield* Metric.increment(crashes)
         yield* log(serverId, "error", `The machine ${ending(state)}`)
       }
-      if (decision._tag === "Start") yield* revive(id, serverId, decision.attempt)
+      if (decision._tag === "Start" || decision._tag === "Try") yield* revive(id, serverId, decision)
       if (decision._tag === "GiveUp") yield* giveUp(id, serverId)
     }, (effect, { id, serverId }) =>
       effect.pipe(
@@ -118,6 +138,7 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
       yield* Metric.set(running, [...states.values()].filter(({ status }) => status === "running").length)
       const ids = new Set(active.map(({ id }) => id))
       for (const id of watched.keys()) if (!ids.has(id)) watched.delete(id)
+      for (const id of monitor.watched()) if (!ids.has(id)) monitor.forget(id)
       if (yield* stopping.isOn) return
       for (const { name, owner } of states.values()) yield* output.follow(name, owner)
       yield* Effect.forEach(active, (serving) => {
@@ -135,7 +156,7 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
           const server = Option.getOrUndefined(yield* repo.server(serverId))
           const deployment = Option.getOrUndefined(yield* fleet.servingOf(serverId))
           if (server === undefined || deployment?.id !== id) return
-          yield* awaitHealthy({ ...server, machine: id, port: deployment.port })
+          yield* awaitHealthy(healthRule(server, deployment))
         },
         Effect.provideService(Machines, machines),
         Effect.ignore
@@ -143,9 +164,11 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
       yield* Effect.forEach(served, waitFor, { concurrency: 16, discard: true })
     })
 
-    /** Completes a stop that the platform's own end interrupted. */
-    const ensureStopped = ({ id, serverId }: Serving, state: MachineState | undefined) => {
+    /** Completes a stop, of a server that fell asleep or one that the platform's own end interrupted. */
+    const ensureStopped = ({ asleep, id, serverId }: Serving, state: MachineState | undefined) => {
       watched.delete(id)
+      monitor.forget(id)
+      if (asleep) return state?.status === "running" ? sleep.settle(serverId) : Effect.void
       return state?.status !== "running" ? Effect.void : Effect.gen(function*() {
         const server = yield* repo.server(serverId)
         if (Option.isSome(server) && server.value.status === "stopped") yield* machines.stop(id)
@@ -166,7 +189,7 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
         const record = Option.getOrUndefined(yield* repo.find(id))
         if (record === undefined) continue
         if (isSettled(record.status)) yield* repo.enter(id, "retired")
-        else yield* pipeline.fail(id, serverId, `${record.stage}: the platform lost track of the deployment`)
+        else yield* pipeline.fail(id, serverId, `${record.stage}: ${lostBy(result.exit)}`)
       }
     }, Effect.provideService(WorkflowEngine.WorkflowEngine, engine))
 
@@ -179,7 +202,7 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
         const server = Option.getOrUndefined(yield* repo.server(serverId))
         const deployment = Option.getOrUndefined(yield* fleet.servingOf(serverId))
         if (server === undefined || !mayHappen("recovered", server.status) || deployment?.id !== id) return
-        yield* awaitHealthy({ ...server, machine: id, port: deployment.port, healthTimeoutSeconds: 1 })
+        yield* awaitHealthy(healthRule({ ...server, healthTimeoutSeconds: 1 }, deployment))
         yield* states.apply(serverId, server.generation, "recovered")
         yield* log(serverId, "info", "The machine is healthy again")
       },

@@ -1,6 +1,7 @@
 import { ImageCleanup } from "#src/images/ImageCleanup.ts"
 import { Images } from "#src/images/Images.ts"
 import { Machines } from "#src/machines/Machines.ts"
+import { Packages } from "#src/packages/Packages.ts"
 import { Effect } from "effect"
 import { JournalRepo } from "./JournalRepo.ts"
 import { neededVersions } from "./retention-rule.ts"
@@ -12,6 +13,7 @@ export class Retention extends Effect.Service<Retention>()("deployments/Retentio
     const images = yield* Images
     const cleanup = yield* ImageCleanup
     const machines = yield* Machines
+    const packages = yield* Packages
     const repo = yield* RetentionRepo
     const journal = yield* JournalRepo
 
@@ -26,6 +28,7 @@ export class Retention extends Effect.Service<Retention>()("deployments/Retentio
       const collected = yield* images.collect(digests)
       yield* Effect.logDebug("Collected images", collected)
       yield* repo.forgetImages
+      yield* packages.forget
     })
 
     const collect = Effect.fn("Retention.collect")(function*() {

@@ -16,6 +16,12 @@ export const crashes = Metric.counter("berth.machines.crashes", {
   incremental: true
 })
 
+/** Machines that were ended because they answered no probe. */
+export const silences = Metric.counter("berth.machines.silent", {
+  description: "Machines that were ended because they did not answer",
+  incremental: true
+})
+
 /** Machines that run on this host. */
 export const running = Metric.gauge("berth.machines.running", { description: "Machines that run on this host" })
 
@@ -23,6 +29,13 @@ const probes = Metric.counter("berth.health.probes", {
   description: "Health probes of the servers of businesses",
   incremental: true
 })
+
+const wakes = Metric.counter("berth.servers.wakes", {
+  description: "Servers that a request woke",
+  incremental: true
+})
+
+export const countWake = (outcome: "woken" | "failed") => Metric.increment(Metric.tagged(wakes, "outcome", outcome))
 
 /** `uncounted`: the platform's fault, or nobody's. */
 export const countProbe = (outcome: "good" | "bad" | "uncounted") =>

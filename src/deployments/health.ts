@@ -26,16 +26,95 @@ export const complaint = (probe: Probe, port: number): string | undefined => {
   }
 }
 
+/** The health path of the contract, which the world's images lack: only there MCP passes in place of a 404. */
+export const contractualPath = "/healthz"
+
+export const isNotFound = (probe: Probe) => probe._tag === "Answered" && probe.status === 404
+
+/** Whether a server, which knows only its own names, refused the request's `Host`: 400, 403 and 421 are in use for it. */
+export const refusesHost = (status: number, said: string) =>
+  status === 421 || [400, 403].includes(status) && /\bhost\b/i.test(said)
+
+/** What a server that guards its `Host` has to do (docs/decisions/machine-host.md). */
+export const acceptHost = (port: number) =>
+  `requests come with Host: localhost:${port} and the public name in X-Forwarded-Host; let the server accept them`
+
+const stdio = "if it speaks MCP over stdio, deploy its package (imageUri npm:NAME@VERSION or pypi:NAME==VERSION), or " +
+  "start it in the image through an HTTP wrapper, such as supergateway --stdio \"COMMAND\" --outputTransport " +
+  "streamableHttp --port $PORT"
+
+/** A package's stdio is served over HTTP unless it was deployed as one that does this by itself. */
+const noHttp =
+  "the package's program does not serve HTTP: leave transport out, so that its stdio is served over HTTP, or " +
+  "give args with which it serves HTTP on PORT"
+
+const notServing = (isPackage: boolean) => isPackage ? noHttp : stdio
+
+const listOf = (ports: ReadonlyArray<number>) =>
+  ports.length > 5 ? `${ports.slice(0, 5).join(", ")} and others` : ports.join(", ")
+
+const setPath = "set the server's healthPath to a path that answers 200 with JSON"
+
+/** The health path answered 404, and MCP did not pass in its place: what else there is to do. */
+export const orHealthPath = `; or ${setPath}`
+
+/** The complaint with what to do about it. `listening`: the ports on which something in the machine listens. */
+export const advice = (
+  path: string,
+  probe: Probe,
+  port: number,
+  listening: ReadonlyArray<number>,
+  isPackage: boolean
+): string => {
+  const said = complaint(probe, port) ?? "answered"
+  switch (probe._tag) {
+    case "NotListening":
+      if (listening.includes(port)) return said
+      return listening.length === 0
+        ? `${said}; nothing in the machine listens on any port: ${notServing(isPackage)}`
+        : `${said}; it listens on ${listOf(listening)} instead: let it read PORT, or set the variable that it reads`
+    case "Silent":
+      return said
+    case "Answered":
+      if (refusesHost(probe.status, probe.body) || probe.status === 403) return `${said}; ${acceptHost(port)}`
+      if (probe.status === 200) return `${said}: let it answer JSON, or ${setPath}`
+      return probe.status === 404 && path !== contractualPath
+        ? `${said}; ${setPath}, or to ${contractualPath}: where that answers 404, a successful MCP handshake passes in ` +
+          "its place"
+        : said
+  }
+}
+
 export const timedOut = (path: string, seconds: number, last: string) => `${path} ${last} (waited ${seconds} s)`
 
 const longestWords = 300
 
-/** `words` is the line of its output that best explains the exit; empty when there is none. */
-export const exited = (path: string, exitCode: number | null, words: string) => {
-  const what = exitCode === null
-    ? `the machine ended before ${path} answered, and its exit code was lost`
-    : `the machine exited with code ${exitCode} before ${path} answered`
-  return words === ""
-    ? what
-    : `${what}: ${words.length <= longestWords ? words : `${words.slice(0, longestWords - 1).toWellFormed()}…`}`
+const quoted = (words: string) =>
+  words.length <= longestWords ? words : `${words.slice(0, longestWords - 1).toWellFormed()}…`
+
+const ending = (exitCode: number | null) => exitCode === null ? "ended" : `exited with code ${exitCode}`
+
+/**
+ * `words` is the line of its output that best explains the exit; empty when there is none. `listened`: whether it was
+ * ever seen to listen on its port.
+ */
+export const exited = (
+  path: string,
+  exitCode: number | null,
+  words: string,
+  { isPackage, listened }: { readonly listened: boolean; readonly isPackage: boolean }
+) => {
+  const lost = exitCode === null ? ", and its exit code was lost" : ""
+  const what = `the machine ${ending(exitCode)} before ${path} answered${lost}`
+  // A stdio server's input is at its end at once, which is how its client tells it to go.
+  if (exitCode === 0 && !listened) {
+    return `${what}, and nothing ever listened on its port: ${notServing(isPackage)}${
+      words === "" ? "" : `; its last words: ${quoted(words)}`
+    }`
+  }
+  return words === "" ? what : `${what}: ${quoted(words)}`
 }
+
+/** The same for one that was healthy, and did not live to serve. */
+export const exitedAfter = (path: string, exitCode: number | null, words: string) =>
+  `the machine answered ${path} and then ${ending(exitCode)}${words === "" ? "" : `: ${quoted(words)}`}`

@@ -1,5 +1,5 @@
 import { type MachineLine, type Machines } from "#src/machines/Machines.ts"
-import { Effect, Stream } from "effect"
+import { Chunk, Effect, Stream } from "effect"
 import { levelOf } from "./output-level.ts"
 
 /** Errors rank above other lines on stderr, and those above stdout. Of equal rank, the newest line is best. */
@@ -27,12 +27,18 @@ const best = (lines: Iterable<MachineLine>): string => {
   return top === undefined || weight(top) === 0 ? "" : plain(top.text)
 }
 
-/** The line of output that best explains why a machine exited; empty when there is none. */
-export const lastWords = (machines: typeof Machines.Service, machine: string): Effect.Effect<string> =>
+/** What an ended machine wrote and is kept; nothing where that can't be read. */
+export const linesSoFar = (
+  machines: typeof Machines.Service,
+  machine: string
+): Effect.Effect<ReadonlyArray<MachineLine>> =>
   machines.output(machine, 0).pipe(
     // All its output is there already, but the stream would wait for more.
     Stream.interruptAfter("500 millis"),
     Stream.runCollect,
-    Effect.map(best),
-    Effect.catchAll(() => Effect.succeed(""))
+    Effect.match({ onFailure: () => [], onSuccess: Chunk.toReadonlyArray })
   )
+
+/** The line of output that best explains why a machine exited; empty when there is none. */
+export const lastWords = (machines: typeof Machines.Service, machine: string): Effect.Effect<string> =>
+  Effect.map(linesSoFar(machines, machine), best)

@@ -5,6 +5,8 @@ export interface MachineRecord {
   readonly status: DeploymentStatus
   readonly stage: Stage
   readonly active: boolean
+  /** Whether it was replaced, and stays for what is open there. */
+  readonly drains: boolean
   /** Whether the server has a newer deployment. */
   readonly superseded: boolean
 }
@@ -15,6 +17,6 @@ export interface MachineRecord {
  */
 export const isLeftover = (record: MachineRecord | undefined): boolean => {
   if (record === undefined) return true
-  if (record.active || !isSettled(record.status)) return false
+  if (record.active || record.drains || !isSettled(record.status)) return false
   return record.stage !== "kept" || record.superseded
 }

@@ -6,6 +6,9 @@ import { type Probe } from "./health.ts"
 
 const largest = 65_536
 
+/** Why nothing answers where nothing listens. */
+export const refused = "connection refused"
+
 /** A relay accepts the connection and drops it when nothing listens behind it: that counts as refused, too. */
 const reason = (error: NodeJS.ErrnoException) => {
   switch (error.code) {
@@ -13,7 +16,7 @@ const reason = (error: NodeJS.ErrnoException) => {
     case "ENOENT":
     case "ECONNRESET":
     case "EPIPE":
-      return "connection refused"
+      return refused
     default:
       return error.code?.startsWith("HPE_") ? "it does not speak HTTP" : error.message
   }

@@ -38,7 +38,7 @@ interface StageRule {
 export const rules: Readonly<Record<Stage, StageRule>> = {
   pending: { status: "pending", doing: "Waiting to begin", next: ["resolving", "failed"] },
   resolving: { status: "building", doing: "Finding the image", next: ["scanning", "failed"] },
-  scanning: { status: "building", doing: "Scanning the image for vulnerabilities", next: ["mirroring", "failed"] },
+  scanning: { status: "building", doing: "Looking for a vulnerability scanner", next: ["mirroring", "failed"] },
   mirroring: { status: "building", doing: "Copying the image", next: ["creating", "failed"] },
   creating: { status: "building", doing: "Creating the machine", next: ["starting", "failed", "kept"] },
   starting: { status: "building", doing: "Starting the machine", next: ["checking", "failed", "kept"] },

@@ -6,13 +6,15 @@ import { isLabel } from "#src/shared/slug.ts"
 import { Input, Name, optional, Text, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
 import { ByoaConfig } from "./ByoaConfig.ts"
+import { Egress, EgressChange, EgressInput } from "./Egress.ts"
 import { statuses } from "./transitions.ts"
 
 export const ServerId = Id("ServerId", "Server id, srv_ and a ULID")
 export type ServerId = typeof ServerId.Type
 
 export const ServerStatus = Schema.Literal(...statuses, "deleted").annotations({
-  description: "provisioning until the first deployment ended; stopped: idle or by hand; error: its deployment failed"
+  description: "provisioning until the first deployment ended; stopped: idle (`asleep`) or by hand; error: its " +
+    "deployment failed, or its machine can't be kept running"
 })
 const Cpu = Schema.Literal("shared-1x", "shared-2x", "performance-1x")
 const MemoryMb = Schema.Literal(256, 512, 1024, 2048)
@@ -21,12 +23,24 @@ const Access = Schema.Literal("public", "owner", "list")
 const between = (min: number, max: number) => Schema.Int.pipe(Schema.between(min, max))
 
 const AutoStopSeconds = Schema.NullOr(between(60, 86_400)).annotations({
-  description: "Seconds without a request after which the server stops, 60 to 86400; null never (paid plans)"
+  description:
+    "Seconds without a request or open stream after which the server falls asleep, 60 to 86400; the next request " +
+    "wakes it. null: never (paid plans)"
 })
 const HealthPath = Text(255).pipe(
-  Schema.pattern(/^\/(?!\/)[\w\-.~!$&'()*+,;=:@%/?]*$/, { message: () => "must be a URL path that starts with one /" })
+  Schema.pattern(/^\/(?!\/)[\w\-.~!$&'()*+,;=:@%/?]*$/, { message: () => "must be a URL path that starts with one /" }),
+  Schema.annotations({
+    description: "The path that answers 200 with JSON when the server is ready. Where /healthz, the default, answers " +
+      "404, a successful MCP handshake passes in its place"
+  })
 )
-const HealthTimeoutSeconds = between(1, 300)
+const HealthTimeoutSeconds = between(1, 300).annotations({
+  description: "Seconds that a new machine has to become healthy, 1 to 300"
+})
+const RequireMcp = Schema.NullOr(Schema.Boolean).annotations({
+  description:
+    "Whether a deployment whose MCP handshake fails is a failed one; null: for packages and published businesses"
+})
 
 const Slug = Schema.String.pipe(
   Schema.filter((text) => isLabel(text) || "must be 1 to 63 lower-case letters, digits and inner hyphens", {
@@ -41,6 +55,9 @@ export const Server = Schema.Struct({
   name: Schema.String,
   slug: Schema.String,
   status: ServerStatus,
+  asleep: Schema.Boolean.annotations({
+    description: "Whether it is stopped because nobody used it for autoStopSeconds: the next request wakes it"
+  }),
   subdomain: Schema.String.annotations({ description: "{slug}.{mcp_domain}" }),
   publicUrl: Schema.String.annotations({
     description: "The URL clients are given: the audience of its tokens; MCP is at /mcp or /sse below it"
@@ -58,20 +75,33 @@ export const Server = Schema.Struct({
   autoStopSeconds: AutoStopSeconds,
   healthPath: Schema.String,
   healthTimeoutSeconds: Schema.Int,
+  requireMcp: RequireMcp,
+  mcpRequired: Schema.Boolean.annotations({
+    description:
+      "What holds: requireMcp, or where that is null whether the newest image is a package (npm:, pypi:) or " +
+      "the server speaks for a published business"
+  }),
   rollbackOnHealthCheckFailure: Schema.Boolean,
   deploymentRetentionCount: Schema.Int,
+  egress: Egress,
   createdAt: Timestamp,
   updatedAt: Timestamp
 }).annotations({ title: "Server" })
 export type Server = typeof Server.Type
 
 export const ServerRow = Schema.Struct({
-  ...Server.omit("subdomain", "publicUrl", "notice").fields,
+  ...Server.omit("asleep", "subdomain", "publicUrl", "notice", "mcpRequired").fields,
+  /** Null is the plan's default. */
+  egress: Schema.NullOr(Egress),
   createdAt: Schema.DateFromSelf,
   updatedAt: Schema.DateFromSelf,
   replayToken: Schema.String,
   activeDeploymentId: Schema.NullOr(Schema.String),
-  generation: Schema.Int
+  generation: Schema.Int,
+  /** Since when it is stopped for idleness; null: it is not. */
+  asleepAt: Schema.NullOr(Schema.DateFromSelf),
+  /** Attempts to wake it that failed in a row. */
+  wakeFailures: Schema.Int
 })
 export type ServerRow = typeof ServerRow.Type
 
@@ -87,7 +117,9 @@ export const createFields = {
   memoryMb: withDefault(MemoryMb, 256),
   autoStopSeconds: withDefault(AutoStopSeconds, 300),
   healthPath: withDefault(HealthPath, "/healthz"),
-  healthTimeoutSeconds: withDefault(HealthTimeoutSeconds, 30)
+  healthTimeoutSeconds: withDefault(HealthTimeoutSeconds, 30),
+  requireMcp: withDefault(RequireMcp, null),
+  egress: optional(EgressInput)
 }
 export const CreateServer = Input(createFields)
 
@@ -99,7 +131,9 @@ export const updateFields = {
   rollbackOnHealthCheckFailure: optional(Schema.Boolean),
   deploymentRetentionCount: optional(between(1, 100)),
   healthPath: optional(HealthPath),
-  healthTimeoutSeconds: optional(HealthTimeoutSeconds)
+  healthTimeoutSeconds: optional(HealthTimeoutSeconds),
+  requireMcp: optional(RequireMcp),
+  egress: optional(EgressChange)
 }
 /** At least one field is required; the service rejects an empty change. */
 export const UpdateServer = Input(updateFields)

@@ -4,10 +4,12 @@ import { Quotas } from "#src/accounts/Quotas.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { Teardown } from "#src/images/Teardown.ts"
 import { Listings } from "#src/listings/Listings.ts"
+import { type PlanName, plans } from "#src/plans/Plan.ts"
 import { autoStopRefusal, regionRefusal } from "#src/plans/PlanLimitReached.ts"
 import { Projects } from "#src/projects/Projects.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { isId, newId } from "#src/shared/ids.ts"
+import { now } from "#src/shared/now.ts"
 import { type PageRequest, paginate } from "#src/shared/paging.ts"
 import { isReservedSlug, slugOf, withSuffix } from "#src/shared/slug.ts"
 import { transactionally } from "#src/shared/sql.ts"
@@ -16,6 +18,8 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Option } from "effect"
 import { publicUrl } from "./addresses.ts"
 import { checkAuth, type ConfigureAuth } from "./ByoaConfig.ts"
+import { type EgressChange, tooMany, widened } from "./Egress.ts"
+import { requiresMcp } from "./requires-mcp.ts"
 import {
   type CreateServer,
   type Server,
@@ -45,12 +49,35 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
     const settings = yield* CurrentSettings
     const sql = yield* SqlClient.SqlClient
 
-    const view = (row: ServerRow): Server => ({
+    const shown = (row: ServerRow, plan: PlanName, mcpRequired: boolean): Server => ({
       ...row,
+      egress: row.egress ?? plans[plan].egress,
+      mcpRequired,
+      asleep: row.asleepAt !== null,
       ...(row.access === "list" ? { notice: listNotice } : {}),
       subdomain: `${row.slug}.${settings.mcpDomain}`,
       publicUrl: publicUrl(settings, row.slug)
     })
+
+    /** Of these servers those whose newest deployment must speak MCP. */
+    const requiringMcp = Effect.fn("Servers.requiringMcp")((ids: ReadonlyArray<string>) =>
+      Effect.map(repo.mcpCircumstances(ids), (rows) => new Set(rows.filter(requiresMcp).map(({ id }) => id)))
+    )
+
+    /** The caller's servers, as they are answered. */
+    const views = (rows: ReadonlyArray<ServerRow>) =>
+      Effect.zipWith(
+        CurrentActor,
+        requiringMcp(rows.map(({ id }) => id)),
+        ({ plan }, required) => rows.map((row) => shown(row, plan, required.has(row.id)))
+      )
+
+    const view = (row: ServerRow) =>
+      Effect.zipWith(
+        CurrentActor,
+        requiringMcp([row.id]),
+        ({ plan }, required) => shown(row, plan, required.has(row.id))
+      )
 
     /** The server, if the caller may see it, with any scopes. Every other operation on a server starts here. */
     const visible = Effect.fn("Servers.visible")(function*(id: string) {
@@ -62,7 +89,7 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
 
     const viewOrNotFound = Option.match({
       onNone: () => new ServerNotFound(),
-      onSome: (row: ServerRow) => Effect.succeed(view(row))
+      onSome: view
     })
 
     const pickSlug = Effect.fn("Servers.pickSlug")(
@@ -87,6 +114,7 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
         yield* quotas.admit("servers", repo.total({ accountId: actor.accountId }))
         const row = yield* repo.insert({
           ...input,
+          egress: input.egress ?? null,
           id: ServerId.make(newId("srv")),
           projectId: project.id,
           slug: yield* pickSlug(input.slug, input.name, actor.accountId),
@@ -94,22 +122,21 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
           deploymentRetentionCount: 10,
           replayToken: randomToken()
         })
-        return view(row)
+        return yield* view(row)
       },
       transactionally(sql),
       writes
     )
 
-    const pageOf = Effect.fn("Servers.pageOf")(function*(span: Span, request: PageRequest) {
-      return yield* paginate({
+    const pageOf = (span: Span, request: PageRequest) =>
+      paginate({
         list: `servers ${Object.values(span).join("")}`,
         request,
         isKey: (text) => isId("srv", text),
-        read: (after, count) => Effect.map(repo.page(span, after, count), (rows) => rows.map(view)),
+        read: (after, count) => Effect.flatMap(repo.page(span, after, count), views),
         keyOf: (server) => server.id,
         total: () => repo.total(span)
       })
-    })
 
     /** Servers of all the account's projects, or of the API key's project. */
     const list = Effect.fn("Servers.list")(function*(request: PageRequest) {
@@ -122,7 +149,28 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
       return yield* pageOf({ projectId: project.id }, request)
     }, reads)
 
-    const get = Effect.fn("Servers.get")((id: string) => Effect.map(visible(id), view), reads)
+    const get = Effect.fn("Servers.get")((id: string) => Effect.flatMap(visible(id), view), reads)
+
+    /** What is stored of a change. Hosts are added under the row's lock: of two changes at once none loses the other's. */
+    const egressAfter = Effect.fnUntraced(function*(id: ServerId, change: EgressChange) {
+      if (change === null || typeof change === "string") return change
+      if (change.add === undefined) return { allow: change.allow ?? [] }
+      yield* repo.lock(id)
+      const { egress } = yield* Effect.flatten(repo.find(id))
+      const now = egress ?? plans[(yield* CurrentActor).plan].egress
+      // What is allowed already stays as it is: the plan's default too.
+      if (now === "internet") return egress
+      return widened(now, change.add) ?? (yield* Invalid.field("egress.add", tooMany))
+    }, Effect.catchTag("NoSuchElementException", () => new ServerNotFound()))
+
+    const write = Effect.fn("Servers.write")(function*(
+      id: ServerId,
+      { egress, ...fields }: typeof UpdateServer.Type,
+      begun: { readonly runningSince?: Date }
+    ) {
+      const change = egress === undefined ? {} : { egress: yield* egressAfter(id, egress) }
+      return yield* repo.update(id, { ...fields, ...change, ...begun })
+    }, transactionally(sql))
 
     const update = Effect.fn("Servers.update")(function*(id: string, input: typeof UpdateServer.Type) {
       const server = yield* visible(id)
@@ -132,7 +180,9 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
       if (autoStopSeconds !== server.autoStopSeconds) {
         yield* autoStopRefusal((yield* CurrentActor).plan, autoStopSeconds) ?? Effect.void
       }
-      return yield* viewOrNotFound(yield* repo.update(server.id, input))
+      // Use is not told of servers that never sleep: the time that counts begins now.
+      const begun = autoStopSeconds === undefined ? {} : { runningSince: yield* now }
+      return yield* viewOrNotFound(yield* write(server.id, input, begun))
     }, writes)
 
     const configureAuth = Effect.fn("Servers.configureAuth")(function*(id: string, input: typeof ConfigureAuth.Type) {
@@ -170,6 +220,6 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
       withPolicy(anyScope("metrics:read"))
     )
 
-    return { create, list, listOf, get, update, configureAuth, remove, metrics, visible, view } as const
+    return { create, list, listOf, get, update, configureAuth, remove, metrics, visible, view, requiringMcp } as const
   })
 }) {}

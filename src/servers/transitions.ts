@@ -30,6 +30,11 @@ export const rules = {
   started: { what: "It was started, and is healthy", from: any, to: "running" },
   startFailed: { what: "It was started, and did not become healthy", from: any, to: "error" },
   stopped: { what: "It was stopped", from: any, to: "stopped" },
+  // Idleness (docs/decisions/sleeping-servers.md). Those from `stopped` apply only to a server that sleeps.
+  fellAsleep: { what: "Nobody used it for autoStopSeconds", from: ["running"], to: "stopped" },
+  woke: { what: "A request woke it, and it is healthy", from: ["stopped"], to: "running" },
+  wokeWithoutImage: { what: "A request wakes it, and its image is not here", from: ["stopped"], to: "provisioning" },
+  wakeGivenUp: { what: "It could not be woken too often in a row", from: ["stopped"], to: "error" },
   // The watch over machines.
   crashed: { what: "Its machine ended too often in a row", from: notStopped, to: "error" },
   recovered: { what: "Its machine is healthy again", from: ["provisioning", "error"], to: "running" },
@@ -42,6 +47,9 @@ export type ServerEvent = keyof typeof rules
 
 /** Events of a machine, which apply only to the deployment generation that they were observed for. */
 export type MachineEvent = Exclude<ServerEvent, `deployment${string}`>
+
+/** Events of a server that sleeps, and of no other that is stopped. */
+export const fromSleep: ReadonlyArray<ServerEvent> = ["woke", "wokeWithoutImage", "wakeGivenUp"]
 
 export const events = Object.keys(rules) as ReadonlyArray<ServerEvent>
 

@@ -43,6 +43,11 @@ const table = [
   ],
   ["an image of another architecture", appImage("healthy", { architecture: "s390x" }), /^resolving: .*s390x/],
   [
+    "a machine that answers its health check once and ends",
+    appImage("brief"),
+    /^checking: the machine answered \/healthz and then exited with code 4: Fatal error: that was all$/
+  ],
+  [
     "a server that never listens",
     appImage("silent"),
     /^checking: \/healthz did not answer: connection refused .*8080.*waited 3 s/

@@ -8,6 +8,16 @@ describe("an MCP handshake that fails", () => {
   it.each<[string, RequestListener, string, Options?]>([
     ["404 on both", status(404), "no MCP server was found: /mcp answered with status 404, /sse with 404; serve MCP at"],
     ["403", status(403), "/mcp (initialize) answered with status 403; requests come with Host: localhost:8080"],
+    [
+      "a refused Host, as the SDK's guard answers",
+      (_, res) =>
+        void res.writeHead(403).end(
+          "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32000,\"message\":\"Invalid Host: x\"},\"id\":null}"
+        ),
+      "/mcp (initialize) answered with status 403 and refused the Host; requests come with Host: localhost:8080"
+    ],
+    ["a misdirected request", status(421), "status 421 and refused the Host"],
+    ["another's bad request", status(400), "answered with status 400; the server's log may say why"],
     ["401", status(401), "accept the platform's access tokens"],
     ["401 of another issuer", status(401), "a token of https://id.example, which the platform has none of", {
       token: undefined,

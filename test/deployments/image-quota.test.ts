@@ -25,7 +25,8 @@ const account = Effect.gen(function*() {
     memoryMb: 256,
     autoStopSeconds: 300,
     healthPath: "/healthz",
-    healthTimeoutSeconds: 5
+    healthTimeoutSeconds: 5,
+    requireMcp: null
   }))
   const settled = (id: Deployment["id"]) => as(deployments.settled(id))
   return {

@@ -11,12 +11,15 @@ const saying = (lines: ReadonlyArray<readonly [stream: MachineLine["stream"], te
     driver: { name: "fake", tier: "none" },
     guarantees: Effect.succeed({ enforces: [], lacks: [] }),
     serveAuth: unused,
+    serveEgress: unused,
     provision: unused,
     start: unused,
     stop: unused,
     destroy: unused,
     inspect: unused,
+    listening: unused,
     list: unused,
+    connections: unused,
     output: () =>
       Stream.concat(
         Stream.fromIterable(lines.map(([stream, text], offset) => ({ offset, stream, text }))),

@@ -137,6 +137,8 @@ describeWhen(missingForApps, "a deployment's MCP handshake", () => {
 
   it("gives a listing's SKILL.md the tools of the version that serves, also after a rollback", async () => {
     const server = await owner.server(project.id)
+    // The server of a published business must speak MCP unless its owner says otherwise.
+    await owner.patch(`/v1/servers/${server.id}`, { requireMcp: false })
     const { id, skill } = await shopOf(server)
     expect(await skill()).not.toContain("## Tools")
     // The business's own document names tools until the server is known to have some.

@@ -1,8 +1,16 @@
 import { complaint } from "#src/deployments/health.ts"
 import { isLeftover } from "#src/deployments/leftover-rule.ts"
+import { isDead, probed, watchedFrom } from "#src/deployments/liveness-rule.ts"
 import { machineEnvironment, type PlatformValues } from "#src/deployments/machine-environment.ts"
 import { admit, burst, fullCap, perSecond } from "#src/deployments/rate-cap.ts"
-import { attempts, seenDown, seenRunning, waitingForRoom, type Watched } from "#src/deployments/restart-policy.ts"
+import {
+  attempts,
+  rarePause,
+  seenDown,
+  seenRunning,
+  waitingForRoom,
+  type Watched
+} from "#src/deployments/restart-policy.ts"
 import { keptVersions, neededVersions, type Version } from "#src/deployments/retention-rule.ts"
 import { rules, stages } from "#src/deployments/transitions.ts"
 import { reservedNames, valueBytes } from "#src/servers/EnvironmentVariable.ts"
@@ -152,13 +160,13 @@ describe("the images that are needed", () => {
 })
 
 describe("leftovers", () => {
-  it("never are a machine that serves, or one whose deployment is in flight", () => {
+  it("never are a machine that serves or drains, or one whose deployment is in flight", () => {
     property(
-      [FastCheck.constantFrom(...stages), FastCheck.boolean(), FastCheck.boolean()],
-      (stage, active, superseded) => {
+      [FastCheck.constantFrom(...stages), FastCheck.boolean(), FastCheck.boolean(), FastCheck.boolean()],
+      (stage, active, superseded, drains) => {
         const { status } = rules[stage]
-        const leftover = isLeftover({ stage, status, active, superseded })
-        if (active || status === "pending" || status === "building") assert.isFalse(leftover)
+        const leftover = isLeftover({ stage, status, active, superseded, drains })
+        if (active || drains || status === "pending" || status === "building") assert.isFalse(leftover)
         else if (stage === "kept") assert.strictEqual(leftover, superseded)
         else assert.isTrue(leftover)
       }
@@ -206,8 +214,25 @@ describe("restarting", () => {
     assert.deepStrictEqual(starts, [1_000, 3_000, 7_000, 15_000, 31_000].slice(0, attempts))
     const last = crash(state.watched, state.now)
     assert.deepStrictEqual(last.decision, { _tag: "GiveUp" })
-    assert.deepStrictEqual(seenDown(last.watched, state.now + 3_600_000)[1], { _tag: "Wait" })
-    assert.strictEqual(seenRunning(last.watched, state.now).crashes, 0)
+    // Whoever starts it begins anew.
+    assert.deepStrictEqual(seenRunning(last.watched, state.now), seenRunning(undefined, state.now))
+
+    // It is tried rarely from then on, each time once, until it stays.
+    let { watched } = last
+    let { now } = last
+    for (let tries = 0; tries < 3; tries++) {
+      assert.deepStrictEqual(seenDown(watched, now + rarePause - 1)[1], { _tag: "Wait" })
+      const [tried, decision] = seenDown(watched, now + rarePause)
+      assert.deepStrictEqual(decision, { _tag: "Try" })
+      now += rarePause + 30_000
+      const [again, gave] = seenDown(seenRunning(tried, now), now)
+      assert.deepStrictEqual(gave, { _tag: "GiveUp" })
+      watched = again
+    }
+    const [tried] = seenDown(watched, now + rarePause)
+    const peace = now + rarePause + 60_000
+    assert.isTrue(seenRunning(tried, peace, true).givenUp)
+    assert.deepInclude(seenRunning(tried, peace), { crashes: 0, givenUp: false, tried: false })
   })
 
   it("forgets crashes after a minute of peace", () => {
@@ -273,5 +298,44 @@ describe("health", () => {
     assert.include(complaint({ _tag: "Silent" }, 8080)!, "did not answer")
     assert.include(complaint({ _tag: "Answered", status: 500, body: "{}" }, 8080)!, "status 500")
     assert.include(complaint({ _tag: "Answered", status: 200, body: "fine" }, 8080)!, "not JSON")
+  })
+})
+
+describe("the signs of life of a machine", () => {
+  const at = (now: number, random = 0) => ({ now, rule: { healthTimeoutSeconds: 30, random } })
+  const begun = watchedFrom(0, 0)
+
+  it("is dead after three probes in a row without an answer, and no sooner", () => {
+    property([FastCheck.array(FastCheck.boolean(), { maxLength: 20 })], (answers) => {
+      let liveness = probed(begun, true, 1_000, at(0).rule)
+      answers.forEach((isAnswer, i) => liveness = probed(liveness, isAnswer, 60_000 + i * 15_000, at(0).rule))
+      const silent = [...answers].reverse().findIndex((isAnswer) => isAnswer)
+      assert.strictEqual(isDead(liveness), (silent === -1 ? answers.length : silent) >= 3)
+      assert.strictEqual(liveness.answersSince === undefined, answers.at(-1) === false)
+    })
+  })
+
+  it("may be silent at its start for as long as its health check waits", () => {
+    const early = [12_000, 24_000, 29_000].reduce((one, now) => probed(one, false, now, at(0).rule), begun)
+    assert.strictEqual(early.silent, 0)
+    const late = [31_000, 45_000, 60_000].reduce((one, now) => probed(one, false, now, at(0).rule), early)
+    assert.isTrue(isDead(late))
+  })
+
+  it("is asked every 10 to 15 seconds", () => {
+    property([FastCheck.boolean(), FastCheck.double({ min: 0, max: 1, noNaN: true })], (isAnswer, random) => {
+      const { nextAt } = probed(begun, isAnswer, 100_000, at(0, random).rule)
+      assert.isAtLeast(nextAt, 110_000)
+      assert.isAtMost(nextAt, 115_000)
+    })
+  })
+
+  it("settles no machine that is silent, however long it runs", () => {
+    const [crashed] = seenDown(seenRunning(undefined, 0), 1_000)
+    const [started] = seenDown(crashed, 10_000)
+    assert.strictEqual(seenRunning(started, 100_000, true).crashes, 1)
+    assert.strictEqual(seenRunning(started, 100_000).crashes, 0)
+    assert.strictEqual(seenDown(started, 100_000, true)[0].crashes, 2)
+    assert.strictEqual(seenDown(started, 100_000)[0].crashes, 1)
   })
 })

@@ -4,6 +4,8 @@ import { Data } from "effect"
 export type Cause =
   /** An HTTP status in place of an answer. */
   | { readonly _tag: "Status"; readonly status: number }
+  /** It takes no requests for the `Host` that the gateway sends. */
+  | { readonly _tag: "HostRefused"; readonly status: number }
   /** A JSON-RPC error. */
   | { readonly _tag: "Error"; readonly code: number; readonly message: string }
   /** An answer that is no MCP; `what` completes "answered …". */

@@ -5,20 +5,28 @@ import { HandshakeFailed } from "./failure.ts"
 import { listFeatures, toolsAlone } from "./features.ts"
 import { legacy, type Session, streamable } from "./sessions.ts"
 import { listTools } from "./tools.ts"
-import { type Circumstances, leftOut, nowhere, problemOf } from "./words.ts"
+import { type Circumstances, isGuarded, leftOut, nowhere, problemOf } from "./words.ts"
 
 /** The report, and what composites need to call the server. */
 export interface Found extends McpReport {
   readonly features: McpFeatures
+  /** It did not work for want of a token of the server's own issuer, which says nothing against the server. */
+  readonly isGuarded: boolean
 }
 
-const failed = (problem: string, session?: Session): Found => ({
+interface Problem {
+  readonly problem: string
+  readonly isGuarded: boolean
+}
+
+const failed = ({ isGuarded, problem }: Problem, session?: Session): Found => ({
   ok: false,
   transport: session?.transport ?? null,
   revision: session?.revision ?? null,
   toolCount: 0,
   tools: [],
   features: noFeatures,
+  isGuarded,
   problem
 })
 
@@ -50,31 +58,37 @@ export const handshake = async (
         : new HandshakeFailed({ path, method, cause: { _tag: "Lost", why: String(error) } })
     )
 
-  const open = async (): Promise<Session | string> => {
+  const told = (failure: HandshakeFailed): Problem => ({
+    problem: problemOf(failure, circumstances),
+    isGuarded: isGuarded(failure.cause, circumstances.foreignIssuer)
+  })
+
+  const open = async (): Promise<Session | Problem> => {
     const first = await attempt("/mcp", "initialize", streamable(door, signal))
     if (!(first instanceof HandshakeFailed)) return first
-    if (first.cause._tag === "Silent") return problemOf(first, circumstances)
+    if (first.cause._tag === "Silent") return told(first)
     const second = await attempt("/sse", "initialize", legacy(door, signal))
     if (!(second instanceof HandshakeFailed)) return second
     const [mcp, sse] = [absent(first), absent(second)]
-    if (mcp !== undefined && sse !== undefined) return nowhere(mcp, sse)
-    return problemOf(mcp === undefined ? first : second, circumstances)
+    if (mcp !== undefined && sse !== undefined) return { problem: nowhere(mcp, sse), isGuarded: false }
+    return told(mcp === undefined ? first : second)
   }
 
   try {
     const session = await open()
-    if (typeof session === "string") return failed(session)
+    if ("problem" in session) return failed(session)
     const { end, revision, transport } = session
     const list = await attempt(transport === "sse" ? "/sse" : "/mcp", "tools/list", listTools(session))
     if (list instanceof HandshakeFailed) {
       end()
-      return failed(problemOf(list, circumstances), session)
+      return failed(told(list), session)
     }
     const { definitions, tools } = list
     const listed = await attempt("/mcp", "resources/list", listFeatures(session, definitions))
     end()
     const features = listed instanceof HandshakeFailed ? toolsAlone(definitions) : listed
-    return { ok: true, transport, revision, toolCount: tools.length, tools, features, problem: leftOut(list) }
+    const kept = { toolCount: tools.length, tools, features }
+    return { ok: true, transport, revision, ...kept, isGuarded: false, problem: leftOut(list) }
   } finally {
     finished.abort()
   }

@@ -1,5 +1,6 @@
 import { EventSourceParserStream } from "eventsource-parser/stream"
 import { type ReadableStream, TransformStream } from "node:stream/web"
+import { refusesHost } from "../health.ts"
 import { type Cause } from "./failure.ts"
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -80,7 +81,10 @@ export const replyOf = async (response: Response, id: number): Promise<Reply> =>
     }
     return { _tag: "Lost", why: "the event stream ended before the answer" }
   }
-  const reply = replyIn(await response.text(), id)
+  const text = await response.text()
+  // The SDK's guard answers with a JSON-RPC error, which says nothing of MCP.
+  if (refusesHost(status, text)) return { _tag: "HostRefused", status }
+  const reply = replyIn(text, id)
   if (reply !== undefined) return reply
   return status === 200
     ? { _tag: "NotMcp", what: `200 with ${kindOf(response)} that is not a JSON-RPC answer` }

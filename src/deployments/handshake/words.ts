@@ -1,7 +1,8 @@
 import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { lineOf } from "#src/shared/outside-text.ts"
+import { acceptHost } from "../health.ts"
 import { type McpReport, mostTools } from "../McpReport.ts"
-import { type HandshakeFailed } from "./failure.ts"
+import { type Cause, type HandshakeFailed } from "./failure.ts"
 import { type ToolList } from "./tools.ts"
 
 export interface Circumstances {
@@ -14,6 +15,10 @@ export interface Circumstances {
 const expected = "serve MCP at /mcp (Streamable HTTP), or at GET /sse with POST /message"
 
 const doing = (method: string) => method === "endpoint" ? "GET" : method
+
+/** A server in byoa mode that refuses who has no token of its issuer, as it should: the platform can't look behind. */
+export const isGuarded = (cause: Cause, foreignIssuer: string | undefined) =>
+  foreignIssuer !== undefined && cause._tag === "Status" && [401, 403].includes(cause.status)
 
 /** What went wrong in the handshake, and what to do. */
 export const problemOf = (
@@ -29,6 +34,8 @@ export const problemOf = (
       return `${at} did not answer: ${lineOf(cause.why, 200)}; the server's log may say why`
     case "NotMcp":
       return `${at} answered ${cause.what}; ${expected}`
+    case "HostRefused":
+      return `${at} answered with status ${cause.status} and refused the Host; ${acceptHost(port)}`
     case "Error":
       return `${at} answered with the JSON-RPC error ${cause.code}, ${
         lineOf(cause.message, 200)
@@ -47,7 +54,7 @@ export const problemOf = (
   const advice = status === 401
     ? "accept the platform's access tokens: their issuer is OAUTH_BASE_URL, their audience SVC_MCP_PUBLIC_URL"
     : status === 403
-    ? `requests come with Host: localhost:${port} and the public name in X-Forwarded-Host; let the server accept them`
+    ? acceptHost(port)
     : [404, 405].includes(status)
     ? expected
     : "the server's log may say why"

@@ -7,7 +7,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { randomUUID } from "node:crypto"
 
-export const actorOf = (accountId: string, plan: PlanName = "pro"): Actor => ({
+const actorOf = (accountId: string, plan: PlanName = "pro"): Actor => ({
   accountId: AccountId.make(accountId),
   email: `${accountId}@example.com`,
   plan,

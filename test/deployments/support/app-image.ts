@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { temporaryDirectory } from "../../support/Settings.ts"
 
 /** What the app inside a test image does; told by a variable of the image's own configuration. */
-export type Behaviour = "healthy" | "silent" | "failing" | "text" | "crash" | "deaf" | "slow" | "stubborn"
+export type Behaviour = "healthy" | "silent" | "failing" | "text" | "crash" | "deaf" | "slow" | "stubborn" | "brief"
 
 /** An HTTP server in perl without a module: perl is part of every Debian, and the image is 2 MB. */
 const app = String.raw`
@@ -31,6 +31,7 @@ while (1) {
   elsif ($does eq "failing") { ($status, $body) = ("500 Broken", "{}") }
   elsif ($does eq "text") { $body = "fine" }
   syswrite(C, "HTTP/1.1 $status\r\ncontent-type: application/json\r\ncontent-length: " . length($body) . "\r\nconnection: close\r\n\r\n$body");
+  if ($does eq "brief") { select(undef, undef, undef, 0.05); print STDERR "Fatal error: that was all\n"; exit 4 }
   close(C);
 }
 `
@@ -62,14 +63,22 @@ interface ImageOptions {
   readonly env?: ReadonlyArray<string>
   /** What is run instead of perl. */
   readonly program?: string
+  /** What a file of a layer of its own holds. */
+  readonly extra?: string
 }
 
 /** An image that runs a program for perl, in a layout of its own; the answer is its `oci:` address. */
-export const perlImage = (source: string, { architecture, env = [], program = "/usr/bin/perl" }: ImageOptions = {}) =>
+export const perlImage = (
+  source: string,
+  { architecture, env = [], extra, program = "/usr/bin/perl" }: ImageOptions = {}
+) =>
   Effect.gen(function*() {
     const directory = join(temporaryDirectory("image"), "layout")
     yield* writeLayout(directory, {
-      layers: [files(source)],
+      layers: [
+        files(source),
+        ...(extra === undefined ? [] : [[{ type: "file", path: "extra", content: extra } as const]])
+      ],
       config: { entrypoint: [program], cmd: ["/app.pl"], env, workingDir: "/", user: "" },
       ...(architecture === undefined ? {} : { architecture })
     })
