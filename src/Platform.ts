@@ -5,8 +5,8 @@ import { load } from "#sql/copy/load.ts"
 import { StopTimeout } from "#sql/embedded/postmaster.ts"
 import { BillingJobsLive } from "#src/billing/Live.ts"
 import { BlobsLive } from "#src/blobs/Live.ts"
-import { usableFolder } from "#src/config/home.ts"
-import { CurrentSettings, SettingsLive } from "#src/config/Settings.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
+import { UsableSettingsLive } from "#src/config/UsableSettings.ts"
 import { DeploymentJobsLive } from "#src/deployments/Live.ts"
 import { HostLeaseLive } from "#src/hosts/HostLease.ts"
 import { type Machines } from "#src/machines/Machines.ts"
@@ -21,12 +21,6 @@ import { shares, Shutdown } from "#src/shared/Shutdown.ts"
 import { TelemetryLive } from "#src/shared/telemetry.ts"
 import { Effect, Layer } from "effect"
 import { ServicesLive } from "./Services.ts"
-
-/** The settings of the environment, with a home that is writable. */
-export const UsableSettingsLive: typeof SettingsLive = Layer.effect(
-  CurrentSettings,
-  Effect.tap(CurrentSettings, ({ home }) => usableFolder("BERTH_HOME", home))
-).pipe(Layer.provide(SettingsLive))
 
 /** Preconditions of the start: only this host serves, and every stored secret can be opened. */
 const AdmissionLive = Layer.effectDiscard(Effect.flatMap(SecretKeys, ({ check }) => check)).pipe(

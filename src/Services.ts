@@ -6,14 +6,17 @@ import { BlobsLive } from "./blobs/Live.ts"
 import { BusinessesLive } from "./businesses/Live.ts"
 import { CompositesLive } from "./composites/Live.ts"
 import { DeploymentsLive } from "./deployments/Live.ts"
-import { DirectoryLive } from "./directory/Live.ts"
-import { HubLive } from "./hub/Live.ts"
+import { DirectoryLive, ServerCardsLive } from "./directory/Live.ts"
+import { EgressLive } from "./egress/Live.ts"
+import { HubKeysLive, HubLive } from "./hub/Live.ts"
 import { ImagesLive } from "./images/Live.ts"
 import { ImportsLive } from "./imports/Live.ts"
 import { JobsLive } from "./jobs/Live.ts"
 import { LimitsLive } from "./limits/Live.ts"
 import { ListingsLive } from "./listings/Live.ts"
-import { OAuthLive } from "./oauth/Live.ts"
+import { MachineStatesLive } from "./machines/Machines.ts"
+import { OAuthLive, TokenChecksLive } from "./oauth/Live.ts"
+import { PackagesLive } from "./packages/Live.ts"
 import { ProjectsLive } from "./projects/Live.ts"
 import { PublishingLive } from "./publishing/Live.ts"
 import { ReadyImage } from "./ready-image/ReadyImage.ts"
@@ -21,7 +24,7 @@ import { RoutingLive } from "./routing/Live.ts"
 import { ServersLive } from "./servers/Live.ts"
 import { SharedLive } from "./shared/Live.ts"
 import { SyndicationLive } from "./syndication/Live.ts"
-import { UsageLive } from "./usage/Live.ts"
+import { RequestMeteringLive, UsageLive } from "./usage/Live.ts"
 
 /** What the rooms of the domain stand on. */
 const FoundationLive = UsageLive.pipe(
@@ -32,6 +35,12 @@ const FoundationLive = UsageLive.pipe(
   Layer.provideMerge(SharedLive)
 )
 
+/** What the gateway asks, without the rest: for processes that do nothing else. */
+export const GatewayServicesLive = Layer.mergeAll(HubKeysLive, ServerCardsLive, TokenChecksLive, RoutingLive).pipe(
+  Layer.provideMerge(RequestMeteringLive),
+  Layer.provideMerge(Layer.merge(JobsLive, SharedLive))
+)
+
 /**
  * The only place where services are wired: one folder per line, each above those that it depends on. Needs a database
  * client, the settings, and a driver of machines.
@@ -40,6 +49,7 @@ export const ServicesLive = PublishingLive.pipe(
   Layer.provideMerge(CompositesLive),
   Layer.provideMerge(LimitsLive),
   Layer.provideMerge(DeploymentsLive),
+  Layer.provideMerge(EgressLive),
   Layer.provideMerge(ImportsLive),
   Layer.provideMerge(SyndicationLive),
   Layer.provideMerge(HubLive),
@@ -47,11 +57,12 @@ export const ServicesLive = PublishingLive.pipe(
   Layer.provideMerge(OAuthLive),
   Layer.provideMerge(BillingLive),
   Layer.provideMerge(BusinessesLive),
-  Layer.provideMerge(RoutingLive),
+  Layer.provideMerge(Layer.provide(RoutingLive, MachineStatesLive)),
   Layer.provideMerge(ServersLive),
   Layer.provideMerge(EventsLive),
   Layer.provideMerge(ProjectsLive),
   Layer.provideMerge(ListingsLive),
+  Layer.provideMerge(PackagesLive),
   Layer.provideMerge(ReadyImage.Default),
   Layer.provideMerge(FoundationLive)
 )

@@ -84,13 +84,16 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
         const tool = byName.get(params.name)
         if (tool === undefined) throw unknownTool(params.name)
         const progressToken = params._meta?.progressToken
+        let progress = -1
         const report: Report = ({ message, step, total }) =>
-          progressToken === undefined ? Effect.void : Effect.promise(() =>
-            sendNotification({
+          progressToken === undefined ? Effect.void : Effect.promise(() => {
+            // It must grow with each notification (MCP 2025-11-25, Progress), also where a step is reported again.
+            progress = step > progress ? step : Math.round(progress * 1_000 + 1) / 1_000
+            return sendNotification({
               method: "notifications/progress",
-              params: { progressToken, progress: step, total, message }
+              params: { progressToken, progress, total, message }
             })
-          )
+          })
         return runPromise(call(tool, params.arguments ?? {}, context, report), { signal })
       })
       serveSkills(server, skills(context.actor))

@@ -4,6 +4,7 @@ import { Lifecycle } from "#src/deployments/Lifecycle.ts"
 import { TestToken, TestTokens } from "#src/oauth/TestTokens.ts"
 import { Server } from "#src/servers/Server.ts"
 import { PageArguments, PageOf } from "#src/shared/paging.ts"
+import { type Report } from "#src/shared/progress.ts"
 import { Input } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
 import { tool } from "./Tool.ts"
@@ -16,31 +17,43 @@ export const deploymentTools = Effect.gen(function*() {
   const lifecycle = yield* Lifecycle
   const tokens = yield* TestTokens
 
+  /** What a deployment that was begun is answered with. */
+  const answered = (wait: boolean, report: Report) => (begun: Deployment) =>
+    wait ? deployments.follow(begun.id, report) : Effect.succeed(begun)
+
   return [
     tool({
       ...deploy,
       name: "deploy",
       title: "Deploy an image",
-      description: "Deploys an OCI image to a server and waits for the end: running, or failed with an errorMessage " +
-        "(then get_logs tells more). mcp tells whether it speaks MCP, and its tools; a problem there does not fail it. The version that serves goes on until the new one is healthy. Reports progress.",
+      description:
+        "Deploys an OCI image, or a package of npm or PyPI (npm:@scope/name@1.2.3, pypi:name==1.2.3, served over " +
+        "HTTP though it speaks stdio; args are its arguments), and waits for the end: running, or failed with an " +
+        "errorMessage (then get_logs tells more). mcp tells whether it speaks MCP, and its tools; a problem there fails it " +
+        "only where the server's mcpRequired is true. The version that serves goes on until the new one is healthy. Reports " +
+        "progress. If your client gives up after 60 seconds, pass wait: false and call get_deployment until it has ended. " +
+        "It reaches only hosts outside that update_server's egress allows, such as {allow: [\"api.example.com\"]}; " +
+        "get_logs names refused ones.",
       effect: "create",
       needs: ["deployments:write"],
       params: Input({ ...serverId, ...deployFields }),
       success: Deployment,
-      run: ({ serverId, ...input }, report) =>
-        Effect.flatMap(deployments.deploy(serverId, input), ({ id }) => deployments.follow(id, report))
+      run: ({ serverId, wait = true, ...input }, report) =>
+        Effect.flatMap(deployments.deploy(serverId, input), answered(wait, report))
     }),
     tool({
       ...deploy,
       name: "rollback",
       title: "Roll back",
-      description: "Deploys the stored image of an earlier version again, as a new deployment, and waits for the end.",
+      description:
+        "Deploys the stored image of an earlier version again, as a new deployment, and waits for the end; wait: false " +
+        "as in deploy.",
       effect: "create",
       needs: ["deployments:write"],
       params: Input({ ...serverId, ...rollbackFields }),
       success: Deployment,
-      run: ({ serverId, ...input }, report) =>
-        Effect.flatMap(deployments.rollback(serverId, input), ({ id }) => deployments.follow(id, report))
+      run: ({ serverId, wait = true, ...input }, report) =>
+        Effect.flatMap(deployments.rollback(serverId, input), answered(wait, report))
     }),
     tool({
       ...deploy,
@@ -59,7 +72,8 @@ export const deploymentTools = Effect.gen(function*() {
       name: "get_deployment",
       title: "Read a deployment",
       description:
-        "Reads one deployment: its status, image, version, why it failed, whether it speaks MCP, and its server's tools.",
+        "Reads one deployment: its status, its progress while it is under way, image, version, why it failed, whether " +
+        "it speaks MCP, and its server's tools. Call it every few seconds after deploy with wait: false.",
       effect: "read",
       needs: ["deployments:read"],
       params: Input({ ...serverId, deploymentId: Schema.String }),
@@ -70,7 +84,7 @@ export const deploymentTools = Effect.gen(function*() {
       ...deploy,
       name: "start_server",
       title: "Start a server",
-      description: "Starts what is deployed on a stopped server.",
+      description: "Starts what is deployed on a stopped server. One that is asleep is also woken by its next request.",
       effect: "update",
       needs: ["servers:write"],
       params: Input(serverId),
@@ -81,7 +95,7 @@ export const deploymentTools = Effect.gen(function*() {
       ...deploy,
       name: "stop_server",
       title: "Stop a server",
-      description: "Stops a server until it is started or deployed again; its callers get 503 meanwhile.",
+      description: "Stops a server until it is started or deployed again; no request wakes it, callers get 503.",
       effect: "update",
       needs: ["servers:write"],
       params: Input(serverId),
@@ -92,7 +106,8 @@ export const deploymentTools = Effect.gen(function*() {
       ...deploy,
       name: "restart_server",
       title: "Restart a server",
-      description: "Stops and starts what is deployed; requests meanwhile get 503.",
+      description:
+        "Stops and starts what is deployed. Requests meanwhile wait until it runs again; sessions begin anew.",
       effect: "update",
       needs: ["servers:write"],
       params: Input(serverId),

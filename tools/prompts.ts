@@ -11,7 +11,11 @@ const prompts = [{
   name: "deploy_server",
   title: "Deploy an MCP server",
   description: "Walks through hosting an OCI image as an MCP server",
-  arguments: [{ name: "imageUri", description: "The OCI image to deploy", required: true }]
+  arguments: [{
+    name: "imageUri",
+    description: "The OCI image to deploy, or a package: npm:@scope/name@1.2.3, pypi:name==1.2.3",
+    required: true
+  }]
 }]
 
 /** Offers the prompts that start from the platform's own skills. */

@@ -33,7 +33,8 @@ export const serverTools = Effect.gen(function*() {
       name: "create_server",
       title: "Create a server",
       description:
-        "Creates a hosted MCP server in a project. It has an address at once, and runs after its first deploy.",
+        "Creates a hosted MCP server in a project. It has an address at once, and runs after its first deploy. egress " +
+        "names the hosts outside that it may reach.",
       effect: "create",
       needs: ["servers:write"],
       params: Input({ projectId: Schema.String, ...createFields }),
@@ -44,7 +45,8 @@ export const serverTools = Effect.gen(function*() {
       ...deploy,
       name: "get_server",
       title: "Read a server",
-      description: "Reads one server: status, address, size, auth mode and health settings.",
+      description:
+        "Reads one server: status (asleep: the next request wakes it), address, size, auth mode, health settings.",
       effect: "read",
       needs: ["servers:read"],
       params: Input(serverId),
@@ -55,7 +57,11 @@ export const serverTools = Effect.gen(function*() {
       ...deploy,
       name: "update_server",
       title: "Change a server",
-      description: "Changes a server's name, size, auto-stop or health settings; the size counts from the next deploy.",
+      description:
+        "Changes a server's name, size, auto-stop, egress or health settings. autoStopSeconds counts at once: after so long " +
+        "without a request a server falls asleep, and the next one wakes it. egress (hosts outside that it may reach) counts " +
+        "at once too: {add: [host]} allows hosts beside those of now, {allow: [host]} replaces the list. The size counts " +
+        "from the next deploy.",
       effect: "update",
       needs: ["servers:write"],
       params: Input({ ...serverId, ...updateFields }),

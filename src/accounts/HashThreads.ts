@@ -1,4 +1,4 @@
-import { Effect, Pool } from "effect"
+import { Clock, Effect, Pool } from "effect"
 import { Worker } from "node:worker_threads"
 
 /** Hashes a password, or checks it against a stored hash. */
@@ -39,12 +39,18 @@ const ask = (worker: Worker, task: Task) =>
     worker.postMessage(task)
   })
 
+/** A thread that nobody needs takes 15 MB; to start one takes as long as two hashes. */
+const idle = "1 minute"
+
 /**
  * Worker threads, apart from the one that serves requests. Tasks queue here in order, so a task cancelled in the queue
  * never starts; one that has started runs to its end and keeps its thread until then.
  */
 export const hashThreads = Effect.fnUntraced(function*({ threads, ...data }: Options) {
-  const pool = yield* Pool.make({ acquire: start(data), size: threads })
+  const pool = yield* Pool.makeWithTTL({ acquire: start(data), min: 0, max: threads, timeToLive: idle }).pipe(
+    // Real threads have real time, also where a test moves the clock by days.
+    Effect.withClock(Clock.make())
+  )
   return (task: Task) =>
     Effect.scoped(
       Effect.flatMap(pool.get, (worker) =>

@@ -6,7 +6,7 @@ import { packageRoot } from "#src/config/package-root.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { type Deployment } from "#src/deployments/Deployment.ts"
 import { Deployments } from "#src/deployments/Deployments.ts"
-import { awaitHealthy } from "#src/deployments/HealthCheck.ts"
+import { awaitHealthy, healthRule } from "#src/deployments/HealthCheck.ts"
 import { TestTokens } from "#src/oauth/TestTokens.ts"
 import { Projects } from "#src/projects/Projects.ts"
 import { Publishing } from "#src/publishing/Publishing.ts"
@@ -114,13 +114,15 @@ const deploy = Effect.fn("Demo.deploy")(function*(server: Server) {
 })
 
 /** Waits until a server that ran before is healthy again, so that the printed URL works at once. */
-const awaitRestart = Effect.fn("Demo.awake")(function*(server: Server, { id }: Pick<Deployment, "id">) {
-  if (server.status !== "running") return
-  yield* awaitHealthy({ ...server, machine: id, port: 0 }).pipe(
-    Effect.retry(Schedule.spaced("100 millis")),
-    Effect.timeoutOption("20 seconds")
-  )
-})
+const awaitRestart = Effect.fn("Demo.awake")(
+  function*(server: Server, deployment: Pick<Deployment, "id" | "imageUri" | "admittedBy">) {
+    if (server.status !== "running") return
+    yield* awaitHealthy(healthRule(server, { ...deployment, port: 0 })).pipe(
+      Effect.retry(Schedule.spaced("100 millis")),
+      Effect.timeoutOption("20 seconds")
+    )
+  }
+)
 
 const finish = Effect.fn("Demo.finish")(function*(actor: Actor, server: Server) {
   const url = `${server.publicUrl}/mcp`

@@ -1,43 +1,52 @@
 import { Command, Options } from "@effect/cli"
-import { Context, Effect, Layer } from "effect"
+import { Effect, Option } from "effect"
+import cluster from "node:cluster"
+import { availableParallelism } from "node:os"
 import { enoughDescriptors } from "./descriptors.ts"
-import { orSay } from "./fail.ts"
-import { beginShutdown, limitShutdown } from "./signals.ts"
+import { fail, orSay } from "./fail.ts"
 
 const noDemo = Options.boolean("no-demo").pipe(
   Options.withDescription("Leave out the sample restaurant that is deployed in an empty home")
 )
 
-/** `berth serve`: runs the platform until SIGINT or SIGTERM. */
-export const serveCommand = Command.make("serve", { noDemo }, ({ noDemo }) =>
-  Effect.scoped(Effect.gen(function*() {
-    // Imported only for this command, so that client commands start without loading it.
-    const { PlatformLive, UsableSettingsLive } = yield* Effect.promise(() => import("#src/Platform.ts"))
-    const { announce } = yield* Effect.promise(() => import("./announce.ts"))
-    const { HostLease } = yield* Effect.promise(() => import("#src/hosts/HostLease.ts"))
-    const { Shutdown } = yield* Effect.promise(() => import("#src/shared/Shutdown.ts"))
-    const { CurrentSettings } = yield* Effect.promise(() => import("#src/config/Settings.ts"))
-    yield* enoughDescriptors
-    const platform = yield* Layer.build(Layer.provideMerge(PlatformLive, UsableSettingsLive))
-    const { hurry } = Context.get(platform, Shutdown)
-    limitShutdown(Context.get(platform, CurrentSettings).shutdownSeconds, () => Effect.runFork(hurry))
-    return yield* announce({ demo: !noDemo }).pipe(
-      Effect.zipRight(Effect.never),
-      Effect.onInterrupt(() => Effect.log("Stopping")),
-      Effect.raceFirst(Effect.tapError(
-        Context.get(platform, HostLease).lost,
-        (error) =>
-          Effect.zipRight(
-            Effect.logError(error.message),
-            Effect.sync(() => {
-              // The process has failed, even if a signal arrives during the shutdown.
-              process.exitCode = 1
-              beginShutdown()
-            })
-          )
-      )),
-      Effect.provide(platform)
-    )
-  })).pipe(orSay)).pipe(
-    Command.withDescription("Run the platform: database, machines, gateway, HTTP and MCP on one port")
+const role = Options.choice("role", ["all", "gateway"]).pipe(
+  Options.withDefault("all"),
+  Options.withDescription("all, or gateway: the way to hosted servers alone, beside a process that has the rest")
+)
+
+const mostProcesses = 64
+
+const processes = Options.integer("processes").pipe(
+  Options.optional,
+  Options.withDescription("How many processes of a gateway share the port; as many as there are processors by default")
+)
+
+// Imported where they are needed, so that client commands start without loading the platform.
+const serveAll = (options: { readonly demo: boolean }) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./platform-process.ts")),
+    ({ platform }) => Effect.zipRight(enoughDescriptors, platform(options))
   )
+
+const serveGateway = (count: number) =>
+  count > 1 && cluster.isPrimary
+    ? Effect.flatMap(Effect.promise(() => import("./workers.ts")), ({ superviseWorkers }) => superviseWorkers(count))
+    : Effect.flatMap(
+      Effect.promise(() => import("./gateway-process.ts")),
+      ({ gateway }) => Effect.zipRight(enoughDescriptors, gateway)
+    )
+
+/** `berth serve`: runs until SIGINT or SIGTERM. */
+export const serveCommand = Command.make("serve", { noDemo, processes, role }, ({ noDemo, processes, role }) => {
+  if (role === "all") {
+    return Option.isSome(processes)
+      ? fail("--processes is for --role gateway: one process alone runs machines")
+      : orSay(Effect.scoped(serveAll({ demo: !noDemo })))
+  }
+  const count = Option.getOrElse(processes, availableParallelism)
+  return count < 1 || count > mostProcesses
+    ? fail(`--processes must be from 1 to ${mostProcesses}`)
+    : orSay(Effect.scoped(serveGateway(count)))
+}).pipe(
+  Command.withDescription("Run the platform: database, machines, gateway, HTTP and MCP on one port")
+)

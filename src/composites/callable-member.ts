@@ -67,7 +67,7 @@ export const obstacleOf = (
   if (server.listedBy === null) {
     return lasting("member_not_callable", "its tools are not known: its last deployment did not list them")
   }
-  if (server.status === "stopped") {
+  if (server.status === "stopped" && !server.asleep) {
     return { code: "member_stopped", reason: "its server is stopped; its owner can start it", isPassing: true }
   }
   const revoked = revokedGrant(server)

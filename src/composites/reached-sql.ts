@@ -8,6 +8,8 @@ const MemberServer = Schema.Struct({
   serverId: Schema.String,
   serverSlug: Schema.String,
   status: Schema.Literal("provisioning", "running", "stopped", "error"),
+  /** Stopped for idleness: a call wakes it. */
+  asleep: Schema.Boolean,
   ...MemberStanding.fields,
   /** As its owner set it; null: when everybody may use the server. */
   composable: Schema.NullOr(Schema.Boolean),
@@ -46,6 +48,7 @@ export type ReachedComposite = typeof ReachedComposite.Type
 export const reachedJson = (sql: SqlClient.SqlClient, best: Statement.Fragment, accountId: string) =>
   sql`SELECT coalesce(json_agg(json_build_object('listingId', l.id, 'slug', l.business_slug, 'name', l.name, 'server',
       CASE WHEN s.id IS NOT NULL THEN jsonb_build_object('serverId', s.id, 'serverSlug', s.slug, 'status', s.status,
+        'asleep', s.asleep_at IS NOT NULL,
         'composable', l.composable, 'transport', h.transport, 'revision', h.revision, 'listedBy',
         CASE WHEN h.ok AND h.features IS NOT NULL THEN h.deployment_id || ' ' || h.tried_at END)
         || to_jsonb(standing) END

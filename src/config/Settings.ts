@@ -33,6 +33,8 @@ export interface Settings {
   readonly host: string
   /** Root of the platform API, no trailing slash. */
   readonly baseUrl: string
+  /** Whether `BASE_URL` was set: the default is this process's own address. */
+  readonly baseUrlExplicit: boolean
   readonly hubUrl: string
   readonly authUrl: string
   /** Parent domain of hosted servers, lower case, a port allowed. */
@@ -54,8 +56,17 @@ export interface Settings {
   readonly allowedOrigins: ReadonlyArray<string>
   /** Allow-list of private `host` or `host:port` names that the guarded HTTP client may reach. */
   readonly allowedPrivateHosts: ReadonlyArray<string>
+  /** Private `host` or `host:port` names that machines may reach whose server's egress names them. */
+  readonly egressPrivateHosts: ReadonlyArray<string>
   /** Registry reference of the ready server's image; without it, in development, it is built below the home. */
   readonly readyImage: Option.Option<string>
+  /** Where packages come from, no trailing slash. */
+  readonly npmRegistry: string
+  readonly pypiIndex: string
+  /** How long the install scripts of a package may run. */
+  readonly packageScriptsSeconds: number
+  /** A file with certificates that Node trusts besides its own; installers of packages trust them too. */
+  readonly extraCertificates: Option.Option<string>
   /** URL of a gateway with Twilio's interface, with user, password and `From`. Without it codes go to the log. */
   readonly smsUrl: Option.Option<Redacted.Redacted>
   /** How many text messages the whole installation may send in 24 hours. */
@@ -70,6 +81,10 @@ export interface Settings {
   readonly hubMaxTier: "explorer" | "builder" | "partner"
   /** Seconds between two health probes of a business's server. */
   readonly healthProbeSeconds: number
+  /** Seconds for which a machine that a deployment replaced stays for what is open there. */
+  readonly drainSeconds: number
+  /** How long a request waits for a sleeping server to wake, in seconds. */
+  readonly wakeSeconds: number
   readonly s3: Option.Option<S3Settings>
   readonly stripe: Option.Option<StripeSettings>
   readonly logLevel: LogLevel.LogLevel
@@ -148,7 +163,8 @@ const read = Effect.gen(function*() {
   const environment = yield* settingOr("NODE_ENV", oneOf("production", "development", "test"), "development")
   const production = environment === "production"
   const port = yield* settingOr("PORT", kinds.port, 8787)
-  const baseUrl = yield* settingOr("BASE_URL", kinds.url, `http://localhost:${port}`)
+  const givenUrl = yield* setting("BASE_URL", kinds.url)
+  const baseUrl = Option.getOrElse(givenUrl, () => `http://localhost:${port}`)
   const mcpDomain = yield* setting("MCP_DOMAIN", kinds.domain)
   const secretKey = yield* setting("SECRET_KEY", kinds.secretKey)
   if (production && Option.isNone(secretKey)) {
@@ -159,6 +175,7 @@ const read = Effect.gen(function*() {
     port,
     host: yield* settingOr("HOST", kinds.host, "127.0.0.1"),
     baseUrl,
+    baseUrlExplicit: Option.isSome(givenUrl),
     hubUrl: yield* settingOr("HUB_URL", kinds.url, baseUrl),
     authUrl: yield* settingOr("AUTH_URL", kinds.url, baseUrl),
     mcpDomain: Option.getOrElse(mcpDomain, () => "mcp.localhost"),
@@ -174,14 +191,21 @@ const read = Effect.gen(function*() {
     trustProxy: yield* settingOr("TRUST_PROXY", kinds.proxies, 0),
     allowedOrigins: yield* settings("ALLOWED_ORIGINS", kinds.origin),
     allowedPrivateHosts: yield* settings("ALLOWED_PRIVATE_HOSTS", kinds.privateHost),
+    egressPrivateHosts: yield* settings("EGRESS_PRIVATE_HOSTS", kinds.privateHost),
     readyImage: yield* setting("READY_IMAGE", kinds.image),
+    npmRegistry: yield* settingOr("NPM_REGISTRY", kinds.url, "https://registry.npmjs.org"),
+    pypiIndex: yield* settingOr("PYPI_INDEX", kinds.url, "https://pypi.org/simple"),
+    packageScriptsSeconds: yield* settingOr("PACKAGE_SCRIPTS_SECONDS", kinds.seconds, 300),
+    extraCertificates: yield* setting("NODE_EXTRA_CA_CERTS", kinds.text),
     smsUrl: yield* setting("SMS_URL", kinds.smsUrl),
     smsDailyLimit: yield* settingOr("SMS_DAILY_LIMIT", kinds.count, 500),
     smsCountries: yield* settings("SMS_COUNTRIES", kinds.callingCode),
     hubRateLimit: yield* settingOr("HUB_RATE_LIMIT", kinds.count, 60),
     healthProbeSeconds: yield* settingOr("HEALTH_PROBE_SECONDS", kinds.seconds, 60),
+    wakeSeconds: yield* settingOr("WAKE_SECONDS", kinds.seconds, 30),
     compositeMemberSeconds: yield* settingOr("COMPOSITE_MEMBER_SECONDS", kinds.seconds, 3),
     hubMaxTier: yield* settingOr("HUB_MAX_TIER", oneOf("explorer", "builder", "partner"), "partner"),
+    drainSeconds: yield* settingOr("DRAIN_SECONDS", kinds.drainSeconds, 30),
     s3: yield* readS3,
     stripe: yield* readStripe,
     logLevel: yield* settingOr("LOG_LEVEL", kinds.logLevel, LogLevel.Info),

@@ -106,6 +106,10 @@ export const kinds = {
     expected: "a number of seconds from 3 to 3600",
     parse: (text) => /^\d{1,4}$/.test(text) && Number(text) >= 3 && Number(text) <= 3600 ? Number(text) : undefined
   },
+  drainSeconds: {
+    expected: "a number of seconds from 0 to 3600",
+    parse: (text) => /^\d{1,4}$/.test(text) && Number(text) <= 3600 ? Number(text) : undefined
+  },
   origin: { expected: "origins such as https://app.example.com, separated by commas", parse: originOf },
   privateHost: {
     expected: "host names or addresses such as registry.local:5000, separated by commas",

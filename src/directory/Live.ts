@@ -9,12 +9,17 @@ import { ServerCards } from "./ServerCards.ts"
 import { ServerMetadataReads } from "./ServerMetadata.ts"
 import { Subregistry } from "./Subregistry.ts"
 
+/** A server's card: for the gateway. */
+export const ServerCardsLive = Layer.provideMerge(ServerCards.Default, Subregistry.Default).pipe(
+  Layer.provide(PublicListingsRepo.Default)
+)
+
 /** The services of the public, unauthenticated reads. */
 export const DirectoryLive = Layer.mergeAll(
   Directory.Default,
   DirectoryMatches.Default,
   ServerMetadataReads.Default,
-  Layer.provideMerge(ServerCards.Default, Subregistry.Default)
+  ServerCardsLive
 ).pipe(
   Layer.provide([
     Layer.provideMerge(Layer.merge(DirectoryRepo.Default, FacetsRepo.Default), DirectoryCounts.Default),

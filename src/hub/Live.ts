@@ -11,9 +11,12 @@ import { SkillIndex } from "./SkillIndex.ts"
 import { SkillsRegistry } from "./SkillsRegistry.ts"
 import { Transactions } from "./Transactions.ts"
 
+/** For the gateway. */
+export const HubKeysLive = Layer.provide(HubKeys.Default, HubKeysRepo.Default)
+
 export const HubLive = Layer.mergeAll(
   Layer.provide(Layer.merge(CapabilityDocs.Default, SkillsRegistry.Default), CapabilityDocsRepo.Default),
-  Layer.provide(HubKeys.Default, HubKeysRepo.Default),
+  HubKeysLive,
   Layer.provideMerge(SkillIndex.Default, Layer.provide(ListingSkills.Default, ListingSkillsRepo.Default)),
   Layer.provide(Layer.mergeAll(ListingAnalyticsReads.Default, Transactions.Default), ListingAnalyticsRepo.Default)
 )

@@ -7,10 +7,10 @@ import { arch } from "node:process"
 import { Readable } from "node:stream"
 import { type Collected, collectGarbage } from "./collect.ts"
 import { type ImageError, imageError } from "./ImageError.ts"
-import { decodeConfig, findImage, type ImageManifest, readManifest } from "./inspect.ts"
+import { blobsOf, decodeConfig, findImage, imageConfig, readManifest } from "./inspect.ts"
 import { layoutSource } from "./LayoutSource.ts"
 import { ImageLimits } from "./limits.ts"
-import { type ConfigFile, type Descriptor, ImageDigest, mediaTypes } from "./manifest.ts"
+import { ImageDigest, mediaTypes } from "./manifest.ts"
 import { makePins } from "./pins.ts"
 import { architectureOf } from "./platform.ts"
 import { digestPattern, parseReference } from "./reference.ts"
@@ -48,19 +48,6 @@ export interface UnpackedImage {
 
 const pullsAtOnce = 3
 const retries = Schedule.exponential("500 millis").pipe(Schedule.intersect(Schedule.recurs(2)))
-
-const imageConfig = ({ config }: ConfigFile): ImageConfig => ({
-  entrypoint: config?.Entrypoint ?? [],
-  cmd: config?.Cmd ?? [],
-  env: config?.Env ?? [],
-  workingDir: config?.WorkingDir || "/",
-  user: config?.User ?? ""
-})
-
-/** Config and layers, without duplicate digests. */
-const blobsOf = ({ manifest }: ImageManifest): ReadonlyArray<Descriptor> => [
-  ...new Map([manifest.config, ...manifest.layers].map((blob) => [blob.digest, blob])).values()
-]
 
 const checkDigest = (digest: string) =>
   digestPattern.test(digest)
@@ -119,13 +106,19 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       return present.every((isPresent) => isPresent)
     }, Effect.catchAll(() => Effect.succeed(false)))
 
-    /** Resolves the address to the current image for this machine's architecture. Stores nothing. */
-    const resolve = Effect.fn("Images.resolve")(function*(imageUri: string) {
-      const source = yield* sourceOf(imageUri)
+    /** Whether the image's files are there to run. */
+    const isUnpacked = (digest: string) => digestPattern.test(digest) ? rootfs.has(digest) : Effect.succeed(false)
+
+    const find = Effect.fnUntraced(function*(source: Source, imageUri: string) {
       const { digest, mediaType, totalSize } = yield* findImage(source, architectureOf(arch), limits)
       yield* touch(digest)
       return { imageUri, digest, mediaType, totalSize } satisfies ResolvedImage
     })
+
+    /** Resolves the address to the current image for this machine's architecture. Stores nothing. */
+    const resolve = Effect.fn("Images.resolve")((imageUri: string) =>
+      Effect.flatMap(sourceOf(imageUri), (source) => find(source, imageUri))
+    )
 
     /** The image of a known digest at the address it came from, even if that address now names another image. */
     const pinned = Effect.fn("Images.pinned")(function*(imageUri: string, digest: string) {
@@ -141,10 +134,10 @@ export class Images extends Effect.Service<Images>()("images/Images", {
     })
 
     const pull = Effect.fnUntraced(function*(
+      source: Source,
       resolved: ResolvedImage,
       onProgress: (progress: MirrorProgress) => Effect.Effect<void>
     ) {
-      const source = yield* sourceOf(resolved.imageUri)
       const document = yield* source.manifest(resolved.digest)
       const image = yield* readManifest({ ...document, mediaType: resolved.mediaType }, limits)
       const blobs = blobsOf(image)
@@ -174,8 +167,8 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       return image
     })
 
-    /** Copies the image into the local store and verifies every byte. Stored blobs are not pulled again. */
-    const mirror = Effect.fn("Images.mirror")(function*(
+    const copy = Effect.fnUntraced(function*(
+      from: Effect.Effect<Source, ImageError>,
       resolved: ResolvedImage,
       onProgress: (progress: MirrorProgress) => Effect.Effect<void> = () => Effect.void
     ) {
@@ -183,7 +176,7 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       yield* pins.pin([resolved.digest])
       yield* store.prepare
       if (yield* has(resolved.digest)) return
-      const { bytes, digest, mediaType } = yield* pull(resolved, onProgress)
+      const { bytes, digest, mediaType } = yield* pull(yield* from, resolved, onProgress)
       yield* store.updateIndex((manifests) => [
         ...manifests.filter((listed) => listed.digest !== digest),
         {
@@ -194,6 +187,27 @@ export class Images extends Effect.Service<Images>()("images/Images", {
         }
       ])
     }, Effect.scoped)
+
+    /** Copies the image into the local store and verifies every byte. Stored blobs are not pulled again. */
+    const mirror = Effect.fn("Images.mirror")((
+      resolved: ResolvedImage,
+      onProgress?: (progress: MirrorProgress) => Effect.Effect<void>
+    ) => copy(sourceOf(resolved.imageUri), resolved, onProgress))
+
+    /** Stores the one image of a layout that the platform has written itself, under the address it was made for. */
+    const adopt = Effect.fn("Images.adopt")(function*(layout: string, imageUri: string) {
+      const source = layoutSource(limits, { _tag: "Layout", path: layout })
+      const resolved = yield* find(source, imageUri)
+      yield* copy(Effect.succeed(source), resolved)
+      return resolved
+    })
+
+    /** What the store has under a digest, as it was resolved once. */
+    const known = Effect.fn("Images.known")(function*(imageUri: string, digest: string) {
+      yield* touch(digest)
+      const { mediaType, totalSize } = yield* stored(digest)
+      return { imageUri, digest, mediaType, totalSize } satisfies ResolvedImage
+    })
 
     /**
      * The image's files and how to start it, from the local store only. Unpacked once, then reused; fails when it
@@ -230,6 +244,6 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       collecting.withPermits(1)
     )
 
-    return { resolve, pinned, mirror, unpack, has, collect, measure: rootfs.measure }
+    return { resolve, pinned, mirror, adopt, known, unpack, has, isUnpacked, collect, measure: rootfs.measure }
   })
 }) {}

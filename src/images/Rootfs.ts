@@ -83,7 +83,7 @@ export const makeRootfs = (directory: string, store: Store, limits: Limits) => {
   const measure = (digest: string) =>
     Effect.tryPromise({ try: () => bytesBelow(path(digest)), catch: storageError("Measuring an image") })
 
-  return { directory, path, ensure, measure }
+  return { directory, path, has: (digest: string) => exists(path(digest)), ensure, measure }
 }
 
 export type Rootfs = ReturnType<typeof makeRootfs>

@@ -1,3 +1,4 @@
+import type { ImageConfig } from "#src/machines/Machines.ts"
 import { Effect } from "effect"
 import type { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
@@ -52,6 +53,20 @@ export const readManifest = (document: SourceDocument, limits: Limits) =>
     const { bytes, digest } = document
     return { digest, mediaType, bytes, manifest, totalSize } satisfies ImageManifest
   })
+
+/** Config and layers, without duplicate digests. */
+export const blobsOf = ({ manifest }: ImageManifest): ReadonlyArray<Descriptor> => [
+  ...new Map([manifest.config, ...manifest.layers].map((blob) => [blob.digest, blob])).values()
+]
+
+/** How the image is started, with the specification's defaults. */
+export const imageConfig = ({ config }: ConfigFile): ImageConfig => ({
+  entrypoint: config?.Entrypoint ?? [],
+  cmd: config?.Cmd ?? [],
+  env: config?.Env ?? [],
+  workingDir: config?.WorkingDir || "/",
+  user: config?.User ?? ""
+})
 
 const readVerified = (descriptor: Descriptor, open: ReturnType<Source["blob"]>) =>
   Effect.scoped(Effect.flatMap(open, (body: Readable) =>

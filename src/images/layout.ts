@@ -2,7 +2,7 @@ import type { ImageConfig } from "#src/machines/Machines.ts"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
-import { lstat, open, readdir, readlink, rename, rm } from "node:fs/promises"
+import { copyFile, link, lstat, open, readdir, readlink, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { arch } from "node:process"
 import { Readable, Transform } from "node:stream"
@@ -23,9 +23,16 @@ export type LayoutEntry =
   | { readonly type: "directory"; readonly path: string; readonly mode?: number }
   | { readonly type: "symlink"; readonly path: string; readonly target: string }
 
+/** A layer of an image that was written before, in another layout. */
+export interface WrittenLayer {
+  readonly file: string
+  readonly descriptor: Descriptor
+  readonly diffId: string
+}
+
 export interface LayoutImage {
   /** Lowest first. */
-  readonly layers: ReadonlyArray<ReadonlyArray<LayoutEntry>>
+  readonly layers: ReadonlyArray<ReadonlyArray<LayoutEntry> | WrittenLayer>
   readonly config: ImageConfig
   /** As image platforms name it (`amd64`); default this machine's. */
   readonly architecture?: string
@@ -103,6 +110,17 @@ const writeLayer = async (blobs: string, entries: ReadonlyArray<LayoutEntry>, si
   }
 }
 
+/** The same file under another name, where the file system allows it. */
+const adoptLayer = async (blobs: string, { descriptor, diffId, file }: WrittenLayer) => {
+  const place = join(blobs, descriptor.digest.replace("sha256:", ""))
+  await link(file, place).catch((cause: NodeJS.ErrnoException) =>
+    cause.code === "EEXIST" ? undefined : copyFile(file, place)
+  )
+  return { descriptor, diffId }
+}
+
+const isWritten = (layer: LayoutImage["layers"][number]): layer is WrittenLayer => "diffId" in layer
+
 const json = (mediaType: string, value: unknown) => {
   const bytes = Buffer.from(JSON.stringify(value))
   return { bytes, descriptor: { mediaType, digest: digestOf(bytes), size: bytes.length } satisfies Descriptor }
@@ -114,8 +132,11 @@ export const writeLayout = Effect.fn("writeLayout")(function*(directory: string,
   yield* store.prepare
   const layers = yield* Effect.forEach(
     image.layers,
-    (entries) =>
-      abortable((signal) => writeLayer(store.blobs, entries, signal), storageError("Writing an image's layer"))
+    (layer) =>
+      abortable(
+        (signal) => isWritten(layer) ? adoptLayer(store.blobs, layer) : writeLayer(store.blobs, layer, signal),
+        storageError("Writing an image's layer")
+      )
   )
   const { cmd, entrypoint, env, user, workingDir } = image.config
   const config = json(mediaTypes.config, {
@@ -142,14 +163,15 @@ export const writeLayout = Effect.fn("writeLayout")(function*(directory: string,
   return manifest.descriptor
 })
 
-const below = async (directory: string, prefix: string): Promise<ReadonlyArray<LayoutEntry>> => {
-  const entries: Array<LayoutEntry> = []
+const collectBelow = async (directory: string, prefix: string, entries: Array<LayoutEntry>) => {
   for (const child of await readdir(directory, { withFileTypes: true })) {
     const from = join(directory, child.name)
     const path = prefix === "" ? child.name : `${prefix}/${child.name}`
     const mode = (await lstat(from)).mode & 0o1777
-    if (child.isDirectory()) entries.push({ type: "directory", path, mode }, ...await below(from, path))
-    else if (child.isSymbolicLink()) entries.push({ type: "symlink", path, target: await readlink(from) })
+    if (child.isDirectory()) {
+      entries.push({ type: "directory", path, mode })
+      await collectBelow(from, path, entries)
+    } else if (child.isSymbolicLink()) entries.push({ type: "symlink", path, target: await readlink(from) })
     else if (child.isFile()) entries.push({ type: "copy", path, from, mode })
   }
   return entries
@@ -160,4 +182,7 @@ export const entriesBelow = (
   directory: string,
   prefix: string = ""
 ): Effect.Effect<ReadonlyArray<LayoutEntry>, ImageError> =>
-  Effect.tryPromise({ try: () => below(directory, prefix), catch: storageError(`Reading ${directory}`) })
+  Effect.tryPromise({
+    try: () => collectBelow(directory, prefix, []),
+    catch: storageError("Reading the files of an image")
+  })

@@ -1,6 +1,7 @@
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { hostId } from "#src/shared/host-id.ts"
 import { now } from "#src/shared/now.ts"
+import { reportOutageIn } from "#src/shared/outage.ts"
 import { type Cause, Duration, Effect, Exit, Option, Schedule, type Scope } from "effect"
 import { countRun } from "./job-metrics.ts"
 import { type Job } from "./Job.ts"
@@ -38,7 +39,10 @@ export class Jobs extends Effect.Service<Jobs>()("jobs/Jobs", {
         countRun(job.name, "failed"),
         Effect.suspend(() => {
           records.ended(job, { beganAt, tookMillis, failure: failureOf(cause) })
-          return Effect.logWarning(`${job.name} failed and is tried again`, cause)
+          return Effect.zipRight(
+            reportOutageIn(cause),
+            Effect.logWarning(`${job.name} failed and is tried again`, cause)
+          )
         })
       )
 

@@ -40,7 +40,9 @@ export type LimitUse = typeof LimitUse.Type
 const UsageCounts = Schema.Struct({
   requestCount: Schema.Int,
   computeSeconds: Schema.Int,
-  bandwidthBytes: Schema.Int
+  bandwidthBytes: Schema.Int.annotations({
+    description: "Bodies that the gateway passed on, and what machines exchanged with hosts outside"
+  })
 })
 
 export const UsageReport = Schema.Struct({

@@ -19,6 +19,13 @@ import { TestTokens } from "./TestTokens.ts"
 import { Tokens } from "./Tokens.ts"
 import { TokensRepo } from "./TokensRepo.ts"
 
+/** Checks access tokens, and hears of those that are revoked: for the gateway. */
+export const TokenChecksLive = RevocationsLive.pipe(
+  Layer.provideMerge(AccessTokens.Default),
+  Layer.provideMerge(SigningKeys.Default),
+  Layer.provide([SigningKeysRepo.Default, TokensRepo.Default])
+)
+
 /** The authorization server. It listens for revocations from the start. */
 export const OAuthLive = Layer.mergeAll(
   Authorization.Default,
@@ -27,20 +34,17 @@ export const OAuthLive = Layer.mergeAll(
   MemberTokens.Default,
   PlatformTokens.Default,
   Revocation.Default,
-  RevocationsLive,
   TestTokens.Default,
   Tokens.Default
 ).pipe(
   Layer.provideMerge(OAuthClients.Default),
-  Layer.provideMerge(AccessTokens.Default),
-  Layer.provideMerge(SigningKeys.Default),
+  Layer.provideMerge(TokenChecksLive),
   Layer.provide([
     AuthorizationRepo.Default,
     ClientsRepo.Default,
     GrantsRepo.Default,
     IntrospectionRepo.Default,
     MemberGrantsRepo.Default,
-    SigningKeysRepo.Default,
     TokensRepo.Default
   ])
 )

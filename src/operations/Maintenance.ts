@@ -10,6 +10,7 @@ import { Imports } from "#src/imports/Imports.ts"
 import { Jobs } from "#src/jobs/Jobs.ts"
 import { OAuthClients } from "#src/oauth/Clients.ts"
 import { Tokens } from "#src/oauth/Tokens.ts"
+import { ServerUse } from "#src/routing/ServerUse.ts"
 import { Disk } from "#src/shared/Disk.ts"
 import { Idempotency } from "#src/shared/Idempotency.ts"
 import { withLongTimeout } from "#src/shared/sql.ts"
@@ -36,9 +37,18 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   const standing = yield* Standing
   const system = yield* SystemComposites
   const tokens = yield* Tokens
+  const use = yield* ServerUse
   const verification = yield* Verification
   const patient = withLongTimeout(yield* SqlClient.SqlClient)
-  const sweeps = [accounts.sweep, clients.sweep, tokens.sweep, idempotency.sweep, verification.sweep, feed.forget]
+  const sweeps = [
+    accounts.sweep,
+    clients.sweep,
+    tokens.sweep,
+    idempotency.sweep,
+    verification.sweep,
+    feed.forget,
+    use.sweep
+  ]
   const sweep = Effect.all(sweeps.map((each) => patient(each)), { discard: true })
   yield* jobs.once("Dropping expired previews", "1 hour", patient(imports.sweep), later)
   yield* jobs.once("Removing replaced documents", "10 minutes", documents.sweep, later)

@@ -36,6 +36,8 @@ export interface PlanLimits {
   readonly listingTier: ListingTier
   /** Whether its servers may have domains of its own. */
   readonly customDomains: boolean
+  /** What its servers' machines reach outside, where a server says nothing else (docs/decisions/egress.md). */
+  readonly egress: "internet" | "none"
 }
 
 const everywhere = Region.literals
@@ -66,7 +68,8 @@ export const plans: Readonly<Record<PlanName, PlanLimits>> = {
     autoStopRequired: true,
     deploymentsKept: 3,
     listingTier: "basic",
-    customDomains: false
+    customDomains: false,
+    egress: "none"
   },
   developer: {
     price: 29,
@@ -85,7 +88,8 @@ export const plans: Readonly<Record<PlanName, PlanLimits>> = {
     autoStopRequired: false,
     deploymentsKept: 10,
     listingTier: "featured",
-    customDomains: false
+    customDomains: false,
+    egress: "none"
   },
   pro: {
     price: 99,
@@ -104,7 +108,8 @@ export const plans: Readonly<Record<PlanName, PlanLimits>> = {
     autoStopRequired: false,
     deploymentsKept: 10,
     listingTier: "premium",
-    customDomains: true
+    customDomains: true,
+    egress: "none"
   },
   enterprise: {
     price: 199,
@@ -123,7 +128,8 @@ export const plans: Readonly<Record<PlanName, PlanLimits>> = {
     autoStopRequired: false,
     deploymentsKept: 10,
     listingTier: "premium",
-    customDomains: true
+    customDomains: true,
+    egress: "none"
   }
 }
 

@@ -39,6 +39,9 @@ export const PlanView = Schema.Struct({
   listingTier: ListingTier.annotations({ description: "The tier of its listings in the directory" }),
   customDomains: Schema.Boolean.annotations({
     description: "Whether servers may have domains of their own, once this installation offers that"
+  }),
+  egress: Schema.Literal("internet", "none").annotations({
+    description: "What its servers' machines reach outside, where a server's own egress says nothing else"
   })
 }).annotations({ title: "Plan" })
 

@@ -39,14 +39,28 @@ const sqlErrorOf = (error: unknown, depth = 0): unknown =>
     ? error
     : sqlErrorOf(error.cause, depth + 1)
 
-/** A short text for a cause that consists only of an unreachable database; undefined for any other. */
+const errorsOf = (cause: Cause.Cause<unknown>) =>
+  [...Cause.failures(cause), ...Cause.defects(cause)].map((error) => sqlErrorOf(error))
+
+/** A short text for a cause that consists only of an unreachable database or a full disk; undefined for any other. */
 export const outageIn = (cause: Cause.Cause<unknown>): string | undefined => {
-  const errors = [...Cause.failures(cause), ...Cause.defects(cause)].map((error) => sqlErrorOf(error))
+  const errors = errorsOf(cause)
   const [first] = errors
-  if (first === undefined || !errors.every((error) => troubleOf(error) === "away")) return undefined
-  const { cause: reason } = first as { readonly cause: unknown }
-  const message = textAt(reason, "message")
-  return `the database can't be reached: ${message === "" ? textAt(reason, "code") : message}`
+  const troubles = new Set(errors.map(troubleOf))
+  if (first === undefined || ![...troubles].every((trouble) => trouble === "away" || trouble === "disk")) {
+    return undefined
+  }
+  // A database whose disk is full loses its connections too: of the two the disk is the cause.
+  const told = troubles.has("disk") ? errors.find((error) => troubleOf(error) === "disk") : first
+  const isStatement = Predicate.isTagged(told, "SqlError")
+  const reason = isStatement && Predicate.hasProperty(told, "cause") ? told.cause : told
+  const message = textAt(reason, "message").split("\n")[0]
+  const what = !troubles.has("disk")
+    ? "the database can't be reached"
+    : isStatement
+    ? "the database's disk is full"
+    : "the disk is full"
+  return `${what}: ${message === "" ? textAt(reason, "code") : message}`
 }
 
 /** Permanent errors of PostgreSQL: data, constraints, statements (SQLSTATE classes 22, 23 and 42). */
@@ -67,7 +81,7 @@ export const describeOutage = (error: unknown): Failure | undefined => {
 
 const loggedAt = new Map<Trouble, number>()
 
-/** Logs what the operator must solve, at most once a minute, since every request fails of it. */
+/** Logs what the operator must solve, at most once a minute, since everything fails of it. */
 export const reportOutage = (error: unknown) =>
   Effect.suspend(() => {
     const trouble = troubleOf(error)
@@ -77,7 +91,11 @@ export const reportOutage = (error: unknown) =>
     loggedAt.set(trouble, now)
     return Effect.logError(
       trouble === "disk"
-        ? "Requests fail with 503: a disk is full, that of BERTH_HOME or the database's; make room there"
+        ? "Requests fail with 503: a disk is full, that of BERTH_HOME or the database's; make room there. " +
+          "Jobs and deployments fail too"
         : "Requests fail with 503: too many files are open; raise the limit (ulimit -n, LimitNOFILE)"
     )
   })
+
+/** The same for a failed effect's cause: jobs and deployments meet a full disk where nobody sends a request. */
+export const reportOutageIn = (cause: Cause.Cause<unknown>) => Effect.forEach(errorsOf(cause), reportOutage)

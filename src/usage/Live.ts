@@ -4,8 +4,10 @@ import { RequestMetering } from "./RequestMetering.ts"
 import { Usage } from "./Usage.ts"
 import { UsageRepo } from "./UsageRepo.ts"
 
-export const UsageLive = Layer.mergeAll(
-  MachineMetering.Default,
-  RequestMetering.Default,
-  Usage.Default
-).pipe(Layer.provide(UsageRepo.Default))
+/** For the gateway. */
+export const RequestMeteringLive = Layer.provide(RequestMetering.Default, UsageRepo.Default)
+
+export const UsageLive = Layer.merge(
+  RequestMeteringLive,
+  Layer.provide(Layer.merge(MachineMetering.Default, Usage.Default), UsageRepo.Default)
+)

@@ -24,11 +24,19 @@ export class RequestMetering extends Effect.Service<RequestMetering>()("usage/Re
     /** Reservations to give back with the next write. */
     let returned: ReadonlyArray<string> = []
 
-    // The key is computed once a day, not for each request.
-    let today = { key: "", until: 0 }
+    // Keys are computed once a day, not for each request.
+    let today = { key: "", until: 0, rows: new Map<string, string>() }
     const currentDay = (now: number) => {
-      if (now >= today.until) today = { key: dayKey(now), until: (Math.floor(now / day) + 1) * day }
+      if (now >= today.until) {
+        today = { key: dayKey(now), until: (Math.floor(now / day) + 1) * day, rows: new Map() }
+      }
       return today.key
+    }
+    /** The key of an account's row of that day, which is today. */
+    const rowOf = (accountId: string, day: string) => {
+      let row = today.rows.get(accountId)
+      if (row === undefined) today.rows.set(accountId, row = `${accountId} ${day}`)
+      return row
     }
 
     const { add, flush } = yield* writeBehind("Writing usage", "3 seconds", {
@@ -50,7 +58,7 @@ export class RequestMetering extends Effect.Service<RequestMetering>()("usage/Re
 
     const count = (accountId: string, name: "requests" | "bytes", by?: number) => {
       const day = currentDay(Date.now())
-      add(`${accountId} ${day}`, () => ({ accountId, day, requests: 0, bytes: 0 }), name, by)
+      add(rowOf(accountId, day), () => ({ accountId, day, requests: 0, bytes: 0 }), name, by)
     }
 
     const budgetOf = (accountId: string) => {
@@ -84,7 +92,7 @@ export class RequestMetering extends Effect.Service<RequestMetering>()("usage/Re
       },
       /** Takes an admitted request back, which then was not passed on. */
       takeBack: (accountId: string) => count(accountId, "requests", -1),
-      /** Adds bytes of bodies; for streams, as they pass. */
+      /** Adds bytes of bodies, and of machines' connections outside; for streams, as they pass. */
       addBytes: (accountId: string, bytes: number) => count(accountId, "bytes", bytes),
       flush
     } as const

@@ -17,7 +17,8 @@ const names = [
   "recall",
   "hub",
   "composites",
-  "fan-out"
+  "fan-out",
+  "start"
 ]
 const [wanted, ...rest] = process.argv.slice(2)
 if (wanted !== undefined && !names.includes(wanted)) {

@@ -39,8 +39,10 @@ describe("time", () => {
       )
       return row
     }
-    await expect.poll(() => stateOf(canceled), { timeout: 40_000 }).toMatchObject({ state: "free canceled" })
-    await expect.poll(() => stateOf(renewed), { timeout: 40_000 })
+    await expect.poll(() => (berth.hurry(10_000), stateOf(canceled)), { timeout: 40_000 }).toMatchObject({
+      state: "free canceled"
+    })
+    await expect.poll(() => (berth.hurry(10_000), stateOf(renewed)), { timeout: 40_000 })
       .toEqual({ state: "developer active", current: true })
   }, 100_000)
 
@@ -71,7 +73,7 @@ describe("time", () => {
       const planOf = async (account: Account) =>
         (await runSql(databaseUrl, "SELECT plan FROM users WHERE id = $1", [account.id]))[0]?.["plan"]
       const second = await new Berth().start({ databaseUrl, variables: { ...home, ...nobody } })
-      await expect.poll(() => planOf(canceled), { timeout: 40_000 }).toBe("free")
+      await expect.poll(() => (second.hurry(10_000), planOf(canceled)), { timeout: 40_000 }).toBe("free")
       expect(await planOf(renewed)).toBe("developer")
       await second.stop()
     },

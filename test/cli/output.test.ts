@@ -28,7 +28,7 @@ const berth = (args: ReadonlyArray<string>, variables: Readonly<Record<string, s
 describeLong("the command line", () => {
   it.each([
     [["--help"], "berth\n"],
-    [["serve", "--help"], "berth serve [--no-demo]\n"],
+    [["serve", "--help"], "berth serve [--no-demo] [--processes integer] [--role all | gateway]\n"],
     [["login", "--help"], "berth login [--url text]"],
     [["admin", "plan", "--help"], "berth admin plan <email>"]
   ])("%j shows the whole command, without colours or noise in a pipe", async (args, usage) => {

@@ -4,7 +4,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { appImage, missingForApps } from "../deployments/support/app-image.ts"
+import { missingForApps } from "../deployments/support/app-image.ts"
+import { mcpImage } from "../deployments/support/mcp-image.ts"
 import { type Account, type Listed } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { type Business, businesses } from "../support/business.ts"
@@ -25,7 +26,7 @@ const square = write("square.csv", "Token,Item Name,Variation Name,Price\nA,Soup
 describeWhen(missingForApps, "berth publish", () => {
   const variables: Record<string, string> = {}
   beforeAll(async () => {
-    variables["READY_IMAGE"] = await Effect.runPromise(appImage("healthy"))
+    variables["READY_IMAGE"] = await Effect.runPromise(mcpImage("streamable"))
   })
   const berth = useBerth({ machines: true, variables })
   let owner: Account

@@ -163,6 +163,16 @@ describe("a member that", () => {
     expect((await memberList()).get(slugOf(1))).toMatchObject({ callable: true })
   })
 
+  it("sleeps can be called, and is woken by the call", async () => {
+    const { server } = members[1]!
+    const sleep = `UPDATE servers SET status = 'stopped', asleep_at = now(), health_path = '/health' WHERE id = $1`
+    await runSql(berth.databaseUrl, sleep, [server.id])
+    expect((await memberList()).get(slugOf(1))).toMatchObject({ callable: true })
+    expect(bySlug(await ask()).get(slugOf(1))).toMatchObject({ status: "ok" })
+    const [row] = await runSql(berth.databaseUrl, "SELECT status, asleep_at FROM servers WHERE id = $1", [server.id])
+    expect(row).toEqual({ status: "running", asleep_at: null })
+  })
+
   it("lets in its owner alone is reached by its owner's session, if it may be composed, and by no hub key", async () => {
     const listing = `${businesses}/${members[2]!.business.id}/listing`
     await three.owner.put(`/v1/servers/${members[2]!.server.id}/auth`, { authMode: "service_managed", access: "owner" })

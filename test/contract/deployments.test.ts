@@ -34,6 +34,14 @@ const deployment = (fields: Readonly<Record<string, unknown>> = {}) => ({
   type: "deploy",
   active: true,
   imageDigest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+  args: null,
+  command: null,
+  transport: null,
+  processes: null,
+  packageScripts: false,
+  package: null,
+  admittedBy: "health",
+  progress: null,
   trivyScanResult: null,
   createdAt: timestamp,
   deployedAt: timestamp,
@@ -88,6 +96,8 @@ describeLong("deployments", () => {
           version: 2,
           active: false,
           imageDigest: null,
+          admittedBy: null,
+          progress: "Waiting to begin",
           deployedAt: null,
           mcp: null
         })
@@ -108,6 +118,7 @@ describeLong("deployments", () => {
           status: "failed",
           active: false,
           imageDigest: null,
+          admittedBy: null,
           deployedAt: null,
           mcp: null,
           errorMessage: expect.stringMatching(/\S/)

@@ -64,7 +64,8 @@ describe("plans", () => {
       regions: ["ord"],
       autoStopRequired: true,
       listingTier: "basic",
-      customDomains: false
+      customDomains: false,
+      egress: "none"
     })
     for (const plan of PlanName.literals) {
       const account = await berth.signUp(plan)

@@ -16,13 +16,13 @@ import { temporaryDirectory } from "../support/Settings.ts"
 import { type Bench, deployImage, imagesTest } from "./images-test.ts"
 
 const config = { entrypoint: ["/app"], cmd: ["serve"], env: ["A=b"], workingDir: "/srv", user: "10" }
-const simple: LayoutImage = {
+const simple = {
   config,
   layers: [
     [{ type: "file", path: "app", content: "#!/bin/true\n", mode: 0o755 }, { type: "directory", path: "srv" }],
     [{ type: "symlink", path: "link", target: "app" }]
   ]
-}
+} satisfies LayoutImage
 const written = (image: LayoutImage) =>
   Effect.gen(function*() {
     const directory = temporaryDirectory("layout")

@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { appImage, missingForApps } from "../deployments/support/app-image.ts"
 import { destroyMachines } from "../deployments/support/machines.ts"
+import { mcpImage } from "../deployments/support/mcp-image.ts"
 import { dataOf, type Listed, type Server } from "../support/account.ts"
 import { Berth } from "../support/Berth.ts"
 import { businesses } from "../support/business.ts"
@@ -75,7 +76,7 @@ describeLong("an installation that was saved while it ran, restored with an empt
   beforeAll(async () => {
     const variables = {
       SECRET_KEY: randomBytes(32).toString("base64"),
-      READY_IMAGE: await Effect.runPromise(appImage("healthy", { note: "ready" }))
+      READY_IMAGE: await Effect.runPromise(mcpImage("streamable"))
     }
     await first.start({ machines: true, variables: { ...variables, BERTH_HOME: homes[0] } })
     made = await fill()

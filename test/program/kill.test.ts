@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { type Listed } from "../support/account.ts"
-import { describeLong } from "../support/needs.ts"
+import { describeLong, soak } from "../support/needs.ts"
 import { invitation, type Owner, owner } from "./support/owner.ts"
 import { keepAsking } from "./support/probe.ts"
 import { build, clear, newPlace, type Place, type Program, serve, sweep } from "./support/program.ts"
@@ -22,9 +22,9 @@ const settings = (place: Place, name: string) => {
 
 /** The ready server, slow to come up, so that a deployment of it can be caught waiting. */
 const slowImage = async ({ folder, home }: Place) => {
-  const server = join(home, "slow-server.js")
-  const source = readFileSync(join(folder, "dist/ready-server.js"), "utf8")
-  writeFileSync(server, `await new Promise((resolve) => setTimeout(resolve, 1500))\n${source}`)
+  const server = join(home, "slow-server.cjs")
+  const source = readFileSync(join(folder, "dist/ready-server.cjs"), "utf8")
+  writeFileSync(server, `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500)\n${source}`)
   const { path } = await buildReadyImage(join(home, "slow-image"), { server })
   return `oci:${path}`
 }
@@ -53,10 +53,18 @@ const deployUntil = async (owner: Owner, imageUri: string, stage: string) => {
 }
 
 const settled = async ({ deployments }: Owner) => {
-  await expect.poll(async () => (await deployments()).map(({ status }) => status), { timeout: 60_000, interval: 500 })
+  await expect.poll(async () => (await deployments()).map(({ status }) => status), { timeout: 60_000, interval: 100 })
     .not.toContainEqual(expect.stringMatching(/pending|building/))
   return deployments()
 }
+
+/** test/deployments/kill.test.ts kills at the health check, too. */
+const stages = [
+  "Finding the image",
+  "Creating the machine",
+  ...(soak ? ["Waiting for the health check"] : []),
+  "Directing requests to the new machine"
+]
 
 describeLong("a platform that is killed", () => {
   let place: Place
@@ -103,51 +111,53 @@ describeLong("a platform that is killed", () => {
     expect(new Set(asking.replies.slice(back).map(({ status }) => status))).toEqual(new Set([200]))
   }, 120_000)
 
-  it.each([
-    "Finding the image",
-    "Creating the machine",
-    "Waiting for the health check",
-    "Directing requests to the new machine"
-  ])("in a deployment, at \"%s\", has one machine and a true record afterwards, and was never shut", async (stage) => {
-    const { request } = await owner(program)
-    const name = `After ${stage}`
-    await request("PUT", `/v1/servers/${(await owner(program)).serverId}/env/SVC_READY_CONFIG`, {
-      body: { value: settings(place, name) }
-    })
-    const asking = ask()
-    await deployUntil(await owner(program), slow, stage)
-    await program.end("SIGKILL")
-    const dead = Date.now()
-    const next = await restart()
-    const deployments = await settled(next)
-    // The old machine is given two seconds for requests under way.
-    await expect.poll(() => traces(place.home).machines.length, { timeout: 30_000, interval: 200 }).toBe(1)
-    await expect.poll(() => asking.replies.at(-1)?.name, { timeout: 30_000 }).toBe(name)
-    await asking.stop()
+  it.each(stages)(
+    "in a deployment, at \"%s\", has one machine and a true record afterwards, and was never shut",
+    async (stage) => {
+      const { request } = await owner(program)
+      const before = names.at(-1)
+      // Another one when it is tried again.
+      const name = `After ${stage} (${names.length})`
+      names = [...names, name]
+      await request("PUT", `/v1/servers/${(await owner(program)).serverId}/env/SVC_READY_CONFIG`, {
+        body: { value: settings(place, name) }
+      })
+      const asking = ask()
+      await deployUntil(await owner(program), slow, stage)
+      await program.end("SIGKILL")
+      const dead = Date.now()
+      const next = await restart()
+      const deployments = await settled(next)
+      // The old machine is given two seconds for requests under way.
+      await expect.poll(() => traces(place.home).machines.length, { timeout: 30_000, interval: 200 }).toBe(1)
+      await expect.poll(() => asking.replies.at(-1)?.name, { timeout: 30_000 }).toBe(name)
+      await asking.stop()
 
-    const [newest, ...older] = deployments
-    expect(newest).toMatchObject({ status: "running", active: true })
-    expect(newest?.deployedAt).not.toBeNull()
-    expect(newest?.errorMessage).toBeUndefined()
-    expect(older.filter(({ active }) => active)).toEqual([])
-    expect(older).toContainEqual(expect.objectContaining({ id: serving, status: "running" }))
-    expect(traces(place.home).machines).toEqual([newest?.id])
-    expect(await next.server()).toMatchObject({ status: "running" })
-    serving = newest?.id
+      const [newest, ...older] = deployments
+      const replaced = serving
+      serving = newest?.id
+      expect(newest).toMatchObject({ status: "running", active: true })
+      expect(newest?.deployedAt).not.toBeNull()
+      expect(newest?.errorMessage).toBeUndefined()
+      expect(older.filter(({ active }) => active)).toEqual([])
+      expect(older).toContainEqual(expect.objectContaining({ id: replaced, status: "running" }))
+      expect(traces(place.home).machines).toEqual([newest?.id])
+      expect(await next.server()).toMatchObject({ status: "running" })
 
-    // Nobody met a closed door while a gateway was there: up to the kill, and from the first answer after it.
-    const { replies } = asking
-    const back = replies.findIndex(({ at, status }) => at > dead && status !== undefined)
-    const answered = [
-      ...replies.filter(({ at, status }) => at < dead - 500 && status !== 200),
-      ...replies.slice(back).filter(({ status }) => status !== 200)
-    ]
-    expect(answered).toEqual([])
-    // The new one answers after the old one, and then for good.
-    const heard = replies.flatMap(({ name }) => name ?? []).filter((name, at, all) => name !== all[at - 1])
-    expect(heard).toEqual([names.at(-1), name])
-    names = [...names, name]
-  }, 120_000)
+      // Nobody met a closed door while a gateway was there: up to the kill, and from the first answer after it.
+      const { replies } = asking
+      const back = replies.findIndex(({ at, status }) => at > dead && status !== undefined)
+      const answered = [
+        ...replies.filter(({ at, status }) => at < dead - 500 && status !== 200),
+        ...replies.slice(back).filter(({ status }) => status !== 200)
+      ]
+      expect(answered).toEqual([])
+      // The new one answers after the old one, and then for good.
+      const heard = replies.flatMap(({ name }) => name ?? []).filter((name, at, all) => name !== all[at - 1])
+      expect(heard).toEqual([before, name])
+    },
+    120_000
+  )
 
   it("ends without a trace when it is at last told to stop", async () => {
     expect(await program.end("SIGTERM")).toEqual({ code: 0, signal: null })

@@ -1,6 +1,7 @@
 import { Effect, Exit, Scope } from "effect"
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { appImage, missingForApps } from "../deployments/support/app-image.ts"
+import { missingForApps } from "../deployments/support/app-image.ts"
+import { mcpImage } from "../deployments/support/mcp-image.ts"
 import { type Account, type Listed, signUp } from "../support/account.ts"
 import { type Business, businesses } from "../support/business.ts"
 import { freshDatabaseUrl } from "../support/Database.ts"
@@ -28,7 +29,7 @@ describeLong("a platform that is killed while it publishes", () => {
     place = await newPlace()
     await build(place)
     databaseUrl = await Effect.runPromise(Scope.extend(freshDatabaseUrl, scope))
-    image = await Effect.runPromise(appImage("slow"))
+    image = await Effect.runPromise(mcpImage("streamable", [], ["SLOW=2"]))
   }, 120_000)
   afterAll(async () => {
     sweep(place)

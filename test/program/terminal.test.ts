@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest"
 import { describeLong } from "../support/needs.ts"
@@ -44,6 +46,10 @@ describeLong("a platform in a terminal", () => {
   beforeAll(async () => {
     place = await newPlace()
     await build(place)
+    // It has been built: `npm start` need not do it again before a key is pressed.
+    const manifest = join(place.folder, "package.json")
+    const text = readFileSync(manifest, "utf8")
+    writeFileSync(manifest, text.replace(/"build": "[^"]+"/, "\"build\": \"true\""))
   }, 120_000)
   afterEach(() => sweep(place))
   afterAll(() => clear(place))
@@ -80,24 +86,21 @@ describeLong("a platform in a terminal", () => {
     }
   }, 120_000)
 
-  it("a terminal that closes takes everything along, and the next start is clean", async () => {
-    const closing = inTerminal(place, "exec node dist/berth.js serve --no-demo")
-    await closing.printed(/Berth is ready/)
-    closing.close()
-    await gone()
-    const next = serve(place)
-    await next.printed(/npx berth call .*\n/)
-    expect(next.output()).not.toMatch(/WARN|ERROR/)
-    expect(await next.end("SIGTERM")).toEqual({ code: 0, signal: null })
-    expect(traces(place.home)).toEqual(nothing)
-  }, 120_000)
-
-  it("SIGTERM twice, as impatient service managers send it, ends in order", async () => {
-    const program = serve(place)
-    await program.printed(/npx berth call .*\n/)
-    process.kill(program.pid, "SIGTERM")
-    await setTimeout(50)
-    expect(await program.end("SIGTERM")).toEqual({ code: 0, signal: null })
-    expect(traces(place.home)).toEqual(nothing)
-  }, 120_000)
+  it(
+    "a terminal that closes takes everything along; the next start is clean, and SIGTERM twice, as impatient service managers send it, ends it in order",
+    async () => {
+      const closing = inTerminal(place, "exec node dist/berth.js serve --no-demo")
+      await closing.printed(/Berth is ready/)
+      closing.close()
+      await gone()
+      const next = serve(place)
+      await next.printed(/npx berth call .*\n/)
+      expect(next.output()).not.toMatch(/WARN|ERROR/)
+      process.kill(next.pid, "SIGTERM")
+      await setTimeout(50)
+      expect(await next.end("SIGTERM")).toEqual({ code: 0, signal: null })
+      expect(traces(place.home)).toEqual(nothing)
+    },
+    120_000
+  )
 }, missing)

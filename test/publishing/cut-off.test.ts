@@ -1,7 +1,8 @@
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { beforeAll, expect, it } from "vitest"
-import { appImage, missingForApps } from "../deployments/support/app-image.ts"
+import { missingForApps } from "../deployments/support/app-image.ts"
+import { mcpImage } from "../deployments/support/mcp-image.ts"
 import { type Account, type Listed } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { type Business, businesses } from "../support/business.ts"
@@ -23,7 +24,7 @@ const file = (...rows: ReadonlyArray<string>) => ({ filename: "menu.csv", conten
 describeWhen(missingForApps, "a publication whose program ended before it could answer", () => {
   const variables: Record<string, string> = {}
   beforeAll(async () => {
-    variables["READY_IMAGE"] = await Effect.runPromise(appImage("healthy"))
+    variables["READY_IMAGE"] = await Effect.runPromise(mcpImage("streamable"))
   })
   const berth = useBerth({ machines: true, variables })
   let owner: Account

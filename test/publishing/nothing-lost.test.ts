@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { beforeAll, expect, it } from "vitest"
-import { appImage, missingForApps } from "../deployments/support/app-image.ts"
+import { missingForApps } from "../deployments/support/app-image.ts"
+import { mcpImage } from "../deployments/support/mcp-image.ts"
 import { type Account, type Listed } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { businesses } from "../support/business.ts"
@@ -35,7 +36,7 @@ const totals = (owner: Account) =>
 describeWhen(missingForApps, "publishing loses nothing silently", () => {
   const variables: Record<string, string> = {}
   beforeAll(async () => {
-    variables["READY_IMAGE"] = await Effect.runPromise(appImage("healthy"))
+    variables["READY_IMAGE"] = await Effect.runPromise(mcpImage("streamable"))
   })
   const berth = useBerth({ machines: true, variables })
   const prices = (businessId: string) =>

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { beforeAll, expect, it } from "vitest"
-import { appImage, missingForApps } from "../deployments/support/app-image.ts"
+import { missingForApps } from "../deployments/support/app-image.ts"
+import { mcpImage } from "../deployments/support/mcp-image.ts"
 import { type Account, type Listed } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { businesses, newBusiness } from "../support/business.ts"
@@ -30,7 +31,7 @@ const publish = (owner: Account, body: object) => owner.request<Body>("POST", `$
 describeWhen(missingForApps, "publishing an existing business", () => {
   const variables: Record<string, string> = {}
   beforeAll(async () => {
-    variables["READY_IMAGE"] = await Effect.runPromise(appImage("healthy"))
+    variables["READY_IMAGE"] = await Effect.runPromise(mcpImage("streamable"))
   })
   const berth = useBerth({ machines: true, variables })
   let owner: Account

@@ -1,6 +1,14 @@
 import { ServersRepo } from "#src/servers/ServersRepo.ts"
 import { ServerStates } from "#src/servers/ServerStates.ts"
-import { events, mayHappen, rules, type ServerEvent, type Status, statuses } from "#src/servers/transitions.ts"
+import {
+  events,
+  fromSleep,
+  mayHappen,
+  rules,
+  type ServerEvent,
+  type Status,
+  statuses
+} from "#src/servers/transitions.ts"
 import { SqlClient } from "@effect/sql"
 import { layer } from "@effect/vitest"
 import { Effect, FastCheck, Layer, Option } from "effect"
@@ -14,7 +22,8 @@ const after = (before: Status, happened: ServerEvent): Status =>
 
 const ofDeployments = events.filter((name) => name.startsWith("deployment"))
 const ofOwner = ["started", "startFailed", "stopped"] satisfies ReadonlyArray<ServerEvent>
-const ofWatch = events.filter((name) => ![...ofDeployments, ...ofOwner].includes(name))
+const ofIdleness = ["fellAsleep", ...fromSleep]
+const ofWatch = events.filter((name) => ![...ofDeployments, ...ofOwner, ...ofIdleness].includes(name))
 
 describe("the states of a server", () => {
   it("can each be come to, and left, by a deployment, a request or the watch", () => {
@@ -37,8 +46,8 @@ describe("the states of a server", () => {
     }))
   })
 
-  it("only the owner's word stops a server", () => {
-    assert.deepStrictEqual(events.filter((name) => rules[name].to === "stopped"), ["stopped"])
+  it("only the owner's word and idleness stop a server", () => {
+    assert.deepStrictEqual(events.filter((name) => rules[name].to === "stopped"), ["stopped", "fellAsleep"])
   })
 })
 
@@ -80,7 +89,8 @@ layer(states, { excludeTestServices: true, timeout: 60_000 })("the stored state 
       for (const before of statuses) {
         for (const happened of events) {
           yield* made
-          yield* sql`UPDATE servers SET status = ${before}`
+          const sleeps = before === "stopped" && fromSleep.includes(happened)
+          yield* sql`UPDATE servers SET status = ${before}, asleep_at = ${sleeps ? sql`now()` : sql`NULL`}`
           const row = yield* bring(happened, 7)
           const what = `${happened} when ${before}`
           const swapped = happened === "deploymentServes"
@@ -91,6 +101,26 @@ layer(states, { excludeTestServices: true, timeout: 60_000 })("the stored state 
             activeDeploymentId: swapped ? "dep" : null
           }, what)
         }
+      }
+    }))
+
+  it.effect("sleeps only until anything but idleness decides, and is not woken when it was stopped by hand", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const asleep = Effect.map(sql`SELECT asleep_at FROM servers`, ([row]) => row?.["asleepAt"] !== null)
+      for (const happened of events) {
+        yield* made
+        yield* sql`UPDATE servers SET status = 'running'`
+        yield* bring("fellAsleep", 7)
+        assert.isTrue(yield* asleep)
+        const changed = Option.isSome(yield* bring(happened, 7))
+        assert.strictEqual(changed, mayHappen(happened, "stopped"), happened)
+        assert.strictEqual(yield* asleep, !changed, happened)
+      }
+      for (const happened of fromSleep) {
+        yield* made
+        yield* sql`UPDATE servers SET status = 'stopped'`
+        assert.isTrue(Option.isNone(yield* bring(happened, 7)), happened)
       }
     }))
 

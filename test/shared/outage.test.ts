@@ -20,6 +20,15 @@ describe("a cause that is a lost database", () => {
     ])
   })
 
+  it("whose disk is full is told so, also where its connections are lost beside it", () => {
+    const full = lost("53100", "could not write init file: No space left on device")
+    const told = "the database's disk is full: could not write init file: No space left on device"
+    expect(outageIn(Cause.die(full))).toBe(told)
+    expect(outageIn(Cause.parallel(Cause.fail(lost("57P01", "terminating connection")), Cause.die(full)))).toBe(told)
+    const ours = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" })
+    expect(outageIn(Cause.fail(ours))).toBe("the disk is full: ENOSPC: no space left on device, write")
+  })
+
   it("is not taken for one when anything else is in it", () => {
     expect(outageIn(Cause.fail(lost("23505", "duplicate key")))).toBeUndefined()
     expect(outageIn(Cause.parallel(Cause.fail(lost("57P01")), Cause.die(new Error("bug"))))).toBeUndefined()

@@ -1,11 +1,13 @@
+import { type Outside, OutsideNetwork } from "#src/egress/outside.ts"
 import { type Machines } from "#src/machines/Machines.ts"
 import { PlatformLive, platformOn } from "#src/Platform.ts"
-import { Clock, Console, Duration, Effect, Exit, Layer, Scope } from "effect"
+import { Console, Effect, Exit, Layer, Scope } from "effect"
 import { format } from "node:util"
 import { afterAll, beforeAll } from "vitest"
 import { type Account, signUp } from "./account.ts"
 import { freshDatabaseUrl } from "./Database.ts"
 import { type Answer, freePort, freshAddress, send, type Sent } from "./http.ts"
+import { movableClock } from "./movable-clock.ts"
 import { NoMachines } from "./no-machines.ts"
 import { settingsTest } from "./Settings.ts"
 
@@ -14,46 +16,12 @@ export interface BerthOptions {
   readonly machines?: boolean | Layer.Layer<Machines>
   /** Settings beside or instead of the usual ones. */
   readonly variables?: Readonly<Record<string, string>>
+  /** What machines find outside, in place of the network. */
+  readonly outside?: Outside
   /** Another database than a fresh one. */
   readonly databaseUrl?: string
   /** The way the program takes to it, when that is not straight. */
   readonly through?: (databaseUrl: string) => Promise<string>
-}
-
-/** The real clock, how far it has been moved, and a way to wake who sleeps for so long. */
-const movableClock = () => {
-  const real = Clock.make()
-  let ahead = 0
-  const wakers = new Map<number, Set<() => void>>()
-  const unsafeCurrentTimeMillis = () => real.unsafeCurrentTimeMillis() + ahead
-  const sleep = (duration: Duration.Duration) => {
-    const millis = Duration.toMillis(duration)
-    // Short pauses are none that a test waits for, and timers take no longer ones.
-    if (millis < 1_000 || millis > 2 ** 31 - 1) return real.sleep(duration)
-    return Effect.async<void>((resume) => {
-      const same = wakers.get(millis) ?? new Set()
-      const end = () => {
-        clearTimeout(timer)
-        same.delete(wake)
-      }
-      const wake = () => (end(), resume(Effect.void))
-      const timer = setTimeout(wake, millis)
-      wakers.set(millis, same.add(wake))
-      return Effect.sync(end)
-    })
-  }
-  const clock: Clock.Clock = Object.assign(Object.create(real) as Clock.Clock, {
-    unsafeCurrentTimeMillis,
-    currentTimeMillis: Effect.sync(unsafeCurrentTimeMillis),
-    sleep
-  })
-  return {
-    clock,
-    advance: (millis: number) => void (ahead += millis),
-    hurry: (millis: number) => {
-      for (const wake of [...wakers.get(millis) ?? []]) wake()
-    }
-  }
 }
 
 /** Keeps what would be printed. */
@@ -72,7 +40,7 @@ export class Berth {
   url = ""
   databaseUrl = ""
 
-  async start({ databaseUrl, machines = false, through, variables }: BerthOptions = {}) {
+  async start({ databaseUrl, machines = false, outside, through, variables }: BerthOptions = {}) {
     const port = await freePort()
     this.url = `http://127.0.0.1:${port}`
     this.databaseUrl = databaseUrl ?? await Effect.runPromise(Scope.extend(freshDatabaseUrl, this.#scope))
@@ -90,7 +58,8 @@ export class Berth {
     })
     const running = machines === true ? PlatformLive : platformOn(machines === false ? NoMachines : machines)
     const platform = Layer.provide(running, settings).pipe(
-      Layer.provide([Layer.setClock(this.#clock.clock), Console.setConsole(consoleTo(this.logged))])
+      Layer.provide([Layer.setClock(this.#clock.clock), Console.setConsole(consoleTo(this.logged))]),
+      Layer.provide(outside === undefined ? Layer.empty : Layer.succeed(OutsideNetwork, outside))
     )
     await Effect.runPromise(Layer.buildWithScope(platform, this.#scope))
     return this

@@ -53,7 +53,7 @@ export const allScopes = [
 
 /** The answer's `data`, when its status is the one that says it worked. */
 export const dataOf = <A>({ body, status, text }: Answer<{ readonly data: A }>): A => {
-  if (status !== 200 && status !== 201) throw new Error(`expected a success, got ${status}: ${text}`)
+  if (![200, 201, 202].includes(status)) throw new Error(`expected a success, got ${status}: ${text}`)
   return body.data
 }
 

@@ -17,7 +17,9 @@ export const goodBodies: Readonly<Record<string, Readonly<Record<string, unknown
     memoryMb: 256,
     autoStopSeconds: 300,
     healthPath: "/healthz",
-    healthTimeoutSeconds: 30
+    healthTimeoutSeconds: 30,
+    requireMcp: null,
+    egress: { allow: ["api.example.com", "*.example.com:8443"] }
   },
   "PATCH /v1/servers/{serverId}": { name: "Renamed" },
   "PUT /v1/servers/{serverId}/auth": {
@@ -31,7 +33,7 @@ export const goodBodies: Readonly<Record<string, Readonly<Record<string, unknown
     access: "list",
     allowedEmails: ["a@example.com"]
   },
-  "POST /v1/servers/{serverId}/deploy": { imageUri: "oci:/nowhere" },
+  "POST /v1/servers/{serverId}/deploy": { imageUri: "oci:/nowhere", wait: true },
   "POST /v1/servers/{serverId}/rollback": { version: 1 },
   "POST /api/v1/servers/{serverId}/clients": { clientMetadataUrl: "https://client.invalid/metadata.json" },
   "POST /v1/servers/{serverId}/env": { name: "A", value: "b" },

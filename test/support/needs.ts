@@ -8,6 +8,9 @@ import { leftOut } from "./left-out.ts"
  */
 export const full = process.env["CI_FULL"] === "1"
 
+/** Whether sweeps are whole whose further cases prove nothing else, as in `npm run soak`. */
+export const soak = process.env["SOAK"] === "1"
+
 /** Why a program is not to be had here, or undefined when it is on PATH. */
 export const missingProgram = (program: string): string | undefined => {
   try {

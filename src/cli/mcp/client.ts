@@ -4,7 +4,7 @@ import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js"
 import { StreamableHTTPClientTransport, StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { Effect, Redacted } from "effect"
-import { describeFailure, type Exchange, McpClientError } from "./failure.ts"
+import { describeFailure, type Exchange, McpClientError, saidIn } from "./failure.ts"
 import { fetchLoopback, isLoopbackName } from "./loopback.ts"
 
 export interface McpServerAddress {
@@ -18,16 +18,44 @@ const causeCode = (error: unknown): string => {
   return typeof code === "string" ? code : cause instanceof Error ? cause.message : "unknown"
 }
 
+const mostRead = 16_384
+const readMillis = 2_000
+
+/** The beginning of a body, which may be endless or never come; the rest is left to whoever reads the response. */
+const beginning = async (response: Response): Promise<string> => {
+  const reader = response.clone().body?.getReader()
+  if (reader === undefined) return ""
+  const decoder = new TextDecoder()
+  let text = ""
+  const timer = setTimeout(() => void reader.cancel().catch(() => undefined), readMillis)
+  try {
+    while (text.length < mostRead) {
+      const { done, value } = await reader.read()
+      if (done) break
+      text += decoder.decode(value as Uint8Array, { stream: true })
+    }
+  } catch {
+    // What came of it may be enough.
+  }
+  clearTimeout(timer)
+  // The other reader of a body that was split has to end it, too: nobody waits for that.
+  void reader.cancel().catch(() => undefined)
+  return text
+}
+
 /** Records how requests end, but not the GET of Streamable HTTP, which is an optional background stream. */
 const watchedFetch =
   (exchange: Exchange, matters: (method: string) => boolean) =>
   async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
     const url = new URL(input)
     const recorded = matters(init.method ?? "GET")
-    if (recorded) exchange.code = exchange.status = undefined
+    if (recorded) exchange.code = exchange.status = exchange.said = undefined
     try {
       const response = await (isLoopbackName(url) ? fetchLoopback(url, init) : fetch(url, init))
-      if (recorded && !response.ok) exchange.status = response.status
+      if (recorded && !response.ok) {
+        exchange.status = response.status
+        exchange.said = saidIn(await beginning(response))
+      }
       return response
     } catch (error) {
       if (recorded && init.signal?.aborted !== true) exchange.code = causeCode(error)

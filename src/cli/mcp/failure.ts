@@ -1,6 +1,7 @@
 import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { ErrorCode, McpError } from "@modelcontextprotocol/sdk/types.js"
 import { Data } from "effect"
+import { oneLine } from "./render.ts"
 
 /** An MCP server could not be reached, or refused the call. The message is a sentence and a hint for the terminal. */
 export class McpClientError extends Data.TaggedError("McpClientError")<{ readonly message: string }> {}
@@ -9,15 +10,33 @@ export class McpClientError extends Data.TaggedError("McpClientError")<{ readonl
 export interface Exchange {
   status?: number | undefined
   code?: string | undefined
+  /** The sentence of its error envelope, or of a JSON-RPC error. */
+  said?: string | undefined
 }
 
-const statusMessage = (status: number, url: string, token: boolean): string => {
+const longestSaid = 300
+
+/** The sentence in a body that tells of an error; what is no such body has none. */
+export const saidIn = (body: string): string | undefined => {
+  try {
+    const { error } = JSON.parse(body) as { readonly error?: { readonly message?: unknown } }
+    const said = typeof error?.message === "string" ? oneLine(error.message) : ""
+    if (said === "") return undefined
+    return said.length > longestSaid ? `${said.slice(0, longestSaid - 1).toWellFormed()}…` : said
+  } catch {
+    return undefined
+  }
+}
+
+const statusMessage = (status: number, url: string, token: boolean, said: string | undefined): string => {
   const { host } = new URL(url)
   if (status === 401) {
     return token
       ? `${host} did not accept the token: it is wrong, expired, or meant for another server. Get a new one.`
       : `${host} asks for a token. Give one with --token or in BERTH_TOKEN.`
   }
+  const isPath = status === 404 || status === 405
+  if (said !== undefined && !isPath) return `${host} answered with status ${status}: ${said.replace(/\.$/, "")}.`
   if (status === 403) return `${host} refused: the token does not allow this. Get one with the scope it needs.`
   if (status === 404) return `There is no MCP server at ${url}. Check the path: it usually ends in /mcp or /sse.`
   if (status === 405) return `${url} does not speak MCP. Check the path: it usually ends in /mcp or /sse.`
@@ -46,7 +65,7 @@ export const describeFailure = (error: unknown, exchange: Exchange, url: string,
       : say(`The server refused: ${text.slice(0, 300)}`)
   }
   const status = error instanceof StreamableHTTPError && (error.code ?? 0) >= 400 ? error.code : exchange.status
-  if (status !== undefined) return say(statusMessage(status, url, token))
+  if (status !== undefined) return say(statusMessage(status, url, token, exchange.said))
   if (exchange.code !== undefined) return say(networkMessage(exchange.code, url))
   return say(`${url} did not answer as an MCP server does: ${text.slice(0, 200)}`)
 }

@@ -53,7 +53,9 @@ export const callTool = (options: CallOptions): Effect.Effect<CallToolResult, Mc
       timeout: 1_800_000,
       resetTimeoutOnProgress: true,
       onprogress: ({ message, progress, total }) =>
-        options.onProgress?.(`${progress}${total === undefined ? "" : `/${total}`} ${message ?? ""}`.trimEnd())
+        options.onProgress?.(
+          `${Math.floor(progress)}${total === undefined ? "" : `/${total}`} ${message ?? ""}`.trimEnd()
+        )
     })
     return CallToolResultSchema.parse(result)
   })

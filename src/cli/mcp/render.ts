@@ -49,9 +49,18 @@ const cell = (value: unknown): string =>
     ? Object.entries(value).map(([key, inner]) => `${key}: ${cell(inner)}`).join("; ")
     : oneLine(String(value))
 
+const widest = 64
+
+/**
+ * Nothing is cut: there is no other way to read it. One column of long texts, such as messages, comes last; rows with
+ * several are outlines in place of a table.
+ */
 const rowsOf = (rows: ReadonlyArray<Record<string, unknown>>): string => {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))]
-  return table(columns.map(oneLine), rows.map((row) => columns.map((column) => truncate(cell(row[column]), 64))))
+  const long = columns.filter((column) => rows.some((row) => cell(row[column]).length > widest))
+  if (long.length > 1) return rows.map((row) => outline(row)).join("\n\n")
+  const ordered = [...columns.filter((column) => !long.includes(column)), ...long]
+  return table(ordered.map(oneLine), rows.map((row) => ordered.map((column) => cell(row[column]))))
 }
 
 const indent = (text: string) => text.split("\n").map((line) => line === "" ? line : `  ${line}`).join("\n")

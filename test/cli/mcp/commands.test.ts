@@ -9,6 +9,8 @@ let server: Running
 let front: Server
 let guarded: string
 
+const stopped = JSON.stringify({ error: { code: "SERVICE_UNAVAILABLE", message: "The server is st\u001b[31mopped" } })
+
 /**
  * The ready server with what a gateway puts before it: `/guarded` asks for a token, `/legacy` has no Streamable HTTP,
  * `/broken` answers as no MCP server does, `/named` is there under a name of its own.
@@ -25,6 +27,7 @@ const makeFront = (target: string) =>
     if (door === "named" && !/^ladle\.mcp\.localhost:\d+$/.test(incoming.headers.host ?? "")) return refuse(404)
     if (door === "broken") return refuse(200, "{\"hello\":\"world\"}")
     if (door === "down") return refuse(503)
+    if (door === "stopped") return refuse(503, stopped)
     const path = `/${rest.join("/").replace(/^sse-only/, "sse")}`
     const { headers, method } = incoming
     const outgoingRequest = request(`${target}${path}`, { method: method ?? "GET", headers }, (answer) => {
@@ -144,6 +147,7 @@ describe("a server that cannot be used", () => {
     ["nobody listening", () => "http://127.0.0.1:1025/mcp", "Nothing listens at 127.0.0.1:1025"],
     ["an unknown path", () => `${server.url}/nothing`, "There is no MCP server at"],
     ["an unknown /sse", () => `${server.url}/nothing/sse`, "There is no MCP server at"],
+    ["a server that says why it is down", () => `${guarded}/stopped/mcp`, "status 503: The server is st[31mopped."],
     ["a server that is down", () => `${guarded}/down/mcp`, "answered with status 503"],
     ["something else on HTTP", () => `${guarded}/broken/mcp`, "did not answer as an MCP server does"],
     ["a URL that is none", () => "localhost:8787", "is not the URL of an MCP server"],

@@ -11,6 +11,13 @@ it("lists of flat objects are tables, the rest is indented", () => {
     .toBe("name: x\ntags: a, b\nrows:\n  id  on\n  1   true\n  2   -\nnone: (none)\ndeep:\n  a: -")
 })
 
+it("one column of long texts comes last, rows with several are outlines, and nothing is cut", () => {
+  const message = `to allow it: ${"x".repeat(100)}`
+  expect(outline([{ message, id: 1 }, { message: "short", id: 2 }])).toBe(`id  message\n1   ${message}\n2   short`)
+  expect(outline([{ message, id: message }, { message: "short", id: null }]))
+    .toBe(`message: ${message}\nid: ${message}\n\nmessage: short\nid: -`)
+})
+
 it("a text of several lines keeps them, below its name", () => {
   expect(outline({ markdown: "# Ladle\n\nid: x\u001b[2J\n- soup\n", id: "y" }))
     .toBe("markdown:\n  # Ladle\n\n  id: x[2J\n  - soup\nid: y")

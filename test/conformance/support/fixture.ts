@@ -1,7 +1,6 @@
 import { buildReadyImage } from "#src/ready-image/build-image.ts"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { build } from "tsup"
 import { readyServer } from "../../../tsup.config.ts"
@@ -11,7 +10,6 @@ import { temporaryDirectory } from "../../support/Settings.ts"
 /** The fixture in one file. */
 export const bundleFixture = async () => {
   const outDir = temporaryDirectory("fixture")
-  writeFileSync(join(outDir, "package.json"), "{\"type\":\"module\"}")
   await build({
     ...readyServer,
     entry: { fixture: "test/conformance/fixture/fixture.program.ts" },
@@ -20,7 +18,7 @@ export const bundleFixture = async () => {
     config: false,
     silent: true
   })
-  return join(outDir, "fixture.js")
+  return join(outDir, "fixture.cjs")
 }
 
 /** An image that runs it, as the ready server's is made. */

@@ -46,7 +46,7 @@ export const contentsOf = async ({ databaseUrl }: Site) => {
   const tables = await runSql(
     databaseUrl,
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
-      AND relname !~ '^(cluster_|hosts$|jobs$|machine_output_positions$)' ORDER BY 1`
+      AND relname !~ '^(cluster_|hosts$|jobs$|machine_output_positions$|mcp_sessions$)' ORDER BY 1`
   )
   const contents: Record<string, unknown> = {}
   for (const { name } of tables) {

@@ -1,5 +1,5 @@
 import { execFile, spawn, type StdioOptions } from "node:child_process"
-import { closeSync, cpSync, existsSync, openSync, renameSync, rmSync } from "node:fs"
+import { closeSync, cpSync, existsSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -45,17 +45,28 @@ export const anotherHome = async ({ folder }: Place): Promise<Place> => ({
 /** What the first of a run has built, for all others: they are checkouts of the same. */
 const builtHere = join(tmpdir(), "built")
 
+/** Whether nobody else builds: `mkdir` succeeds for one alone. */
+const claimed = () => {
+  try {
+    mkdirSync(`${builtHere}.claim`)
+    return true
+  } catch {
+    return false
+  }
+}
+
 export const build = async (place: Place) => {
   const dist = join(place.folder, "dist")
+  while (!existsSync(builtHere) && !claimed()) await new Promise((resolve) => setTimeout(resolve, 100))
   if (existsSync(builtHere)) return cpSync(builtHere, dist, { recursive: true })
-  await promisify(execFile)("npm", ["run", "--silent", "build"], { cwd: place.folder, env: environment(place) })
-  // Put there in one step, and left alone when another was first.
-  const half = temporaryDirectory("half")
-  cpSync(dist, half, { recursive: true })
   try {
+    await promisify(execFile)("npm", ["run", "--silent", "build"], { cwd: place.folder, env: environment(place) })
+    // Put there in one step.
+    const half = temporaryDirectory("half")
+    cpSync(dist, half, { recursive: true })
     renameSync(half, builtHere)
-  } catch {
-    rmSync(half, { recursive: true })
+  } finally {
+    rmSync(`${builtHere}.claim`, { recursive: true })
   }
 }
 
