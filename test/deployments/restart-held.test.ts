@@ -44,7 +44,7 @@ describeLong("a server that its owner restarts", () => {
     isOver = true
     await Promise.all(prober)
     expect(failures).toEqual([])
-    expect(answered).toBeGreaterThan(10)
+    expect(answered).toBeGreaterThan(2)
     for (const where of places) expect(await callIn(where, session)).toBeUndefined()
   }, 60_000)
 }, missingForApps)
