@@ -58,6 +58,8 @@ describeLong("a ready-made server that sleeps", () => {
     // Until its machine has ended, too.
     await expect.poll(() => (hurry(berth), traces(platformHome).machines), { timeout: 10_000, interval: 100 })
       .toEqual([])
+    // The end of its output is stored; a wake would wait for it.
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
   }
 
   const body = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }
