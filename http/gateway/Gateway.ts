@@ -30,12 +30,13 @@ import { type Match, matcher } from "./match.ts"
 import { observer } from "./observe.ts"
 import { needsInspection, permitter } from "./permit.ts"
 import { connectionLost, metadataAnswer, noSuchServer, notRunning, rejection, restarting } from "./refusals.ts"
+import { relocator } from "./relocate.ts"
 import { challenge, resourceMetadata } from "./resource-metadata.ts"
 import { asksForCard, cardReader } from "./server-card.ts"
 import { untagPath } from "./session-tag.ts"
 import { sessionCounter } from "./sessions.ts"
 import { makeToolMarks } from "./tool-marks.ts"
-import { waker } from "./wake.ts"
+import { isAway, waker } from "./wake.ts"
 
 export interface Gateway {
   /** Matches a request that the gateway must answer, else undefined. Cheap: called for every request. */
@@ -86,6 +87,7 @@ export const makeGateway = Effect.gen(function*() {
 
   const inFlight = makeInFlight()
   const wake = waker({ wakes, limits, trustProxy, runtime, inFlight })
+  const relocation = relocator(affinity, wake)
   const { admit, awaken } = admission({ affinity, metering, respond, wake })
 
   const permit = permitter(
@@ -105,7 +107,7 @@ export const makeGateway = Effect.gen(function*() {
     const plain = addressingOf(req, from, route.host, target.form === "path" ? `${base}/s/${route.slug}` : "")
     const addressing = { ...plain, nameSession: sessions.name }
     const endpoint = (data: string) => sessions.endpoint(rewriteEndpoint(addressing, data), addressing.clientHost)
-    let isGone = false
+    const { instead, relocate } = relocation({ route, machine, req, res, path: target.path })
     // A stream of the legacy transport begins with an address, which must be rewritten to the client's URL.
     const rewrites = req.method === "GET"
     const readable = rewrites && /text\/event-stream/i.test(req.headers.accept ?? "")
@@ -123,15 +125,11 @@ export const makeGateway = Effect.gen(function*() {
       rewriter: rewrites ? () => endpointRewriter(endpoint) : undefined,
       closing: inFlight.isDraining,
       onBytes: (count) => metering.addBytes(route.accountId, count),
-      relocate: async () => {
-        const now = await affinity.findAgain(route, req, target.path)
-        isGone = now === "gone"
-        const there = now === "gone" ? undefined : now?.machine
-        return JSON.stringify(there) === JSON.stringify(machine) ? undefined : there
-      },
+      relocate,
       onFailure: (error, sent) => {
         routes.expire(route.slug)
-        if (isGone) return respond(req, res, sessionGone, route)
+        const known = instead()
+        if (known !== undefined) return respond(req, res, known, route)
         logMachine(`The machine of ${route.slug} did not answer`, error)
         const message = sent ? connectionLost : "The server can't be reached; try again shortly"
         respond(
@@ -171,7 +169,7 @@ export const makeGateway = Effect.gen(function*() {
     }
     // A server that fell asleep since its route was read must not be reached: its machine will be stopped.
     const reach = (latest: Route) =>
-      latest.asleep && latest.mark?.version === route.mark?.version
+      isAway(latest) && latest.mark?.version === route.mark?.version
         ? awaken(latest, req, res, target.path).then((woken) => woken && go(woken))
         : go(route)
     const onceCounted = (isIn: boolean) => {
@@ -181,7 +179,7 @@ export const makeGateway = Effect.gen(function*() {
     }
     if (isCounted) return onceCounted(true)
     if (res.destroyed) return
-    if (route.machine === undefined && !route.asleep) return respond(req, res, notRunning(route), route)
+    if (route.machine === undefined && !isAway(route)) return respond(req, res, notRunning(route), route)
     const counted = admit(route, req, res)
     return counted instanceof Promise ? counted.then(onceCounted) : onceCounted(counted)
   }
@@ -218,7 +216,7 @@ export const makeGateway = Effect.gen(function*() {
     if (res.destroyed) return
     if (!needsInspection(verdict.claims)) return proxy(to, target, req, res, { awaitsContinue })
     // What a token allows depends on the tools, which only a server that is awake tells.
-    const isCounted = to.asleep
+    const isCounted = isAway(to)
     if (isCounted && !(await admit(to, req, res))) return
     const awake = isCounted ? await awaken(to, req, res, target.path) : to
     if (awake === undefined) return

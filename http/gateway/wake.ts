@@ -46,8 +46,12 @@ interface WakerOptions {
   readonly inFlight: RequestsInFlight
 }
 
+/** Whether requests wait for its machine: the server sleeps, or is meant to run while none is there. */
+export const isAway = ({ activeDeploymentId, asleep, machine, status }: Route) =>
+  asleep || machine === undefined && status === "running" && activeDeploymentId !== null
+
 /**
- * Holds an admitted request whose server sleeps until it runs. Nothing of its body is read meanwhile, so that the
+ * Holds an admitted request whose server sleeps, or has lost its machine, until it runs. Nothing of its body is read meanwhile, so that the
  * client's connection holds it back.
  */
 export const waker = ({ inFlight, limits, runtime, trustProxy, wakes }: WakerOptions) => {
@@ -61,7 +65,7 @@ export const waker = ({ inFlight, limits, runtime, trustProxy, wakes }: WakerOpt
   }
 
   return async (route: Route, req: IncomingMessage, res: ServerResponse): Promise<Awoken> => {
-    const refusal = route.authMode === "byoa" ? await limited(req, route) : undefined
+    const refusal = route.asleep && route.authMode === "byoa" ? await limited(req, route) : undefined
     if (refusal !== undefined) return { answer: refusal }
     const waiting = new AbortController()
     const end = () => waiting.abort()

@@ -1,6 +1,6 @@
 import { ServerRow, ServerStatus } from "#src/servers/Server.ts"
 import { anyRow, many, maybe } from "#src/shared/sql.ts"
-import { SqlClient } from "@effect/sql"
+import { SqlClient, type Statement } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { DeploymentId, DeploymentRow, DeploymentStatus, Stage } from "./Deployment.ts"
 import { openStages } from "./transitions.ts"
@@ -44,16 +44,18 @@ export class FleetRepo extends Effect.Service<FleetRepo>()("deployments/FleetRep
             WHERE ${sql.in("d.id", ids)}`
     )
 
-    return {
-      machines: (ids: ReadonlyArray<string>) => ids.length === 0 ? Effect.succeed([]) : machines(ids),
-      /** Active deployments, of servers in any status. */
-      serving: many(Serving)(() =>
-        sql`SELECT d.id, d.server_id, s.status AS server_status, s.asleep_at IS NOT NULL AS asleep,
+    const serving = (condition: Statement.Fragment) =>
+      sql`SELECT d.id, d.server_id, s.status AS server_status, s.asleep_at IS NOT NULL AS asleep,
               d.port, s.health_path, s.health_timeout_seconds, NOT EXISTS (
               SELECT 1 FROM deployments n WHERE n.server_id = d.server_id AND n.version > d.version) AS latest
             FROM deployments d
-            JOIN servers s ON s.active_deployment_id = d.id WHERE d.active`
-      )(),
+            JOIN servers s ON s.active_deployment_id = d.id WHERE d.active AND ${condition}`
+
+    return {
+      machines: (ids: ReadonlyArray<string>) => ids.length === 0 ? Effect.succeed([]) : machines(ids),
+      /** Active deployments, of servers in any status. */
+      serving: many(Serving)(() => serving(sql`true`))(),
+      servingAt: maybe(Serving)((serverId: string) => serving(sql`s.id = ${serverId}`)),
       server: maybe(ServerRow)((id: string) => sql`SELECT * FROM servers WHERE id = ${id}`),
       isInFlight: (serverId: string) =>
         anyRow(sql`SELECT id FROM deployments WHERE server_id = ${serverId} AND status IN ('pending', 'building')`),

@@ -30,10 +30,12 @@ import { Pipeline } from "./Pipeline.ts"
 import { Reconciler } from "./Reconciler.ts"
 import { Retention } from "./Retention.ts"
 import { RetentionRepo } from "./RetentionRepo.ts"
+import { Revivals } from "./Revivals.ts"
 import { ServerLocks } from "./ServerLocks.ts"
 import { Sleep } from "./Sleep.ts"
 import { SleepRepo } from "./SleepRepo.ts"
 import { Stopping } from "./Stopping.ts"
+import { listenForWanted } from "./wanted.ts"
 import { Watch } from "./Watch.ts"
 
 const base = Layer.mergeAll(
@@ -60,6 +62,7 @@ export const DeploymentsLive = Layer.mergeAll(
   Reconciler.Default,
   Retention.Default
 ).pipe(
+  Layer.provide(Revivals.Default),
   Layer.provide([MissingImages.Default, Monitor.Default]),
   Layer.provideMerge(Sleep.Default),
   Layer.provideMerge(DeployWorkflowLive),
@@ -107,7 +110,8 @@ export const DeploymentJobsLive = Layer.scopedDiscard(Effect.gen(function*() {
   // Only while this host holds the lease: without it, another host may have changed the stored state.
   yield* jobs.every("Looking after machines", "2 seconds", whileHeld(supervise))
   yield* jobs.every("Sweeping machines and pipelines", "30 seconds", whileHeld(reconciler.sweep()))
-  yield* sleep.listen(whileHeld)
+  const wanted = (serverId: string) => Effect.zipRight(sleep.wake(serverId), reconciler.lookAt(serverId))
+  yield* listenForWanted((serverId) => whileHeld(wanted(serverId)))
   yield* jobs.every("Waking servers that are asked for", "2 seconds", whileHeld(sleep.wakeWanted))
   yield* jobs.every("Putting idle servers to sleep", "5 seconds", whileHeld(sleep.fallAsleep))
   // Not before the machines are back: until then it's the platform that is down.

@@ -3,37 +3,24 @@ import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { ServerStates } from "#src/servers/ServerStates.ts"
 import { mayHappen } from "#src/servers/transitions.ts"
-import { diskFull, orDiskFull } from "#src/shared/disk-full.ts"
 import { shares, Shutdown } from "#src/shared/Shutdown.ts"
 import { WorkflowEngine } from "@effect/workflow"
-import { Clock, Effect, Metric, Option } from "effect"
+import { Effect, Metric, Option } from "effect"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { DeployWorkflow, lostBy } from "./DeployWorkflow.ts"
-import { crashes, running } from "./fleet-metrics.ts"
+import { running } from "./fleet-metrics.ts"
 import { FleetRepo, type Serving } from "./FleetRepo.ts"
 import { awaitHealthy, healthRule } from "./HealthCheck.ts"
 import { JournalRepo } from "./JournalRepo.ts"
 import { Launch } from "./Launch.ts"
 import { Leftovers } from "./Leftovers.ts"
 import { MachineOutput } from "./MachineOutput.ts"
-import { MissingImages } from "./MissingImages.ts"
-import { Monitor } from "./Monitor.ts"
 import { Pipeline } from "./Pipeline.ts"
-import {
-  attempts,
-  type Decision,
-  rarePause,
-  seenDown,
-  seenRunning,
-  waitingForRoom,
-  type Watched
-} from "./restart-policy.ts"
+import { Revivals } from "./Revivals.ts"
 import { ServerLocks } from "./ServerLocks.ts"
 import { Sleep } from "./Sleep.ts"
 import { Stopping } from "./Stopping.ts"
 import { isSettled } from "./transitions.ts"
-
-const everyMinutes = rarePause / 60_000
 
 /** Reconciles what runs with what is recorded, after a crash, a restart, or the end of a machine. */
 export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconciler", {
@@ -45,8 +32,7 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
     const journal = yield* JournalRepo
     const launch = yield* Launch
     const leftovers = yield* Leftovers
-    const missingImages = yield* MissingImages
-    const monitor = yield* Monitor
+    const revivals = yield* Revivals
     const sleep = yield* Sleep
     const output = yield* MachineOutput
     const pipeline = yield* Pipeline
@@ -55,95 +41,20 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
     const stopping = yield* Stopping
     const shutdown = yield* Shutdown
     const engine = yield* WorkflowEngine.WorkflowEngine
-    const watched = new Map<string, Watched>()
 
     const log = (serverId: string, level: LogLevel, message: string) => logs.append(serverId, [{ level, message }])
-
-    const ending = (state: MachineState | undefined) =>
-      state === undefined
-        ? "is gone"
-        : state.exitCode === null
-        ? "ended"
-        : `exited with code ${state.exitCode}`
-
-    /** Runs under the server's lock, and checks again that the machine should run. */
-    const revive = Effect.fn("Reconciler.revive")(function*(
-      id: string,
-      serverId: string,
-      decision: Extract<Decision, { _tag: "Start" | "Try" }>
-    ) {
-      const server = Option.getOrUndefined(yield* repo.server(serverId))
-      const deployment = Option.getOrUndefined(yield* fleet.servingOf(serverId))
-      if (server === undefined || deployment?.id !== id || server.status === "stopped") return
-      const state = yield* machines.inspect(id)
-      if (state?.status === "running") return
-      const isFirst = decision._tag === "Start" && decision.attempt === 0
-      const as = isFirst
-        ? `, as it ran before${state?.exitCode == null ? "" : `: it ${ending(state)}`}`
-        : decision._tag === "Try"
-        ? `, as every ${everyMinutes} minutes since it was given up`
-        : ` (attempt ${decision.attempt} of ${attempts})`
-      yield* log(serverId, isFirst ? "info" : "warn", `Starting the machine again${as}`)
-      yield* launch.startAgain(server, deployment)
-    })
-
-    const giveUp = Effect.fn("Reconciler.giveUp")(function*(id: string, serverId: string) {
-      const server = yield* repo.server(serverId)
-      if (Option.isNone(server) || server.value.activeDeploymentId !== id || server.value.status === "stopped") return
-      yield* log(
-        serverId,
-        "error",
-        `The machine ended again after each of ${attempts} attempts: it is started again every ${everyMinutes} minutes ` +
-          "until it stays; fix it and deploy, or restart the server"
-      )
-      yield* states.apply(serverId, server.value.generation, "crashed")
-    })
-
-    const check = Effect.fn("Reconciler.mind")(function*(serving: Serving, state: MachineState | undefined) {
-      const { id, serverId } = serving
-      const now = yield* Clock.currentTimeMillis
-      const isSilent = monitor.isSilent(id)
-      if (state?.status === "running") {
-        watched.set(id, seenRunning(watched.get(id), now, isSilent))
-        return yield* monitor.watch(serving, state)
-      }
-      monitor.forget(id)
-      if (yield* missingImages.recovers(id, serverId)) return
-      const before = watched.get(id)
-      const [after, decision] = seenDown(before, now, isSilent)
-      watched.set(id, after)
-      if (before !== undefined && after.crashes > before.crashes) {
-        yield* Metric.increment(crashes)
-        yield* log(serverId, "error", `The machine ${ending(state)}`)
-      }
-      if (decision._tag === "Start" || decision._tag === "Try") yield* revive(id, serverId, decision)
-      if (decision._tag === "GiveUp") yield* giveUp(id, serverId)
-    }, (effect, { id, serverId }) =>
-      effect.pipe(
-        locks.withLock(serverId),
-        Effect.catchAll((error) =>
-          Effect.gen(function*() {
-            const reason = orDiskFull(error.message)
-            // A full disk is the platform's fault: it doesn't count as a crash, and is retried until there is room.
-            if (reason === diskFull) watched.set(id, waitingForRoom(yield* Clock.currentTimeMillis))
-            yield* log(serverId, "error", `The machine can't be started: ${reason}`)
-          })
-        )
-      ))
 
     /** Supervises the machines of active deployments: starts those that are down, unless they keep crashing. */
     const supervise = Effect.fn("Reconciler.supervise")(function*() {
       const active = yield* fleet.serving
       const states = new Map((yield* machines.list()).map((state) => [state.name, state]))
       yield* Metric.set(running, [...states.values()].filter(({ status }) => status === "running").length)
-      const ids = new Set(active.map(({ id }) => id))
-      for (const id of watched.keys()) if (!ids.has(id)) watched.delete(id)
-      for (const id of monitor.watched()) if (!ids.has(id)) monitor.forget(id)
+      revivals.keepOnly(new Set(active.map(({ id }) => id)))
       if (yield* stopping.isOn) return
       for (const { name, owner } of states.values()) yield* output.follow(name, owner)
       yield* Effect.forEach(active, (serving) => {
         const state = states.get(serving.id)
-        return serving.serverStatus === "stopped" ? ensureStopped(serving, state) : check(serving, state)
+        return serving.serverStatus === "stopped" ? ensureStopped(serving, state) : revivals.check(serving, state)
       }, { concurrency: 4, discard: true })
     })
 
@@ -166,8 +77,7 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
 
     /** Completes a stop, of a server that fell asleep or one that the platform's own end interrupted. */
     const ensureStopped = ({ asleep, id, serverId }: Serving, state: MachineState | undefined) => {
-      watched.delete(id)
-      monitor.forget(id)
+      revivals.forget(id)
       if (asleep) return state?.status === "running" ? sleep.settle(serverId) : Effect.void
       return state?.status !== "running" ? Effect.void : Effect.gen(function*() {
         const server = yield* repo.server(serverId)
@@ -233,6 +143,6 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
       yield* Effect.forEach(running, ({ name }) => stop(name), { concurrency: "unbounded", discard: true })
     })
 
-    return { bringBack, supervise, sweep, stopAll } as const
+    return { bringBack, supervise, sweep, stopAll, lookAt: revivals.lookAt } as const
   })
 }) {}

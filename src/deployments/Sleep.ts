@@ -1,12 +1,10 @@
 import { Machines } from "#src/machines/Machines.ts"
-import { wantedChannel } from "#src/routing/wanted-channel.ts"
 import { type ServerRow } from "#src/servers/Server.ts"
 import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { ServerStates } from "#src/servers/ServerStates.ts"
-import { listenForChanges } from "#src/shared/changes.ts"
 import { diskFull, orDiskFull } from "#src/shared/disk-full.ts"
-import { Clock, Duration, Effect, FiberMap, Option, Runtime } from "effect"
+import { Clock, Duration, Effect, FiberMap, Option } from "effect"
 import { type DeploymentRow } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { countWake } from "./fleet-metrics.ts"
@@ -172,15 +170,7 @@ export class Sleep extends Effect.Service<Sleep>()("deployments/Sleep", {
           { onlyIfMissing: true }
         ).pipe(Effect.asVoid),
       /** Wakes those that are asked for, in case a call was missed. */
-      wakeWanted: Effect.flatMap(repo.wanted, Effect.forEach(({ serverId }) => wake(serverId), { discard: true })),
-      /** Wakes, until the scope closes, those that gateways call for. */
-      listen: (whileHeld: (work: Effect.Effect<void>) => Effect.Effect<void>) =>
-        Effect.flatMap(Effect.runtime(), (runtime) =>
-          listenForChanges(wantedChannel, {
-            onChange: (serverId) => void Runtime.runFork(runtime)(whileHeld(wake(serverId))),
-            onConnected: () => undefined,
-            onLost: () => undefined
-          }))
+      wakeWanted: Effect.flatMap(repo.wanted, Effect.forEach(({ serverId }) => wake(serverId), { discard: true }))
     } as const
   })
 }) {}

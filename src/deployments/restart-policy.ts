@@ -24,7 +24,7 @@ export const longestPause = 30_000
 /** Between two starts of one that was given up: what it needs may be back. */
 export const rarePause = 10 * 60_000
 
-/** Milliseconds before the next attempt after so many failures in a row. */
+/** Milliseconds before the next attempt after so many failures in a row, where the first is not followed by one at once. */
 export const pauseAfter = (crashes: number) => Math.min(longestPause, 1_000 * 2 ** (crashes - 1))
 
 const initial = (now: number): Watched => ({ crashes: 0, notBefore: 0, startedAt: now, givenUp: false, tried: false })
@@ -42,7 +42,7 @@ export const seenRunning = (watched: Watched | undefined, now: number, isSilent 
 
 /**
  * The machine should run and doesn't. When this process sees it for the first time, it stopped with the platform, and
- * is started without counting a crash. One that was silent until it ended had not settled, however long it ran.
+ * is started without counting a crash. After its first crash it is started at once. One that was silent until it ended had not settled, however long it ran.
  */
 export const seenDown = (
   watched: Watched | undefined,
@@ -61,7 +61,8 @@ export const seenDown = (
   }
   const hadSettled = !wasSilent && now - watched.startedAt >= settledAfter
   const crashes = (hadSettled ? 0 : watched.crashes) + 1
-  return crashes > attempts
-    ? [{ ...givenUp, crashes }, { _tag: "GiveUp" }]
-    : [{ ...watched, crashes, notBefore: now + pauseAfter(crashes) }, { _tag: "Wait" }]
+  if (crashes > attempts) return [{ ...givenUp, crashes }, { _tag: "GiveUp" }]
+  return crashes === 1
+    ? [{ ...watched, crashes, startedAt: now }, { _tag: "Start", attempt: 1 }]
+    : [{ ...watched, crashes, notBefore: now + pauseAfter(crashes - 1) }, { _tag: "Wait" }]
 }

@@ -1,11 +1,11 @@
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { Effect, Runtime } from "effect"
-import { type Route } from "./Route.ts"
+import { type Mark, type Route } from "./Route.ts"
 import { Routes } from "./Routes.ts"
 import { ServerUse } from "./ServerUse.ts"
 import { ServerUseRepo } from "./ServerUseRepo.ts"
 
-/** What became of a request that waits for a server to wake. */
+/** What became of a request that waits for a server to wake, or to come back after its machine ended. */
 export type Woken =
   /** It runs. */
   | { readonly _tag: "Awake"; readonly route: Route }
@@ -26,15 +26,32 @@ const mostForOne = 256
 const mostInAll = 2_000
 /** In case a notification was missed. */
 const lookAgainMillis = 500
+/** For the host to see that a machine has ended, and to begin to start it again; less for one that seems to run. */
+const noticedWithinMillis = 3_000
+const endsWithinMillis = 1_000
 
 interface Flight {
   readonly result: Promise<Woken>
   waiting: number
 }
 
-const outcomeOf = (route: Route | undefined): Woken | undefined => {
+/** A machine that could not be reached, and when that was, by `performance.now()`. */
+interface Lost {
+  readonly mark: Mark | null
+  readonly since: number
+}
+
+/** Whether the host may not know of it yet. */
+const isUnnoticed = ({ machine, mark, status }: Route, lost: Lost) =>
+  status === "running" && mark?.version === lost.mark?.version && mark?.run === lost.mark?.run &&
+  performance.now() - lost.since < (machine === undefined ? noticedWithinMillis : endsWithinMillis)
+
+const outcomeOf = (route: Route | undefined, lost?: Lost): Woken | undefined => {
   if (route === undefined) return { _tag: "Gone" }
-  if (!route.asleep) return { _tag: route.machine === undefined ? "NotRunning" : "Awake", route }
+  if (!route.asleep) {
+    if (lost !== undefined && isUnnoticed(route, lost)) return undefined
+    return { _tag: route.machine === undefined ? "NotRunning" : "Awake", route }
+  }
   return route.wakeRetrySeconds > 0
     ? { _tag: "Failed", problem: route.wakeProblem ?? "it can't be started", retryAfterSeconds: route.wakeRetrySeconds }
     : undefined
@@ -52,7 +69,10 @@ const ended = (signal: AbortSignal) =>
     else signal.addEventListener("abort", () => resolve({ _tag: "Ended" }), { once: true })
   })
 
-/** Requests to servers that sleep: they ask the host for the server, once for all of a process, and wait until it runs. */
+/**
+ * Requests to servers that sleep, or whose machine ended by itself: they ask the host for the server, once for all of a
+ * process, and wait until it runs.
+ */
 export class Wakes extends Effect.Service<Wakes>()("routing/Wakes", {
   effect: Effect.gen(function*() {
     const { wakeSeconds } = yield* CurrentSettings
@@ -63,7 +83,10 @@ export class Wakes extends Effect.Service<Wakes>()("routing/Wakes", {
     const flights = new Map<string, Flight>()
     let waiting = 0
 
-    const follow = async ({ serverId, slug }: Route, isWanted: () => boolean): Promise<Woken> => {
+    const ask = (serverId: string) => run(Effect.timeout(repo.want(gateway, serverId), "5 seconds"))
+
+    const follow = async ({ asleep, mark, serverId, slug }: Route, isWanted: () => boolean): Promise<Woken> => {
+      const lost = asleep ? undefined : { mark, since: performance.now() }
       let isChanged = false
       let look = () => {}
       const unsubscribe = routes.onChange(slug, () => {
@@ -71,10 +94,10 @@ export class Wakes extends Effect.Service<Wakes>()("routing/Wakes", {
         look()
       })
       try {
-        await run(Effect.timeout(repo.want(gateway, serverId), "5 seconds"))
+        await ask(serverId)
         while (isWanted()) {
           isChanged = false
-          const outcome = outcomeOf(await routes.find(slug))
+          const outcome = outcomeOf(await routes.find(slug), lost)
           if (outcome !== undefined) return outcome
           if (isChanged) continue
           await new Promise<void>((resolve) => {
@@ -84,6 +107,10 @@ export class Wakes extends Effect.Service<Wakes>()("routing/Wakes", {
               resolve()
             }
           })
+          // When the host looked, the machine may have been just about to end.
+          if (lost === undefined || isChanged || performance.now() - lost.since >= endsWithinMillis) continue
+          routes.expire(slug)
+          await ask(serverId)
         }
         return { _tag: "Ended" }
       } finally {
@@ -106,9 +133,9 @@ export class Wakes extends Effect.Service<Wakes>()("routing/Wakes", {
     }
 
     return {
-      /** Rejects when the database can't be asked. */
+      /** For a server that sleeps, else its machine was found to be gone. Rejects when the database can't be asked. */
       wait: async (route: Route, signal: AbortSignal): Promise<Woken> => {
-        const known = outcomeOf(route)
+        const known = route.asleep ? outcomeOf(route) : undefined
         if (known !== undefined) return known
         const under = flights.get(route.slug)
         if (waiting >= mostInAll || (under?.waiting ?? 0) >= mostForOne) return { _tag: "Crowded" }

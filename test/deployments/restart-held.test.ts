@@ -1,5 +1,6 @@
 import { SandboxStatesLive } from "#src/machines/sandbox/SandboxStates.ts"
 import { afterAll, beforeAll, expect, it } from "vitest"
+import { traces } from "../program/support/traces.ts"
 import { dataOf, type Server } from "../support/account.ts"
 import { Berth } from "../support/Berth.ts"
 import { describeLong } from "../support/needs.ts"
@@ -10,7 +11,7 @@ import { secondGateway } from "./support/second-gateway.ts"
 import { sessionImage } from "./support/session-image.ts"
 import { makeUsed, type Used } from "./support/used.ts"
 
-describeLong("a server that its owner restarts", () => {
+describeLong("a server that its owner restarts, or that crashes", () => {
   const home = temporaryDirectory("restarted")
   const berth = new Berth()
   let used: Used
@@ -46,5 +47,22 @@ describeLong("a server that its owner restarts", () => {
     expect(failures).toEqual([])
     expect(answered).toBeGreaterThan(2)
     for (const where of places) expect(await callIn(where, session)).toBeUndefined()
+  }, 60_000)
+
+  it("answers those that come when its machine has been killed, once it is started again", async () => {
+    for (let times = 0; times < 2; times++) {
+      const session = await openSession(places[0]!)
+      // The others are its children, one for each connection.
+      const [server] = traces(home).processes.filter(({ command }) => command.includes("/app.pl"))
+        .toSorted((one, other) => one.pid - other.pid)
+      process.kill(server!.pid, "SIGKILL")
+      await expect.poll(() => traces(home).processes.map(({ pid }) => pid)).not.toContain(server!.pid)
+      expect(await Promise.all(places.map((where) => versionAt(where)))).toEqual(places.map(() => used.version()))
+      expect(await Promise.all(places.map((where) => callIn(where, session)))).toEqual(places.map(() => undefined))
+    }
+    const { body } = await used.owner.get<{ data: { items: ReadonlyArray<{ message: string }> } }>(
+      `/v1/servers/${used.server.id}/logs`
+    )
+    expect(body.data.items.map(({ message }) => message).join()).toContain("attempt 2 of 5")
   }, 60_000)
 }, missingForApps)

@@ -86,6 +86,13 @@ export class StartableMachines {
     machine.exitCode = exitCode
   }
 
+  /** The machine runs on, and takes no connection any more. */
+  readonly refuse = (name: string) => {
+    const machine = this.#machines.get(name)
+    machine?.server?.close()
+    machine?.server?.closeAllConnections()
+  }
+
   readonly clear = () => {
     for (const name of this.#machines.keys()) this.end(name, 0)
   }
