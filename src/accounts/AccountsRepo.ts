@@ -1,3 +1,4 @@
+import { prepared } from "#src/format/prepared.ts"
 import { type PlanName } from "#src/plans/Plan.ts"
 import { anyRow, dieOnSql, maybe, one, onUnique, run } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
@@ -8,7 +9,7 @@ import { EmailTaken, UserRow } from "./User.ts"
 const SessionRow = Schema.Struct({
   sessionId: Schema.String,
   expiresAt: Schema.DateFromSelf,
-  ...UserRow.fields
+  ...UserRow.pick("id", "email", "plan").fields
 })
 
 export class AccountsRepo extends Effect.Service<AccountsRepo>()("accounts/AccountsRepo", {
@@ -46,7 +47,8 @@ export class AccountsRepo extends Effect.Service<AccountsRepo>()("accounts/Accou
             WHERE email = ${email} RETURNING id`
       ),
       sessionByHash: maybe(SessionRow)((hash: Uint8Array, now: Date) =>
-        sql`SELECT s.id AS session_id, s.expires_at, u.* FROM sessions s JOIN users u ON u.id = s.user_id
+        sql`${sql.literal(prepared)}
+            SELECT s.id AS session_id, s.expires_at, u.id, u.email, u.plan FROM sessions s JOIN users u ON u.id = s.user_id
             WHERE s.token_hash = ${hash} AND s.expires_at > ${now}`
       ),
       insertSession: (row: { id: string; userId: string; tokenHash: Uint8Array; expiresAt: Date }) =>

@@ -175,10 +175,10 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
         })
         const outcomes = yield* calls.request(
           found.map(({ server }) => ({
-            serverId: server.serverId,
+            ...server,
+            slug: server.serverSlug,
             publicUrl: publicUrl(settings, server.serverSlug),
-            transport: server.transport ?? "streamable-http",
-            revision: server.revision
+            transport: server.transport ?? "streamable-http"
           })),
           { method, params, scope: yield* memberScope }
         )

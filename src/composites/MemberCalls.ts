@@ -1,6 +1,7 @@
 import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { Handshakes } from "#src/deployments/Handshakes.ts"
+import { type MemberGrantRow } from "#src/oauth/MemberGrantsRepo.ts"
 import { MemberTokens } from "#src/oauth/MemberTokens.ts"
 import { jsonWeight } from "#src/shared/json-weight.ts"
 import { type FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js"
@@ -13,9 +14,8 @@ import { type MemberCode } from "./member-code.ts"
 import { failureOf } from "./member-failure.ts"
 import { isLostSession, type MemberAddress, type MemberSession, openSession } from "./member-session.ts"
 
-export interface CalledMember extends MemberAddress {
-  readonly serverId: string
-}
+/** A member as the caller's account may use it at this moment. */
+export type CalledMember = MemberAddress & MemberGrantRow
 
 export interface MemberRequest {
   readonly method: string
@@ -94,8 +94,7 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
     const open = (member: CalledMember, scope: string, actor: Actor, now: () => number) => {
       const { serverId } = member
       const renewed = async () => {
-        const admissions = await run(Effect.provideService(tokens.admit([serverId], scope), CurrentActor, actor))
-        const admission = admissions.get(serverId)
+        const admission = await run(Effect.provideService(tokens.renew(serverId, scope), CurrentActor, actor))
         if (admission?._tag !== "Admitted") throw new Error("there is no token for it")
         return admission.token
       }
@@ -179,7 +178,7 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
       function*(members: ReadonlyArray<CalledMember>, asked: MemberRequest) {
         const actor = yield* CurrentActor
         const clock = yield* Effect.clock
-        const admissions = yield* tokens.admit(members.map(({ serverId }) => serverId), asked.scope)
+        const admissions = yield* tokens.admit(members, asked.scope)
         return yield* Effect.promise((signal) =>
           Promise.all(members.map((member): Promise<Outcome> | Outcome => {
             const admission = admissions.get(member.serverId)

@@ -1,4 +1,5 @@
 import { AccountId } from "#src/accounts/CurrentActor.ts"
+import { prepared } from "#src/format/prepared.ts"
 import { HubTier, requestsPerDay } from "#src/plans/HubTier.ts"
 import { PlanName } from "#src/plans/Plan.ts"
 import { Count, many, maybe, one, run } from "#src/shared/sql.ts"
@@ -64,7 +65,7 @@ export class HubKeysRepo extends Effect.Service<HubKeysRepo>()("hub/HubKeysRepo"
        * that comes behind others of a new day counts in that one.
        */
       consume: maybe(Holder)((keyHash: Uint8Array, today: string, at: Date) =>
-        sql`WITH key AS (
+        sql`${sql.literal(prepared)} WITH key AS (
               SELECT id, CASE WHEN day >= ${today} THEN day_count ELSE 0 END AS used, greatest(day, ${today}) AS day,
                 ${limit} AS allowed
               FROM hub_keys WHERE key_hash = ${keyHash} AND revoked_at IS NULL FOR NO KEY UPDATE

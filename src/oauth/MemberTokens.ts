@@ -50,9 +50,8 @@ export class MemberTokens extends Effect.Service<MemberTokens>()("oauth/MemberTo
     const held = new LRUCache<string, Held>({ max: 10_000 })
 
     /** The servers as the account may use them, each with a grant, which its first call records. */
-    const granted = Effect.fn("MemberTokens.granted")(function*(serverIds: ReadonlyArray<string>) {
+    const granted = Effect.fn("MemberTokens.granted")(function*(first: ReadonlyArray<MemberGrantRow>) {
       const { accountId } = yield* CurrentActor
-      const first = yield* repo.find(accountId, serverIds)
       const fresh = first.filter((row) => row.grantId === null && refusalOf(accountId, row) === undefined)
       if (fresh.length === 0) return first
       yield* repo.grant({
@@ -65,7 +64,7 @@ export class MemberTokens extends Effect.Service<MemberTokens>()("oauth/MemberTo
           familyId: newId("fam")
         }))
       })
-      return yield* repo.find(accountId, serverIds)
+      return yield* repo.find(accountId, first.map(({ serverId }) => serverId))
     })
 
     const keyOf = (accountId: string, serverId: string, scope: string) => `${accountId} ${serverId} ${scope}`
@@ -76,16 +75,9 @@ export class MemberTokens extends Effect.Service<MemberTokens>()("oauth/MemberTo
       return last !== undefined && now < last.expiresAt - unusedMillis ? last.token : undefined
     }
 
-    const tokenOf = Effect.fn("MemberTokens.tokenOf")(
-      function*(serverId: string, slug: string, familyId: string, scope: string) {
+    const mint = Effect.fn("MemberTokens.mint")(
+      function*(serverId: string, audience: string, familyId: string, scope: string) {
         const { accountId } = yield* CurrentActor
-        const key = keyOf(accountId, serverId, scope)
-        const audience = publicUrl(settings, slug)
-        const last = held.get(key)
-        if (last?.familyId === familyId && last.audience === audience) {
-          const token = kept(accountId, serverId, scope, yield* Clock.currentTimeMillis)
-          if (token !== undefined) return token
-        }
         const { expiresAt, token } = yield* tokens.mint({
           accountId,
           audience,
@@ -94,20 +86,21 @@ export class MemberTokens extends Effect.Service<MemberTokens>()("oauth/MemberTo
           familyId,
           serverId
         })
-        held.set(key, { token, familyId, audience, expiresAt: expiresAt.getTime() })
+        held.set(keyOf(accountId, serverId, scope), { token, familyId, audience, expiresAt: expiresAt.getTime() })
         return token
       }
     )
 
     /**
      * Tokens of the caller's account for servers, with these scopes (space-separated); the same ones while they are valid.
-     * Whether the account may use a server, and has not revoked that, is asked each time, by one statement for all.
+     * The servers are as the account may use them at this moment.
      */
-    const admit = Effect.fn("MemberTokens.admit")(function*(serverIds: ReadonlyArray<string>, scope: string) {
+    const admit = Effect.fn("MemberTokens.admit")(function*(servers: ReadonlyArray<MemberGrantRow>, scope: string) {
       const { accountId } = yield* CurrentActor
-      const rows = new Map((yield* granted(serverIds)).map((row) => [row.serverId, row]))
+      const rows = new Map((yield* granted(servers)).map((row) => [row.serverId, row]))
+      const at = yield* Clock.currentTimeMillis
       const admissions = new Map<string, Admission>()
-      for (const serverId of serverIds) {
+      for (const { serverId } of servers) {
         const row = rows.get(serverId)
         const reason = refusalOf(accountId, row)
         if (row === undefined || reason !== undefined) {
@@ -119,11 +112,24 @@ export class MemberTokens extends Effect.Service<MemberTokens>()("oauth/MemberTo
         if (grantId !== undefined) admissions.set(serverId, { _tag: "Revoked", grantId })
         // Without a grant the server went between the two statements.
         else if (familyId === null) admissions.set(serverId, { _tag: "Refused", reason: gone })
-        else admissions.set(serverId, { _tag: "Admitted", token: yield* tokenOf(serverId, slug, familyId, scope) })
+        else {
+          const audience = publicUrl(settings, slug)
+          const last = held.get(keyOf(accountId, serverId, scope))
+          const isSame = last?.familyId === familyId && last.audience === audience
+          const token = (isSame ? kept(accountId, serverId, scope, at) : undefined) ??
+            (yield* mint(serverId, audience, familyId, scope))
+          admissions.set(serverId, { _tag: "Admitted", token })
+        }
       }
       return admissions as ReadonlyMap<string, Admission>
     })
 
-    return { admit, kept } as const
+    /** The same of one server, after some time; none when it is gone. */
+    const renew = Effect.fn("MemberTokens.renew")(function*(serverId: string, scope: string) {
+      const { accountId } = yield* CurrentActor
+      return (yield* admit(yield* repo.find(accountId, [serverId]), scope)).get(serverId)
+    })
+
+    return { admit, renew, kept } as const
   })
 }) {}

@@ -1,4 +1,5 @@
 import { AccountId } from "#src/accounts/CurrentActor.ts"
+import { prepared } from "#src/format/prepared.ts"
 import { PlanName } from "#src/plans/Plan.ts"
 import { Count, dieOnSql, many, maybe, one, onForeignKey, run } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
@@ -7,7 +8,7 @@ import { ApiKeyRow } from "./ApiKey.ts"
 import { ProjectNotFound } from "./Project.ts"
 
 const KeyHolder = Schema.Struct({
-  ...ApiKeyRow.fields,
+  ...ApiKeyRow.pick("id", "projectId", "environment", "scopes", "lastUsedAt").fields,
   accountId: AccountId,
   email: Schema.String,
   plan: PlanName
@@ -44,7 +45,8 @@ export class ApiKeysRepo extends Effect.Service<ApiKeysRepo>()("projects/ApiKeys
         sql`SELECT count(*)::int AS count FROM api_keys WHERE project_id = ${projectId}`
       ),
       holder: maybe(KeyHolder)((hash: Uint8Array, now: Date) =>
-        sql`SELECT k.*, p.account_id, u.email, u.plan FROM api_keys k
+        sql`${sql.literal(prepared)}
+            SELECT k.id, k.project_id, k.environment, k.scopes, k.last_used_at, p.account_id, u.email, u.plan FROM api_keys k
             JOIN projects p ON p.id = k.project_id JOIN users u ON u.id = p.account_id
             WHERE k.key_hash = ${hash} AND (k.expires_at IS NULL OR k.expires_at > ${now})`
       ),
