@@ -1,7 +1,7 @@
 import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { Handshakes } from "#src/deployments/Handshakes.ts"
-import { type MemberGrantRow } from "#src/oauth/MemberGrantsRepo.ts"
+import { type MemberGrantRow } from "#src/oauth/member-standing.ts"
 import { MemberTokens } from "#src/oauth/MemberTokens.ts"
 import { jsonWeight } from "#src/shared/json-weight.ts"
 import { type FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js"

@@ -1,11 +1,8 @@
 import { prepared } from "#src/format/prepared.ts"
 import { many, run } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
-import { Effect, Schema } from "effect"
-import { MemberStanding, standingColumns, standingOf } from "./member-standing.ts"
-
-const Row = Schema.Struct({ serverId: Schema.String, slug: Schema.String, ...MemberStanding.fields })
-export type MemberGrantRow = typeof Row.Type
+import { Effect } from "effect"
+import { MemberGrantRow, standingColumns, standingOf } from "./member-standing.ts"
 
 interface NewGrants {
   readonly accountId: string
@@ -23,7 +20,7 @@ export class MemberGrantsRepo extends Effect.Service<MemberGrantsRepo>()("oauth/
     const sql = yield* SqlClient.SqlClient
     return {
       /** Servers as an account may use them; none where either is gone. */
-      find: many(Row)((accountId: string, serverIds: ReadonlyArray<string>) =>
+      find: many(MemberGrantRow)((accountId: string, serverIds: ReadonlyArray<string>) =>
         sql`${sql.literal(prepared)}
             SELECT s.id AS server_id, s.slug, standing.* FROM servers s
               JOIN LATERAL (SELECT ${standingColumns(sql)} ${standingOf(sql, accountId)}) standing ON true

@@ -7,8 +7,8 @@ import { Clock, Effect } from "effect"
 import { LRUCache } from "lru-cache"
 import { AccessTokens } from "./AccessTokens.ts"
 import { compositesClientId, GrantId } from "./Grant.ts"
-import { isAdmitted, revokedGrant } from "./member-standing.ts"
-import { type MemberGrantRow, MemberGrantsRepo } from "./MemberGrantsRepo.ts"
+import { isAdmitted, type MemberGrantRow, revokedGrant } from "./member-standing.ts"
+import { MemberGrantsRepo } from "./MemberGrantsRepo.ts"
 
 /** Of one server: the token, or why the account may not use the server through a composite. */
 export type Admission =

@@ -18,6 +18,14 @@ export const MemberStanding = Schema.Struct({
 })
 export type MemberStanding = typeof MemberStanding.Type
 
+/** A server as an account may use it through a composite. */
+export const MemberGrantRow = Schema.Struct({
+  serverId: Schema.String,
+  slug: Schema.String,
+  ...MemberStanding.fields
+})
+export type MemberGrantRow = typeof MemberGrantRow.Type
+
 /** Its columns, by the names above; also for JSON, whose names are not translated. */
 export const standingColumns = (sql: SqlClient.SqlClient) =>
   sql`s.auth_mode AS "authMode", s.access, s.allowed_emails AS "allowedEmails", p.account_id AS "ownerId", u.email,
