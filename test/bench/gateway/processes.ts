@@ -4,15 +4,13 @@ import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import { build } from "tsup"
 import { program } from "../../../tsup.config.ts"
+import { nodeOptions } from "../support/node-options.ts"
 
 const pinned = availableParallelism() > 1 && spawnSync("taskset", ["--version"]).status === 0
 
 /** The proxies' core; load and machine have the other ones. */
 export const proxyCore = "0"
 export const otherCores = `1-${availableParallelism() - 1}`
-
-/** Set by hand to profile a proxy: `--cpu-prof`. */
-const execArgv = (process.env["BENCH_NODE_OPTIONS"] ?? "").split(" ").filter((option) => option !== "")
 
 const started = new Set<ChildProcess>()
 process.on("exit", () => {
@@ -48,7 +46,7 @@ export const startProgram = async <A>(
   cores: string,
   ...args: ReadonlyArray<string>
 ) => {
-  const child = keep(fork(join(built, `${name}.js`), args, { execArgv }))
+  const child = keep(fork(join(built, `${name}.js`), args, { execArgv: nodeOptions }))
   const gone = once(child, "exit").then(() => {
     throw new Error(`${name} ended`)
   })

@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
 import { freePort } from "../../support/http.ts"
+import { nodeOptions } from "./node-options.ts"
 
 /** The built program on a database, answering; `before` is what it is started by, such as `taskset -c 0`. */
 export const startProgram = async (home: string, databaseUrl: string, before: ReadonlyArray<string> = []) => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const [command = "", ...args] = [...before, process.execPath, "dist/berth.js", "serve"]
+  const [command = "", ...args] = [...before, process.execPath, ...nodeOptions, "dist/berth.js", "serve"]
   const child = spawn(command, args, {
     env: {
       PATH: process.env["PATH"] ?? "",
