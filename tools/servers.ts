@@ -1,8 +1,9 @@
 import { authFields } from "#src/servers/ByoaConfig.ts"
+import { Metrics } from "#src/servers/Metrics.ts"
 import { createFields, Server, updateFields } from "#src/servers/Server.ts"
 import { logArguments, LogPage } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
-import { ServerMetrics } from "#src/servers/ServerMetrics.ts"
+import { metricsArguments, ServerMetrics } from "#src/servers/ServerMetrics.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { PageArguments, PageOf } from "#src/shared/paging.ts"
 import { Input, optional } from "#src/shared/text.ts"
@@ -15,6 +16,7 @@ const deploy = { toolset: "deploy" } as const
 export const serverTools = Effect.gen(function*() {
   const servers = yield* Servers
   const logs = yield* ServerLogs
+  const metrics = yield* Metrics
   return [
     tool({
       ...deploy,
@@ -107,12 +109,13 @@ export const serverTools = Effect.gen(function*() {
       ...deploy,
       name: "get_server_metrics",
       title: "Read a server's metrics",
-      description: "Will read a server's request, error and latency figures. Not available yet: NOT_IMPLEMENTED.",
+      description:
+        "Reads how many requests a server got in the last 1h, 24h (the default), 7d or 30d, how many failed, and how long they took, in milliseconds. Requests of the last seconds may be missing.",
       effect: "read",
       needs: ["metrics:read"],
-      params: Input(serverId),
+      params: Input({ ...serverId, ...metricsArguments }),
       success: ServerMetrics,
-      run: (input) => servers.metrics(input.serverId)
+      run: ({ serverId, ...query }) => metrics.read(serverId, query)
     })
   ]
 })

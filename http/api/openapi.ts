@@ -48,7 +48,6 @@ const meanings: Readonly<Record<string, string>> = {
   410: "No longer known: begin anew",
   422: "A field is wrong, missing or not known: `details.issues[]` of `{path, message}`",
   429: "Too many requests",
-  501: "Not implemented yet",
   503: "Not possible for now: `error.message` says why, and `Retry-After`, where it is sent, when to try again"
 }
 

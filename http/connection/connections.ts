@@ -6,10 +6,11 @@ import { InFlight } from "./in-flight.ts"
 /** Responses of hosted servers that are event streams: others may be long downloads. */
 const hostedStreams = new WeakSet<ServerResponse>()
 export const markEventStream = (res: ServerResponse) => void hostedStreams.add(res)
+export const isMarkedStream = (res: ServerResponse) => hostedStreams.has(res)
 
 /** A response to a GET that has begun and not ended: our own, except event streams, are written at once. */
 const isEventStream = (req: IncomingMessage, res: ServerResponse, hosted: boolean) =>
-  req.method === "GET" && res.headersSent && !res.writableEnded && (!hosted || hostedStreams.has(res))
+  req.method === "GET" && res.headersSent && !res.writableEnded && (!hosted || isMarkedStream(res))
 
 export interface IdleLimit {
   /** The maximum of idle connections (without a request in flight) from one address. */

@@ -3,7 +3,7 @@ import { CurrentSettings } from "#src/config/Settings.ts"
 import { ServerCards } from "#src/directory/ServerCards.ts"
 import { type MachineAddress } from "#src/machines/Machines.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
-import { addressingOf, rewriteEndpoint } from "#src/routing/addressing.ts"
+import { addressingOf, publicSide, rewriteEndpoint } from "#src/routing/addressing.ts"
 import { type Route } from "#src/routing/Route.ts"
 import { Routes } from "#src/routing/Routes.ts"
 import { ServerUse } from "#src/routing/ServerUse.ts"
@@ -13,6 +13,7 @@ import { type Target } from "#src/servers/locate.ts"
 import { messageOf } from "#src/shared/message-of.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
 import { RequestMetering } from "#src/usage/RequestMetering.ts"
+import { ServerRequests } from "#src/usage/ServerRequests.ts"
 import { Effect, Option, Runtime } from "effect"
 import { type IncomingMessage, type ServerResponse } from "node:http"
 import { admission } from "./admission.ts"
@@ -35,6 +36,7 @@ import { challenge, resourceMetadata } from "./resource-metadata.ts"
 import { asksForCard, cardReader } from "./server-card.ts"
 import { untagPath } from "./session-tag.ts"
 import { sessionCounter } from "./sessions.ts"
+import { tallier } from "./tally.ts"
 import { makeToolMarks } from "./tool-marks.ts"
 import { isAway, waker } from "./wake.ts"
 
@@ -58,6 +60,7 @@ export const makeGateway = Effect.gen(function*() {
   const settings = yield* CurrentSettings
   const routes = yield* Routes
   const metering = yield* RequestMetering
+  const tally = tallier(yield* ServerRequests)
   const affinity = makeAffinity(routes)
   const countSessions = sessionCounter(yield* Sessions)
   const use = yield* ServerUse
@@ -67,10 +70,7 @@ export const makeGateway = Effect.gen(function*() {
   const runtime = yield* Effect.runtime()
   const limited = answerLimit(settings, limits)
   const authorize = authorizer(yield* AccessTokens, runtime)
-  const { host, pathname, protocol } = new URL(settings.baseUrl)
-  const { trustProxy } = settings
-  const from = { trustProxy, scheme: protocol.slice(0, -1), host }
-  const base = pathname.replace(/\/$/, "")
+  const { base, from, trustProxy } = publicSide(settings)
   const observe = observer(settings, runtime)
   const log = (message: string, error: unknown) => Runtime.runFork(runtime)(Effect.logWarning(message, error))
   // Truncated, so that a machine's output, such as a parser's raw bytes, does not fill the log.
@@ -112,6 +112,7 @@ export const makeGateway = Effect.gen(function*() {
     const rewrites = req.method === "GET"
     const readable = rewrites && /text\/event-stream/i.test(req.headers.accept ?? "")
     const endUse = use.begin(route)
+    const endTally = tally(route, req, res)
     const entry = inFlight.begin(() => cut())
     const cut = forward({
       req,
@@ -141,6 +142,7 @@ export const makeGateway = Effect.gen(function*() {
       },
       onEnd: () => {
         sessions.ended()
+        endTally()
         // In byoa mode the machine says whom it lets in: others keep no server awake.
         endUse(route.authMode !== "byoa" || res.statusCode !== 401)
         inFlight.end(entry)

@@ -15,6 +15,7 @@ import { Disk } from "#src/shared/Disk.ts"
 import { Idempotency } from "#src/shared/Idempotency.ts"
 import { withLongTimeout } from "#src/shared/sql.ts"
 import { BusinessFeed } from "#src/syndication/BusinessFeed.ts"
+import { ServerRequests } from "#src/usage/ServerRequests.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
 
@@ -38,6 +39,7 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   const system = yield* SystemComposites
   const tokens = yield* Tokens
   const use = yield* ServerUse
+  const requests = yield* ServerRequests
   const verification = yield* Verification
   const patient = withLongTimeout(yield* SqlClient.SqlClient)
   const sweeps = [
@@ -47,7 +49,8 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
     idempotency.sweep,
     verification.sweep,
     feed.forget,
-    use.sweep
+    use.sweep,
+    requests.fold
   ]
   const sweep = Effect.all(sweeps.map((each) => patient(each)), { discard: true })
   yield* jobs.once("Dropping expired previews", "1 hour", patient(imports.sweep), later)

@@ -24,6 +24,13 @@ export interface AddressingSource {
   readonly host: string
 }
 
+/** The public URL as requests are compared with it, and its path. */
+export const publicSide = ({ baseUrl, trustProxy }: { readonly baseUrl: string; readonly trustProxy: number }) => {
+  const { host, pathname, protocol } = new URL(baseUrl)
+  const from: AddressingSource = { trustProxy, scheme: protocol.slice(0, -1), host }
+  return { from, trustProxy, base: pathname.replace(/\/$/, "") }
+}
+
 export const addressingOf = (
   { headers }: IncomingMessage,
   from: AddressingSource,

@@ -2,6 +2,7 @@ import { Layer } from "effect"
 import { Environment } from "./Environment.ts"
 import { EnvironmentRepo } from "./EnvironmentRepo.ts"
 import { Health } from "./Health.ts"
+import { Metrics } from "./Metrics.ts"
 import { ServerHealth } from "./ServerHealth.ts"
 import { ServerHealthRepo } from "./ServerHealthRepo.ts"
 import { ServerLogs } from "./ServerLogs.ts"
@@ -14,6 +15,7 @@ import { StaleTools } from "./StaleTools.ts"
 export const ServersLive = Layer.mergeAll(
   Environment.Default,
   Health.Default,
+  Metrics.Default,
   ServerHealth.Default,
   ServerLogs.Default,
   ServerStates.Default,

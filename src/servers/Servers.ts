@@ -29,7 +29,6 @@ import {
   SlugTaken,
   type UpdateServer
 } from "./Server.ts"
-import { MetricsNotImplemented } from "./ServerMetrics.ts"
 import { ServersRepo, type Span } from "./ServersRepo.ts"
 
 /** Warns the owner of a list: an address by itself proves nothing. */
@@ -215,11 +214,6 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
       yield* teardown.ofServers([server.id])
     }, writes)
 
-    const metrics = Effect.fn("Servers.metrics")(
-      (id: string) => Effect.zipRight(visible(id), new MetricsNotImplemented()),
-      withPolicy(anyScope("metrics:read"))
-    )
-
-    return { create, list, listOf, get, update, configureAuth, remove, metrics, visible, view, requiringMcp } as const
+    return { create, list, listOf, get, update, configureAuth, remove, visible, view, requiringMcp } as const
   })
 }) {}

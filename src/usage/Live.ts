@@ -1,11 +1,16 @@
 import { Layer } from "effect"
 import { MachineMetering } from "./MachineMetering.ts"
 import { RequestMetering } from "./RequestMetering.ts"
+import { ServerRequests } from "./ServerRequests.ts"
+import { ServerRequestsRepo } from "./ServerRequestsRepo.ts"
 import { Usage } from "./Usage.ts"
 import { UsageRepo } from "./UsageRepo.ts"
 
 /** For the gateway. */
-export const RequestMeteringLive = Layer.provide(RequestMetering.Default, UsageRepo.Default)
+export const RequestMeteringLive = Layer.provide(Layer.merge(RequestMetering.Default, ServerRequests.Default), [
+  UsageRepo.Default,
+  ServerRequestsRepo.Default
+])
 
 export const UsageLive = Layer.merge(
   RequestMeteringLive,

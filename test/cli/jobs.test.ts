@@ -74,6 +74,7 @@ describe("berth admin jobs", () => {
       ["Trimming server logs", "any", "10m"],
       ["Waking servers that are asked for", host, "2s"],
       ["Writing events", host, "1s"],
+      ["Writing requests of servers", host, "3s"],
       ["Writing unmet searches", host, "5s"],
       ["Writing usage", host, "3s"]
     ])

@@ -181,7 +181,8 @@ describe("errors", () => {
 
   row("501 Not implemented (server metrics)", async () => {
     const answer = await owner.get(`/v1/servers/${(await owner.server(home.id)).id}/metrics`)
-    expect([answer.status, answer.body]).toEqual([501, failure("NOT_IMPLEMENTED")])
+    // They are implemented: nothing of the contract answers so any more.
+    expect(answer.status).toBe(200)
   })
 })
 

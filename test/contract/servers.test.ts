@@ -44,7 +44,12 @@ describe("servers", () => {
   row("GET /v1/servers/:serverId/metrics → currently 501; intended 200 { data: metrics }", async () => {
     const path = `/v1/servers/${(await owner.server(home.id)).id}/metrics`
     const answer = await owner.get(path)
-    expect([answer.status, answer.body]).toEqual([501, failure("NOT_IMPLEMENTED")])
+    const none = { requestCount: 0, errorCount: 0, avgLatencyMs: 0, p99LatencyMs: 0 }
+    expect([answer.status, answer.body]).toEqual([200, { data: none }])
+    for (const period of ["1h", "24h", "7d", "30d"]) {
+      expect((await owner.get(`${path}?period=${period}`)).status).toBe(200)
+    }
+    expect((await owner.get(`${path}?period=2h`)).status).toBe(400)
     expect((await berth.request("GET", path)).status).toBe(401)
     expect((await (await berth.signUp()).get(path)).body).toEqual(failure("NOT_FOUND"))
     const elsewhere = await owner.holder((await owner.project("Elsewhere")).id, ["metrics:read"])

@@ -18,6 +18,8 @@ import { newId, newUlid } from "#src/shared/ids.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
 import { Secrets } from "#src/shared/Secrets.ts"
 import { RequestMetering } from "#src/usage/RequestMetering.ts"
+import { ServerRequests } from "#src/usage/ServerRequests.ts"
+import { ServerRequestsRepo } from "#src/usage/ServerRequestsRepo.ts"
 import { UsageRepo } from "#src/usage/UsageRepo.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
@@ -59,8 +61,16 @@ const hubKeysTest = Layer.provide(HubKeys.Default, HubKeysRepo.Default)
 
 /** Everything below the data path, on a database of its own. */
 export const gatewayServices = (variables: Readonly<Record<string, string>> = {}) =>
-  Layer.mergeAll(RoutingLive, RequestMetering.Default, tokensTest, RateLimit.Default, cardsTest, hubKeysTest).pipe(
-    Layer.provide([UsageRepo.Default, machines]),
+  Layer.mergeAll(
+    RoutingLive,
+    RequestMetering.Default,
+    ServerRequests.Default,
+    tokensTest,
+    RateLimit.Default,
+    cardsTest,
+    hubKeysTest
+  ).pipe(
+    Layer.provide([UsageRepo.Default, ServerRequestsRepo.Default, machines]),
     Layer.provideMerge(FakeMachines.Default),
     Layer.provideMerge(JobsLive),
     Layer.provideMerge(DatabaseTest),

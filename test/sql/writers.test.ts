@@ -64,6 +64,7 @@ const writers: Readonly<Record<string, string>> = {
   server_clients: "oauth",
   server_health: "servers",
   server_logs: "servers",
+  server_requests: "usage",
   server_use: "routing",
   servers: "servers",
   sessions: "accounts",

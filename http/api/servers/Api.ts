@@ -6,7 +6,7 @@ import { ProjectNotFound } from "#src/projects/Project.ts"
 import { ConfigureAuth } from "#src/servers/ByoaConfig.ts"
 import { CreateServer, Server, ServerNotFound, SlugTaken, UpdateServer } from "#src/servers/Server.ts"
 import { LogPage, LogQuery } from "#src/servers/ServerLog.ts"
-import { MetricsNotImplemented, ServerMetrics } from "#src/servers/ServerMetrics.ts"
+import { MetricsQuery, ServerMetrics } from "#src/servers/ServerMetrics.ts"
 import { BadRequest, Invalid } from "#src/shared/Failure.ts"
 import { PageOf, PageQuery } from "#src/shared/paging.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
@@ -102,10 +102,11 @@ export class ServersApi extends HttpApiGroup.make("servers")
   .add(
     HttpApiEndpoint.get("metrics", "/v1/servers/:serverId/metrics")
       .setPath(serverPath)
+      .setUrlParams(MetricsQuery)
       .addSuccess(Data(ServerMetrics))
       .addError(ServerNotFound)
-      .addError(MetricsNotImplemented)
-      .annotate(OpenApi.Summary, "Read a server's metrics; 501 until they are collected")
+      .addError(BadRequest)
+      .annotate(OpenApi.Summary, "Read how many requests a server got in a period, its errors and its latency")
   )
   .addError(Forbidden)
   .middleware(Authentication)

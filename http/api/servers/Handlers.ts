@@ -1,5 +1,6 @@
 import { data } from "#http/answers/envelope.ts"
 import { apiOf } from "#http/answers/group.ts"
+import { Metrics } from "#src/servers/Metrics.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { HttpApiBuilder } from "@effect/platform"
@@ -11,6 +12,7 @@ export const ServersHandlers = HttpApiBuilder.group(apiOf(ServersApi), "servers"
   Effect.gen(function*() {
     const servers = yield* Servers
     const logs = yield* ServerLogs
+    const metrics = yield* Metrics
 
     return handlers
       .handle("list", ({ urlParams }) => servers.list(urlParams))
@@ -20,7 +22,7 @@ export const ServersHandlers = HttpApiBuilder.group(apiOf(ServersApi), "servers"
       .handle("update", ({ path, payload }) => Effect.map(servers.update(path.serverId, payload), data))
       .handle("remove", ({ path }) => servers.remove(path.serverId))
       .handle("configureAuth", ({ path, payload }) => Effect.map(servers.configureAuth(path.serverId, payload), data))
-      .handle("metrics", ({ path }) => Effect.map(servers.metrics(path.serverId), data))
+      .handle("metrics", ({ path, urlParams }) => Effect.map(metrics.read(path.serverId, urlParams), data))
       .handle("logs", ({ path, request, urlParams }) =>
         wantsEvents(request)
           ? Effect.map(logs.follow(path.serverId, urlParams, request.headers["last-event-id"]), logEvents)

@@ -13,6 +13,8 @@ import { Sessions } from "#src/routing/Sessions.ts"
 import { Wakes } from "#src/routing/Wakes.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
 import { RequestMetering } from "#src/usage/RequestMetering.ts"
+import { ServerRequests } from "#src/usage/ServerRequests.ts"
+import { ServerRequestsRepo } from "#src/usage/ServerRequestsRepo.ts"
 import { UsageRepo } from "#src/usage/UsageRepo.ts"
 import { Effect, Layer } from "effect"
 import { generateKeyPair } from "jose"
@@ -77,6 +79,10 @@ const usage = Layer.succeed(
     meter: () => Effect.void
   })
 )
+const requests = Layer.succeed(
+  ServerRequestsRepo,
+  ServerRequestsRepo.make({ add: () => Effect.void, ofLast: () => Effect.die("not asked here"), fold: Effect.void })
+)
 const jobs = Layer.provide(
   Jobs.Default,
   Layer.succeed(
@@ -116,6 +122,7 @@ export const gatewayServices = (variables: Readonly<Record<string, string>> = {}
     Layer.succeed(HubKeys, hubKeys),
     AccessTokens.Default.pipe(Layer.provide(keys)),
     RequestMetering.Default.pipe(Layer.provide([usage, jobs])),
+    ServerRequests.Default.pipe(Layer.provide([requests, jobs])),
     ServerUse.Default.pipe(Layer.provide([use, jobs])),
     Layer.succeed(Wakes, Wakes.make({ wait: () => Promise.reject(new Error("nothing sleeps here")) })),
     Layer.succeed(Sessions, Sessions.make({ opened: () => {}, closed: () => {}, openOf: never })),

@@ -1,0 +1,59 @@
+import { writeBehind } from "#src/jobs/write-behind.ts"
+import { Effect } from "effect"
+import { bucketOf, percentileOf } from "./latency.ts"
+import { type RequestsDelta, ServerRequestsRepo } from "./ServerRequestsRepo.ts"
+
+const capacity = 100_000
+const minute = 60_000
+
+/** One request that was passed to a server's machine. */
+export interface Passed {
+  readonly isError: boolean
+  /** Milliseconds until its answer was complete; undefined: it is not timed. */
+  readonly millis: number | undefined
+}
+
+/**
+ * Requests of each server and how long they took, as gateways pass them on. Counted in memory, written every few seconds
+ * and at shutdown: a crash loses what was counted since, three seconds at most.
+ */
+export class ServerRequests extends Effect.Service<ServerRequests>()("usage/ServerRequests", {
+  scoped: Effect.gen(function*() {
+    const repo = yield* ServerRequestsRepo
+    const { add, flush } = yield* writeBehind("Writing requests of servers", "3 seconds", {
+      what: "requests of servers",
+      names: ["requests", "errors", "micros"],
+      capacity,
+      batch: 5_000,
+      write: (deltas: ReadonlyArray<RequestsDelta>) => repo.add(deltas)
+    })
+
+    return {
+      count: (serverId: string, { isError, millis }: Passed) => {
+        const now = Date.now()
+        const latency = millis === undefined ? null : bucketOf(millis)
+        const began = now - now % minute
+        const id = `${serverId} ${began} ${latency}`
+        const make = () => ({ serverId, minute: began, latency, requests: 0, errors: 0, micros: 0 })
+        add(id, make, "requests")
+        if (isError) add(id, make, "errors")
+        if (millis !== undefined) add(id, make, "micros", Math.round(millis * 1000))
+      },
+      /** Of the last so many hours, all gateways together. Milliseconds; 0 where nothing was timed. */
+      ofLast: Effect.fn("ServerRequests.ofLast")(function*(serverId: string, hours: number) {
+        const rows = yield* repo.ofLast(serverId, hours)
+        const timed = rows.flatMap(({ latency, ...row }) => latency === null ? [] : [{ ...row, latency }])
+        const sum = (name: "requests" | "errors" | "micros", of: ReadonlyArray<Record<typeof name, number>>) =>
+          of.reduce((total, row) => total + row[name], 0)
+        return {
+          requests: sum("requests", rows),
+          errors: sum("errors", rows),
+          averageMillis: timed.length === 0 ? 0 : sum("micros", timed) / sum("requests", timed) / 1000,
+          p99Millis: percentileOf(timed, 0.99)
+        }
+      }),
+      fold: repo.fold,
+      flush
+    } as const
+  })
+}) {}
