@@ -45,8 +45,9 @@ export class ServerRequestsRepo extends Effect.Service<ServerRequestsRepo>()("us
       /** Of the last so many hours, and of the minute, or the hour, in which they begin. */
       ofLast: many(Requests)((serverId: string, hours: number) =>
         sql`SELECT nullif(latency, ${untimed}) AS latency, sum(requests)::text AS requests, sum(errors)::text AS errors, sum(micros)::text AS micros
-            FROM server_requests WHERE server_id = ${serverId} AND began_at >=
-              date_trunc(CASE WHEN is_hour THEN 'hour' ELSE 'minute' END, now() - ${hours} * interval '1 hour')
+            FROM server_requests WHERE server_id = ${serverId} AND (
+              NOT is_hour AND began_at >= date_trunc('minute', now() - ${hours} * interval '1 hour')
+              OR is_hour AND began_at >= date_trunc('hour', now() - ${hours} * interval '1 hour'))
             GROUP BY latency`
       ),
       /** Makes hours of old minutes, in one statement, and drops what is older than any period. */
