@@ -4,7 +4,7 @@ import { ServerCards } from "#src/directory/ServerCards.ts"
 import { type MachineAddress } from "#src/machines/Machines.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
 import { addressingOf, publicSide, rewriteEndpoint } from "#src/routing/addressing.ts"
-import { type Route } from "#src/routing/Route.ts"
+import { isOff, type Route } from "#src/routing/Route.ts"
 import { Routes } from "#src/routing/Routes.ts"
 import { ServerUse } from "#src/routing/ServerUse.ts"
 import { Sessions } from "#src/routing/Sessions.ts"
@@ -87,7 +87,7 @@ export const makeGateway = Effect.gen(function*() {
 
   const inFlight = makeInFlight()
   const wake = waker({ wakes, limits, trustProxy, runtime, inFlight })
-  const relocation = relocator(affinity, wake)
+  const relocation = relocator({ affinity, metering, wake })
   const { admit, awaken } = admission({ affinity, metering, respond, wake })
 
   const permit = permitter(
@@ -163,7 +163,7 @@ export const makeGateway = Effect.gen(function*() {
     }
   ): void | Promise<void> => {
     const go = (to: Route) => {
-      if (!res.destroyed && to.machine !== undefined) {
+      if (!res.destroyed && to.machine !== undefined && !isOff(to)) {
         return pass(to, to.machine, target, req, res, awaitsContinue, body)
       }
       metering.takeBack(route.accountId)

@@ -1,8 +1,10 @@
 import { type MachineAddress } from "#src/machines/Machines.ts"
-import { type Route } from "#src/routing/Route.ts"
+import { isOff, type Route } from "#src/routing/Route.ts"
+import { type RequestMetering } from "#src/usage/RequestMetering.ts"
 import { type IncomingMessage, type ServerResponse } from "node:http"
 import { type Affinity, sessionGone } from "./affinity.ts"
 import { type Answer } from "./answer.ts"
+import { notRunning } from "./refusals.ts"
 import { type waker } from "./wake.ts"
 
 interface Sent {
@@ -14,18 +16,27 @@ interface Sent {
   readonly path: string
 }
 
+interface RelocatorOptions {
+  readonly affinity: Affinity
+  readonly metering: Pick<RequestMetering, "takeBack">
+  readonly wake: ReturnType<typeof waker>
+}
+
 const isSame = (one: MachineAddress, other: MachineAddress) => JSON.stringify(one) === JSON.stringify(other)
 
 /** Of one request whose machine can't be reached. */
 export const relocator =
-  (affinity: Affinity, wake: ReturnType<typeof waker>) => ({ machine, path, req, res, route }: Sent) => {
+  ({ affinity, metering, wake }: RelocatorOptions) => ({ machine, path, req, res, route }: Sent) => {
     let instead: Answer | undefined
 
     const find = async () => {
       const now = await affinity.findAgain(route, req, path)
       if (now === undefined) return undefined
       if (now === "gone") return sessionGone
-      if (now.machine !== undefined && !isSame(now.machine, machine)) return now
+      if (isOff(now)) return notRunning(now)
+      const isAnother = now.machine !== undefined &&
+        (!isSame(now.machine, machine) || now.mark?.run !== route.mark?.run)
+      if (isAnother && !now.asleep) return now
       if (now.status !== "running" && !now.asleep) return undefined
       const back = await wake(now, req, res)
       return "answer" in back ? back.answer : await affinity.find(back.route, req, path) ?? sessionGone
@@ -33,16 +44,17 @@ export const relocator =
 
     return {
       /**
-       * Where it may be sent now: the server was moved, or its machine ended by itself, and then the request waits until it
-       * is started again.
+       * Where it may be sent now: the server was moved, or its machine ended by itself, and then the request waits until
+       * it is started again.
        */
       relocate: async () => {
         const found = await find()
         if (found !== undefined && "machine" in found) return found.machine
         instead = found
+        if (instead !== undefined) metering.takeBack(route.accountId)
         return undefined
       },
-      /** What its client is told in place of the server's answer, if that is known. */
+      /** What its client is told in place of the server's answer, if that is known; then it does not count. */
       instead: () => instead
     }
   }

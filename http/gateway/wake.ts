@@ -27,6 +27,11 @@ const answerOf = (woken: Exclude<Woken, { _tag: "Awake" }>): Answer => {
         `The server was asleep and could not be woken: ${woken.problem}. Its owner finds more in its log`,
         woken.retryAfterSeconds
       )
+    case "Pausing":
+      return unavailable(
+        "The server has ended several times in a row, and is started again shortly; its owner finds why in its log",
+        woken.retryAfterSeconds
+      )
     case "Crowded":
       return unavailable("The server is starting, and too many requests wait for it; try again shortly", 2)
     case "Late":
@@ -65,7 +70,7 @@ export const waker = ({ inFlight, limits, runtime, trustProxy, wakes }: WakerOpt
   }
 
   return async (route: Route, req: IncomingMessage, res: ServerResponse): Promise<Awoken> => {
-    const refusal = route.asleep && route.authMode === "byoa" ? await limited(req, route) : undefined
+    const refusal = route.status === "stopped" && route.authMode === "byoa" ? await limited(req, route) : undefined
     if (refusal !== undefined) return { answer: refusal }
     const waiting = new AbortController()
     const end = () => waiting.abort()

@@ -22,6 +22,8 @@ const Serving = Schema.Struct({
   serverStatus: ServerStatus,
   /** Whether the server is stopped for idleness. */
   asleep: Schema.Boolean,
+  /** Whether requests wait for it, since it is being started again. */
+  held: Schema.Boolean,
   port: Schema.Int,
   healthPath: Schema.String,
   healthTimeoutSeconds: Schema.Int,
@@ -46,6 +48,7 @@ export class FleetRepo extends Effect.Service<FleetRepo>()("deployments/FleetRep
 
     const serving = (condition: Statement.Fragment) =>
       sql`SELECT d.id, d.server_id, s.status AS server_status, s.asleep_at IS NOT NULL AS asleep,
+              coalesce(s.restarting_until > clock_timestamp(), false) AS held,
               d.port, s.health_path, s.health_timeout_seconds, NOT EXISTS (
               SELECT 1 FROM deployments n WHERE n.server_id = d.server_id AND n.version > d.version) AS latest
             FROM deployments d

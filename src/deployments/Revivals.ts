@@ -53,6 +53,7 @@ export class Revivals extends Effect.Service<Revivals>()("deployments/Revivals",
     const locks = yield* ServerLocks
     const stopping = yield* Stopping
     const returning = yield* FiberMap.make<string>()
+    const scope = yield* Effect.scope
     const watched = new Map<string, Watched>()
 
     const log = (serverId: string, level: LogLevel, message: string) => logs.append(serverId, [{ level, message }])
@@ -67,17 +68,34 @@ export class Revivals extends Effect.Service<Revivals>()("deployments/Revivals",
 
     const letGo = ({ generation, id }: ServerRow) => states.restarting(id, generation, 0)
 
-    /** Lets the requests go that wait, in the background, once the machine is healthy or has failed. */
+    /**
+     * Lets the requests go that wait, in the background, once the machine is healthy or has had its time. If it ends
+     * meanwhile they wait on: then it has crashed once more.
+     */
     const follow = (server: ServerRow, deployment: DeploymentRow) =>
       awaitHealthy(healthRule(server, deployment)).pipe(
         Effect.provideService(Machines, machines),
         Effect.ignore,
-        Effect.zipRight(locks.withLock(server.id)(letGo(server))),
+        Effect.zipRight(machines.inspect(deployment.id)),
+        Effect.flatMap((state) =>
+          state?.status === "running"
+            ? locks.withLock(server.id)(letGo(server))
+            : Effect.forkIn(Effect.suspend(() => lookAt(server.id)), scope)
+        ),
         Effect.catchAllCause((cause) =>
           Effect.logWarning(`Requests to ${server.slug} wait longer than they must`, cause)
         ),
         (work) => FiberMap.run(returning, server.id, work)
       )
+
+    /** Whoever let requests wait for the machine has ended: the process, or the request for a restart. */
+    const goOn = Effect.fn("Revivals.goOn")(
+      function*(id: string, serverId: string) {
+        const target = yield* desired(id, serverId)
+        if (target !== undefined) yield* follow(target.server, target.deployment)
+      },
+      Effect.catchAllCause((cause) => Effect.logWarning("Requests wait longer than they must", cause))
+    )
 
     const startAgain = (server: ServerRow, deployment: DeploymentRow) =>
       states.restarting(server.id, server.generation, server.healthTimeoutSeconds + late).pipe(
@@ -111,7 +129,10 @@ export class Revivals extends Effect.Service<Revivals>()("deployments/Revivals",
       const target = yield* desired(id, serverId)
       if (target === undefined) return
       const { generation } = target.server
-      yield* states.restarting(serverId, generation, millis > longestHeld ? 0 : millis / 1000 + late)
+      const told = millis > longestHeld
+        ? states.pausing(serverId, generation, millis / 1000)
+        : states.restarting(serverId, generation, millis / 1000 + late)
+      yield* told
     })
 
     const giveUp = Effect.fn("Revivals.giveUp")(function*(id: string, serverId: string) {
@@ -159,6 +180,16 @@ export class Revivals extends Effect.Service<Revivals>()("deployments/Revivals",
         )
       ))
 
+    const lookAt: (serverId: string) => Effect.Effect<void> = Effect.fn("Revivals.lookAt")(
+      function*(serverId) {
+        const serving = Option.getOrUndefined(yield* fleet.servingAt(serverId))
+        if (serving === undefined || serving.serverStatus === "stopped" || (yield* stopping.isOn)) return
+        if ((yield* machines.inspect(serving.id))?.status !== "running") yield* isDown(serving.id, serverId)
+      },
+      (effect, serverId) =>
+        Effect.catchAllCause(effect, (cause) => Effect.logWarning(`Looking at ${serverId} failed`, cause))
+    )
+
     const forget = (id: string) => {
       watched.delete(id)
       monitor.forget(id)
@@ -171,17 +202,12 @@ export class Revivals extends Effect.Service<Revivals>()("deployments/Revivals",
         if (state?.status !== "running") return yield* isDown(id, serverId)
         watched.set(id, seenRunning(watched.get(id), yield* Clock.currentTimeMillis, monitor.isSilent(id)))
         yield* monitor.watch(serving, state)
+        if (serving.held && !(yield* FiberMap.has(returning, serverId)) && !locks.isHeld(serverId)) {
+          yield* goOn(id, serverId)
+        }
       }),
       /** A gateway does not reach the server's machine. */
-      lookAt: Effect.fn("Revivals.lookAt")(
-        function*(serverId: string) {
-          const serving = Option.getOrUndefined(yield* fleet.servingAt(serverId))
-          if (serving === undefined || serving.serverStatus === "stopped" || (yield* stopping.isOn)) return
-          if ((yield* machines.inspect(serving.id))?.status !== "running") yield* isDown(serving.id, serverId)
-        },
-        (effect, serverId) =>
-          Effect.catchAllCause(effect, (cause) => Effect.logWarning(`Looking at ${serverId} failed`, cause))
-      ),
+      lookAt,
       /** The machine should not run, or is another's: one of that name begins anew. */
       forget,
       keepOnly: (ids: ReadonlySet<string>) => {

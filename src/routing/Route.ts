@@ -57,3 +57,6 @@ export interface Route extends Omit<RouteRow, "draining"> {
   /** Machines of replaced deployments that still run, for sessions that they opened. */
   readonly draining: ReadonlyArray<DrainingMachine>
 }
+
+/** Whether its owner stopped it: its machine may be there still, and ends. */
+export const isOff = ({ asleep, status }: Pick<Route, "asleep" | "status">) => status === "stopped" && !asleep

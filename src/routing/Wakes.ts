@@ -1,6 +1,6 @@
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { Effect, Runtime } from "effect"
-import { type Mark, type Route } from "./Route.ts"
+import { isOff, type Mark, type Route } from "./Route.ts"
 import { Routes } from "./Routes.ts"
 import { ServerUse } from "./ServerUse.ts"
 import { ServerUseRepo } from "./ServerUseRepo.ts"
@@ -15,6 +15,8 @@ export type Woken =
   | { readonly _tag: "Gone" }
   /** It could not be started. `problem` is a sentence without its full stop. */
   | { readonly _tag: "Failed"; readonly problem: string; readonly retryAfterSeconds: number }
+  /** Its machine has ended so often that it is started again only then. */
+  | { readonly _tag: "Pausing"; readonly retryAfterSeconds: number }
   /** So many wait that this one is not kept. */
   | { readonly _tag: "Crowded" }
   | { readonly _tag: "Late"; readonly seconds: number }
@@ -46,11 +48,15 @@ const isUnnoticed = ({ machine, mark, status }: Route, lost: Lost) =>
   status === "running" && mark?.version === lost.mark?.version && mark?.run === lost.mark?.run &&
   performance.now() - lost.since < (machine === undefined ? noticedWithinMillis : endsWithinMillis)
 
+const isPausing = ({ machine, status, wakeRetrySeconds }: Route) =>
+  machine === undefined && status === "running" && wakeRetrySeconds > 0
+
 const outcomeOf = (route: Route | undefined, lost?: Lost): Woken | undefined => {
   if (route === undefined) return { _tag: "Gone" }
   if (!route.asleep) {
+    if (isPausing(route)) return { _tag: "Pausing", retryAfterSeconds: route.wakeRetrySeconds }
     if (lost !== undefined && isUnnoticed(route, lost)) return undefined
-    return { _tag: route.machine === undefined ? "NotRunning" : "Awake", route }
+    return { _tag: route.machine === undefined || isOff(route) ? "NotRunning" : "Awake", route }
   }
   return route.wakeRetrySeconds > 0
     ? { _tag: "Failed", problem: route.wakeProblem ?? "it can't be started", retryAfterSeconds: route.wakeRetrySeconds }
@@ -135,7 +141,7 @@ export class Wakes extends Effect.Service<Wakes>()("routing/Wakes", {
     return {
       /** For a server that sleeps, else its machine was found to be gone. Rejects when the database can't be asked. */
       wait: async (route: Route, signal: AbortSignal): Promise<Woken> => {
-        const known = route.asleep ? outcomeOf(route) : undefined
+        const known = route.asleep || isPausing(route) ? outcomeOf(route) : undefined
         if (known !== undefined) return known
         const under = flights.get(route.slug)
         if (waiting >= mostInAll || (under?.waiting ?? 0) >= mostForOne) return { _tag: "Crowded" }

@@ -8,7 +8,7 @@ import { ServersRepo } from "./ServersRepo.ts"
 export class ServerStates extends Effect.Service<ServerStates>()("servers/ServerStates", {
   effect: Effect.map(
     ServersRepo,
-    ({ deploymentBegun, deploymentFailed, deploymentServes, apply, fallAsleep, restarting, wakeFailed }) => ({
+    ({ deploymentBegun, deploymentFailed, deploymentServes, apply, fallAsleep, pausing, restarting, wakeFailed }) => ({
       deploymentBegun,
       /** Makes the deployment the active one: a new generation of the server. */
       deploymentServes,
@@ -20,6 +20,7 @@ export class ServerStates extends Effect.Service<ServerStates>()("servers/Server
       /** Once more under the condition, in the same statement: none when it does not hold. */
       fallAsleep,
       restarting,
+      pausing,
       wakeFailed
     })
   )

@@ -140,7 +140,13 @@ export class ServersRepo extends Effect.Service<ServersRepo>()("servers/ServersR
             WHERE id = ${id} AND generation = ${generation} AND asleep_at IS NOT NULL`),
       /** Requests wait for it until its next state, for so many seconds at most. */
       restarting: (id: string, generation: number, seconds: number) =>
-        run(sql`UPDATE servers SET restarting_until = clock_timestamp() + ${seconds} * interval '1 second'
+        run(sql`UPDATE servers SET wake_retry_at = NULL,
+              restarting_until = clock_timestamp() + ${seconds} * interval '1 second'
+            WHERE id = ${id} AND generation = ${generation}`),
+      /** It crashed, and is started again in so many seconds: nobody waits for that. */
+      pausing: (id: string, generation: number, seconds: number) =>
+        run(sql`UPDATE servers SET restarting_until = NULL,
+              wake_retry_at = clock_timestamp() + ${seconds} * interval '1 second'
             WHERE id = ${id} AND generation = ${generation}`),
       /** Locks the server: nobody links it meanwhile. */
       lock: (id: ServerId) => run(sql`SELECT id FROM servers WHERE id = ${id} FOR UPDATE`),
