@@ -8,7 +8,7 @@ import { hasBody } from "./framing.ts"
 import { isEventStream, isOpenEnded, readHead, type ResponseHead, responseHeaders } from "./headers.ts"
 import { interruptedCallEvents } from "./interrupted-calls.ts"
 import { Upload } from "./upload.ts"
-import { type Connection, connectionTo, mayRetry } from "./upstream.ts"
+import { type Connection, connectionTo, mayRetry, wasNotReceived } from "./upstream.ts"
 
 /** The parser reads a reason phrase as UTF-8; Node writes each character as a byte. */
 const reasonBytes = (reason: string) =>
@@ -179,9 +179,10 @@ class Forwarding implements Dispatcher.DispatchHandler {
     if (this.#head !== undefined) return this.#breakOff(this.#head)
     const { isReplayable } = this.#upload
     const wasUsed = this.#connection?.wasUsed === true
-    const retried = isReplayable && mayRetry({ error, method, wasUsed, writtenAtOnce: this.#writtenAtOnce })
-    if (this.#wasSent && retried) return this.#send(machine, true)
-    if (this.#wasSent || this.#wasMoved || !isReplayable) return this.#giveUp(error, this.#wasSent)
+    const attempt = { error, machine, method, wasUsed, writtenAtOnce: this.#writtenAtOnce }
+    if (this.#wasSent && isReplayable && mayRetry(attempt)) return this.#send(machine, true)
+    const wasReceived = this.#wasSent && !wasNotReceived(attempt)
+    if (wasReceived || this.#wasMoved || !isReplayable) return this.#giveUp(error, wasReceived)
     this.#wasMoved = true
     relocate().then((now) => {
       if (this.#isOver) return

@@ -140,6 +140,21 @@ export const mayRetry = (
   }
 ) => wasUsed && (idempotent.has(method ?? "") || writtenAtOnce && "code" in error && error.code === "EPIPE")
 
+/**
+ * Whether a request that was written at once was provably not received as a whole, so that another machine may get it:
+ * the other side had closed before (EPIPE), or closed without reading all of it. Linux tells the latter on Unix sockets
+ * alone by ECONNRESET; it happens when a machine's relay is there, and nothing listens behind it any more.
+ */
+export const wasNotReceived = (
+  { error, machine, writtenAtOnce }: {
+    readonly error: Error
+    readonly machine: MachineAddress
+    readonly writtenAtOnce: boolean
+  }
+) =>
+  writtenAtOnce && "code" in error &&
+  (error.code === "EPIPE" || machine._tag === "Unix" && error.code === "ECONNRESET")
+
 /** The first bytes of a body, kept until the machine answers, for a retry. */
 export class ReplayBuffer {
   static readonly limit = 128 * 1024

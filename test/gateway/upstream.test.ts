@@ -1,10 +1,22 @@
-import { mayRetry } from "#http/gateway/upstream.ts"
+import { mayRetry, wasNotReceived } from "#http/gateway/upstream.ts"
 import { type MachineAddress } from "#src/machines/Machines.ts"
 import { assert, it, layer } from "@effect/vitest"
 import { Arbitrary, Effect, FastCheck, Schema } from "effect"
 import { once } from "node:events"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
-import { gatewayServices, newServer, raw, rawRequest, startGateway, startUpstream, statusOf } from "./support.ts"
+import { join } from "node:path"
+import { text } from "node:stream/consumers"
+import { temporaryDirectory } from "../support/Settings.ts"
+import {
+  FakeMachines,
+  gatewayServices,
+  newServer,
+  raw,
+  rawRequest,
+  startGateway,
+  startUpstream,
+  statusOf
+} from "./support.ts"
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -64,7 +76,63 @@ it("a request is sent again only where it can't have run", () => {
   for (const [attempt, expected] of cases) assert.strictEqual(mayRetry(attempt), expected, JSON.stringify(attempt))
 })
 
+it("knows that a machine did not get a request when its socket closed before, or without reading it all", () => {
+  const unix = { _tag: "Unix", path: "/machine.sock" } as const
+  const tcp = { _tag: "Tcp", host: "127.0.0.1", port: 1 } as const
+  const failing = (code: string) => Object.assign(new Error(code), { code })
+  const cases = [
+    [unix, "EPIPE", true, true],
+    [tcp, "EPIPE", true, true],
+    [unix, "ECONNRESET", true, true],
+    // It may have read all, and then failed.
+    [tcp, "ECONNRESET", true, false],
+    [unix, "UND_ERR_SOCKET", true, false],
+    [unix, "EPIPE", false, false],
+    [unix, "ECONNRESET", false, false]
+  ] as const
+  for (const [machine, code, writtenAtOnce, expected] of cases) {
+    assert.strictEqual(wasNotReceived({ error: failing(code), machine, writtenAtOnce }), expected, code)
+  }
+})
+
 layer(gatewayServices(), { excludeTestServices: true })("the way to a machine", (it) => {
+  it.scoped("leads on from a relay that closes what it has not read, and not from one that has read it", () =>
+    Effect.gen(function*() {
+      const { port } = yield* startGateway
+      const { addresses } = yield* FakeMachines
+      const calls: Array<string> = []
+      const upstream = yield* startUpstream((req, res) => {
+        void text(req).then((body) => (calls.push(body), res.end("there")))
+      })
+      const call = Effect.fnUntraced(function*(reads: boolean, body: string) {
+        const machine: MachineAddress = { _tag: "Unix", path: join(temporaryDirectory("relay"), "m.s") }
+        const relay = createServer({ pauseOnConnect: !reads }, (socket) => {
+          socket.on("error", () => undefined).on("data", () => undefined)
+          for (const [name, address] of addresses) if (address === machine) addresses.set(name, upstream)
+          setTimeout(() => socket.destroy(), 20)
+        })
+        yield* Effect.acquireRelease(
+          Effect.promise(() => once(relay.listen(machine.path), "listening")),
+          () => Effect.sync(() => relay.close())
+        )
+        const { path, token } = yield* newServer({ machine })
+        const headers = [
+          "Host: berth.test",
+          `Authorization: Bearer ${token}`,
+          "Connection: close",
+          `Content-Length: ${body.length}`
+        ]
+        return yield* rawRequest(port, "POST", path, headers, body)
+      })
+      for (const body of ["", "{}", "x".repeat(20_000)]) {
+        const answer = yield* call(false, body)
+        assert.deepStrictEqual([statusOf(answer), answer.endsWith("there")], [200, true], answer.slice(0, 200))
+      }
+      assert.deepStrictEqual(calls.map(({ length }) => length), [0, 2, 20_000])
+      assert.strictEqual(statusOf(yield* call(true, "{}")), 502)
+      assert.lengthOf(calls, 3)
+    }))
+
   it.scoped("carries an answer to the byte, wherever its packets end", () =>
     Effect.gen(function*() {
       const { port } = yield* startGateway
