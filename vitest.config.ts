@@ -4,6 +4,9 @@ import LongestFirst from "./test/support/sequencer.ts"
 // Where a machine reads the result; people read the output.
 const report = process.env["TEST_REPORT"]
 
+// As many at once as there are at most: the pool ends an idle process twice where it may have fewer, which fails a run.
+const forks = Number(process.env["TEST_FORKS"] ?? "2")
+
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
@@ -14,7 +17,7 @@ export default defineConfig({
     // file changes of its process (environment, Date, listeners) it must put back.
     isolate: false,
     // One deprecation is known (src/main.ts), and is no news in a report of tests.
-    poolOptions: { forks: { maxForks: 2, minForks: 1, execArgv: ["--no-deprecation"] } },
+    poolOptions: { forks: { maxForks: forks, minForks: forks, execArgv: ["--no-deprecation"] } },
     // What a library says of the Node it will need some day is news for its users, not for who reads a test's report.
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true" },
     sequence: { sequencer: LongestFirst },
