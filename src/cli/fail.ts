@@ -1,11 +1,11 @@
 import { Console, Effect, Predicate } from "effect"
 
-/** One sentence on standard error, and exit code 1. */
-export const fail = (message: string) =>
+/** One sentence on standard error, and the exit code (docs/cli.md). */
+export const fail = (message: string, code = 1) =>
   Effect.zipRight(
     Console.error(message),
     Effect.sync(() => {
-      process.exitCode = 1
+      process.exitCode = code
     })
   )
 

@@ -3,26 +3,15 @@ import { parseUrl } from "#src/format/parse-url.ts"
 import { Command, Options, Prompt } from "@effect/cli"
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { Config, Console, Data, Effect, Option, Redacted, Schema } from "effect"
+import { ErrorAnswer, errorText } from "./error-answer.ts"
 import { fail } from "./fail.ts"
 
 class NoTerminal extends Data.TaggedError("NoTerminal")<{ readonly message: string }> {}
 
 const Answer = Schema.Struct({
-  data: Schema.optional(Schema.Struct({ token: Schema.String, expiresAt: Schema.String })),
-  error: Schema.optional(Schema.Struct({
-    message: Schema.String,
-    details: Schema.optional(Schema.Struct({
-      issues: Schema.optional(Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String })))
-    }))
-  }))
+  ...ErrorAnswer.fields,
+  data: Schema.optional(Schema.Struct({ token: Schema.String, expiresAt: Schema.String }))
 })
-
-/** The error's issues, one per line, or its message. */
-const errorText = ({ error }: typeof Answer.Type) => {
-  const issues = error?.details?.issues ?? []
-  if (error === undefined) return "The installation did not answer as expected"
-  return issues.length === 0 ? error.message : issues.map(({ message, path }) => `${path}: ${message}`).join("\n")
-}
 
 /** Prompts, and fails without a terminal. */
 const ask = <A>(prompt: Prompt.Prompt<A>, instead: string) =>

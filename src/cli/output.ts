@@ -13,12 +13,28 @@ const usage = (argv: ReadonlyArray<string>) => (line: string, rest: string) => {
   return word === "berth" || at < 0 ? line.replace("$ ", "") : ["berth", ...argv.slice(0, at), rest].join(" ")
 }
 
+const row = /^ {2}- (.+?) {2,}(\S.*)$/
+const rows = /(^ {2}- .*$\n*)+/m
+
+/** The library's list of commands has all options of each in a line: here their names and what they do. */
+const commandList = (text: string) => {
+  const found = text.split("\n").flatMap((line) => {
+    const [, usage = "", about = ""] = row.exec(line) ?? []
+    return usage === "" ? [] : [[usage.replace(/ [[<(-].*$/, ""), about] as const]
+  })
+  const names = new Set(found.map(([name]) => name))
+  // What has commands of its own tells them in its own help.
+  const shown = found.filter(([name]) => !name.includes(" ") || !names.has(name.split(" ")[0] ?? ""))
+  const width = Math.max(...shown.map(([name]) => name.length))
+  return shown.map(([name, about]) => `  ${name.padEnd(width)}  ${about}\n`).join("")
+}
+
 /** Removes the repetitions from the library's help; leaves other text as it is. */
 const tidyHelp = (text: string, argv: ReadonlyArray<string>) => {
   const plain = stripVTControlCharacters(text)
   if (!/^USAGE$/m.test(plain)) return text
   return plain.replace(noise, "").replace(/^\$ (.*)$/m, usage(argv)).replace(/^berth\n+/, "")
-    .replace(/\n+(?=\n\n)/g, "").replace(/ +$/gm, "").trimEnd()
+    .replace(rows, commandList).replace(/\n+(?=\n\n)/g, "").replace(/ +$/gm, "").trimEnd()
 }
 
 /**

@@ -1,26 +1,52 @@
 import { callCommand, toolsCommand } from "#src/cli/mcp/commands.ts"
 import { version } from "#src/config/version.ts"
-import { CliConfig, Command, ValidationError } from "@effect/cli"
-import { Effect } from "effect"
+import { Args, CliConfig, Command, ValidationError } from "@effect/cli"
+import { Effect, HashMap } from "effect"
 import { adminCommand } from "./admin-command.ts"
 import { fail } from "./fail.ts"
+import { connectCommand } from "./hosting/connect-command.ts"
+import { deployCommand } from "./hosting/deploy-command.ts"
+import { envCommand } from "./hosting/env-commands.ts"
+import { initCommand, schemaCommand } from "./hosting/init-command.ts"
+import { logsCommand } from "./hosting/logs-command.ts"
+import { rollbackCommand } from "./hosting/rollback-command.ts"
+import { serversCommand, statusCommand, tokenCommand } from "./hosting/server-commands.ts"
 import { loginCommand } from "./login-command.ts"
 import { logoutCommand } from "./logout-command.ts"
 import { withTidyOutput } from "./output.ts"
 import { publishCommand } from "./publish-command.ts"
 import { serveCommand } from "./serve-command.ts"
 
+const shells = ["bash", "zsh", "fish"] as const
+
+/** `berth completions SHELL`: the library has them as an option, which no help shows. */
+const completionsCommand = Command.make("completions", {
+  shell: Args.choice(shells.map((shell) => [shell, shell] as const), { name: "shell" })
+}).pipe(Command.withDescription("Print completions, for example: berth completions bash > ~/.bash_completion.d/berth"))
+
+const subcommands = [
+  serveCommand,
+  loginCommand,
+  logoutCommand,
+  initCommand,
+  deployCommand,
+  rollbackCommand,
+  serversCommand,
+  statusCommand,
+  logsCommand,
+  envCommand,
+  tokenCommand,
+  connectCommand,
+  publishCommand,
+  toolsCommand,
+  callCommand,
+  adminCommand,
+  schemaCommand,
+  completionsCommand
+] as const
 const berth = Command.make("berth").pipe(
   Command.withDescription("Host MCP servers, and use them. Each command has a --help of its own"),
-  Command.withSubcommands([
-    serveCommand,
-    loginCommand,
-    logoutCommand,
-    toolsCommand,
-    callCommand,
-    publishCommand,
-    adminCommand
-  ])
+  Command.withSubcommands(subcommands)
 )
 
 const commandLine = Command.run(berth, { name: "berth", version })
@@ -28,8 +54,9 @@ const commandLine = Command.run(berth, { name: "berth", version })
 /** Runs the command line; `argv` as Node gives it. An invalid one ends with one sentence and exit code 1. */
 export const run = (argv: ReadonlyArray<string>) => {
   const words = argv.slice(2)
-  const withDefault = words.length > 0 ? argv : [...argv, "--help"]
-  return commandLine(withDefault).pipe(
+  const shell = words[0] === "completions" ? shells.find((name) => name === words[1]) : undefined
+  const given = words.length === 0 ? ["--help"] : shell === undefined ? words : ["--completions", shell]
+  return commandLine([...argv.slice(0, 2), ...given]).pipe(
     Effect.catchIf(ValidationError.isValidationError, () => {
       const command = words[0] !== undefined && /^[a-z]+$/.test(words[0]) ? words[0] : ""
       return fail(`See ${commands.has(command) ? `berth ${command}` : "berth"} --help`)
@@ -39,4 +66,4 @@ export const run = (argv: ReadonlyArray<string>) => {
   )
 }
 
-const commands = new Set(["serve", "login", "logout", "tools", "call", "publish", "admin"])
+const commands = new Set([...HashMap.keys(Command.getSubcommands(berth))])

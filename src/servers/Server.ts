@@ -16,7 +16,7 @@ export const ServerStatus = Schema.Literal(...statuses, "deleted").annotations({
   description: "provisioning until the first deployment ended; stopped: idle (`asleep`) or by hand; error: its " +
     "deployment failed, or its machine can't be kept running"
 })
-const Cpu = Schema.Literal("shared-1x", "shared-2x", "performance-1x")
+export const Cpu = Schema.Literal("shared-1x", "shared-2x", "performance-1x")
 const MemoryMb = Schema.Literal(256, 512, 1024, 2048)
 const Access = Schema.Literal("public", "owner", "list")
 
@@ -27,14 +27,14 @@ const AutoStopSeconds = Schema.NullOr(between(60, 86_400)).annotations({
     "Seconds without a request or open stream after which the server falls asleep, 60 to 86400; the next request " +
     "wakes it. null: never (paid plans)"
 })
-const HealthPath = Text(255).pipe(
+export const HealthPath = Text(255).pipe(
   Schema.pattern(/^\/(?!\/)[\w\-.~!$&'()*+,;=:@%/?]*$/, { message: () => "must be a URL path that starts with one /" }),
   Schema.annotations({
     description: "The path that answers 200 with JSON when the server is ready. Where /healthz, the default, answers " +
       "404, a successful MCP handshake passes in its place"
   })
 )
-const HealthTimeoutSeconds = between(1, 300).annotations({
+export const HealthTimeoutSeconds = between(1, 300).annotations({
   description: "Seconds that a new machine has to become healthy, 1 to 300"
 })
 const RequireMcp = Schema.NullOr(Schema.Boolean).annotations({
@@ -42,7 +42,7 @@ const RequireMcp = Schema.NullOr(Schema.Boolean).annotations({
     "Whether a deployment whose MCP handshake fails is a failed one; null: for packages and published businesses"
 })
 
-const Slug = Schema.String.pipe(
+export const Slug = Schema.String.pipe(
   Schema.filter((text) => isLabel(text) || "must be 1 to 63 lower-case letters, digits and inner hyphens", {
     jsonSchema: { pattern: "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$" }
   })
@@ -123,13 +123,17 @@ export const createFields = {
 }
 export const CreateServer = Input(createFields)
 
+export const RetentionCount = between(1, 100).annotations({
+  description: "Versions that are kept for a rollback, 1 to 100; the plan's number where that is lower"
+})
+
 export const updateFields = {
   name: optional(Name),
   cpu: optional(Cpu),
   memoryMb: optional(MemoryMb),
   autoStopSeconds: optional(AutoStopSeconds),
   rollbackOnHealthCheckFailure: optional(Schema.Boolean),
-  deploymentRetentionCount: optional(between(1, 100)),
+  deploymentRetentionCount: optional(RetentionCount),
   healthPath: optional(HealthPath),
   healthTimeoutSeconds: optional(HealthTimeoutSeconds),
   requireMcp: optional(RequireMcp),

@@ -1,14 +1,36 @@
 import { adminCommand } from "#src/cli/admin-command.ts"
+import { connectCommand } from "#src/cli/hosting/connect-command.ts"
+import { deployCommand } from "#src/cli/hosting/deploy-command.ts"
+import { envCommand } from "#src/cli/hosting/env-commands.ts"
+import { initCommand, schemaCommand } from "#src/cli/hosting/init-command.ts"
+import { logsCommand } from "#src/cli/hosting/logs-command.ts"
+import { rollbackCommand } from "#src/cli/hosting/rollback-command.ts"
+import { serversCommand, statusCommand, tokenCommand } from "#src/cli/hosting/server-commands.ts"
 import { callCommand, toolsCommand } from "#src/cli/mcp/commands.ts"
 import { publishCommand } from "#src/cli/publish-command.ts"
 import { Command } from "@effect/cli"
-import { Terminal } from "@effect/platform"
+import { FetchHttpClient, Terminal } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { ConfigProvider, Console, Effect, Layer, Mailbox, Option } from "effect"
 import { format } from "node:util"
 
 const berth = Command.run(
-  Command.make("berth").pipe(Command.withSubcommands([toolsCommand, callCommand, adminCommand, publishCommand])),
+  Command.make("berth").pipe(Command.withSubcommands([
+    toolsCommand,
+    callCommand,
+    adminCommand,
+    publishCommand,
+    initCommand,
+    schemaCommand,
+    deployCommand,
+    rollbackCommand,
+    serversCommand,
+    statusCommand,
+    logsCommand,
+    envCommand,
+    tokenCommand,
+    connectCommand
+  ])),
   {
     name: "berth",
     version: "0"
@@ -55,7 +77,7 @@ export const berthCli = async (
   process.exitCode = 0
   try {
     const exit = await berth(["node", "berth", ...args]).pipe(
-      Effect.provide(Layer.merge(NodeContext.layer, terminalOf(keys))),
+      Effect.provide(Layer.mergeAll(NodeContext.layer, FetchHttpClient.layer, terminalOf(keys))),
       Effect.withConsole(console),
       Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(env)))),
       Effect.exit,

@@ -1,0 +1,18 @@
+import { Schema } from "effect"
+
+/** The envelope of every error of an installation. */
+export const ErrorAnswer = Schema.Struct({
+  error: Schema.optional(Schema.Struct({
+    message: Schema.String,
+    details: Schema.optional(Schema.Struct({
+      issues: Schema.optional(Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String })))
+    }))
+  }))
+})
+
+/** The error's issues, one per line, or its message. */
+export const errorText = ({ error }: typeof ErrorAnswer.Type) => {
+  const issues = error?.details?.issues ?? []
+  if (error === undefined) return "The installation did not answer as expected"
+  return issues.length === 0 ? error.message : issues.map(({ message, path }) => `${path}: ${message}`).join("\n")
+}

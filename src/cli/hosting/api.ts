@@ -1,0 +1,38 @@
+import { DeploymentsApi } from "#http/api/deployments/Api.ts"
+import { EnvironmentApi } from "#http/api/environment/Api.ts"
+import { ProjectsApi } from "#http/api/projects/Api.ts"
+import { ServersApi } from "#http/api/servers/Api.ts"
+import { ErrorAnswer, errorText } from "#src/cli/error-answer.ts"
+import { HttpApi, HttpApiClient, HttpClient, HttpClientError, HttpClientRequest } from "@effect/platform"
+import { Effect, Option, Schema } from "effect"
+
+/** The part of the platform's API that commands use. */
+const api = HttpApi.make("berth").add(ProjectsApi).add(ServersApi).add(EnvironmentApi).add(DeploymentsApi)
+
+const decodeError = Schema.decodeUnknownOption(Schema.parseJson(ErrorAnswer))
+
+/** A client of an installation. It fails with a `ResponseError` whose description is the sentence of the error. */
+export const makeApi = (url: string, token: string) =>
+  HttpApiClient.make(api, {
+    baseUrl: url,
+    transformClient: (client) =>
+      client.pipe(
+        HttpClient.mapRequest(HttpClientRequest.bearerToken(token)),
+        HttpClient.transform((effect, request) =>
+          Effect.flatMap(effect, (response) =>
+            response.status < 400 ?
+              Effect.succeed(response) :
+              Effect.flatMap(response.text, (body) =>
+                new HttpClientError.ResponseError({
+                  request,
+                  response,
+                  reason: "StatusCode",
+                  description: Option.match(decodeError(body), {
+                    onNone: () => `The installation answered with status ${response.status}`,
+                    onSome: errorText
+                  })
+                })))
+        )
+      )
+  })
+export type Api = Effect.Effect.Success<ReturnType<typeof makeApi>>

@@ -1,0 +1,96 @@
+import { exitCodes } from "#src/cli/exit-codes.ts"
+import { Command, Options } from "@effect/cli"
+import { FileSystem } from "@effect/platform"
+import { Console, Effect, Option } from "effect"
+import { dirname } from "node:path"
+import { clients, withServer } from "./client-config.ts"
+import { CliFailure } from "./CliFailure.ts"
+import { access, connect, json, orEnd, show } from "./platform.ts"
+import { findServer, target } from "./target.ts"
+
+type Name = keyof typeof clients
+const names = Object.keys(clients) as Array<Name>
+
+const flag = (name: Name) =>
+  Options.boolean(name).pipe(Options.withDescription(`For ${clients[name].title}: ${clients[name].file}`))
+
+const write = Options.boolean("write").pipe(
+  Options.withDescription("Write it into the client's file in this folder, beside what is there")
+)
+
+/** The text of a file, "" when there is none. */
+const textOf = Effect.fn("cli.textOf")(function*(file: string) {
+  return yield* (yield* FileSystem.FileSystem).readFileString(file).pipe(
+    Effect.catchIf(
+      (error) => error._tag === "SystemError" && error.reason === "NotFound",
+      () => Effect.succeed("")
+    ),
+    Effect.mapError(({ message }) => new CliFailure({ message, code: exitCodes.badFile }))
+  )
+})
+
+/** Written aside and renamed, so that a crash leaves the file as it was. */
+const save = Effect.fn("cli.saveClientFile")(
+  function*(file: string, text: string) {
+    const files = yield* FileSystem.FileSystem
+    yield* files.makeDirectory(dirname(file), { recursive: true })
+    yield* files.writeFileString(`${file}.new`, text)
+    yield* files.rename(`${file}.new`, file)
+  },
+  (effect, file) =>
+    Effect.mapError(
+      effect,
+      ({ message }) => new CliFailure({ message: `${file} can't be written: ${message}`, code: exitCodes.badFile })
+    )
+)
+
+/** `berth connect --claude`: what a client must know to use a server. Its user signs in there, in a browser. */
+export const connectCommand = Command.make(
+  "connect",
+  {
+    claude: flag("claude"),
+    cursor: flag("cursor"),
+    vscode: flag("vscode"),
+    write,
+    ...access,
+    ...target,
+    json
+  },
+  ({ config, json, server, token, url, write, ...flags }) =>
+    Effect.gen(function*() {
+      const [chosen, second] = names.filter((name) => flags[name])
+      if (chosen === undefined || second !== undefined) {
+        return yield* new CliFailure({
+          message: "Say which client: --claude, --cursor or --vscode",
+          code: exitCodes.failed
+        })
+      }
+      const connected = yield* connect({ url, token })
+      const found = yield* findServer(connected, { config, server })
+      const client = clients[chosen]
+      // SSE alone: the handshake of its newest deployment has told.
+      const { data: [newest] } = yield* connected.api.deployments.list({
+        path: { serverId: found.id },
+        urlParams: { limit: 1 }
+      })
+      const endpoint = `${found.publicUrl}/${newest?.mcp?.transport === "sse" ? "sse" : "mcp"}`
+      const before = write ? yield* textOf(client.file) : ""
+      const text = Option.fromNullable(withServer(before, client, found.slug, endpoint))
+      if (Option.isNone(text)) {
+        return yield* new CliFailure({
+          message: `${client.file} is not a configuration of ${client.title}; mend it, or leave --write out`,
+          code: exitCodes.badFile
+        })
+      }
+      if (!write) {
+        yield* Console.log(text.value.trimEnd())
+        return yield* Console.error(`For ${client.file}; --write writes it there`)
+      }
+      yield* save(client.file, text.value)
+      yield* show(
+        json,
+        { file: client.file, url: endpoint },
+        () => `${client.title} finds ${endpoint} in ${client.file}`
+      )
+    }).pipe(orEnd(url))
+).pipe(Command.withDescription("Print or write the configuration with which a client uses a server"))

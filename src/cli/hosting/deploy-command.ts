@@ -1,0 +1,97 @@
+import { exitCodes } from "#src/cli/exit-codes.ts"
+import { type ConfigureAuth } from "#src/servers/ByoaConfig.ts"
+import { type Server } from "#src/servers/Server.ts"
+import { Args, Command, Options } from "@effect/cli"
+import { Console, Effect, Option } from "effect"
+import { CliFailure } from "./CliFailure.ts"
+import { ensureServer } from "./ensure-server.ts"
+import { follow, showEnd } from "./follow.ts"
+import { access, connect, type Connected, json, orEnd, show } from "./platform.ts"
+import { config, fileName, loadServerFile } from "./target.ts"
+
+const image = Args.text({ name: "image" }).pipe(
+  Args.withDescription("An OCI image, npm:… or pypi:…; server.image of berth.toml without it"),
+  Args.optional
+)
+const noWait = Options.boolean("no-wait").pipe(Options.withDescription("Don't wait for the deployment's end"))
+
+const byoaUrl = (name: string, what: string) =>
+  Options.text(name).pipe(Options.withDescription(`With --auth-mode byoa: ${what}`), Options.optional)
+
+/** Contract: Resources and their fields, BYOA settings. */
+const auth = {
+  authMode: Options.choice("auth-mode", ["service_managed", "byoa"]).pipe(
+    Options.withDescription("Who protects the server; as it is without it"),
+    Options.optional
+  ),
+  issuer: byoaUrl("byoa-issuer", "the issuer of your authorization server"),
+  jwksUri: byoaUrl("byoa-jwks-uri", "where its keys are"),
+  authorizationEndpoint: byoaUrl("byoa-authorization-endpoint", "its authorization endpoint"),
+  tokenEndpoint: byoaUrl("byoa-token-endpoint", "its token endpoint")
+}
+type AuthOptions = Readonly<Record<Exclude<keyof typeof auth, "authMode">, Option.Option<string>>> & {
+  readonly authMode: Option.Option<"byoa" | "service_managed">
+}
+
+const badOptions = (message: string) => new CliFailure({ message, code: exitCodes.failed })
+
+/** What the options say of the server's authorization; none when they say nothing. */
+const authOf = ({ authMode, ...urls }: AuthOptions) =>
+  Effect.gen(function*() {
+    const given = Object.values(urls).filter(Option.isSome).length
+    if (Option.isNone(authMode) || authMode.value === "service_managed") {
+      if (given > 0) return yield* badOptions("--byoa-… options are for --auth-mode byoa")
+      return Option.map(authMode, (authMode): typeof ConfigureAuth.Type => ({ authMode }))
+    }
+    const byoaConfig = Option.all(urls)
+    if (Option.isNone(byoaConfig)) {
+      return yield* badOptions(
+        "--auth-mode byoa needs --byoa-issuer, --byoa-jwks-uri, --byoa-authorization-endpoint and --byoa-token-endpoint"
+      )
+    }
+    return Option.some<typeof ConfigureAuth.Type>({ authMode: "byoa", byoaConfig: byoaConfig.value })
+  })
+
+const needVariables = Effect.fn("cli.needVariables")(function*(
+  { api }: Connected,
+  server: Server,
+  names: ReadonlyArray<string>
+) {
+  if (names.length === 0) return
+  const { data: set } = yield* api.environment.names({ path: { serverId: server.id } })
+  const missing = names.filter((name) => !set.includes(name))
+  if (missing.length > 0) {
+    yield* badOptions(
+      `The server lacks ${missing.join(", ")}, which server.env of the file names. Set each: berth env set ${
+        missing[0]
+      }`
+    )
+  }
+})
+
+/** `berth deploy`: makes the server what berth.toml says, and deploys an image to it. */
+export const deployCommand = Command.make(
+  "deploy",
+  { image, ...access, config, noWait, json, ...auth },
+  ({ config, image, json, noWait, token, url, ...options }) =>
+    Effect.gen(function*() {
+      const file = yield* loadServerFile(config)
+      const chosen = Option.orElse(image, () => Option.fromNullable(file.server.image))
+      if (Option.isNone(chosen)) {
+        return yield* badOptions(`Say what to deploy: berth deploy IMAGE, or server.image in ${config}`)
+      }
+      const change = yield* authOf(options)
+      const connected = yield* connect({ url, token })
+      const server = yield* ensureServer(connected, file, config)
+      const path = { serverId: server.id }
+      if (Option.isSome(change)) yield* connected.api.servers.configureAuth({ path, payload: change.value })
+      yield* needVariables(connected, server, file.server.env ?? [])
+      const { data: begun } = yield* connected.api.deployments.deploy({
+        path,
+        payload: { imageUri: chosen.value, wait: false }
+      })
+      if (noWait) return yield* show(json, begun, () => `${begun.id}  version ${begun.version} of ${server.publicUrl}`)
+      yield* showEnd(yield* follow(connected, begun), server, json)
+      yield* Console.error("Connect a client: berth connect --claude, --cursor or --vscode")
+    }).pipe(orEnd(url))
+).pipe(Command.withDescription(`Deploy an image to the server of ${fileName}, which is created or updated`))

@@ -1,0 +1,81 @@
+import { exitCodes } from "#src/cli/exit-codes.ts"
+import { fail } from "#src/cli/fail.ts"
+import { installationUrl, isInstallation, notInstallation } from "#src/cli/login-command.ts"
+import { savedToken } from "#src/cli/mcp/credentials.ts"
+import { oneLine, printable } from "#src/cli/mcp/render.ts"
+import { Options } from "@effect/cli"
+import { type HttpClientError } from "@effect/platform"
+import { Config, Console, Effect, Option, ParseResult, Predicate, Redacted } from "effect"
+import { CliFailure } from "./CliFailure.ts"
+
+/** Where and as whom a command acts. */
+export const access = {
+  url: installationUrl,
+  token: Options.redacted("token").pipe(
+    Options.withDescription("A session or API key; when left out BERTH_TOKEN, or the session of berth login"),
+    Options.withFallbackConfig(Config.redacted("BERTH_TOKEN")),
+    Options.optional
+  )
+}
+export interface Access {
+  readonly url: string
+  readonly token: Option.Option<Redacted.Redacted>
+}
+
+export const json = Options.boolean("json").pipe(Options.withDescription("Print the result as JSON"))
+
+/** The installation's client, and what streams need. Loaded when a command runs, so that others start at once. */
+export const connect = Effect.fn("cli.connect")(function*({ token, url }: Access) {
+  if (!isInstallation(url)) return yield* new CliFailure({ message: notInstallation(url), code: exitCodes.failed })
+  const root = url.replace(/\/$/, "")
+  const saved = Option.isSome(token)
+    ? Option.map(token, Redacted.value)
+    : yield* savedToken(`${root}/v1/servers`)
+  if (Option.isNone(saved)) {
+    return yield* new CliFailure({ message: `Log in first: berth login --url ${url}`, code: exitCodes.notLetIn })
+  }
+  const { makeApi } = yield* Effect.promise(() => import("./api.ts"))
+  return { api: yield* makeApi(root, saved.value), root, token: saved.value }
+})
+export type Connected = Effect.Effect.Success<ReturnType<typeof connect>>
+
+const codeOf = (status: number) =>
+  status === 401 || status === 403 ? exitCodes.notLetIn : status === 404 ? exitCodes.notFound : exitCodes.failed
+
+const failureOf = (error: unknown, url: string): CliFailure | undefined => {
+  if (error instanceof CliFailure) return error
+  if (Predicate.isTagged(error, "RequestError")) {
+    return new CliFailure({
+      message: `Nothing answers at ${url}; is berth running there? (--url says where)`,
+      code: exitCodes.noAnswer
+    })
+  }
+  if (Predicate.isTagged(error, "ResponseError")) {
+    const { description, reason, response: { status } } = error as unknown as HttpClientError.ResponseError
+    if (reason === "StatusCode") {
+      const again = status === 401 ? `. Log in again: berth login --url ${url}` : ""
+      return new CliFailure({ message: `${description ?? status}${again}`, code: codeOf(status) })
+    }
+  }
+  return Predicate.isTagged(error, "ResponseError") || ParseResult.isParseError(error)
+    ? new CliFailure({ message: `${url} does not answer like a Berth installation of this version`, code: 1 })
+    : undefined
+}
+
+/** Ends a command that failed with its sentence and exit code. */
+export const orEnd = (url: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.catchAll(effect, (error) => {
+    const failure = failureOf(error, url)
+    return failure === undefined ? Effect.fail(error) : fail(printable(failure.message), failure.code)
+  })
+
+/** The result of a command: as JSON, or as text for people. */
+export const show = (isJson: boolean, value: unknown, text: () => string) =>
+  Console.log(isJson ? JSON.stringify(value, null, 2) : text())
+
+/** Names and values, one below the other. */
+export const facts = (pairs: Readonly<Record<string, string | null | undefined>>) => {
+  const told = Object.entries(pairs).filter(([, value]) => value !== null && value !== undefined && value !== "")
+  const width = Math.max(...told.map(([name]) => name.length))
+  return told.map(([name, value]) => `${name.padEnd(width)}  ${oneLine(value ?? "")}`).join("\n")
+}

@@ -1,0 +1,183 @@
+import { Effect } from "effect"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, expect, it } from "vitest"
+import { appImage, missingForApps } from "../../deployments/support/app-image.ts"
+import { mcpImage } from "../../deployments/support/mcp-image.ts"
+import { type Account, type Server } from "../../support/account.ts"
+import { useBerth } from "../../support/Berth.ts"
+import { describeWhen } from "../../support/needs.ts"
+import { berthCli } from "../mcp/run.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "berth-hosting-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** These tests build on each other: one server, from its file to its rollback. */
+describeWhen(missingForApps, "the commands that host a server", () => {
+  const berth = useBerth({ machines: true })
+  let owner: Account
+  let image = ""
+  const config = join(folder, "berth.toml")
+  const here = process.cwd()
+
+  const run = (...args: ReadonlyArray<string>) => berthCli(args, { XDG_CONFIG_HOME: folder, BERTH_URL: berth.url })
+  const of = (...args: ReadonlyArray<string>) => run(...args, "--config", config)
+  const jsonOf = async <A>(...args: ReadonlyArray<string>) => JSON.parse((await of(...args, "--json")).out) as A
+  const write = (more: string, head = "") =>
+    writeFileSync(config, `[project]\nname = "Cafe"\n[server]\nname = "Menu"\nslug = "cafe-menu-cli"\n${head}${more}`)
+
+  beforeAll(async () => {
+    owner = await berth.signUp("pro")
+    image = await Effect.runPromise(mcpImage("streamable"))
+    mkdirSync(join(folder, "berth"))
+    writeFileSync(
+      join(folder, "berth", "credentials.json"),
+      JSON.stringify({ [new URL(berth.url).origin]: owner.token })
+    )
+    process.chdir(folder)
+  })
+  afterAll(() => process.chdir(here))
+
+  it("init writes a file that deploy reads, and replaces none that is there", async () => {
+    expect(await of("init", "--name", "Menu \"1\"", "--project", "Cafe")).toMatchObject({
+      code: 0,
+      out: `Wrote ${config}`
+    })
+    expect(readFileSync(config, "utf8")).toContain("name = \"Menu \\\"1\\\"\"")
+    expect(await of("deploy")).toMatchObject({
+      code: 1,
+      err: `Say what to deploy: berth deploy IMAGE, or server.image in ${config}`
+    })
+    expect(await of("init")).toMatchObject({ code: 2, err: `${config} is there already; --force replaces it` })
+  })
+
+  it("deploy tells each wrong line of the file, and creates nothing", async () => {
+    write("memory = \"3gb\"\n[health]\ntimeout = 999\n")
+    const { code, err } = await of("deploy", image)
+    expect([code, err]).toEqual([
+      2,
+      `${config}:6:1: server.memory must be one of 256mb, 512mb, 1024mb, 1gb, 2048mb, 2gb\n` +
+      `${config}:8:1: health.timeout must be an integer between 1 and 300`
+    ])
+    expect(await run("deploy", image, "--config", join(folder, "none.toml"))).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/^There is no .*none\.toml here: berth init writes one$/) as string
+    })
+    expect(await of("status")).toMatchObject({ code: 2 })
+    expect((await owner.get<{ meta: { total: number } }>("/v1/servers")).body.meta.total).toBe(0)
+  })
+
+  it("who is not logged in is told so, with an exit code of its own", async () => {
+    write("")
+    expect(await berthCli(["servers"], { BERTH_URL: berth.url, XDG_CONFIG_HOME: join(folder, "nobody") })).toEqual({
+      code: 3,
+      out: "",
+      err: `Log in first: berth login --url ${berth.url}`
+    })
+    expect(await run("servers", "--token", "svc_sess_wrong")).toMatchObject({ code: 3 })
+    expect(await run("servers", "--url", "http://127.0.0.1:1", "--token", "x")).toMatchObject({ code: 6 })
+  })
+
+  it("deploy wants the variables that the file names, before anything is deployed", async () => {
+    write("env = [\"API_KEY\", \"REGION\"]\n")
+    expect(await of("deploy", image)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/The server lacks API_KEY, REGION.*berth env set API_KEY$/s) as string
+    })
+    expect(await of("env", "set", "API_KEY=s=1", "REGION=west")).toMatchObject({ code: 0, out: "Set API_KEY, REGION" })
+    const file = join(folder, "more.env")
+    writeFileSync(file, "# comment\nONE=1\nTWO=\"a b\"\n")
+    expect(await of("env", "import", file)).toMatchObject({ code: 0, out: "Set ONE, TWO" })
+    expect(await of("env", "unset", "TWO")).toMatchObject({ code: 0 })
+    expect(await of("env", "unset", "TWO")).toMatchObject({ code: 4 })
+    expect(await jsonOf("env", "list")).toEqual(["API_KEY", "ONE", "REGION"])
+  })
+
+  it("deploy follows the deployment to its end, and tells what the server answered over MCP", async () => {
+    write("env = [\"API_KEY\"]\n")
+    const { code, err, out } = await of("deploy", image)
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/^Server +Menu \(srv_[^]*^State +running$[^]*^MCP +\d+ tools? over/m)
+    ])
+    expect(err.split("\n").length).toBeGreaterThan(2)
+  })
+
+  it("deploy changes what differs from the file, and nothing else", async () => {
+    write("memory = \"512mb\"\negress = { allow = [\"api.example.com\"] }\n[deploy]\nretention_count = 4\n")
+    const { code, err } = await of("deploy", image, "--no-wait", "--json")
+    expect([code, err]).toEqual([0, "Changed memoryMb, egress, deploymentRetentionCount"])
+    await expect.poll(async () => (await jsonOf<{ deployment: { status: string } }>("status")).deployment.status, {
+      timeout: 30_000
+    }).toBe("running")
+    const { server } = await jsonOf<{ server: Server & { memoryMb: number; egress: object } }>("status")
+    expect(server).toMatchObject({ memoryMb: 512, egress: { allow: ["api.example.com"] }, slug: "cafe-menu-cli" })
+    write("region = \"ams\"\n")
+    expect(await of("deploy", image)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("region can't be changed") as string
+    })
+  })
+
+  it("a deployment that fails ends with an exit code of its own and the cause", async () => {
+    write("[health]\ntimeout = 5\n")
+    const crash = await Effect.runPromise(appImage("crash"))
+    const { code, err, out } = await of("deploy", crash)
+    expect([code, out, err]).toEqual([
+      5,
+      expect.stringMatching(/^State +failed$[^]*^Error +/m),
+      expect.stringContaining("The deployment failed. berth logs has what the server printed")
+    ])
+    expect((await of("logs", "-n", "20")).out).toMatch(/^\d{4}-\S+Z \w+ +.*Fatal error: no configuration$/m)
+  })
+
+  it("rollback goes back to a version, and says when there is none", async () => {
+    expect(await of("rollback", "99")).toMatchObject({ code: 4, err: "The server has no version 99" })
+    expect(await of("rollback", "1")).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^State +running$/m) as string
+    })
+    expect(await of("rollback")).toMatchObject({ code: 4, err: "There is no earlier version to go back to" })
+  })
+
+  it("servers, token and connect tell what is needed to use it, by id, slug or name", async () => {
+    const [server] = await jsonOf<ReadonlyArray<Server>>("servers").catch(() => []) as ReadonlyArray<Server>
+    const listed = JSON.parse((await run("servers", "--json")).out) as ReadonlyArray<Server>
+    expect(server).toBeUndefined()
+    expect(listed.map(({ name }) => name)).toEqual(["Menu"])
+    expect((await run("servers")).out).toMatch(/^SERVER +STATE +REGION +SIZE +URL\nMenu +running/)
+    const id = listed[0]?.id ?? ""
+    for (const said of [id, "cafe-menu-cli", "Menu"]) {
+      const { out } = await run("token", "--server", said)
+      const answer = await fetch(`${listed[0]?.publicUrl}/healthz`, { headers: { authorization: `Bearer ${out}` } })
+      expect(answer.status).toBe(200)
+    }
+    expect(await run("token", "--server", "cafe-menu-cly")).toMatchObject({
+      code: 4,
+      err: "There is no server \"cafe-menu-cly\". Did you mean \"cafe-menu-cli\"?"
+    })
+    write("")
+    const url = `${listed[0]?.publicUrl}/mcp`
+    expect(JSON.parse((await of("connect", "--claude")).out)).toEqual({
+      mcpServers: { "cafe-menu-cli": { type: "http", url } }
+    })
+    expect(await of("connect", "--vscode", "--write")).toMatchObject({ code: 0 })
+    expect(JSON.parse(readFileSync(join(folder, ".vscode", "mcp.json"), "utf8"))).toEqual({
+      servers: { "cafe-menu-cli": { type: "http", url } }
+    })
+    expect(await of("connect", "--claude", "--cursor")).toMatchObject({ code: 1 })
+  })
+
+  it("deploy takes the customer's own authorization server, as a whole or not at all", async () => {
+    const urls = ["issuer", "jwks-uri", "authorization-endpoint", "token-endpoint"].flatMap((name) => [
+      `--byoa-${name}`,
+      `https://auth.example.com/${name}`
+    ])
+    expect(await of("deploy", image, "--auth-mode", "byoa", ...urls.slice(2))).toMatchObject({ code: 1 })
+    expect(await of("deploy", image, ...urls)).toMatchObject({ code: 1 })
+    expect(await of("deploy", image, "--auth-mode", "byoa", ...urls)).toMatchObject({ code: 0 })
+    expect((await of("status")).out).toMatch(/^Access +byoa$/m)
+    expect(await of("token")).toMatchObject({ code: 1, err: expect.stringContaining("byoa mode") as string })
+  })
+})
