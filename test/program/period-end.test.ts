@@ -22,8 +22,7 @@ describeLong("a period that ends while the program is down", () => {
     })
     await program.printed(/Berth is ready/)
   }
-  const request: Site["request"] = (method, path, sent) =>
-    send(`http://127.0.0.1:${place.port}`, method, path, sent)
+  const request: Site["request"] = (method, path, sent) => send(`http://127.0.0.1:${place.port}`, method, path, sent)
 
   beforeAll(async () => {
     place = await newPlace()
@@ -60,7 +59,11 @@ describeLong("a period that ends while the program is down", () => {
     expect.poll(() => statusOf(account), { timeout: 40_000, interval: 250 }).toBe(status)
 
   it("ends with the next start: what was canceled drops to free, what is paid is renewed", async () => {
-    const [canceled, paid, declined] = [await subscriber("paid"), await subscriber("paid"), await subscriber("declined")]
+    const [canceled, paid, declined] = [
+      await subscriber("paid"),
+      await subscriber("paid"),
+      await subscriber("declined")
+    ]
     expect((await canceled.delete("/v1/billing/subscribe")).status).toBe(204)
     await program.end("SIGKILL")
     await pass(32)
