@@ -121,7 +121,9 @@ export const frontDoor =
           const known = rateOfHubKey(caller)
           if (known !== undefined) return Effect.succeed(known)
           const buckets = rateBuckets(request.method, traits, caller, address, settings.hubRateLimit)
-          return traits.rate === "hub" ? limits.consume(...buckets) : limits.consumeOrPass(...buckets)
+          return traits.rate === "hub" && !skipsRateLimit(request.method, route)
+            ? limits.consume(...buckets)
+            : limits.consumeOrPass(...buckets)
         }
 
         const admit = (caller: Caller) =>

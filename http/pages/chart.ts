@@ -61,19 +61,22 @@ export const chart = ({ days, id, limit, says, shown = shownNumber, title }: Cha
   const sentence = says ?? described(days, total, shown)
   const scale = shown === shownNumber ? compactFormat.format(top) : shown(top)
   const limitAt = limit === undefined ? 0 : height - Math.round(limit / top * height * 10) / 10
-  return html`<figure class="chart">
-<figcaption><strong>${title}</strong> <span class="soft">${sentence}</span></figcaption>
-<div class="plot">
+  const [first, last] = [days[0]?.day ?? "", days.at(-1)?.day ?? ""]
+  const plot = html`<div class="plot">
 <div class="scale soft" aria-hidden="true"><span>${scale}</span><span>0</span></div>
 <svg role="img" aria-labelledby="${id}-title ${id}-desc" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none">
 <title id="${id}-title">${title} by day</title>
 <desc id="${id}-desc">${sentence} The table below has the numbers of each day.</desc>
 ${line(0)}${line(height / 2)}${line(height)}
 ${bars}${limit !== undefined && html`<line class="limit" x1="0" x2="${width}" y1="${limitAt}" y2="${limitAt}"/>`}</svg>
-<div class="ends soft" aria-hidden="true"><span>${shownDay(days[0]?.day ?? "")}</span><span>${
-    shownDay(days.at(-1)?.day ?? "")
-  }</span></div>
+<div class="ends soft" aria-hidden="true"><span>${shownDay(first)}</span>${
+    last !== first && html`<span>${shownDay(last)}</span>`
+  }</div>
 </div>
-</figure>
+`
+  // An empty plot without a limit tells nothing that the sentence does not.
+  return html`<figure class="chart">
+<figcaption><strong>${title}</strong> <span class="soft">${sentence}</span></figcaption>
+${(total > 0 || limit !== undefined) && plot}</figure>
 `
 }

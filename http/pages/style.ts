@@ -90,10 +90,10 @@ text-underline-offset:.15em}
 .facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(7rem,1fr));gap:0 1.5rem}
 .facts dd{font-size:1.25rem;font-weight:650;font-variant-numeric:tabular-nums}
 .chart{margin:1.5rem 0}
-.plot{display:grid;grid-template-columns:2.5rem minmax(0,1fr);gap:.25rem .5rem;margin-top:.5rem;font-size:.8125rem}
+.plot{display:grid;grid-template-columns:minmax(3.25rem,max-content) minmax(0,1fr);gap:.25rem .5rem;margin-top:.5rem;font-size:.8125rem}
 .plot svg{display:block;width:100%;height:8rem}
 .scale,.ends{display:flex;justify-content:space-between;font-variant-numeric:tabular-nums}
-.scale{flex-direction:column;text-align:right;line-height:1}
+.scale{flex-direction:column;text-align:right;line-height:1;white-space:nowrap}
 .ends{grid-column:2}
 .plot rect{fill:var(--link)}
 .plot rect:hover{fill:var(--text)}

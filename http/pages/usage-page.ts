@@ -122,7 +122,7 @@ ${
     }</nav>
 ${usageNotes(held, report)}
 <p>${planWords(held)} ${
-      month === null ? html`The current period ends at ${shownMoment(resetsAt)}.` : "Days and months are UTC."
+      month === null ? html`The current period ends on ${shownMoment(resetsAt)}.` : "Days and months are UTC."
     }</p>
 ${
       days.length === 0

@@ -4,6 +4,7 @@ import { failure } from "../contract/shapes.ts"
 import { type Account, dataOf } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { statusOf } from "../support/checkout.ts"
+import { full } from "../support/needs.ts"
 import { runSql } from "../support/sql.ts"
 import { prices, signatureOf, stripeVariables, useStripe, webhookSecret } from "../support/stripe.ts"
 
@@ -30,9 +31,10 @@ const told: Readonly<Record<string, string>> = {
   canceled: "canceled"
 }
 
+const plan = fc.constantFrom("developer" as const, "pro" as const, "enterprise" as const)
 const changes = fc.record({
   status: fc.constantFrom("trialing", "active", "past_due", "unpaid", "paused", "canceled"),
-  plan: fc.constantFrom("developer" as const, "pro" as const, "enterprise" as const),
+  plan,
   cancels: fc.boolean()
 })
 type Change = typeof changes extends fc.Arbitrary<infer A> ? A : never
@@ -40,6 +42,8 @@ type Change = typeof changes extends fc.Arbitrary<infer A> ? A : never
 /** Seeds that say in which order the events come, how often, and how many are on their way at a time. */
 const history = fc.record({
   changes: fc.array(changes, { minLength: 1, maxLength: 5 }),
+  /** The plan of a second subscription, after the first has ended. */
+  again: fc.option(plan),
   order: fc.array(fc.nat(1000), { minLength: 8, maxLength: 14 }),
   together: fc.integer({ min: 1, max: 4 })
 })
@@ -47,13 +51,14 @@ const history = fc.record({
 describe("whatever order the events of Stripe come in, and however often", () => {
   it("the account ends in Stripe's state", async () => {
     await fc.assert(
-      fc.asyncProperty(history, async ({ changes, order, together }) => {
+      fc.asyncProperty(history, async ({ again, changes, order, together }) => {
         const account: Account = await berth.signUp()
-        const { url } = dataOf(
-          await account.post<{ data: { url: string } }>("/v1/billing/subscribe", { plan: "developer" })
-        )
+        const subscribe = async (plan: string) => {
+          const { url } = dataOf(await account.post<{ data: { url: string } }>("/v1/billing/subscribe", { plan }))
+          return stripe.pay(url.split("/").at(-1) ?? "")
+        }
         const before = stripe.events.length
-        const subscription = stripe.pay(url.split("/").at(-1) ?? "")
+        const subscription = await subscribe("developer")
         const apply = ({ cancels, plan, status }: Change) => {
           subscription.items.data[0]!.price = { id: prices[plan] }
           stripe.change(subscription, { status, cancel_at_period_end: cancels })
@@ -65,6 +70,10 @@ describe("whatever order the events of Stripe come in, and however often", () =>
           const so = stripe.events.slice(before)
           if (early[at] !== undefined) await send(so[early[at] % so.length]!)
         }
+        if (again !== null) {
+          stripe.change(subscription, { status: "canceled" })
+          await subscribe(again)
+        }
         const events = stripe.events.slice(before)
         const late = [...events, ...order.map((seed) => events[seed % events.length]!)]
           .map((event, at) => ({ event, at: order[at % order.length]! * (at + 7) % 31 }))
@@ -74,7 +83,9 @@ describe("whatever order the events of Stripe come in, and however often", () =>
           await Promise.all(late.slice(at, at + together).map(send))
         }
         const { cancels, plan, status } = changes.at(-1)!
-        const expected = told[status] === "canceled"
+        const expected = again !== null
+          ? `${again} active`
+          : told[status] === "canceled"
           ? "free canceled"
           : `${plan} ${told[status]}${cancels ? ", canceled" : ""}`
         expect(await statusOf(account)).toBe(expected)
@@ -85,7 +96,7 @@ describe("whatever order the events of Stripe come in, and however often", () =>
         )
         expect(count, "each event is recorded once").toEqual({ count: events.length })
       }),
-      { numRuns: process.env["CI_FULL"] === "1" ? 60 : 10 }
+      { numRuns: full ? 40 : 10 }
     )
   }, 240_000)
 })

@@ -1,10 +1,13 @@
+import { BillingJobsLive } from "#src/billing/Live.ts"
 import { Periods } from "#src/billing/Periods.ts"
+import { JobsLive } from "#src/jobs/Live.ts"
 import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Logger } from "effect"
+import { Duration, Effect, Layer, Logger } from "effect"
 import { afterEach } from "vitest"
 import { services } from "../deployments/support/services.ts"
 import { DatabaseTest } from "../support/Database.ts"
+import { movableClock } from "../support/movable-clock.ts"
 import { settingsTest } from "../support/Settings.ts"
 import { stripeVariables, useStripe } from "../support/stripe.ts"
 
@@ -32,6 +35,13 @@ const unread = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ id: string }>`SELECT id FROM billing_customers WHERE synced_at IS NULL ORDER BY id`
   return rows.map(({ id }) => id)
+})
+
+const until = Effect.fnUntraced(function*(what: string, holds: () => boolean) {
+  for (let tries = 0; !holds(); tries++) {
+    if (tries > 400) assert.fail(`not in ten seconds: ${what}`)
+    yield* Effect.sleep("25 millis")
+  }
 })
 
 const settings = settingsTest(stripeVariables(stripe.url))
@@ -85,5 +95,26 @@ layer(services(DatabaseTest, settings), { excludeTestServices: true, timeout: 60
       yield* customers(1)
       stripe.instead = () => ({ text: "{}" })
       assert.strictEqual((yield* Effect.flip((yield* Periods).reconcile))._tag, "PaymentsUnavailable")
+    }))
+
+  it.scoped("of two hosts at the same time one reads each customer once, and a day later one again", () =>
+    Effect.gen(function*() {
+      yield* customers(12)
+      const { advance, clock, hurry } = movableClock()
+      const host = Layer.fresh(BillingJobsLive).pipe(
+        Layer.provide(Layer.fresh(JobsLive)),
+        Layer.provide(settingsTest())
+      )
+      for (let hosts = 0; hosts < 2; hosts++) yield* Effect.withClock(Layer.build(host), clock)
+      for (const read of [12, 24]) {
+        // Both come to their turn: the first a minute after their start, the next an hour after the one before.
+        yield* until(`${read} readings`, () => (hurry(60_000), hurry(3_600_000), lists() >= read))
+        for (let turns = 0; turns < 5; turns++) {
+          hurry(3_600_000)
+          yield* Effect.sleep("100 millis")
+        }
+        assert.strictEqual(lists(), read)
+        advance(Duration.toMillis("25 hours"))
+      }
     }))
 })

@@ -107,6 +107,7 @@ describeWhen(missingProgram("chromium"), "the page of an account's usage in Chro
     expect(answer?.status()).toBe(400)
     await page.goto(`${berth.url}/billing/usage?month=2020-02`)
     expect(await page.locator("figcaption").getByText("None in these days.").count()).toBe(3)
+    expect(await page.getByRole("img").count(), "no empty pictures").toBe(0)
     await page.goto(`${berth.url}/billing/usage?month=2999-02`)
     await page.getByText("This month has not begun.").waitFor()
   })

@@ -1,37 +1,21 @@
-import { contractRoutes } from "#http/api/contract-routes.ts"
-import { RoutesLive } from "#http/front/Server.ts"
-import { RawRoutes } from "#http/traits/RawRoutes.ts"
 import { routeTable } from "#http/traits/route-table.ts"
 import { defaults } from "#http/traits/Traits.ts"
-import { platformOn } from "#src/Platform.ts"
-import { HttpApiBuilder } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { describe } from "vitest"
-import { freshDatabaseUrl } from "../support/Database.ts"
-import { freePort } from "../support/http.ts"
-import { NoMachines } from "../support/no-machines.ts"
-import { settingsTest } from "../support/Settings.ts"
-
-const settings = Layer.unwrapEffect(
-  Effect.map(
-    Effect.zip(freshDatabaseUrl, Effect.promise(freePort)),
-    ([url, port]) => settingsTest({ DATABASE_URL: url, PORT: String(port), COMPUTE_DRIVER: "sandbox" })
-  )
-)
+import { routeList } from "../support/route-list.ts"
 
 describe("traits of routes", () => {
   it.scopedLive("every route has exactly one entry, and every entry a route", () =>
     Effect.gen(function*() {
-      const { routes } = yield* HttpApiBuilder.Router.router
-      const { entries } = yield* RawRoutes
+      const { described: entries, routes } = yield* routeList
       const named = (all: Iterable<{ readonly method: string; readonly path: string }>) =>
         Array.from(all, ({ method, path }) => `${method} ${path}`).toSorted()
-      const described = named([...contractRoutes(), ...entries])
+      const described = named(entries)
       expect(described).toEqual(named(routes))
       expect(new Set(described).size).toBe(described.length)
       expect(described.length).toBeGreaterThan(90)
-    }).pipe(Effect.provide(RoutesLive.pipe(Layer.provide(platformOn(NoMachines)), Layer.provide(settings)))))
+    }))
 
   const table = routeTable([
     { method: "GET", path: "/v1/hub/things/:id", traits: { rate: "directory" } },

@@ -1,17 +1,17 @@
 import { type Account, dataOf } from "./account.ts"
 import { type Berth } from "./Berth.ts"
-import { PlainBrowser } from "./pages.ts"
+import { PlainBrowser, type Site } from "./pages.ts"
 
 export type Decision = "pay" | "decline" | "cancel"
 
 /** The path of the page where the account pays for a plan. */
-export const checkoutPath = async (berth: Berth, account: Account, plan = "developer") => {
+export const checkoutPath = async (berth: Pick<Site, "url">, account: Account, plan = "developer") => {
   const { url } = dataOf(await account.post<{ data: { url: string } }>("/v1/billing/subscribe", { plan }))
   return url.slice(berth.url.length)
 }
 
 /** Opens a checkout in a browser of its own and decides there. */
-export const decideOn = async (berth: Berth, path: string, decision: Decision, renewals = "paid") => {
+export const decideOn = async (berth: Site, path: string, decision: Decision, renewals = "paid") => {
   const browser = new PlainBrowser(berth)
   await browser.go(path)
   const answer = await browser.submit({ decision, renewals })

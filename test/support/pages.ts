@@ -34,16 +34,19 @@ export const returnLink = (text: string) => {
   return href === undefined ? undefined : new URL(href.replaceAll("&amp;", "&"))
 }
 
+/** A platform that can be visited: in this process, or a program. */
+export type Site = Pick<Berth, "request" | "url">
+
 /** A browser without a screen: keeps cookies, tells where forms come from, reads the forms of a page. */
 export class PlainBrowser {
-  readonly berth: Berth
+  readonly berth: Site
   readonly cookies = new Map<string, string>()
   readonly address = freshAddress()
   /** The page it is on. */
   url = ""
   text = ""
 
-  constructor(berth: Berth) {
+  constructor(berth: Site) {
     this.berth = berth
   }
 
