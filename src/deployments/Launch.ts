@@ -8,6 +8,7 @@ import { ReadyImage } from "#src/ready-image/ReadyImage.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
 import { Environment } from "#src/servers/Environment.ts"
 import { type ServerRow } from "#src/servers/Server.ts"
+import { MachineMetering } from "#src/usage/MachineMetering.ts"
 import { Effect, Option } from "effect"
 import { type DeploymentRow } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
@@ -32,6 +33,7 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
     const scripts = yield* PackageScripts
     const deployments = yield* DeploymentsRepo
     const { destroy, stop } = yield* makeMachineEnd
+    const { settle } = yield* MachineMetering
 
     const pull = (imageUri: string, digest: string) => Effect.flatMap(images.pinned(imageUri, digest), images.mirror)
 
@@ -98,6 +100,7 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
     const start = Effect.fn("Launch.start")(function*(serverId: string, machine: string) {
       yield* output.follow(machine, serverId)
       const ran = (yield* machines.inspect(machine))?.status === "running"
+      if (!ran) yield* settle(machine)
       const state = yield* machines.start(machine)
       if (!ran) yield* deployments.started(machine)
       return state

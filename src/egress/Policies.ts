@@ -6,7 +6,7 @@ import { LRUCache } from "lru-cache"
 import { PoliciesRepo } from "./PoliciesRepo.ts"
 import { type Policy, policyOf } from "./policy.ts"
 
-/** In ms. A changed server is told of at once; this bounds a changed plan, and a lost listener. */
+/** In ms. A changed server, or plan, is told of at once; this bounds a lost listener. */
 const lifetimes = { notified: 30_000, unnotified: 1_000 } as const
 /** While the database is away, what was allowed stays allowed. */
 const fallback = { timeout: 1_000, lifetime: 5_000 } as const

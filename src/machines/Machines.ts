@@ -61,6 +61,15 @@ export interface MachineState {
   readonly exitCode: number | null
 }
 
+/** The last run of a machine, by the host's clock in Unix milliseconds. */
+export interface MachineRun {
+  readonly name: string
+  readonly owner: string
+  readonly startedAt: number
+  /** Undefined while it runs; null when it has ended and nobody recorded when (the host crashed, say). */
+  readonly endedAt: number | null | undefined
+}
+
 export interface MachineLine {
   /** Position after this line in the machine's output; pass it to `output` to continue from there. */
   readonly offset: number
@@ -117,6 +126,8 @@ export class Machines extends Context.Tag("machines/Machines")<
     /** The TCP ports that are listened on inside, without the platform's own; none when it doesn't run. */
     readonly listening: (name: string) => Effect.Effect<ReadonlyArray<number>, MachineError>
     readonly list: (owner?: string) => Effect.Effect<ReadonlyArray<MachineState>, MachineError>
+    /** Of all machines that were ever started, or of that one. */
+    readonly runs: (name?: string) => Effect.Effect<ReadonlyArray<MachineRun>, MachineError>
     /**
      * How many connections to the machine's address are open, from whatever process; undefined where that can't be told.
      * An idle one, kept for the next request, counts.

@@ -8,7 +8,7 @@ import { FreshCache } from "./fresh-cache.ts"
 import { type Route, type RouteRow } from "./Route.ts"
 import { RoutesRepo } from "./RoutesRepo.ts"
 
-/** Cache lifetimes in ms. Changes of a server's row arrive at once; these bound others (a plan, a dead machine). */
+/** Cache lifetimes in ms. Changes of a server's row, and of its account's plan, arrive at once; these bound others (a dead machine). */
 const lifetimes = { running: 30_000, idle: 1_000, absent: 5_000, unnotified: 1_000 } as const
 
 /** While the database is down or hangs, one request in five seconds waits for it, for a second; the others don't. */

@@ -1,5 +1,6 @@
 import { Layer } from "effect"
 import { MachineMetering } from "./MachineMetering.ts"
+import { MachineMeteringRepo } from "./MachineMeteringRepo.ts"
 import { RequestMetering } from "./RequestMetering.ts"
 import { ServerRequests } from "./ServerRequests.ts"
 import { ServerRequestsRepo } from "./ServerRequestsRepo.ts"
@@ -14,5 +15,5 @@ export const RequestMeteringLive = Layer.provide(Layer.merge(RequestMetering.Def
 
 export const UsageLive = Layer.merge(
   RequestMeteringLive,
-  Layer.provide(Layer.merge(MachineMetering.Default, Usage.Default), UsageRepo.Default)
+  Layer.provide(Layer.merge(MachineMetering.Default, Usage.Default), [UsageRepo.Default, MachineMeteringRepo.Default])
 )

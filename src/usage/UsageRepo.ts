@@ -1,4 +1,4 @@
-import { many, one, run, transactionally } from "#src/shared/sql.ts"
+import { many, one, transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 
@@ -9,12 +9,6 @@ export interface UsageDelta {
   readonly day: string
   readonly requests: number
   readonly bytes: number
-}
-
-/** A machine's running time since it was counted last. */
-export interface MachineTime {
-  readonly serverId: string
-  readonly milliseconds: number
 }
 
 /** A wish for some of an account's requests of its period. */
@@ -66,9 +60,6 @@ export class UsageRepo extends Effect.Service<UsageRepo>()("usage/UsageRepo", {
     const deltasOf = (deltas: ReadonlyArray<UsageDelta>) =>
       sql`json_to_recordset(${JSON.stringify(deltas)}::json)
         AS d("accountId" text, day date, requests bigint, bytes bigint) JOIN users u ON u.id = d."accountId"`
-    const machinesOf = (ran: ReadonlyArray<MachineTime>) =>
-      sql`json_to_recordset(${JSON.stringify(ran)}::json) AS ran("serverId" text, milliseconds bigint)
-        JOIN servers s ON s.id = ran."serverId" JOIN projects p ON p.id = s.project_id`
 
     return {
       /** Adds what was counted, and gives reservations back: in one transaction, so that nothing counts twice or never. */
@@ -110,21 +101,7 @@ export class UsageRepo extends Effect.Service<UsageRepo>()("usage/UsageRepo", {
               bandwidth_bytes::text
             FROM usage_days WHERE account_id = ${accountId} AND day BETWEEN ${first}::date AND ${last}::date
             ORDER BY day`
-      ),
-      /** Adds the running time of servers' machines to their accounts' day (UTC) and period. */
-      meter: (ran: ReadonlyArray<MachineTime>) =>
-        ran.length === 0 ? Effect.void : transactionally(sql)(Effect.gen(function*() {
-          yield* run(sql`INSERT INTO usage (account_id, period, compute_milliseconds)
-            SELECT u.id, usage_period(u.period_start, (now() AT TIME ZONE 'UTC')::date), sum(ran.milliseconds)
-            FROM ${machinesOf(ran)} JOIN users u ON u.id = p.account_id GROUP BY 1, 2 ORDER BY 1
-            ON CONFLICT (account_id, period)
-            DO UPDATE SET compute_milliseconds = usage.compute_milliseconds + excluded.compute_milliseconds`)
-          yield* run(sql`INSERT INTO usage_days (account_id, day, compute_milliseconds)
-            SELECT p.account_id, (now() AT TIME ZONE 'UTC')::date, sum(ran.milliseconds)
-            FROM ${machinesOf(ran)} GROUP BY 1 ORDER BY 1
-            ON CONFLICT (account_id, day)
-            DO UPDATE SET compute_milliseconds = usage_days.compute_milliseconds + excluded.compute_milliseconds`)
-        }))
+      )
     } as const
   })
 }) {}

@@ -44,6 +44,10 @@ export const makeMonthBudget = ({ count, settle, take }: MonthBudgetOptions) => 
   let reserved: Array<string> = []
   let left = 0
   let reservedAt = 0
+  /** The limit that it was reserved under: what a larger plan allowed, a smaller one does not. */
+  let reservedFor = 0
+  /** Of the newest request: the plan may change while others wait. */
+  let latest = 0
   let block = leastBlock
   let takenSinceRelease = 0
   let refused = { until: 0, limit: 0, used: 0, resetsAt: new Date(0) }
@@ -69,16 +73,19 @@ export const makeMonthBudget = ({ count, settle, take }: MonthBudgetOptions) => 
     answer(Infinity, { _tag: "Refused", used, resetsAt })
   }
 
-  const takeFor = async (limit: number) => {
+  const takeFor = async () => {
     const giveUpAt = Date.now() + patience
     while (waiting.length > 0) {
-      const wanted = waiting.length
+      // Ours would count as used below.
+      if (latest < reservedFor) await settle()
+      const [wanted, limit] = [waiting.length, latest]
       const id = randomUUID()
       // Only now: it is given back also when the answer is lost, but not before it is there.
       const { counted, elsewhere, granted, resetsAt, used } = await take({ id, allowed: limit, wanted, block })
         .finally(() => reserved.push(id))
       if (!counted) {
         reservedAt = Date.now()
+        reservedFor = limit
         takenSinceRelease += granted
         left += letThrough(granted)
         block = Math.min(mostBlock, block * 2)
@@ -93,10 +100,10 @@ export const makeMonthBudget = ({ count, settle, take }: MonthBudgetOptions) => 
     }
   }
 
-  const serve = async (limit: number) => {
+  const serve = async () => {
     taking = true
     try {
-      await takeFor(limit)
+      await takeFor()
     } catch {
       failedAt = Date.now()
       letThrough(waiting.length)
@@ -109,7 +116,8 @@ export const makeMonthBudget = ({ count, settle, take }: MonthBudgetOptions) => 
     /** Counts a request that the limit allows. Without a wait where something is left of what is reserved. */
     admit: (limit: number): Admission | Promise<Admission> => {
       const now = usedAt = Date.now()
-      if (left > 0 && now - reservedAt < usableFor) {
+      latest = limit
+      if (left > 0 && limit >= reservedFor && now - reservedAt < usableFor) {
         left--
         count(1)
         return admitted
@@ -122,7 +130,7 @@ export const makeMonthBudget = ({ count, settle, take }: MonthBudgetOptions) => 
         return admitted
       }
       const admission = new Promise<Admission>((resolve) => void waiting.push(resolve))
-      if (!taking) void serve(limit)
+      if (!taking) void serve()
       return admission
     },
     /** Ends all reservations: returns their ids, to be given back together with what was counted until now. */
@@ -131,6 +139,7 @@ export const makeMonthBudget = ({ count, settle, take }: MonthBudgetOptions) => 
       const ids = reserved
       reserved = []
       left = 0
+      reservedFor = 0
       takenSinceRelease = 0
       return ids
     },

@@ -19,6 +19,7 @@ const saying = (lines: ReadonlyArray<readonly [stream: MachineLine["stream"], te
     inspect: unused,
     listening: unused,
     list: unused,
+    runs: unused,
     connections: unused,
     output: () =>
       Stream.concat(

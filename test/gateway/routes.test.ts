@@ -13,6 +13,7 @@ import {
   newServer,
   rawRequest,
   startGateway,
+  startOtherGateway,
   startUpstream,
   statusOf
 } from "./support.ts"
@@ -179,6 +180,42 @@ layer(gatewayServices(), { excludeTestServices: true })("usage", (it) => {
       assert.closeTo(seconds, left, 5)
       yield* metering.flush
       assert.strictEqual((yield* stored(accountId))[0]?.[0], 10_000)
+    }))
+
+  it.scoped("is that of another plan in every gateway as soon as the change is committed", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const gateways = [yield* startGateway, yield* startOtherGateway]
+      const machine = yield* startUpstream((_, res) => void res.end())
+      const first = yield* newServer({ machine, plan: "developer" })
+      const servers = [first, yield* newServer({ machine, accountId: first.accountId })]
+      yield* sql`INSERT INTO usage ${
+        sql.insert({ accountId: first.accountId, period: thisMonth, requestCount: 20_000 })
+      }`
+      const ask = Effect.map(
+        Effect.all(
+          gateways.flatMap(({ port }) =>
+            servers.map(({ path, token }) =>
+              rawRequest(port, "GET", path, ["Host: b", `Authorization: Bearer ${token}`])
+            )
+          )
+        ),
+        (answers) => [...new Set(answers.map(statusOf))].join()
+      )
+      // From here on each keeps what it knows for half a minute.
+      yield* Effect.sleep("1500 millis")
+      assert.strictEqual(yield* ask, "200")
+      const change = (plan: string) => sql`UPDATE users SET plan = ${plan} WHERE id = ${first.accountId}`
+      yield* sql.withTransaction(Effect.gen(function*() {
+        yield* change("free")
+        yield* Effect.sleep("200 millis")
+        assert.strictEqual(yield* ask, "200", "it may not be committed")
+      }))
+      yield* Effect.sleep("1 second")
+      assert.strictEqual(yield* ask, "429")
+      yield* change("pro")
+      yield* Effect.sleep("1 second")
+      assert.strictEqual(yield* ask, "200")
     }))
 
   it.scoped("survives a failure to write, and the end of an account", () =>

@@ -116,6 +116,34 @@ everyTier("a machine's life", (tier) => {
     expect(exitCode).toBe(tier === "bubblewrap" ? 137 : 0)
   })
 
+  it("tells when its last run began, and when it ended unless nobody saw that", async () => {
+    const runs = (name: string) => driver.use((machines) => machines.runs(name))
+    const isNow = (at: number | null | undefined) => expect(Math.abs(Date.now() - (at ?? 0))).toBeLessThan(5_000)
+    await driver.provision(specOf("timed"))
+    expect(await runs("timed")).toEqual([])
+    await driver.start("timed")
+    const [running] = await runs("timed")
+    expect(running).toEqual({ name: "timed", owner: "srv_1", startedAt: expect.any(Number), endedAt: undefined })
+    isNow(running?.startedAt)
+    await driver.stop("timed", 0)
+    const [ended] = await runs("timed")
+    expect(ended?.startedAt).toBe(running?.startedAt)
+    expect(ended?.endedAt).toBeGreaterThan(running!.startedAt)
+    isNow(ended?.endedAt)
+    await driver.start("timed")
+    expect((await runs("timed"))[0]?.startedAt).toBeGreaterThanOrEqual(ended!.endedAt!)
+    for (const pid of processesNaming(join(driver.home, "machines/timed/keeper.cjs"))) {
+      process.kill(Number(pid), "SIGKILL")
+    }
+    await until(async () => (await driver.inspect("timed"))?.status === "exited" ? true : undefined)
+    // Of the run before there is a record.
+    expect((await runs("timed"))[0]?.endedAt).toBeNull()
+    expect(await driver.use((machines) => machines.runs())).toContainEqual((await runs("timed"))[0])
+    expect(await runs("../timed")).toEqual([])
+    await driver.destroy("timed")
+    expect(await runs("timed")).toEqual([])
+  })
+
   it("starts again after its process ended, with its output going on", async () => {
     await driver.provision(specOf("again", {}, ["sh", "-c", "echo once; exit 3"]))
     for (const _ of [1, 2]) {

@@ -62,6 +62,7 @@ const fill = async (databaseUrl: string) => {
     VALUES ('dep', 'srv', 1, 'deploy', 'running', 'retired', 'x', '{"critical": 1, "high": 2, "medium": 3}'),
       ('dep2', 'srv', 2, 'deploy', 'building', 'checking', 'x', NULL)`)
   await ask("UPDATE servers SET active_deployment_id = 'dep'")
+  await ask("INSERT INTO machine_metering VALUES ('dep', 'srv', '2026-01-01 00:00:00.123456+14')")
   for (const [n, text] of odd.entries()) {
     await ask("INSERT INTO server_logs VALUES ($1, 'srv', 'info', $2, now())", `log_${n}`, text)
     await ask(

@@ -49,6 +49,7 @@ const writers: Readonly<Record<string, string>> = {
   listings: "listings",
   login_attempts: "accounts",
   login_tallies: "accounts",
+  machine_metering: "usage",
   machine_output_positions: "deployments",
   mcp_sessions: "routing",
   oauth_clients: "oauth",

@@ -16,6 +16,7 @@ export const withoutMachines = (why: string) => {
     inspect: () => Effect.succeed(undefined),
     listening: () => Effect.succeed([]),
     list: () => Effect.succeed([]),
+    runs: () => Effect.succeed([]),
     connections: () => Effect.succeed(0),
     output: () => Stream.empty
   })

@@ -70,6 +70,24 @@ describe("the month's requests", () => {
       assert.deepStrictEqual(yield* storedOf(account), { month: 1_000, days: 1_000, reserved: 0 })
     }).pipe(Effect.provide(services)), 30_000)
 
+  it.scopedLive(
+    "are those of a smaller plan at once, and what was reserved under the larger one is none of them",
+    () =>
+      Effect.gen(function*() {
+        const [one, two] = [yield* gateway, yield* gateway]
+        const account = yield* newAccount()
+        for (let i = 0; i < 50; i++) assert.strictEqual(yield* ask(one, account, 100_000, 10), 10)
+        assert.strictEqual(yield* ask(two, account, 100_000, 100), 100)
+        assert.isAbove((yield* storedOf(account)).reserved, 800)
+        assert.strictEqual(yield* ask(one, account, 800, 700), 200, "not all that is reserved, and not nothing")
+        assert.strictEqual(yield* ask(two, account, 800, 10), 0)
+        yield* Effect.zipRight(one.flush, two.flush)
+        assert.deepStrictEqual(yield* storedOf(account), { month: 800, days: 800, reserved: 0 })
+        assert.strictEqual(yield* ask(one, account, 100_000, 300), 300, "and those of a larger one")
+      }).pipe(Effect.provide(services)),
+    30_000
+  )
+
   it.scopedLive("are of the account's period, and a refusal tells its end", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient

@@ -67,6 +67,12 @@ const make = Effect.gen(function*() {
           .filter((state) => owner === undefined || state.owner === owner)
       )
     ),
+    runs: Effect.fn("Sandbox.runs")((name) =>
+      Effect.sync(() =>
+        (name === undefined ? recordNames(paths) : [name]).filter(goodName)
+          .flatMap((each) => lifecycle.runOf(paths, each) ?? [])
+      )
+    ),
     connections: Effect.fn("Sandbox.connections")((name) =>
       goodName(name) ? openConnections(socketPath(paths, name)) : Effect.succeed(0)
     ),

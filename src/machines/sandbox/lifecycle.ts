@@ -1,4 +1,10 @@
-import { type MachineAddress, MachineError, type MachineSpec, type MachineState } from "#src/machines/Machines.ts"
+import {
+  type MachineAddress,
+  MachineError,
+  type MachineRun,
+  type MachineSpec,
+  type MachineState
+} from "#src/machines/Machines.ts"
 import { messageOf } from "#src/shared/message-of.ts"
 import { Effect, Stream } from "effect"
 import { lstatSync, rmSync } from "node:fs"
@@ -54,6 +60,17 @@ export const stateOf = (paths: MachinePaths, name: string): MachineState | undef
   if (alive(record.process)) return { ...base, status: "running" }
   const exit = store.readExit(paths, name)
   return { ...base, status: "exited", exitCode: exit?.run === record.run ? exit.exitCode : null }
+}
+
+/** Undefined: it was never started, or its record can't be read. */
+export const runOf = (paths: MachinePaths, name: string): MachineRun | undefined => {
+  const record = store.readRecord(paths, name)
+  const startedAt = store.startedAt(paths, name)
+  if (record === undefined || record.process === null || startedAt === undefined) return undefined
+  const run = { name, owner: record.spec.owner, startedAt }
+  if (alive(record.process)) return { ...run, endedAt: undefined }
+  const isRecorded = store.readExit(paths, name)?.run === record.run
+  return { ...run, endedAt: isRecorded ? store.endedAt(paths, name) ?? null : null }
 }
 
 const prepare = (host: Host, spec: store.MachineRecord["spec"]): Prepared => {

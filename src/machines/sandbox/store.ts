@@ -52,6 +52,14 @@ export const readExit = (
 ): { readonly run: number; readonly exitCode: number } | undefined =>
   json(join(machineDir(paths, name), "exit.json")) as { run: number; exitCode: number } | undefined
 
+const changedAt = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.mtimeMs
+
+/** A record is written with each start, and no more until the next. */
+export const startedAt = (paths: MachinePaths, name: string) => changedAt(join(machineDir(paths, name), "machine.json"))
+
+/** Undefined where no end was recorded, of whatever run. */
+export const endedAt = (paths: MachinePaths, name: string) => changedAt(join(machineDir(paths, name), "exit.json"))
+
 export const writeExit = (paths: MachinePaths, name: string, run: number, exitCode: number) =>
   writeAtomically(join(machineDir(paths, name), "exit.json"), JSON.stringify({ run, exitCode }))
 

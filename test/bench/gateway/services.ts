@@ -75,8 +75,7 @@ const usage = Layer.succeed(
     take: ({ block }) =>
       Effect.succeed({ granted: block, counted: false, used: 0, elsewhere: 0, resetsAt: new Date() }),
     ofPeriod: () => Effect.die("not asked here"),
-    daysOf: () => Effect.die("not asked here"),
-    meter: () => Effect.void
+    daysOf: () => Effect.die("not asked here")
   })
 )
 const requests = Layer.succeed(
