@@ -1,9 +1,10 @@
+import { type Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { describe, expect, it } from "vitest"
 import { callTool, textOf } from "../support/mcp.ts"
 import { change, look, schema, useThreeMembers } from "./three-members.ts"
 
 const three = useThreeMembers()
-const { ask, berth, live, members, servers, slugOf, withClient } = three
+const { ask, berth, compositeOf, live, members, servers, slugOf, withClient } = three
 
 describe("who is asked", () => {
   it("is everybody, or those named", async () => {
@@ -110,14 +111,19 @@ describe("many tools", () => {
 })
 
 describe("a member's list", () => {
-  it("is stored anew when it says that it changed", async () => {
-    servers[0]!.tools = [look, change, { ...look, name: "added" }]
-    await ask({ businesses: [slugOf(0)] }, undefined, "change")
-    await expect.poll(() => withClient(async (client) => (await client.listTools()).tools.map(({ name }) => name)), {
-      timeout: 15_000,
-      interval: 500
-    }).toContain(`${slugOf(0)}__added`)
+  // The first on the session's own stream, the second on that of the call.
+  it.each(["change", "renew"])("is stored anew when it says in an account's first call (%s) that it changed", async (tool) => {
+    const added = `added-by-${tool}`
+    servers[0]!.tools = [look, change, { ...look, name: "renew" }]
+    await live.list(berth, members[0]!)
+    const fresh = await berth.signUp()
+    const at = await compositeOf(members.slice(0, 1), fresh)
+    servers[0]!.tools = [look, change, { ...look, name: "renew" }, { ...look, name: added }]
+    await withClient((client) => callTool(client, `${slugOf(0)}__${tool}`), fresh.token, at)
+    const names = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name)
+    await expect.poll(() => withClient(names, fresh.token, at), { timeout: 20_000, interval: 500 })
+      .toContain(`${slugOf(0)}__${added}`)
     servers[0]!.tools = [look, change]
     await live.list(berth, members[0]!)
-  }, 30_000)
+  }, 40_000)
 })
