@@ -49,6 +49,10 @@ export const CallTool = Input({
   }))
 })
 
+/** Of a composite whose members have all left it. */
+export const withoutMembers =
+  "No business meets its conditions at the moment. They are looked for anew on each request: try again later."
+
 /** `composite_members`. */
 export const MemberList = Schema.Struct({
   composite: Schema.Struct({ id: Schema.String, name: Schema.String, description: Schema.String }),
@@ -63,6 +67,7 @@ export const MemberList = Schema.Struct({
     }),
     mcpServerUrl: Schema.String
   })),
+  note: optional(Schema.String).annotations({ description: "Where there is none, that it is so" }),
   clashes: Schema.Array(Schema.Struct({
     name: Schema.String,
     claims: Schema.Array(Schema.String).annotations({ description: "slug: tool" }),

@@ -24,13 +24,15 @@ import {
   type MemberList,
   mostListedTools,
   NotOffered,
-  reservedNames
+  reservedNames,
+  withoutMembers
 } from "./CallableComposite.ts"
 import { chosenBusinesses } from "./chosen-businesses.ts"
 import { findTools } from "./find-tools.ts"
 import { businessesArgument } from "./input-schema.ts"
+import { hindered, left, ofSleeper } from "./member-outcome.ts"
 import { memberScope, reachesEverybodysOnly } from "./member-scope.ts"
-import { MemberCalls, type Outcome } from "./MemberCalls.ts"
+import { MemberCalls } from "./MemberCalls.ts"
 import { type AnyTool, merge, type Merged } from "./merge.ts"
 import { OfferingsRepo } from "./OfferingsRepo.ts"
 import { ReachedComposites } from "./ReachedComposites.ts"
@@ -133,6 +135,7 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
         }),
         mcpServerUrl: server === null ? "" : (server.transport === "sse" ? sseUrl : mcpUrl)(settings, server.serverSlug)
       })),
+      ...(reached.size === 0 ? { note: withoutMembers } : {}),
       clashes: merged.clashes
     })
 
@@ -161,11 +164,6 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
       return { tools: yield* Effect.forEach(names, (name) => Effect.map(toolNamed(opened, name), described)) }
     })
 
-    const left: Outcome = { _tag: "Failed", code: "member_gone", message: "it is no member any more" }
-
-    const hindered = (one: Reached | undefined): Outcome =>
-      one?.obstacle === undefined ? left : { _tag: "Failed", code: one.obstacle.code, message: one.obstacle.reason }
-
     /** One request to members at once; the outcomes in the order of their slugs. */
     const ask = Effect.fnUntraced(
       function*({ reached }: Opened, slugs: ReadonlyArray<string>, method: string, params: Fields) {
@@ -182,7 +180,9 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
           })),
           { method, params, scope: yield* memberScope }
         )
-        const bySlug = new Map(found.map(({ slug }, at) => [slug, outcomes[at]]))
+        const bySlug = new Map(
+          found.map(({ server, slug }, at) => [slug, server.asleep ? ofSleeper(outcomes[at]!) : outcomes[at]])
+        )
         return slugs.map((slug) => ({ slug, outcome: bySlug.get(slug) ?? hindered(reached.get(slug)) }))
       }
     )

@@ -1,8 +1,8 @@
 import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
-import { Handshakes } from "#src/deployments/Handshakes.ts"
 import { type MemberGrantRow } from "#src/oauth/member-standing.ts"
 import { MemberTokens } from "#src/oauth/MemberTokens.ts"
+import { StaleTools } from "#src/servers/StaleTools.ts"
 import { jsonWeight } from "#src/shared/json-weight.ts"
 import { type FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { Effect, Runtime } from "effect"
@@ -76,7 +76,7 @@ const within = async <A>(
 export class MemberCalls extends Effect.Service<MemberCalls>()("composites/MemberCalls", {
   scoped: Effect.gen(function*() {
     const tokens = yield* MemberTokens
-    const handshakes = yield* Handshakes
+    const staleTools = yield* StaleTools
     const hostedFetch = yield* HostedFetch
     const deadline = (yield* CurrentSettings).compositeMemberSeconds * 1000
     const run = Runtime.runPromise(yield* Effect.runtime())
@@ -103,7 +103,7 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
         return hostedFetch({ authorization: `Bearer ${token}` })(url, init)
       }
       return openSession(member, fetch, () => {
-        void run(handshakes.again(serverId)).catch(() => undefined)
+        void run(staleTools.told(serverId)).catch(() => undefined)
       })
     }
 

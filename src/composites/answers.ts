@@ -86,29 +86,55 @@ export const noToolResult = {
 export const toolResultOf = (result: unknown): CallToolResult | undefined =>
   CallToolResultSchema.safeParse(result).data as CallToolResult | undefined
 
-export const answerOf = (slug: string, outcome: Outcome): MemberAnswer => {
-  if (outcome._tag === "Failed") {
-    const { code, message } = outcome
-    return { slug, status: code === "member_timeout" ? "timeout" : "error", code, message }
-  }
-  const { result } = outcome
-  if (asksForInput(result)) return { slug, status: "error", ...inputNeeded }
-  if (toolResultOf(result) === undefined) return { slug, status: "error", ...noToolResult }
-  if (result["isError"] === true) return { slug, status: "error", message: lineOf(textOf(result), 1_000) }
-  return { slug, status: "ok", result: valueOf(result) }
+/** A member's answer, and what a person reads of it. */
+export interface ToldAnswer {
+  readonly answer: MemberAnswer
+  readonly words: string
 }
 
-/** The whole table; a row of each member has its share. */
-const longestTable = 12_000
+const failedAnswer = (answer: MemberAnswer & { readonly message: string }): ToldAnswer => ({
+  answer,
+  words: answer.message
+})
+
+/** A block of content in words; bytes are only named. */
+const blockInWords = ({ mimeType, name, resource, text, type, uri }: Result): string => {
+  if (type === "text") return inWords(text)
+  const { text: inner, uri: at } = Predicate.isRecord(resource) ? resource : {}
+  if (typeof inner === "string") return inWords(inner)
+  const label = [name, uri, at, mimeType].find((one) => typeof one === "string" && one !== "")
+  return label === undefined ? String(type) : `${String(type).replaceAll("_", " ")}: ${String(label)}`
+}
+
+const wordsOf = (result: Result): string =>
+  Predicate.isNotNullable(result["structuredContent"])
+    ? inWords(result["structuredContent"])
+    : blocksOf(result).map(blockInWords).join("; ") || inWords("")
+
+export const answerOf = (slug: string, outcome: Outcome): ToldAnswer => {
+  if (outcome._tag === "Failed") {
+    const { code, message } = outcome
+    return failedAnswer({ slug, status: code === "member_timeout" ? "timeout" : "error", code, message })
+  }
+  const { result } = outcome
+  if (asksForInput(result)) return failedAnswer({ slug, status: "error", ...inputNeeded })
+  if (toolResultOf(result) === undefined) return failedAnswer({ slug, status: "error", ...noToolResult })
+  const words = wordsOf(result)
+  return result["isError"] === true
+    ? failedAnswer({ slug, status: "error", message: lineOf(words, 1_000) })
+    : { answer: { slug, status: "ok", result: valueOf(result) }, words }
+}
+
+/** Letters of a cell, so that a table of ten fits a screen. */
+const longestCell = 1_200
 
 const cellOf = (text: string, most: number) => lineOf(text, most).replace(/[|\\]/g, "\\$&")
 
-const shownOf = ({ message, result }: MemberAnswer) => message ?? inWords(result)
-
 /** The answers as a table in words, for readers without structured content; a long answer is cut there. */
-const tableOf = (answers: ReadonlyArray<MemberAnswer>, notAsked: ReadonlyArray<string>): string => {
-  const share = Math.floor(longestTable / Math.max(1, answers.length))
-  const rows = answers.map((answer) => `| ${answer.slug} | ${answer.status} | ${cellOf(shownOf(answer), share)} |`)
+const tableOf = (answers: ReadonlyArray<ToldAnswer>, notAsked: ReadonlyArray<string>): string => {
+  const rows = answers.map(({ answer: { slug, status }, words }) =>
+    `| ${slug} | ${status} | ${cellOf(words, longestCell)} |`
+  )
   const left = `Not asked, since one call asks ${mostBusinesses} at most: ${
     notAsked.join(", ")
   }. Name them in businesses.`
@@ -118,10 +144,10 @@ const tableOf = (answers: ReadonlyArray<MemberAnswer>, notAsked: ReadonlyArray<s
 
 /** The result of a merged tool: an error only when no member answered. */
 export const resultOf = (
-  answers: ReadonlyArray<MemberAnswer>,
+  told: ReadonlyArray<ToldAnswer>,
   notAsked: ReadonlyArray<string>
 ): CallToolResult => ({
-  content: [{ type: "text", text: tableOf(answers, notAsked) }],
-  structuredContent: { answers, ...(notAsked.length === 0 ? {} : { notAsked }) },
-  ...(answers.some(({ status }) => status === "ok") ? {} : { isError: true })
+  content: [{ type: "text", text: tableOf(told, notAsked) }],
+  structuredContent: { answers: told.map(({ answer }) => answer), ...(notAsked.length === 0 ? {} : { notAsked }) },
+  ...(told.some(({ answer }) => answer.status === "ok") ? {} : { isError: true })
 })

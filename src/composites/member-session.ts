@@ -56,6 +56,7 @@ const lists = [
   PromptListChangedNotificationSchema,
   ResourceListChangedNotificationSchema
 ] as const
+const saysListChanged = (method: string) => lists.some(({ shape }) => shape.method.value === method)
 
 /**
  * Opens MCP at a member: the revisions with a handshake by the SDK's client, and later ones, which have none, by
@@ -69,9 +70,12 @@ export const openSession = async (
   if (isStateless(revision)) {
     const envelope = ownEnvelope(revision ?? "", clientInfo)
     const url = new URL(`${publicUrl}/mcp`)
+    const onNotice = (method: string) => {
+      if (saysListChanged(method)) onListChanged()
+    }
     return {
       request: async (method, params, signal) =>
-        await statelessRequest(calmEvents(fetch), url, { method, params, envelope }, signal) as Fields,
+        await statelessRequest(calmEvents(fetch), url, { method, params, envelope, onNotice }, signal) as Fields,
       close: () => undefined
     }
   }

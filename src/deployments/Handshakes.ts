@@ -18,9 +18,6 @@ import { throughOutage } from "./through-outage.ts"
 /** Seconds for all of it, both transports together. */
 const seconds = 5
 
-/** A server that says often that its lists changed is asked once in so many. */
-const calm = "5 seconds"
-
 /** The `client_id` of the token that the platform tries a machine with (RFC 9068 requires one). */
 const clientId = "berth-handshake"
 
@@ -43,7 +40,6 @@ export class Handshakes extends Effect.Service<Handshakes>()("deployments/Handsh
     const logs = yield* ServerLogs
     const deployments = yield* DeploymentsRepo
     const staleTools = yield* StaleTools
-    const due = new Set<string>()
 
     /** Any server of ours takes a token of its owner; one in byoa mode takes none that we could make. */
     const tokenFor = Effect.fn("Handshakes.tokenFor")(function*({ accountId, authMode, id, slug }: Target) {
@@ -119,16 +115,7 @@ export class Handshakes extends Effect.Service<Handshakes>()("deployments/Handsh
       return yield* neverFails(deployment.id)(tried(server, deployment, ({ ok }) => ok))
     })
 
-    /** For a server that says that its lists changed. Never fails. */
-    const again = Effect.fn("Handshakes.again")(function*(serverId: string) {
-      if (due.has(serverId)) return
-      due.add(serverId)
-      yield* Effect.sleep(calm)
-      due.delete(serverId)
-      yield* refresh(serverId)
-    })
-
-    /** Asks the servers whose tools may have changed with their business. */
+    /** Asks the servers whose tools may have changed: with their business, or as they say. */
     const listChanged = Effect.flatMap(
       staleTools.due,
       Effect.forEach(
@@ -138,6 +125,6 @@ export class Handshakes extends Effect.Service<Handshakes>()("deployments/Handsh
       )
     ).pipe(Effect.withSpan("Handshakes.listChanged"))
 
-    return { ask, save, tell, attempt, again, listChanged } as const
+    return { ask, save, tell, attempt, listChanged } as const
   })
 }) {}

@@ -7,6 +7,10 @@ import { ClaimsCache } from "./claims-cache.ts"
 import { RevokedFamilies } from "./revoked-families.ts"
 import { SigningKeys } from "./SigningKeys.ts"
 
+/** Who acts for the token's account: the client `sub`, as `iss` knows it (RFC 8693 §4.1). */
+export const ActingParty = Schema.Struct({ iss: Schema.String, sub: Schema.String })
+export type ActingParty = typeof ActingParty.Type
+
 /** RFC 9068 §2.2. `aud` is one string: a token is for exactly one resource. */
 export const AccessTokenClaims = Schema.Struct({
   iss: Schema.String,
@@ -17,6 +21,8 @@ export const AccessTokenClaims = Schema.Struct({
   iat: Schema.Int,
   exp: Schema.Int,
   jti: Schema.String,
+  /** Only where another acts for the account; none: the account's own client holds the token. */
+  act: Schema.optionalWith(ActingParty, { exact: true }),
   /** Private claim: the token family. An owner's test token has none. */
   fam: Schema.optionalWith(Schema.String, { exact: true }),
   /** Private claim: the id of the hosted server it is for. A URL may pass to another server; an id can't. */
@@ -35,6 +41,8 @@ export interface MintRequest {
   /** Space-separated. */
   readonly scope: string
   readonly clientId: string
+  /** Whether the client acts for the account by itself, and no client of the account's holds the token. */
+  readonly isActing?: boolean
   /** The token family, with which the token is revoked. */
   readonly familyId?: string
   /** The id of the hosted server that is the resource; left out for Berth's own MCP endpoint. */
@@ -63,13 +71,14 @@ export class AccessTokens extends Effect.Service<AccessTokens>()("oauth/AccessTo
       const { key, kid } = yield* keys.signing
       const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
       const expires = now + accessTokenSeconds
-      const { accountId, audience, clientId, familyId, scope, serverId } = request
-      const privateClaims = {
+      const { accountId, audience, clientId, familyId, isActing = false, scope, serverId } = request
+      const furtherClaims = {
+        ...(isActing ? { act: { iss: authUrl, sub: clientId } satisfies ActingParty } : {}),
         ...(familyId === undefined ? {} : { fam: familyId }),
         ...(serverId === undefined ? {} : { srv: serverId })
       }
       const token = yield* Effect.promise(() =>
-        new SignJWT({ client_id: clientId, scope, ...privateClaims })
+        new SignJWT({ client_id: clientId, scope, ...furtherClaims })
           .setProtectedHeader({ alg: "ES256", typ: "at+jwt", kid })
           .setIssuer(authUrl).setSubject(accountId).setAudience(audience)
           .setIssuedAt(now).setExpirationTime(expires).setJti(newUlid())

@@ -3,7 +3,7 @@ import { duplicated, parameter } from "#src/oauth/checks/duplicates.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
 import { digestOf } from "#src/shared/tokens.ts"
 import { Effect, Option } from "effect"
-import { AccessTokens } from "./AccessTokens.ts"
+import { AccessTokens, type ActingParty } from "./AccessTokens.ts"
 import { IntrospectionRepo, type Machine } from "./IntrospectionRepo.ts"
 import { oauthError } from "./OAuthError.ts"
 
@@ -21,6 +21,8 @@ export type IntrospectionResponse = { readonly active: false } | {
   readonly iat: number
   readonly exp: number
   readonly jti: string
+  /** RFC 8693 §4.1. */
+  readonly act?: ActingParty
 }
 
 const inactive: IntrospectionResponse = { active: false }

@@ -39,7 +39,7 @@ interface Held {
 
 /**
  * Tokens with which composites call their members for an account: an exchange as of RFC 8693, with the account as the
- * subject and us as the client. Each is for one server, as its audience says, and comes of a grant that the account
+ * subject and us as the client, which its claim `act` names. Each is for one server, as its audience says, and comes of a grant that the account
  * sees and can revoke; the credential that the account itself called with is never passed on.
  */
 export class MemberTokens extends Effect.Service<MemberTokens>()("oauth/MemberTokens", {
@@ -83,6 +83,7 @@ export class MemberTokens extends Effect.Service<MemberTokens>()("oauth/MemberTo
           audience,
           scope,
           clientId: compositesClientId,
+          isActing: true,
           familyId,
           serverId
         })

@@ -61,12 +61,13 @@ const Answer = Schema.Struct({
 })
 const isAnswer = Schema.is(Answer)
 
-/** The response to our request in an event stream; later events are not read. */
-const answerIn = async (stream: ReadableStream) => {
+/** The response to our request in an event stream, and the notices before it; later events are not read. */
+const answerIn = async (stream: ReadableStream, onNotice: (method: string) => void) => {
   const events = stream.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream())
   for await (const { data } of events) {
     const message: unknown = JSON.parse(data)
     if (isAnswer(message)) return message
+    if (isRecord(message) && typeof message["method"] === "string") onNotice(message["method"])
   }
   return undefined
 }
@@ -75,6 +76,8 @@ export interface StatelessRequest {
   readonly method: string
   readonly params: Readonly<Record<string, unknown>>
   readonly envelope: Envelope
+  /** What the server says beside its answer. */
+  readonly onNotice?: (method: string) => void
 }
 
 const jsonIn = (text: string): unknown => {
@@ -89,7 +92,7 @@ const jsonIn = (text: string): unknown => {
 export const statelessRequest = async (
   fetch: FetchLike,
   url: URL,
-  { envelope, method, params }: StatelessRequest,
+  { envelope, method, onNotice = () => undefined, params }: StatelessRequest,
   signal: AbortSignal
 ): Promise<unknown> => {
   const response = await fetch(url, {
@@ -106,7 +109,7 @@ export const statelessRequest = async (
   })
   const streamed = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "")
   const body = streamed ? "" : await response.text()
-  const answer = streamed && response.body !== null ? await answerIn(response.body as ReadableStream) : jsonIn(body)
+  const answer = streamed && response.body !== null ? await answerIn(response.body as ReadableStream, onNotice) : jsonIn(body)
   if (!isAnswer(answer)) {
     const message = `${method} was answered with ${response.status} and no response: ${body}`
     throw new StreamableHTTPError(response.status, message)

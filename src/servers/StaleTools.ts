@@ -1,6 +1,7 @@
 import { many, run } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
+import { LRUCache } from "lru-cache"
 
 /** Seconds until a server is asked: a ready-made one takes its configuration anew when its own is 5 seconds old. */
 const settleSeconds = 6
@@ -9,6 +10,9 @@ const retrySeconds = 30
 const mostTries = 3
 /** Servers that are asked in one turn. */
 const batch = 100
+
+/** A server that says again and again that its lists changed is marked once in so long: before it is asked. */
+const calmMillis = (settleSeconds - 1) * 1_000
 
 const Due = Schema.Struct({ serverId: Schema.String, askedAt: Schema.DateFromSelf })
 type Due = typeof Due.Type
@@ -21,13 +25,24 @@ export class StaleTools extends Effect.Service<StaleTools>()("servers/StaleTools
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const settled = sql`${settleSeconds} * interval '1 second'`
+    const marked = new LRUCache<string, true>({ max: 10_000, ttl: calmMillis })
+
+    /** In the caller's transaction, if there is one. */
+    const mark = (serverId: string) =>
+      run(sql`INSERT INTO stale_tools AS t (server_id, marked_at, due_at)
+          VALUES (${serverId}, clock_timestamp(), clock_timestamp() + ${settled})
+          ON CONFLICT (server_id) DO UPDATE SET marked_at = excluded.marked_at, tries = 0,
+            due_at = least(t.due_at, excluded.due_at)`)
+
     return {
-      /** In the caller's transaction, if there is one. */
-      mark: (serverId: string) =>
-        run(sql`INSERT INTO stale_tools AS t (server_id, marked_at, due_at)
-            VALUES (${serverId}, clock_timestamp(), clock_timestamp() + ${settled})
-            ON CONFLICT (server_id) DO UPDATE SET marked_at = excluded.marked_at, tries = 0,
-              due_at = least(t.due_at, excluded.due_at)`),
+      mark,
+      /** The server said itself that its lists changed. */
+      told: (serverId: string) =>
+        Effect.suspend(() => {
+          if (marked.has(serverId)) return Effect.void
+          marked.set(serverId, true)
+          return mark(serverId)
+        }),
       /** Those to ask now: they run, or are gone. */
       due: Effect.suspend(() =>
         many(Due)(() =>

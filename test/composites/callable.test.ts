@@ -101,6 +101,8 @@ describe("three ready-made servers as one", () => {
     expect(before.answers.map(({ status }) => status)).toEqual(["ok", "ok", "ok"])
     expect(cheap(before).sort()).toEqual([members[0]!.slug, members[2]!.slug].sort())
     expect(before.table).toContain("| Business | Status | Answer |")
+    expect(before.table).toMatch(/\| ok \| Gluten-free pizza Margherita: \$13\.50/)
+    expect(before.table).not.toMatch(/[{}"]/)
 
     await running[2]!.stop()
     const after = await ask(client)

@@ -17,6 +17,15 @@ interface Asked {
 /** What a call of the tool is answered with: a result, or all of an answer. */
 const results: Readonly<Record<string, unknown>> = {
   right: { content: [{ type: "text", text: "fine" }] },
+  json: { content: [{ type: "text", text: `{"items":[{"id":"i1","name":"Pizza","price":"$13.50"}]}` }] },
+  blocks: {
+    content: [
+      { type: "text", text: `{"name":"Soup","price":"$6.50"}` },
+      { type: "text", text: `{"name":"Stew"}` },
+      { type: "image", data: "aGVsbG8=", mimeType: "image/png" }
+    ]
+  },
+  denies: { isError: true, content: [{ type: "text", text: `{"error":{"message":"The oven is cold"}}` }] },
   none: null,
   wrong: { content: 7 },
   input: { resultType: "input_required", inputRequests: [] }
@@ -72,7 +81,7 @@ const answerTo = ({ id, method, params }: Asked): readonly [number, string, stri
 const live = new LiveMembers()
 const berth = useBerth({ machines: live.machines })
 
-describe("a member's answer that is none", () => {
+describe("a member's answer", () => {
   const http = createServer((req, res) =>
     void text(req).then((body) => {
       const asked = (body === "" ? { method: "" } : JSON.parse(body)) as Asked
@@ -98,7 +107,7 @@ describe("a member's answer that is none", () => {
   }
 
   it.each(Object.entries(codes))(
-    "%s: is told as %s, in words, by a merged tool and by one of its own",
+    "%s: that is none is told as %s, in words, by a merged tool and by one of its own",
     async (tool, code) => {
       const [alone, both] = [await connect(members.slice(0, 1)), await connect(members)]
       const one = await callTool(alone, `${members[0]!.slug}__${tool}`)
@@ -121,7 +130,19 @@ describe("a member's answer that is none", () => {
     }
   )
 
-  it("is a JSON-RPC error with a code for prompts and resources", async () => {
+  it.each([
+    ["json", "ok", "Pizza: $13.50"],
+    ["blocks", "ok", "Soup: $6.50; Stew; image: image/png"],
+    ["denies", "error", "message: The oven is cold"]
+  ])("%s: a table has words where the member wrote JSON or sent bytes", async (tool, status, words) => {
+    const both = await connect(members)
+    const { content } = await callTool(both, tool)
+    const rows = members.map(({ slug }) => `| ${slug} | ${status} | ${words} |`)
+    expect((content[0] as { text: string }).text.split("\n").slice(2).sort()).toEqual(rows.sort())
+    await both.close()
+  })
+
+  it("that is none is a JSON-RPC error with a code for prompts and resources", async () => {
     const client = await connect(members)
     const code = {
       data: { code: "member_answer_invalid" },

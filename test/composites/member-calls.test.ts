@@ -1,9 +1,11 @@
+import { type Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { describe, expect, it } from "vitest"
+import { compose } from "../support/composites.ts"
 import { callTool, textOf } from "../support/mcp.ts"
 import { change, look, schema, useThreeMembers } from "./three-members.ts"
 
 const three = useThreeMembers()
-const { ask, berth, live, members, servers, slugOf, withClient } = three
+const { ask, berth, compositeOf, live, members, servers, slugOf, withClient } = three
 
 describe("who is asked", () => {
   it("is everybody, or those named", async () => {
@@ -109,15 +111,75 @@ describe("many tools", () => {
   })
 })
 
+describe("composite_members", () => {
+  const list = async (client: Client) => (await callTool(client, "composite_members")).structuredContent
+
+  it("says which tools have other names since two claim one", async () => {
+    const before = servers.map(({ tools }) => tools)
+    const [a, b, c] = servers
+    const other = { type: "object", properties: { n: { type: "number" } } } as const
+    // Two kinds of one tool, of which one is alone; and one that is called like a tool of ours.
+    a!.tools = [look, change]
+    b!.tools = [look, change, { ...change, name: "composite_members" }]
+    c!.tools = [{ ...look, inputSchema: other }, change, { ...change, name: "composite_members" }]
+    for (const member of members) await live.list(berth, member)
+    await withClient(async (client) => {
+      const names = (await client.listTools()).tools.map(({ name }) => name)
+      expect(names.filter((name) => name === "composite_members")).toHaveLength(1)
+      expect(new Set(names).size).toBe(names.length)
+      for (const i of [1, 2]) expect(names).toContain(`${slugOf(i)}__composite_members`)
+      expect(await list(client)).toMatchObject({
+        members: members.map(({ slug }) => ({ slug, callable: true })),
+        clashes: [
+          {
+            name: "composite_members",
+            claims: ["the composite itself", `${slugOf(1)}: composite_members`, `${slugOf(2)}: composite_members`],
+            isPrefixed: true
+          }
+        ]
+      })
+      expect(names).toContain("look")
+      expect(names).toContain(`${slugOf(2)}__look`)
+    })
+    before.forEach((tools, i) => (servers[i]!.tools = tools))
+    for (const member of members) await live.list(berth, member)
+  })
+
+  it("says so when no member is left, as the instructions do", async () => {
+    const { id } = await compose(three.caller, { query_definition: { city: "Nowhere" } })
+    await withClient(
+      async (client) => {
+        expect(client.getInstructions()).toContain("No business meets its conditions at the moment")
+        expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["composite_members"])
+        expect(await list(client)).toMatchObject({
+          members: [],
+          note: expect.stringContaining("No business meets its conditions at the moment")
+        })
+      },
+      undefined,
+      `/mcp/composites/${id}`
+    )
+  })
+})
+
 describe("a member's list", () => {
-  it("is stored anew when it says that it changed", async () => {
-    servers[0]!.tools = [look, change, { ...look, name: "added" }]
-    await ask({ businesses: [slugOf(0)] }, undefined, "change")
-    await expect.poll(() => withClient(async (client) => (await client.listTools()).tools.map(({ name }) => name)), {
-      timeout: 15_000,
-      interval: 500
-    }).toContain(`${slugOf(0)}__added`)
-    servers[0]!.tools = [look, change]
-    await live.list(berth, members[0]!)
-  }, 30_000)
+  // The first on the session's own stream, the second on that of the call.
+  it.each(["change", "renew"])(
+    "is stored anew when it says in an account's first call (%s) that it changed",
+    async (tool) => {
+      const added = `added-by-${tool}`
+      servers[0]!.tools = [look, change, { ...look, name: "renew" }]
+      await live.list(berth, members[0]!)
+      const fresh = await berth.signUp()
+      const at = await compositeOf(members.slice(0, 1), fresh)
+      servers[0]!.tools = [look, change, { ...look, name: "renew" }, { ...look, name: added }]
+      await withClient((client) => callTool(client, `${slugOf(0)}__${tool}`), fresh.token, at)
+      const names = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name)
+      await expect.poll(() => withClient(names, fresh.token, at), { timeout: 20_000, interval: 500 })
+        .toContain(`${slugOf(0)}__${added}`)
+      servers[0]!.tools = [look, change]
+      await live.list(berth, members[0]!)
+    },
+    40_000
+  )
 })

@@ -171,6 +171,15 @@ describe("a member that", () => {
     expect(bySlug(await ask()).get(slugOf(1))).toMatchObject({ status: "ok" })
     const [row] = await runSql(berth.databaseUrl, "SELECT status, asleep_at FROM servers WHERE id = $1", [server.id])
     expect(row).toEqual({ status: "running", asleep_at: null })
+    // One that takes longer than a member has is told to be waking.
+    await runSql(berth.databaseUrl, sleep, [server.id])
+    servers[1]!.answer = () => new Promise(() => undefined)
+    expect(bySlug(await ask()).get(slugOf(1))).toMatchObject({
+      status: "timeout",
+      message: expect.stringContaining("asleep and is waking, ask it again")
+    })
+    servers[1]!.answer = (tool) => `bert: ${tool}`
+    expect(bySlug(await ask()).get(slugOf(1))).toMatchObject({ status: "ok" })
   })
 
   it("lets in its owner alone is reached by its owner's session, if it may be composed, and by no hub key", async () => {

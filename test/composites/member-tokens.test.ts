@@ -1,6 +1,8 @@
+import { decodeJwt } from "jose"
 import { describe, expect, it } from "vitest"
 import { type Listed } from "../support/account.ts"
 import { callTool } from "../support/mcp.ts"
+import { postForm, replayToken } from "../support/oauth.ts"
 import { type Answer, bySlug, useThreeMembers } from "./three-members.ts"
 
 const three = useThreeMembers()
@@ -47,6 +49,25 @@ describe("tokens", () => {
         expect(answer.status, at).toBe(401)
       }
     }
+  })
+
+  it("say who acts for the account (RFC 8693), also when the member asks; what the account's own client gets does not", async () => {
+    const acting = { client_id: "berth-composites", act: { iss: berth.url, sub: "berth-composites" } }
+    const introspected = async (token: string, serverId: string) =>
+      (await postForm(berth, "/api/v1/oauth/introspect", { token }, { token: await replayToken(berth, serverId) })).body
+    for (const { token: mine } of [three.caller, three.key]) {
+      await ask({}, mine)
+      const [token] = tokensSeen()
+      const { id, publicUrl } = members[0]!.server
+      const claims = { ...acting, sub: three.caller.id, aud: publicUrl }
+      expect(decodeJwt(token!)).toMatchObject(claims)
+      expect(await introspected(token!, id)).toMatchObject({ active: true, ...claims })
+    }
+    const { id } = members[0]!.server
+    const made = await three.owner.post<{ data: { accessToken: string } }>(`/v1/servers/${id}/test-token`, {})
+    const { accessToken } = made.body.data
+    expect(decodeJwt(accessToken)).not.toHaveProperty("act")
+    expect(await introspected(accessToken, id)).not.toHaveProperty("act")
   })
 
   it("come of a grant of the account, which lists and revokes it; then the member is not asked", async () => {

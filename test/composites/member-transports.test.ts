@@ -136,6 +136,25 @@ describe("a member that speaks revision 2026-07-28 alone", () => {
   })
 })
 
+it.each(["sse", "stateless"] as const)(
+  "the member by %s that says in a call that its tools changed is asked for them",
+  async (name) => {
+    const member = { sse, stateless }[name]
+    const [added, { slug }] = [`added-by-${name}`, members[name]!]
+    member.added = added
+    await ask(name)
+    const client = await connectMcp(berth.url, { token: caller.token, path })
+    try {
+      const names = async () => (await client.listTools()).tools.map((tool) => tool.name)
+      await expect.poll(names, { timeout: 20_000, interval: 500 }).toContain(`${slug}__${added}`)
+    } finally {
+      await client.close()
+      member.added = undefined
+    }
+  },
+  30_000
+)
+
 it("all three answer beside each other", async () => {
   for (const name of ["sse", "stateless", "today"] as const) expect(await ask(name)).toMatchObject({ status: "ok" })
 })

@@ -47,9 +47,11 @@ export const startMember = async (name: string, tools: ReadonlyArray<TestTool>):
       capabilities: { tools: { listChanged: true }, prompts: {}, resources: {} }
     })
     server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: member.tools.map((tool) => ({ ...tool })) }))
-    server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
+    server.setRequestHandler(CallToolRequestSchema, async ({ params }, { sendNotification }) => {
       const value = await member.answer(params.name, params.arguments ?? {})
+      // On the session's own stream, and on that of the call.
       if (params.name === "change") await server.sendToolListChanged()
+      if (params.name === "renew") await sendNotification({ method: "notifications/tools/list_changed" })
       return typeof value === "object" && value !== null
         ? { content: [], structuredContent: { value } }
         : { content: [{ type: "text", text: String(value) }] }

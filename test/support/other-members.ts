@@ -13,6 +13,8 @@ export interface OtherMember {
   readonly seen: Array<string>
   /** What it does with a call. */
   answer: () => string | Promise<string>
+  /** A further tool; calls say on their way that the list changed. */
+  added: string | undefined
   /** Cuts every connection in the middle of what it carries. */
   readonly cut: () => void
   readonly stop: () => void
@@ -40,6 +42,8 @@ const started = async (
   }
 }
 
+const listChanged = { method: "notifications/tools/list_changed" as const }
+
 /** One that speaks the HTTP+SSE of 2024-11-05 alone. `forget`: it knows no session any more, as their streams stay. */
 export const startSseMember = async (name: string): Promise<OtherMember & { readonly forget: () => void }> => {
   const sessions = new Map<string, SSEServerTransport>()
@@ -48,13 +52,17 @@ export const startSseMember = async (name: string): Promise<OtherMember & { read
     if (req.method === "GET" && pathname === "/sse") {
       const transport = new SSEServerTransport("/message", res)
       sessions.set(transport.sessionId, transport)
-      const server = new Server({ name, version: "1" }, { capabilities: { tools: {} } })
+      const server = new Server({ name, version: "1" }, { capabilities: { tools: { listChanged: true } } })
       server.setRequestHandler(ListToolsRequestSchema, () => ({
-        tools: [{ name: "look", inputSchema: { type: "object" as const, properties: { q: { type: "string" } } } }]
+        tools: ["look", ...member.added === undefined ? [] : [member.added]].map((tool) => ({
+          name: tool,
+          inputSchema: { type: "object" as const, properties: { q: { type: "string" } } }
+        }))
       }))
-      server.setRequestHandler(CallToolRequestSchema, async () => ({
-        content: [{ type: "text", text: await member.answer() }]
-      }))
+      server.setRequestHandler(CallToolRequestSchema, async () => {
+        if (member.added !== undefined) await server.notification(listChanged)
+        return { content: [{ type: "text", text: await member.answer() }] }
+      })
       return server.connect(transport)
     }
     const session = sessions.get(searchParams.get("sessionId") ?? "")
@@ -63,7 +71,12 @@ export const startSseMember = async (name: string): Promise<OtherMember & { read
     }
     res.writeHead(404).end("no such session")
   })
-  const member = { ...http, answer: (): string | Promise<string> => name, forget: () => sessions.clear() }
+  const member = {
+    ...http,
+    answer: (): string | Promise<string> => name,
+    added: undefined as string | undefined,
+    forget: () => sessions.clear()
+  }
   return member
 }
 
@@ -74,6 +87,9 @@ export const startStatelessMember = async (name: string): Promise<OtherMember & 
     server.registerTool("look", { description: "Looks." }, async () => ({
       content: [{ type: "text" as const, text: await member.answer() }]
     }))
+    if (member.added !== undefined) {
+      server.registerTool(member.added, {}, () => ({ content: [] }))
+    }
     return server
   }, { legacy: "reject", responseMode: "sse" })
   const http = await started(async (req, res) => {
@@ -91,9 +107,17 @@ export const startStatelessMember = async (name: string): Promise<OtherMember & 
     )
     res.writeHead(answer.status, Object.fromEntries(answer.headers))
     res.flushHeaders()
+    if (member.added !== undefined && body.includes("tools/call")) {
+      res.write(`data: ${JSON.stringify({ jsonrpc: "2.0", ...listChanged })}\n\n`)
+    }
     for await (const chunk of answer.body ?? []) res.write(chunk)
     res.end()
   })
-  const member = { ...http, answer: (): string | Promise<string> => name, refusal: undefined as string | undefined }
+  const member = {
+    ...http,
+    answer: (): string | Promise<string> => name,
+    added: undefined as string | undefined,
+    refusal: undefined as string | undefined
+  }
   return member
 }
