@@ -2,6 +2,7 @@ import { deployFields, Deployment, ListedDeployment, rollbackFields } from "#src
 import { Deployments } from "#src/deployments/Deployments.ts"
 import { Lifecycle } from "#src/deployments/Lifecycle.ts"
 import { TestToken, TestTokens } from "#src/oauth/TestTokens.ts"
+import { plans } from "#src/plans/Plan.ts"
 import { Server } from "#src/servers/Server.ts"
 import { PageArguments, PageOf } from "#src/shared/paging.ts"
 import { type Report } from "#src/shared/progress.ts"
@@ -11,6 +12,9 @@ import { tool } from "./Tool.ts"
 
 const serverId = { serverId: Schema.String }
 const deploy = { toolset: "deploy" } as const
+
+/** Where a server says nothing: the plans' setting. */
+const usualEgress = `${[...new Set(Object.values(plans).map(({ egress }) => `"${egress}"`))].join(" or ")} (by plan)`
 
 export const deploymentTools = Effect.gen(function*() {
   const deployments = yield* Deployments
@@ -32,8 +36,8 @@ export const deploymentTools = Effect.gen(function*() {
         "errorMessage (then get_logs tells more). mcp tells whether it speaks MCP, and its tools; a problem there fails it " +
         "only where the server's mcpRequired is true. The version that serves goes on until the new one is healthy. Reports " +
         "progress. If your client gives up after 60 seconds, pass wait: false and call get_deployment until it has ended. " +
-        "It reaches only hosts outside that update_server's egress allows, such as {allow: [\"api.example.com\"]}; " +
-        "get_logs names refused ones.",
+        `Outside it reaches what its egress says, by default ${usualEgress}; update_server with egress: ` +
+        "{add: [\"api.example.com\"]} allows a host, and get_logs names refused ones.",
       effect: "create",
       needs: ["deployments:write"],
       params: Input({ ...serverId, ...deployFields }),

@@ -19,28 +19,33 @@ const Python = Schema.Struct({
   prefix: Schema.String,
   version: Schema.String,
   stdlib: Schema.String,
-  hasPip: Schema.Boolean
+  hasPip: Schema.Boolean,
+  /** Where uv is, if it is on PATH. */
+  uv: Schema.NullOr(Schema.String)
 })
 export type Python = typeof Python.Type
 
-const describe = `import importlib.util, json, os, sys, sysconfig
+const describe = `import importlib.util, json, os, shutil, sys, sysconfig
 print(json.dumps({"executable": os.path.realpath(sys.executable), "prefix": sys.base_prefix,
   "version": sys.version, "stdlib": os.path.realpath(sysconfig.get_path("stdlib")),
-  "hasPip": importlib.util.find_spec("pip") is not None}))`
+  "hasPip": importlib.util.find_spec("pip") is not None, "uv": shutil.which("uv")}))`
 
 const decode = Schema.decodeUnknown(Schema.parseJson(Python))
 
 const absent = (what: string) =>
-  imageError("unsupported", `packages of PyPI need ${what} on the host: its operator installs python3 and python3-pip`)
+  imageError(
+    "unsupported",
+    `packages of PyPI need ${what} on the host: its operator installs python3, and pip (python3-pip) or uv`
+  )
 
-/** The host's python3 with its pip; fails with what is missing. */
+/** The host's python3 with its pip, or uv; fails with what is missing. */
 export const findPython: Effect.Effect<Python, ImageError> = Effect.gen(function*() {
   const { stdout } = yield* Effect.tryPromise({
     try: () => run("python3", ["-I", "-c", describe], { timeout: 20_000 }),
     catch: () => absent("python3")
   })
   const python = yield* Effect.mapError(decode(stdout), () => absent("a python3 that works"))
-  return python.hasPip ? python : yield* absent("pip for its python3")
+  return python.hasPip || python.uv !== null ? python : yield* absent("pip or uv beside python3")
 })
 
 /** Not needed to run programs. */

@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { setTimeout as setPause } from "node:timers/promises"
 
 export interface Installation {
-  /** For messages: npm, or pip. */
+  /** For messages: npm, pip, or uv. */
   readonly name: string
   readonly program: string
   readonly args: ReadonlyArray<string>

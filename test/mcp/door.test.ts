@@ -1,3 +1,4 @@
+import { plans } from "#src/plans/Plan.ts"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { get, type IncomingMessage } from "node:http"
 import { setTimeout } from "node:timers/promises"
@@ -287,6 +288,19 @@ describe("tools/list", () => {
       expect(tool.outputSchema === undefined, tool.name).toEqual(removes || tool.name === "change_plan")
     }
     await client.close()
+  })
+
+  it("says in deploy's text what a machine reaches by default, and which call allows a host", async () => {
+    const client = await connectMcp(berth.url, { token: owner.token })
+    const text = (await client.listTools()).tools.find(({ name }) => name === "deploy")?.description
+    await client.close()
+    expect(new Set(Object.values(plans).map(({ egress }) => egress))).toEqual(new Set(["none"]))
+    expect(text).toContain("Outside it reaches what its egress says, by default \"none\" (by plan); ")
+    const [, change = ""] = /update_server with egress: (\{.*?\}) allows a host/.exec(text ?? "") ?? []
+    const server = await owner.server(project.id)
+    const egress = JSON.parse(change.replace("add", "\"add\"")) as unknown
+    const { body } = await owner.request("PATCH", `/v1/servers/${server.id}`, { body: { egress } })
+    expect(body).toMatchObject({ data: { egress: { allow: ["api.example.com"] } } })
   })
 
   it("gives schemas that say of arguments what the tools do", async () => {

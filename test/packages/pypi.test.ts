@@ -1,4 +1,4 @@
-import { consoleScripts } from "#src/packages/pypi.ts"
+import { consoleScripts } from "#src/packages/python-programs.ts"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { stdioShimBundle } from "../ready-server/bundle.ts"
 import { type Account, dataOf, type Server } from "../support/account.ts"
