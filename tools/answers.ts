@@ -1,4 +1,5 @@
 import { type Failure } from "#src/shared/Failure.ts"
+import { didYouMean } from "#src/shared/nearest.ts"
 import { type Report } from "#src/shared/progress.ts"
 import { type CallToolResult, ErrorCode } from "@modelcontextprotocol/sdk/types.js"
 import { Cause, Effect } from "effect"
@@ -6,8 +7,12 @@ import { failureOf } from "./failures.ts"
 import { type Tool } from "./Tool.ts"
 
 /** Not the SDK's McpError: it puts "MCP error -32602:" before the message, and clients do so again. */
-export const unknownTool = (name: string) =>
-  Object.assign(new Error(`There is no tool ${name}`), { code: ErrorCode.InvalidParams })
+export const unknownTool = (name: string, names: ReadonlyArray<string> = []) => {
+  const hint = didYouMean(name, names)
+  return Object.assign(new Error(`There is no tool ${name}${hint === "" ? "" : `.${hint}`}`), {
+    code: ErrorCode.InvalidParams
+  })
+}
 
 /** A tool as a list has it. */
 export const describeTool = ({ annotations, description, inputSchema, name, outputSchema, title }: Tool) => ({

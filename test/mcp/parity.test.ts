@@ -29,9 +29,9 @@ let things: Readonly<Record<string, string>> = {}
 beforeAll(async () => {
   owner = await berth.signUp("enterprise")
   operations = operationsOf(await openApi(berth))
-  client = await connectMcp(berth.url, { token: owner.token })
+  client = await connectMcp(berth.url, { token: owner.token, query: "?toolsets=all" })
   agent = await hubKey(berth, owner)
-  agentClient = await connectMcp(berth.url, { token: agent.token })
+  agentClient = await connectMcp(berth.url, { token: agent.token, query: "?toolsets=all" })
   project = await owner.project()
   server = await owner.server(project.id, { slug: "parity-slug" })
   await owner.put(`/v1/servers/${server.id}/env/A`, { value: "x" })
