@@ -6,7 +6,7 @@ import { type Report } from "#src/shared/progress.ts"
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js"
 import { Cause, Effect, Runtime } from "effect"
 import { accountTools } from "./accounts.ts"
-import { answerOf, describeTool, failed, unknownTool } from "./answers.ts"
+import { answerOf, describeTool, failed, type Reading, readingOf, unknownTool } from "./answers.ts"
 import { billingTools } from "./billing.ts"
 import { businessTools } from "./businesses.ts"
 import { catalogTools } from "./catalog.ts"
@@ -80,16 +80,16 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
         : tools.filter((tool) => tool.allows(actor) && selection.has(tool.toolset))
           .flatMap((tool) => described.get(tool) ?? [])
 
-    const answer = (tool: Tool, args: unknown, report: Report) =>
-      tool !== callTool ? answerOf(tool, args, report) : called(args).pipe(
-        Effect.flatMap((inner) => answerOf(inner.tool, inner.args, report)),
+    const answer = (tool: Tool, args: unknown, report: Report, reading: Reading) =>
+      tool !== callTool ? answerOf(tool, args, report, reading) : called(args).pipe(
+        Effect.flatMap((inner) => answerOf(inner.tool, inner.args, report, reading)),
         Effect.catchAllCause((cause) =>
           Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.map(failureOf(cause), failed(callTool))
         )
       )
 
-    const call = (tool: Tool, args: unknown, { actor, address }: CallContext, report: Report) =>
-      answer(tool, args, report).pipe(
+    const call = (tool: Tool, args: unknown, { actor, address }: CallContext, report: Report, reading: Reading) =>
+      answer(tool, args, report, reading).pipe(
         Effect.provideService(CurrentActor, actor),
         Effect.provideService(CallerAddress, address)
       )
@@ -102,7 +102,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
       server.setRequestHandler(ListToolsRequestSchema, () => ({
         tools: listFor(context.actor, selection)
       }))
-      server.setRequestHandler(CallToolRequestSchema, ({ params }, { sendNotification, signal }) => {
+      server.setRequestHandler(CallToolRequestSchema, ({ params }, { requestInfo, sendNotification, signal }) => {
         const tool = callable.get(params.name)
         if (tool === undefined) throw unknownTool(params.name, [...callable.keys()])
         const progressToken = params._meta?.progressToken
@@ -116,7 +116,8 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
               params: { progressToken, progress, total, message }
             })
           })
-        return runPromise(call(tool, params.arguments ?? {}, context, report), { signal })
+        const reading = readingOf(requestInfo?.headers["mcp-protocol-version"])
+        return runPromise(call(tool, params.arguments ?? {}, context, report, reading), { signal })
       })
       serveSkills(server, skills(context.actor))
       servePrompts(server)

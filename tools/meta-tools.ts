@@ -36,6 +36,19 @@ const FoundTools = Schema.Struct({
     .annotations({ description: "All that there is, where nothing matches" })
 })
 
+/** With input schemas whole: who reads the text alone has to write the arguments. */
+const foundText = ({ groups = [], others, tools }: typeof FoundTools.Encoded) =>
+  [
+    ...tools.map(({ destructive, inputSchema, name, readOnly, whenToUse }) =>
+      `${name}${readOnly ? " (reads)" : destructive ? " (destructive)" : ""}: ${whenToUse}\narguments: ${
+        JSON.stringify(inputSchema)
+      }`
+    ),
+    ...(others.length === 0 ? [] : [`Others: ${others.map(({ name, title }) => `${name} (${title})`).join(", ")}`]),
+    ...(groups.length === 0 ? [] : ["Nothing matches. All tools:"]),
+    ...groups.map(({ about, tools }) => `${about}: ${tools.join(", ")}`)
+  ].join("\n")
+
 /** The arguments of `call_tool`; those of the tool that it names are decoded by that tool. */
 const CallToolArguments = Input({
   name: Text(128).annotations({ description: "A name from find_tools" }),
@@ -83,6 +96,7 @@ export const findToolsIn = (tools: ReadonlyArray<Tool>) => {
       )
     }),
     success: FoundTools,
+    text: foundText,
     run: ({ limit = usuallyShown, query }) =>
       Effect.map(CurrentActor, (actor) => {
         const found = search(query).filter((one) => one.allows(actor))

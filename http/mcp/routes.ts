@@ -101,7 +101,11 @@ const routes = rawRoutes((add) =>
         if (Option.isNone(session)) return yield* new StreamNotFound()
         // Responses to messages go through the stream; errors of this request use the envelope.
         const body = yield* Effect.mapError(request.json, ({ message }) => new BadRequest({ reason: message }))
-        const handled = yield* Effect.either(Effect.tryPromise(() => session.value.transport.handleMessage(body)))
+        const handled = yield* Effect.either(
+          Effect.tryPromise(() =>
+            session.value.transport.handleMessage(body, { requestInfo: { headers: request.headers } })
+          )
+        )
         return handled._tag === "Right"
           ? HttpServerResponse.text("Accepted", { status: 202 })
           : yield* new BadRequest({ reason: "The body is not a JSON-RPC message" })
