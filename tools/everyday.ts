@@ -11,6 +11,7 @@ export const everyday = [
   "get_server",
   "set_env",
   "deploy",
+  "wait_for_deployment",
   "get_deployment",
   "rollback",
   "get_logs",
@@ -25,5 +26,6 @@ export const everyday = [
   "hub_composites",
   "hub_browse_composites",
   "hub_listing_skill",
-  "list_plans"
+  "list_plans",
+  "get_plan"
 ] as const

@@ -9,7 +9,7 @@ import { hubKey } from "../support/composites.ts"
 import { freshAddress } from "../support/http.ts"
 import { callTool, connectMcp, type Way } from "../support/mcp.ts"
 import { itLong } from "../support/needs.ts"
-import { byHubKeyAlone, twins } from "./twins.ts"
+import { byHubKeyAlone, twins, withoutOperation } from "./twins.ts"
 
 const berth = useBerth({ variables: { ALLOWED_ORIGINS: "https://console.example.com" } })
 let owner: Account
@@ -142,7 +142,7 @@ const directory = Object.entries(twins)
   .map(([, tool]) => tool)
 /** Those among them that are not for sessions only, by the scope that a key needs. */
 const directoryByKey: Readonly<Record<string, ReadonlyArray<string>>> = { business_config: ["servers:read"] }
-const sessionTools = () => [...new Set(Object.values(twins))].filter((name) => !byHubKeyAlone.has(name)).sort()
+const sessionTools = () => [...new Set([...Object.values(twins), ...Object.keys(withoutOperation)])].filter((name) => !byHubKeyAlone.has(name)).sort()
 /** Those that every credential may call: what they tell is public, or of the credential itself. */
 const publicTools = [
   "directory_facets",
@@ -194,15 +194,15 @@ describe("tools/list", () => {
     )
     expect(await tools("servers:read")).toEqual(read)
     expect(await tools("logs:read")).toEqual(["get_logs"])
-    expect(await tools("billing:read")).toEqual(["get_billing", "get_usage"])
+    expect(await tools("billing:read")).toEqual(["get_billing", "get_plan", "get_usage"])
     const agent = await hubKey(berth, owner)
     expect(await toolNames(agent.token, "?toolsets=all")).toEqual([
       ...publicTools,
       ...Object.values(twins).filter((name) => /composite/.test(name))
     ].sort())
     expect(await tools("metrics:read")).toEqual(["get_server_metrics"])
-    expect(await tools("deployments:read")).toEqual(["get_deployment", "list_deployments"])
-    expect(await tools("deployments:write")).toEqual(["deploy", "rollback"])
+    expect(await tools("deployments:read")).toEqual(["get_deployment", "list_deployments", "wait_for_deployment"])
+    expect(await tools("deployments:write")).toEqual(["cancel_deployment", "deploy", "rollback", "wait_for_deployment"])
     expect(await tools("servers:write")).toEqual([
       "configure_server_auth",
       "create_server",
@@ -241,7 +241,7 @@ describe("tools/list", () => {
     const all = sessionTools()
     const hub = all.filter((name) => name.startsWith("hub_") || name === "record_transaction")
     const { key } = await owner.key(project.id, ["servers:read", "billing:read"])
-    const billing = ["cancel_subscription", "change_plan", "get_billing", "get_usage", "list_plans", "subscribe"]
+    const billing = ["cancel_subscription", "change_plan", "get_billing", "get_plan", "get_usage", "list_plans", "subscribe"]
     expect(await toolNames(owner.token, "?toolsets=billing")).toEqual(billing)
     expect(await toolNames(owner.token, "?toolsets=deploy")).toEqual(
       all.filter((name) => ![...directory, ...hub, ...billing].includes(name))
@@ -249,7 +249,7 @@ describe("tools/list", () => {
     expect(await toolNames(owner.token, "?toolsets=directory")).toEqual([...directory].sort())
     expect(await toolNames(owner.token, "?toolsets=deploy,%20billing,directory,hub")).toEqual(all)
     expect(await toolNames(owner.token, "?toolsets=hub")).toEqual(hub)
-    expect(await toolNames(key, "?toolsets=billing")).toEqual(["get_billing", "get_usage", "list_plans"])
+    expect(await toolNames(key, "?toolsets=billing")).toEqual(["get_billing", "get_plan", "get_usage", "list_plans"])
     expect(await toolNames(owner.token, "?toolsets=all")).toEqual(all)
     expect(await toolNames(key, "?toolsets=all")).toEqual(
       await toolNames(key, "?toolsets=deploy,hub,directory,billing")
@@ -274,7 +274,7 @@ describe("tools/list", () => {
       ajv.compile(tool.inputSchema)
       if (tool.outputSchema !== undefined) ajv.compile(tool.outputSchema)
       const verb = tool.name.replace("hub_", "").split("_")[0] ?? ""
-      const reads = ["list", "listing", "get", "directory", "server", "skills", "whoami"].includes(verb) ||
+      const reads = ["list", "listing", "get", "directory", "server", "skills", "wait", "whoami"].includes(verb) ||
         /^(business_config|hub_composites|hub_browse_composites|hub_composite_skill)$/.test(tool.name)
       const removes = ["delete", "revoke", "cancel"].includes(verb) || tool.name === "import_discard"
       expect(tool.annotations, tool.name).toMatchObject({
@@ -286,7 +286,9 @@ describe("tools/list", () => {
           !["confirm", "create", "import", "publish", "record", "deploy", "rollback", "verify"].includes(verb),
         openWorldHint: expect.any(Boolean)
       })
-      expect(tool.outputSchema === undefined, tool.name).toEqual(removes || tool.name === "change_plan")
+      expect(tool.outputSchema === undefined, tool.name).toEqual(
+        (removes || tool.name === "change_plan") && tool.name !== "cancel_deployment"
+      )
     }
     await client.close()
   })

@@ -135,6 +135,7 @@ describe("find_tools", () => {
     ["rotate a secret", "set_env"],
     ["remove an environment variable", "delete_env"],
     ["undo a release", "rollback"],
+    ["abort a deployment", "cancel_deployment"],
     ["latency and traffic of a server", "get_server_metrics"],
     ["who has access to my account through OAuth", "list_grants"],
     ["disconnect an app", "revoke_grant"],
