@@ -4,9 +4,9 @@ import { serveSkills, skillCapabilities } from "#src/format/skills-over-mcp.ts"
 import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { type Report } from "#src/shared/progress.ts"
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js"
-import { Effect, Runtime } from "effect"
+import { Cause, Effect, Runtime } from "effect"
 import { accountTools } from "./accounts.ts"
-import { answerOf, describeTool, unknownTool } from "./answers.ts"
+import { answerOf, describeTool, failed, type Reading, readingOf, unknownTool } from "./answers.ts"
 import { billingTools } from "./billing.ts"
 import { businessTools } from "./businesses.ts"
 import { catalogTools } from "./catalog.ts"
@@ -16,10 +16,13 @@ import { compositeTools } from "./composites.ts"
 import { deploymentTools } from "./deployments.ts"
 import { directoryTools } from "./directory.ts"
 import { environmentTools } from "./environment.ts"
+import { everyday } from "./everyday.ts"
+import { failureOf } from "./failures.ts"
 import { grantTools } from "./grants.ts"
 import { hubTools } from "./hub.ts"
 import { importTools } from "./imports.ts"
 import { instructionsFor } from "./instructions.ts"
+import { calledIn, callTool, findToolsIn } from "./meta-tools.ts"
 import { projectTools } from "./projects.ts"
 import { servePrompts } from "./prompts.ts"
 import { publishingTools } from "./publishing.ts"
@@ -28,7 +31,7 @@ import { doorSkills } from "./skills.ts"
 import { type Tool, type Toolset } from "./Tool.ts"
 import { verificationTools } from "./verification.ts"
 
-/** The toolsets to list; undefined: the default list. */
+/** The toolsets to list whole; undefined: the everyday tools, by which all others are found and called. */
 export type Selection = ReadonlySet<Toolset> | undefined
 
 /** The caller and its IP address. */
@@ -36,9 +39,6 @@ export interface CallContext {
   readonly actor: Actor
   readonly address: string
 }
-
-const selects = (selection: Selection, actor: Actor) => (tool: Tool) =>
-  tool.allows(actor) && (selection === undefined || selection.has(tool.toolset))
 
 /** Every tool, with its schemas built once. `serverFor` makes an SDK server whose calls run as the given caller. */
 export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
@@ -62,12 +62,34 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
       ...(yield* billingTools)
     ]
     const byName = new Map(tools.map((tool) => [tool.name, tool]))
+    const findTools = findToolsIn(tools)
+    const called = calledIn(byName)
+    const listed = [...everyday.flatMap((name) => byName.get(name) ?? []), findTools, callTool].map((tool) => {
+      const { outputSchema: _, ...short } = describeTool(tool)
+      return { tool, short }
+    })
+    const callable = new Map([...byName, [findTools.name, findTools], [callTool.name, callTool]])
     const skills = yield* doorSkills
     const described = new Map(tools.map((tool) => [tool, describeTool(tool)]))
     const runPromise = Runtime.runPromise(yield* Effect.runtime<never>())
 
-    const call = (tool: Tool, args: unknown, { actor, address }: CallContext, report: Report) =>
-      answerOf(tool, args, report).pipe(
+    /** The same for all instances and requests of a credential: a client's prompt cache lasts. */
+    const listFor = (actor: Actor, selection: Selection) =>
+      selection === undefined
+        ? listed.flatMap(({ short, tool }) => tool.allows(actor) ? [short] : [])
+        : tools.filter((tool) => tool.allows(actor) && selection.has(tool.toolset))
+          .flatMap((tool) => described.get(tool) ?? [])
+
+    const answer = (tool: Tool, args: unknown, report: Report, reading: Reading) =>
+      tool !== callTool ? answerOf(tool, args, report, reading) : called(args).pipe(
+        Effect.flatMap((inner) => answerOf(inner.tool, inner.args, report, reading)),
+        Effect.catchAllCause((cause) =>
+          Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.map(failureOf(cause), failed(callTool))
+        )
+      )
+
+    const call = (tool: Tool, args: unknown, { actor, address }: CallContext, report: Report, reading: Reading) =>
+      answer(tool, args, report, reading).pipe(
         Effect.provideService(CurrentActor, actor),
         Effect.provideService(CallerAddress, address)
       )
@@ -78,11 +100,11 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
         instructions: instructionsFor((name) => byName.get(name)?.allows(context.actor) === true)
       })
       server.setRequestHandler(ListToolsRequestSchema, () => ({
-        tools: tools.filter(selects(selection, context.actor)).flatMap((tool) => described.get(tool) ?? [])
+        tools: listFor(context.actor, selection)
       }))
-      server.setRequestHandler(CallToolRequestSchema, ({ params }, { sendNotification, signal }) => {
-        const tool = byName.get(params.name)
-        if (tool === undefined) throw unknownTool(params.name)
+      server.setRequestHandler(CallToolRequestSchema, ({ params }, { requestInfo, sendNotification, signal }) => {
+        const tool = callable.get(params.name)
+        if (tool === undefined) throw unknownTool(params.name, [...callable.keys()])
         const progressToken = params._meta?.progressToken
         let progress = -1
         const report: Report = ({ message, step, total }) =>
@@ -94,7 +116,8 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
               params: { progressToken, progress, total, message }
             })
           })
-        return runPromise(call(tool, params.arguments ?? {}, context, report), { signal })
+        const reading = readingOf(requestInfo?.headers["mcp-protocol-version"])
+        return runPromise(call(tool, params.arguments ?? {}, context, report, reading), { signal })
       })
       serveSkills(server, skills(context.actor))
       servePrompts(server)

@@ -23,6 +23,8 @@ export interface Tool<R = CurrentActor> {
   readonly lowerCaseCodes: boolean
   /** Whether the credential may call it; other tools are not listed, and fail when called. */
   readonly allows: (actor: Actor) => boolean
+  /** The text of a result for clients that read structuredContent too; by default `resultText`'s. */
+  readonly text?: (value: unknown) => string
   readonly call: (args: unknown, report: Report) => Effect.Effect<unknown, unknown, R>
 }
 
@@ -71,11 +73,12 @@ export const tool = <P, PI, A, AI, E, R extends CurrentActor>(options: {
   /** What wrong arguments of a reading tool are where the contract has another code than bad_request. */
   readonly wrongQuery?: (error: Invalid) => unknown
   readonly success?: Schema.Schema<A, AI>
+  readonly text?: (value: AI) => string
   readonly run: (params: P, report: Report) => Effect.Effect<NoInfer<A> | void, E, R>
 }): Tool<R> => {
   const coerced = coercedBy(options.params)
   const decode = decodeInput(options.params)
-  const { needs, success, wrongQuery = asQuery } = options
+  const { needs, success, text, wrongQuery = asQuery } = options
   const asFailure = (error: Invalid) => options.effect === "read" ? wrongQuery(error) : error
   const encode = success === undefined ? () => Effect.succeed(undefined) : Schema.encodeUnknown(success)
   return {
@@ -85,6 +88,7 @@ export const tool = <P, PI, A, AI, E, R extends CurrentActor>(options: {
     toolset: options.toolset,
     inputSchema: jsonSchemaOf(options.params),
     ...(success === undefined ? {} : { outputSchema: jsonSchemaOf(success) }),
+    ...(text === undefined ? {} : { text: (value: unknown) => text(value as AI) }),
     lowerCaseCodes: options.lowerCaseCodes ?? false,
     annotations: { title: options.title, openWorldHint: false, ...hints[options.effect] },
     allows: (actor) => mayDo(actor, needs),

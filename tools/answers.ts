@@ -1,13 +1,19 @@
 import { type Failure } from "#src/shared/Failure.ts"
+import { didYouMean } from "#src/shared/nearest.ts"
 import { type Report } from "#src/shared/progress.ts"
 import { type CallToolResult, ErrorCode } from "@modelcontextprotocol/sdk/types.js"
 import { Cause, Effect } from "effect"
 import { failureOf } from "./failures.ts"
+import { resultText } from "./result-text.ts"
 import { type Tool } from "./Tool.ts"
 
 /** Not the SDK's McpError: it puts "MCP error -32602:" before the message, and clients do so again. */
-export const unknownTool = (name: string) =>
-  Object.assign(new Error(`There is no tool ${name}`), { code: ErrorCode.InvalidParams })
+export const unknownTool = (name: string, names: ReadonlyArray<string> = []) => {
+  const hint = didYouMean(name, names)
+  return Object.assign(new Error(`There is no tool ${name}${hint === "" ? "" : `.${hint}`}`), {
+    code: ErrorCode.InvalidParams
+  })
+}
 
 /** A tool as a list has it. */
 export const describeTool = ({ annotations, description, inputSchema, name, outputSchema, title }: Tool) => ({
@@ -19,10 +25,24 @@ export const describeTool = ({ annotations, description, inputSchema, name, outp
   annotations
 })
 
-const content = (value: unknown): CallToolResult => ({
-  content: [{ type: "text", text: value === undefined ? "Done" : JSON.stringify(value) }],
-  ...(value === undefined ? {} : { structuredContent: value as Record<string, unknown> })
+/** Who asks: a client of a revision without structuredContent gets the whole value as text. */
+export interface Reading {
+  readonly structured: boolean
+}
+
+/** The first revision with `structuredContent` (MCP 2025-06-18, changelog). Clients name theirs since that one, too. */
+export const readingOf = (revision: string | ReadonlyArray<string> | undefined): Reading => ({
+  structured: typeof revision === "string" && revision >= "2025-06-18"
 })
+
+const content =
+  ({ text = resultText }: Pick<Tool, "text">, { structured }: Reading) => (value: unknown): CallToolResult => ({
+    content: [{
+      type: "text",
+      text: value === undefined ? "Done" : structured ? text(value) : JSON.stringify(value)
+    }],
+    ...(value === undefined ? {} : { structuredContent: value as Record<string, unknown> })
+  })
 
 /** The same envelope as over HTTP. */
 export const failed =
@@ -33,9 +53,9 @@ export const failed =
   }
 
 /** Runs a tool; its failures are results, in the envelope of HTTP. */
-export const answerOf = <R>(tool: Tool<R>, args: unknown, report: Report) =>
+export const answerOf = <R>(tool: Tool<R>, args: unknown, report: Report, reading: Reading = { structured: false }) =>
   tool.call(args, report).pipe(
-    Effect.map(content),
+    Effect.map(content(tool, reading)),
     Effect.catchAllCause((cause) =>
       Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.map(failureOf(cause), failed(tool))
     ),

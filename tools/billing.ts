@@ -1,5 +1,7 @@
 import { Billing } from "#src/billing/Billing.ts"
 import { BillingStatus, CheckoutPage, PlanInput } from "#src/billing/Subscription.ts"
+import { AccountPlan } from "#src/limits/AccountPlan.ts"
+import { AccountPlans } from "#src/limits/AccountPlans.ts"
 import { usageFields, UsageReport } from "#src/limits/UsageReport.ts"
 import { UsageReports } from "#src/limits/UsageReports.ts"
 import { planList, PlanView } from "#src/plans/PlanList.ts"
@@ -9,11 +11,12 @@ import { tool } from "./Tool.ts"
 
 const paying = { toolset: "billing", needs: "session" } as const
 
-export const billingTools = Effect.map(Effect.all([Billing, UsageReports]), ([billing, reports]) => [
+export const billingTools = Effect.map(Effect.all([Billing, AccountPlans, UsageReports]), ([billing, plans, reports]) => [
   tool({
     name: "list_plans",
     title: "List plans and prices",
-    description: "Lists every plan with its price and all its limits. Use it to say what more would cost.",
+    description: "Lists every plan with its price and all its limits. Use it to say what more would cost; then subscribe or " +
+      "change_plan.",
     toolset: "billing",
     effect: "read",
     needs: "anybody",
@@ -22,10 +25,22 @@ export const billingTools = Effect.map(Effect.all([Billing, UsageReports]), ([bi
     run: () => Effect.succeed({ data: planList })
   }),
   tool({
+    name: "get_plan",
+    title: "Read your plan, limits and usage",
+    description: "Reads the account's plan with its price and limits, what is used of each, and whether it is paid. Use " +
+      "it before creating more, and to say what is left; list_plans tells what more would cost.",
+    toolset: "billing",
+    effect: "read",
+    needs: ["billing:read"],
+    params: NoInput,
+    success: AccountPlan,
+    run: () => plans.get()
+  }),
+  tool({
     name: "get_billing",
     title: "Read plan and usage",
-    description: "Reads the account's plan, whether it is paid, and its limits and usage of the period. get_usage " +
-      "tells how many servers and other things there are, of how many allowed.",
+    description: "Reads the account's plan, whether it is paid, and its limits and usage of the period; get_plan tells " +
+      "more.",
     toolset: "billing",
     effect: "read",
     needs: ["billing:read"],

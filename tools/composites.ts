@@ -146,6 +146,7 @@ export const compositeTools = Effect.map(
       effect: "read",
       params: Input(compositeId),
       success: Schema.Struct({ markdown: Schema.String }),
+      text: ({ markdown }) => markdown,
       run: (input) => named(Effect.map(skills.get(input.compositeId), ({ text }) => ({ markdown: text })))
     })
   ]

@@ -6,9 +6,20 @@ import { plans } from "#src/plans/Plan.ts"
 import { Server } from "#src/servers/Server.ts"
 import { PageArguments, PageOf } from "#src/shared/paging.ts"
 import { type Report } from "#src/shared/progress.ts"
-import { Input } from "#src/shared/text.ts"
+import { Input, optional } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
 import { tool } from "./Tool.ts"
+
+/** Clients give up on a call after 60 seconds. */
+const WaitSeconds = Schema.Number.pipe(Schema.int(), Schema.between(1, 55)).annotations({
+  jsonSchema: { type: "integer", minimum: 1, maximum: 55, default: 50 }
+})
+
+const WaitedFor = Schema.Struct({
+  ended: Schema.Boolean.annotations({ description: "false: the time was up, and it goes on" }),
+  next: Schema.String.annotations({ description: "What to call next" }),
+  deployment: Deployment
+})
 
 const serverId = { serverId: Schema.String }
 const deploy = { toolset: "deploy" } as const
@@ -21,9 +32,12 @@ export const deploymentTools = Effect.gen(function*() {
   const lifecycle = yield* Lifecycle
   const tokens = yield* TestTokens
 
-  /** What a deployment that was begun is answered with. */
+  /** What a deployment that was begun is answered with. To cancel the call is not to cancel the deployment. */
   const answered = (wait: boolean, report: Report) => (begun: Deployment) =>
-    wait ? deployments.follow(begun.id, report) : Effect.succeed(begun)
+    wait
+      ? Effect.onInterrupt(deployments.follow(begun.id, report), () =>
+        report({ step: 0, total: 1, message: `The deployment ${begun.id} goes on; cancel_deployment ends it` }))
+      : Effect.succeed(begun)
 
   return [
     tool({
@@ -35,7 +49,7 @@ export const deploymentTools = Effect.gen(function*() {
         "HTTP though it speaks stdio; args are its arguments), and waits for the end: running, or failed with an " +
         "errorMessage (then get_logs tells more). mcp tells whether it speaks MCP, and its tools; a problem there fails it " +
         "only where the server's mcpRequired is true. The version that serves goes on until the new one is healthy. Reports " +
-        "progress. If your client gives up after 60 seconds, pass wait: false and call get_deployment until it has ended. " +
+        "progress. If your client gives up after 60 seconds, pass wait: false, then wait_for_deployment. " +
         `Outside it reaches what its egress says, by default ${usualEgress}; update_server with egress: ` +
         "{add: [\"api.example.com\"]} allows a host, and get_logs names refused ones.",
       effect: "create",
@@ -77,12 +91,39 @@ export const deploymentTools = Effect.gen(function*() {
       title: "Read a deployment",
       description:
         "Reads one deployment: its status, its progress while it is under way, image, version, why it failed, whether " +
-        "it speaks MCP, and its server's tools. Call it every few seconds after deploy with wait: false.",
+        "it speaks MCP, and its server's tools.",
       effect: "read",
       needs: ["deployments:read"],
       params: Input({ ...serverId, deploymentId: Schema.String }),
       success: Deployment,
       run: (input) => deployments.get(input.serverId, input.deploymentId)
+    }),
+    tool({
+      ...deploy,
+      name: "wait_for_deployment",
+      title: "Wait for a deployment",
+      description:
+        "Waits until a deployment has ended, at most timeoutSeconds (50 by default): ended false means that it goes on. " +
+        "Reports progress; next says what to call. Use it after deploy with wait: false.",
+      effect: "read",
+      needs: ["deployments:read", "deployments:write"],
+      params: Input({ deploymentId: Schema.String, timeoutSeconds: optional(WaitSeconds) }),
+      success: WaitedFor,
+      run: ({ deploymentId, timeoutSeconds = 50 }, report) =>
+        deployments.waitFor(deploymentId, timeoutSeconds, report)
+    }),
+    tool({
+      ...deploy,
+      name: "cancel_deployment",
+      title: "Cancel a deployment",
+      description:
+        "Ends a deployment that is pending or building: it fails, its machine is removed, and the version that serves " +
+        "goes on. One that runs: rollback.",
+      effect: "delete",
+      needs: ["deployments:write"],
+      params: Input({ ...serverId, deploymentId: Schema.String }),
+      success: Deployment,
+      run: (input) => deployments.cancel(input.serverId, input.deploymentId)
     }),
     tool({
       ...deploy,

@@ -84,6 +84,7 @@ export const hubTools = Effect.map(
       effect: "read",
       params: Input({ listingId: Schema.String }),
       success: Schema.Struct({ markdown: Schema.String }),
+      text: ({ markdown }) => markdown,
       run: ({ listingId }) => named(Effect.map(skills.get(listingId, true), ({ text }) => ({ markdown: text })))
     }),
     tool({

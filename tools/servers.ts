@@ -10,6 +10,14 @@ import { Input, optional } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
 import { tool } from "./Tool.ts"
 
+const logText = ({ cursor, hasMore, items }: typeof LogPage.Encoded) =>
+  [
+    ...(items.length === 0 ?
+      ["Nothing is logged"] :
+      items.map(({ level, message, timestamp }) => `${timestamp} ${level} ${message}`)),
+    ...(hasMore ? [`Older lines: before ${cursor ?? ""}`] : [])
+  ].join("\n")
+
 const serverId = { serverId: Schema.String }
 const deploy = { toolset: "deploy" } as const
 
@@ -103,6 +111,7 @@ export const serverTools = Effect.gen(function*() {
       needs: ["logs:read", "servers:read"],
       params: Input({ ...serverId, ...logArguments }),
       success: LogPage,
+      text: logText,
       run: ({ serverId, ...request }) => logs.list(serverId, request)
     }),
     tool({

@@ -52,7 +52,7 @@ export const corsHeaders = (origin: string | undefined): Readonly<Record<string,
     "access-control-allow-origin": origin,
     "access-control-allow-methods": "GET, POST, DELETE, OPTIONS",
     "access-control-allow-headers":
-      "authorization, content-type, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, last-event-id",
+      "authorization, content-type, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, toolsets, last-event-id",
     "access-control-expose-headers": "www-authenticate, mcp-session-id, mcp-protocol-version, x-request-id",
     "access-control-max-age": "86400",
     vary: "Origin"

@@ -3,8 +3,7 @@ import { rawRoutes } from "#http/traits/RawRoutes.ts"
 import { type Actor } from "#src/accounts/CurrentActor.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { BadRequest, failsWith } from "#src/shared/Failure.ts"
-import { McpTools, type Selection } from "#tools/McpServer.ts"
-import { Toolset } from "#tools/Tool.ts"
+import { McpTools } from "#tools/McpServer.ts"
 import { HttpServerResponse } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js"
@@ -12,6 +11,7 @@ import { Effect, Layer, Option, Schedule, Schema } from "effect"
 import { challenging, enterBy, preflightBy } from "./enter.ts"
 import { corsHeaders } from "./origins.ts"
 import { answerMessage, notAllowed, urlOf } from "./streamable.ts"
+import { selectionOf } from "./toolsets.ts"
 
 class StreamNotFound extends Schema.TaggedError<StreamNotFound>()("StreamNotFound", {}, failsWith(404)) {
   override get message() {
@@ -32,25 +32,12 @@ const sessionOwner = ({ accountId, credential }: Actor) =>
   [accountId, credential.kind, credential.id, ...credential.kind === "oauth" ? [...credential.scopes].toSorted() : []]
     .join(" ")
 
-const isToolset = Schema.is(Toolset)
-
-const selectionOf = (url: URL): Effect.Effect<Selection, BadRequest> => {
-  const text = url.searchParams.get("toolsets")
-  if (text === null) return Effect.succeed(undefined)
-  const names = text.split(",").map((name) => name.trim())
-  if (names.includes("all")) return Effect.succeed(new Set(Toolset.literals))
-  const unknown = names.find((name) => !isToolset(name))
-  return unknown === undefined
-    ? Effect.succeed(new Set(names.filter(isToolset)))
-    : new BadRequest({ reason: `toolsets: "${unknown}" is not one of ${Toolset.literals.join(", ")}, all` })
-}
-
 const routes = rawRoutes((add) =>
   Effect.gen(function*() {
     const tools = yield* McpTools
     const settings = yield* CurrentSettings
     const enter = Effect.flatMap(enterBy(settings), (entered) =>
-      Effect.map(selectionOf(urlOf(entered.request)), (selection) => ({ ...entered, selection })))
+      Effect.map(selectionOf(entered.request), (selection) => ({ ...entered, selection })))
     const sessions = new Map<string, Session>()
 
     const withChallenge = challenging(settings)
@@ -114,7 +101,11 @@ const routes = rawRoutes((add) =>
         if (Option.isNone(session)) return yield* new StreamNotFound()
         // Responses to messages go through the stream; errors of this request use the envelope.
         const body = yield* Effect.mapError(request.json, ({ message }) => new BadRequest({ reason: message }))
-        const handled = yield* Effect.either(Effect.tryPromise(() => session.value.transport.handleMessage(body)))
+        const handled = yield* Effect.either(
+          Effect.tryPromise(() =>
+            session.value.transport.handleMessage(body, { requestInfo: { headers: request.headers } })
+          )
+        )
         return handled._tag === "Right"
           ? HttpServerResponse.text("Accepted", { status: 202 })
           : yield* new BadRequest({ reason: "The body is not a JSON-RPC message" })

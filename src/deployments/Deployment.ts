@@ -130,6 +130,17 @@ export const rollbackFields = {
 }
 export const RollbackInput = Input(rollbackFields)
 
+/** The deployment serves, or has failed: there is nothing to cancel (409). */
+export class DeploymentEnded extends Schema.TaggedError<DeploymentEnded>()(
+  "DeploymentEnded",
+  { status: Schema.String },
+  failsWith(409, "DEPLOYMENT_ENDED")
+) {
+  override get message() {
+    return `This deployment has ended: it is ${this.status}. To go back to an earlier version use rollback`
+  }
+}
+
 export class DeploymentInProgress extends Schema.TaggedError<DeploymentInProgress>()(
   "DeploymentInProgress",
   {},

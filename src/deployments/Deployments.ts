@@ -3,6 +3,7 @@ import { anyScope, withPolicy } from "#src/accounts/Policy.ts"
 import { Images } from "#src/images/Images.ts"
 import { plans } from "#src/plans/Plan.ts"
 import { type ServerRow } from "#src/servers/Server.ts"
+import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { Disk } from "#src/shared/Disk.ts"
 import { isId, newId } from "#src/shared/ids.ts"
@@ -13,6 +14,7 @@ import { makeBegin } from "./begin.ts"
 import {
   type DeployInput,
   type Deployment,
+  DeploymentEnded,
   DeploymentId,
   DeploymentNotFound,
   type DeploymentRow,
@@ -25,6 +27,8 @@ import {
 } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { HandshakesRepo } from "./HandshakesRepo.ts"
+import { callerName, nextStep } from "./next-step.ts"
+import { OutcomesRepo } from "./OutcomesRepo.ts"
 import { remindingEvery } from "./reminders.ts"
 import { keptVersions } from "./retention-rule.ts"
 import { refusal, stored } from "./run-options.ts"
@@ -39,7 +43,9 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
   effect: Effect.gen(function*() {
     const repo = yield* DeploymentsRepo
     const handshakes = yield* HandshakesRepo
+    const outcomes = yield* OutcomesRepo
     const servers = yield* Servers
+    const logs = yield* ServerLogs
     const disk = yield* Disk
     const images = yield* Images
     const watch = yield* Watch
@@ -156,6 +162,27 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
         Effect.zipRight(settled(id))
       )
 
+    /** Ends a deployment before it serves; the version that serves goes on. */
+    const cancel = Effect.fn("Deployments.cancel")(function*(serverId: string, id: string) {
+      const row = yield* visible(id)
+      if (row.serverId !== serverId) return yield* new DeploymentNotFound()
+      const by = `Canceled by ${callerName(yield* CurrentActor)}`
+      const outcome = yield* outcomes.cancel(id, serverId, by)
+      if (Option.isNone(outcome)) return yield* new DeploymentNotFound()
+      const { canceled, status } = outcome.value
+      if (!canceled) return yield* new DeploymentEnded({ status })
+      yield* watch.changed(id)
+      yield* logs.append(serverId, [{ level: "warn", message: `Deployment ${row.version}: ${by}` }])
+      return yield* whole(yield* visible(id))
+    }, writes)
+
+    /** Follows a deployment for at most so long, and says what to do next. */
+    const waitFor = Effect.fn("Deployments.waitFor")(function*(id: string, seconds: number, report: Report) {
+      const ended = yield* Effect.timeoutOption(follow(id, report), `${seconds} seconds`)
+      const deployment = Option.isSome(ended) ? ended.value : yield* whole(yield* visible(id))
+      return { ended: isSettled(deployment.status), next: nextStep(deployment.status), deployment }
+    }, either)
+
     const listed = (rows: ReadonlyArray<DeploymentRow>): Effect.Effect<ReadonlyArray<ListedDeployment>> =>
       Effect.map(
         handshakes.summaries(rows.map(({ id }) => id)),
@@ -176,6 +203,6 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       })
     }, reads)
 
-    return { deploy, rollback, get, settled, progress, follow, list } as const
+    return { deploy, rollback, get, settled, progress, follow, waitFor, cancel, list } as const
   })
 }) {}

@@ -5,9 +5,9 @@ import { maybe, transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Option } from "effect"
 import { DeploymentRow } from "./Deployment.ts"
-import { mayHaveMachine, rules, sourcesOf } from "./transitions.ts"
+import { isSettled, mayHaveMachine, rules, sourcesOf } from "./transitions.ts"
 
-/** The two outcomes of a pipeline, swap and failure, each in one transaction under the server's row lock. */
+/** The outcomes of a pipeline, swap, failure and cancellation, each in one transaction under the server's row lock. */
 export class OutcomesRepo extends Effect.Service<OutcomesRepo>()("deployments/OutcomesRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
@@ -53,7 +53,10 @@ export class OutcomesRepo extends Effect.Service<OutcomesRepo>()("deployments/Ou
       if (Option.isNone(rows)) return Option.none()
       const { deployment, server } = rows.value
       if (!sourcesOf("failed").includes(deployment.stage)) return Option.none()
-      if (deployment.status === "failed") return Option.some(deployment)
+      if (deployment.status === "failed") {
+        // One that was canceled meanwhile has a message of its own, and is not told of again.
+        return deployment.errorMessage === message ? Option.some(deployment) : Option.none()
+      }
       const kept = mayHaveMachine(deployment.stage) && !server.rollbackOnHealthCheckFailure
       const stage = kept ? "kept" as const : "failed" as const
       yield* sql`UPDATE deployments SET status = 'failed', stage = ${stage}, error_message = ${message} WHERE id = ${id}`
@@ -61,10 +64,23 @@ export class OutcomesRepo extends Effect.Service<OutcomesRepo>()("deployments/Ou
       return Option.some({ ...deployment, stage, status: "failed" as const })
     })
 
+    /** The pipeline finds out when it enters its next stage, and destroys its machine. */
+    const cancel = Effect.fnUntraced(function*(id: string, serverId: string, message: string) {
+      const rows = yield* lockBoth(id, serverId)
+      if (Option.isNone(rows)) return Option.none()
+      const { deployment, server } = rows.value
+      if (isSettled(deployment.status)) return Option.some({ canceled: false, status: deployment.status })
+      yield* sql`UPDATE deployments SET status = 'failed', stage = 'failed', error_message = ${message} WHERE id = ${id}`
+      if (server.activeDeploymentId === null) yield* states.deploymentFailed(serverId)
+      return Option.some({ canceled: true, status: "failed" as const })
+    })
+
     return {
       /** `drainSeconds`: how long the replaced machine may stay. */
       swap: (id: string, serverId: string, generation: number, drainSeconds: number) =>
         transactionally(sql)(swap(id, serverId, generation, drainSeconds)),
+      /** Whether this call canceled it, and its status; none when it was deleted. */
+      cancel: (id: string, serverId: string, message: string) => transactionally(sql)(cancel(id, serverId, message)),
       /** The failed record; none when it was deleted or has ended another way. */
       fail: (id: string, serverId: string, message: string) => transactionally(sql)(fail(id, serverId, message))
     } as const

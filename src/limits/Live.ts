@@ -1,5 +1,9 @@
 import { Layer } from "effect"
+import { AccountPlans } from "./AccountPlans.ts"
 import { HoldingsRepo } from "./HoldingsRepo.ts"
 import { UsageReports } from "./UsageReports.ts"
 
-export const LimitsLive = UsageReports.Default.pipe(Layer.provide(HoldingsRepo.Default))
+export const LimitsLive = AccountPlans.Default.pipe(
+  Layer.provideMerge(UsageReports.Default),
+  Layer.provide(HoldingsRepo.Default)
+)

@@ -81,7 +81,7 @@ describe("server metadata", () => {
   it("is told to every credential over MCP, and the directory with it", async () => {
     const { business } = await served("anybody")
     const { key } = await owner.key(business.projectId, ["billing:read"])
-    const client = await connectMcp(berth.url, { token: key })
+    const client = await connectMcp(berth.url, { token: key, query: "?toolsets=all" })
     const found = await callTool(client, "directory_search", { search: "named anybody", limit: 1 })
     expect(found.structuredContent).toMatchObject({
       data: [{ id: business.listingId }],

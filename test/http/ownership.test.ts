@@ -57,6 +57,7 @@ const things = async (account: Account): Promise<Ids> => {
 /** One of these is needed of a key; undefined: the operation is for sessions. */
 const scopeOf = ({ method, name, path }: Operation): ReadonlyArray<string> | undefined => {
   if (path.endsWith("/config")) return ["servers:read"]
+  if (name === "GET /v1/billing/plan") return ["billing:read"]
   if (path.endsWith("/transactions")) return ["servers:write"]
   if (
     /\/keys|\/hub\/|\/auth\/|\/clients$|^\/v1\/billing\/(subscribe|plan)|^\/api\/v1\/ready|^\/v1\/directory/.test(
@@ -66,7 +67,7 @@ const scopeOf = ({ method, name, path }: Operation): ReadonlyArray<string> | und
     return undefined
   }
   if (path.startsWith("/v1/billing")) return ["billing:read"]
-  if (/\/(deploy|rollback)$/.test(path)) return ["deployments:write"]
+  if (/\/(deploy|rollback|cancel)$/.test(path)) return ["deployments:write"]
   if (/\/deployments/.test(path)) return ["deployments:read"]
   if (path.endsWith("/metrics")) return ["metrics:read"]
   if (/\/logs$/.test(path)) return ["logs:read", "servers:read"]

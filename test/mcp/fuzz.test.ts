@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 describe("whatever a tool is called with, nothing fails on our side", () => {
   it("any arguments, to every tool", async () => {
-    const connect = () => connectMcp(berth.url, { token: owner.token })
+    const connect = () => connectMcp(berth.url, { token: owner.token, query: "?toolsets=all" })
     const { tools } = await (await connect()).listTools()
     const server = await owner.server((await owner.project()).id)
     const real = { serverId: server.id, projectId: server.projectId }

@@ -24,7 +24,7 @@ const argumentsOf = (tool: string, fields: ReadonlyArray<string>) => {
 
 describe("what is wrong with a tool's arguments is told in plain words", () => {
   it("whatever is sent for each field of each tool, unknown ones, and none at all", async () => {
-    const { tools } = await (await connectMcp(berth.url, { token: owner.token })).listTools()
+    const { tools } = await (await connectMcp(berth.url, { token: owner.token, query: "?toolsets=all" })).listTools()
     for (const { inputSchema, name } of sampled(tools, 12)) {
       const client = await connectMcp(berth.url, { token: owner.token })
       const issuesFor = async (args: Readonly<Record<string, unknown>>) => {

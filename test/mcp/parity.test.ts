@@ -11,7 +11,7 @@ import { sendDoc, skillMd } from "../support/documents.ts"
 import { callTool, connectMcp, textOf } from "../support/mcp.ts"
 import { itLong, sampled, soak } from "../support/needs.ts"
 import { fill, openApi, type Operation, operationsOf } from "../support/operations.ts"
-import { byHubKeyAlone, twins, withoutTool } from "./twins.ts"
+import { byHubKeyAlone, twins, withoutOperation, withoutTool } from "./twins.ts"
 
 type Arguments = Readonly<Record<string, unknown>>
 
@@ -29,9 +29,9 @@ let things: Readonly<Record<string, string>> = {}
 beforeAll(async () => {
   owner = await berth.signUp("enterprise")
   operations = operationsOf(await openApi(berth))
-  client = await connectMcp(berth.url, { token: owner.token })
+  client = await connectMcp(berth.url, { token: owner.token, query: "?toolsets=all" })
   agent = await hubKey(berth, owner)
-  agentClient = await connectMcp(berth.url, { token: agent.token })
+  agentClient = await connectMcp(berth.url, { token: agent.token, query: "?toolsets=all" })
   project = await owner.project()
   server = await owner.server(project.id, { slug: "parity-slug" })
   await owner.put(`/v1/servers/${server.id}/env/A`, { value: "x" })
@@ -111,7 +111,7 @@ describe("HTTP and MCP", () => {
     const tools = (await allTools()).map(({ name }) => name).sort()
     expect([...operations.map(({ name }) => name)].sort(), "each operation has a line in test/mcp/twins.ts")
       .toEqual([...Object.keys(twins), ...Object.keys(withoutTool)].sort())
-    expect(tools, "each tool has a line in test/mcp/twins.ts").toEqual([...new Set(Object.values(twins))].sort())
+    expect(tools, "each tool has a line in test/mcp/twins.ts").toEqual([...new Set([...Object.values(twins), ...Object.keys(withoutOperation)])].sort())
   })
 
   it("call their arguments by the same names", async () => {

@@ -26,6 +26,7 @@ export const twins: Readonly<Record<string, string>> = {
   "POST /v1/servers/{serverId}/deploy": "deploy",
   "GET /v1/servers/{serverId}/deployments": "list_deployments",
   "GET /v1/servers/{serverId}/deployments/{deploymentId}": "get_deployment",
+  "POST /v1/servers/{serverId}/deployments/{deploymentId}/cancel": "cancel_deployment",
   "POST /v1/servers/{serverId}/rollback": "rollback",
   "POST /v1/servers/{serverId}/start": "start_server",
   "POST /v1/servers/{serverId}/stop": "stop_server",
@@ -37,6 +38,7 @@ export const twins: Readonly<Record<string, string>> = {
   "DELETE /v1/auth/grants/{grantId}": "revoke_grant",
   "POST /v1/auth/grants/{grantId}/renew": "renew_grant",
   "GET /v1/billing": "get_billing",
+  "GET /v1/billing/plan": "get_plan",
   "GET /v1/billing/usage": "get_usage",
   "GET /v1/plans": "list_plans",
   "POST /v1/billing/subscribe": "subscribe",
@@ -106,6 +108,11 @@ export const withoutTool: Readonly<Record<string, string>> = {
   "GET /v0.1/servers": "for clients of MCP registries; directory_search finds more",
   "GET /v0.1/servers/{serverName}/versions": "for clients of MCP registries",
   "GET /v0.1/servers/{serverName}/versions/{version}": "for clients of MCP registries"
+}
+
+/** What has no operation, and why. `find_tools` and `call_tool` are not of the whole list. */
+export const withoutOperation: Readonly<Record<string, string>> = {
+  wait_for_deployment: "over HTTP deploy and rollback wait as long as it takes"
 }
 
 /** Tools for hub keys alone: a session is refused. */

@@ -34,8 +34,9 @@ export const connectMcp = async (
 export const callTool = async (client: Client, name: string, args: Readonly<Record<string, unknown>> = {}) =>
   CallToolResultSchema.parse(await client.callTool({ name, arguments: { ...args } }))
 
-/** The JSON that a result carries as text: the value, or the envelope of a failure. */
-export const textOf = ({ content }: CallToolResult): unknown => {
+/** What a result carries: its value, or the envelope of a failure, which is text alone. */
+export const textOf = ({ content, structuredContent }: CallToolResult): unknown => {
+  if (structuredContent !== undefined) return structuredContent
   const [first] = content
   if (first?.type !== "text") throw new Error("the result has no text")
   return first.text === "Done" ? undefined : JSON.parse(first.text)

@@ -12,6 +12,7 @@ import {
   PaymentsUnavailable,
   PlanInput
 } from "#src/billing/Subscription.ts"
+import { AccountPlan } from "#src/limits/AccountPlan.ts"
 import { UsageQuery, UsageReport } from "#src/limits/UsageReport.ts"
 import { BadRequest, Invalid } from "#src/shared/Failure.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
@@ -28,6 +29,13 @@ export class BillingApi extends HttpApiGroup.make("billing")
           "payment failed and is tried again; the plan stays meanwhile. canceled: the subscription has ended, and the " +
           "plan is free."
       )
+  )
+  .add(
+    HttpApiEndpoint.get("plan", "/v1/billing/plan")
+      .addSuccess(Data(AccountPlan))
+      .addError(Forbidden)
+      .addError(BadRequest)
+      .annotate(OpenApi.Summary, "The account's plan with its price, and what is used of each of its limits")
   )
   .add(
     HttpApiEndpoint.get("usage", "/v1/billing/usage")

@@ -6,6 +6,7 @@ import { Forbidden } from "#src/accounts/Policy.ts"
 import {
   DeployInput,
   Deployment,
+  DeploymentEnded,
   DeploymentInProgress,
   DeploymentNotFound,
   ListedDeployment,
@@ -85,6 +86,20 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
       .addSuccess(Data(Deployment))
       .addError(DeploymentNotFound)
       .annotate(OpenApi.Summary, "Read one deployment: where a 202 points to")
+  )
+  .add(
+    HttpApiEndpoint.post("cancel", "/v1/servers/:serverId/deployments/:deploymentId/cancel")
+      .setPath(Schema.Struct({ serverId: Schema.String, deploymentId: Schema.String }))
+      .addSuccess(Data(Deployment))
+      .addError(DeploymentNotFound)
+      .addError(DeploymentEnded)
+      .middleware(NoBody)
+      .annotate(OpenApi.Summary, "Cancel a deployment that has not ended: it fails, and what serves goes on")
+      .annotate(
+        OpenApi.Description,
+        "The record is `failed` at once, with an `errorMessage` that says who canceled it; the pipeline ends before its " +
+          "next stage and removes its machine. One that serves or has failed is 409 `DEPLOYMENT_ENDED`."
+      )
   )
   .add(lifecycle("start", "Start what is deployed"))
   .add(lifecycle("stop", "Stop the server until it is started or deployed again; no request wakes it"))

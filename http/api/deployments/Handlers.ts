@@ -52,6 +52,8 @@ export const DeploymentsHandlers = HttpApiBuilder.group(
           deployments.list(path.serverId, urlParams))
         .handle("get", ({ path }) =>
           Effect.map(deployments.get(path.serverId, path.deploymentId), data))
+        .handle("cancel", ({ path }) =>
+          Effect.map(deployments.cancel(path.serverId, path.deploymentId), data))
         .handle("start", ({ path }) =>
           Effect.map(lifecycle.start(path.serverId), data))
         .handle("stop", ({ path }) => Effect.map(lifecycle.stop(path.serverId), data))

@@ -1,5 +1,5 @@
+import { didYouMean } from "#src/shared/nearest.ts"
 import { Either } from "effect"
-import { didYouMean } from "./nearest.ts"
 
 /** A JSON Schema node from an untrusted server: it may have any shape. */
 type Node = Readonly<Record<string, unknown>>

@@ -67,8 +67,13 @@ const watchedFetch =
 const asTransport = (transport: SSEClientTransport | StreamableHTTPClientTransport) => transport as Transport
 
 const connect = async (url: URL, { token }: McpServerAddress, exchange: Exchange): Promise<Client> => {
-  const headers = token === undefined ? {} : { authorization: `Bearer ${Redacted.value(token)}` }
-  const requestInit = { headers }
+  const requestInit = {
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${Redacted.value(token)}` }),
+      // A Berth lists its everyday tools unless it is asked; other servers do not know the header.
+      toolsets: "all"
+    }
+  }
   const open = async (transport: Transport) => {
     const client = new Client({ name: "berth", version: "1.0.0" })
     await client.connect(transport)

@@ -1,10 +1,10 @@
+import { didYouMean } from "#src/shared/nearest.ts"
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { type CallToolResult, CallToolResultSchema, type Tool } from "@modelcontextprotocol/sdk/types.js"
 import { type Effect, Either } from "effect"
 import { parseArguments } from "./arguments.ts"
 import { type McpServerAddress, withClient } from "./client.ts"
 import { McpClientError } from "./failure.ts"
-import { didYouMean } from "./nearest.ts"
 
 /** A server may page its list; this bounds one that never ends. */
 const maxPages = 100

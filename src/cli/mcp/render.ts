@@ -89,19 +89,9 @@ export const outline = (value: unknown, depth = 12): string => {
   }).join("\n")
 }
 
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** A result for people: the structured content when the text only repeats it, else the content blocks. */
-export const renderResult = (result: CallToolResult): string => {
-  const { content, structuredContent } = result
-  const copy = content.every((block) => block.type === "text" && isRecord(parseJson(block.text)))
-  if (structuredContent !== undefined && copy) return outline(structuredContent)
+/** A result for people: the structured content, of which the text may be a summary; else the content blocks. */
+export const renderResult = ({ content, structuredContent }: CallToolResult): string => {
+  if (structuredContent !== undefined) return outline(structuredContent)
   const blocks = content.map((block) => {
     if (block.type === "text") return printable(block.text)
     if (block.type === "resource_link") return `[resource ${oneLine(block.uri)}]`

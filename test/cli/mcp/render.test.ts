@@ -31,10 +31,11 @@ it("any JSON can be outlined, and none of it reaches the terminal as control cha
   expect(printable("a\u001b[31mb\tc\n")).toBe("a[31mb\tc\n")
 })
 
-it("text is printed when it says more than the structured content; other blocks by their kind", () => {
+it("structured content is printed where there is some, since the text may be a summary; else blocks by their kind", () => {
   const text = (text: string) => ({ type: "text" as const, text })
   expect(renderResult({ content: [text("{\"a\":1}")], structuredContent: { a: 1 } })).toBe("a: 1")
-  expect(renderResult({ content: [text("One a.")], structuredContent: { a: 1 } })).toBe("One a.")
+  expect(renderResult({ content: [text("One a.")], structuredContent: { a: 1 } })).toBe("a: 1")
+  expect(renderResult({ content: [text("One a.")] })).toBe("One a.")
   expect(renderResult({ content: [text("x"), { type: "image", data: "AA==", mimeType: "image/png" }] }))
     .toBe("x\n\n[image image/png]")
 })

@@ -1,0 +1,14 @@
+import { type Actor } from "#src/accounts/CurrentActor.ts"
+import { type DeploymentStatus } from "./transitions.ts"
+
+/** What an agent calls after it waited for a deployment. */
+export const nextStep = (status: DeploymentStatus) => {
+  if (status === "failed") return "get_logs tells what its program printed; deploy again when it is mended"
+  return status === "pending" || status === "building"
+    ? "wait_for_deployment again; cancel_deployment ends it"
+    : "create_test_token makes a token to try it with"
+}
+
+/** Who canceled a deployment, for its record and log. */
+export const callerName = ({ credential, email }: Actor) =>
+  credential.kind === "session" ? email : credential.kind === "oauth" ? `the client ${credential.id}` : `the key ${credential.id}`

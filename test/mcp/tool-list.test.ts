@@ -1,0 +1,271 @@
+import { everyday } from "#tools/everyday.ts"
+import { type Client } from "@modelcontextprotocol/sdk/client/index.js"
+import { beforeAll, describe, expect, it } from "vitest"
+import { failure } from "../contract/shapes.ts"
+import { type Account, type Project, type Server } from "../support/account.ts"
+import { useBerth } from "../support/Berth.ts"
+import { hubKey } from "../support/composites.ts"
+import { callTool, connectMcp, textOf, type Way } from "../support/mcp.ts"
+import { byHubKeyAlone } from "./twins.ts"
+
+const berth = useBerth()
+let owner: Account
+let project: Project
+let server: Server
+let client: Client
+let keyClient: Client
+let agent: Client
+
+beforeAll(async () => {
+  owner = await berth.signUp("enterprise")
+  project = await owner.project()
+  server = await owner.server(project.id)
+  client = await connectMcp(berth.url, { token: owner.token })
+  keyClient = await connectMcp(berth.url, { token: (await owner.key(project.id, ["servers:read", "logs:read"])).key })
+  agent = await connectMcp(berth.url, { token: (await hubKey(berth, owner)).token })
+})
+
+const namesOf = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name)
+const meta = ["find_tools", "call_tool"]
+
+interface Found {
+  readonly tools: ReadonlyArray<{
+    readonly name: string
+    readonly whenToUse: string
+    readonly readOnly: boolean
+    readonly destructive: boolean
+    readonly inputSchema: object
+    readonly outputSchema?: object
+  }>
+  readonly others: ReadonlyArray<{ readonly name: string }>
+  readonly groups?: ReadonlyArray<{ readonly about: string; readonly tools: ReadonlyArray<string> }>
+}
+const find = async (query: string, by = client, more: Readonly<Record<string, unknown>> = {}) => {
+  const { isError, structuredContent } = await callTool(by, "find_tools", { query, ...more })
+  expect(isError, query).toBe(undefined)
+  return structuredContent as unknown as Found
+}
+
+describe("the list of tools by default", () => {
+  it("costs a session at most 8,000 tokens, some three and a half bytes each", async () => {
+    const { tools } = await client.listTools()
+    expect(Buffer.byteLength(JSON.stringify(tools))).toBeLessThan(27_000)
+    for (const tool of tools) expect(tool.outputSchema, tool.name).toBe(undefined)
+  })
+
+  it("is the everyday tools that the credential may call, and those that find and call all others", async () => {
+    const bySession = everyday.filter((name) => !byHubKeyAlone.has(name))
+    expect(await namesOf(client)).toEqual([...bySession, ...meta])
+    const bySse = await connectMcp(berth.url, { token: owner.token, way: "SSE" })
+    expect(await namesOf(bySse)).toEqual([...bySession, ...meta])
+    await bySse.close()
+    expect(await namesOf(keyClient)).toEqual([
+      "whoami",
+      "list_projects",
+      "list_servers",
+      "get_server",
+      "get_logs",
+      "directory_search",
+      "hub_listing_skill",
+      "list_plans",
+      ...meta
+    ])
+    expect(await namesOf(agent)).toEqual([
+      "whoami",
+      "directory_search",
+      "hub_composites",
+      "hub_browse_composites",
+      "hub_listing_skill",
+      "list_plans",
+      ...meta
+    ])
+  })
+
+  it("is the same each time, to the byte, and for each credential of a kind: a prompt cache lasts", async () => {
+    const other = await berth.signUp("free")
+    const listed = async (token: string) => {
+      const one = await connectMcp(berth.url, { token })
+      const text = JSON.stringify((await one.listTools()).tools)
+      await one.close()
+      return text
+    }
+    const first = await listed(owner.token)
+    await callTool(client, "find_tools", { query: "delete a server" })
+    expect(await listed(owner.token)).toBe(first)
+    expect(await listed(other.token)).toBe(first)
+  })
+})
+
+describe("?toolsets= and the header Toolsets", () => {
+  it("mean the same; the query counts where both are there", async () => {
+    const names = async (query: string, header?: string) => {
+      const one = await connectMcp(berth.url, {
+        token: owner.token,
+        query,
+        ...(header === undefined ? {} : { headers: { toolsets: header } })
+      })
+      const { tools } = await one.listTools()
+      await one.close()
+      return tools
+    }
+    const billing = await names("?toolsets=billing")
+    expect(billing.find(({ name }) => name === "list_plans")?.outputSchema).toMatchObject({ type: "object" })
+    expect(await names("", "billing")).toEqual(billing)
+    expect(await names("?toolsets=billing", "hub")).toEqual(billing)
+    const all = await names("", "all")
+    expect(all.length).toBeGreaterThan(80)
+    expect(all).toEqual(await names("?toolsets=all"))
+  })
+
+  it("are 400 with a group that there is not", async () => {
+    const body = { jsonrpc: "2.0", id: 1, method: "tools/list" }
+    const answer = await owner.request("POST", "/mcp", { body, headers: { toolsets: "deploy,x" } })
+    expect([answer.status, answer.body]).toEqual([400, failure("BAD_REQUEST")])
+    expect(answer.text).toContain("\\\"x\\\" is not one of deploy, hub, directory, billing, all")
+  })
+})
+
+describe("find_tools", () => {
+  const jobs: ReadonlyArray<readonly [string, string]> = [
+    ["delete a server", "delete_server"],
+    ["take my app down for a while", "stop_server"],
+    ["reboot", "restart_server"],
+    ["open up the firewall to api.example.com", "update_server"],
+    ["give somebody read-only access with a key", "create_api_key"],
+    ["rotate a secret", "set_env"],
+    ["remove an environment variable", "delete_env"],
+    ["undo a release", "rollback"],
+    ["abort a deployment", "cancel_deployment"],
+    ["latency and traffic of a server", "get_server_metrics"],
+    ["who has access to my account through OAuth", "list_grants"],
+    ["disconnect an app", "revoke_grant"],
+    ["opening hours", "update_business"],
+    ["hide my shop from the directory", "set_visibility"],
+    ["verify phone by sms", "verify_phone"],
+    ["add a dish to the menu", "create_catalog_item"],
+    ["undo an import", "import_revert"],
+    ["statistics of views and clicks", "hub_listing_analytics"],
+    ["what people searched for and did not find", "hub_list_unmet_searches"],
+    ["make an agent key for the hub", "hub_create_key"],
+    ["group several restaurants", "hub_create_composite"],
+    ["pay for a bigger plan", "subscribe"],
+    ["how much is left of my quota", "get_usage"],
+    ["downgrade", "change_plan"],
+    ["update_listing", "update_listing"],
+    ["deleting servers", "delete_server"],
+    ["restrat server", "restart_server"]
+  ]
+
+  it.each(jobs)("%s: %s is among the best", async (query, name) => {
+    const found = await find(query)
+    expect([...found.tools, ...found.others].slice(0, 5).map((one) => one.name)).toContain(name)
+  })
+
+  it("tells of each when to use it, what it undoes, and both schemas, as the whole list has them", async () => {
+    const all = await connectMcp(berth.url, { token: owner.token, query: "?toolsets=all" })
+    const { tools } = await all.listTools()
+    await all.close()
+    for (const listed of tools) {
+      const { tools: [found] } = await find(listed.name, client, { limit: 1 })
+      expect(found, listed.name).toEqual({
+        name: listed.name,
+        title: listed.title,
+        whenToUse: listed.description,
+        readOnly: listed.annotations?.readOnlyHint,
+        destructive: listed.annotations?.destructiveHint,
+        inputSchema: listed.inputSchema,
+        ...(listed.outputSchema === undefined ? {} : { outputSchema: listed.outputSchema })
+      })
+    }
+  })
+
+  it("shows three whole unless it is asked for more, and names others", async () => {
+    const found = await find("server")
+    expect([found.tools.length, found.others.length]).toEqual([3, 7])
+    expect((await find("server", client, { limit: 10 })).tools.length).toBe(10)
+  })
+
+  it("names no tool that the credential may not call", async () => {
+    for (const query of ["delete server", "composite", "key", "zzzzqqqq"]) {
+      for (const by of [keyClient, agent]) {
+        const { groups = [], others, tools } = await find(query, by)
+        const told = [...tools, ...others].map(({ name }) => name).concat(groups.flatMap((group) => group.tools))
+        for (const name of ["delete_server", "create_api_key", "hub_create_key"]) expect(told).not.toContain(name)
+      }
+    }
+    expect((await find("promote a composite", agent)).tools[0]?.name).toBe("hub_promote_composite")
+  })
+
+  it("lists the groups of all tools where nothing matches: every tool is in one", async () => {
+    const { groups = [], tools } = await find("zzzzqqqq")
+    expect(tools).toEqual([])
+    const all = await connectMcp(berth.url, { token: owner.token, query: "?toolsets=all" })
+    const names = await namesOf(all)
+    await all.close()
+    expect(new Set(groups.flatMap((group) => group.tools))).toEqual(new Set(names))
+  })
+})
+
+describe.each<Way>(["Streamable HTTP", "SSE"])("call_tool over %s", (way) => {
+  it("does what the tool does, with its answer and its errors", async () => {
+    const one = await connectMcp(berth.url, { token: owner.token, way })
+    const both = async (name: string, args: Readonly<Record<string, unknown>>) => [
+      await callTool(one, "call_tool", { name, arguments: args }),
+      await callTool(one, name, args)
+    ]
+    const calls: ReadonlyArray<readonly [string, Readonly<Record<string, unknown>>]> = [
+      ["list_env", { serverId: server.id }],
+      ["get_server", { serverId: "none" }],
+      ["update_server", { serverId: server.id, memoryMb: "512" }],
+      ["update_server", { serverId: server.id, memoryMb: 7, extra: 1 }],
+      ["get_business", { businessId: "none" }],
+      ["hub_composites", {}],
+      ["find_tools", { query: "x", limit: 0 }]
+    ]
+    for (const [name, args] of calls.slice(0, -1)) {
+      const [called, direct] = await both(name, args)
+      const timeless = (value: unknown) =>
+        JSON.parse(JSON.stringify(value).replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "")) as unknown
+      expect(timeless(called), name).toEqual(timeless(direct))
+    }
+    await one.close()
+  })
+
+  it("takes tools without arguments, and is refused what the credential may not do", async () => {
+    expect((await callTool(client, "call_tool", { name: "list_grants" })).isError).toBe(undefined)
+    const refused = await callTool(keyClient, "call_tool", {
+      name: "update_server",
+      arguments: { serverId: server.id, name: "x" }
+    })
+    expect([refused.isError, textOf(refused)]).toEqual([
+      true,
+      failure("FORBIDDEN", { requiredScopes: ["servers:write"] })
+    ])
+  })
+
+  it("suggests a name where there is no such tool, as a direct call does", async () => {
+    const wrong = await callTool(client, "call_tool", { name: "delete_servr" })
+    expect([wrong.isError, textOf(wrong)]).toMatchObject([true, {
+      error: {
+        code: "NOT_FOUND",
+        message: expect.stringMatching(/Did you mean "delete_server"\?.*find_tools/) as string
+      }
+    }])
+    await expect(client.callTool({ name: "delete_servr" })).rejects.toThrow(/Did you mean "delete_server"\?/)
+    const without = await callTool(client, "call_tool", {})
+    expect(textOf(without)).toMatchObject({
+      error: { code: "VALIDATION_ERROR", details: { issues: [{ path: "name", message: "is required" }] } }
+    })
+  })
+
+  it("counts in the caller's rate as one call", async () => {
+    const body = (params: object) => ({ jsonrpc: "2.0", id: 1, method: "tools/call", params })
+    const left = async (params: object) => {
+      const headers = { accept: "application/json, text/event-stream" }
+      const answer = await owner.request("POST", "/mcp", { body: body(params), headers })
+      return Number(answer.headers.get("x-ratelimit-remaining"))
+    }
+    const before = await left({ name: "whoami" })
+    expect(await left({ name: "call_tool", arguments: { name: "whoami" } })).toBe(before - 1)
+  })
+})
