@@ -1,4 +1,4 @@
-import { didYouMean } from "#src/cli/mcp/nearest.ts"
+import { didYouMean } from "#src/shared/nearest.ts"
 import { issuesOf } from "#src/format/issues.ts"
 import { Either, Schema } from "effect"
 import { ServerFile, serverFileKeys } from "./ServerFile.ts"

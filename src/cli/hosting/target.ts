@@ -1,5 +1,5 @@
 import { exitCodes } from "#src/cli/exit-codes.ts"
-import { didYouMean } from "#src/cli/mcp/nearest.ts"
+import { didYouMean } from "#src/shared/nearest.ts"
 import { type Server } from "#src/servers/Server.ts"
 import { type Page } from "#src/shared/paging.ts"
 import { Options } from "@effect/cli"
