@@ -126,5 +126,17 @@ export const GroupSql = (sql: SqlClient.SqlClient) => {
     )`
   const isCounted = sql`g.number NOT IN (SELECT group_number FROM marked)`
 
-  return { ofKeys, ofSize, ofStep, ofLabel, ofLabelled, ofEntry, after, sums, verifiedSums, recounted, isCounted } as const
+  return {
+    ofKeys,
+    ofSize,
+    ofStep,
+    ofLabel,
+    ofLabelled,
+    ofEntry,
+    after,
+    sums,
+    verifiedSums,
+    recounted,
+    isCounted
+  } as const
 }
