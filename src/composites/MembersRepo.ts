@@ -19,6 +19,9 @@ export interface VerifiedGroup {
   readonly state: string
 }
 
+/** Members are found by so many categories and tags; to plan a join of more takes longer than to read their listings. */
+const labelsJoined = 3
+
 /** Of a vertical in a city: one plan fits all. */
 const isGroup = ({ city, vertical }: Omit<QueryDefinition, "limit">, matching: Statement.Fragment | undefined) =>
   city !== undefined && vertical !== undefined && matching === undefined
@@ -44,16 +47,21 @@ export class MembersRepo extends Effect.Service<MembersRepo>()("composites/Membe
         ...Arr.dedupe(tags ?? []).map((label) => ({ isTag: true, label }))
       ]
       const keys = ofKeys(definition, isGroup(definition, matching))
+      const further = labels.slice(labelsJoined).map(({ label }) => label)
+      const own = [
+        ...(listing_ids === undefined ? [] : [sql`l.id = ANY(${listing_ids}::text[])`]),
+        ...(further.length === 0 ? [] : [sql`l.tags @> ${further}::text[]`])
+      ]
       const joins = [
         // A row for each member that has the label, in the order of groups and members.
-        ...labels.slice(1).map((label, at) => {
+        ...labels.slice(1, labelsJoined).map((label, at) => {
           const other = sql.literal(`l${at}`)
           return sql`JOIN composite_labels ${other} ON ${ofLabel(other, label)}
             AND (${other}.group_number, ${other}.number) = (e.group_number, e.number)`
         }),
         ...(matching === undefined ? [] : [sql`JOIN matching m ON m.number = e.number`]),
         ...(keys.length === 0 ? [] : [sql`JOIN composite_groups g ON g.number = e.group_number`]),
-        ...(listing_ids === undefined ? [] : [sql`JOIN listings l ON l.number = e.number`])
+        ...(own.length === 0 ? [] : [sql`JOIN listings l ON l.number = e.number`])
       ]
       const conditions = [
         ...labels.slice(0, 1).map((label) => ofLabel(sql`e`, label)),
@@ -61,10 +69,10 @@ export class MembersRepo extends Effect.Service<MembersRepo>()("composites/Membe
         ...(verification_tier_min === undefined ? [] : [sql`e.trust >= ${verification_tier_min}`]),
         ...(listing_tier === undefined ? [] : [sql`e.weight = ${tierWeights[listing_tier]}`]),
         ...keys,
-        ...(listing_ids === undefined ? [] : [sql`l.id = ANY(${listing_ids}::text[])`])
+        ...own
       ]
       // What is found by a join is read once; entries alone are summed in the order of their index, without a copy.
-      const isAlone = matching === undefined && listing_ids === undefined && labels.length < 2
+      const isAlone = matching === undefined && own.length === 0 && labels.length < 2
       return sql`${matching === undefined ? sql`` : sql`${matching},`} found AS ${
         sql.literal(isAlone ? "NOT MATERIALIZED" : "MATERIALIZED")
       } (

@@ -85,7 +85,7 @@ const generated = (size: number) =>
       health: fc.constantFrom(0, 49, 50, 75, 100),
       active: fc.constantFrom(true, true, true, false),
       categories: fc.subarray(["Food", "Hair"]),
-      tags: fc.subarray(["vegan", "open late"]),
+      tags: fc.subarray(["vegan", "open late", "halal", "new"]),
       lat: fc.double({ min: 29, max: 31, noNaN: true }),
       lng: fc.double({ min: -98, max: -96, noNaN: true })
     }),
@@ -125,6 +125,7 @@ const questions = (all: ReadonlyArray<Seed>): ReadonlyArray<Question> => [
   { tags: "open late", city: "Austin", state: "TX" },
   { tags: "vegan,open late" },
   { tags: "open late,vegan,open late", state: "CA" },
+  { category: "Food", tags: "vegan,halal,open late,new", state: "TX" },
   { tags: "vegan", lat: 30, lng: -97, radius_miles: 60 },
   { tags: "vegan", vertical: "barber" },
   { lat: 30, lng: -97, radius_miles: 40 },
