@@ -33,7 +33,7 @@ export class CompositeMembers extends Effect.Service<CompositeMembers>()("compos
       verification_tier: row.verificationTier,
       health_score: row.healthScore,
       capability_doc_url: hasDocument ? documentUrl(settings.hubUrl, id) : null,
-      tools: row.tools
+      tools: row.tools.map(({ description, name }) => ({ name, description }))
     })
 
     const counted = (row: MemberRow): CountedMember => ({ ...view(row), toolCount: row.toolCount })

@@ -8,7 +8,7 @@ import { Effect, Option, Struct } from "effect"
 import { createHash } from "node:crypto"
 import { CompositeMembers } from "./CompositeMembers.ts"
 import { compositesQueryOf } from "./CompositesQuery.ts"
-import { type GroupKey } from "./group-sql.ts"
+import { type GroupKey, type Label } from "./group-sql.ts"
 import { type GroupRow, GroupsRepo } from "./GroupsRepo.ts"
 import { tierWeights } from "./Member.ts"
 import { MembersRepo } from "./MembersRepo.ts"
@@ -34,16 +34,18 @@ const notOurs = new BadQuery({
   issues: [{ path: "cursor", message: "must be meta.cursor of a page of this query" }]
 })
 
-/** Filters whose groups are counted in advance. */
-const countedFilters = new Set([
-  "vertical",
-  "city",
-  "state",
-  "health_score_min",
-  "listing_tier",
-  "verification_tier_min",
-  "min_members"
-])
+/** Filters whose groups are counted in advance: these, and one category or tag with the size alone. */
+const sizeFilters = ["verification_tier_min", "min_members"] as const
+const countedFilters = new Set(["vertical", "city", "state", "health_score_min", "listing_tier", ...sizeFilters])
+
+const onlyLabel = (filters: Filters): Label | undefined => {
+  const { category, tags = [], ...rest } = Struct.omit(filters, ...sizeFilters)
+  const labels = [
+    ...(category === undefined ? [] : [{ isTag: false, label: category }]),
+    ...tags.map((label) => ({ isTag: true, label }))
+  ]
+  return Object.keys(rest).length === 0 && labels.length === 1 ? labels[0] : undefined
+}
 
 /** The dynamic query (contract: Composite skill): listings by vertical, city and state, computed on each request. */
 export class DynamicComposites extends Effect.Service<DynamicComposites>()("composites/DynamicComposites", {
@@ -82,6 +84,8 @@ export class DynamicComposites extends Effect.Service<DynamicComposites>()("comp
 
     const found = Effect.fnUntraced(function*(filters: Filters, page: Parameters<typeof groups.counted>[1]) {
       const size = { trust: filters.verification_tier_min ?? 0, minMembers: filters.min_members ?? 1 }
+      const label = onlyLabel(filters)
+      if (label !== undefined) return yield* groups.counted({ ...size, leastHealth, weight: 0, label }, page)
       if (Struct.keys(filters).every((name) => countedFilters.has(name))) {
         const { health_score_min = leastHealth, listing_tier } = filters
         const weight = listing_tier === undefined ? 0 : tierWeights[listing_tier]

@@ -34,7 +34,7 @@ const membersListed = 10
 export class GroupsRepo extends Effect.Service<GroupsRepo>()("composites/GroupsRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const { after, isCounted, ofEntry, ofKeys, ofSize, ofStep, recounted, sums } = GroupSql(sql)
+    const { after, isCounted, ofEntry, ofKeys, ofLabel, ofLabelled, ofSize, ofStep, recounted, sums } = GroupSql(sql)
     const g = sql`g`
 
     const decodePage = Effect.fnUntraced(function*(rows: ReadonlyArray<Record<string, unknown>>) {
@@ -51,18 +51,34 @@ export class GroupsRepo extends Effect.Service<GroupsRepo>()("composites/GroupsR
           FROM (SELECT (${total})::int AS total) t LEFT JOIN page p ON true LEFT JOIN composites c ON c.id = p.id
           ORDER BY p.rank, p.id`
 
-    /** Where groups are counted: for a filter that narrows members each has its steps. */
-    const countsOf = (filter: GroupFilter) =>
-      isNarrow(filter)
-        ? { table: sql`composite_steps g`, size: ofStep(g, filter) }
-        : { table: sql`composite_groups g`, size: ofSize(g, filter) }
+    /** Where groups are counted, and where members are: a filter that narrows members has counts of its own. */
+    const countsOf = (filter: GroupFilter) => {
+      const { label, leastHealth, weight } = filter
+      return label !== undefined
+        ? {
+          table: sql`composite_label_groups g`,
+          size: ofLabelled(g, filter, label),
+          totals: sql`composite_label_totals t WHERE ${ofLabel(sql`t`, label)} AND`,
+          members: sql`composite_labels`
+        }
+        : isNarrow(filter)
+        ? {
+          table: sql`composite_steps g`,
+          size: ofStep(g, filter),
+          totals: sql`composite_step_totals WHERE of_weight = ${weight} AND health >= ${leastHealth} AND`,
+          members: sql`composite_entries`
+        }
+        : {
+          table: sql`composite_groups g`,
+          size: ofSize(g, filter),
+          totals: sql`composite_totals WHERE`,
+          members: sql`composite_entries`
+        }
+    }
 
     /** How many groups match: from the totals, or for a vertical or place from the groups. */
     const totalOf = (filter: GroupFilter, keys: ReadonlyArray<Statement.Fragment>) => {
-      const { size, table } = countsOf(filter)
-      const totals = isNarrow(filter)
-        ? sql`composite_step_totals WHERE of_weight = ${filter.weight} AND health >= ${filter.leastHealth} AND`
-        : sql`composite_totals WHERE`
+      const { size, table, totals } = countsOf(filter)
       const stored = keys.length === 0
         ? sql`(SELECT coalesce(sum(groups), 0) FROM ${totals} n >= ${filter.minMembers} AND trust >= ${filter.trust}) -
             (SELECT count(*) FROM ${table}
@@ -77,10 +93,10 @@ export class GroupsRepo extends Effect.Service<GroupsRepo>()("composites/GroupsR
       const keys = ofKeys(filter)
       const entries = ofEntry(filter)
       const beyond = [...keys, ...after(g, key)]
-      const { size, table } = countsOf(filter)
+      const { members, size, table } = countsOf(filter)
       const columns = sql`g.number, g.id, g.n, g.trust, g.health, g.rank`
       return yield* decodePage(
-        yield* sql`${sql.literal(prepared)} WITH ${recounted({ entries })}, page AS MATERIALIZED (
+        yield* sql`${sql.literal(prepared)} WITH ${recounted({ entries, from: members })}, page AS MATERIALIZED (
             SELECT * FROM (
               (SELECT ${columns} FROM ${table} WHERE ${sql.and([...beyond, ...size, isCounted])}
                 ORDER BY g.rank, g.id LIMIT ${count})
@@ -91,7 +107,7 @@ export class GroupsRepo extends Effect.Service<GroupsRepo>()("composites/GroupsR
             totalOf(filter, keys),
             memberJson(
               sql,
-              sql`SELECT e.number, e.score FROM composite_entries e
+              sql`SELECT e.number, e.score FROM ${members} e
               WHERE ${sql.and([sql`e.group_number = p.number`, ...entries])}
               ORDER BY e.score DESC, e.number LIMIT ${membersListed}`
             )

@@ -1,8 +1,8 @@
 import { prepared } from "#src/format/prepared.ts"
 import { dieOnSql, many, maybe } from "#src/shared/sql.ts"
 import { SqlClient, type Statement } from "@effect/sql"
-import { Effect, Option, Schema } from "effect"
-import { GroupSql } from "./group-sql.ts"
+import { Array as Arr, Effect, Option, Schema } from "effect"
+import { GroupSql, type Label } from "./group-sql.ts"
 import { memberJson, MemberRow } from "./member-sql.ts"
 import { CompositeSummary, tierWeights } from "./Member.ts"
 import { leastHealth, mostMembers, type QueryDefinition } from "./QueryDefinition.ts"
@@ -19,6 +19,9 @@ export interface VerifiedGroup {
   readonly state: string
 }
 
+/** Members are found by so many categories and tags; to plan a join of more takes longer than to read their listings. */
+const labelsJoined = 3
+
 /** Of a vertical in a city: one plan fits all. */
 const isGroup = ({ city, vertical }: Omit<QueryDefinition, "limit">, matching: Statement.Fragment | undefined) =>
   city !== undefined && vertical !== undefined && matching === undefined
@@ -31,7 +34,7 @@ const isListed = ({ limit: _, listing_ids, ...rest }: QueryDefinition) =>
 export class MembersRepo extends Effect.Service<MembersRepo>()("composites/MembersRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const { isCounted, ofKeys, recounted } = GroupSql(sql)
+    const { isCounted, ofKeys, ofLabel, recounted } = GroupSql(sql)
 
     /**
      * The CTE `found`: entries that satisfy a definition, all of them whatever its limit. `matching`: the CTE of what the
@@ -39,30 +42,42 @@ export class MembersRepo extends Effect.Service<MembersRepo>()("composites/Membe
      */
     const found = (definition: Omit<QueryDefinition, "limit">, matching: Statement.Fragment | undefined) => {
       const { category, health_score_min, listing_ids, listing_tier, tags, verification_tier_min } = definition
-      const isByCategory = category !== undefined && matching === undefined
+      const labels: ReadonlyArray<Label> = [
+        ...(category === undefined || matching !== undefined ? [] : [{ isTag: false, label: category }]),
+        ...Arr.dedupe(tags ?? []).map((label) => ({ isTag: true, label }))
+      ]
       const keys = ofKeys(definition, isGroup(definition, matching))
+      const further = labels.slice(labelsJoined).map(({ label }) => label)
       const own = [
         ...(listing_ids === undefined ? [] : [sql`l.id = ANY(${listing_ids}::text[])`]),
-        ...(tags === undefined ? [] : [sql`l.status = 'active' AND l.tags @> ${tags}::text[]`])
+        ...(further.length === 0 ? [] : [sql`l.tags @> ${further}::text[]`])
       ]
       const joins = [
+        // A row for each member that has the label, in the order of groups and members.
+        ...labels.slice(1, labelsJoined).map((label, at) => {
+          const other = sql.literal(`l${at}`)
+          return sql`JOIN composite_labels ${other} ON ${ofLabel(other, label)}
+            AND (${other}.group_number, ${other}.number) = (e.group_number, e.number)`
+        }),
         ...(matching === undefined ? [] : [sql`JOIN matching m ON m.number = e.number`]),
         ...(keys.length === 0 ? [] : [sql`JOIN composite_groups g ON g.number = e.group_number`]),
         ...(own.length === 0 ? [] : [sql`JOIN listings l ON l.number = e.number`])
       ]
       const conditions = [
-        ...(isByCategory ? [sql`e.category = ${category}`] : []),
+        ...labels.slice(0, 1).map((label) => ofLabel(sql`e`, label)),
         sql`e.health >= ${Math.max(leastHealth, health_score_min ?? 0)}`,
         ...(verification_tier_min === undefined ? [] : [sql`e.trust >= ${verification_tier_min}`]),
         ...(listing_tier === undefined ? [] : [sql`e.weight = ${tierWeights[listing_tier]}`]),
         ...keys,
         ...own
       ]
-      // What the directory found is read once; entries alone are summed in the order of their index, without a copy.
-      const kept = sql.literal(matching === undefined && own.length === 0 ? "NOT MATERIALIZED" : "MATERIALIZED")
-      return sql`${matching === undefined ? sql`` : sql`${matching},`} found AS ${kept} (
+      // What is found by a join is read once; entries alone are summed in the order of their index, without a copy.
+      const isAlone = matching === undefined && own.length === 0 && labels.length < 2
+      return sql`${matching === undefined ? sql`` : sql`${matching},`} found AS ${
+        sql.literal(isAlone ? "NOT MATERIALIZED" : "MATERIALIZED")
+      } (
         SELECT e.number, e.group_number, e.trust, e.weight, e.health, e.score
-        FROM ${sql.literal(isByCategory ? "composite_categories" : "composite_entries")} e
+        FROM ${sql.literal(labels.length === 0 ? "composite_entries" : "composite_labels")} e
         ${sql.join(" ", false)(joins)} WHERE ${sql.and(conditions)})`
     }
 

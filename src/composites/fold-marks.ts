@@ -9,6 +9,9 @@ const foldBatch = 20_000
 /** Stores the counts of groups that changed, and takes their marks (docs/decisions/composite-counts.md). */
 export const foldMarks = (sql: SqlClient.SqlClient) => {
   const { sums, verifiedSums } = GroupSql(sql)
+  const composites = sql`
+    SELECT c.group_number FROM changed c JOIN composite_groups g ON g.number = c.group_number WHERE g.is_composite`
+  const labelled = sql`number, is_tag, label, n, trust, health, weight`
   const step = sql`number, of_weight, health_min, below, n, trust, health, weight`
 
   /**
@@ -20,9 +23,7 @@ export const foldMarks = (sql: SqlClient.SqlClient) => {
       SELECT e.group_number, w.of_weight, e.health AS health_min, count(*) AS n, min(e.trust) AS trust,
         sum(e.health) AS health, sum(e.weight) AS weight
       FROM composite_entries e, LATERAL (VALUES (0), (e.weight)) w(of_weight)
-      WHERE e.group_number = ANY(ARRAY(
-        SELECT c.group_number FROM changed c JOIN composite_groups g ON g.number = c.group_number WHERE g.is_composite
-      )) GROUP BY 1, 2, 3
+      WHERE e.group_number = ANY(ARRAY(${composites})) GROUP BY 1, 2, 3
     ), moved_steps AS MATERIALIZED (
       SELECT ${step}, sum(by) AS by, max(at) AS at FROM (
         SELECT group_number AS number, of_weight::smallint, health_min,
@@ -45,6 +46,29 @@ export const foldMarks = (sql: SqlClient.SqlClient) => {
         FROM moved_steps m, LATERAL (VALUES (health_min, m.by), (below, -m.by)) bound(health, by)
         WHERE bound.health > 0 GROUP BY 1, 2, 3, 4 HAVING sum(bound.by) <> 0
       ON CONFLICT (of_weight, health, n, trust) DO UPDATE SET groups = t.groups + excluded.groups
+    )`
+
+  /** The same of what groups come to by the members with each label. */
+  const labels = sql`moved_labels AS MATERIALIZED (
+      SELECT ${labelled}, sum(by) AS by, max(at) AS at FROM (
+        SELECT e.group_number AS number, is_tag, label, count(*)::int AS n, min(trust) AS trust,
+          sum(health)::bigint AS health, sum(weight)::bigint AS weight, 1 AS by, NULL::tid AS at
+        FROM composite_labels e WHERE e.group_number = ANY(ARRAY(${composites})) GROUP BY 1, 2, 3
+        UNION ALL
+        SELECT ${labelled}, -1, ctid FROM composite_label_groups
+        WHERE number = ANY(ARRAY(SELECT group_number FROM changed))
+      ) both_labels GROUP BY ${labelled} HAVING sum(by) <> 0
+    ), gone_labels AS (
+      DELETE FROM composite_label_groups WHERE ctid = ANY(ARRAY(SELECT at FROM moved_labels WHERE by < 0))
+    ), new_labels AS (
+      INSERT INTO composite_label_groups (${labelled}, rank, id)
+        SELECT m.number, m.is_tag, m.label, m.n, m.trust, m.health, m.weight,
+          (m.trust * m.health * m.weight)::float8 / -(m.n::bigint * m.n), g.id
+        FROM moved_labels m JOIN composite_groups g ON g.number = m.number WHERE m.by > 0
+    ), label_totals AS (
+      INSERT INTO composite_label_totals AS t (label, is_tag, n, trust, groups)
+        SELECT label, is_tag, n, trust, sum(by) FROM moved_labels GROUP BY 1, 2, 3, 4 HAVING sum(by) <> 0
+      ON CONFLICT (label, is_tag, n, trust) DO UPDATE SET groups = t.groups + excluded.groups
     )`
 
   /**
@@ -76,11 +100,14 @@ export const foldMarks = (sql: SqlClient.SqlClient) => {
           weight = coalesce(f.weight, 0), rank = coalesce(f.rank, 0), verified_n = coalesce(f.verified_n, 0),
           verified_trust = coalesce(f.verified_trust, 0), verified_health = coalesce(f.verified_health, 0)
         FROM fresh f WHERE g.number = f.number
-      ), ${steps}
+      ), ${steps}, ${labels}
       SELECT count(*)::int AS count FROM taken`
   )
   /** Sizes come and go with each change: without this their rows would pile up. */
-  const forget = sql`DELETE FROM composite_step_totals WHERE groups = 0`
+  const forget = Effect.zipRight(
+    sql`DELETE FROM composite_step_totals WHERE groups = 0`,
+    sql`DELETE FROM composite_label_totals WHERE groups = 0`
+  )
   return Effect.repeat(
     Effect.zipRight(
       sql`SELECT pg_advisory_xact_lock(hashtext('composite_marks'))`,

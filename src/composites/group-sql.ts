@@ -1,6 +1,12 @@
 import { type SqlClient, type Statement } from "@effect/sql"
 import { leastHealth } from "./QueryDefinition.ts"
 
+/** A category or a tag of listings. */
+export interface Label {
+  readonly isTag: boolean
+  readonly label: string
+}
+
 /** Which groups a query is for. Texts as the caller wrote them. */
 export interface GroupFilter {
   readonly vertical?: string
@@ -12,6 +18,8 @@ export interface GroupFilter {
   /** Which members count: of this health score at least, and of this weight of their listing tier (0: any). */
   readonly leastHealth: number
   readonly weight: number
+  /** Only members with it count. */
+  readonly label?: Label
 }
 
 /** A group's place in the order of a dynamic query: by rank, which is below zero so that the best is first, then by id. */
@@ -26,9 +34,10 @@ export type Narrowing = Pick<GroupFilter, "leastHealth" | "weight">
 /** Not every eligible listing of a group counts. */
 export const isNarrow = ({ leastHealth: least, weight }: Narrowing) => least > leastHealth || weight > 0
 
-/** Sizes that have an index of their own (migration 0022): of groups, and of their steps. */
+/** Sizes that have an index of their own (migrations 0022, 0041): of groups, of their steps, and by label. */
 const groupSizes = [50, 20, 10, 5, 3, 2]
 const stepSizes = [20, 5, 2]
+const labelSizes = [5]
 
 /** The SQL fragments for groups of listings by vertical, state and city (docs/decisions/composite-counts.md). */
 export const GroupSql = (sql: SqlClient.SqlClient) => {
@@ -69,8 +78,18 @@ export const GroupSql = (sql: SqlClient.SqlClient) => {
     sql`${row}.health_min >= ${filter.leastHealth}`,
     ...stepSized(row, filter)
   ]
+  /** Rows of this category or tag: of `composite_labels` and what is counted of it. */
+  const ofLabel = (row: Statement.Fragment, { isTag, label }: Label) =>
+    sql`${row}.label = ${label} AND ${row}.is_tag = ${isTag}`
+  const labelSized = sized(labelSizes)
+  /** What each group comes to by its members with a label. */
+  const ofLabelled = (row: Statement.Fragment, size: Size, label: Label) => [
+    ofLabel(row, label),
+    ...labelSized(row, size)
+  ]
   /** Which entries `e` count. */
-  const ofEntry = (narrowing: Narrowing) => [
+  const ofEntry = (narrowing: Pick<GroupFilter, "leastHealth" | "weight" | "label">) => [
+    ...(narrowing.label === undefined ? [] : [ofLabel(sql`e`, narrowing.label)]),
     ...(narrowing.leastHealth > leastHealth ? [sql`e.health >= ${narrowing.leastHealth}`] : []),
     ...(narrowing.weight > 0 ? [sql`e.weight = ${narrowing.weight}`] : [])
   ]
@@ -89,10 +108,11 @@ export const GroupSql = (sql: SqlClient.SqlClient) => {
   /**
    * CTEs. `marked`: groups that changed since they were counted; `recounted`: those of them that have members, counted
    * now. In one statement with the stored counts of all others they are exact. `groups`: numbers of those of interest;
-   * `entries`: which members count.
+   * `entries`: which members count, of the table `from`.
    */
-  const recounted = ({ entries = [], groups }: {
+  const recounted = ({ entries = [], from = sql`composite_entries`, groups }: {
     readonly entries?: ReadonlyArray<Statement.Fragment>
+    readonly from?: Statement.Fragment
     readonly groups?: Statement.Fragment
   } = {}) =>
     sql`marked AS MATERIALIZED (
@@ -100,11 +120,23 @@ export const GroupSql = (sql: SqlClient.SqlClient) => {
       ${groups === undefined ? sql`` : sql`WHERE group_number IN (${groups})`}
     ), recounted AS MATERIALIZED (
       SELECT g.number, g.id, g.vertical, g.state, g.city, g.is_composite, c.* FROM (
-        SELECT e.group_number, ${sums}, ${verifiedSums} FROM composite_entries e
+        SELECT e.group_number, ${sums}, ${verifiedSums} FROM ${from} e
         WHERE ${sql.and([sql`e.group_number = ANY(ARRAY(SELECT group_number FROM marked))`, ...entries])} GROUP BY 1
       ) c JOIN composite_groups g ON g.number = c.group_number
     )`
   const isCounted = sql`g.number NOT IN (SELECT group_number FROM marked)`
 
-  return { ofKeys, ofSize, ofStep, ofEntry, after, sums, verifiedSums, recounted, isCounted } as const
+  return {
+    ofKeys,
+    ofSize,
+    ofStep,
+    ofLabel,
+    ofLabelled,
+    ofEntry,
+    after,
+    sums,
+    verifiedSums,
+    recounted,
+    isCounted
+  } as const
 }

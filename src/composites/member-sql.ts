@@ -1,27 +1,31 @@
-import { ListingTier } from "#src/plans/ListingTier.ts"
+import { listingTiers } from "#src/plans/ListingTier.ts"
+import { isAmong, isListOf, isNullOr, isRowOf, JsonRow } from "#src/shared/json-row.ts"
 import { type SqlClient, type Statement } from "@effect/sql"
-import { Schema } from "effect"
+import { Predicate } from "effect"
+
+const { isBoolean, isNumber, isString } = Predicate
+const transports = ["streamable-http", "sse"] as const
 
 /** At most so many tools of a member are listed. */
 const mostTools = 40
 
-export const MemberRow = Schema.Struct({
-  id: Schema.String,
-  name: Schema.String,
-  businessSlug: Schema.String,
-  industry: Schema.String,
-  city: Schema.String,
-  state: Schema.String,
-  tier: ListingTier,
-  verificationTier: Schema.Int,
-  healthScore: Schema.Int,
-  serverSlug: Schema.NullOr(Schema.String),
-  transport: Schema.NullOr(Schema.Literal("streamable-http", "sse")),
-  hasDocument: Schema.Boolean,
-  tools: Schema.Array(Schema.Struct({ name: Schema.String, description: Schema.String })),
+export const MemberRow = JsonRow(isRowOf({
+  id: isString,
+  name: isString,
+  businessSlug: isString,
+  industry: isString,
+  city: isString,
+  state: isString,
+  tier: isAmong(listingTiers),
+  verificationTier: isNumber,
+  healthScore: isNumber,
+  serverSlug: isNullOr(isString),
+  transport: isNullOr(isAmong(transports)),
+  hasDocument: isBoolean,
+  tools: isListOf(isRowOf({ name: isString, description: isString })),
   /** With those that are not listed. */
-  toolCount: Schema.Int
-})
+  toolCount: isNumber
+}))
 export type MemberRow = typeof MemberRow.Type
 
 /**

@@ -7,8 +7,10 @@ const acronyms = new Set(
 )
 
 const capital = (part: string) => {
-  const [first = "", ...rest] = part
-  return first.toUpperCase() + rest.join("")
+  const first = part.codePointAt(0)
+  if (first === undefined) return ""
+  const letter = String.fromCodePoint(first)
+  return letter.toUpperCase() + part.slice(letter.length)
 }
 
 /** McAllen, O'Fallon, D'Iberville; but Joe's. */

@@ -85,7 +85,7 @@ const generated = (size: number) =>
       health: fc.constantFrom(0, 49, 50, 75, 100),
       active: fc.constantFrom(true, true, true, false),
       categories: fc.subarray(["Food", "Hair"]),
-      tags: fc.subarray(["vegan", "open late"]),
+      tags: fc.subarray(["vegan", "open late", "halal", "new"]),
       lat: fc.double({ min: 29, max: 31, noNaN: true }),
       lng: fc.double({ min: -98, max: -96, noNaN: true })
     }),
@@ -115,7 +115,18 @@ const questions = (all: ReadonlyArray<Seed>): ReadonlyArray<Question> => [
   { category: "Hair", vertical: "barber", health_score_min: 75 },
   { category: "hair" },
   { category: "Food", tags: "vegan", listing_tier: "premium" },
+  { category: "Food", min_members: 2 },
+  { category: "Food", verification_tier_min: 2, min_members: 5 },
+  { tags: "vegan" },
+  { tags: "Food" },
+  { tags: "vegan", min_members: 2, verification_tier_min: 1 },
+  { tags: "vegan", min_members: 7 },
+  { tags: "open late", health_score_min: 75 },
+  { tags: "open late", city: "Austin", state: "TX" },
   { tags: "vegan,open late" },
+  { tags: "open late,vegan,open late", state: "CA" },
+  { category: "Food", tags: "vegan,halal,open late,new", state: "TX" },
+  { tags: "vegan", lat: 30, lng: -97, radius_miles: 60 },
   { tags: "vegan", vertical: "barber" },
   { lat: 30, lng: -97, radius_miles: 40 },
   { lat: 30, lng: -97, radius_miles: 60, health_score_min: 75, category: "Food" },
@@ -139,9 +150,9 @@ describe("the dynamic query, beside a model of it", () => {
     const fresh = generated(600).slice(300)
     all = all.map((one, at) =>
       at % 3 === 0
-        ? { ...fresh[at]!, id: one.id, tags: one.tags, lat: one.lat, lng: one.lng }
+        ? { ...fresh[at]!, id: one.id, lat: one.lat, lng: one.lng }
         : at % 3 === 1
-        ? { ...one, categories: fresh[at]!.categories }
+        ? { ...one, categories: fresh[at]!.categories, tags: fresh[at]!.tags }
         : one
     )
     await change(berth.databaseUrl, all)

@@ -34,7 +34,8 @@ export const change = (url: string, all: ReadonlyArray<Seed>) =>
     url,
     `UPDATE listings l SET status = CASE WHEN g.active THEN 'active' ELSE 'pending' END, industry = g.industry,
        city = g.city, state = g.state, tier = g.tier, verification_tier = g.trust, health_score = g.health,
-       categories = ARRAY(SELECT json_array_elements_text(g.categories))
+       categories = ARRAY(SELECT json_array_elements_text(g.categories)),
+       tags = ARRAY(SELECT json_array_elements_text(g.tags))
      FROM json_to_recordset($1) AS g(${columns}) WHERE l.id = g.id`,
     [JSON.stringify(all)]
   )

@@ -1,5 +1,5 @@
 /** What is asked of the dynamic query: alone, by vertical and place, and with what narrows its members. */
-import { brands, zips } from "../directory/data.ts"
+import { brands, tags, zips } from "../directory/data.ts"
 
 const draw = (() => {
   let seed = 11
@@ -33,6 +33,18 @@ const size = () => ({ min_members: pick([2, 3, 5, 10, 20]) })
 const health = () => ({ health_score_min: pick([60, 80, 90]) })
 const search = () => ({ search: brand().name })
 const category = () => ({ category: pick(brand().categories) })
+const tag = () => ({ tags: pick(Object.keys(tags)) })
+/** Almost half of all listings have it. */
+const broadTag = () => ({ tags: "delivery" })
+const twoTags = () => ({ tags: "delivery,takeout" })
+const listingTier = () => ({ listing_tier: pick(["basic", "featured", "premium"]) })
+/** As the directory's data numbers them. */
+const listed = () => ({
+  listing_ids: Array.from(
+    { length: 20 },
+    () => `01C${Math.floor(draw() * 100_000).toString(16).toUpperCase().padStart(23, "0")}`
+  ).join(",")
+})
 
 const asking = (...parts: ReadonlyArray<() => Question>) => () =>
   Object.assign({}, ...parts.map((part) => part())) as Question
@@ -58,7 +70,18 @@ const all: Readonly<Record<string, ReadonlyArray<() => Question>>> = {
   "health + state": [health, state],
   "health + vertical": [health, vertical],
   "category": [category],
-  "health": [health]
+  "health": [health],
+  "listing_tier": [listingTier],
+  "listing_tier + vertical": [listingTier, vertical],
+  "listing_ids": [listed],
+  "tag": [tag],
+  "broad tag": [broadTag],
+  "broad tag + trust": [broadTag, tier],
+  "broad tag + state": [broadTag, state],
+  "broad tag + city": [broadTag, city],
+  "broad tag + health": [broadTag, health],
+  "two broad tags": [twoTags],
+  "category + tag": [category, tag]
 }
 
 export const cases: ReadonlyArray<Case> = Object.entries(all).map(([name, parts]) => ({

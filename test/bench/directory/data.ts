@@ -54,6 +54,21 @@ export const brands: ReadonlyArray<Brand> = Object.entries(
   }))
 })
 
+/** What listings are tagged with, and how many of a thousand have each: some tags select half of what there is. */
+export const tags: Readonly<Record<string, number>> = {
+  "delivery": 450,
+  "takeout": 300,
+  "wheelchair access": 250,
+  "parking": 150,
+  "family owned": 100,
+  "open late": 60,
+  "vegan": 40,
+  "gluten free": 25,
+  "outdoor seating": 15,
+  "live music": 5,
+  "valet": 1
+}
+
 const batch = 50_000
 
 /** Loads so many listings, nine of ten of them shown. Some brands are everywhere, most are seldom (a square law). */
@@ -89,8 +104,12 @@ export const load = async (pool: Pool, count: number) => {
            z.longitude + (d.t - 0.5) / 20 AS longitude,
            CASE WHEN r < 0.4 THEN 0 WHEN r < 0.75 THEN 1 WHEN r < 0.95 THEN 2 ELSE 3 END AS tier,
            CASE WHEN u < 0.7 THEN 0 WHEN u < 0.9 THEN 1 ELSE 2 END AS plan, (d.t * 100)::int AS completeness,
-           (d.s * 100)::int AS health, d.u < 0.9 AS shown
-         FROM drawn d JOIN brands b ON b.i = d.brand JOIN zips z ON z.i = d.zip`
+           (d.s * 100)::int AS health, d.u < 0.9 AS shown, ARRAY(
+             SELECT key FROM json_each_text($1)
+             WHERE mod(abs(hashtextextended(key, d.n)), 1000) < value::int
+           ) AS tags
+         FROM drawn d JOIN brands b ON b.i = d.brand JOIN zips z ON z.i = d.zip`,
+        [JSON.stringify(tags)]
       )
       await client.query(
         `INSERT INTO businesses (id, project_id, name, slug, description, industry, template_type, city, state)
@@ -98,10 +117,10 @@ export const load = async (pool: Pool, count: number) => {
            "templateType", city, state FROM made`
       )
       await client.query(
-        `INSERT INTO listings (id, business_id, categories, status, published_at, name, description, business_name,
+        `INSERT INTO listings (id, business_id, categories, tags, status, published_at, name, description, business_name,
            business_slug, industry, template_type, city, state, latitude, longitude, tier, verification_tier,
            health_score, profile_completeness, relevance_score)
-         SELECT id, business, categories, CASE WHEN shown THEN 'active' ELSE 'pending' END, now(), name,
+         SELECT id, business, categories, tags, CASE WHEN shown THEN 'active' ELSE 'pending' END, now(), name,
            'A place of ' || name || ' in ' || city, name, lower(business), industry, "templateType", city, state,
            latitude, longitude, (ARRAY['basic', 'featured', 'premium'])[plan + 1], tier, health, completeness,
            200 * tier + 100 * plan + 2 * completeness + health
