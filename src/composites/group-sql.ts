@@ -34,7 +34,7 @@ export type Narrowing = Pick<GroupFilter, "leastHealth" | "weight">
 /** Not every eligible listing of a group counts. */
 export const isNarrow = ({ leastHealth: least, weight }: Narrowing) => least > leastHealth || weight > 0
 
-/** Sizes that have an index of their own (migrations 0022, 0041): of groups, of their steps, and by label. */
+/** Sizes that have an index of their own (migrations 0022, 0043): of groups, of their steps, and by label. */
 const groupSizes = [50, 20, 10, 5, 3, 2]
 const stepSizes = [20, 5, 2]
 const labelSizes = [5]
