@@ -40,6 +40,7 @@ import machineStarts from "./migrations/0037_machine_starts.ts"
 import packageScripts from "./migrations/0038_package_scripts.ts"
 import restartingServers from "./migrations/0039_restarting_servers.ts"
 import serverRequests from "./migrations/0040_server_requests.ts"
+import imageScans from "./migrations/0041_image_scans.ts"
 
 /**
  * Every migration by its file's name (`NNNN_name`), run in the order of the numbers. A record, not a folder read at
@@ -85,5 +86,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0037_machine_starts": machineStarts,
   "0038_package_scripts": packageScripts,
   "0039_restarting_servers": restartingServers,
-  "0040_server_requests": serverRequests
+  "0040_server_requests": serverRequests,
+  "0041_image_scans": imageScans
 }

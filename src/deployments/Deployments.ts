@@ -62,6 +62,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
         imageDigest: null,
         rollbackOf: null,
         scanResult: null,
+        scanId: null,
         package: null,
         ...options
       })
@@ -95,6 +96,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
           imageDigest: yield* digestOf(server, target),
           rollbackOf: target.id,
           scanResult: target.scanResult,
+          scanId: target.scanId,
           package: target.package,
           ...Struct.pick(target, "args", "command", "transport", "processes", "packageScripts")
         })
