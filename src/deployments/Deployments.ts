@@ -2,6 +2,7 @@ import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { anyScope, withPolicy } from "#src/accounts/Policy.ts"
 import { Images } from "#src/images/Images.ts"
 import { plans } from "#src/plans/Plan.ts"
+import { Scans, type VulnerabilitiesRequest } from "#src/scanning/Scans.ts"
 import { type ServerRow } from "#src/servers/Server.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { Disk } from "#src/shared/Disk.ts"
@@ -42,6 +43,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     const servers = yield* Servers
     const disk = yield* Disk
     const images = yield* Images
+    const scans = yield* Scans
     const watch = yield* Watch
     const begin = yield* makeBegin
 
@@ -178,6 +180,17 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       })
     }, reads)
 
-    return { deploy, rollback, get, settled, progress, follow, list } as const
+    /** What was found in its image, the worst first. */
+    const vulnerabilities = Effect.fn("Deployments.vulnerabilities")(function*(
+      serverId: string,
+      id: string,
+      request: VulnerabilitiesRequest
+    ) {
+      const row = yield* visible(id)
+      if (row.serverId !== serverId) return yield* new DeploymentNotFound()
+      return yield* scans.list(row.id, row.scanId, request)
+    }, reads)
+
+    return { deploy, rollback, get, settled, progress, follow, list, vulnerabilities } as const
   })
 }) {}

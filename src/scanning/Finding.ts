@@ -1,3 +1,5 @@
+import { PageArguments, PageQuery } from "#src/shared/paging.ts"
+import { optional, Query } from "#src/shared/text.ts"
 import { Schema } from "effect"
 
 /** The worst first. `unknown`: nobody has rated it. */
@@ -19,6 +21,12 @@ export const Finding = Schema.Struct({
   url: Schema.NullOr(Schema.String)
 }).annotations({ title: "Vulnerability" })
 export type Finding = typeof Finding.Type
+
+const only = optional(Severity).annotations({ description: "Only those of this severity" })
+
+/** The query of a list of vulnerabilities, and the same as a tool's arguments. */
+export const VulnerabilitiesQuery = Query({ ...PageQuery.fields, severity: only })
+export const vulnerabilitiesArguments = { ...PageArguments, severity: only }
 
 /** How many findings of each severity. */
 export const Counts = Schema.Struct({

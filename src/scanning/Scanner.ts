@@ -20,8 +20,10 @@ export interface Driver {
 
 /** Which driver there is. It never waits for longer than a moment. */
 export class Scanner extends Context.Tag("scanning/Scanner")<Scanner, {
-  /** Undefined when there is none, or none yet. */
+  /** Undefined when there is none. */
   readonly driver: Effect.Effect<Driver | undefined>
+  /** The same without waiting: undefined also when there is none yet. */
+  readonly current: Effect.Effect<Driver | undefined>
   /** Why there is none. */
   readonly absence: Effect.Effect<string>
 }>() {}

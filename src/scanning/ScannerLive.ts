@@ -9,7 +9,7 @@ import { onPath } from "./trivy/run-trivy.ts"
 import { trivyDriver } from "./trivy/trivy-driver.ts"
 
 const fixed = (driver: Driver | undefined, absence: string) =>
-  Scanner.of({ driver: Effect.succeed(driver), absence: Effect.succeed(absence) })
+  Scanner.of({ driver: Effect.succeed(driver), current: Effect.succeed(driver), absence: Effect.succeed(absence) })
 
 /** A deployment waits so long for the first look at OSV: it takes a few seconds, and begins at the platform's start. */
 const moment = "1 second"
@@ -38,11 +38,10 @@ const osvWhenThere = Effect.fn("Scanner.osvWhenThere")(function*(address: string
   })
   yield* Effect.forkScoped(Effect.repeat(look, { schedule: lookAgain, until: (found) => found }))
   const waited = Effect.ignore(Effect.timeout(Deferred.await(looked), moment))
+  const current = Effect.map(Ref.get(isThere), (found) => found ? driver : undefined)
   return Scanner.of({
-    driver: Effect.zipRight(
-      waited,
-      Effect.map(Ref.get(isThere), (found) => found ? driver : undefined)
-    ),
+    driver: Effect.zipRight(waited, current),
+    current,
     absence: Effect.succeed(`Trivy is not on PATH, and OSV (${address}) does not answer`)
   })
 })

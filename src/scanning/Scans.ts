@@ -22,6 +22,10 @@ export interface Scanned {
   readonly notes: ReadonlyArray<string>
 }
 
+export interface VulnerabilitiesRequest extends PageRequest {
+  readonly severity?: Severity
+}
+
 /** Scans images, and keeps what was found. */
 export class Scans extends Effect.Service<Scans>()("scanning/Scans", {
   effect: Effect.gen(function*() {
@@ -83,7 +87,7 @@ export class Scans extends Effect.Service<Scans>()("scanning/Scans", {
       list: Effect.fn("Scans.list")(function*(
         deploymentId: string,
         scanId: string | null,
-        { severity, ...request }: PageRequest & { readonly severity?: Severity }
+        { severity, ...request }: VulnerabilitiesRequest
       ) {
         const page = yield* paginate({
           list: `vulnerabilities ${deploymentId} ${severity ?? ""}`,

@@ -201,7 +201,7 @@ describe("tools/list", () => {
       ...Object.values(twins).filter((name) => /composite/.test(name))
     ].sort())
     expect(await tools("metrics:read")).toEqual(["get_server_metrics"])
-    expect(await tools("deployments:read")).toEqual(["get_deployment", "list_deployments"])
+    expect(await tools("deployments:read")).toEqual(["get_deployment", "list_deployments", "list_vulnerabilities"])
     expect(await tools("deployments:write")).toEqual(["deploy", "rollback"])
     expect(await tools("servers:write")).toEqual([
       "configure_server_auth",

@@ -15,6 +15,7 @@ import {
   VersionNotKept
 } from "#src/deployments/Deployment.ts"
 import { TestToken, TokensIssuedElsewhere } from "#src/oauth/TestTokens.ts"
+import { Finding, VulnerabilitiesQuery } from "#src/scanning/Finding.ts"
 import { Server, ServerNotFound } from "#src/servers/Server.ts"
 import { LowDisk } from "#src/shared/Disk.ts"
 import { BadRequest, Invalid } from "#src/shared/Failure.ts"
@@ -85,6 +86,20 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
       .addSuccess(Data(Deployment))
       .addError(DeploymentNotFound)
       .annotate(OpenApi.Summary, "Read one deployment: where a 202 points to")
+  )
+  .add(
+    HttpApiEndpoint.get("vulnerabilities", "/v1/servers/:serverId/deployments/:deploymentId/vulnerabilities")
+      .setPath(Schema.Struct({ serverId: Schema.String, deploymentId: Schema.String }))
+      .setUrlParams(VulnerabilitiesQuery)
+      .addSuccess(PageOf(Finding))
+      .addError(DeploymentNotFound)
+      .addError(BadRequest)
+      .annotate(OpenApi.Summary, "List the vulnerabilities found in a deployment's image, the most severe first")
+      .annotate(
+        OpenApi.Description,
+        "Each id once for a package and version. Empty also where the image was not scanned: then the deployment's " +
+          "`trivyScanResult` is null. A rollback has those of the version that it deploys again."
+      )
   )
   .add(lifecycle("start", "Start what is deployed"))
   .add(lifecycle("stop", "Stop the server until it is started or deployed again; no request wakes it"))

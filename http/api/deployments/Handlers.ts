@@ -52,10 +52,14 @@ export const DeploymentsHandlers = HttpApiBuilder.group(
           deployments.list(path.serverId, urlParams))
         .handle("get", ({ path }) =>
           Effect.map(deployments.get(path.serverId, path.deploymentId), data))
+        .handle("vulnerabilities", ({ path, urlParams }) =>
+          deployments.vulnerabilities(path.serverId, path.deploymentId, urlParams))
         .handle("start", ({ path }) =>
           Effect.map(lifecycle.start(path.serverId), data))
-        .handle("stop", ({ path }) => Effect.map(lifecycle.stop(path.serverId), data))
-        .handle("restart", ({ path }) => Effect.map(lifecycle.restart(path.serverId), data))
+        .handle("stop", ({ path }) =>
+          Effect.map(lifecycle.stop(path.serverId), data))
+        .handle("restart", ({ path }) =>
+          Effect.map(lifecycle.restart(path.serverId), data))
         .handle("createTestToken", ({ path }) => Effect.map(tokens.createTestToken(path.serverId), data))
     })
 )
