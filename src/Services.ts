@@ -21,6 +21,7 @@ import { ProjectsLive } from "./projects/Live.ts"
 import { PublishingLive } from "./publishing/Live.ts"
 import { ReadyImage } from "./ready-image/ReadyImage.ts"
 import { RoutingLive } from "./routing/Live.ts"
+import { ScanningLive } from "./scanning/Live.ts"
 import { ServersLive } from "./servers/Live.ts"
 import { SharedLive } from "./shared/Live.ts"
 import { SyndicationLive } from "./syndication/Live.ts"
@@ -49,6 +50,7 @@ export const ServicesLive = PublishingLive.pipe(
   Layer.provideMerge(CompositesLive),
   Layer.provideMerge(LimitsLive),
   Layer.provideMerge(DeploymentsLive),
+  Layer.provideMerge(ScanningLive),
   Layer.provideMerge(EgressLive),
   Layer.provideMerge(ImportsLive),
   Layer.provideMerge(SyndicationLive),

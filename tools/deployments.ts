@@ -3,6 +3,7 @@ import { Deployments } from "#src/deployments/Deployments.ts"
 import { Lifecycle } from "#src/deployments/Lifecycle.ts"
 import { TestToken, TestTokens } from "#src/oauth/TestTokens.ts"
 import { plans } from "#src/plans/Plan.ts"
+import { Finding, vulnerabilitiesArguments } from "#src/scanning/Finding.ts"
 import { Server } from "#src/servers/Server.ts"
 import { PageArguments, PageOf } from "#src/shared/paging.ts"
 import { type Report } from "#src/shared/progress.ts"
@@ -109,8 +110,7 @@ export const deploymentTools = Effect.gen(function*() {
       needs: ["deployments:read", "deployments:write"],
       params: Input({ deploymentId: Schema.String, timeoutSeconds: optional(WaitSeconds) }),
       success: WaitedFor,
-      run: ({ deploymentId, timeoutSeconds = 50 }, report) =>
-        deployments.waitFor(deploymentId, timeoutSeconds, report)
+      run: ({ deploymentId, timeoutSeconds = 50 }, report) => deployments.waitFor(deploymentId, timeoutSeconds, report)
     }),
     tool({
       ...deploy,
@@ -124,6 +124,19 @@ export const deploymentTools = Effect.gen(function*() {
       params: Input({ ...serverId, deploymentId: Schema.String }),
       success: Deployment,
       run: (input) => deployments.cancel(input.serverId, input.deploymentId)
+    }),
+    tool({
+      ...deploy,
+      name: "list_vulnerabilities",
+      title: "List vulnerabilities",
+      description:
+        "Lists the vulnerabilities found in a deployment's image, the most severe first, with the versions that fix " +
+        "them. Empty also where it was not scanned: then get_deployment's trivyScanResult is null.",
+      effect: "read",
+      needs: ["deployments:read"],
+      params: Input({ ...serverId, deploymentId: Schema.String, ...vulnerabilitiesArguments }),
+      success: PageOf(Finding),
+      run: ({ deploymentId, serverId, ...request }) => deployments.vulnerabilities(serverId, deploymentId, request)
     }),
     tool({
       ...deploy,

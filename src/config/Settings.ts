@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, LogLevel, Option, type Redacted } from "effect"
 import { resolve } from "node:path"
 import { kinds, oneOf, setting, SettingError, settingOr, settings } from "./read-setting.ts"
+import { readScanning, type ScanSettings } from "./scanning.ts"
 
 export { SettingError } from "./read-setting.ts"
 
@@ -85,6 +86,8 @@ export interface Settings {
   readonly drainSeconds: number
   /** How long a request waits for a sleeping server to wake, in seconds. */
   readonly wakeSeconds: number
+  /** What looks for vulnerabilities in images, and what is refused. */
+  readonly scanning: ScanSettings
   readonly s3: Option.Option<S3Settings>
   readonly stripe: Option.Option<StripeSettings>
   readonly logLevel: LogLevel.LogLevel
@@ -206,6 +209,7 @@ const read = Effect.gen(function*() {
     compositeMemberSeconds: yield* settingOr("COMPOSITE_MEMBER_SECONDS", kinds.seconds, 3),
     hubMaxTier: yield* settingOr("HUB_MAX_TIER", oneOf("explorer", "builder", "partner"), "partner"),
     drainSeconds: yield* settingOr("DRAIN_SECONDS", kinds.drainSeconds, 30),
+    scanning: yield* readScanning,
     s3: yield* readS3,
     stripe: yield* readStripe,
     logLevel: yield* settingOr("LOG_LEVEL", kinds.logLevel, LogLevel.Info),

@@ -45,7 +45,7 @@ const registration = DeployWorkflow.toLayer(({ deploymentId: id, serverId }) =>
 
     const untilSwap = Effect.gen(function*() {
       const source = yield* step("resolving", Source, pipeline.resolve)
-      yield* step("scanning", Schema.Void, pipeline.scan)
+      yield* step("scanning", Schema.Void, (record) => pipeline.scan(record, source))
       yield* step("mirroring", Schema.Void, (record) => pipeline.mirror(record, source))
       const generation = yield* step("creating", Schema.Int, (record) => pipeline.create(record, source))
       yield* step("starting", Schema.Void, pipeline.start)

@@ -37,7 +37,9 @@ const fields = {
   }),
   ...storedRunFields,
   package: Schema.NullOr(Package).annotations({ description: "What a package was resolved to; null for images" }),
-  trivyScanResult: Schema.NullOr(ScanCounts).annotations({ description: "Null when no scanner looked at the image" }),
+  trivyScanResult: Schema.NullOr(ScanCounts).annotations({
+    description: "Vulnerabilities that the image was found to have; null when it was not scanned"
+  }),
   errorMessage: optional(Schema.String.annotations({ description: "When failed: the stage, and why" })),
   admittedBy: Schema.NullOr(Schema.Literal("health", "mcp")).annotations({
     description:
@@ -72,6 +74,7 @@ export const Stage = Schema.Literal(...stages)
 export const DeploymentRow = Schema.Struct({
   ...Struct.omit(fields, "trivyScanResult", "errorMessage", "progress"),
   scanResult: Schema.NullOr(ScanCounts),
+  scanId: Schema.NullOr(Schema.String),
   errorMessage: Schema.NullOr(Schema.String),
   stage: Stage,
   /** What the stage waits for. */
@@ -84,7 +87,7 @@ export const DeploymentRow = Schema.Struct({
 export type DeploymentRow = typeof DeploymentRow.Type
 
 const contractual = (
-  { errorMessage, note, port: _, rollbackOf: _r, scanResult, stage, ...row }: DeploymentRow
+  { errorMessage, note, port: _, rollbackOf: _r, scanId: _s, scanResult, stage, ...row }: DeploymentRow
 ): Omit<Deployment, "mcp"> => ({
   ...row,
   progress: isSettled(row.status) ? null : note ?? rules[stage].doing,

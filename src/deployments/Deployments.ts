@@ -2,6 +2,7 @@ import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { anyScope, withPolicy } from "#src/accounts/Policy.ts"
 import { Images } from "#src/images/Images.ts"
 import { plans } from "#src/plans/Plan.ts"
+import { Scans, type VulnerabilitiesRequest } from "#src/scanning/Scans.ts"
 import { type ServerRow } from "#src/servers/Server.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { Servers } from "#src/servers/Servers.ts"
@@ -48,6 +49,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     const logs = yield* ServerLogs
     const disk = yield* Disk
     const images = yield* Images
+    const scans = yield* Scans
     const watch = yield* Watch
     const begin = yield* makeBegin
 
@@ -68,6 +70,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
         imageDigest: null,
         rollbackOf: null,
         scanResult: null,
+        scanId: null,
         package: null,
         ...options
       })
@@ -101,6 +104,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
           imageDigest: yield* digestOf(server, target),
           rollbackOf: target.id,
           scanResult: target.scanResult,
+          scanId: target.scanId,
           package: target.package,
           ...Struct.pick(target, "args", "command", "transport", "processes", "packageScripts")
         })
@@ -203,6 +207,17 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       })
     }, reads)
 
-    return { deploy, rollback, get, settled, progress, follow, waitFor, cancel, list } as const
+    /** What was found in its image, the worst first. */
+    const vulnerabilities = Effect.fn("Deployments.vulnerabilities")(function*(
+      serverId: string,
+      id: string,
+      request: VulnerabilitiesRequest
+    ) {
+      const row = yield* visible(id)
+      if (row.serverId !== serverId) return yield* new DeploymentNotFound()
+      return yield* scans.list(row.id, row.scanId, request)
+    }, reads)
+
+    return { deploy, rollback, get, settled, progress, follow, waitFor, cancel, list, vulnerabilities } as const
   })
 }) {}

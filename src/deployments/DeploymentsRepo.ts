@@ -16,6 +16,7 @@ const NewDeployment = DeploymentRow.pick(
   "imageDigest",
   "rollbackOf",
   "scanResult",
+  "scanId",
   "args",
   "command",
   "transport",
@@ -32,6 +33,10 @@ const Version = Schema.Struct({
 const OwnerRow = Schema.Struct({ ...ServerRow.fields, accountId: Schema.String, plan: PlanName })
 const caps = PlanName.literals.map((plan) => ({ plan, kept: plans[plan].deploymentsKept }))
 const json = (value: unknown) => value === null ? null : JSON.stringify(value)
+interface Scan {
+  readonly id: string
+  readonly counts: { readonly critical: number; readonly high: number; readonly medium: number }
+}
 const maxInteger = 2_147_483_647
 
 /** Rows of deployments, for callers and for the pipeline. */
@@ -48,10 +53,10 @@ export class DeploymentsRepo extends Effect.Service<DeploymentsRepo>()("deployme
       Request: NewDeployment,
       Result: DeploymentRow,
       execute: (row) =>
-        sql`INSERT INTO deployments (id, server_id, type, image_uri, image_digest, rollback_of, scan_result, args,
-              command, transport, processes, package_scripts, package, version)
+        sql`INSERT INTO deployments (id, server_id, type, image_uri, image_digest, rollback_of, scan_result, scan_id,
+              args, command, transport, processes, package_scripts, package, version)
             SELECT ${row.id}, ${row.serverId}, ${row.type}, ${row.imageUri}, ${row.imageDigest}, ${row.rollbackOf},
-              ${json(row.scanResult)}::jsonb, ${json(row.args)}::jsonb, ${row.command}, ${row.transport},
+              ${json(row.scanResult)}::jsonb, ${row.scanId}, ${json(row.args)}::jsonb, ${row.command}, ${row.transport},
               ${row.processes}, ${row.packageScripts}, ${json(row.package)}::jsonb, coalesce(max(version), 0) + 1
             FROM deployments WHERE server_id = ${row.serverId} RETURNING *`
     })
@@ -111,6 +116,12 @@ export class DeploymentsRepo extends Effect.Service<DeploymentsRepo>()("deployme
         run(sql`UPDATE deployments SET admitted_by = ${by} WHERE id = ${id}`),
       /** The machine was started; gateways hear of it. */
       started: (id: string) => run(sql`UPDATE deployments SET starts = starts + 1 WHERE id = ${id}`),
+      /** What the scanner found. Its counts are the contract's, which has no others. */
+      setScan: (id: string, { counts: { critical, high, medium }, id: scanId }: Scan) =>
+        run(
+          sql`UPDATE deployments SET scan_id = ${scanId}, scan_result = ${json({ critical, high, medium })}::jsonb
+              WHERE id = ${id}`
+        ),
       setDigest: (id: string, digest: string, of: Package | null = null) =>
         run(sql`UPDATE deployments SET image_digest = ${digest}, package = ${json(of)}::jsonb WHERE id = ${id}`)
     } as const

@@ -89,6 +89,7 @@ export class MissingImages extends Effect.Service<MissingImages>()("deployments/
         imageDigest: null,
         rollbackOf: null,
         scanResult: null,
+        scanId: null,
         package: null,
         ...Struct.pick(lost, "args", "command", "transport", "processes", "packageScripts")
       })

@@ -21,6 +21,7 @@ import { Leftovers } from "./Leftovers.ts"
 import { MachineOutput } from "./MachineOutput.ts"
 import { OutcomesRepo } from "./OutcomesRepo.ts"
 import { makeResolveImage } from "./resolve-image.ts"
+import { makeScanImage } from "./scan-image.ts"
 import { throughOutage } from "./through-outage.ts"
 import { type Stage as StageName } from "./transitions.ts"
 import { Watch } from "./Watch.ts"
@@ -55,6 +56,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
     const disk = yield* Disk
     const images = yield* Images
     const resolveImage = yield* makeResolveImage
+    const scanImage = yield* makeScanImage
     const machines = yield* Machines
     const launch = yield* Launch
     const admission = yield* Admission
@@ -99,12 +101,6 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
       return { digest: resolved.digest, resolved } satisfies Source
     })
 
-    const scan = (record: DeploymentRow) =>
-      log(
-        record,
-        record.type === "rollback" ? "not scanned again" : "not scanned for vulnerabilities: no scanner is set up"
-      )
-
     /** Logs at most every ten seconds, to show that a large image on a slow line makes progress. */
     const reporter = Effect.fnUntraced(function*(record: DeploymentRow) {
       let last = yield* Clock.currentTimeMillis
@@ -126,6 +122,10 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
       if (isPackage(record.imageUri)) return yield* launch.fetch(record, digest)
       yield* images.mirror(resolved, yield* reporter(record))
     })
+
+    /** A scanner reads the image from the store, so it is copied before it is known whether it is refused. */
+    const scan = (record: DeploymentRow, source: Source) =>
+      scanImage(record, source.digest, mirror(record, source), { log, doing })
 
     /** Returns the server's generation, with which the swap detects any later change of the server. */
     const create = Effect.fn("Pipeline.create")(function*(record: DeploymentRow, { digest, resolved }: Source) {

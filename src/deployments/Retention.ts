@@ -2,12 +2,13 @@ import { ImageCleanup } from "#src/images/ImageCleanup.ts"
 import { Images } from "#src/images/Images.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { Packages } from "#src/packages/Packages.ts"
+import { Scans } from "#src/scanning/Scans.ts"
 import { Effect } from "effect"
 import { JournalRepo } from "./JournalRepo.ts"
 import { neededVersions } from "./retention-rule.ts"
 import { RetentionRepo } from "./RetentionRepo.ts"
 
-/** Deletes what no version needs any longer: images, and the engine's journal of pipelines that ended. */
+/** Deletes what no version needs any longer: images, their scans, and the engine's journal of pipelines that ended. */
 export class Retention extends Effect.Service<Retention>()("deployments/Retention", {
   effect: Effect.gen(function*() {
     const images = yield* Images
@@ -16,6 +17,7 @@ export class Retention extends Effect.Service<Retention>()("deployments/Retentio
     const packages = yield* Packages
     const repo = yield* RetentionRepo
     const journal = yield* JournalRepo
+    const scans = yield* Scans
 
     /** Digests that run, can be rolled back to, are being deployed, or that an existing machine uses. */
     const digests = Effect.gen(function*() {
@@ -34,6 +36,7 @@ export class Retention extends Effect.Service<Retention>()("deployments/Retentio
     const collect = Effect.fn("Retention.collect")(function*() {
       yield* removeImages()
       yield* journal.forget
+      yield* scans.forget
     })
 
     return {

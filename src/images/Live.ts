@@ -1,6 +1,11 @@
 import { Layer } from "effect"
 import { ImageCleanup } from "./ImageCleanup.ts"
 import { Images } from "./Images.ts"
+import { StoredImages } from "./StoredImages.ts"
 import { Teardown } from "./Teardown.ts"
 
-export const ImagesLive = Layer.merge(Images.Default, Layer.provideMerge(Teardown.Default, ImageCleanup.Default))
+export const ImagesLive = Layer.mergeAll(
+  Images.Default,
+  StoredImages.Default,
+  Layer.provideMerge(Teardown.Default, ImageCleanup.Default)
+)

@@ -10,7 +10,8 @@ import type { ConfigFile, Manifest } from "./manifest.ts"
 import type { Store } from "./Store.ts"
 import { releaseTemporary, temporaryName } from "./temporary.ts"
 
-const pairLayers = (store: Store, manifest: Manifest, config: ConfigFile) => {
+/** The stored layers, each with the digest of its archive. */
+export const pairLayers = (store: Store, manifest: Manifest, config: ConfigFile) => {
   const diffIds = config.rootfs.diff_ids ?? []
   return diffIds.length === manifest.layers.length
     ? Effect.succeed(manifest.layers.map(({ digest, mediaType }, at): Layer => ({

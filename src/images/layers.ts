@@ -93,11 +93,18 @@ const treeEntry = (header: Header): TreeEntry | undefined => {
   return { name, type: isDirectory ? "directory" : type, mode, mtime: modified, linkname: header.linkname ?? "" }
 }
 
-const applyEntries = async (entries: Extract, tree: Tree, budget: Budget, limits: Limits) => {
+/** What the entries of layers are given to, in order: a tree on disk, or who looks for certain files. */
+export interface LayerTarget {
+  nextLayer(): void
+  /** `content` is read only for a file, and to its end if it is read. */
+  apply(entry: TreeEntry, content: AsyncIterable<unknown>): Promise<void>
+}
+
+const applyEntries = async (entries: Extract, target: LayerTarget, budget: Budget, limits: Limits) => {
   for await (const entry of entries) {
     if (--budget.entries < 0) throw imageError("too_large", `The image has more than ${limits.entries} files`)
     const fields = treeEntry(entry.header)
-    if (fields !== undefined) await tree.apply(fields, entry)
+    if (fields !== undefined) await target.apply(fields, entry)
     entry.resume()
   }
 }
@@ -109,7 +116,7 @@ const brokenLayer = (layer: Layer, cause: unknown): unknown => {
   return imageError("invalid_image", `Layer ${layer.digest} is not a readable archive: ${cause.message}`)
 }
 
-const applyLayer = async (layer: Layer, tree: Tree, budget: Budget, limits: Limits, signal: AbortSignal) => {
+const applyLayer = async (layer: Layer, target: LayerTarget, budget: Budget, limits: Limits, signal: AbortSignal) => {
   const hash = createHash("sha256")
   const entries = extract()
   const reading = pipeline(
@@ -119,8 +126,8 @@ const applyLayer = async (layer: Layer, tree: Tree, budget: Budget, limits: Limi
     entries,
     { signal }
   )
-  tree.nextLayer()
-  const [read, applied] = await Promise.allSettled([reading, applyEntries(entries, tree, budget, limits)])
+  target.nextLayer()
+  const [read, applied] = await Promise.allSettled([reading, applyEntries(entries, target, budget, limits)])
   // When the tree refuses an entry, the pipeline only sees its stream close, so the tree's error comes first.
   const failures = [applied, read].flatMap((result) => result.status === "rejected" ? [result.reason] : [])
   if (signal.aborted) throw signal.reason
@@ -133,12 +140,9 @@ const applyLayer = async (layer: Layer, tree: Tree, budget: Budget, limits: Limi
   }
 }
 
-/**
- * Unpacks the layers in order into `root`, an empty directory, up to `most` bytes. Returns the unpacked size. Throws
- * ImageError or a file system error.
- */
-export const applyLayers = async (
-  root: string,
+/** Reads the layers in order, up to `most` bytes. Returns the unpacked size. Throws ImageError or a file system error. */
+export const readLayers = async (
+  target: LayerTarget,
   layers: ReadonlyArray<Layer>,
   limits: Limits,
   most: number,
@@ -147,7 +151,15 @@ export const applyLayers = async (
   const total = Math.min(limits.unpacked, most)
   const reason = most < limits.unpacked ? "over_budget" : "too_large"
   const budget: Budget = { bytes: total, entries: limits.entries, total, reason }
-  const tree = new Tree(root)
-  for (const layer of layers) await applyLayer(layer, tree, budget, limits, signal)
+  for (const layer of layers) await applyLayer(layer, target, budget, limits, signal)
   return total - budget.bytes
 }
+
+/** The same into `root`, an empty directory. */
+export const applyLayers = (
+  root: string,
+  layers: ReadonlyArray<Layer>,
+  limits: Limits,
+  most: number,
+  signal: AbortSignal
+): Promise<number> => readLayers(new Tree(root), layers, limits, most, signal)

@@ -143,7 +143,9 @@ const directory = Object.entries(twins)
   .map(([, tool]) => tool)
 /** Those among them that are not for sessions only, by the scope that a key needs. */
 const directoryByKey: Readonly<Record<string, ReadonlyArray<string>>> = { business_config: ["servers:read"] }
-const sessionTools = () => [...new Set([...Object.values(twins), ...Object.keys(withoutOperation)])].filter((name) => !byHubKeyAlone.has(name)).sort()
+const sessionTools = () =>
+  [...new Set([...Object.values(twins), ...Object.keys(withoutOperation)])].filter((name) => !byHubKeyAlone.has(name))
+    .sort()
 /** Those that every credential may call: what they tell is public, or of the credential itself. */
 const publicTools = [
   "directory_facets",
@@ -202,7 +204,12 @@ describe("tools/list", () => {
       ...Object.values(twins).filter((name) => /composite/.test(name))
     ].sort())
     expect(await tools("metrics:read")).toEqual(["get_server_metrics"])
-    expect(await tools("deployments:read")).toEqual(["get_deployment", "list_deployments", "wait_for_deployment"])
+    expect(await tools("deployments:read")).toEqual([
+      "get_deployment",
+      "list_deployments",
+      "list_vulnerabilities",
+      "wait_for_deployment"
+    ])
     expect(await tools("deployments:write")).toEqual(["cancel_deployment", "deploy", "rollback", "wait_for_deployment"])
     expect(await tools("servers:write")).toEqual([
       "configure_server_auth",
@@ -242,7 +249,15 @@ describe("tools/list", () => {
     const all = sessionTools()
     const hub = all.filter((name) => name.startsWith("hub_") || name === "record_transaction")
     const { key } = await owner.key(project.id, ["servers:read", "billing:read"])
-    const billing = ["cancel_subscription", "change_plan", "get_billing", "get_plan", "get_usage", "list_plans", "subscribe"]
+    const billing = [
+      "cancel_subscription",
+      "change_plan",
+      "get_billing",
+      "get_plan",
+      "get_usage",
+      "list_plans",
+      "subscribe"
+    ]
     expect(await toolNames(owner.token, "?toolsets=billing")).toEqual(billing)
     expect(await toolNames(owner.token, "?toolsets=deploy")).toEqual(
       all.filter((name) => ![...directory, ...hub, ...billing].includes(name))

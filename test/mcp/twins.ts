@@ -27,6 +27,7 @@ export const twins: Readonly<Record<string, string>> = {
   "GET /v1/servers/{serverId}/deployments": "list_deployments",
   "GET /v1/servers/{serverId}/deployments/{deploymentId}": "get_deployment",
   "POST /v1/servers/{serverId}/deployments/{deploymentId}/cancel": "cancel_deployment",
+  "GET /v1/servers/{serverId}/deployments/{deploymentId}/vulnerabilities": "list_vulnerabilities",
   "POST /v1/servers/{serverId}/rollback": "rollback",
   "POST /v1/servers/{serverId}/start": "start_server",
   "POST /v1/servers/{serverId}/stop": "stop_server",

@@ -16,6 +16,7 @@ const environment: NodeJS.ProcessEnv = {
   PATH: process.env["PATH"],
   HOME: process.env["HOME"],
   NO_COLOR: "1",
+  SCANNER: "none",
   npm_config_update_notifier: "false"
 }
 

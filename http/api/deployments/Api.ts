@@ -16,6 +16,7 @@ import {
   VersionNotKept
 } from "#src/deployments/Deployment.ts"
 import { TestToken, TokensIssuedElsewhere } from "#src/oauth/TestTokens.ts"
+import { Finding, VulnerabilitiesQuery } from "#src/scanning/Finding.ts"
 import { Server, ServerNotFound } from "#src/servers/Server.ts"
 import { LowDisk } from "#src/shared/Disk.ts"
 import { BadRequest, Invalid } from "#src/shared/Failure.ts"
@@ -99,6 +100,20 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
         OpenApi.Description,
         "The record is `failed` at once, with an `errorMessage` that says who canceled it; the pipeline ends before its " +
           "next stage and removes its machine. One that serves or has failed is 409 `DEPLOYMENT_ENDED`."
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("vulnerabilities", "/v1/servers/:serverId/deployments/:deploymentId/vulnerabilities")
+      .setPath(Schema.Struct({ serverId: Schema.String, deploymentId: Schema.String }))
+      .setUrlParams(VulnerabilitiesQuery)
+      .addSuccess(PageOf(Finding))
+      .addError(DeploymentNotFound)
+      .addError(BadRequest)
+      .annotate(OpenApi.Summary, "List the vulnerabilities found in a deployment's image, the most severe first")
+      .annotate(
+        OpenApi.Description,
+        "Each id once for a package and version. Empty also where the image was not scanned: then the deployment's " +
+          "`trivyScanResult` is null. A rollback has those of the version that it deploys again."
       )
   )
   .add(lifecycle("start", "Start what is deployed"))

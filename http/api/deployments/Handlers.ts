@@ -54,9 +54,12 @@ export const DeploymentsHandlers = HttpApiBuilder.group(
           Effect.map(deployments.get(path.serverId, path.deploymentId), data))
         .handle("cancel", ({ path }) =>
           Effect.map(deployments.cancel(path.serverId, path.deploymentId), data))
+        .handle("vulnerabilities", ({ path, urlParams }) =>
+          deployments.vulnerabilities(path.serverId, path.deploymentId, urlParams))
         .handle("start", ({ path }) =>
           Effect.map(lifecycle.start(path.serverId), data))
-        .handle("stop", ({ path }) => Effect.map(lifecycle.stop(path.serverId), data))
+        .handle("stop", ({ path }) =>
+          Effect.map(lifecycle.stop(path.serverId), data))
         .handle("restart", ({ path }) => Effect.map(lifecycle.restart(path.serverId), data))
         .handle("createTestToken", ({ path }) => Effect.map(tokens.createTestToken(path.serverId), data))
     })

@@ -1,9 +1,11 @@
 import { RouteTraits } from "#http/traits/Traits.ts"
+import { blockLevels } from "#src/config/scanning.ts"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 
 /**
- * Contract: `GET /v1/health`. An addition is `compute`: the machine driver, what it enforces, and what this host lacks.
+ * Contract: `GET /v1/health`. Additions are `compute`, the machine driver, what it enforces, and what this host
+ * lacks, and `scanner`, what looks for vulnerabilities in images.
  */
 export const HealthReport = Schema.Struct({
   status: Schema.Literal("ok", "degraded"),
@@ -15,6 +17,11 @@ export const HealthReport = Schema.Struct({
     tier: Schema.String,
     enforces: Schema.Array(Schema.String),
     lacks: Schema.Array(Schema.String)
+  }),
+  scanner: Schema.Struct({
+    driver: Schema.Literal("trivy", "osv", "none"),
+    /** Deployments with a vulnerability of this severity or a higher one are refused. */
+    refuses: Schema.NullOr(Schema.Literal(...blockLevels))
   })
 })
 

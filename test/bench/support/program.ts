@@ -16,6 +16,7 @@ export const startProgram = async (home: string, databaseUrl: string, before: Re
       PORT: String(port),
       BASE_URL: url,
       COMPUTE_DRIVER: "sandbox",
+      SCANNER: "none",
       LOG_LEVEL: "WARN",
       // Without the demo's machine.
       NODE_ENV: "production",

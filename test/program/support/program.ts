@@ -26,6 +26,7 @@ export const environment = (place: Place, variables: Readonly<Record<string, str
   npm_config_update_notifier: "false",
   BERTH_HOME: place.home,
   PORT: String(place.port),
+  SCANNER: "none",
   ...variables
 })
 
