@@ -42,6 +42,7 @@ import restartingServers from "./migrations/0039_restarting_servers.ts"
 import serverRequests from "./migrations/0040_server_requests.ts"
 import planChanges from "./migrations/0041_plan_changes.ts"
 import machineMetering from "./migrations/0042_machine_metering.ts"
+import toolCalls from "./migrations/0043_tool_calls.ts"
 
 /**
  * Every migration by its file's name (`NNNN_name`), run in the order of the numbers. A record, not a folder read at
@@ -89,5 +90,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0039_restarting_servers": restartingServers,
   "0040_server_requests": serverRequests,
   "0041_plan_changes": planChanges,
-  "0042_machine_metering": machineMetering
+  "0042_machine_metering": machineMetering,
+  "0043_tool_calls": toolCalls
 }
