@@ -43,6 +43,7 @@ import serverRequests from "./migrations/0040_server_requests.ts"
 import planChanges from "./migrations/0041_plan_changes.ts"
 import machineMetering from "./migrations/0042_machine_metering.ts"
 import toolCalls from "./migrations/0043_tool_calls.ts"
+import replacedVariables from "./migrations/0044_replaced_variables.ts"
 
 /**
  * Every migration by its file's name (`NNNN_name`), run in the order of the numbers. A record, not a folder read at
@@ -91,5 +92,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0040_server_requests": serverRequests,
   "0041_plan_changes": planChanges,
   "0042_machine_metering": machineMetering,
-  "0043_tool_calls": toolCalls
+  "0043_tool_calls": toolCalls,
+  "0044_replaced_variables": replacedVariables
 }

@@ -61,6 +61,7 @@ const writers: Readonly<Record<string, string>> = {
   publications: "publishing",
   refresh_tokens: "oauth",
   replaced_catalogs: "businesses",
+  replaced_variables: "servers",
   secret_keys: "operations",
   server_clients: "oauth",
   server_health: "servers",
