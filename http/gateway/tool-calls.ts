@@ -20,7 +20,8 @@ const clientIn = ({ _meta: meta }: Readonly<Record<string, unknown>>) =>
   isRecord(meta) ? nameIn(meta["io.modelcontextprotocol/clientInfo"]) : undefined
 
 /** Some write a slash in JSON with a backslash before it: what both ways have in common is enough for a first look. */
-const isOfInterest = (body: Buffer) => body.includes("/call\"") || body.includes("\"initialize\"")
+const [calling, initializing] = [Buffer.from("/call\""), Buffer.from("\"initialize\"")]
+const isOfInterest = (body: Buffer) => body.includes(calling) || body.includes(initializing)
 
 /** The tools that a request's body calls, or the client that it introduces. Cheap where it does neither. */
 export const askedIn = (chunks: ReadonlyArray<Buffer>): Asked => {
@@ -47,10 +48,12 @@ const whole = (chunks: ReadonlyArray<Buffer>): Buffer | undefined => {
   return chunks.length === 1 ? first : Buffer.concat(chunks)
 }
 
+const [toolFailed, rpcFailed] = [Buffer.from("\"isError\""), Buffer.from("\"error\"")]
+
 /** The ids of the requests that an answer says have failed: an error of JSON-RPC, or a tool's own (`isError`). */
 export const failedIn = (chunks: ReadonlyArray<Buffer>, isStream: boolean): ReadonlySet<unknown> => {
   const body = whole(chunks)
-  if (body === undefined || !(body.includes("\"isError\"") || body.includes("\"error\""))) return new Set()
+  if (body === undefined || !(body.includes(toolFailed) || body.includes(rpcFailed))) return new Set()
   return new Set(
     messagesIn(body.toString("utf8"), isStream).flatMap(({ error, id, result }) =>
       error !== undefined || isRecord(result) && result["isError"] === true ? [id] : []

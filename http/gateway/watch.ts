@@ -1,4 +1,5 @@
 import { type Route } from "#src/routing/Route.ts"
+import { nameOf } from "#src/usage/tool-names.ts"
 import { type ToolCalls } from "#src/usage/ToolCalls.ts"
 import { LRUCache } from "lru-cache"
 import { hash } from "node:crypto"
@@ -7,8 +8,9 @@ import { isEventStream, type ResponseHead } from "./headers.ts"
 import { clientOfSessionId } from "./session-tag.ts"
 import { type Asked, askedIn, failedIn, maxLooked } from "./tool-calls.ts"
 
-/** Clients whose servers give no session. */
-const capacity = 10_000
+/** Clients that got no session, of so many servers; a server has as many as the figures tell apart. */
+const maxServers = 1_000
+const maxClients = 200
 
 /** Looks at one exchange, for its server's figures by tool (docs/decisions/tool-metrics.md). */
 export interface Watch {
@@ -18,7 +20,7 @@ export interface Watch {
   readonly heard: (chunk: Buffer) => void
   /** The answer broke off. */
   readonly broke: () => void
-  /** The client that introduces itself by this exchange. */
+  /** The client that introduces itself by this exchange, which opens a session. */
   readonly client: () => string | undefined
   readonly ended: (millis: number | undefined) => void
 }
@@ -32,17 +34,22 @@ const unwatched: Watch = {
 }
 
 export const watcher = (tools: Pick<ToolCalls, "count">) => {
-  const clients = new LRUCache<string, string>({ max: capacity })
-  /** Who sends requests that belong to no session: whoever has this token, as far as this process has seen it. */
-  const senderOf = (serverId: string, { headers: { authorization } }: IncomingMessage) =>
-    authorization === undefined ? undefined : hash("sha256", `${serverId} ${authorization}`, "base64")
+  /** By server and token: how the client named itself that sends requests of no session, as far as this process saw it. */
+  const clients = new LRUCache<string, LRUCache<string, string>>({ max: maxServers })
+  const remember = (serverId: string, { headers: { authorization } }: IncomingMessage, name: string) => {
+    if (authorization === undefined) return
+    const known = clients.get(serverId) ?? new LRUCache<string, string>({ max: maxClients })
+    known.set(hash("sha256", authorization, "base64"), nameOf(name))
+    clients.set(serverId, known)
+  }
 
   const clientOf = (serverId: string, req: IncomingMessage) => {
     const id = req.headers["mcp-session-id"]
     const named = typeof id === "string" ? clientOfSessionId(id) : undefined
     if (named !== undefined) return named
-    const sender = senderOf(serverId, req)
-    return sender === undefined ? undefined : clients.get(sender)
+    const { authorization } = req.headers
+    const known = authorization === undefined ? undefined : clients.get(serverId)
+    return known?.get(hash("sha256", authorization ?? "", "base64"))
   }
 
   return ({ authMode, serverId }: Route, req: IncomingMessage, res: ServerResponse): Watch => {
@@ -52,6 +59,7 @@ export const watcher = (tools: Pick<ToolCalls, "count">) => {
     let isStream = false
     let isReadable = false
     let isBroken = false
+    let hasSession = false
     let size = 0
     let chunks: Array<Buffer> = []
     return {
@@ -59,9 +67,6 @@ export const watcher = (tools: Pick<ToolCalls, "count">) => {
         asked = askedIn(body)
         isReadable = asked.calls.length > 0 && head !== undefined && !head.isEncoded
         isStream = isReadable && head !== undefined && isEventStream(head)
-        if (asked.client === undefined) return
-        const sender = senderOf(serverId, req)
-        if (sender !== undefined) clients.set(sender, asked.client.slice(0, 128))
       },
       heard: (chunk) => {
         if (!isReadable) return
@@ -73,8 +78,12 @@ export const watcher = (tools: Pick<ToolCalls, "count">) => {
         }
       },
       broke: () => isBroken = true,
-      client: () => asked?.client,
+      client: () => {
+        hasSession = true
+        return asked?.client
+      },
       ended: (millis) => {
+        if (asked?.client !== undefined && !hasSession) remember(serverId, req, asked.client)
         if (asked === undefined || asked.calls.length === 0) return
         const allFailed = isBroken || res.headersSent && res.statusCode >= 400
         const failed = allFailed || !isReadable ? undefined : failedIn(chunks, isStream)

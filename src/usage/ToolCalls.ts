@@ -108,7 +108,8 @@ export class ToolCalls extends Effect.Service<ToolCalls>()("usage/ToolCalls", {
         const began = now - now % minute
         const told = { tool: nameOf(tool), client: nameOf(client ?? others), isError }
         const named = admit(namesOf(serverId), told)
-        const id = JSON.stringify([serverId, began, latency, named.tool, named.client])
+        // No name has a NUL.
+        const id = `${serverId} ${began} ${latency} ${named.tool}\0${named.client}`
         const make = () => ({ serverId, minute: began, ...named, latency, calls: 0, errors: 0, micros: 0 })
         add(id, make, "calls")
         if (isError) add(id, make, "errors")

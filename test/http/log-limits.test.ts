@@ -53,8 +53,8 @@ describe("a server's log", () => {
         berth.databaseUrl,
         "SELECT count(*)::int, min(id) AS first FROM server_logs WHERE server_id = $1",
         [server.id]
-      ) as ReadonlyArray<{ readonly count: number; readonly first: string }>
-      return [row?.count, row?.first.slice(-2)]
+      )
+      return [row?.["count"], String(row?.["first"]).slice(-2)]
     }
     await expect.poll(kept, { timeout: 20_000 }).toEqual([logLines, "06"])
   })
