@@ -1,5 +1,5 @@
 import { codeOf, DatabaseError, reasonOf } from "#sql/embedded/DatabaseError.ts"
-import { CurrentSettings } from "#src/config/Settings.ts"
+import { CurrentSettings, measures } from "#src/config/Settings.ts"
 import { parseUrl } from "#src/format/parse-url.ts"
 import { type SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
@@ -149,8 +149,8 @@ export const databaseSource = Effect.fn("Sql.source")(function*(exclusive: boole
 
 const live = (exclusive: boolean, connections = 10) =>
   Layer.unwrapScoped(Effect.gen(function*() {
-    const { otlpEndpoint } = yield* CurrentSettings
-    const client = clientLayer(yield* databaseSource(exclusive), connections, Option.isSome(otlpEndpoint))
+    const settings = yield* CurrentSettings
+    const client = clientLayer(yield* databaseSource(exclusive), connections, measures(settings))
     return Layer.provideMerge(MigrationsLive, client)
   }))
 

@@ -44,6 +44,8 @@ import planChanges from "./migrations/0041_plan_changes.ts"
 import machineMetering from "./migrations/0042_machine_metering.ts"
 import compositeLabels from "./migrations/0043_composite_labels.ts"
 import imageScans from "./migrations/0044_image_scans.ts"
+import toolCalls from "./migrations/0045_tool_calls.ts"
+import replacedVariables from "./migrations/0046_replaced_variables.ts"
 
 /**
  * Every migration by its file's name (`NNNN_name`), run in the order of the numbers. A record, not a folder read at
@@ -93,5 +95,7 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0041_plan_changes": planChanges,
   "0042_machine_metering": machineMetering,
   "0043_composite_labels": compositeLabels,
-  "0044_image_scans": imageScans
+  "0044_image_scans": imageScans,
+  "0045_tool_calls": toolCalls,
+  "0046_replaced_variables": replacedVariables
 }

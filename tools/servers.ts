@@ -3,7 +3,7 @@ import { Metrics } from "#src/servers/Metrics.ts"
 import { createFields, Server, updateFields } from "#src/servers/Server.ts"
 import { logArguments, LogPage } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
-import { metricsArguments, ServerMetrics } from "#src/servers/ServerMetrics.ts"
+import { metricsArguments, MetricsSeries, ServerMetrics, ToolMetrics } from "#src/servers/ServerMetrics.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { PageArguments, PageOf } from "#src/shared/paging.ts"
 import { Input, optional } from "#src/shared/text.ts"
@@ -125,6 +125,30 @@ export const serverTools = Effect.gen(function*() {
       params: Input({ ...serverId, ...metricsArguments }),
       success: ServerMetrics,
       run: ({ serverId, ...query }) => metrics.read(serverId, query)
+    }),
+    tool({
+      ...deploy,
+      name: "get_metrics_series",
+      title: "Read a server's metrics over time",
+      description:
+        "Reads the figures of get_server_metrics step by step, the oldest first: minutes of 1h, hours of 24h, 6 hours of 7d, days of 30d. Use it to find when something changed.",
+      effect: "read",
+      needs: ["metrics:read"],
+      params: Input({ ...serverId, ...metricsArguments }),
+      success: MetricsSeries,
+      run: ({ serverId, ...query }) => metrics.series(serverId, query)
+    }),
+    tool({
+      ...deploy,
+      name: "get_tool_metrics",
+      title: "Read a server's metrics by tool",
+      description:
+        "Reads, for each tool of a server, how often it was called in the period, by which clients, how many calls failed and how long they took. Use it to find which tool fails or is slow. A server in byoa mode has none.",
+      effect: "read",
+      needs: ["metrics:read"],
+      params: Input({ ...serverId, ...metricsArguments }),
+      success: ToolMetrics,
+      run: ({ serverId, ...query }) => metrics.tools(serverId, query)
     })
   ]
 })

@@ -30,6 +30,7 @@ import { frontDoor } from "./front-door.ts"
 import { listen } from "./listen.ts"
 import { restrictsMachines } from "./machine-access.ts"
 import { machineServer } from "./machine-server.ts"
+import { MetricsServerLive } from "./metrics-server.ts"
 import { observer } from "./observe.ts"
 
 /** The middleware of the platform's own routes, from the outside to the inside. */
@@ -94,4 +95,4 @@ export const RoutesLive = Layer.mergeAll(
 )
 
 /** The same, listening on one port. */
-export const HttpLive = Layer.provide(ListenerLive, RoutesLive)
+export const HttpLive = Layer.merge(MetricsServerLive, Layer.provide(ListenerLive, RoutesLive))

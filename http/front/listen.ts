@@ -14,16 +14,23 @@ export class ListenError extends Data.TaggedError("ListenError")<{ readonly mess
 
 const isLoopback = (address: string) => /^(::ffff:)?127\.|^::1$/i.test(address)
 
-const reasonOf = ({ code, message }: NodeJS.ErrnoException) => {
-  if (code === "EADDRINUSE") return "something listens there already; set PORT to another"
-  if (code === "EACCES") return "this user may not listen on that port; set PORT to another, from 1024 on"
-  return code === "ENOTFOUND" || code === "EADDRNOTAVAIL" ? "HOST is not an address of this machine" : message
+/** The settings that say where. */
+type Names = readonly [host: string, port: string]
+
+const reasonOf = ({ code, message }: NodeJS.ErrnoException, [host, port]: Names) => {
+  if (code === "EADDRINUSE") return `something listens there already; set ${port} to another`
+  if (code === "EACCES") return `this user may not listen on that port; set ${port} to another, from 1024 on`
+  return code === "ENOTFOUND" || code === "EADDRNOTAVAIL" ? `${host} is not an address of this machine` : message
 }
 
-const start = (server: Server, address: { readonly host: string; readonly port: number }) =>
+export const start = (
+  server: Server,
+  address: { readonly host: string; readonly port: number },
+  names: Names = ["HOST", "PORT"]
+) =>
   Effect.async<void, ListenError>((resume) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
-      const message = `Can't listen on ${address.host} port ${address.port}: ${reasonOf(error)}`
+      const message = `Can't listen on ${address.host} port ${address.port}: ${reasonOf(error, names)}`
       resume(new ListenError({ message }))
     })
     server.listen({ host: address.host, port: address.port }, () => resume(Effect.void))

@@ -1,7 +1,7 @@
 import { pathOf } from "#http/connection/path-of.ts"
 import { measureRequest } from "#http/connection/request-metrics.ts"
 import { type Route } from "#http/traits/Traits.ts"
-import { type Settings } from "#src/config/Settings.ts"
+import { measures, type Settings } from "#src/config/Settings.ts"
 import { type HttpServerRequest, type HttpServerResponse, HttpTraceContext } from "@effect/platform"
 import { Effect, LogLevel, Option } from "effect"
 
@@ -17,13 +17,15 @@ const logRequest = (
   )
 
 /**
- * Logs, traces and measures requests. Without an OTLP endpoint there are neither spans nor metrics (bench: `npm run
- * bench requests`).
+ * Logs, traces and measures requests. Without an OTLP endpoint there are no spans, and where nobody reads metrics there
+ * are none of them either (bench: `npm run bench requests`).
  */
-export const observer = ({ accessLog, logLevel, otlpEndpoint }: Settings) => {
+export const observer = (settings: Settings) => {
+  const { accessLog, logLevel, otlpEndpoint } = settings
   const level = accessLog ? LogLevel.Info : LogLevel.Debug
   const isLogged = LogLevel.greaterThanEqual(level, logLevel)
-  const isExporting = Option.isSome(otlpEndpoint)
+  const isTraced = Option.isSome(otlpEndpoint)
+  const isMeasured = measures(settings)
 
   const span = <E, R>(
     request: HttpServerRequest.HttpServerRequest,
@@ -54,9 +56,9 @@ export const observer = ({ accessLog, logLevel, otlpEndpoint }: Settings) => {
     response: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
   ) => {
     const started = performance.now()
-    return Effect.flatMap(isExporting ? span(request, route, response) : response, (sent) => {
+    return Effect.flatMap(isTraced ? span(request, route, response) : response, (sent) => {
       const elapsed = performance.now() - started
-      if (isExporting) {
+      if (isMeasured) {
         measureRequest({ method: request.method, route: route.path, status: sent.status }, elapsed / 1000)
       }
       return isLogged

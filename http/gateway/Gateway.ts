@@ -14,6 +14,7 @@ import { messageOf } from "#src/shared/message-of.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
 import { RequestMetering } from "#src/usage/RequestMetering.ts"
 import { ServerRequests } from "#src/usage/ServerRequests.ts"
+import { ToolCalls } from "#src/usage/ToolCalls.ts"
 import { Effect, Option, Runtime } from "effect"
 import { type IncomingMessage, type ServerResponse } from "node:http"
 import { admission } from "./admission.ts"
@@ -30,7 +31,7 @@ import { answerLimit } from "./limits.ts"
 import { type Match, matcher } from "./match.ts"
 import { observer } from "./observe.ts"
 import { needsInspection, permitter } from "./permit.ts"
-import { connectionLost, metadataAnswer, noSuchServer, notRunning, rejection, restarting } from "./refusals.ts"
+import { metadataAnswer, noSuchServer, notRunning, rejection, restarting, unreachable } from "./refusals.ts"
 import { relocator } from "./relocate.ts"
 import { challenge, resourceMetadata } from "./resource-metadata.ts"
 import { asksForCard, cardReader } from "./server-card.ts"
@@ -60,7 +61,7 @@ export const makeGateway = Effect.gen(function*() {
   const settings = yield* CurrentSettings
   const routes = yield* Routes
   const metering = yield* RequestMetering
-  const tally = tallier(yield* ServerRequests)
+  const tally = tallier(yield* ServerRequests, yield* ToolCalls)
   const affinity = makeAffinity(routes)
   const countSessions = sessionCounter(yield* Sessions)
   const use = yield* ServerUse
@@ -103,7 +104,8 @@ export const makeGateway = Effect.gen(function*() {
     awaitsContinue: boolean,
     body?: Buffer
   ) => {
-    const sessions = countSessions(req, res, route)
+    const { end: endTally, watch } = tally(route, req, res)
+    const sessions = countSessions(req, res, route, watch.client)
     const plain = addressingOf(req, from, route.host, target.form === "path" ? `${base}/s/${route.slug}` : "")
     const addressing = { ...plain, nameSession: sessions.name }
     const endpoint = (data: string) => sessions.endpoint(rewriteEndpoint(addressing, data), addressing.clientHost)
@@ -112,7 +114,6 @@ export const makeGateway = Effect.gen(function*() {
     const rewrites = req.method === "GET"
     const readable = rewrites && /text\/event-stream/i.test(req.headers.accept ?? "")
     const endUse = use.begin(route)
-    const endTally = tally(route, req, res)
     const entry = inFlight.begin(() => cut())
     const cut = forward({
       req,
@@ -124,6 +125,7 @@ export const makeGateway = Effect.gen(function*() {
       body,
       awaitsContinue,
       rewriter: rewrites ? () => endpointRewriter(endpoint) : undefined,
+      watch,
       closing: inFlight.isDraining,
       onBytes: (count) => metering.addBytes(route.accountId, count),
       relocate,
@@ -132,13 +134,7 @@ export const makeGateway = Effect.gen(function*() {
         const known = instead()
         if (known !== undefined) return respond(req, res, known, route)
         logMachine(`The machine of ${route.slug} did not answer`, error)
-        const message = sent ? connectionLost : "The server can't be reached; try again shortly"
-        respond(
-          req,
-          res,
-          failure(502, "BAD_GATEWAY", message, inFlight.isDraining() ? { Connection: "close" } : {}),
-          route
-        )
+        respond(req, res, unreachable(sent, inFlight.isDraining()), route)
       },
       onEnd: () => {
         sessions.ended()

@@ -1,6 +1,7 @@
 import { type MachineAddress } from "#src/machines/Machines.ts"
 import { type Addressing } from "#src/routing/addressing.ts"
 import { type IncomingMessage, type ServerResponse } from "node:http"
+import { type Watch } from "./watch.ts"
 
 /** One request to a machine. */
 export interface Exchange {
@@ -17,6 +18,7 @@ export interface Exchange {
   readonly awaitsContinue: boolean
   /** Rewrites an event stream; undefined passes every byte unchanged. */
   readonly rewriter: (() => { push: (chunk: Buffer) => Buffer; end: () => Buffer }) | undefined
+  readonly watch: Pick<Watch, "asked" | "heard" | "broke">
   readonly closing: () => boolean
   readonly onBytes: (count: number) => void
   /** Called when the machine can't be reached: its new address, if it moved. */

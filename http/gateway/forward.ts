@@ -5,17 +5,12 @@ import { type Dispatcher } from "undici"
 import { corsFor } from "./cors.ts"
 import { type Exchange } from "./exchange.ts"
 import { hasBody } from "./framing.ts"
-import { isEventStream, isOpenEnded, readHead, type ResponseHead, responseHeaders } from "./headers.ts"
+import { isEventStream, isOpenEnded, readHead, reasonBytes, type ResponseHead, responseHeaders } from "./headers.ts"
 import { interruptedCallEvents } from "./interrupted-calls.ts"
 import { Upload } from "./upload.ts"
-import { type Connection, connectionTo, mayRetry, wasNotReceived } from "./upstream.ts"
-
-/** The parser reads a reason phrase as UTF-8; Node writes each character as a byte. */
-const reasonBytes = (reason: string) =>
-  /[^\0-\x7f]/.test(reason) ? Buffer.from(reason, "utf8").toString("latin1") : reason
+import { type Connection, connectionTo, mayRetry, toError, wasNotReceived } from "./upstream.ts"
 
 const ignore = () => {}
-const toError = (error: unknown) => error instanceof Error ? error : new Error(String(error))
 
 /** A last chunk up to this size is written together with the headers, as one string of Latin-1. */
 const smallChunk = 16 * 1024
@@ -51,6 +46,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
     res.on("close", () => {
       if (!this.#isComplete) this.#abandon()
       this.#meter()
+      if (this.#head === undefined) exchange.watch.asked(this.#upload.chunks, undefined)
       exchange.onEnd()
     })
     this.#upload = new Upload({
@@ -73,6 +69,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
     if (this.#isOver) return
     if (head === undefined) return this.#giveUp(new Error("the platform is stopping"), true)
     this.#abandon()
+    this.#exchange.watch.broke()
     if (isEventStream(head)) res.end(isOpenEnded(head) ? interruptedCallEvents(this.#requestBody) : undefined)
     else res.destroy()
   }
@@ -119,11 +116,12 @@ class Forwarding implements Dispatcher.DispatchHandler {
   onHeaders(status: number, headers: Array<Buffer>, resume: () => void, reason: string) {
     // Hints; the answer comes after them.
     if (this.#isOver || status < 200) return true
-    const { addressing, closing, req, res, rewriter } = this.#exchange
+    const { addressing, closing, req, res, rewriter, watch } = this.#exchange
     const head = this.#head = readHead(headers)
     this.#resume = resume
     const streams = isEventStream(head)
     if (isOpenEnded(head)) this.#requestBody = this.#upload.chunks
+    watch.asked(this.#upload.chunks, head)
     this.#upload.answered()
     if (streams && !head.isEncoded) this.#rewriter = rewriter?.()
     const out = responseHeaders(head, addressing, this.#rewriter !== undefined || status === 204)
@@ -144,8 +142,9 @@ class Forwarding implements Dispatcher.DispatchHandler {
 
   onData(chunk: Buffer) {
     if (this.#isOver) return true
-    const { res } = this.#exchange
+    const { res, watch } = this.#exchange
     this.#unmetered += chunk.length
+    watch.heard(chunk)
     this.#writeHeld()
     this.#held = this.#rewriter === undefined ? chunk : this.#rewriter.push(chunk)
     this.#flushSoon()
@@ -193,8 +192,9 @@ class Forwarding implements Dispatcher.DispatchHandler {
 
   /** The response broke off. An event stream that can still be ended cleanly reports its calls as interrupted. */
   #breakOff(head: ResponseHead) {
-    const { req, res } = this.#exchange
+    const { req, res, watch } = this.#exchange
     this.#abandon()
+    watch.broke()
     if (!isOpenEnded(head)) return void res.destroy()
     const last = interruptedCallEvents(this.#requestBody)
     if (last === undefined && req.method !== "GET") return void res.destroy()

@@ -144,6 +144,10 @@ export const requestHeaders = (
 }
 
 /** The head of a machine's response, with what decides how it is passed on. */
+/** The parser reads a reason phrase as UTF-8; Node writes each character as a byte. */
+export const reasonBytes = (reason: string) =>
+  /[^\0-\x7f]/.test(reason) ? Buffer.from(reason, "utf8").toString("latin1") : reason
+
 export interface ResponseHead {
   readonly rawHeaders: ReadonlyArray<string>
   readonly connection: string | undefined

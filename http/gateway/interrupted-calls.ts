@@ -1,24 +1,14 @@
+import { messagesIn } from "./rpc-messages.ts"
+
 /** JSON-RPC leaves -32000 to implementations; the SDKs name it "connection closed". */
 const code = -32000
 const message = "The server restarted while the call was running, so its outcome is unknown; try again"
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null
-
 /** The ids of the requests in a JSON-RPC body, a batch or a single one; none in anything else. */
-const idsIn = (body: string): ReadonlyArray<string | number> => {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(body)
-  } catch {
-    return []
-  }
-  return (Array.isArray(parsed) ? parsed : [parsed]).flatMap((one: unknown) => {
-    if (!isRecord(one) || one["jsonrpc"] !== "2.0" || typeof one["method"] !== "string") return []
-    const { id } = one
-    return typeof id === "string" || typeof id === "number" ? [id] : []
-  })
-}
+const idsIn = (body: string): ReadonlyArray<string | number> =>
+  messagesIn(body).flatMap(({ id, jsonrpc, method }) =>
+    jsonrpc === "2.0" && typeof method === "string" && (typeof id === "string" || typeof id === "number") ? [id] : []
+  )
 
 /**
  * Ends an event that was cut in the middle: its last line (a colon alone is a comment), and the event itself, with a

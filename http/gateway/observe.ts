@@ -1,8 +1,8 @@
 import { pathOf } from "#http/connection/path-of.ts"
 import { measureRequest } from "#http/connection/request-metrics.ts"
-import { type Settings } from "#src/config/Settings.ts"
+import { measures, type Settings } from "#src/config/Settings.ts"
 import { type Form } from "#src/servers/locate.ts"
-import { Effect, Option, Runtime } from "effect"
+import { Effect, Runtime } from "effect"
 import { type IncomingMessage, type ServerResponse } from "node:http"
 
 /** One label for all servers and paths: metrics have no room for each of them. */
@@ -11,9 +11,10 @@ const routes: Readonly<Record<Form, string>> = { host: "{slug}.{mcp_domain}", pa
 const ignore = () => {}
 
 /** Logs (with `ACCESS_LOG`) and measures requests for hosted servers. */
-export const observer = ({ accessLog, otlpEndpoint }: Settings, runtime: Runtime.Runtime<never>) => {
-  const isExporting = Option.isSome(otlpEndpoint)
-  if (!accessLog && !isExporting) return ignore
+export const observer = (settings: Settings, runtime: Runtime.Runtime<never>) => {
+  const { accessLog } = settings
+  const isMeasured = measures(settings)
+  if (!accessLog && !isMeasured) return ignore
   return (req: IncomingMessage, res: ServerResponse, form: Form) => {
     const started = performance.now()
     const { headers: { host = "" }, method = "" } = req
@@ -22,7 +23,7 @@ export const observer = ({ accessLog, otlpEndpoint }: Settings, runtime: Runtime
       const elapsed = performance.now() - started
       // 0: the caller disconnected before a response.
       const status = res.headersSent ? res.statusCode : 0
-      if (isExporting) measureRequest({ method, route: routes[form], status }, elapsed / 1000)
+      if (isMeasured) measureRequest({ method, route: routes[form], status }, elapsed / 1000)
       if (!accessLog) return
       Runtime.runFork(runtime)(
         Effect.logInfo(`${method} ${form === "host" ? host : ""}${path} ${status === 0 ? "aborted" : status}`).pipe(

@@ -31,8 +31,14 @@ export const notRunning = ({ activeDeploymentId, status }: Pick<Route, "activeDe
   return failure(503, "SERVICE_UNAVAILABLE", message, { "Retry-After": "5" })
 }
 
-export const connectionLost =
+const connectionLost =
   "The server ended the connection without an answer; it may have restarted while the call was running"
+
+/** The machine gave no answer; `sent`: it may have executed the request. */
+export const unreachable = (sent: boolean, isDraining: boolean) => {
+  const message = sent ? connectionLost : "The server can't be reached; try again shortly"
+  return failure(502, "BAD_GATEWAY", message, isDraining ? { Connection: "close" } : {})
+}
 
 export const rejection = (permission: Exclude<Permission, { _tag: "Permitted" }>, route: Route, target: Target) => {
   if (permission._tag === "Rejected") return failure(permission.status, "BAD_REQUEST", permission.reason)

@@ -2,11 +2,14 @@ import { type Mark } from "#src/routing/Route.ts"
 
 /**
  * What the gateway hands out for a session names its machine, so that any gateway, and one that was started since, finds
- * it or knows that it is gone (docs/decisions/swap-and-drain.md). Machines never see the tag. A machine's first run goes
+ * it or knows that it is gone (docs/decisions/swap-and-drain.md). A session's id also says how its client named itself, for
+ * the figures by client (docs/decisions/tool-metrics.md). Machines never see the tag. A machine's first run goes
  * without saying.
  */
 const mark = "([1-9]\\d{0,9})(?:\\.([2-9]|[1-9]\\d{1,9}))?"
-const idTag = new RegExp(`~v${mark}$`)
+/** Of a client's name, in bytes; as Base64url it is a third longer. */
+const maxClient = 96
+const idTag = new RegExp(`~v${mark}(?:!([\\w-]{1,${maxClient / 3 * 4}}))?$`)
 const parameter = "berth-version"
 const queryTag = new RegExp(`([?&])${parameter}=${mark}(&|$)`)
 
@@ -16,7 +19,10 @@ const markIn = (version: string | undefined, run = "1"): Mark | undefined =>
 const textOf = ({ run, version }: Mark) => run <= 1 ? `${version}` : `${version}.${run}`
 
 /** A machine's `Mcp-Session-Id` as the client gets it. */
-export const tagSessionId = (id: string, of: Mark) => `${id}~v${textOf(of)}`
+export const tagSessionId = (id: string, of: Mark, client = "") => {
+  const name = Buffer.from(client, "utf8").subarray(0, maxClient).toString("base64url")
+  return `${id}~v${textOf(of)}${name === "" ? "" : `!${name}`}`
+}
 
 /** The same as the machine gave it. Ids without a tag were handed out by an older gateway. */
 export const untagSessionId = (id: string) => id.replace(idTag, "")
@@ -24,6 +30,12 @@ export const untagSessionId = (id: string) => id.replace(idTag, "")
 export const markOfSessionId = (id: string) => {
   const [, version, run] = idTag.exec(id) ?? []
   return markIn(version, run)
+}
+
+/** How the client of the session named itself. It can say so again as it likes: the id is the client's. */
+export const clientOfSessionId = (id: string) => {
+  const [, , , name] = idTag.exec(id) ?? []
+  return name === undefined ? undefined : Buffer.from(name, "base64url").toString("utf8")
 }
 
 const isOther = (address: string, clientHost: string) => {

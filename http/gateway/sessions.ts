@@ -3,27 +3,30 @@ import { type Sessions } from "#src/routing/Sessions.ts"
 import { type IncomingMessage, type ServerResponse } from "node:http"
 import { tagEndpoint, tagSessionId } from "./session-tag.ts"
 
-/** Counts the session that an exchange opens or ends, and names the machine in the id that the client gets. */
-export const sessionCounter =
-  (sessions: Pick<Sessions, "opened" | "closed">) =>
-  (req: IncomingMessage, res: ServerResponse, { activeDeploymentId, mark }: Route) => {
-    const has = req.headers["mcp-session-id"] !== undefined
-    let isOpened = false
-    return {
-      name: (id: string) => {
-        if (mark === null) return id
-        if (!has && !isOpened && activeDeploymentId !== null) {
-          isOpened = true
-          sessions.opened(activeDeploymentId)
-        }
-        return tagSessionId(id, mark)
-      },
-      /** The address for messages of the older transport. */
-      endpoint: (address: string, clientHost: string) =>
-        mark === null ? address : tagEndpoint(address, mark, clientHost),
-      ended: () => {
-        const isDone = res.headersSent && res.statusCode >= 200 && res.statusCode < 300
-        if (has && req.method === "DELETE" && isDone && activeDeploymentId !== null) sessions.closed(activeDeploymentId)
+/** Counts the session that an exchange opens or ends, and names the machine, and the client, in the id that the client gets. */
+export const sessionCounter = (sessions: Pick<Sessions, "opened" | "closed">) =>
+(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { activeDeploymentId, mark }: Route,
+  client: () => string | undefined
+) => {
+  const has = req.headers["mcp-session-id"] !== undefined
+  let isOpened = false
+  return {
+    name: (id: string) => {
+      if (mark === null) return id
+      if (!has && !isOpened && activeDeploymentId !== null) {
+        isOpened = true
+        sessions.opened(activeDeploymentId)
       }
+      return tagSessionId(id, mark, client())
+    },
+    /** The address for messages of the older transport. */
+    endpoint: (address: string, clientHost: string) => mark === null ? address : tagEndpoint(address, mark, clientHost),
+    ended: () => {
+      const isDone = res.headersSent && res.statusCode >= 200 && res.statusCode < 300
+      if (has && req.method === "DELETE" && isDone && activeDeploymentId !== null) sessions.closed(activeDeploymentId)
     }
   }
+}

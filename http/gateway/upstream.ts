@@ -122,6 +122,8 @@ export const connectionTo = (address: MachineAddress, fresh: boolean): Connectio
   return fresh ? machine.open() : machine.take()
 }
 
+export const toError = (error: unknown) => error instanceof Error ? error : new Error(String(error))
+
 /** RFC 9110 §9.2.2. */
 const idempotent = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"])
 

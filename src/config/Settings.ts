@@ -95,6 +95,9 @@ export interface Settings {
   readonly accessLog: boolean
   /** Where traces and metrics go, by OTLP over HTTP, no trailing slash. */
   readonly otlpEndpoint: Option.Option<string>
+  /** Where Prometheus reads metrics; none: nowhere. */
+  readonly metricsPort: Option.Option<number>
+  readonly metricsHost: string
   /** Time limit of a graceful shutdown: requests, machines and database together. */
   readonly shutdownSeconds: number
 }
@@ -215,9 +218,15 @@ const read = Effect.gen(function*() {
     logLevel: yield* settingOr("LOG_LEVEL", kinds.logLevel, LogLevel.Info),
     accessLog: (yield* settingOr("ACCESS_LOG", oneOf("on", "off"), "off")) === "on",
     otlpEndpoint: yield* setting("OTEL_EXPORTER_OTLP_ENDPOINT", kinds.url),
+    metricsPort: yield* setting("METRICS_PORT", kinds.port),
+    metricsHost: yield* settingOr("METRICS_HOST", kinds.host, "127.0.0.1"),
     shutdownSeconds: yield* settingOr("SHUTDOWN_SECONDS", kinds.seconds, 10)
   } satisfies Settings
 })
+
+/** Whether anybody reads the process's metrics. */
+export const measures = ({ metricsPort, otlpEndpoint }: Pick<Settings, "metricsPort" | "otlpEndpoint">) =>
+  Option.isSome(otlpEndpoint) || Option.isSome(metricsPort)
 
 /** Reads the process environment once; the only place that does. */
 export const SettingsLive: Layer.Layer<CurrentSettings, SettingError> = Layer.effect(CurrentSettings, read)

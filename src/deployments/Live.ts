@@ -1,5 +1,6 @@
 import { HostLease } from "#src/hosts/HostLease.ts"
 import { Jobs } from "#src/jobs/Jobs.ts"
+import { Environment } from "#src/servers/Environment.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { MachineMetering } from "#src/usage/MachineMetering.ts"
 import { Effect, Fiber, Layer, Option } from "effect"
@@ -91,6 +92,7 @@ export const DeploymentJobsLive = Layer.scopedDiscard(Effect.gen(function*() {
   const metering = yield* MachineMetering
   const retention = yield* Retention
   const logs = yield* ServerLogs
+  const environment = yield* Environment
   const sleep = yield* Sleep
   const handshakes = yield* Handshakes
   yield* Effect.addFinalizer(() =>
@@ -121,5 +123,5 @@ export const DeploymentJobsLive = Layer.scopedDiscard(Effect.gen(function*() {
   yield* jobs.every("Metering machines", "10 seconds", whileHeld(metering.tick()))
   yield* jobs.every("Collecting images and journals", "1 hour", whileHeld(retention.collect()))
   yield* jobs.onRequest("Removing images", retention.requested, whileHeld(retention.removeImages()))
-  yield* jobs.once("Trimming server logs", "10 minutes", whileHeld(logs.trim))
+  yield* jobs.once("Trimming server logs", "10 minutes", whileHeld(Effect.zipRight(logs.trim, environment.forget)))
 }))

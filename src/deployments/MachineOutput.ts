@@ -1,6 +1,7 @@
 import { type MachineLine, Machines } from "#src/machines/Machines.ts"
 import { type LogLine, ServerLogs } from "#src/servers/ServerLogs.ts"
 import { Chunk, Clock, Effect, FiberMap, Schedule, Stream } from "effect"
+import { goingOn, maskLines, waitsFrom } from "./cut-lines.ts"
 import { levelOf } from "./output-level.ts"
 import { OutputRepo } from "./OutputRepo.ts"
 import { admit, fullCap } from "./rate-cap.ts"
@@ -9,6 +10,8 @@ const batch = { lines: 500, wait: "200 millis" } as const
 /** Milliseconds without new lines: more than a batch waits, and than a driver needs to notice new output. */
 const quiet = 800
 const patience = 3_000
+/** Milliseconds for which a part of a line waits for the next. */
+const maxWait = 1_500
 
 const note = (dropped: number): LogLine => ({
   level: "warn",
@@ -33,32 +36,44 @@ export class MachineOutput extends Effect.Service<MachineOutput>()("deployments/
     const copy = Effect.fnUntraced(function*(machine: string, serverId: string) {
       let cap = fullCap(yield* Clock.currentTimeMillis)
       let noticedAt = 0
+      /** Not stored yet: a part of a line whose next part tells whether a secret begins at its end. */
+      let waiting: ReadonlyArray<MachineLine> = []
+      let before: ReadonlyArray<MachineLine> = []
+      let waitedSince = 0
+      const single = Effect.unsafeMakeSemaphore(1)
 
       const store = Effect.fnUntraced(function*(chunk: Chunk.Chunk<MachineLine>) {
         const now = yield* Clock.currentTimeMillis
-        const read = Chunk.toReadonlyArray(chunk)
+        const all = [...waiting, ...Chunk.toReadonlyArray(chunk)]
+        if (waiting.length === 0) waitedSince = now
+        const end = now - waitedSince < maxWait ? waitsFrom(all) : undefined
+        const masked = maskLines(yield* logs.maskOf(serverId), before, all)
+        const read = masked.slice(0, end)
         const { admitted, cap: next } = admit(cap, now, read)
         const due = next.dropped > 0 && now - noticedAt >= 1_000
         const lines: ReadonlyArray<LogLine> = [
-          ...admitted.map((line) => ({ level: levelOf(line), message: line.text })),
+          ...admitted.map((line) => ({ level: levelOf(line), message: line.text, isMasked: true as const })),
           ...(due ? [note(next.dropped)] : [])
         ]
-        const end = read.at(-1)
-        if (end !== undefined) {
+        const last = read.at(-1)
+        if (last !== undefined) {
           lastLine.set(machine, now)
-          yield* repo.advance(machine, serverId, end.offset, logs.append(serverId, lines))
+          yield* repo.advance(machine, serverId, last.offset, logs.append(serverId, lines))
+          before = goingOn([...before, ...all.slice(0, end)])
+          waitedSince = now
         } else yield* logs.append(serverId, lines)
+        waiting = end === undefined ? [] : all.slice(end)
         cap = due ? { ...next, dropped: 0 } : next
         if (due) noticedAt = now
-      })
+      }, single.withPermits(1))
 
       const lines = machines.output(machine, yield* repo.position(machine)).pipe(
         Stream.groupedWithin(batch.lines, batch.wait),
         Stream.mapEffect(store)
       )
-      // Reports dropped lines also when no further line follows.
+      // Reports dropped lines, and stores those that wait, also when no further line follows.
       const reminders = Stream.tick("1 second").pipe(
-        Stream.mapEffect(() => cap.dropped > 0 ? store(Chunk.empty()) : Effect.void)
+        Stream.mapEffect(() => cap.dropped > 0 || waiting.length > 0 ? store(Chunk.empty()) : Effect.void)
       )
       yield* Stream.runDrain(Stream.merge(lines, reminders, { haltStrategy: "left" }))
     })

@@ -5,10 +5,10 @@ import { ServerStates } from "#src/servers/ServerStates.ts"
 import { mayHappen } from "#src/servers/transitions.ts"
 import { shares, Shutdown } from "#src/shared/Shutdown.ts"
 import { WorkflowEngine } from "@effect/workflow"
-import { Effect, Metric, Option } from "effect"
+import { Effect, Option } from "effect"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { DeployWorkflow, lostBy } from "./DeployWorkflow.ts"
-import { running } from "./fleet-metrics.ts"
+import { countMachines } from "./fleet-metrics.ts"
 import { FleetRepo, type Serving } from "./FleetRepo.ts"
 import { awaitHealthy, healthRule } from "./HealthCheck.ts"
 import { JournalRepo } from "./JournalRepo.ts"
@@ -48,7 +48,7 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
     const supervise = Effect.fn("Reconciler.supervise")(function*() {
       const active = yield* fleet.serving
       const states = new Map((yield* machines.list()).map((state) => [state.name, state]))
-      yield* Metric.set(running, [...states.values()].filter(({ status }) => status === "running").length)
+      yield* countMachines(states.values())
       revivals.keepOnly(new Set(active.map(({ id }) => id)))
       if (yield* stopping.isOn) return
       for (const { name, owner } of states.values()) yield* output.follow(name, owner)

@@ -1,4 +1,5 @@
-import { Metric } from "effect"
+import { type MachineState } from "#src/machines/Machines.ts"
+import { Effect, Metric } from "effect"
 
 const outcomes = Metric.counter("berth.deployments", {
   description: "Deployments that came to their end",
@@ -23,7 +24,19 @@ export const silences = Metric.counter("berth.machines.silent", {
 })
 
 /** Machines that run on this host. */
-export const running = Metric.gauge("berth.machines.running", { description: "Machines that run on this host" })
+const running = Metric.gauge("berth.machines.running", { description: "Machines that run on this host" })
+
+const machines = Metric.gauge("berth.machines", { description: "Machines on this host, by state" })
+
+/** Sets how many machines there are, by their state. */
+export const countMachines = Effect.fnUntraced(function*(all: Iterable<MachineState>) {
+  const counts: Record<MachineState["status"], number> = { created: 0, running: 0, exited: 0 }
+  for (const { status } of all) counts[status]++
+  for (const [state, count] of Object.entries(counts)) {
+    yield* Metric.set(Metric.tagged(machines, "state", state), count)
+  }
+  yield* Metric.set(running, counts.running)
+})
 
 const probes = Metric.counter("berth.health.probes", {
   description: "Health probes of the servers of businesses",

@@ -75,6 +75,8 @@ export interface MachineLine {
   readonly offset: number
   readonly stream: "stdout" | "stderr"
   readonly text: string
+  /** It was cut for its length: the stream's next line goes on where it ends. */
+  readonly isCut?: true
 }
 
 /** A driver operation failed; the message, for the server's log, says what failed and why. */

@@ -16,6 +16,7 @@ import { Idempotency } from "#src/shared/Idempotency.ts"
 import { withLongTimeout } from "#src/shared/sql.ts"
 import { BusinessFeed } from "#src/syndication/BusinessFeed.ts"
 import { ServerRequests } from "#src/usage/ServerRequests.ts"
+import { ToolCalls } from "#src/usage/ToolCalls.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
 
@@ -40,6 +41,7 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   const tokens = yield* Tokens
   const use = yield* ServerUse
   const requests = yield* ServerRequests
+  const toolCalls = yield* ToolCalls
   const verification = yield* Verification
   const patient = withLongTimeout(yield* SqlClient.SqlClient)
   const sweeps = [
@@ -50,7 +52,8 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
     verification.sweep,
     feed.forget,
     use.sweep,
-    requests.fold
+    requests.fold,
+    toolCalls.fold
   ]
   const sweep = Effect.all(sweeps.map((each) => patient(each)), { discard: true })
   yield* jobs.once("Dropping expired previews", "1 hour", patient(imports.sweep), later)

@@ -1,6 +1,6 @@
 import { sealedIntegrations } from "#src/businesses/business-columns.ts"
 import { sealedPrivateKeys } from "#src/oauth/SigningKeys.ts"
-import { sealedVariables } from "#src/servers/Environment.ts"
+import { sealedReplaced, sealedVariables } from "#src/servers/Environment.ts"
 import { sealedResponses } from "#src/shared/Idempotency.ts"
 import { Secrets } from "#src/shared/Secrets.ts"
 import { SqlClient } from "@effect/sql"
@@ -8,7 +8,13 @@ import { Effect } from "effect"
 import { SecretKeys } from "./SecretKeys.ts"
 
 /** Every column with sealed values. A test compares the list with the schema's `sealed_` columns. */
-export const sealedColumns = [sealedIntegrations, sealedVariables, sealedResponses, sealedPrivateKeys] as const
+export const sealedColumns = [
+  sealedIntegrations,
+  sealedVariables,
+  sealedReplaced,
+  sealedResponses,
+  sealedPrivateKeys
+] as const
 
 /**
  * Moves every sealed value to the current key (`berth admin rewrap`). After it, `SECRET_KEY_PREVIOUS` is no longer

@@ -32,6 +32,9 @@ export interface PlanLimits {
   readonly autoStopRequired: boolean
   /** Versions of a server that can be rolled back to, beside the one that serves. */
   readonly deploymentsKept: number
+  /** What is kept of each server's log: so many days, and no more than so many lines. */
+  readonly logDays: number
+  readonly logLines: number
   /** How its listings stand in the directory, unless the operator set another tier. */
   readonly listingTier: ListingTier
   /** Whether its servers may have domains of its own. */
@@ -67,6 +70,8 @@ export const plans: Readonly<Record<PlanName, PlanLimits>> = {
     regions: ["ord"],
     autoStopRequired: true,
     deploymentsKept: 3,
+    logDays: 7,
+    logLines: 10_000,
     listingTier: "basic",
     customDomains: false,
     egress: "none"
@@ -87,6 +92,8 @@ export const plans: Readonly<Record<PlanName, PlanLimits>> = {
     regions: everywhere,
     autoStopRequired: false,
     deploymentsKept: 10,
+    logDays: 14,
+    logLines: 20_000,
     listingTier: "featured",
     customDomains: false,
     egress: "none"
@@ -107,6 +114,8 @@ export const plans: Readonly<Record<PlanName, PlanLimits>> = {
     regions: everywhere,
     autoStopRequired: false,
     deploymentsKept: 10,
+    logDays: 30,
+    logLines: 50_000,
     listingTier: "premium",
     customDomains: true,
     egress: "none"
@@ -127,6 +136,8 @@ export const plans: Readonly<Record<PlanName, PlanLimits>> = {
     regions: everywhere,
     autoStopRequired: false,
     deploymentsKept: 10,
+    logDays: 90,
+    logLines: 100_000,
     listingTier: "premium",
     customDomains: true,
     egress: "none"

@@ -24,6 +24,8 @@ export const PlanView = Schema.Struct({
     maxBusinesses: Cap.annotations({ description: "A refusal's limit `businesses`" }),
     requestsPerMinute: Schema.Int.annotations({ description: "To the platform, by sessions and keys together" }),
     deploymentsKept: Schema.Int.annotations({ description: "Versions of a server that can be rolled back to" }),
+    logDays: Schema.Int.annotations({ description: "Days for which lines of a server's log are kept" }),
+    logLines: Schema.Int.annotations({ description: "Lines of a server's log that are kept, the newest" }),
     maxPreviewBytes: Cap.annotations({
       description: "Imports that are not confirmed yet. A refusal's limit `previewBytes`"
     }),
@@ -47,8 +49,17 @@ export const PlanView = Schema.Struct({
 
 /** Every plan, the cheapest first. */
 export const planList: ReadonlyArray<typeof PlanView.Type> = PlanName.literals.map((plan) => {
-  const { price, quotas, requestsPerMonth, computeSecondsPerMonth, requestsPerMinute, deploymentsKept, ...rest } =
-    plans[plan]
+  const {
+    price,
+    quotas,
+    requestsPerMonth,
+    computeSecondsPerMonth,
+    requestsPerMinute,
+    deploymentsKept,
+    logDays,
+    logLines,
+    ...rest
+  } = plans[plan]
   return {
     plan,
     price: { amount: price, currency: "USD", per: "month" },
@@ -60,6 +71,8 @@ export const planList: ReadonlyArray<typeof PlanView.Type> = PlanName.literals.m
       maxBusinesses: quotas.businesses,
       requestsPerMinute,
       deploymentsKept,
+      logDays,
+      logLines,
       maxPreviewBytes: quotas.previewBytes,
       maxDocumentBytes: quotas.documentBytes,
       maxImageBytes: quotas.imageBytes

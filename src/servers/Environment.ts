@@ -1,6 +1,6 @@
 import { anyScope, withPolicy } from "#src/accounts/Policy.ts"
 import { Invalid } from "#src/shared/Failure.ts"
-import { newId } from "#src/shared/ids.ts"
+import { newId, newUlid } from "#src/shared/ids.ts"
 import { sealedColumn } from "#src/shared/sealed-column.ts"
 import { Secrets } from "#src/shared/Secrets.ts"
 import { transactionally } from "#src/shared/sql.ts"
@@ -22,9 +22,10 @@ const variablesPerServer = 100
 const { id: VariableId } = EnvironmentVariable.fields
 
 export const sealedVariables = sealedColumn("environment_variables", "sealed_value")
+export const sealedReplaced = sealedColumn("replaced_variables", "sealed_value")
 
 /** The context that a sealed value is bound to: it opens for this server and name only. */
-const contextOf = (serverId: string, name: string) => `env ${serverId} ${name}`
+export const valueContext = (serverId: string, name: string) => `env ${serverId} ${name}`
 
 /** Plain size of a sealed value (`v1.{key id}.{wrapped data key}.{box}`): base64 adds a third, the rest is 98 bytes. */
 const bytesOf = (sealed: string) => Math.floor(sealed.length * 3 / 4) - 98
@@ -43,12 +44,13 @@ export class Environment extends Effect.Service<Environment>()("servers/Environm
         const server = yield* servers.visible(id)
         const problem = lengthProblem(name, value)
         if (problem !== undefined) return yield* Invalid.field("value", problem)
-        const sealedValue = yield* secrets.seal(value, contextOf(server.id, name))
+        const sealedValue = yield* secrets.seal(value, valueContext(server.id, name))
         yield* repo.lockServer(server.id)
         const sizes = new Map((yield* repo.sealed(server.id)).map((row) => [row.name, bytesOf(row.sealedValue)]))
         const created = !sizes.has(name)
         if (created && sizes.size >= variablesPerServer) return yield* new TooManyVariables({ what: "number" })
         if (exceedsTotal(sizes.set(name, bytesOf(sealedValue)))) return yield* new TooManyVariables({ what: "size" })
+        yield* repo.keep(newUlid(), server.id, name)
         const variable = yield* repo.upsert({
           id: VariableId.make(newId("env")),
           serverId: server.id,
@@ -66,11 +68,17 @@ export class Environment extends Effect.Service<Environment>()("servers/Environm
       return (yield* repo.sealed(server.id)).map((row) => row.name)
     }, withPolicy(anyScope("servers:read")))
 
-    const remove = Effect.fn("Environment.remove")(function*(id: string, name: string) {
-      const server = yield* servers.visible(id)
-      const removed = isVariableName(name) && (yield* repo.remove(server.id, name))
-      if (!removed) return yield* new VariableNotFound()
-    }, withPolicy(anyScope("servers:write")))
+    const remove = Effect.fn("Environment.remove")(
+      function*(id: string, name: string) {
+        const server = yield* servers.visible(id)
+        if (!isVariableName(name)) return yield* new VariableNotFound()
+        yield* repo.lockServer(server.id)
+        yield* repo.keep(newUlid(), server.id, name)
+        if (!(yield* repo.remove(server.id, name))) return yield* new VariableNotFound()
+      },
+      transactionally(sql),
+      withPolicy(anyScope("servers:write"))
+    )
 
     /** The values in clear, for a deployment only; fails when the key that sealed them is missing. */
     const reveal = Effect.fn("Environment.reveal")(function*(serverId: string) {
@@ -78,11 +86,11 @@ export class Environment extends Effect.Service<Environment>()("servers/Environm
       const entries = yield* Effect.forEach(
         rows,
         ({ name, sealedValue }) =>
-          Effect.map(secrets.open(sealedValue, contextOf(serverId, name)), (value) => [name, value] as const)
+          Effect.map(secrets.open(sealedValue, valueContext(serverId, name)), (value) => [name, value] as const)
       )
       return Object.fromEntries(entries)
     })
 
-    return { set, names, remove, reveal } as const
+    return { set, names, remove, reveal, forget: repo.forget } as const
   })
 }) {}

@@ -2,6 +2,7 @@ import { Layer } from "effect"
 import { Environment } from "./Environment.ts"
 import { EnvironmentRepo } from "./EnvironmentRepo.ts"
 import { Health } from "./Health.ts"
+import { Masks } from "./Masks.ts"
 import { Metrics } from "./Metrics.ts"
 import { ServerHealth } from "./ServerHealth.ts"
 import { ServerHealthRepo } from "./ServerHealthRepo.ts"
@@ -17,7 +18,7 @@ export const ServersLive = Layer.mergeAll(
   Health.Default,
   Metrics.Default,
   ServerHealth.Default,
-  ServerLogs.Default,
+  Layer.provide(ServerLogs.Default, Masks.Default),
   ServerStates.Default,
   StaleTools.Default
 ).pipe(

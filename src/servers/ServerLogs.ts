@@ -1,10 +1,12 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { anyScope, withPolicy } from "#src/accounts/Policy.ts"
+import { PlanName, plans } from "#src/plans/Plan.ts"
 import { isDiskFull } from "#src/shared/disk-full.ts"
-import { isId, newUlid, ulidPattern } from "#src/shared/ids.ts"
+import { firstUlidOf, isId, newUlid, ulidPattern } from "#src/shared/ids.ts"
 import { storableText } from "#src/shared/outside-text.ts"
 import { decodeCursor, encodeCursor } from "#src/shared/paging.ts"
 import { Clock, Effect, Option, Stream } from "effect"
+import { Masks } from "./Masks.ts"
 import { ServerId } from "./Server.ts"
 import { LogEntry, type LogLevel, type LogRequest } from "./ServerLog.ts"
 import { ServerLogsRepo } from "./ServerLogsRepo.ts"
@@ -13,9 +15,19 @@ import { Servers } from "./Servers.ts"
 export interface LogLine {
   readonly level: LogLevel
   readonly message: string
+  /** What it must not show is masked already. */
+  readonly isMasked?: true
 }
 
-const keptPerServer = 10_000
+const day = 24 * 60 * 60_000
+
+/** What is kept: so many lines, and none before an id. */
+const keptAt = (now: number) =>
+  PlanName.literals.map((plan) => ({
+    plan,
+    lines: plans[plan].logLines,
+    before: `log_${firstUlidOf(now - plans[plan].logDays * day)}`
+  }))
 const pollInterval = "500 millis"
 const followBatch = 200
 const { id: LogEntryId } = LogEntry.fields
@@ -26,6 +38,7 @@ const maxMessageLength = 16_384
 export class ServerLogs extends Effect.Service<ServerLogs>()("servers/ServerLogs", {
   effect: Effect.gen(function*() {
     const repo = yield* ServerLogsRepo
+    const masks = yield* Masks
     const servers = yield* Servers
 
     const list = Effect.fn("ServerLogs.list")(function*(id: string, { before, level, limit, search }: LogRequest) {
@@ -68,12 +81,13 @@ export class ServerLogs extends Effect.Service<ServerLogs>()("servers/ServerLogs
     const append = Effect.fn("ServerLogs.append")(
       function*(serverId: string, lines: ReadonlyArray<LogLine>) {
         if (lines.length === 0) return
+        const mask = yield* masks.of(serverId)
         const timestamp = new Date(yield* Clock.currentTimeMillis)
-        yield* repo.append(lines.map(({ level, message }) => ({
+        yield* repo.append(lines.map(({ isMasked, level, message }) => ({
           id: LogEntryId.make(`log_${newUlid()}`),
           serverId: ServerId.make(serverId),
           level,
-          message: storableText(message, maxMessageLength),
+          message: storableText(isMasked ? message : mask([message]).join(""), maxMessageLength),
           timestamp
         })))
       },
@@ -81,6 +95,12 @@ export class ServerLogs extends Effect.Service<ServerLogs>()("servers/ServerLogs
       Effect.catchSomeDefect((defect) => isDiskFull(defect) ? Option.some(Effect.void) : Option.none())
     )
 
-    return { list, follow, append, trim: repo.trim(keptPerServer) } as const
+    return {
+      list,
+      follow,
+      append,
+      maskOf: masks.of,
+      trim: Effect.flatMap(Clock.currentTimeMillis, (now) => repo.trim(keptAt(now)))
+    } as const
   })
 }) {}

@@ -11,6 +11,14 @@ interface Filter {
   readonly count: number
 }
 
+/** What a plan keeps of each server's log. */
+interface Kept {
+  readonly plan: string
+  readonly lines: number
+  /** An id: entries are in the order of their ids. */
+  readonly before: string
+}
+
 /** A substring pattern for ILIKE, with its wildcards escaped. */
 const substringPattern = (text: string) => `%${text.replace(/[\\%_]/g, "\\$&")}%`
 
@@ -45,14 +53,18 @@ export class ServerLogsRepo extends Effect.Service<ServerLogsRepo>()("servers/Se
         }::jsonb)
             AS row (id text, server_id text, level text, message text, timestamp timestamptz)
           JOIN servers ON servers.id = row.server_id`),
-      /** Keeps the newest entries of each server. */
-      trim: (keep: number) =>
+      /** Keeps the newest entries of each server, as many and as long as its account's plan has it. */
+      trim: (kept: ReadonlyArray<Kept>) =>
         withLongTimeout(sql)(Effect.asVoid(sql`
           DELETE FROM server_logs l USING (
-            SELECT s.id, (SELECT n.id FROM server_logs n WHERE n.server_id = s.id ORDER BY n.id DESC
-                          OFFSET ${keep} LIMIT 1) AS last
-            FROM servers s
-          ) cut WHERE l.server_id = cut.id AND cut.last IS NOT NULL AND l.id <= cut.last`))
+            SELECT s.id, k.before, (SELECT n.id FROM server_logs n WHERE n.server_id = s.id ORDER BY n.id DESC
+                                  OFFSET k.lines LIMIT 1) AS last
+            FROM servers s JOIN projects p ON p.id = s.project_id JOIN users u ON u.id = p.account_id
+            JOIN json_to_recordset(${
+          JSON.stringify(kept)
+        }::json) AS k(plan text, lines int, before text) ON k.plan = u.plan
+          ) cut WHERE l.server_id = cut.id
+            AND l.id <= greatest(cut.last, cut.before)`))
     } as const
   })
 }) {}

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { randomFillSync } from "node:crypto"
-import { monotonicFactory } from "ulid"
+import { encodeTime, monotonicFactory } from "ulid"
 
 const pool = new Uint8Array(4096)
 let used = pool.length
@@ -18,6 +18,9 @@ const next = monotonicFactory(random)
 
 /** A new 26-character ULID; those of one process sort in the order of creation. */
 export const newUlid = () => next()
+
+/** Before all that are made at that time, in Unix milliseconds, or later. */
+export const firstUlidOf = (time: number) => encodeTime(time, 10) + "0".repeat(16)
 
 export const ulidPattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 

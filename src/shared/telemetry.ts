@@ -1,4 +1,4 @@
-import { CurrentSettings } from "#src/config/Settings.ts"
+import { CurrentSettings, measures } from "#src/config/Settings.ts"
 import { version } from "#src/config/version.ts"
 import * as OtlpMetrics from "@effect/opentelemetry/OtlpMetrics"
 import * as OtlpSerialization from "@effect/opentelemetry/OtlpSerialization"
@@ -29,13 +29,14 @@ const ProcessMetricsLive = Layer.scopedDiscard(Effect.gen(function*() {
 }))
 
 /**
- * Traces and metrics by OTLP over HTTP (JSON) to `OTEL_EXPORTER_OTLP_ENDPOINT`; nothing without it. Logs are not
+ * Traces and metrics by OTLP over HTTP (JSON) to `OTEL_EXPORTER_OTLP_ENDPOINT`; nothing without it, but what
+ * Prometheus reads at `METRICS_PORT`. Logs are not
  * exported: only the console logger redacts secrets.
  */
 export const TelemetryLive = Layer.unwrapEffect(Effect.map(
   CurrentSettings,
-  ({ otlpEndpoint }) =>
-    Option.match(otlpEndpoint, {
+  (settings) => {
+    const exported = Option.match(settings.otlpEndpoint, {
       onNone: () => Layer.empty,
       onSome: (endpoint) => {
         const common = {
@@ -44,9 +45,10 @@ export const TelemetryLive = Layer.unwrapEffect(Effect.map(
         } as const
         return Layer.mergeAll(
           OtlpTracer.layer({ url: `${endpoint}/v1/traces`, ...common }),
-          OtlpMetrics.layer({ url: `${endpoint}/v1/metrics`, ...common }),
-          ProcessMetricsLive
+          OtlpMetrics.layer({ url: `${endpoint}/v1/metrics`, ...common })
         ).pipe(Layer.provide([OtlpSerialization.layerJson, FetchHttpClient.layer]))
       }
     })
+    return measures(settings) ? Layer.merge(exported, ProcessMetricsLive) : exported
+  }
 ))

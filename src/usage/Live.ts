@@ -4,14 +4,16 @@ import { MachineMeteringRepo } from "./MachineMeteringRepo.ts"
 import { RequestMetering } from "./RequestMetering.ts"
 import { ServerRequests } from "./ServerRequests.ts"
 import { ServerRequestsRepo } from "./ServerRequestsRepo.ts"
+import { ToolCalls } from "./ToolCalls.ts"
+import { ToolCallsRepo } from "./ToolCallsRepo.ts"
 import { Usage } from "./Usage.ts"
 import { UsageRepo } from "./UsageRepo.ts"
 
 /** For the gateway. */
-export const RequestMeteringLive = Layer.provide(Layer.merge(RequestMetering.Default, ServerRequests.Default), [
-  UsageRepo.Default,
-  ServerRequestsRepo.Default
-])
+export const RequestMeteringLive = Layer.provide(
+  Layer.mergeAll(RequestMetering.Default, ServerRequests.Default, ToolCalls.Default),
+  [UsageRepo.Default, ServerRequestsRepo.Default, ToolCallsRepo.Default]
+)
 
 export const UsageLive = Layer.merge(
   RequestMeteringLive,

@@ -1,5 +1,5 @@
 import { writeBehind } from "#src/jobs/write-behind.ts"
-import { Effect } from "effect"
+import { Array, Clock, Effect } from "effect"
 import { bucketOf, percentileOf } from "./latency.ts"
 import { type RequestsDelta, ServerRequestsRepo } from "./ServerRequestsRepo.ts"
 
@@ -11,6 +11,20 @@ export interface Passed {
   readonly isError: boolean
   /** Milliseconds until its answer was complete; undefined: it is not timed. */
   readonly millis: number | undefined
+}
+
+type Counts = Readonly<Record<"requests" | "errors" | "micros", number>> & { readonly latency: number | null }
+
+const figuresOf = (rows: ReadonlyArray<Counts>) => {
+  const timed = rows.flatMap(({ latency, ...row }) => latency === null ? [] : [{ ...row, latency }])
+  const sum = (name: "requests" | "errors" | "micros", of: ReadonlyArray<Record<typeof name, number>>) =>
+    of.reduce((total, row) => total + row[name], 0)
+  return {
+    requests: sum("requests", rows),
+    errors: sum("errors", rows),
+    averageMillis: timed.length === 0 ? 0 : sum("micros", timed) / sum("requests", timed) / 1000,
+    p99Millis: percentileOf(timed, 0.99)
+  }
 }
 
 /**
@@ -41,16 +55,19 @@ export class ServerRequests extends Effect.Service<ServerRequests>()("usage/Serv
       },
       /** Of the last so many hours, all gateways together. Milliseconds; 0 where nothing was timed. */
       ofLast: Effect.fn("ServerRequests.ofLast")(function*(serverId: string, hours: number) {
-        const rows = yield* repo.ofLast(serverId, hours)
-        const timed = rows.flatMap(({ latency, ...row }) => latency === null ? [] : [{ ...row, latency }])
-        const sum = (name: "requests" | "errors" | "micros", of: ReadonlyArray<Record<typeof name, number>>) =>
-          of.reduce((total, row) => total + row[name], 0)
-        return {
-          requests: sum("requests", rows),
-          errors: sum("errors", rows),
-          averageMillis: timed.length === 0 ? 0 : sum("micros", timed) / sum("requests", timed) / 1000,
-          p99Millis: percentileOf(timed, 0.99)
-        }
+        return figuresOf(yield* repo.ofLast(serverId, hours))
+      }),
+      /** The same by steps of so many seconds, those without a request too; steps are whole in Unix time. */
+      seriesOf: Effect.fn("ServerRequests.seriesOf")(function*(serverId: string, hours: number, seconds: number) {
+        const now = yield* Clock.currentTimeMillis
+        const rows = yield* repo.seriesOf(serverId, hours, seconds)
+        const byStep = Array.groupBy(rows, ({ at }) => String(at))
+        const first = Math.floor((now / 1000 - hours * 3600) / seconds)
+        const count = Math.floor(now / 1000 / seconds) - first + 1
+        return Array.makeBy(count, (i) => ({
+          startsAt: new Date((first + i) * seconds * 1000),
+          ...figuresOf(byStep[String(first + i)] ?? [])
+        }))
       }),
       fold: repo.fold,
       flush

@@ -21,6 +21,8 @@ const Requests = Schema.Struct({
   micros: Schema.NumberFromString
 })
 
+const RequestsAt = Schema.Struct({ ...Requests.fields, at: Schema.NumberFromString })
+
 /** The bucket of what is not timed: the least number of the column. */
 const untimed = -32768
 
@@ -35,6 +37,13 @@ export class ServerRequestsRepo extends Effect.Service<ServerRequestsRepo>()("us
     const add = sql`ON CONFLICT (server_id, is_hour, began_at, latency) DO UPDATE SET
       requests = server_requests.requests + excluded.requests, errors = server_requests.errors + excluded.errors,
       micros = server_requests.micros + excluded.micros`
+    /** Of the last so many hours, and of the minute, or the hour, in which they begin. */
+    const isOfLast = (serverId: string, hours: number) =>
+      sql`server_id = ${serverId} AND (
+        NOT is_hour AND began_at >= date_trunc('minute', now() - ${hours} * interval '1 hour')
+        OR is_hour AND began_at >= date_trunc('hour', now() - ${hours} * interval '1 hour'))`
+    const sums =
+      sql`nullif(latency, ${untimed}) AS latency, sum(requests)::text AS requests, sum(errors)::text AS errors, sum(micros)::text AS micros`
     return {
       add: (deltas: ReadonlyArray<RequestsDelta>) =>
         run(sql`INSERT INTO server_requests (server_id, is_hour, began_at, latency, requests, errors, micros)
@@ -42,13 +51,13 @@ export class ServerRequestsRepo extends Effect.Service<ServerRequestsRepo>()("us
             FROM json_to_recordset(${JSON.stringify(deltas)}::json) AS d("serverId" text, minute bigint,
               latency smallint, requests bigint, errors bigint, micros bigint)
             ORDER BY 1, 3, 4 ${add}`),
-      /** Of the last so many hours, and of the minute, or the hour, in which they begin. */
       ofLast: many(Requests)((serverId: string, hours: number) =>
-        sql`SELECT nullif(latency, ${untimed}) AS latency, sum(requests)::text AS requests, sum(errors)::text AS errors, sum(micros)::text AS micros
-            FROM server_requests WHERE server_id = ${serverId} AND (
-              NOT is_hour AND began_at >= date_trunc('minute', now() - ${hours} * interval '1 hour')
-              OR is_hour AND began_at >= date_trunc('hour', now() - ${hours} * interval '1 hour'))
-            GROUP BY latency`
+        sql`SELECT ${sums} FROM server_requests WHERE ${isOfLast(serverId, hours)} GROUP BY latency`
+      ),
+      /** The same by steps of so many seconds; `at` is the number of the step since 1970. */
+      seriesOf: many(RequestsAt)((serverId: string, hours: number, seconds: number) =>
+        sql`SELECT floor(extract(epoch FROM began_at) / ${seconds})::text AS at, ${sums}
+            FROM server_requests WHERE ${isOfLast(serverId, hours)} GROUP BY 1, latency`
       ),
       /** Makes hours of old minutes, in one statement, and drops what is older than any period. */
       fold: run(sql`WITH old AS (

@@ -73,6 +73,7 @@ describe("berth admin jobs", () => {
       ["Tidying the directory", "any", "10m"],
       ["Trimming server logs", "any", "10m"],
       ["Waking servers that are asked for", host, "2s"],
+      ["Writing calls of tools", host, "3s"],
       ["Writing events", host, "1s"],
       ["Writing requests of servers", host, "3s"],
       ["Writing unmet searches", host, "5s"],

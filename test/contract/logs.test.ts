@@ -26,10 +26,10 @@ beforeAll(async () => {
   await runSql(
     berth.databaseUrl,
     `INSERT INTO server_logs (id, server_id, level, message, timestamp)
-     SELECT 'log_01J0000000000000000000' || lpad(n::text, 4, '0'), $1,
+     SELECT 'log_' || $3 || lpad(n::text, 4, '0'), $1,
        (ARRAY['debug', 'info', 'warn', 'error'])[n % 4 + 1], 'Line ' || n, now()
      FROM generate_series(1, $2::int) AS n`,
-    [server.id, count]
+    [server.id, count, ulid().slice(0, 22)]
   )
 })
 

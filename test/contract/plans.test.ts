@@ -57,6 +57,8 @@ describe("plans", () => {
         maxBusinesses: 20,
         requestsPerMinute: 100,
         deploymentsKept: 3,
+        logDays: 7,
+        logLines: 10_000,
         maxPreviewBytes: 50e6,
         maxDocumentBytes: 50e6,
         maxImageBytes: 2e9
@@ -77,7 +79,7 @@ describe("plans", () => {
       await client.close()
     }
     const listed = data.map(({ limits }) => Object.keys(limits).length)
-    expect(listed).toEqual(data.map(() => Object.keys(plans.free.quotas).length - 1 + 5))
+    expect(listed).toEqual(data.map(() => Object.keys(plans.free.quotas).length - 1 + 7))
   })
 
   row("PLAN_LIMIT_REACHED has details { limit, used, allowed, plan, nextPlan, nextPrice }", async () => {

@@ -2,6 +2,7 @@ import { Deployments } from "#src/deployments/Deployments.ts"
 import { MachineOutput } from "#src/deployments/MachineOutput.ts"
 import { OutputRepo } from "#src/deployments/OutputRepo.ts"
 import { Machines } from "#src/machines/Machines.ts"
+import { Environment } from "#src/servers/Environment.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { SqlClient } from "@effect/sql"
 import { assert } from "@effect/vitest"
@@ -102,4 +103,43 @@ longPlatformSuite("a machine's output", (it) => {
         (rows) => rows.length === 1 && rows[0]?.["machine"] === next.id
       )
     }), 30_000)
+})
+
+longPlatformSuite("values of a server's variables in its log", (it) => {
+  it.effect(
+    "are masked, also across parts of a line, and after they were changed, as long as a machine has them",
+    () =>
+      Effect.gen(function*() {
+        const { as, server } = yield* makeServer()
+        const [deployments, environment] = [yield* Deployments, yield* Environment]
+        const set = (value: string) => as(environment.set(server.id, { name: "TOKEN", value }))
+        const sql = yield* SqlClient.SqlClient
+        const told = Effect.map(
+          sql`SELECT message FROM server_logs WHERE server_id = ${server.id} ORDER BY id`,
+          (rows) => rows.map((row) => String(row["message"]))
+        )
+        const toldSo = (end: string) => until(told, (found) => found.some((message) => message.endsWith(end)))
+        yield* set("never-deployed")
+        yield* set("first-secret")
+        const { id } = yield* as(deployments.deploy(server.id, { imageUri: yield* appImage("healthy") }))
+        yield* as(deployments.settled(id))
+        yield* getFrom(id, "/tell/TOKEN/1")
+        yield* toldSo("x[TOKEN] told")
+        yield* set("second-secret")
+        yield* getFrom(id, "/tell/TOKEN/2")
+        yield* toldSo("xx[TOKEN] told")
+        yield* as(environment.remove(server.id, "TOKEN"))
+        yield* getFrom(id, `/tell/TOKEN/${16 * 1024 - 8}`)
+        yield* toldSo(" told")
+        const all = (yield* until(told, (found) => found.includes(" told"))).join("\n")
+        assert.notMatch(all, /first|secret/)
+        assert.include(all, `${"x".repeat(1_000)}[TOKEN]`)
+        const kept = sql`SELECT 1 FROM replaced_variables WHERE server_id = ${server.id}`
+        assert.lengthOf(yield* kept, 2)
+        yield* sql`UPDATE replaced_variables SET replaced_at = replaced_at - interval '2 days' WHERE server_id = ${server.id}`
+        yield* environment.forget
+        assert.lengthOf(yield* kept, 0, "older than the deployment that runs")
+      }),
+    60_000
+  )
 })

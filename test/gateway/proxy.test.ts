@@ -43,6 +43,23 @@ layer(gatewayServices(), { excludeTestServices: true })("the gateway", (it) => {
       assert.strictEqual(yield* Effect.promise(() => response.text()), "PAYLOAD")
     }))
 
+  it.scoped("passes a trace on as the client sent it (W3C Trace Context)", () =>
+    Effect.gen(function*() {
+      const machine = yield* startUpstream(({ headers }, res) => void res.end(JSON.stringify(headers)))
+      const { port } = yield* startGateway
+      const server = yield* newServer({ machine })
+      const trace = {
+        traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+        tracestate: "vendor=1",
+        baggage: "user=2"
+      }
+      const headers = { authorization: `Bearer ${server.token}`, ...trace }
+      const got = yield* Effect.promise(async () =>
+        await (await fetch(`http://127.0.0.1:${port}${server.path}/`, { headers })).json() as object
+      )
+      assert.deepInclude(got, trace)
+    }))
+
   it.scoped("says with every answer of its own how often one may ask, and stops guessing, not those with a token", () =>
     Effect.gen(function*() {
       const { port } = yield* startGateway

@@ -1,4 +1,5 @@
 import {
+  clientOfSessionId,
   markOfPath,
   markOfSessionId,
   tagEndpoint,
@@ -26,6 +27,21 @@ describe("the tag of a session", () => {
       assert.strictEqual(untagSessionId(tagged), id)
       assert.match(tagged, /^[\x21-\x7e]+$/)
     }))
+  })
+
+  it("names the client as far as there is room, and comes off with it", () => {
+    FastCheck.assert(
+      FastCheck.property(id, mark, FastCheck.string({ unit: "binary", maxLength: 60 }), (id, mark, name) => {
+        const tagged = tagSessionId(id, mark, name)
+        assert.deepStrictEqual(markOfSessionId(tagged), mark)
+        assert.strictEqual(untagSessionId(tagged), id)
+        assert.match(tagged, /^[\x21-\x7e]+$/)
+        const told = clientOfSessionId(tagged) ?? ""
+        assert.isTrue(name.length > 20 || told === name.toWellFormed(), told)
+        assert.isAtMost(tagged.length, id.length + 160)
+      })
+    )
+    assert.isUndefined(clientOfSessionId("a~v1"))
   })
 
   it("leaves ids without one alone", () => {

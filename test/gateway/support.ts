@@ -20,6 +20,8 @@ import { Secrets } from "#src/shared/Secrets.ts"
 import { RequestMetering } from "#src/usage/RequestMetering.ts"
 import { ServerRequests } from "#src/usage/ServerRequests.ts"
 import { ServerRequestsRepo } from "#src/usage/ServerRequestsRepo.ts"
+import { ToolCalls } from "#src/usage/ToolCalls.ts"
+import { ToolCallsRepo } from "#src/usage/ToolCallsRepo.ts"
 import { UsageRepo } from "#src/usage/UsageRepo.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
@@ -65,12 +67,13 @@ export const gatewayServices = (variables: Readonly<Record<string, string>> = {}
     RoutingLive,
     RequestMetering.Default,
     ServerRequests.Default,
+    ToolCalls.Default,
     tokensTest,
     RateLimit.Default,
     cardsTest,
     hubKeysTest
   ).pipe(
-    Layer.provide([UsageRepo.Default, ServerRequestsRepo.Default, machines]),
+    Layer.provide([UsageRepo.Default, ServerRequestsRepo.Default, ToolCallsRepo.Default, machines]),
     Layer.provideMerge(FakeMachines.Default),
     Layer.provideMerge(JobsLive),
     Layer.provideMerge(DatabaseTest),

@@ -69,7 +69,7 @@ const scopeOf = ({ method, name, path }: Operation): ReadonlyArray<string> | und
   if (path.startsWith("/v1/billing")) return ["billing:read"]
   if (/\/(deploy|rollback|cancel)$/.test(path)) return ["deployments:write"]
   if (/\/deployments/.test(path)) return ["deployments:read"]
-  if (path.endsWith("/metrics")) return ["metrics:read"]
+  if (/\/metrics(\/|$)/.test(path)) return ["metrics:read"]
   if (/\/logs$/.test(path)) return ["logs:read", "servers:read"]
   return method === "GET" ? ["servers:read"] : ["servers:write"]
 }

@@ -18,6 +18,8 @@ export const twins: Readonly<Record<string, string>> = {
   "PUT /v1/servers/{serverId}/auth": "configure_server_auth",
   "GET /v1/servers/{serverId}/logs": "get_logs",
   "GET /v1/servers/{serverId}/metrics": "get_server_metrics",
+  "GET /v1/servers/{serverId}/metrics/series": "get_metrics_series",
+  "GET /v1/servers/{serverId}/metrics/tools": "get_tool_metrics",
   "GET /v1/servers/{serverId}/env": "list_env",
   // Two ways to say one thing.
   "POST /v1/servers/{serverId}/env": "set_env",

@@ -19,6 +19,8 @@ describe("plans", () => {
       }
       expect(plan.requestsPerMinute).toBeGreaterThanOrEqual(cheaper.requestsPerMinute)
       expect(plan.deploymentsKept).toBeGreaterThanOrEqual(cheaper.deploymentsKept)
+      expect(plan.logDays).toBeGreaterThanOrEqual(cheaper.logDays)
+      expect(plan.logLines).toBeGreaterThanOrEqual(cheaper.logLines)
       expect(plan.regions).toEqual(expect.arrayContaining([...cheaper.regions]))
       if (at > 0) expect(plan.price).toBeGreaterThan(cheaper.price)
     }

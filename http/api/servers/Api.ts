@@ -6,7 +6,7 @@ import { ProjectNotFound } from "#src/projects/Project.ts"
 import { ConfigureAuth } from "#src/servers/ByoaConfig.ts"
 import { CreateServer, Server, ServerNotFound, SlugTaken, UpdateServer } from "#src/servers/Server.ts"
 import { LogPage, LogQuery } from "#src/servers/ServerLog.ts"
-import { MetricsQuery, ServerMetrics } from "#src/servers/ServerMetrics.ts"
+import { MetricsQuery, MetricsSeries, ServerMetrics, ToolMetrics } from "#src/servers/ServerMetrics.ts"
 import { BadRequest, Invalid } from "#src/shared/Failure.ts"
 import { PageOf, PageQuery } from "#src/shared/paging.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
@@ -107,6 +107,28 @@ export class ServersApi extends HttpApiGroup.make("servers")
       .addError(ServerNotFound)
       .addError(BadRequest)
       .annotate(OpenApi.Summary, "Read how many requests a server got in a period, its errors and its latency")
+  )
+  .add(
+    HttpApiEndpoint.get("metricsSeries", "/v1/servers/:serverId/metrics/series")
+      .setPath(serverPath)
+      .setUrlParams(MetricsQuery)
+      .addSuccess(Data(MetricsSeries))
+      .addError(ServerNotFound)
+      .addError(BadRequest)
+      .annotate(OpenApi.Summary, "Read the same step by step: minutes of 1h, hours of 24h, 6 hours of 7d, days of 30d")
+  )
+  .add(
+    HttpApiEndpoint.get("metricsTools", "/v1/servers/:serverId/metrics/tools")
+      .setPath(serverPath)
+      .setUrlParams(MetricsQuery)
+      .addSuccess(Data(ToolMetrics))
+      .addError(ServerNotFound)
+      .addError(BadRequest)
+      .annotate(OpenApi.Summary, "Read how often each tool of a server was called, by whom, its errors and its latency")
+      .annotate(
+        OpenApi.Description,
+        "Calls in bodies of up to 64 KiB, that are not compressed. None of a server in byoa mode."
+      )
   )
   .addError(Forbidden)
   .middleware(Authentication)

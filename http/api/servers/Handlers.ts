@@ -23,6 +23,8 @@ export const ServersHandlers = HttpApiBuilder.group(apiOf(ServersApi), "servers"
       .handle("remove", ({ path }) => servers.remove(path.serverId))
       .handle("configureAuth", ({ path, payload }) => Effect.map(servers.configureAuth(path.serverId, payload), data))
       .handle("metrics", ({ path, urlParams }) => Effect.map(metrics.read(path.serverId, urlParams), data))
+      .handle("metricsSeries", ({ path, urlParams }) => Effect.map(metrics.series(path.serverId, urlParams), data))
+      .handle("metricsTools", ({ path, urlParams }) => Effect.map(metrics.tools(path.serverId, urlParams), data))
       .handle("logs", ({ path, request, urlParams }) =>
         wantsEvents(request)
           ? Effect.map(logs.follow(path.serverId, urlParams, request.headers["last-event-id"]), logEvents)

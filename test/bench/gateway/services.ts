@@ -15,6 +15,8 @@ import { RateLimit } from "#src/shared/RateLimit.ts"
 import { RequestMetering } from "#src/usage/RequestMetering.ts"
 import { ServerRequests } from "#src/usage/ServerRequests.ts"
 import { ServerRequestsRepo } from "#src/usage/ServerRequestsRepo.ts"
+import { ToolCalls } from "#src/usage/ToolCalls.ts"
+import { ToolCallsRepo } from "#src/usage/ToolCallsRepo.ts"
 import { UsageRepo } from "#src/usage/UsageRepo.ts"
 import { Effect, Layer } from "effect"
 import { generateKeyPair } from "jose"
@@ -80,7 +82,21 @@ const usage = Layer.succeed(
 )
 const requests = Layer.succeed(
   ServerRequestsRepo,
-  ServerRequestsRepo.make({ add: () => Effect.void, ofLast: () => Effect.die("not asked here"), fold: Effect.void })
+  ServerRequestsRepo.make({
+    add: () => Effect.void,
+    ofLast: () => Effect.die("not asked here"),
+    seriesOf: () => Effect.die("not asked here"),
+    fold: Effect.void
+  })
+)
+const toolCalls = Layer.succeed(
+  ToolCallsRepo,
+  ToolCallsRepo.make({
+    add: () => Effect.void,
+    callsOfLast: () => Effect.die("not asked here"),
+    clientsOfLast: () => Effect.die("not asked here"),
+    fold: Effect.void
+  })
 )
 const jobs = Layer.provide(
   Jobs.Default,
@@ -122,6 +138,7 @@ export const gatewayServices = (variables: Readonly<Record<string, string>> = {}
     AccessTokens.Default.pipe(Layer.provide(keys)),
     RequestMetering.Default.pipe(Layer.provide([usage, jobs])),
     ServerRequests.Default.pipe(Layer.provide([requests, jobs])),
+    ToolCalls.Default.pipe(Layer.provide([toolCalls, jobs])),
     ServerUse.Default.pipe(Layer.provide([use, jobs])),
     Layer.succeed(Wakes, Wakes.make({ wait: () => Promise.reject(new Error("nothing sleeps here")) })),
     Layer.succeed(Sessions, Sessions.make({ opened: () => {}, closed: () => {}, openOf: never })),

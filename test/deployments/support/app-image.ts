@@ -27,6 +27,7 @@ while (1) {
   if ($path =~ m{^/env}) { $body = "{" . join(",", map { my $v = $ENV{$_}; $v =~ s/(["\\])/\\$1/g; "\"$_\":\"$v\"" } sort keys %ENV) . "}" }
   elsif ($path =~ m{^/exit/(\d+)}) { print STDERR "leaving\n"; exit $1 }
   elsif ($path =~ m{^/say/(\d+)}) { print "line $_ of $1\n" for 1..$1 }
+  elsif ($path =~ m{^/tell/(\w+)/(\d+)}) { print "x" x $2, "$ENV{$1} told\n" }
   elsif ($path =~ m{^/hang}) { push @kept, *C{IO}; local *C; next }
   elsif ($does eq "failing") { ($status, $body) = ("500 Broken", "{}") }
   elsif ($does eq "text") { $body = "fine" }

@@ -1,0 +1,98 @@
+import { type Route } from "#src/routing/Route.ts"
+import { nameOf } from "#src/usage/tool-names.ts"
+import { type ToolCalls } from "#src/usage/ToolCalls.ts"
+import { LRUCache } from "lru-cache"
+import { hash } from "node:crypto"
+import { type IncomingMessage, type ServerResponse } from "node:http"
+import { isEventStream, type ResponseHead } from "./headers.ts"
+import { clientOfSessionId } from "./session-tag.ts"
+import { type Asked, askedIn, failedIn, maxLooked } from "./tool-calls.ts"
+
+/** Clients that got no session, of so many servers; a server has as many as the figures tell apart. */
+const maxServers = 1_000
+const maxClients = 200
+
+/** Looks at one exchange, for its server's figures by tool (docs/decisions/tool-metrics.md). */
+export interface Watch {
+  /** The request's body, as far as it was kept, when the machine answers, or will not (no `head`). */
+  readonly asked: (body: ReadonlyArray<Buffer>, head: ResponseHead | undefined) => void
+  /** A part of the machine's answer. */
+  readonly heard: (chunk: Buffer) => void
+  /** The answer broke off. */
+  readonly broke: () => void
+  /** The client that introduces itself by this exchange, which opens a session. */
+  readonly client: () => string | undefined
+  readonly ended: (millis: number | undefined) => void
+}
+
+const unwatched: Watch = {
+  asked: () => {},
+  heard: () => {},
+  broke: () => {},
+  client: () => undefined,
+  ended: () => {}
+}
+
+export const watcher = (tools: Pick<ToolCalls, "count">) => {
+  /** By server and token: how the client named itself that sends requests of no session, as far as this process saw it. */
+  const clients = new LRUCache<string, LRUCache<string, string>>({ max: maxServers })
+  const remember = (serverId: string, { headers: { authorization } }: IncomingMessage, name: string) => {
+    if (authorization === undefined) return
+    const known = clients.get(serverId) ?? new LRUCache<string, string>({ max: maxClients })
+    known.set(hash("sha256", authorization, "base64"), nameOf(name))
+    clients.set(serverId, known)
+  }
+
+  const clientOf = (serverId: string, req: IncomingMessage) => {
+    const id = req.headers["mcp-session-id"]
+    const named = typeof id === "string" ? clientOfSessionId(id) : undefined
+    if (named !== undefined) return named
+    const { authorization } = req.headers
+    const known = authorization === undefined ? undefined : clients.get(serverId)
+    return known?.get(hash("sha256", authorization ?? "", "base64"))
+  }
+
+  return ({ authMode, serverId }: Route, req: IncomingMessage, res: ServerResponse): Watch => {
+    // A byoa server's traffic is its owner's: the gateway passes it unseen.
+    if (req.method !== "POST" || authMode === "byoa" || req.headers["content-encoding"] !== undefined) return unwatched
+    let asked: Asked | undefined
+    let isStream = false
+    let isReadable = false
+    let isBroken = false
+    let hasSession = false
+    let size = 0
+    let chunks: Array<Buffer> = []
+    return {
+      asked: (body, head) => {
+        asked = askedIn(body)
+        isReadable = asked.calls.length > 0 && head !== undefined && !head.isEncoded
+        isStream = isReadable && head !== undefined && isEventStream(head)
+      },
+      heard: (chunk) => {
+        if (!isReadable) return
+        size += chunk.length
+        if (size <= maxLooked) chunks.push(chunk)
+        else {
+          isReadable = false
+          chunks = []
+        }
+      },
+      broke: () => isBroken = true,
+      client: () => {
+        hasSession = true
+        return asked?.client
+      },
+      ended: (millis) => {
+        if (asked?.client !== undefined && !hasSession) remember(serverId, req, asked.client)
+        if (asked === undefined || asked.calls.length === 0) return
+        const allFailed = isBroken || res.headersSent && res.statusCode >= 400
+        const failed = allFailed || !isReadable ? undefined : failedIn(chunks, isStream)
+        // Accepted, and answered elsewhere: how long it took is unknown.
+        const took = res.statusCode === 202 ? undefined : millis
+        for (const { client = clientOf(serverId, req), id, tool } of asked.calls) {
+          tools.count(serverId, { tool, client, isError: allFailed || failed?.has(id) === true, millis: took })
+        }
+      }
+    }
+  }
+}
