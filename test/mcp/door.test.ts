@@ -203,7 +203,7 @@ describe("tools/list", () => {
       ...publicTools,
       ...Object.values(twins).filter((name) => /composite/.test(name))
     ].sort())
-expect(await tools("metrics:read")).toEqual(["get_metrics_series", "get_server_metrics", "get_tool_metrics"])
+    expect(await tools("metrics:read")).toEqual(["get_metrics_series", "get_server_metrics", "get_tool_metrics"])
     expect(await tools("deployments:read")).toEqual([
       "get_deployment",
       "list_deployments",
