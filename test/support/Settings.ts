@@ -11,6 +11,8 @@ export const temporaryDirectory = (name = "home") => mkdtempSync(join(tmpdir(), 
 export const settingsTest = (variables: Readonly<Record<string, string>> = {}) =>
   SettingsLive.pipe(
     Layer.provide(Layer.setConfigProvider(
-      ConfigProvider.fromMap(new Map(Object.entries({ BERTH_HOME: temporaryDirectory(), SCANNER: "none", ...variables })))
+      ConfigProvider.fromMap(
+        new Map(Object.entries({ BERTH_HOME: temporaryDirectory(), SCANNER: "none", ...variables }))
+      )
     ))
   )

@@ -1,5 +1,5 @@
-import { didYouMean } from "#src/shared/nearest.ts"
 import { issuesOf } from "#src/format/issues.ts"
+import { didYouMean } from "#src/shared/nearest.ts"
 import { Either, Schema } from "effect"
 import { ServerFile, serverFileKeys } from "./ServerFile.ts"
 import { readToml } from "./toml.ts"
