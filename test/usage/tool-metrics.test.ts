@@ -2,8 +2,6 @@ import { clientLayer } from "#sql/Client.ts"
 import { MachineStatesLive } from "#src/machines/Machines.ts"
 import { ToolCallsRepo } from "#src/usage/ToolCallsRepo.ts"
 import { Effect, Layer, Redacted } from "effect"
-import { type RequestListener } from "node:http"
-import { text } from "node:stream/consumers"
 import { afterAll, beforeEach, describe, expect, it } from "vitest"
 import { secondGateway } from "../deployments/support/second-gateway.ts"
 import { type Sleeper, sleeper } from "../deployments/support/sleeper.ts"
@@ -13,6 +11,7 @@ import { send } from "../support/http.ts"
 import { secretKey } from "../support/mint.ts"
 import { runSql } from "../support/sql.ts"
 import { StartableMachines } from "../support/startable-machines.ts"
+import { call, initialize, json, mcp } from "./support/tool-server.ts"
 
 interface Tool {
   readonly tool: string
@@ -27,57 +26,6 @@ interface Tools {
   readonly items: ReadonlyArray<Tool>
   readonly other: Omit<Tool, "tool"> | null
 }
-
-const json = { "content-type": "application/json" }
-
-/** A tool's name says how it answers: `fails` and `streamed-fails` by isError, `unknown…` by an error of JSON-RPC, `http` by 500. */
-const answerTo = ({ id, params: { name } }: { readonly id: unknown; readonly params: { readonly name: string } }) => ({
-  jsonrpc: "2.0",
-  id,
-  ...(name.startsWith("unknown")
-    ? { error: { code: -32602, message: "no such tool" } }
-    : {
-      result: {
-        // What a tool says is not what the server says of it.
-        content: [{ type: "text", text: `{"isError":true,"error":{}}` }],
-        structuredContent: { isError: true },
-        ...(name.endsWith("fails") ? { isError: true } : {})
-      }
-    })
-})
-
-const mcp: RequestListener = (req, res) => {
-  void text(req).then((body) => {
-    // What the platform asks by itself.
-    if (req.method !== "POST") return res.writeHead(405).end()
-    const message: unknown = JSON.parse(body)
-    const [first] = [message].flat() as [{ id: unknown; method: string; params: { name: string } }]
-    if (first.method === "initialize") {
-      return res.writeHead(200, { ...json, ...(req.url === "/stateless" ? {} : { "mcp-session-id": "s" }) }).end("{}")
-    }
-    const { name } = first.params
-    const answers = Array.isArray(message) ? message.map(answerTo) : answerTo(first)
-    if (name === "http") return res.writeHead(500, json).end("{}")
-    if (name.startsWith("streamed")) {
-      res.writeHead(200, { "content-type": "text/event-stream" }).write("event: message\ndata: {}\n\nevent: mess")
-      return void setTimeout(() => res.end(`age\r\ndata: ${JSON.stringify(answers)}\r\n\r\n`), 20)
-    }
-    setTimeout(() => res.writeHead(200, json).end(JSON.stringify(answers)), name === "slow" ? 300 : 0)
-  })
-}
-
-const call = (name: string, meta?: object, id: unknown = 1) => ({
-  jsonrpc: "2.0",
-  id,
-  method: "tools/call",
-  params: { name, arguments: {}, ...(meta === undefined ? {} : { _meta: meta }) }
-})
-const initialize = (name: string) => ({
-  jsonrpc: "2.0",
-  id: 0,
-  method: "initialize",
-  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name, version: "1" } }
-})
 
 describe("a server's metrics by tool", () => {
   const machines = new StartableMachines()
@@ -265,53 +213,5 @@ describe("a server's metrics by tool", () => {
     await age("40 days")
     await repo((repo) => repo.fold)
     for (const table of tables) expect(await sql(one, `SELECT 1 FROM ${table} WHERE server_id = $1`)).toEqual([])
-  })
-})
-
-describe("a server's metrics over time", () => {
-  const machines = new StartableMachines()
-  const berth = useBerth({ machines: machines.layer })
-  afterAll(machines.clear)
-
-  interface Series {
-    readonly stepSeconds: number
-    readonly items: ReadonlyArray<
-      { readonly startsAt: string; readonly requestCount: number; readonly errorCount: number }
-    >
-  }
-
-  it("are steps without a gap whose sum is the period's", async () => {
-    machines.conduct = { delay: 0, listener: (_, res) => void res.writeHead(500).end() }
-    const one = await sleeper(berth, machines)
-    const read = async (period: string) => {
-      berth.hurry(3_000)
-      return dataOf(
-        await one.owner.get<{ data: Series }>(`/v1/servers/${one.server.id}/metrics/series?period=${period}`)
-      )
-    }
-    const sum = ({ items }: Series) => items.reduce((all, { requestCount }) => all + requestCount, 0)
-    expect(sum(await read("24h"))).toBe(0)
-    for (let i = 0; i < 3; i++) await one.ask("/")
-    await expect.poll(async () => sum(await read("1h"))).toBe(3)
-    const steps = { "1h": [60, 61], "24h": [3600, 25], "7d": [6 * 3600, 29], "30d": [24 * 3600, 31] } as const
-    for (const [period, [seconds, count]] of Object.entries(steps)) {
-      const series = await read(period)
-      expect([series.stepSeconds, series.items.length, sum(series)]).toEqual([seconds, count, 3])
-      const at = series.items.map(({ startsAt }) => Date.parse(startsAt) / 1000)
-      expect(at.every((one, i) => one % seconds === 0 && (i === 0 || one - at[i - 1]! === seconds))).toBe(true)
-    }
-    await runSql(
-      berth.databaseUrl,
-      "UPDATE server_requests SET began_at = began_at - interval '30 minutes' WHERE server_id = $1",
-      [one.server.id]
-    )
-    const { items } = await read("1h")
-    const [busy] = items.filter(({ requestCount }) => requestCount > 0)
-    expect(busy).toMatchObject({ requestCount: 3, errorCount: 3, p99LatencyMs: expect.any(Number) })
-    expect(items.filter(({ requestCount }) => requestCount === 0)[0]).toMatchObject({
-      errorCount: 0,
-      avgLatencyMs: 0,
-      p99LatencyMs: 0
-    })
   })
 })
