@@ -109,7 +109,9 @@ export const statelessRequest = async (
   })
   const streamed = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "")
   const body = streamed ? "" : await response.text()
-  const answer = streamed && response.body !== null ? await answerIn(response.body as ReadableStream, onNotice) : jsonIn(body)
+  const answer = streamed && response.body !== null
+    ? await answerIn(response.body as ReadableStream, onNotice)
+    : jsonIn(body)
   if (!isAnswer(answer)) {
     const message = `${method} was answered with ${response.status} and no response: ${body}`
     throw new StreamableHTTPError(response.status, message)
