@@ -30,7 +30,7 @@ import {
 import { chosenBusinesses } from "./chosen-businesses.ts"
 import { findTools } from "./find-tools.ts"
 import { businessesArgument } from "./input-schema.ts"
-import { hindered, left, ofSleeper } from "./member-outcome.ts"
+import { hindered, left } from "./member-outcome.ts"
 import { memberScope, reachesEverybodysOnly } from "./member-scope.ts"
 import { MemberCalls } from "./MemberCalls.ts"
 import { type AnyTool, merge, type Merged } from "./merge.ts"
@@ -181,7 +181,7 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
           { method, params, scope: yield* memberScope }
         )
         const bySlug = new Map(
-          found.map(({ server, slug }, at) => [slug, server.asleep ? ofSleeper(outcomes[at]!) : outcomes[at]])
+          found.map(({ slug }, at) => [slug, outcomes[at]])
         )
         return slugs.map((slug) => ({ slug, outcome: bySlug.get(slug) ?? hindered(reached.get(slug)) }))
       }

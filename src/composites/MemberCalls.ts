@@ -15,7 +15,10 @@ import { failureOf } from "./member-failure.ts"
 import { isLostSession, type MemberAddress, type MemberSession, openSession } from "./member-session.ts"
 
 /** A member as the caller's account may use it at this moment. */
-export type CalledMember = MemberAddress & MemberGrantRow
+export type CalledMember = MemberAddress & MemberGrantRow & {
+  /** Whether its server slept when it was looked up: the call wakes it. */
+  readonly asleep: boolean
+}
 
 export interface MemberRequest {
   readonly method: string
@@ -155,8 +158,13 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
           (signal) => ask(`${key} ${asked.scope}`, () => open(member, asked.scope, actor, now), asked, signal)
         )
         if (result === late) {
+          const silent = `no answer within ${deadline / 1000} seconds`
+          // A machine may take longer to start than a member has, which is no fault of it.
+          if (member.asleep) {
+            return failed("member_timeout", `${silent}: it was asleep and is waking, ask it again soon`)
+          }
           breaker.failed(key, now())
-          return failed("member_timeout", `no answer within ${deadline / 1000} seconds`)
+          return failed("member_timeout", silent)
         }
         breaker.worked(key)
         // What reads, shows and sends answers is recursive.

@@ -94,7 +94,8 @@ export class BusinessSearch extends Effect.Service<BusinessSearch>()("syndicatio
           : `Nothing is within ${farthest} miles. Try another place, or search_businesses.`
       }
       if (category === undefined) {
-        return "Nothing matches. Try fewer or other words, a larger place, or no place."
+        const dish = search.search === undefined ? "" : " For a dish, search its kind of business, then read get_menus."
+        return `Nothing matches. Try fewer or other words, a larger place, or no place.${dish}`
       }
       const { categories } = yield* directory.facets(search)
       const names = categories.slice(0, 10).map(({ value }) => lineOf(value, 60)).join(", ")

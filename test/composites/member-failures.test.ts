@@ -171,13 +171,15 @@ describe("a member that", () => {
     expect(bySlug(await ask()).get(slugOf(1))).toMatchObject({ status: "ok" })
     const [row] = await runSql(berth.databaseUrl, "SELECT status, asleep_at FROM servers WHERE id = $1", [server.id])
     expect(row).toEqual({ status: "running", asleep_at: null })
-    // One that takes longer than a member has is told to be waking.
+    // One that takes longer than a member has is told to be waking, and does not rest for it.
     await runSql(berth.databaseUrl, sleep, [server.id])
     servers[1]!.answer = () => new Promise(() => undefined)
-    expect(bySlug(await ask()).get(slugOf(1))).toMatchObject({
-      status: "timeout",
-      message: expect.stringContaining("asleep and is waking, ask it again")
-    })
+    for (const answers of await Promise.all([ask(), ask(), ask()])) {
+      expect(bySlug(answers).get(slugOf(1))).toMatchObject({
+        status: "timeout",
+        message: expect.stringContaining("asleep and is waking, ask it again")
+      })
+    }
     servers[1]!.answer = (tool) => `bert: ${tool}`
     expect(bySlug(await ask()).get(slugOf(1))).toMatchObject({ status: "ok" })
   })

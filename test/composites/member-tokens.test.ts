@@ -104,8 +104,9 @@ describe("tokens", () => {
       message: expect.stringContaining("was revoked")
     })
     expect(after.get(slugOf(1))).toMatchObject({ status: "ok" })
-    await expect.poll(async () =>
-      (await berth.request("POST", `/s/${members[0]!.server.slug}/mcp`, { token: old, body: {} })).status
+    await expect.poll(
+      async () => (await berth.request("POST", `/s/${members[0]!.server.slug}/mcp`, { token: old, body: {} })).status,
+      { timeout: 10_000 }
     ).toBe(401)
     expect((await grants()).map(({ serverId }) => serverId)).not.toContain(members[0]!.server.id)
     // Where the revoked one is told, with what renews it.

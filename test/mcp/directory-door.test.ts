@@ -120,7 +120,10 @@ describe("the directory's own MCP endpoint", () => {
       hasMore: false,
       hint: "No match has this category. Without it there are: Restaurant."
     })
-    expect((await find({ query: "zeppelin" })).hint).toMatch(/Nothing matches/)
+    expect((await find({ query: "zeppelin" })).hint).toMatch(
+      /Nothing matches.*For a dish, search its kind of business, then read get_menus/
+    )
+    expect((await find({ city: "Zeppelin" })).hint).not.toMatch(/dish/)
   })
 
   it("knows what is open now where the time zone is known, and says where it is not", async () => {
