@@ -14,7 +14,7 @@ describeLong("a version that answers its health once and dies, over one that ser
   let where: Where
 
   beforeAll(async () => {
-    await berth.start({ machines: true, variables: { BERTH_HOME: home } })
+    await berth.start({ machines: true, variables: { BERTH_HOME: home, DRAIN_SECONDS: "2" } })
     // The odd ones live.
     const image = (note: string) => Number(note) % 2 === 1 ? sessionImage(note) : appImage("brief", { note })
     used = await makeUsed(berth, home, await berth.signUp("enterprise"), image)
@@ -32,8 +32,7 @@ describeLong("a version that answers its health once and dies, over one that ser
     expect(dead).toMatchObject({
       status: "failed",
       active: false,
-      errorMessage:
-        "checking: the machine answered /healthz and then exited with code 4: Fatal error: that was all"
+      errorMessage: "checking: the machine answered /healthz and then exited with code 4: Fatal error: that was all"
     })
     expect(first).toMatchObject({ version: 1, status: "running", active: true })
     await expect.poll(used.records, { timeout: 10_000 }).toEqual([first!.id])

@@ -65,7 +65,9 @@ describeLong("a disk that is full while an image is pulled", () => {
     expect(failures).toEqual([])
     const [failed] = await used.deployments()
     expect(failed).toMatchObject({ status: "failed", active: false })
-    expect(failed?.errorMessage).toMatch(/^(mirroring|creating): The platform's disk is full; try again once its operator/)
+    expect(failed?.errorMessage).toMatch(
+      /^(mirroring|creating): The platform's disk is full; try again once its operator/
+    )
     const first = (await used.deployments()).at(-1)
     expect(first).toMatchObject({ version: 1, status: "running", active: true })
     expect(await used.read()).toMatchObject({ status: "running" })
