@@ -11,4 +11,8 @@ export const nextStep = (status: DeploymentStatus) => {
 
 /** Who canceled a deployment, for its record and log. */
 export const callerName = ({ credential, email }: Actor) =>
-  credential.kind === "session" ? email : credential.kind === "oauth" ? `the client ${credential.id}` : `the key ${credential.id}`
+  credential.kind === "session"
+    ? email
+    : credential.kind === "oauth"
+    ? `the client ${credential.id}`
+    : `the key ${credential.id}`
