@@ -21,7 +21,15 @@ describe("the instructions of the MCP endpoint", () => {
     }
     const finding = ["directory_search", "hub_listing_skill"]
     const rest = ["find_tools", "call_tool"]
-    const hosting = ["create_project", "create_server", "set_env", "deploy", "create_test_token", "get_logs", "rollback"]
+    const hosting = [
+      "create_project",
+      "create_server",
+      "set_env",
+      "deploy",
+      "create_test_token",
+      "get_logs",
+      "rollback"
+    ]
     const catalog = ["publish_business", "list_businesses", "get_catalog", "update_catalog_item"]
     expect(told).toEqual([
       [...hosting, ...catalog, ...finding, "get_plan", "list_plans", ...rest, "wait_for_deployment"],

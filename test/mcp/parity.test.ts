@@ -111,7 +111,9 @@ describe("HTTP and MCP", () => {
     const tools = (await allTools()).map(({ name }) => name).sort()
     expect([...operations.map(({ name }) => name)].sort(), "each operation has a line in test/mcp/twins.ts")
       .toEqual([...Object.keys(twins), ...Object.keys(withoutTool)].sort())
-    expect(tools, "each tool has a line in test/mcp/twins.ts").toEqual([...new Set([...Object.values(twins), ...Object.keys(withoutOperation)])].sort())
+    expect(tools, "each tool has a line in test/mcp/twins.ts").toEqual(
+      [...new Set([...Object.values(twins), ...Object.keys(withoutOperation)])].sort()
+    )
   })
 
   it("call their arguments by the same names", async () => {

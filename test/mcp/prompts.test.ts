@@ -54,7 +54,9 @@ describe("prompts", () => {
     const all = await connectMcp(berth.url, { token: owner.token, query: "?toolsets=all" })
     const names = new Set((await all.listTools()).tools.map(({ name }) => name).concat("find_tools", "call_tool"))
     await all.close()
-    for (const [name, args] of [["find_and_use_business", "what"], ["explain_failed_deployment", "serverId"]] as const) {
+    for (
+      const [name, args] of [["find_and_use_business", "what"], ["explain_failed_deployment", "serverId"]] as const
+    ) {
       const named = (await textFor(name, { [args]: "x" })).match(/[a-z]+(?:_[a-z]+)+/g) ?? []
       expect(named.length).toBeGreaterThan(2)
       for (const tool of named) expect(names.has(tool), tool).toBe(true)
