@@ -12,6 +12,7 @@ import { businessTools } from "./businesses.ts"
 import { catalogTools } from "./catalog.ts"
 import { CheckedServer } from "./checked-server.ts"
 import { clientTools } from "./clients.ts"
+import { completions } from "./completions.ts"
 import { compositeTools } from "./composites.ts"
 import { deploymentTools } from "./deployments.ts"
 import { directoryTools } from "./directory.ts"
@@ -70,6 +71,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
     })
     const callable = new Map([...byName, [findTools.name, findTools], [callTool.name, callTool]])
     const skills = yield* doorSkills
+    const complete = yield* completions
     const described = new Map(tools.map((tool) => [tool, describeTool(tool)]))
     const runPromise = Runtime.runPromise(yield* Effect.runtime<never>())
 
@@ -96,7 +98,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
 
     const serverFor = (context: CallContext, selection: Selection) => {
       const server = new CheckedServer({ name: "berth", title: "Berth", version }, {
-        capabilities: { tools: {}, prompts: {}, ...skillCapabilities },
+        capabilities: { tools: {}, prompts: {}, completions: {}, ...skillCapabilities },
         instructions: instructionsFor((name) => byName.get(name)?.allows(context.actor) === true)
       })
       server.setRequestHandler(ListToolsRequestSchema, () => ({
@@ -120,7 +122,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
         return runPromise(call(tool, params.arguments ?? {}, context, report, reading), { signal })
       })
       serveSkills(server, skills(context.actor))
-      servePrompts(server)
+      servePrompts(server, complete(context.actor, context.address))
       return server
     }
 

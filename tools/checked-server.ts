@@ -2,6 +2,7 @@ import { Server, type ServerOptions } from "@modelcontextprotocol/sdk/server/ind
 import { type Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import {
   CallToolRequestSchema,
+  CompleteRequestSchema,
   ErrorCode,
   GetPromptRequestSchema,
   type Implementation,
@@ -20,6 +21,7 @@ import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv
 
 const schemas = [
   CallToolRequestSchema,
+  CompleteRequestSchema,
   GetPromptRequestSchema,
   InitializeRequestSchema,
   ListPromptsRequestSchema,

@@ -41,6 +41,32 @@ const apart = { timeout: 60_000, concurrent: true }
 
 describeLong("a platform that is stopped and started", () => {
   it.scopedLive(
+    "keeps a deployment canceled that was under way, and removes its machine",
+    () =>
+      Effect.gen(function*() {
+        const { session } = yield* site
+        const { as, id } = yield* session(
+          Effect.tap(begin("slow"), ({ as, id, server }) =>
+            Effect.gen(function*() {
+              const machines = yield* Machines
+              yield* until(machines.inspect(id), (state) => state?.status === "running")
+              const deployments = yield* Deployments
+              assert.strictEqual((yield* as(deployments.cancel(server.id, id))).status, "failed")
+            }))
+        )
+        yield* session(Effect.gen(function*() {
+          const machines = yield* Machines
+          yield* until(machines.inspect(id), (state) => state === undefined)
+          const deployments = yield* Deployments
+          const done = yield* as(deployments.settled(id))
+          assert.strictEqual(done.status, "failed")
+          assert.match(done.errorMessage ?? "", /^Canceled by /)
+        }))
+      }),
+    apart
+  )
+
+  it.scopedLive(
     "goes on with the deployment that was under way, as if it had not been stopped",
     () =>
       Effect.gen(function*() {

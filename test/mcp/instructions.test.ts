@@ -14,16 +14,27 @@ describe("the instructions of the MCP endpoint", () => {
       const client = await connectMcp(berth.url, { token })
       const instructions = client.getInstructions() ?? ""
       const names = new Set((await client.listTools()).tools.map(({ name }) => name))
-      const named = instructions.match(/[a-z]+(?:_[a-z]+)+|deploy/g) ?? []
+      const named = instructions.match(/[a-z]+(?:_[a-z]+)+|\bdeploy(?=,)|rollback/g) ?? []
       expect(named.filter((name) => !names.has(name))).toEqual([])
       told.push(named)
       await client.close()
     }
     const finding = ["directory_search", "hub_listing_skill"]
+    const rest = ["find_tools", "call_tool"]
+    const hosting = [
+      "create_project",
+      "create_server",
+      "set_env",
+      "deploy",
+      "create_test_token",
+      "get_logs",
+      "rollback"
+    ]
+    const catalog = ["publish_business", "list_businesses", "get_catalog", "update_catalog_item"]
     expect(told).toEqual([
-      ["create_project", "create_server", "deploy", "get_logs", ...finding],
-      finding,
-      ["get_logs", ...finding]
+      [...hosting, ...catalog, ...finding, "get_plan", "list_plans", ...rest, "wait_for_deployment"],
+      [...finding, "hub_composites", "hub_browse_composites", "list_plans", ...rest],
+      ["get_logs", ...finding, "list_plans", ...rest]
     ])
   })
 })
