@@ -11,7 +11,12 @@ export const checkoutPath = async (berth: Berth, account: Account, plan = "devel
 }
 
 /** Opens a checkout in a browser of its own and decides there. */
-export const decideOn = async (berth: Berth, path: string, decision: Decision, renewals = "paid") => {
+export const decideOn = async (
+  berth: Pick<Berth, "request" | "url">,
+  path: string,
+  decision: Decision,
+  renewals = "paid"
+) => {
   const browser = new PlainBrowser(berth)
   await browser.go(path)
   const answer = await browser.submit({ decision, renewals })

@@ -36,14 +36,14 @@ export const returnLink = (text: string) => {
 
 /** A browser without a screen: keeps cookies, tells where forms come from, reads the forms of a page. */
 export class PlainBrowser {
-  readonly berth: Berth
+  readonly berth: Pick<Berth, "request" | "url">
   readonly cookies = new Map<string, string>()
   readonly address = freshAddress()
   /** The page it is on. */
   url = ""
   text = ""
 
-  constructor(berth: Berth) {
+  constructor(berth: Pick<Berth, "request" | "url">) {
     this.berth = berth
   }
 
