@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { Account } from "../support/account.ts"
-import { freshDatabaseUrl } from "../support/Database.ts"
-import { Berth, useBerth } from "../support/Berth.ts"
-import { settingsTest, temporaryDirectory } from "../support/Settings.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { Effect, Exit, Scope } from "effect"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { Account } from "../support/account.ts"
+import { Berth, useBerth } from "../support/Berth.ts"
+import { freshDatabaseUrl } from "../support/Database.ts"
+import { itLong } from "../support/needs.ts"
+import { settingsTest, temporaryDirectory } from "../support/Settings.ts"
 import { FakeOsv, vectors } from "./support/fake-osv.ts"
 import { anyMachines, file, imageOf, node, Scanned } from "./support/scanned.ts"
 
@@ -15,14 +16,21 @@ afterAll(() => osv.stop())
 describe("SCAN_BLOCK=high", () => {
   const berth = new Berth()
   beforeAll(async () => {
-    osv.has("npm", "bad", "1.0.0", {
-      id: "GHSA-bad",
-      severity: [vectors.high],
-      affected: [{
-        package: { ecosystem: "npm", name: "bad" },
-        ranges: [{ type: "SEMVER", events: [{ fixed: "1.0.9" }] }]
-      }]
-    }, { id: "GHSA-worse", severity: [vectors.critical] }, { id: "GHSA-mild", severity: [vectors.medium] })
+    osv.has(
+      "npm",
+      "bad",
+      "1.0.0",
+      {
+        id: "GHSA-bad",
+        severity: [vectors.high],
+        affected: [{
+          package: { ecosystem: "npm", name: "bad" },
+          ranges: [{ type: "SEMVER", events: [{ fixed: "1.0.9" }] }]
+        }]
+      },
+      { id: "GHSA-worse", severity: [vectors.critical] },
+      { id: "GHSA-mild", severity: [vectors.medium] }
+    )
     osv.has("npm", "mild", "1.0.0", { id: "GHSA-mild", severity: [vectors.medium] }, { id: "GHSA-unrated" })
     await berth.start({
       machines: anyMachines(),
@@ -69,7 +77,9 @@ describe("without a scanner", () => {
     const deployment = await server.deploy(await imageOf([file("a", "b")]))
     expect(deployment).toMatchObject({ status: "running", trivyScanResult: null })
     const log = await server.log()
-    expect(log).toContain("not scanned for vulnerabilities: Trivy is not on PATH, and OSV (http://127.0.0.1:1) does not answer")
+    expect(log).toContain(
+      "not scanned for vulnerabilities: Trivy is not on PATH, and OSV (http://127.0.0.1:1) does not answer"
+    )
     expect(log).not.toContain("scanned by")
     const { body } = await berth.request<{ scanner: unknown }>("GET", "/v1/health")
     expect(body.scanner).toEqual({ driver: "none", refuses: null })
@@ -78,7 +88,9 @@ describe("without a scanner", () => {
 
 describe("settings", () => {
   const refused = (variables: Readonly<Record<string, string>>) =>
-    Effect.runPromise(Effect.flip(Effect.provide(CurrentSettings, settingsTest(variables)))).then(({ message }) => message)
+    Effect.runPromise(Effect.flip(Effect.provide(CurrentSettings, settingsTest(variables)))).then(({ message }) =>
+      message
+    )
 
   it("SCAN_BLOCK without a scanner, and a level nobody knows, are refused at the start", async () => {
     expect(await refused({ SCANNER: "none", SCAN_BLOCK: "high" })).toContain("SCAN_BLOCK=high needs a scanner")
@@ -88,13 +100,15 @@ describe("settings", () => {
 
   it("SCANNER=trivy without Trivy is refused at the start", async () => {
     const berth = new Berth()
-    await expect(berth.start({ variables: { SCANNER: "trivy", PATH: "/nowhere" } })).rejects.toThrow(/SCANNER is "trivy"/)
+    await expect(berth.start({ variables: { SCANNER: "trivy", PATH: "/nowhere" } })).rejects.toThrow(
+      /SCANNER is "trivy"/
+    )
     await berth.stop()
   })
 })
 
 describe("a platform whose OSV is silent", () => {
-  it("starts and deploys without it, and a scan that it left half-way is made again by the next", async () => {
+  itLong("goes on, after it ended in the middle of a scan, with that scan", async () => {
     const scope = Effect.runSync(Scope.make())
     const databaseUrl = await Effect.runPromise(Scope.extend(freshDatabaseUrl, scope))
     const shared = {
@@ -125,7 +139,7 @@ describe("a platform whose OSV is silent", () => {
     await Effect.runPromise(Scope.close(scope, Exit.void))
   })
 
-  it("waits for it no longer than a moment", async () => {
+  itLong("waits for it no longer than a moment", async () => {
     osv.intercept = () => true
     const began = Date.now()
     const berth = await new Berth().start({

@@ -24,7 +24,8 @@ beforeEach(() => {
   osv.intercept = () => false
 })
 
-const asked = () => osv.asked.map(({ package: { ecosystem, name }, version }) => `${ecosystem} ${name} ${version}`).sort()
+const asked = () =>
+  osv.asked.map(({ package: { ecosystem, name }, version }) => `${ecosystem} ${name} ${version}`).sort()
 
 const debian = file("usr/lib/os-release", "ID=debian\nVERSION_ID=\"12\"\n")
 
@@ -57,7 +58,10 @@ describe("what OSV is asked", () => {
         node("app", "express", "4.18.0"),
         node("app/node_modules/express", "@scope/qs", "6.0.0"),
         file("app/package.json", "{\"name\":\"app\",\"version\":\"1.0.0\"}"),
-        file("usr/lib/python3.12/site-packages/Ruamel_Yaml-1.0.dist-info/METADATA", "Name: Ruamel.Yaml\nVersion: 1.0\n\nName: x\n")
+        file(
+          "usr/lib/python3.12/site-packages/Ruamel_Yaml-1.0.dist-info/METADATA",
+          "Name: Ruamel.Yaml\nVersion: 1.0\n\nName: x\n"
+        )
       ])
     )
     expect(asked()).toEqual([
@@ -72,7 +76,12 @@ describe("what OSV is asked", () => {
   it("is what the image's files are in the end: whiteouts, opaque folders and links in place of folders count", async () => {
     await server.deploy(
       await imageOf(
-        [node("a", "removed", "1.0.0"), node("b", "hidden", "1.0.0"), node("c", "replaced", "1.0.0"), node("d", "old", "1.0.0")],
+        [
+          node("a", "removed", "1.0.0"),
+          node("b", "hidden", "1.0.0"),
+          node("c", "replaced", "1.0.0"),
+          node("d", "old", "1.0.0")
+        ],
         [
           file("a/node_modules/.wh.removed", ""),
           node("b", "kept", "2.0.0"),
@@ -188,9 +197,11 @@ describe("what is found", () => {
     const client = await connectMcp(berth.url, { token: server.owner.token, query: "?toolsets=all" })
     const named = { serverId: server.id, deploymentId: deployment.id }
     const told = textOf(await callTool(client, "list_vulnerabilities", { ...named, severity: "high", limit: 1 }))
-    expect(told).toEqual((await server.vulnerabilities(deployment.id, "?severity=high&limit=1")))
+    expect(told).toEqual(await server.vulnerabilities(deployment.id, "?severity=high&limit=1"))
     await client.close()
-    expect(await server.log()).toContain("scanned by OSV; vulnerabilities: 1 critical, 2 high, 2 medium, 2 low, 2 unknown")
+    expect(await server.log()).toContain(
+      "scanned by OSV; vulnerabilities: 1 critical, 2 high, 2 medium, 2 low, 2 unknown"
+    )
   })
 
   it("is paged by cursors of its own list alone; of a severity; for its owner", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { useBerth } from "../support/Berth.ts"
+import { Berth, useBerth } from "../support/Berth.ts"
+import { itLong, sampled } from "../support/needs.ts"
 import { FakeTrivy, report } from "./support/fake-trivy.ts"
 import { anyMachines, file, imageOf, Scanned } from "./support/scanned.ts"
 
@@ -69,13 +70,13 @@ describe("Trivy on PATH", () => {
     expect(await server.log()).toContain("scanned by Trivy; vulnerabilities: none")
   })
 
-  it.each([
+  it.each(sampled([
     ["is empty", ""],
     ["is cut off", report([openssl]).slice(0, -5)],
     ["has another version", report([openssl]).replace("\"SchemaVersion\":2", "\"SchemaVersion\":3")],
     ["has a severity nobody knows", report([{ ...openssl, Severity: "TERRIBLE" }])],
     ["has a vulnerability of no package", report([{ VulnerabilityID: "CVE-2026-1", Severity: "LOW" }])]
-  ])("whose report %s has scanned nothing", async (_, text) => {
+  ], 2))("whose report %s has scanned nothing", async (_, text) => {
     trivy.prints(text)
     const server = await aServer()
     const deployment = await server.deploy(await image())
@@ -103,14 +104,12 @@ describe("Trivy on PATH", () => {
 
 describe("SCAN_SECONDS", () => {
   const trivy = new FakeTrivy()
-  const berth = useBerth({
-    machines: anyMachines(),
-    variables: { SCANNER: "trivy", SCAN_SECONDS: "3", SCAN_BLOCK: "critical", PATH: trivy.path }
-  })
+  const variables = { SCANNER: "trivy", SCAN_SECONDS: "3", SCAN_BLOCK: "critical", PATH: trivy.path }
 
-  it("ends a scan that takes longer, with all that it started", async () => {
+  itLong("ends a scan that takes longer, with all that it started", async () => {
     const left = `${trivy.folder}/left`
     trivy.does(`(sleep 6; touch ${left}) & sleep 60`)
+    const berth = await new Berth().start({ machines: anyMachines(), variables })
     const server = await Scanned.of(await berth.signUp())
     const deployment = await server.deploy(await image())
     expect(deployment.status).toBe("failed")
@@ -119,5 +118,6 @@ describe("SCAN_SECONDS", () => {
     await new Promise((resolve) => setTimeout(resolve, 4_000))
     const again = await (await Scanned.of(server.owner)).deploy(await image())
     expect(again.errorMessage).not.toContain("left")
+    await berth.stop()
   })
 })
