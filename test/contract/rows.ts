@@ -21,6 +21,7 @@ export const rows = {
     "GET /v1/servers/:serverId/metrics → currently 501; intended 200 { data: metrics }",
     "POST /v1/servers/:serverId/deploy { imageUri } → 201 { data: deployment } after the pipeline completes",
     "GET /v1/servers/:serverId/deployments → 200 deployments, newest first",
+    "GET /v1/servers/:serverId/deployments/:deploymentId/vulnerabilities → 200 what was found in its image, the most severe first",
     "POST /v1/servers/:serverId/deployments/:deploymentId/cancel → 200 deployment, failed; 409 when it has ended",
     "POST /v1/servers/:serverId/rollback { version } → 201 new deployment object",
     "GET /v1/servers/:serverId/logs → 200 { data: { items[], hasMore, cursor } }",
