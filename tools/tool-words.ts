@@ -29,10 +29,10 @@ export const groups: ReadonlyArray<Group> = [
   {
     toolset: "deploy",
     about: "Deployments: from an image or package to a running version",
-    tools: /deploy|^rollback$/,
+    tools: /deploy|^rollback$|^list_vulnerabilities$/,
     words:
       "release ship launch publish run docker image container npm pypi package version upgrade revert undo previous " +
-      "abort stop status progress failed broken history"
+      "abort stop status progress failed broken history security scan cve"
   },
   {
     toolset: "deploy",
@@ -43,7 +43,7 @@ export const groups: ReadonlyArray<Group> = [
   {
     toolset: "deploy",
     about: "Logs and metrics",
-    tools: /^get_logs$|metrics$/,
+    tools: /^get_logs$|_metrics(_series)?$/,
     words:
       "debug error crash trace output console stdout latency traffic monitor monitoring performance slow statistics why fail"
   },
@@ -108,7 +108,7 @@ export const groups: ReadonlyArray<Group> = [
   }
 ]
 
-/** The group of a tool. Every tool has one: test/mcp/find-tools.test.ts. */
+/** The group of a tool. Every tool has one: test/mcp/tool-list.test.ts. */
 export const groupOf = (name: string) => groups.find(({ tools }) => tools.test(name))
 
 /** What people say for what one tool does. */
