@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { missingForApps } from "../deployments/support/app-image.ts"
-import { callIn, openSession, reply, startProber, versionAt, type Where } from "../deployments/support/prober.ts"
+import { callIn, openSession, startProber, versionAt, type Where } from "../deployments/support/prober.ts"
 import { sessionImage } from "../deployments/support/session-image.ts"
 import { untilTrue } from "../deployments/support/wait.ts"
 import { type Server } from "../support/account.ts"
@@ -63,32 +63,25 @@ describeLong("deployments under two gateway processes and the platform", () => {
     await gateways.end("SIGTERM")
   })
 
-  it(
-    "fail no request; a session stays with the machine that opened it, whichever process is asked, until it is closed",
-    async () => {
-      expect(childrenOf(gateways.pid)).toHaveLength(2)
-      const session = await openSession(where)
-      const replaced = new Map<string, number>()
-      const prober = startProber([where, direct], { slowSeconds: 1, replacedAt: (version) => replaced.get(version) })
-      const answers: Array<string | undefined> = []
-      for (let next = 2; next <= deploys + 1; next++) {
-        const before = Date.now()
-        await deploy(next)
-        replaced.set(String(next - 1), before)
-        // Each on a connection of its own, so that both processes are asked.
-        for (let n = 0; n < 6; n++) answers.push(await callIn(n % 3 === 2 ? direct : where, session))
-        expect(await versionAt(where)).toBe(String(next))
-      }
-      expect(new Set(answers)).toEqual(new Set(["1"]))
-      await reply(where, "/mcp", false, { method: "DELETE", session })
-      const { counts, failures } = await prober.stop()
-      expect(failures).toEqual([])
-      expect(counts["new connection"]).toBeGreaterThan(20)
-      // Closed, at whichever process: it is not taken up again.
-      for (let n = 0; n < 4; n++) expect(await callIn(where, session)).toBeUndefined()
-      expect(childrenOf(gateways.pid)).toHaveLength(2)
-      expect(gateways.output()).not.toMatch(/ended by|failed unexpectedly/)
-    },
-    240_000
-  )
+  it("fail no request; a session stays with the machine that opened it, whichever process is asked", async () => {
+    expect(childrenOf(gateways.pid)).toHaveLength(2)
+    const session = await openSession(where)
+    const replaced = new Map<string, number>()
+    const prober = startProber([where, direct], { slowSeconds: 1, replacedAt: (version) => replaced.get(version) })
+    const answers: Array<string | undefined> = []
+    for (let next = 2; next <= deploys + 1; next++) {
+      const before = Date.now()
+      await deploy(next)
+      replaced.set(String(next - 1), before)
+      // Each on a connection of its own, so that both processes are asked.
+      for (let n = 0; n < 6; n++) answers.push(await callIn(n % 3 === 2 ? direct : where, session))
+      expect(await versionAt(where)).toBe(String(next))
+    }
+    expect(new Set(answers)).toEqual(new Set(["1"]))
+    const { counts, failures } = await prober.stop()
+    expect(failures).toEqual([])
+    expect(counts["new connection"]).toBeGreaterThan(20)
+    expect(childrenOf(gateways.pid)).toHaveLength(2)
+    expect(gateways.output()).not.toMatch(/ended by|failed unexpectedly/)
+  }, 240_000)
 }, missingForApps)
