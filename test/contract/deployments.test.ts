@@ -183,6 +183,21 @@ describeLong("deployments", () => {
     await free.delete(`/v1/projects/${own.id}`)
   })
 
+  it("a paid plan keeps ten, whatever more the server's own count says", async () => {
+    const account = await berth.signUp("developer")
+    const own = await account.project()
+    const server = await account.server(own.id)
+    expect((await account.patch(`/v1/servers/${server.id}`, { deploymentRetentionCount: 100 })).status).toBe(200)
+    const request = (path: string, body: unknown) => account.post(`/v1/servers/${server.id}/${path}`, body)
+    for (let i = 0; i < 13; i++) expect((await request("deploy", { imageUri: image })).status).toBe(201)
+    for (const version of [1, 2]) {
+      const gone = await request("rollback", { version })
+      expect([gone.status, gone.body]).toEqual([409, failure("CONFLICT")])
+    }
+    expect((await request("rollback", { version: 3 })).status).toBe(201)
+    await account.delete(`/v1/projects/${own.id}`)
+  }, 60_000)
+
   it("an account that goes back to a smaller plan can roll back to what it could before", async () => {
     const account = await berth.signUp("developer")
     const own = await account.project()

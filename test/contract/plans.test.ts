@@ -1,5 +1,5 @@
-import { PlanName, plans } from "#src/plans/Plan.ts"
-import { describe, expect } from "vitest"
+import { PlanName } from "#src/plans/Plan.ts"
+import { describe, expect, it } from "vitest"
 import { type Account } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { businesses, newBusiness } from "../support/business.ts"
@@ -33,6 +33,105 @@ const fill = {
     )
 }
 
+const everywhere = ["ord", "iad", "lax", "ams", "syd"]
+const price = (amount: number) => ({ amount, currency: "USD", per: "month" })
+
+/** Contract: Limits, plan comparison; what it leaves open is this installation's. */
+const everyPlan = [
+  {
+    plan: "free",
+    price: price(0),
+    limits: {
+      requestsPerMonth: 10_000,
+      computeSecondsPerMonth: 100_000,
+      maxServers: 2,
+      maxProjects: 20,
+      maxBusinesses: 20,
+      requestsPerMinute: 100,
+      deploymentsKept: 3,
+      logDays: 7,
+      logLines: 10_000,
+      maxPreviewBytes: 50e6,
+      maxDocumentBytes: 50e6,
+      maxImageBytes: 2e9
+    },
+    regions: ["ord"],
+    autoStopRequired: true,
+    listingTier: "basic",
+    customDomains: false,
+    egress: "none"
+  },
+  {
+    plan: "developer",
+    price: price(29),
+    limits: {
+      requestsPerMonth: 100_000,
+      computeSecondsPerMonth: 1_000_000,
+      maxServers: 10,
+      maxProjects: 100,
+      maxBusinesses: 100,
+      requestsPerMinute: 1_000,
+      deploymentsKept: 10,
+      logDays: 14,
+      logLines: 20_000,
+      maxPreviewBytes: 200e6,
+      maxDocumentBytes: 200e6,
+      maxImageBytes: 20e9
+    },
+    regions: everywhere,
+    autoStopRequired: false,
+    listingTier: "featured",
+    customDomains: false,
+    egress: "none"
+  },
+  {
+    plan: "pro",
+    price: price(99),
+    limits: {
+      requestsPerMonth: 1_000_000,
+      computeSecondsPerMonth: 10_000_000,
+      maxServers: 50,
+      maxProjects: 500,
+      maxBusinesses: 1_000,
+      requestsPerMinute: 10_000,
+      deploymentsKept: 10,
+      logDays: 30,
+      logLines: 50_000,
+      maxPreviewBytes: 500e6,
+      maxDocumentBytes: 1e9,
+      maxImageBytes: 100e9
+    },
+    regions: everywhere,
+    autoStopRequired: false,
+    listingTier: "premium",
+    customDomains: true,
+    egress: "none"
+  },
+  {
+    plan: "enterprise",
+    price: price(199),
+    limits: {
+      requestsPerMonth: null,
+      computeSecondsPerMonth: null,
+      maxServers: null,
+      maxProjects: null,
+      maxBusinesses: null,
+      requestsPerMinute: 100_000,
+      deploymentsKept: 10,
+      logDays: 90,
+      logLines: 100_000,
+      maxPreviewBytes: 2e9,
+      maxDocumentBytes: 10e9,
+      maxImageBytes: null
+    },
+    regions: everywhere,
+    autoStopRequired: false,
+    listingTier: "premium",
+    customDomains: true,
+    egress: "none"
+  }
+]
+
 describe("plans", () => {
   row("GET /v1/plans → 200 { data: [plan, ...] }, public, with every limit and price", async () => {
     const answer = await berth.request<{ data: ReadonlyArray<Plan> }>("GET", "/v1/plans", {
@@ -40,46 +139,16 @@ describe("plans", () => {
     })
     expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([200, "*"])
     const { data } = answer.body
-    expect(data.map(({ plan, price }) => [plan, price])).toEqual([
-      ["free", { amount: 0, currency: "USD", per: "month" }],
-      ["developer", { amount: 29, currency: "USD", per: "month" }],
-      ["pro", { amount: 99, currency: "USD", per: "month" }],
-      ["enterprise", { amount: 199, currency: "USD", per: "month" }]
-    ])
-    expect(data[0]).toEqual({
-      plan: "free",
-      price: { amount: 0, currency: "USD", per: "month" },
-      limits: {
-        requestsPerMonth: 10_000,
-        computeSecondsPerMonth: 100_000,
-        maxServers: 2,
-        maxProjects: 20,
-        maxBusinesses: 20,
-        requestsPerMinute: 100,
-        deploymentsKept: 3,
-        logDays: 7,
-        logLines: 10_000,
-        maxPreviewBytes: 50e6,
-        maxDocumentBytes: 50e6,
-        maxImageBytes: 2e9
-      },
-      regions: ["ord"],
-      autoStopRequired: true,
-      listingTier: "basic",
-      customDomains: false,
-      egress: "none"
-    })
+    expect(data).toEqual(everyPlan)
     for (const plan of PlanName.literals) {
       const account = await berth.signUp(plan)
       const billing = await account.get<{ data: { limits: object } }>("/v1/billing")
       expect(data.find((listed) => listed.plan === plan)?.limits).toMatchObject(billing.body.data.limits)
       // A key of the hub has no account's scopes, and may know what it costs, too.
       const client = await connectMcp(berth.url, { token: account.token })
-      expect((await callTool(client, "list_plans")).structuredContent).toEqual(answer.body)
+      expect((await callTool(client, "list_plans")).structuredContent).toEqual({ data: everyPlan })
       await client.close()
     }
-    const listed = data.map(({ limits }) => Object.keys(limits).length)
-    expect(listed).toEqual(data.map(() => Object.keys(plans.free.quotas).length - 1 + 7))
   })
 
   row("PLAN_LIMIT_REACHED has details { limit, used, allowed, plan, nextPlan, nextPrice }", async () => {
@@ -129,6 +198,39 @@ describe("plans", () => {
       expect([called.isError, textOf(called)], tool).toEqual([true, body])
     }
     await client.close()
+  })
+
+  it("allow as many servers as they say, in their regions, and the refusal names the plan that allows more", async () => {
+    const allowed = [["free", 2, "developer", 29], ["developer", 10, "pro", 99], [
+      "pro",
+      50,
+      "enterprise",
+      199
+    ]] as const
+    for (const [plan, most, nextPlan, nextPrice] of allowed) {
+      const account = await berth.signUp(plan)
+      const project = await account.project()
+      const path = `/v1/projects/${project.id}/servers`
+      const first = await account.server(project.id, plan === "free" ? {} : { region: "ams", autoStopSeconds: null })
+      await sql(
+        "INSERT INTO slugs (slug, account_id) SELECT 'q' || n || lower($1), $1 FROM generate_series(3, $2::int) n",
+        account.id,
+        most
+      )
+      // Copies of the first one, but for the last.
+      await sql(
+        `INSERT INTO servers SELECT (jsonb_populate_record(s, jsonb_build_object('id', 'q' || n || lower($1),
+            'slug', 'q' || n || lower($1), 'replay_token', 'q' || n || $1))).*
+          FROM servers s, generate_series(3, $2::int) n WHERE s.id = $3`,
+        account.id,
+        most,
+        first.id
+      )
+      const answers = await Promise.all([1, 2, 3].map((n) => account.post(path, { name: `Last ${n}` })))
+      expect(answers.map(({ status }) => status).sort(), plan).toEqual([201, 403, 403])
+      const details = { limit: "servers", used: most, allowed: most, plan, nextPlan, nextPrice }
+      expect(answers.find(({ status }) => status === 403)?.body).toEqual(failure("PLAN_LIMIT_REACHED", details))
+    }
   })
 
   row(
