@@ -8,6 +8,7 @@ import { join } from "node:path"
 
 const names = [
   "gateway",
+  "quota",
   "oauth",
   "directory",
   "requests",

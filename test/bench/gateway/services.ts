@@ -1,3 +1,4 @@
+import { clientLayer } from "#sql/Client.ts"
 import { type Settings } from "#src/config/Settings.ts"
 import { ServerCards } from "#src/directory/ServerCards.ts"
 import { HubKeys } from "#src/hub/HubKeys.ts"
@@ -5,6 +6,7 @@ import { Jobs } from "#src/jobs/Jobs.ts"
 import { JobsRepo } from "#src/jobs/JobsRepo.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
 import { SigningKeys } from "#src/oauth/SigningKeys.ts"
+import { type PlanName } from "#src/plans/Plan.ts"
 import { type Route } from "#src/routing/Route.ts"
 import { Routes } from "#src/routing/Routes.ts"
 import { ServerUse } from "#src/routing/ServerUse.ts"
@@ -18,7 +20,7 @@ import { ServerRequestsRepo } from "#src/usage/ServerRequestsRepo.ts"
 import { ToolCalls } from "#src/usage/ToolCalls.ts"
 import { ToolCallsRepo } from "#src/usage/ToolCallsRepo.ts"
 import { UsageRepo } from "#src/usage/UsageRepo.ts"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { generateKeyPair } from "jose"
 import { settingsTest } from "../../support/Settings.ts"
 
@@ -50,8 +52,8 @@ export const routeTo = (socketPath: string, resource: string): Route => ({
 
 const baseUrl = "http://berth.test"
 
-export const routesTo = (socketPath: string) => {
-  const route = routeTo(socketPath, resourceOf({ baseUrl }))
+export const routesTo = (socketPath: string, plan: PlanName) => {
+  const route = { ...routeTo(socketPath, resourceOf({ baseUrl })), plan }
   return Layer.succeed(
     Routes,
     Routes.make({ peek: () => route, find: async () => route, expire: () => {}, onChange: () => () => {} })
@@ -80,6 +82,7 @@ const usage = Layer.succeed(
     daysOf: () => Effect.die("not asked here")
   })
 )
+const usageIn = (url: string) => Layer.orDie(Layer.provide(UsageRepo.Default, clientLayer(Redacted.make(url), 3)))
 const requests = Layer.succeed(
   ServerRequestsRepo,
   ServerRequestsRepo.make({
@@ -130,13 +133,13 @@ const cards = ServerCards.make({
 const never = () => Effect.die("not asked for")
 const hubKeys = HubKeys.make({ create: never, list: never, revoke: never, authenticate: () => Effect.succeedNone })
 
-/** What the gateway needs, without a database. */
-export const gatewayServices = (variables: Readonly<Record<string, string>> = {}) =>
+/** What the gateway needs, without a database, or with one for usage alone. */
+export const gatewayServices = (variables: Readonly<Record<string, string>> = {}, databaseUrl?: string) =>
   Layer.mergeAll(
     Layer.succeed(ServerCards, cards),
     Layer.succeed(HubKeys, hubKeys),
     AccessTokens.Default.pipe(Layer.provide(keys)),
-    RequestMetering.Default.pipe(Layer.provide([usage, jobs])),
+    RequestMetering.Default.pipe(Layer.provide([databaseUrl === undefined ? usage : usageIn(databaseUrl), jobs])),
     ServerRequests.Default.pipe(Layer.provide([requests, jobs])),
     ToolCalls.Default.pipe(Layer.provide([toolCalls, jobs])),
     ServerUse.Default.pipe(Layer.provide([use, jobs])),
