@@ -115,7 +115,8 @@ describeWhen(missing, "a package of npm", () => {
     )
     await tools.close()
     expect(told).toContainEqual(expect.stringMatching(/^Installing @tools\/stdio 1\./))
-    expect(told).toContain("Looking for a vulnerability scanner")
+    // A stage that takes a moment may go untold; the installation's line does not outlive it.
+    expect(told.at(-1)).not.toMatch(/^Installing/)
     const deployed = structuredContent as unknown as Deployment
     expect(deployed).toMatchObject({
       status: "running",
