@@ -5,7 +5,9 @@ import { randomToken } from "#src/shared/tokens.ts"
 import { Duration, Effect, Option } from "effect"
 import { Checkout } from "./Checkout.ts"
 import { type CheckoutRow, CheckoutsRepo } from "./CheckoutsRepo.ts"
+import { currentOf } from "./readings.ts"
 import { CheckoutUnderWay, type PaidPlan, PaymentsUnavailable } from "./Subscription.ts"
+import { SubscriptionsRepo } from "./SubscriptionsRepo.ts"
 
 /** Stripe takes half an hour to a day. */
 const lifetime = Duration.toMillis("3 hours")
@@ -26,6 +28,7 @@ export class OpenCheckout extends Effect.Service<OpenCheckout>()("billing/OpenCh
   effect: Effect.gen(function*() {
     const checkout = yield* Checkout
     const repo = yield* CheckoutsRepo
+    const subscriptions = yield* SubscriptionsRepo
     const { authUrl } = yield* CurrentSettings
 
     const open = ({ accountId, createdAt, customerId, id, plan }: Omit<CheckoutRow, "sessionId" | "url" | "paid">) =>
@@ -61,7 +64,12 @@ export class OpenCheckout extends Effect.Service<OpenCheckout>()("billing/OpenCh
     /** Makes sure that nobody can pay the previous one, whose plan or customer is another. */
     const close = Effect.fnUntraced(function*(row: CheckoutRow, age: number, customerId: string) {
       // A customer that is replaced takes its checkouts along: another one is of a processor that is not in use.
-      if (row.paid || age >= lifetime || row.customerId !== customerId) return
+      if (row.customerId !== customerId) return
+      // It may have been paid since the caller's subscriptions were read. Both are written in one transaction.
+      if (row.paid && currentOf(yield* subscriptions.ofCustomer(customerId)) !== undefined) {
+        return yield* new CheckoutUnderWay({ paid: true })
+      }
+      if (row.paid || age >= lifetime) return
       // Where the answer was lost nobody knows the address; asked again, the processor says which session it was.
       const sessionId = row.sessionId ?? (age < reusableFor ? (yield* open(row)).sessionId : undefined)
       if (sessionId !== undefined && !(yield* checkout.close(sessionId))) {
@@ -69,7 +77,7 @@ export class OpenCheckout extends Effect.Service<OpenCheckout>()("billing/OpenCh
       }
     })
 
-    /** The address where the caller pays. The caller has no subscription. */
+    /** The address where the caller pays. The caller had no subscription when it was last read. */
     const urlFor = Effect.fn("OpenCheckout.urlFor")(function*({ accountId, customerId, plan }: Wanted) {
       const at = yield* now
       const previous = Option.getOrUndefined(yield* repo.ofAccount(accountId))
