@@ -178,7 +178,7 @@ describe("/openapi.json", () => {
         await ask(path, operation.bodyFields === undefined ? undefined : goodBodies[operation.name])
       )
     }
-  }, 60_000)
+  }, 150_000)
 
   it("is shown as a page that fetches nothing from elsewhere", async () => {
     const page = await berth.request("GET", "/docs")

@@ -201,7 +201,7 @@ describe("who may do what, for every operation", () => {
       expect([401, 403, 500].includes(status) ? text : "fine", operation.name).toBe("fine")
       expect(operation.statuses.includes(status) ? "declared" : status, operation.name).toBe("declared")
     }
-  }, 60_000)
+  }, 150_000)
 })
 
 describe("who may call what, for every tool", () => {
