@@ -61,7 +61,7 @@ const needVariables = Effect.fn("cli.needVariables")(function*(
   const { data: set } = yield* api.environment.names({ path: { serverId: server.id } })
   const missing = names.filter((name) => !set.includes(name))
   if (missing.length > 0) {
-    yield* badOptions(
+    return yield* badOptions(
       `The server lacks ${missing.join(", ")}, which server.env of the file names. Set each: berth env set ${
         missing[0]
       }`

@@ -58,7 +58,7 @@ export const showEnd = Effect.fn("cli.showEnd")(function*(deployment: Deployment
     () => facts({ Server: `${server.name} (${server.id})`, URL: server.publicUrl, ...deploymentFacts(deployment) })
   )
   if (deployment.status === "failed") {
-    yield* new CliFailure({
+    return yield* new CliFailure({
       message: "The deployment failed. berth logs has what the server printed",
       code: exitCodes.deploymentFailed
     })
