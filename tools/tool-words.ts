@@ -29,10 +29,16 @@ export const groups: ReadonlyArray<Group> = [
   {
     toolset: "deploy",
     about: "Deployments: from an image or package to a running version",
-    tools: /deploy|^rollback$|^list_vulnerabilities$/,
+    tools: /deploy|^rollback$/,
     words:
       "release ship launch publish run docker image container npm pypi package version upgrade revert undo previous " +
-      "abort stop status progress failed broken history security scan cve"
+      "abort stop status progress failed broken history"
+  },
+  {
+    toolset: "deploy",
+    about: "Vulnerabilities of what is deployed",
+    tools: /^list_vulnerabilities$/,
+    words: "security secure insecure unsafe safe dangerous risk hole scan scanner cve patch image package running"
   },
   {
     toolset: "deploy",

@@ -29,12 +29,38 @@ const commandList = (text: string) => {
   return shown.map(([name, about]) => `  ${name.padEnd(width)}  ${about}\n`).join("")
 }
 
+const width = 80
+
+/** Begins with spaces to put below the line's own text: of a list's row, what it does; of the usage, its options. */
+const hanging = (line: string) =>
+  " ".repeat(/^ {2}\S.*? {2,}(?=\S)/.exec(line)?.[0].length ?? /^ */.exec(line)?.[0].length ?? 0)
+
+/** Breaks what is too long for a terminal, between words and within the brackets of an option only where it fills a line. */
+const wrapped = (line: string) => {
+  if (line.length <= width) return line
+  const indent = line.startsWith("berth ") ? "  " : hanging(line)
+  const lines: Array<string> = []
+  let current = ""
+  const parts = line.slice(indent.length).split(/ (?![^[\]()]*[\])])/)
+  for (const word of parts.flatMap((part) => indent.length + part.length <= width ? [part] : part.split(" "))) {
+    const longer = current === "" ? word : `${current} ${word}`
+    if (current === "" || indent.length + longer.length <= width) current = longer
+    else {
+      lines.push(current)
+      current = word
+    }
+  }
+  const [first = "", ...rest] = [...lines, current]
+  return [line.slice(0, indent.length) + first, ...rest.map((text) => indent + text)].join("\n")
+}
+
 /** Removes the repetitions from the library's help; leaves other text as it is. */
 const tidyHelp = (text: string, argv: ReadonlyArray<string>) => {
   const plain = stripVTControlCharacters(text)
   if (!/^USAGE$/m.test(plain)) return text
   return plain.replace(noise, "").replace(/^\$ (.*)$/m, usage(argv)).replace(/^berth\n+/, "")
     .replace(rows, commandList).replace(/\n+(?=\n\n)/g, "").replace(/ +$/gm, "").trimEnd()
+    .split("\n").map(wrapped).join("\n")
 }
 
 /**

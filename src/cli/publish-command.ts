@@ -11,10 +11,12 @@ import { FileSystem, Terminal } from "@effect/platform"
 import { type CallToolResult } from "@modelcontextprotocol/sdk/types.js"
 import { Console, Effect, Either, Option, Redacted, Schema } from "effect"
 import { basename } from "node:path"
+import { exitCodes } from "./exit-codes.ts"
 import { fail } from "./fail.ts"
 import { installationUrl, isInstallation, notInstallation } from "./login-command.ts"
 import { askForMapping, type Finding, findingIn, mappingsOf, withSuggestion } from "./publish-mapping.ts"
 import { inOptions, refusalInOptions, refusalOf, type Typed, withSuggested } from "./publish-refusal.ts"
+import { unreadable } from "./unreadable.ts"
 
 const file = Args.text({ name: "file" }).pipe(
   Args.withDescription("The catalog: menu.csv, or a .json with the profile")
@@ -160,8 +162,8 @@ export const publishCommand = Command.make(
     }).pipe(
       Effect.catchTags({
         McpClientError: ({ message }) => fail(message),
-        SystemError: ({ message }) => fail(`${file} can't be read: ${message}`),
-        BadArgument: ({ message }) => fail(`${file} can't be read: ${message}`),
+        SystemError: (error) => fail(unreadable(file, error), exitCodes.badFile),
+        BadArgument: (error) => fail(unreadable(file, error), exitCodes.badFile),
         ParseError: () => fail(`${url} does not answer like a Berth installation`),
         QuitException: () => fail("Cancelled")
       })

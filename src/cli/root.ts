@@ -1,5 +1,6 @@
 import { callCommand, toolsCommand } from "#src/cli/mcp/commands.ts"
 import { version } from "#src/config/version.ts"
+import { didYouMean } from "#src/shared/nearest.ts"
 import { Args, CliConfig, Command, ValidationError } from "@effect/cli"
 import { Effect, HashMap } from "effect"
 import { adminCommand } from "./admin-command.ts"
@@ -51,11 +52,32 @@ const berth = Command.make("berth").pipe(
 
 const commandLine = Command.run(berth, { name: "berth", version })
 
+const namesOf = (found: ReturnType<typeof Command.getSubcommands>) => [...HashMap.keys(found)]
+/** Commands that have commands of their own: the library's list of those below another has only the others. */
+const groups = new Map([
+  ["env", namesOf(Command.getSubcommands(envCommand))],
+  ["admin", namesOf(Command.getSubcommands(adminCommand))]
+])
+
+/** What to say of a mistyped command; undefined where the words are commands, or begin with an option. */
+const mistyped = ([first = "", second = ""]: ReadonlyArray<string>) => {
+  if (first === "" || first.startsWith("-")) return undefined
+  if (!commands.has(first)) return unknownCommand("berth", first, [...commands])
+  const own = groups.get(first)
+  return own === undefined || second === "" || second.startsWith("-") || own.includes(second)
+    ? undefined
+    : unknownCommand(`berth ${first}`, second, own)
+}
+const unknownCommand = (of: string, word: string, among: ReadonlyArray<string>) =>
+  `Invalid subcommand for ${of}: ${JSON.stringify(word)}.${didYouMean(word, among)}\n\nSee ${of} --help`
+
 /** Runs the command line; `argv` as Node gives it. An invalid one ends with one sentence and exit code 1. */
 export const run = (argv: ReadonlyArray<string>) => {
   const words = argv.slice(2)
   const shell = words[0] === "completions" ? shells.find((name) => name === words[1]) : undefined
   const given = words.length === 0 ? ["--help"] : shell === undefined ? words : ["--completions", shell]
+  const mistake = mistyped(words)
+  if (mistake !== undefined) return withTidyOutput(words)(fail(mistake))
   return commandLine([...argv.slice(0, 2), ...given]).pipe(
     Effect.catchIf(ValidationError.isValidationError, () => {
       const command = words[0] !== undefined && /^[a-z]+$/.test(words[0]) ? words[0] : ""
@@ -66,4 +88,4 @@ export const run = (argv: ReadonlyArray<string>) => {
   )
 }
 
-const commands = new Set([...HashMap.keys(Command.getSubcommands(berth))])
+const commands = new Set(namesOf(Command.getSubcommands(berth)))

@@ -30,16 +30,22 @@ describeLong("the command line", () => {
     [["--help"], "berth\n"],
     [["serve", "--help"], "berth serve [--no-demo] [--processes integer] [--role all | gateway]\n"],
     [["login", "--help"], "berth login [--url text]"],
-    [["admin", "plan", "--help"], "berth admin plan <email>"]
+    [["admin", "plan", "--help"], "berth admin plan <email>"],
+    [["deploy", "--help"], "berth deploy [--url text]"],
+    [["publish", "--help"], "berth publish [--url text]"],
+    [["env", "--help"], "berth env"]
   ])("%j shows the whole command, without colours or noise in a pipe", async (args, usage) => {
     const { code, out } = await berth(args)
     expect(code).toBe(0)
     expect(out).toContain(`USAGE\n\n${usage}`)
+    expect(out.split("\n").filter((line) => line.length > 80)).toEqual([])
     expect(out).not.toMatch(/\u001b|A true or false|This setting is optional|--wizard/)
   })
 
   it.each([
-    [["lgoin"], "Invalid subcommand", "See berth --help"],
+    [["lgoin"], "Did you mean \"login\"?", "See berth --help"],
+    [["env", "lst"], "Invalid subcommand for berth env: \"lst\". Did you mean \"list\"?", "See berth env --help"],
+    [["deploy", "--jsn"], "Did you mean '--json'?", "See berth deploy --help"],
     [["call"], "Missing argument <url>", "See berth call --help"],
     [["serve", "--prot", "5"], "'--prot'", "See berth serve --help"]
   ])("%j is a mistake told in words, with exit code 1", async (args, what, hint) => {

@@ -136,6 +136,7 @@ describe("find_tools", () => {
     ["remove an environment variable", "delete_env"],
     ["undo a release", "rollback"],
     ["abort a deployment", "cancel_deployment"],
+    ["is there something insecure in what I am running", "list_vulnerabilities"],
     ["latency and traffic of a server", "get_server_metrics"],
     ["who has access to my account through OAuth", "list_grants"],
     ["disconnect an app", "revoke_grant"],

@@ -17,7 +17,7 @@ type Memory = keyof typeof memories
 const Memory = Schema.Literal(...Object.keys(memories) as [Memory, ...Array<Memory>])
 
 const VariableName = Text(255).pipe(
-  Schema.pattern(/^[A-Za-z_]\w*$/, { message: () => "must be a variable's name, such as API_KEY" })
+  Schema.pattern(/^[A-Z_][A-Z0-9_]*$/, { message: () => "must be a variable's name, such as API_KEY" })
 )
 
 const described = <A, I, R>(schema: Schema.Schema<A, I, R>, description: string) =>

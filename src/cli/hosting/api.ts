@@ -3,8 +3,10 @@ import { EnvironmentApi } from "#http/api/environment/Api.ts"
 import { ProjectsApi } from "#http/api/projects/Api.ts"
 import { ServersApi } from "#http/api/servers/Api.ts"
 import { ErrorAnswer, errorText } from "#src/cli/error-answer.ts"
+import { exitCodes } from "#src/cli/exit-codes.ts"
 import { HttpApi, HttpApiClient, HttpClient, HttpClientError, HttpClientRequest } from "@effect/platform"
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option, ParseResult, Schema } from "effect"
+import { CliFailure, otherVersion } from "./CliFailure.ts"
 
 /** The part of the platform's API that commands use. */
 const api = HttpApi.make("berth").add(ProjectsApi).add(ServersApi).add(EnvironmentApi).add(DeploymentsApi)
@@ -15,6 +17,12 @@ const decodeError = Schema.decodeUnknownOption(Schema.parseJson(ErrorAnswer))
 export const makeApi = (url: string, token: string) =>
   HttpApiClient.make(api, {
     baseUrl: url,
+    // Kept apart from a request that is refused before it is sent: that one is the user's to mend.
+    transformResponse: Effect.mapError((error) =>
+      ParseResult.isParseError(error)
+        ? new CliFailure({ message: otherVersion(url), code: exitCodes.failed })
+        : error
+    ),
     transformClient: (client) =>
       client.pipe(
         HttpClient.mapRequest(HttpClientRequest.bearerToken(token)),

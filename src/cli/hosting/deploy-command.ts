@@ -1,4 +1,5 @@
 import { exitCodes } from "#src/cli/exit-codes.ts"
+import { word } from "#src/cli/word.ts"
 import { type ConfigureAuth } from "#src/servers/ByoaConfig.ts"
 import { type Server } from "#src/servers/Server.ts"
 import { Args, Command, Options } from "@effect/cli"
@@ -9,7 +10,7 @@ import { follow, showEnd } from "./follow.ts"
 import { access, connect, type Connected, json, orEnd, show } from "./platform.ts"
 import { config, fileName, loadServerFile } from "./target.ts"
 
-const image = Args.text({ name: "image" }).pipe(
+const image = word("image").pipe(
   Args.withDescription("An OCI image, npm:… or pypi:…; server.image of berth.toml without it"),
   Args.optional
 )

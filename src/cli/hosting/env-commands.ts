@@ -1,4 +1,7 @@
 import { exitCodes } from "#src/cli/exit-codes.ts"
+import { unreadable } from "#src/cli/unreadable.ts"
+import { word } from "#src/cli/word.ts"
+import { isVariableName } from "#src/servers/EnvironmentVariable.ts"
 import { Args, Command, Prompt } from "@effect/cli"
 import { FileSystem, Terminal } from "@effect/platform"
 import { Console, Effect, Option, Redacted } from "effect"
@@ -14,8 +17,17 @@ const later = Console.error("It counts from the next deployment on: berth deploy
 const setAll = Effect.fn("cli.setVariables")(function*(
   { api }: Connected,
   serverId: string,
-  variables: ReadonlyArray<readonly [name: string, value: string]>
+  variables: ReadonlyArray<readonly [name: string, value: string]>,
+  code: number = exitCodes.failed
 ) {
+  // All names are looked at before the first is set: a wrong one leaves nothing half done.
+  const wrong = variables.flatMap(([name]) => isVariableName(name) ? [] : [name])
+  if (wrong.length > 0) {
+    const message =
+      `${wrong.join(", ")}: a variable's name is upper-case letters, digits and underscores, at most 255, ` +
+      "and does not begin with a digit. Nothing was set"
+    return yield* new CliFailure({ message, code })
+  }
   for (const [name, value] of variables) {
     yield* api.environment.set({ path: { serverId }, payload: { name, value } })
   }
@@ -29,7 +41,7 @@ const valueOf = Effect.fn("cli.valueOf")(function*(name: string) {
   return (yield* Effect.promise(() => text(process.stdin))).replace(/\r?\n$/, "")
 })
 
-const given = Args.text({ name: "variable" }).pipe(
+const given = word("variable").pipe(
   Args.withDescription("NAME=VALUE; or NAME alone, whose value is asked for, or read from standard input"),
   Args.atLeast(1)
 )
@@ -69,7 +81,7 @@ const listCommand = Command.make("list", options, ({ config, json, server, token
     yield* show(json, data, () => data.length === 0 ? "No variable is set" : data.join("\n"))
   }).pipe(orEnd(url))).pipe(Command.withDescription("List the names of a server's environment variables"))
 
-const names = Args.text({ name: "name" }).pipe(Args.atLeast(1))
+const names = word("name").pipe(Args.atLeast(1))
 
 const unsetCommand = Command.make(
   "unset",
@@ -84,7 +96,7 @@ const unsetCommand = Command.make(
     }).pipe(orEnd(url))
 ).pipe(Command.withDescription("Remove environment variables"))
 
-const file = Args.text({ name: "file" }).pipe(Args.withDescription("Such as .env: lines of NAME=VALUE"), Args.optional)
+const file = word("file").pipe(Args.withDescription("Such as .env: lines of NAME=VALUE"), Args.optional)
 
 const importCommand = Command.make(
   "import",
@@ -93,16 +105,14 @@ const importCommand = Command.make(
     Effect.gen(function*() {
       const path = Option.getOrElse(file, () => ".env")
       const content = yield* (yield* FileSystem.FileSystem).readFileString(path).pipe(
-        Effect.mapError(({ message }) =>
-          new CliFailure({ message: `${path} can't be read: ${message}`, code: exitCodes.badFile })
-        )
+        Effect.mapError((error) => new CliFailure({ message: unreadable(path, error), code: exitCodes.badFile }))
       )
       const variables = Object.entries(parseEnv(content)).map(([name, value]) => [name, value ?? ""] as const)
       if (variables.length === 0) {
         return yield* new CliFailure({ message: `${path} has no line NAME=VALUE`, code: exitCodes.badFile })
       }
       const connected = yield* connect({ url, token })
-      yield* setAll(connected, (yield* findServer(connected, { config, server })).id, variables)
+      yield* setAll(connected, (yield* findServer(connected, { config, server })).id, variables, exitCodes.badFile)
       const names = variables.map(([name]) => name)
       yield* show(json, names, () => `Set ${names.join(", ")}`)
       yield* later

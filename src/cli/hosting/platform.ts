@@ -3,10 +3,11 @@ import { fail } from "#src/cli/fail.ts"
 import { installationUrl, isInstallation, notInstallation } from "#src/cli/login-command.ts"
 import { savedToken } from "#src/cli/mcp/credentials.ts"
 import { oneLine, printable } from "#src/cli/mcp/render.ts"
+import { issuesOf } from "#src/format/issues.ts"
 import { Options } from "@effect/cli"
 import { type HttpClientError } from "@effect/platform"
 import { Config, Console, Effect, Option, ParseResult, Predicate, Redacted } from "effect"
-import { CliFailure } from "./CliFailure.ts"
+import { CliFailure, otherVersion } from "./CliFailure.ts"
 
 /** Where and as whom a command acts. */
 export const access = {
@@ -56,9 +57,14 @@ const failureOf = (error: unknown, url: string): CliFailure | undefined => {
       const again = status === 401 ? `. Log in again: berth login --url ${url}` : ""
       return new CliFailure({ message: `${description ?? status}${again}`, code: codeOf(status) })
     }
+    return new CliFailure({ message: otherVersion(url), code: exitCodes.failed })
   }
-  return Predicate.isTagged(error, "ResponseError") || ParseResult.isParseError(error)
-    ? new CliFailure({ message: `${url} does not answer like a Berth installation of this version`, code: 1 })
+  // Answers that don't fit have become a `CliFailure` (`makeApi`): what is left is what was asked for.
+  return ParseResult.isParseError(error)
+    ? new CliFailure({
+      message: issuesOf(error).map(({ message, path }) => path === "" ? message : `${path}: ${message}`).join("\n"),
+      code: exitCodes.failed
+    })
     : undefined
 }
 

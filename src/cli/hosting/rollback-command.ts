@@ -22,7 +22,7 @@ const before = Effect.fn("cli.versionBefore")(function*({ api }: Connected, serv
     imageDigest !== active?.imageDigest
   )
   return worked?.version ?? (yield* new CliFailure({
-    message: "There is no earlier version to go back to",
+    message: "There is no earlier version with another image to go back to; name one with berth rollback VERSION",
     code: exitCodes.notFound
   }))
 })

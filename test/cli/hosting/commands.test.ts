@@ -94,6 +94,25 @@ describeWhen(missingForApps, "the commands that host a server", () => {
     expect(await jsonOf("env", "list")).toEqual(["API_KEY", "ONE", "REGION"])
   })
 
+  it("what is wrong in a request is told, and not taken for another version's answer", async () => {
+    expect(await of("env", "set", "NEW=1", "9X=1")).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^9X: a variable's name is upper-case .* Nothing was set$/) as string
+    })
+    const file = join(folder, "wrong.env")
+    writeFileSync(file, "NEW=1\nBAD-NAME=2\nlower=3\n")
+    const { code, err } = await of("env", "import", file)
+    expect([code, err]).toEqual([2, expect.stringMatching(/^BAD-NAME, lower: a variable's name/)])
+    expect(await of("env", "import", "/nowhere/.env")).toMatchObject({ code: 2, err: "There is no file /nowhere/.env" })
+    expect(await jsonOf("env", "list")).toEqual(["API_KEY", "ONE", "REGION"])
+    write("")
+    expect(await of("deploy", "not an image")).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^imageUri: /) as string
+    })
+    expect(await of("deploy", "--jsn")).toMatchObject({ code: 1, out: "" })
+  })
+
   it("deploy follows the deployment to its end, and tells what the server answered over MCP", async () => {
     write("env = [\"API_KEY\"]\n")
     const { code, err, out } = await of("deploy", image)
@@ -138,7 +157,10 @@ describeWhen(missingForApps, "the commands that host a server", () => {
       code: 0,
       out: expect.stringMatching(/^State +running$/m) as string
     })
-    expect(await of("rollback")).toMatchObject({ code: 4, err: "There is no earlier version to go back to" })
+    expect(await of("rollback")).toMatchObject({
+      code: 4,
+      err: expect.stringContaining("no earlier version with another image")
+    })
   })
 
   it("servers, token and connect tell what is needed to use it, by id, slug or name", async () => {
