@@ -3,12 +3,13 @@ import { Deployments } from "#src/deployments/Deployments.ts"
 import { Lifecycle } from "#src/deployments/Lifecycle.ts"
 import { TestToken, TestTokens } from "#src/oauth/TestTokens.ts"
 import { plans } from "#src/plans/Plan.ts"
-import { Finding, vulnerabilitiesArguments } from "#src/scanning/Finding.ts"
+import { Vulnerabilities, vulnerabilitiesArguments } from "#src/scanning/Finding.ts"
 import { Server } from "#src/servers/Server.ts"
 import { PageArguments, PageOf } from "#src/shared/paging.ts"
 import { type Report } from "#src/shared/progress.ts"
 import { Input, optional } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
+import { resultText } from "./result-text.ts"
 import { tool } from "./Tool.ts"
 
 /** Clients give up on a call after 60 seconds. */
@@ -131,11 +132,13 @@ export const deploymentTools = Effect.gen(function*() {
       title: "List vulnerabilities",
       description:
         "Lists the vulnerabilities found in a deployment's image, the most severe first, with the versions that fix " +
-        "them. Empty also where it was not scanned: then get_deployment's trivyScanResult is null.",
+        "them. scanned is false where no scanner looked at the image: then nothing is known of it.",
       effect: "read",
       needs: ["deployments:read"],
       params: Input({ ...serverId, deploymentId: Schema.String, ...vulnerabilitiesArguments }),
-      success: PageOf(Finding),
+      success: Vulnerabilities,
+      text: (found) =>
+        found.scanned ? resultText(found) : "Not scanned: nothing is known of its vulnerabilities. get_logs tells why",
       run: ({ deploymentId, serverId, ...request }) => deployments.vulnerabilities(serverId, deploymentId, request)
     }),
     tool({

@@ -28,7 +28,7 @@ import {
 } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { HandshakesRepo } from "./HandshakesRepo.ts"
-import { callerName, nextStep } from "./next-step.ts"
+import { canceledBy, nextStep } from "./next-step.ts"
 import { OutcomesRepo } from "./OutcomesRepo.ts"
 import { remindingEvery } from "./reminders.ts"
 import { keptVersions } from "./retention-rule.ts"
@@ -170,7 +170,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     const cancel = Effect.fn("Deployments.cancel")(function*(serverId: string, id: string) {
       const row = yield* visible(id)
       if (row.serverId !== serverId) return yield* new DeploymentNotFound()
-      const by = `Canceled by ${callerName(yield* CurrentActor)}`
+      const by = canceledBy(yield* CurrentActor)
       const outcome = yield* outcomes.cancel(id, serverId, by)
       if (Option.isNone(outcome)) return yield* new DeploymentNotFound()
       const { canceled, status } = outcome.value
@@ -184,7 +184,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     const waitFor = Effect.fn("Deployments.waitFor")(function*(id: string, seconds: number, report: Report) {
       const ended = yield* Effect.timeoutOption(follow(id, report), `${seconds} seconds`)
       const deployment = Option.isSome(ended) ? ended.value : yield* whole(yield* visible(id))
-      return { ended: isSettled(deployment.status), next: nextStep(deployment.status), deployment }
+      return { ended: isSettled(deployment.status), next: nextStep(deployment), deployment }
     }, either)
 
     const listed = (rows: ReadonlyArray<DeploymentRow>): Effect.Effect<ReadonlyArray<ListedDeployment>> =>

@@ -1,8 +1,11 @@
 import { type Actor } from "#src/accounts/CurrentActor.ts"
-import { type DeploymentStatus } from "./transitions.ts"
+import { type Deployment } from "./Deployment.ts"
+
+const canceled = "Canceled by"
 
 /** What an agent calls after it waited for a deployment. */
-export const nextStep = (status: DeploymentStatus) => {
+export const nextStep = ({ errorMessage, status }: Pick<Deployment, "errorMessage" | "status">) => {
+  if (errorMessage?.startsWith(canceled)) return "deploy begins another one"
   if (status === "failed") return "get_logs tells what its program printed; deploy again when it is mended"
   return status === "pending" || status === "building"
     ? "wait_for_deployment again; cancel_deployment ends it"
@@ -10,7 +13,9 @@ export const nextStep = (status: DeploymentStatus) => {
 }
 
 /** Who canceled a deployment, for its record and log. */
-export const callerName = ({ credential, email }: Actor) =>
+export const canceledBy = (actor: Actor) => `${canceled} ${callerName(actor)}`
+
+const callerName = ({ credential, email }: Actor) =>
   credential.kind === "session"
     ? email
     : credential.kind === "oauth"

@@ -1,4 +1,4 @@
-import { PageArguments, PageQuery } from "#src/shared/paging.ts"
+import { PageArguments, PageOf, PageQuery } from "#src/shared/paging.ts"
 import { optional, Query } from "#src/shared/text.ts"
 import { Schema } from "effect"
 
@@ -21,6 +21,14 @@ export const Finding = Schema.Struct({
   url: Schema.NullOr(Schema.String)
 }).annotations({ title: "Vulnerability" })
 export type Finding = typeof Finding.Type
+
+/** A page of what was found in an image. */
+export const Vulnerabilities = Schema.Struct({
+  ...PageOf(Finding).fields,
+  scanned: Schema.Boolean.annotations({
+    description: "Whether a scanner looked at the image; where none did, an empty list says nothing"
+  })
+}).annotations({ title: "Vulnerabilities" })
 
 const only = optional(Severity).annotations({ description: "Only those of this severity" })
 

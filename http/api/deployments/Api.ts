@@ -16,7 +16,7 @@ import {
   VersionNotKept
 } from "#src/deployments/Deployment.ts"
 import { TestToken, TokensIssuedElsewhere } from "#src/oauth/TestTokens.ts"
-import { Finding, VulnerabilitiesQuery } from "#src/scanning/Finding.ts"
+import { Vulnerabilities, VulnerabilitiesQuery } from "#src/scanning/Finding.ts"
 import { Server, ServerNotFound } from "#src/servers/Server.ts"
 import { LowDisk } from "#src/shared/Disk.ts"
 import { BadRequest, Invalid } from "#src/shared/Failure.ts"
@@ -106,14 +106,14 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
     HttpApiEndpoint.get("vulnerabilities", "/v1/servers/:serverId/deployments/:deploymentId/vulnerabilities")
       .setPath(Schema.Struct({ serverId: Schema.String, deploymentId: Schema.String }))
       .setUrlParams(VulnerabilitiesQuery)
-      .addSuccess(PageOf(Finding))
+      .addSuccess(Vulnerabilities)
       .addError(DeploymentNotFound)
       .addError(BadRequest)
       .annotate(OpenApi.Summary, "List the vulnerabilities found in a deployment's image, the most severe first")
       .annotate(
         OpenApi.Description,
-        "Each id once for a package and version. Empty also where the image was not scanned: then the deployment's " +
-          "`trivyScanResult` is null. A rollback has those of the version that it deploys again."
+        "Each id once for a package and version. `scanned` is false where no scanner looked at the image: then " +
+          "nothing is known of it. A rollback has those of the version that it deploys again."
       )
   )
   .add(lifecycle("start", "Start what is deployed"))

@@ -34,10 +34,12 @@ export const statusCommand = Command.make(
     Effect.gen(function*() {
       const connected = yield* connect({ url, token })
       const found = yield* findServer(connected, { config, server })
-      const { data: [newest] } = yield* connected.api.deployments.list({
+      const { data: latest } = yield* connected.api.deployments.list({
         path: { serverId: found.id },
-        urlParams: { limit: 1 }
+        urlParams: { limit: 20 }
       })
+      const [newest] = latest
+      const serving = latest.find(({ active }) => active)
       const deployment = newest === undefined ? null : yield* Effect.map(
         connected.api.deployments.get({ path: { serverId: found.id, deploymentId: newest.id } }),
         ({ data }) => data
@@ -51,6 +53,9 @@ export const statusCommand = Command.make(
           Region: region,
           Access: authMode,
           Egress: typeof egress === "string" ? egress : egress.allow.join(", ") || "none",
+          Serving: serving === undefined || serving.id === newest?.id
+            ? null
+            : `version ${serving.version}, ${serving.imageUri}`,
           ...deployment === null ? { State: "nothing is deployed yet" } : deploymentFacts(deployment)
         })
       })

@@ -148,6 +148,7 @@ describeWhen(missingForApps, "the commands that host a server", () => {
       expect.stringMatching(/^State +failed$[^]*^Error +/m),
       expect.stringContaining("The deployment failed. berth logs has what the server printed")
     ])
+    expect((await of("status")).out).toMatch(/^Serving +version 2, [^]*^Version +\d+$[^]*^State +failed$/m)
     expect((await of("logs", "-n", "20")).out).toMatch(/^\d{4}-\S+Z \w+ +.*Fatal error: no configuration$/m)
   })
 
