@@ -1,6 +1,7 @@
 import { DeploymentsApi } from "#http/api/deployments/Api.ts"
 import { EnvironmentApi } from "#http/api/environment/Api.ts"
 import { ProjectsApi } from "#http/api/projects/Api.ts"
+import { RegistriesApi } from "#http/api/registries/Api.ts"
 import { ServersApi } from "#http/api/servers/Api.ts"
 import { ErrorAnswer, errorText } from "#src/cli/error-answer.ts"
 import { HttpApi, HttpApiClient, HttpClient, HttpClientError, HttpClientRequest } from "@effect/platform"
@@ -8,6 +9,7 @@ import { Effect, Option, Schema } from "effect"
 
 /** The part of the platform's API that commands use. */
 const api = HttpApi.make("berth").add(ProjectsApi).add(ServersApi).add(EnvironmentApi).add(DeploymentsApi)
+  .add(RegistriesApi)
 
 const decodeError = Schema.decodeUnknownOption(Schema.parseJson(ErrorAnswer))
 
