@@ -13,7 +13,8 @@ export const registryTools = Effect.map(ImageRegistries, (registries) => [
     ...ours,
     name: "list_registries",
     title: "List private registries",
-    description: "Lists your credentials for private image registries, newest first, without passwords. Needs a session.",
+    description:
+      "Lists your credentials for private image registries, newest first, without passwords. Needs a session.",
     effect: "read",
     params: Input(PageArguments),
     success: PageOf(ImageRegistry),

@@ -65,7 +65,9 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
           (error) => error.reason === "not_found",
           () =>
             Effect.zipRight(
-              resolved === null || isPackage(record.imageUri) ? fetch(record, digest) : Effect.flatMap(loginOf(record), (login) => images.mirror(resolved, login)),
+              resolved === null || isPackage(record.imageUri)
+                ? fetch(record, digest)
+                : Effect.flatMap(loginOf(record), (login) => images.mirror(resolved, login)),
               images.unpack(digest, most)
             )
         )

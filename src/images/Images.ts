@@ -10,8 +10,8 @@ import { type ImageError, imageError } from "./ImageError.ts"
 import { blobsOf, decodeConfig, findImage, imageConfig, readManifest } from "./inspect.ts"
 import { layoutSource } from "./LayoutSource.ts"
 import { ImageLimits } from "./limits.ts"
-import { ImageDigest, mediaTypes } from "./manifest.ts"
 import { type Login } from "./login.ts"
+import { ImageDigest, mediaTypes } from "./manifest.ts"
 import { makePins } from "./pins.ts"
 import { architectureOf } from "./platform.ts"
 import { digestPattern, parseReference } from "./reference.ts"
@@ -46,6 +46,8 @@ export interface UnpackedImage {
   readonly config: ImageConfig
   readonly bytes: number | undefined
 }
+
+type OnProgress = (progress: MirrorProgress) => Effect.Effect<void>
 
 const pullsAtOnce = 3
 const retries = Schedule.exponential("500 millis").pipe(Schedule.intersect(Schedule.recurs(2)))
@@ -135,11 +137,7 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       return { imageUri, digest, mediaType, totalSize } satisfies ResolvedImage
     })
 
-    const pull = Effect.fnUntraced(function*(
-      source: Source,
-      resolved: ResolvedImage,
-      onProgress: (progress: MirrorProgress) => Effect.Effect<void>
-    ) {
+    const pull = Effect.fnUntraced(function*(source: Source, resolved: ResolvedImage, onProgress: OnProgress) {
       const document = yield* source.manifest(resolved.digest)
       const image = yield* readManifest({ ...document, mediaType: resolved.mediaType }, limits)
       const blobs = blobsOf(image)
@@ -172,7 +170,7 @@ export class Images extends Effect.Service<Images>()("images/Images", {
     const copy = Effect.fnUntraced(function*(
       from: Effect.Effect<Source, ImageError>,
       resolved: ResolvedImage,
-      onProgress: (progress: MirrorProgress) => Effect.Effect<void> = () => Effect.void
+      onProgress: OnProgress = () => Effect.void
     ) {
       yield* checkDigest(resolved.digest)
       yield* pins.pin([resolved.digest])
@@ -191,11 +189,9 @@ export class Images extends Effect.Service<Images>()("images/Images", {
     }, Effect.scoped)
 
     /** Copies the image into the local store and verifies every byte. Stored blobs are not pulled again. */
-    const mirror = Effect.fn("Images.mirror")((
-      resolved: ResolvedImage,
-      login?: Login,
-      onProgress?: (progress: MirrorProgress) => Effect.Effect<void>
-    ) => copy(sourceOf(resolved.imageUri, login), resolved, onProgress))
+    const mirror = Effect.fn("Images.mirror")((resolved: ResolvedImage, login?: Login, onProgress?: OnProgress) =>
+      copy(sourceOf(resolved.imageUri, login), resolved, onProgress)
+    )
 
     /** Stores the one image of a layout that the platform has written itself, under the address it was made for. */
     const adopt = Effect.fn("Images.adopt")(function*(layout: string, imageUri: string) {

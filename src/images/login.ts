@@ -1,5 +1,5 @@
-import { isIPv4 } from "node:net"
 import { Redacted } from "effect"
+import { isIPv4 } from "node:net"
 
 /** Credentials for an image's registry. */
 export interface Login {

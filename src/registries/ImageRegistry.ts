@@ -9,7 +9,9 @@ export const ImageRegistryId = Id("ImageRegistryId", "Image registry id, reg_ an
 /** Credentials of an account for a private image registry. The password is stored encrypted and never returned. */
 export const ImageRegistry = Schema.Struct({
   id: ImageRegistryId,
-  host: Schema.String.annotations({ description: "As image addresses resolve it: registry-1.docker.io for Docker Hub" }),
+  host: Schema.String.annotations({
+    description: "As image addresses resolve it: registry-1.docker.io for Docker Hub"
+  }),
   username: Schema.String,
   createdAt: Timestamp,
   updatedAt: Timestamp
@@ -65,7 +67,9 @@ export class ImageRegistryExists extends Schema.TaggedError<ImageRegistryExists>
   }
 }
 
-export class TooManyRegistries extends Schema.TaggedError<TooManyRegistries>()("TooManyRegistries", {}, failsWith(409)) {
+export class TooManyRegistries
+  extends Schema.TaggedError<TooManyRegistries>()("TooManyRegistries", {}, failsWith(409))
+{
   override get message() {
     return `An account can have credentials for at most ${registriesPerAccount} registries; delete one first`
   }

@@ -65,9 +65,10 @@ const scopeOf = ({ method, name, path }: Operation): ReadonlyArray<string> | und
   if (name === "GET /v1/billing/plan") return ["billing:read"]
   if (path.endsWith("/transactions")) return ["servers:write"]
   if (
-    /\/keys|\/registries|\/hub\/|\/auth\/|\/clients$|^\/v1\/billing\/(subscribe|plan)|^\/api\/v1\/ready|^\/v1\/directory/.test(
-      path
-    ) || name === "POST /v1/projects"
+    /\/keys|\/registries|\/hub\/|\/auth\/|\/clients$|^\/v1\/billing\/(subscribe|plan)|^\/api\/v1\/ready|^\/v1\/directory/
+      .test(
+        path
+      ) || name === "POST /v1/projects"
   ) {
     return undefined
   }

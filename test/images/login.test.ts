@@ -71,14 +71,17 @@ describe("a login for a registry", () => {
       })
   )
 
-  it.scopedLive.each(["token", "basic"] as const)("is not sent over plain http in production (%s)", (auth) =>
-    Effect.gen(function*() {
-      const registry = yield* fakeRegistry({ auth, login: () => "reader:pass-w0rd" })
-      const uri = registry.add("me/app", yield* image(), "v1")
-      const error = yield* Effect.flip(resolve(uri, [registry.host], true))
-      expect(error).toMatchObject({ reason: "unauthorized", message: expect.stringContaining("needs https") })
-      for (const { authorization } of registry.seen) expect(authorization).toBeUndefined()
-    }))
+  it.scopedLive.each(["token", "basic"] as const)(
+    "is not sent over plain http in production (%s)",
+    (auth) =>
+      Effect.gen(function*() {
+        const registry = yield* fakeRegistry({ auth, login: () => "reader:pass-w0rd" })
+        const uri = registry.add("me/app", yield* image(), "v1")
+        const error = yield* Effect.flip(resolve(uri, [registry.host], true))
+        expect(error).toMatchObject({ reason: "unauthorized", message: expect.stringContaining("needs https") })
+        for (const { authorization } of registry.seen) expect(authorization).toBeUndefined()
+      })
+  )
 
   it.scopedLive("is not sent to a registry that does not ask for it", () =>
     Effect.gen(function*() {

@@ -40,7 +40,9 @@ describe("credentials for registries", () => {
     await owner.patch(`${path}/${made.body.data.id}`, { password: "pass-w0rd-2" })
     const rows = JSON.stringify(await runSql(berth.databaseUrl, "SELECT * FROM image_registries"))
     expect(rows).toMatch(/"v1\./)
-    for (const text of [made.text, list.text, change.text, rows, ...berth.logged]) expect(text).not.toContain("pass-w0rd")
+    for (const text of [made.text, list.text, change.text, rows, ...berth.logged]) {
+      expect(text).not.toContain("pass-w0rd")
+    }
     expect((await owner.delete(`${path}/${made.body.data.id}`)).status).toBe(204)
     expect((await owner.delete(`${path}/${made.body.data.id}`)).body).toEqual(failure("NOT_FOUND"))
   })
@@ -59,7 +61,9 @@ describe("credentials for registries", () => {
 
   it("are refused with the field that is wrong", async () => {
     const hosts = ["", "ghcr", "https://ghcr.io", "ghcr.io/acme", "u@ghcr.io", "ghcr.io:0", "ghcr.io:99999", "a b.io"]
-    for (const host of [...hosts, "ghcr.io\u0000", "-a.io", "ghcr.io\r\nx: y", "é.example", "a.".repeat(200), 1, null]) {
+    for (
+      const host of [...hosts, "ghcr.io\u0000", "-a.io", "ghcr.io\r\nx: y", "é.example", "a.".repeat(200), 1, null]
+    ) {
       const refused = await owner.post(path, { ...login, host })
       expect([host, refused.status, refused.body]).toEqual([host, 422, invalid("host")])
     }

@@ -43,7 +43,10 @@ export class RegistriesApi extends HttpApiGroup.make("registries")
       .setPayload(ImageRegistryUpdate)
       .addSuccess(Data(ImageRegistry))
       .addError(ImageRegistryNotFound)
-      .annotate(OpenApi.Summary, "Change the user or the password; it counts from the next deployment on (session only)")
+      .annotate(
+        OpenApi.Summary,
+        "Change the user or the password; it counts from the next deployment on (session only)"
+      )
   )
   .add(
     HttpApiEndpoint.del("remove", "/v1/registries/:registryId")

@@ -1,6 +1,8 @@
 import { exitCodes } from "#src/cli/exit-codes.ts"
 import { table } from "#src/cli/mcp/render.ts"
 import { registryHost } from "#src/images/reference.ts"
+import { ImageRegistryInput } from "#src/registries/ImageRegistry.ts"
+import { decodeInput } from "#src/shared/Failure.ts"
 import { Args, Command, Options } from "@effect/cli"
 import { Console, Effect } from "effect"
 import { CliFailure } from "./CliFailure.ts"
@@ -37,18 +39,25 @@ const username = Options.text("username").pipe(
   Options.withDescription("Your user there; the password is asked for, or read from standard input")
 )
 
+/** What the platform would refuse: the client sends nothing that does not fit. */
+const check = (input: typeof ImageRegistryInput.Type) =>
+  Effect.mapError(
+    decodeInput(ImageRegistryInput)(input),
+    ({ message }) => new CliFailure({ message, code: exitCodes.failed })
+  )
+
 const addCommand = Command.make(
   "add",
   { host, username, ...access, json },
   ({ host, json, token, url, username }) =>
     Effect.gen(function*() {
-      const password = yield* secretOf("Password")
+      const payload = yield* check({ host, username, password: yield* secretOf("Password") })
       const connected = yield* connect({ url, token })
       const known = yield* find(connected, host)
-      const payload = { username, password }
+      const { host: _, ...update } = payload
       const { data } = yield* known === undefined
-        ? connected.api.registries.create({ payload: { host, ...payload } })
-        : connected.api.registries.update({ path: { registryId: known.id }, payload })
+        ? connected.api.registries.create({ payload })
+        : connected.api.registries.update({ path: { registryId: known.id }, payload: update })
       yield* show(json, data, () => `${known === undefined ? "Added" : "Changed"} ${data.host}`)
       yield* Console.error("It counts from the next deployment on: berth deploy")
     }).pipe(orEnd(url), Effect.catchTag("QuitException", () => Console.error("Cancelled")))
