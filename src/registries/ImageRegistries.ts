@@ -3,6 +3,7 @@ import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
 import { Quotas } from "#src/accounts/Quotas.ts"
 import { type Login } from "#src/images/login.ts"
 import { parseReference, registryHost } from "#src/images/reference.ts"
+import { Invalid } from "#src/shared/Failure.ts"
 import { isId, newId } from "#src/shared/ids.ts"
 import { type PageRequest, paginate } from "#src/shared/paging.ts"
 import { sealedColumn } from "#src/shared/sealed-column.ts"
@@ -64,6 +65,9 @@ export class ImageRegistries extends Effect.Service<ImageRegistries>()("registri
     const update = Effect.fn("ImageRegistries.update")(
       function*(id: string, { password, username }: typeof ImageRegistryUpdate.Type) {
         const { accountId } = yield* CurrentActor
+        if (username === undefined && password === undefined) {
+          return yield* Invalid.field("", "at least one field is required")
+        }
         if (!isId("reg", id)) return yield* new ImageRegistryNotFound()
         const sealed = password === undefined ? undefined : yield* secrets.seal(password, passwordContext(id))
         const row = yield* repo.update(id, accountId, username, sealed)

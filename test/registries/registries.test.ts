@@ -78,6 +78,7 @@ describe("credentials for registries", () => {
     const { id } = dataOf(await add("quay.io", { password: "{\n\"a key\": \"file\"\n}".padEnd(16_384, "x") }))
     expect((await owner.patch(`${path}/${id}`, { host: "other.example" })).body).toEqual(invalid("host"))
     expect((await owner.patch(`${path}/${id}`, { password: "" })).body).toEqual(invalid("password"))
+    expect((await owner.patch(`${path}/${id}`, {})).body).toEqual(invalid(""))
   })
 
   it("are nobody else's, and no key's", async () => {

@@ -9,7 +9,7 @@ import {
   ImageRegistryUpdate,
   TooManyRegistries
 } from "#src/registries/ImageRegistry.ts"
-import { BadRequest } from "#src/shared/Failure.ts"
+import { BadRequest, Invalid } from "#src/shared/Failure.ts"
 import { PageOf, PageQuery } from "#src/shared/paging.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
@@ -42,6 +42,7 @@ export class RegistriesApi extends HttpApiGroup.make("registries")
       .setPath(path)
       .setPayload(ImageRegistryUpdate)
       .addSuccess(Data(ImageRegistry))
+      .addError(Invalid)
       .addError(ImageRegistryNotFound)
       .annotate(
         OpenApi.Summary,
