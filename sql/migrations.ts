@@ -46,6 +46,7 @@ import compositeLabels from "./migrations/0043_composite_labels.ts"
 import imageScans from "./migrations/0044_image_scans.ts"
 import toolCalls from "./migrations/0045_tool_calls.ts"
 import replacedVariables from "./migrations/0046_replaced_variables.ts"
+import imageRegistries from "./migrations/0047_image_registries.ts"
 
 /**
  * Every migration by its file's name (`NNNN_name`), run in the order of the numbers. A record, not a folder read at
@@ -97,5 +98,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0043_composite_labels": compositeLabels,
   "0044_image_scans": imageScans,
   "0045_tool_calls": toolCalls,
-  "0046_replaced_variables": replacedVariables
+  "0046_replaced_variables": replacedVariables,
+  "0047_image_registries": imageRegistries
 }

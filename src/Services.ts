@@ -20,6 +20,7 @@ import { PackagesLive } from "./packages/Live.ts"
 import { ProjectsLive } from "./projects/Live.ts"
 import { PublishingLive } from "./publishing/Live.ts"
 import { ReadyImage } from "./ready-image/ReadyImage.ts"
+import { RegistriesLive } from "./registries/Live.ts"
 import { RoutingLive } from "./routing/Live.ts"
 import { ScanningLive } from "./scanning/Live.ts"
 import { ServersLive } from "./servers/Live.ts"
@@ -63,7 +64,7 @@ export const ServicesLive = PublishingLive.pipe(
   Layer.provideMerge(ServersLive),
   Layer.provideMerge(EventsLive),
   Layer.provideMerge(ProjectsLive),
-  Layer.provideMerge(ListingsLive),
+  Layer.provideMerge(Layer.merge(RegistriesLive, ListingsLive)),
   Layer.provideMerge(PackagesLive),
   Layer.provideMerge(ReadyImage.Default),
   Layer.provideMerge(FoundationLive)

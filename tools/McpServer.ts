@@ -27,6 +27,7 @@ import { calledIn, callTool, findToolsIn } from "./meta-tools.ts"
 import { projectTools } from "./projects.ts"
 import { servePrompts } from "./prompts.ts"
 import { publishingTools } from "./publishing.ts"
+import { registryTools } from "./registries.ts"
 import { serverTools } from "./servers.ts"
 import { doorSkills } from "./skills.ts"
 import { type Tool, type Toolset } from "./Tool.ts"
@@ -50,6 +51,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
       ...(yield* serverTools),
       ...(yield* environmentTools),
       ...(yield* deploymentTools),
+      ...(yield* registryTools),
       ...(yield* clientTools),
       ...(yield* businessTools),
       ...(yield* hubTools),

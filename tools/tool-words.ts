@@ -42,6 +42,12 @@ export const groups: ReadonlyArray<Group> = [
   },
   {
     toolset: "deploy",
+    about: "Private image registries: their users and passwords",
+    tools: /_registr(y|ies)$/,
+    words: "docker hub ghcr ecr gitlab container image pull login credential unauthorized denied token secret"
+  },
+  {
+    toolset: "deploy",
     about: "Environment variables",
     tools: /_env$/,
     words: "secret configuration config setting variable password api key token credential environment"
@@ -136,6 +142,9 @@ export const wordsOf: Readonly<Record<string, string>> = {
   cancel_deployment: "abort stop end kill interrupt",
   wait_for_deployment: "finish done until poll ready",
   list_deployments: "history versions releases",
+  add_registry: "login connect private image pull unauthorized",
+  update_registry: "rotate edit password token expired",
+  delete_registry: "remove logout forget",
   set_env: "secret variable configure rotate change key password",
   delete_env: "remove unset secret variable",
   get_logs: "debug error crash output why failed broken",

@@ -20,6 +20,7 @@ import { PlansApi } from "#http/api/plans/Api.ts"
 import { ProjectsApi } from "#http/api/projects/Api.ts"
 import { PublishingApi } from "#http/api/publishing/Api.ts"
 import { ReadyConfigApi } from "#http/api/ready-config/Api.ts"
+import { RegistriesApi } from "#http/api/registries/Api.ts"
 import { RegistryApi } from "#http/api/registry/Api.ts"
 import { ServersApi } from "#http/api/servers/Api.ts"
 import { VerificationApi } from "#http/api/verification/Api.ts"
@@ -34,6 +35,7 @@ export class Api extends HttpApi.make(apiName)
   .add(ServersApi)
   .add(EnvironmentApi)
   .add(DeploymentsApi)
+  .add(RegistriesApi)
   .add(ClientsApi)
   .add(GrantsApi)
   .add(PlansApi)

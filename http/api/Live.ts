@@ -32,6 +32,7 @@ import { ProjectsHandlers } from "./projects/Handlers.ts"
 import { PublishingHandlers } from "./publishing/Handlers.ts"
 import { NamelessConfigRoute, ReadyConfigHandlers } from "./ready-config/Handlers.ts"
 import { SelfConfigRoute } from "./ready-config/self.ts"
+import { RegistriesHandlers } from "./registries/Handlers.ts"
 import { RegistryHandlers } from "./registry/Handlers.ts"
 import { ServersHandlers } from "./servers/Handlers.ts"
 import { SkillsRoutes } from "./skills/files.ts"
@@ -56,6 +57,7 @@ export const ApiLive = HttpApiBuilder.api(Api).pipe(
     ProjectsHandlers,
     PublishingHandlers,
     ReadyConfigHandlers,
+    RegistriesHandlers,
     RegistryHandlers,
     HubDocumentsHandlers,
     HubKeysHandlers,

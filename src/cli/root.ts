@@ -10,6 +10,7 @@ import { deployCommand } from "./hosting/deploy-command.ts"
 import { envCommand } from "./hosting/env-commands.ts"
 import { initCommand, schemaCommand } from "./hosting/init-command.ts"
 import { logsCommand } from "./hosting/logs-command.ts"
+import { registriesCommand } from "./hosting/registry-commands.ts"
 import { rollbackCommand } from "./hosting/rollback-command.ts"
 import { serversCommand, statusCommand, tokenCommand } from "./hosting/server-commands.ts"
 import { loginCommand } from "./login-command.ts"
@@ -36,6 +37,7 @@ const subcommands = [
   statusCommand,
   logsCommand,
   envCommand,
+  registriesCommand,
   tokenCommand,
   connectCommand,
   publishCommand,

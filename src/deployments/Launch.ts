@@ -1,6 +1,7 @@
 import { ReadyConfigs } from "#src/businesses/ReadyConfigs.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { Images, type ResolvedImage } from "#src/images/Images.ts"
+import { type Login } from "#src/images/login.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { Packages } from "#src/packages/Packages.ts"
 import { isPackage } from "#src/packages/reference.ts"
@@ -17,6 +18,7 @@ import { makeMachineEnd } from "./machine-end.ts"
 import { machineEnvironment } from "./machine-environment.ts"
 import { MachineOutput } from "./MachineOutput.ts"
 import { PackageScripts } from "./PackageScripts.ts"
+import { makePullLogin } from "./pull-login.ts"
 import { runConfig } from "./run-options.ts"
 
 /** Creates and destroys the machine of a deployment. A machine has the id of its deployment as its name. */
@@ -35,7 +37,10 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
     const { destroy, stop } = yield* makeMachineEnd
     const { settle } = yield* MachineMetering
 
-    const pull = (imageUri: string, digest: string) => Effect.flatMap(images.pinned(imageUri, digest), images.mirror)
+    const loginOf = yield* makePullLogin
+
+    const pull = (imageUri: string, digest: string, login?: Login) =>
+      Effect.flatMap(images.pinned(imageUri, digest, login), (resolved) => images.mirror(resolved, login))
 
     /**
      * Ensures that the store has a deployment's image: pulls it by digest, or builds it again if it was built here.
@@ -45,7 +50,7 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
       const { imageUri } = record
       if (yield* images.has(digest)) return
       if (isPackage(imageUri)) return yield* packages.again(imageUri, digest, scripts.of(record))
-      yield* pull(imageUri, digest).pipe(
+      yield* Effect.flatMap(loginOf(record), (login) => pull(imageUri, digest, login)).pipe(
         Effect.catchIf(
           () => readyImage.isLocalBuild(imageUri),
           () => Effect.flatMap(readyImage.reference, (reference) => pull(reference, digest))
@@ -60,7 +65,9 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
           (error) => error.reason === "not_found",
           () =>
             Effect.zipRight(
-              resolved === null || isPackage(record.imageUri) ? fetch(record, digest) : images.mirror(resolved),
+              resolved === null || isPackage(record.imageUri)
+                ? fetch(record, digest)
+                : Effect.flatMap(loginOf(record), (login) => images.mirror(resolved, login)),
               images.unpack(digest, most)
             )
         )

@@ -20,6 +20,7 @@ import { Launch } from "./Launch.ts"
 import { Leftovers } from "./Leftovers.ts"
 import { MachineOutput } from "./MachineOutput.ts"
 import { OutcomesRepo } from "./OutcomesRepo.ts"
+import { makePullLogin } from "./pull-login.ts"
 import { makeResolveImage } from "./resolve-image.ts"
 import { makeScanImage } from "./scan-image.ts"
 import { throughOutage } from "./through-outage.ts"
@@ -55,6 +56,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
     const outcomes = yield* OutcomesRepo
     const disk = yield* Disk
     const images = yield* Images
+    const loginOf = yield* makePullLogin
     const resolveImage = yield* makeResolveImage
     const scanImage = yield* makeScanImage
     const machines = yield* Machines
@@ -120,7 +122,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
       if (stored) return
       yield* disk.check
       if (isPackage(record.imageUri)) return yield* launch.fetch(record, digest)
-      yield* images.mirror(resolved, yield* reporter(record))
+      yield* images.mirror(resolved, yield* loginOf(record), yield* reporter(record))
     })
 
     /** A scanner reads the image from the store, so it is copied before it is known whether it is refused. */

@@ -7,6 +7,7 @@ import { Effect, Option } from "effect"
 import { type DeploymentRow } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { PackageScripts } from "./PackageScripts.ts"
+import { makePullLogin } from "./pull-login.ts"
 import { programProblem } from "./run-options.ts"
 
 type Say = (line: string) => Effect.Effect<void>
@@ -17,6 +18,7 @@ export const makeResolveImage = Effect.gen(function*() {
   const packages = yield* Packages
   const repo = yield* DeploymentsRepo
   const scripts = yield* PackageScripts
+  const loginOf = yield* makePullLogin
   /** An account installs one package at a time, so that none takes all places from the others. */
   const turn = keyedMutex()
 
@@ -36,7 +38,7 @@ export const makeResolveImage = Effect.gen(function*() {
 
   const ofImage = Effect.fn("Pipeline.resolveImage")(function*(record: DeploymentRow, say: Say) {
     yield* say(`finding the image ${record.imageUri}`)
-    const resolved = yield* images.resolve(record.imageUri)
+    const resolved = yield* images.resolve(record.imageUri, yield* loginOf(record))
     yield* repo.setDigest(record.id, resolved.digest)
     return resolved
   })

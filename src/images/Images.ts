@@ -10,6 +10,7 @@ import { type ImageError, imageError } from "./ImageError.ts"
 import { blobsOf, decodeConfig, findImage, imageConfig, readManifest } from "./inspect.ts"
 import { layoutSource } from "./LayoutSource.ts"
 import { ImageLimits } from "./limits.ts"
+import { type Login } from "./login.ts"
 import { ImageDigest, mediaTypes } from "./manifest.ts"
 import { makePins } from "./pins.ts"
 import { architectureOf } from "./platform.ts"
@@ -46,6 +47,8 @@ export interface UnpackedImage {
   readonly bytes: number | undefined
 }
 
+type OnProgress = (progress: MirrorProgress) => Effect.Effect<void>
+
 const pullsAtOnce = 3
 const retries = Schedule.exponential("500 millis").pipe(Schedule.intersect(Schedule.recurs(2)))
 
@@ -68,9 +71,10 @@ export class Images extends Effect.Service<Images>()("images/Images", {
     const pins = makePins()
     const collecting = yield* Effect.makeSemaphore(1)
 
-    const sourceOf = (imageUri: string): Effect.Effect<Source, ImageError> =>
+    const registry = { http, limits, loopback: !settings.production }
+    const sourceOf = (imageUri: string, login: Login | undefined): Effect.Effect<Source, ImageError> =>
       Effect.flatMap(parseReference(imageUri), (reference) => {
-        if (reference._tag === "Registry") return registrySource(http, limits, reference)
+        if (reference._tag === "Registry") return registrySource(registry, reference, login)
         return settings.production
           ? imageError("not_allowed", "oci: images are for development: in production an image comes from a registry")
           : Effect.succeed(layoutSource(limits, reference))
@@ -116,14 +120,14 @@ export class Images extends Effect.Service<Images>()("images/Images", {
     })
 
     /** Resolves the address to the current image for this machine's architecture. Stores nothing. */
-    const resolve = Effect.fn("Images.resolve")((imageUri: string) =>
-      Effect.flatMap(sourceOf(imageUri), (source) => find(source, imageUri))
+    const resolve = Effect.fn("Images.resolve")((imageUri: string, login?: Login) =>
+      Effect.flatMap(sourceOf(imageUri, login), (source) => find(source, imageUri))
     )
 
     /** The image of a known digest at the address it came from, even if that address now names another image. */
-    const pinned = Effect.fn("Images.pinned")(function*(imageUri: string, digest: string) {
+    const pinned = Effect.fn("Images.pinned")(function*(imageUri: string, digest: string, login?: Login) {
       yield* checkDigest(digest)
-      const source = yield* sourceOf(imageUri)
+      const source = yield* sourceOf(imageUri, login)
       // As in the store, a manifest on disk need not name its type.
       const root = Effect.map(
         source.manifest(digest),
@@ -133,11 +137,7 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       return { imageUri, digest, mediaType, totalSize } satisfies ResolvedImage
     })
 
-    const pull = Effect.fnUntraced(function*(
-      source: Source,
-      resolved: ResolvedImage,
-      onProgress: (progress: MirrorProgress) => Effect.Effect<void>
-    ) {
+    const pull = Effect.fnUntraced(function*(source: Source, resolved: ResolvedImage, onProgress: OnProgress) {
       const document = yield* source.manifest(resolved.digest)
       const image = yield* readManifest({ ...document, mediaType: resolved.mediaType }, limits)
       const blobs = blobsOf(image)
@@ -170,7 +170,7 @@ export class Images extends Effect.Service<Images>()("images/Images", {
     const copy = Effect.fnUntraced(function*(
       from: Effect.Effect<Source, ImageError>,
       resolved: ResolvedImage,
-      onProgress: (progress: MirrorProgress) => Effect.Effect<void> = () => Effect.void
+      onProgress: OnProgress = () => Effect.void
     ) {
       yield* checkDigest(resolved.digest)
       yield* pins.pin([resolved.digest])
@@ -189,10 +189,9 @@ export class Images extends Effect.Service<Images>()("images/Images", {
     }, Effect.scoped)
 
     /** Copies the image into the local store and verifies every byte. Stored blobs are not pulled again. */
-    const mirror = Effect.fn("Images.mirror")((
-      resolved: ResolvedImage,
-      onProgress?: (progress: MirrorProgress) => Effect.Effect<void>
-    ) => copy(sourceOf(resolved.imageUri), resolved, onProgress))
+    const mirror = Effect.fn("Images.mirror")((resolved: ResolvedImage, login?: Login, onProgress?: OnProgress) =>
+      copy(sourceOf(resolved.imageUri, login), resolved, onProgress)
+    )
 
     /** Stores the one image of a layout that the platform has written itself, under the address it was made for. */
     const adopt = Effect.fn("Images.adopt")(function*(layout: string, imageUri: string) {

@@ -25,6 +25,10 @@ export const bearerChallenge = (header: string | undefined): BearerChallenge | u
   return realm === undefined ? undefined : { realm, service: parameters.get("service"), scope: parameters.get("scope") }
 }
 
+/** Whether a `WWW-Authenticate` header asks for a name and a password (RFC 7617 §2). */
+export const asksBasic = (header: string | undefined) =>
+  header !== undefined && /(?:^|,\s*)basic(?:\s|,|$)/i.test(header.slice(0, 4096))
+
 /** The token endpoint's URL for a challenge; undefined when the realm is not a URL. */
 export const tokenUrl = (challenge: BearerChallenge, defaultScope: string): string | undefined => {
   const url = parseUrl(challenge.realm)

@@ -46,9 +46,18 @@ const parseHost = (text: string) => {
   return match === null || Number(match[1] ?? 1) > 65_535 ? undefined : host
 }
 
+const isDockerHub = (host: string) => host === "docker.io" || host === "index.docker.io"
+const dockerHubApi = "registry-1.docker.io"
+
+/** The host that an image's address names, as references have it; undefined for what no address can name. */
+export const registryHost = (text: string): string | undefined => {
+  const host = isHost(text) ? parseHost(text) : undefined
+  return host !== undefined && isDockerHub(host) ? dockerHubApi : host
+}
+
 /** Docker Hub's API has another host name than its images, and its official images are below `library/`. */
 const onDockerHub = (repository: string) => ({
-  registry: "registry-1.docker.io",
+  registry: dockerHubApi,
   repository: repository.includes("/") ? repository : `library/${repository}`
 })
 
@@ -65,7 +74,7 @@ const parseName = (name: string): Either.Either<{ registry: string; repository: 
   if (name.length > maxName) return invalid(`the name is longer than ${maxName} characters`)
   const repository = path.join("/")
   return Either.right(
-    host === "docker.io" || host === "index.docker.io" ? onDockerHub(repository) : { registry: host, repository }
+    isDockerHub(host) ? onDockerHub(repository) : { registry: host, repository }
   )
 }
 

@@ -1,5 +1,6 @@
 import { sealedIntegrations } from "#src/businesses/business-columns.ts"
 import { sealedPrivateKeys } from "#src/oauth/SigningKeys.ts"
+import { sealedPasswords } from "#src/registries/ImageRegistries.ts"
 import { sealedReplaced, sealedVariables } from "#src/servers/Environment.ts"
 import { sealedResponses } from "#src/shared/Idempotency.ts"
 import { Secrets } from "#src/shared/Secrets.ts"
@@ -13,7 +14,8 @@ export const sealedColumns = [
   sealedVariables,
   sealedReplaced,
   sealedResponses,
-  sealedPrivateKeys
+  sealedPrivateKeys,
+  sealedPasswords
 ] as const
 
 /**

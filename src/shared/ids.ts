@@ -27,7 +27,7 @@ export const ulidPattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 /** Whether a text has the form of an id of a business, a listing or what belongs to them. */
 export const isUlid = (text: string) => ulidPattern.test(text)
 
-export type IdPrefix = "prj" | "srv" | "dep" | "env" | "key" | "log" | "ses" | "gra" | "fam" | "host"
+export type IdPrefix = "prj" | "srv" | "dep" | "env" | "key" | "log" | "ses" | "gra" | "fam" | "host" | "reg"
 
 /** `prj_01J…`: a prefix for the kind of thing, and a ULID. */
 export const newId = (prefix: IdPrefix) => `${prefix}_${newUlid()}`

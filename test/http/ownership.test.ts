@@ -29,6 +29,10 @@ const things = async (account: Account): Promise<Ids> => {
     headers: { prefer: "respond-async" }
   })
   const { id: keyId } = await account.key(project.id)
+  const { body: { data: registries } } = await account.get<{ data: Array<{ id: string }> }>("/v1/registries")
+  for (const { id } of registries) await account.delete(`/v1/registries/${id}`)
+  const registry = { host: "ghcr.io", username: "u", password: "p" }
+  const added = await account.request<{ data: { id: string } }>("POST", "/v1/registries", { body: registry })
   const { id: businessId, listingId } = await newBusiness(account, { projectId: project.id })
   await account.patch(`/api/v1/ready/businesses/${businessId}`, { serverId: server.id })
   const [item, category] = [await newItem(account, businessId), await newCategory(account, businessId)]
@@ -41,6 +45,7 @@ const things = async (account: Account): Promise<Ids> => {
     serverId: server.id,
     name: "A",
     keyId,
+    registryId: added.body.data.id,
     hubKeyId: hubKey.body.data.meta.id,
     businessId,
     listingId,
@@ -60,9 +65,10 @@ const scopeOf = ({ method, name, path }: Operation): ReadonlyArray<string> | und
   if (name === "GET /v1/billing/plan") return ["billing:read"]
   if (path.endsWith("/transactions")) return ["servers:write"]
   if (
-    /\/keys|\/hub\/|\/auth\/|\/clients$|^\/v1\/billing\/(subscribe|plan)|^\/api\/v1\/ready|^\/v1\/directory/.test(
-      path
-    ) || name === "POST /v1/projects"
+    /\/keys|\/registries|\/hub\/|\/auth\/|\/clients$|^\/v1\/billing\/(subscribe|plan)|^\/api\/v1\/ready|^\/v1\/directory/
+      .test(
+        path
+      ) || name === "POST /v1/projects"
   ) {
     return undefined
   }

@@ -124,7 +124,10 @@ describe("an image in a registry", () => {
       const resolved = yield* Effect.gen(function*() {
         const images = yield* Images
         const resolved = yield* images.resolve(uri)
-        yield* images.mirror(resolved, ({ bytes, totalBytes }) => Effect.sync(() => seen.push([bytes, totalBytes])))
+        yield* images.mirror(resolved, undefined, ({ bytes, totalBytes }) =>
+          Effect.sync(() =>
+            seen.push([bytes, totalBytes])
+          ))
         return resolved
       }).pipe(Effect.provide(imagesTest({ allow: [registry.host] })))
       expect(seen.at(-1)).toEqual([resolved.totalSize, resolved.totalSize])

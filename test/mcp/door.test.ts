@@ -163,6 +163,10 @@ describe("tools/list", () => {
   itLong("shows a session every tool, and a key those that its scopes allow", async () => {
     const all = sessionTools()
     const sessionOnly = [
+      "add_registry",
+      "delete_registry",
+      "list_registries",
+      "update_registry",
       "cancel_subscription",
       "change_plan",
       "create_api_key",
@@ -299,7 +303,7 @@ describe("tools/list", () => {
         destructiveHint: removes ||
           ["import_revert", "hub_upload_capability_doc", "change_plan"].includes(tool.name),
         idempotentHint: removes || tool.name === "import_revert" ||
-          !["confirm", "create", "import", "publish", "record", "deploy", "rollback", "verify"].includes(verb),
+          !["add", "confirm", "create", "import", "publish", "record", "deploy", "rollback", "verify"].includes(verb),
         openWorldHint: expect.any(Boolean)
       })
       expect(tool.outputSchema === undefined, tool.name).toEqual(

@@ -44,8 +44,14 @@ beforeAll(async () => {
   const { id: deploymentId } = dataOf(
     await owner.post<{ data: { id: string } }>(`/v1/servers/${server.id}/deploy`, { imageUri: "oci:/nowhere" })
   )
+  const registry = await owner.post<{ data: { id: string } }>("/v1/registries", {
+    host: "ghcr.io",
+    username: "u",
+    password: "p"
+  })
   things = {
     projectId: project.id,
+    registryId: dataOf(registry).id,
     deploymentId,
     serverId: server.id,
     keyId: "key_x",

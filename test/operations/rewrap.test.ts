@@ -40,6 +40,9 @@ const seeded = Effect.gen(function*() {
     VALUES ('b', 'p', 'B', 'b', 'custom', 'custom', ${integrations})`
   const replaced = yield* secrets.seal("value before", "env replaced")
   yield* sql`INSERT INTO replaced_variables (id, server_id, name, sealed_value) VALUES ('r', 'srv', 'N', ${replaced})`
+  const password = yield* secrets.seal("pass", "registry r password")
+  yield* sql`INSERT INTO image_registries (id, account_id, host, username, sealed_password)
+    VALUES ('r', 'u', 'ghcr.io', 'u', ${password})`
   const jwk = yield* secrets.seal("private", "key")
   yield* sql`INSERT INTO signing_keys (kid, public_jwk, sealed_private_jwk) VALUES ('kid', '{}', ${jwk})`
 })
@@ -66,8 +69,8 @@ describe("berth admin rewrap", () => {
         const run = Effect.flatMap(Rewrap, (rewrap) => rewrap.all).pipe(
           Effect.provide(rewrapWith(rotated))
         )
-        assert.deepStrictEqual((yield* run).map(({ moved }) => moved), [1, 1100, 1, 1, 1])
-        assert.deepStrictEqual((yield* run).map(({ moved }) => moved), [0, 0, 0, 0, 0])
+        assert.deepStrictEqual((yield* run).map(({ moved }) => moved), [1, 1100, 1, 1, 1, 1])
+        assert.deepStrictEqual((yield* run).map(({ moved }) => moved), [0, 0, 0, 0, 0, 0])
 
         const opened = yield* Effect.gen(function*() {
           const secrets = yield* Secrets

@@ -40,6 +40,7 @@ const writers: Readonly<Record<string, string>> = {
   feed_state: "syndication",
   gateways: "routing",
   hosts: "hosts",
+  image_registries: "registries",
   hub_keys: "hub",
   idempotency_keys: "shared",
   image_scans: "scanning",

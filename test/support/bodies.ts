@@ -36,6 +36,8 @@ export const goodBodies: Readonly<Record<string, Readonly<Record<string, unknown
   "POST /v1/servers/{serverId}/deploy": { imageUri: "oci:/nowhere", wait: true },
   "POST /v1/servers/{serverId}/rollback": { version: 1 },
   "POST /api/v1/servers/{serverId}/clients": { clientMetadataUrl: "https://client.invalid/metadata.json" },
+  "POST /v1/registries": { host: "registry.example.com:5000", username: "reader", password: "let me in" },
+  "PATCH /v1/registries/{registryId}": { password: "let me in again" },
   "POST /v1/servers/{serverId}/env": { name: "A", value: "b" },
   "PUT /v1/servers/{serverId}/env/{name}": { value: "b" },
   "POST /api/v1/ready/businesses": { projectId: noProject, name: "Copper Ladle", templateType: "restaurant" },

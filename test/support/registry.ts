@@ -12,8 +12,10 @@ import { missingProgram } from "./needs.ts"
 export * from "./image.ts"
 
 export interface FakeRegistryOptions {
-  /** Asks for a Bearer token that its own /token gives; "deny" gives none. */
-  readonly auth?: "token" | "deny"
+  /** Asks for a Bearer token that its own /token gives, or for Basic credentials; "deny" gives none. */
+  readonly auth?: "token" | "deny" | "basic"
+  /** `user:password` that /token, or everything with Basic, wants now; without it /token gives anybody a token. */
+  readonly login?: () => string
   /** Sends blobs by a 307 to a second server on another port, as object stores are used. */
   readonly redirectBlobs?: boolean
   /** Takes over a request; returns true when it has answered. */
@@ -73,11 +75,15 @@ export const startFakeRegistry = async (options: FakeRegistryOptions = {}) => {
 
   const answer = (request: IncomingMessage, response: ServerResponse, host: string) => {
     const url = new URL(request.url ?? "/", `http://${host}`)
+    const wanted = options.login && `Basic ${Buffer.from(options.login()).toString("base64")}`
+    const isUser = wanted === undefined || request.headers.authorization === wanted
     if (url.pathname === "/token") {
-      if (options.auth === "deny") return response.writeHead(401).end("{}")
+      if (options.auth === "deny" || !isUser) return response.writeHead(401).end("{}")
       return response.end(JSON.stringify({ token: `token-${++tokens}`, scope: url.searchParams.get("scope") }))
     }
-    if (options.auth !== undefined && request.headers.authorization !== `Bearer token-${tokens}`) {
+    if (options.auth === "basic") {
+      if (!isUser) return response.writeHead(401, { "www-authenticate": "Basic realm=\"test\"" }).end("{}")
+    } else if (options.auth !== undefined && request.headers.authorization !== `Bearer token-${tokens}`) {
       const challenge = `Bearer realm="http://${host}/token",service="test registry"`
       return response.writeHead(401, { "www-authenticate": challenge }).end("{}")
     }

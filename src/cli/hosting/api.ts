@@ -1,6 +1,7 @@
 import { DeploymentsApi } from "#http/api/deployments/Api.ts"
 import { EnvironmentApi } from "#http/api/environment/Api.ts"
 import { ProjectsApi } from "#http/api/projects/Api.ts"
+import { RegistriesApi } from "#http/api/registries/Api.ts"
 import { ServersApi } from "#http/api/servers/Api.ts"
 import { ErrorAnswer, errorText } from "#src/cli/error-answer.ts"
 import { exitCodes } from "#src/cli/exit-codes.ts"
@@ -10,6 +11,7 @@ import { CliFailure, otherVersion } from "./CliFailure.ts"
 
 /** The part of the platform's API that commands use. */
 const api = HttpApi.make("berth").add(ProjectsApi).add(ServersApi).add(EnvironmentApi).add(DeploymentsApi)
+  .add(RegistriesApi)
 
 const decodeError = Schema.decodeUnknownOption(Schema.parseJson(ErrorAnswer))
 

@@ -34,7 +34,7 @@ const setAll = Effect.fn("cli.setVariables")(function*(
 })
 
 /** A value that stands in no shell's history: typed, or from standard input. */
-const valueOf = Effect.fn("cli.valueOf")(function*(name: string) {
+export const secretOf = Effect.fn("cli.secretOf")(function*(name: string) {
   if (yield* (yield* Terminal.Terminal).isTTY) {
     return Redacted.value(yield* Prompt.password({ message: name }))
   }
@@ -61,7 +61,7 @@ const setCommand = Command.make(
       const variables: Array<readonly [string, string]> = []
       for (const one of given) {
         const at = one.indexOf("=")
-        variables.push(at < 0 ? [one, yield* valueOf(one)] : [one.slice(0, at), one.slice(at + 1)])
+        variables.push(at < 0 ? [one, yield* secretOf(one)] : [one.slice(0, at), one.slice(at + 1)])
       }
       const connected = yield* connect({ url, token })
       yield* setAll(connected, (yield* findServer(connected, { config, server })).id, variables)

@@ -4,6 +4,7 @@ import { deployCommand } from "#src/cli/hosting/deploy-command.ts"
 import { envCommand } from "#src/cli/hosting/env-commands.ts"
 import { initCommand, schemaCommand } from "#src/cli/hosting/init-command.ts"
 import { logsCommand } from "#src/cli/hosting/logs-command.ts"
+import { registriesCommand } from "#src/cli/hosting/registry-commands.ts"
 import { rollbackCommand } from "#src/cli/hosting/rollback-command.ts"
 import { serversCommand, statusCommand, tokenCommand } from "#src/cli/hosting/server-commands.ts"
 import { callCommand, toolsCommand } from "#src/cli/mcp/commands.ts"
@@ -28,6 +29,7 @@ const berth = Command.run(
     statusCommand,
     logsCommand,
     envCommand,
+    registriesCommand,
     tokenCommand,
     connectCommand
   ])),

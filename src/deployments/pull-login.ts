@@ -1,0 +1,20 @@
+import { imageError } from "#src/images/ImageError.ts"
+import { ImageRegistries } from "#src/registries/ImageRegistries.ts"
+import { Effect, Option } from "effect"
+import { type DeploymentRow } from "./Deployment.ts"
+import { DeploymentsRepo } from "./DeploymentsRepo.ts"
+
+/** With what a deployment's image is pulled: the credentials of the account that owns its project, for that registry. */
+export const makePullLogin = Effect.gen(function*() {
+  const registries = yield* ImageRegistries
+  const repo = yield* DeploymentsRepo
+
+  return Effect.fn("Deployments.pullLogin")(function*({ imageUri, serverId }: DeploymentRow) {
+    const server = yield* repo.server(serverId)
+    if (Option.isNone(server)) return undefined
+    return yield* Effect.mapError(
+      registries.loginFor(server.value.accountId, imageUri),
+      ({ message }) => imageError("storage", message)
+    )
+  })
+})

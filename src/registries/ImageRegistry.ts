@@ -1,0 +1,76 @@
+import { registryHost } from "#src/images/reference.ts"
+import { failsWith } from "#src/shared/Failure.ts"
+import { Id } from "#src/shared/ids.ts"
+import { Input, Name, optional, Text, Timestamp } from "#src/shared/text.ts"
+import { Schema } from "effect"
+
+export const ImageRegistryId = Id("ImageRegistryId", "Image registry id, reg_ and a ULID")
+
+/** Credentials of an account for a private image registry. The password is stored encrypted and never returned. */
+export const ImageRegistry = Schema.Struct({
+  id: ImageRegistryId,
+  host: Schema.String.annotations({
+    description: "As image addresses resolve it: registry-1.docker.io for Docker Hub"
+  }),
+  username: Schema.String,
+  createdAt: Timestamp,
+  updatedAt: Timestamp
+}).annotations({ title: "ImageRegistry" })
+
+export const ImageRegistryRow = Schema.Struct({
+  ...ImageRegistry.fields,
+  createdAt: Schema.DateFromSelf,
+  updatedAt: Schema.DateFromSelf
+})
+
+const Host = Text(255).pipe(
+  Schema.filter(
+    (text) =>
+      registryHost(text) !== undefined ||
+      "must be a registry's host with an optional port, such as ghcr.io or registry.example.com:5000",
+    { jsonSchema: {} }
+  )
+)
+
+/** RFC 7617 §2: a colon would end the user's name. */
+const Username = Name.pipe(
+  Schema.filter((text) => !text.includes(":") || "must not contain a colon", { jsonSchema: {} })
+)
+
+/** As long as the key files and tokens that registries take for a password; they have line ends, too. */
+const Password = Text(16_384).pipe(
+  Schema.filter((text) => text !== "" || "must not be empty", { jsonSchema: { minLength: 1 } })
+)
+
+export const ImageRegistryInput = Input({ host: Host, username: Username, password: Password })
+
+export const updateFields = { username: optional(Username), password: optional(Password) }
+export const ImageRegistryUpdate = Input(updateFields)
+
+/** At most so many an account. */
+export const registriesPerAccount = 50
+
+export class ImageRegistryNotFound
+  extends Schema.TaggedError<ImageRegistryNotFound>()("ImageRegistryNotFound", {}, failsWith(404))
+{
+  override get message() {
+    return "There is no such registry"
+  }
+}
+
+export class ImageRegistryExists extends Schema.TaggedError<ImageRegistryExists>()("ImageRegistryExists", {
+  host: Schema.String
+}, failsWith(409)) {
+  override get message() {
+    return `The account has credentials for ${this.host} already: change them (update_registry, ` +
+      "PATCH /v1/registries/{id}), or delete them first"
+  }
+}
+
+export class TooManyRegistries
+  extends Schema.TaggedError<TooManyRegistries>()("TooManyRegistries", {}, failsWith(409))
+{
+  override get message() {
+    return `An account can have credentials for at most ${registriesPerAccount} registries; delete one first`
+  }
+}
