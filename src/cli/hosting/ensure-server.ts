@@ -4,7 +4,7 @@ import { Console, Effect, Option, Schema } from "effect"
 import { CliFailure } from "./CliFailure.ts"
 import { type Connected } from "./platform.ts"
 import { memories, type ServerFile } from "./ServerFile.ts"
-import { all, projectNamed } from "./target.ts"
+import { projectNamed, serversOf } from "./target.ts"
 
 type Changes = typeof UpdateServer.Type
 
@@ -65,9 +65,7 @@ export const ensureServer = Effect.fn("cli.ensureServer")(function*(
         Effect.tap(({ name }) => Console.error(`Created the project ${name}`))
       )
   })
-  const servers = yield* all((cursor) =>
-    api.servers.listOf({ path: { projectId: project.id }, urlParams: { limit: 100, ...cursor } })
-  )
+  const servers = yield* serversOf(connected, project.id)
   const [server, second] = servers.filter(({ name }) => name === file.server.name)
   if (second !== undefined) {
     return yield* new CliFailure({

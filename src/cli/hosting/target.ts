@@ -65,6 +65,9 @@ export const all = <A, E, R>(page: (cursor: { readonly cursor?: string }) => Eff
 export const allServers = ({ api }: Connected) =>
   all((cursor) => api.servers.list({ urlParams: { limit: 100, ...cursor } }))
 
+export const serversOf = ({ api }: Connected, projectId: string) =>
+  all((cursor) => api.servers.listOf({ path: { projectId }, urlParams: { limit: 100, ...cursor } }))
+
 const notFound = (message: string) => new CliFailure({ message, code: exitCodes.notFound })
 
 const only = (found: ReadonlyArray<Server>, said: string, among: ReadonlyArray<Server>) => {
@@ -100,11 +103,7 @@ export const findServer = Effect.fn("cli.findServer")(function*(connected: Conne
   }
   const file = yield* loadServerFile(config)
   const project = yield* projectNamed(connected, file.project.name)
-  const servers = Option.isNone(project) ?
-    [] :
-    yield* all((cursor) =>
-      connected.api.servers.listOf({ path: { projectId: project.value.id }, urlParams: { limit: 100, ...cursor } })
-    )
+  const servers = Option.isNone(project) ? [] : yield* serversOf(connected, project.value.id)
   const named = servers.filter(({ name }) => name === file.server.name)
   return named.length > 0 ? yield* only(named, file.server.name, servers) : yield* notFound(
     `The server ${JSON.stringify(file.server.name)} of ${config} is not there yet: berth deploy creates it`

@@ -120,7 +120,8 @@ describeWhen(missingForApps, "the commands that host a server", () => {
       0,
       expect.stringMatching(/^Server +Menu \(srv_[^]*^State +running$[^]*^MCP +\d+ tools? over/m)
     ])
-    expect(err.split("\n").length).toBeGreaterThan(2)
+    // What it does is told at least once, however fast it is.
+    expect(err).toMatch(/^\S.*\n[^]*Connect a client: berth connect/)
   })
 
   it("deploy changes what differs from the file, and nothing else", async () => {
