@@ -6,7 +6,7 @@ import { type Report } from "#src/shared/progress.ts"
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js"
 import { Cause, Effect, Runtime } from "effect"
 import { accountTools } from "./accounts.ts"
-import { answerOf, describeTool, failed, type Reading, readingOf, unknownTool } from "./answers.ts"
+import { answerOf, describeTool, failed, type Reading, readingOf, shortOf, unknownTool } from "./answers.ts"
 import { billingTools } from "./billing.ts"
 import { businessTools } from "./businesses.ts"
 import { catalogTools } from "./catalog.ts"
@@ -68,8 +68,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
     const findTools = findToolsIn(tools)
     const called = calledIn(byName)
     const listed = [...everyday.flatMap((name) => byName.get(name) ?? []), findTools, callTool].map((tool) => {
-      const { outputSchema: _, ...short } = describeTool(tool)
-      return { tool, short }
+      return { tool, short: shortOf(describeTool(tool)) }
     })
     const callable = new Map([...byName, [findTools.name, findTools], [callTool.name, callTool]])
     const skills = yield* doorSkills
