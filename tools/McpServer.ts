@@ -21,6 +21,7 @@ import { everyday } from "./everyday.ts"
 import { failureOf } from "./failures.ts"
 import { grantTools } from "./grants.ts"
 import { hubTools } from "./hub.ts"
+import { imageTools } from "./images.ts"
 import { importTools } from "./imports.ts"
 import { instructionsFor } from "./instructions.ts"
 import { calledIn, callTool, findToolsIn } from "./meta-tools.ts"
@@ -52,6 +53,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
       ...(yield* environmentTools),
       ...(yield* deploymentTools),
       ...(yield* registryTools),
+      ...(yield* imageTools),
       ...(yield* clientTools),
       ...(yield* businessTools),
       ...(yield* hubTools),

@@ -1,7 +1,8 @@
 import { Standing } from "#src/businesses/Standing.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { ImageCleanup } from "#src/images/ImageCleanup.ts"
-import { Images, type MirrorProgress, ResolvedImage } from "#src/images/Images.ts"
+import { Images, ResolvedImage } from "#src/images/Images.ts"
+import { type MirrorProgress } from "#src/images/pull.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { isPackage } from "#src/packages/reference.ts"
 import { type LogLevel } from "#src/servers/ServerLog.ts"
@@ -10,6 +11,7 @@ import { diskFull, failedOnFullDisk, isDiskFull, orDiskFull } from "#src/shared/
 import { Disk } from "#src/shared/Disk.ts"
 import { isRejected, reportOutage } from "#src/shared/outage.ts"
 import { quotable } from "#src/shared/outside-text.ts"
+import { UploadedImages } from "#src/uploads/UploadedImages.ts"
 import { Cause, Clock, Effect, Metric, Option, Schema } from "effect"
 import { Admission } from "./Admission.ts"
 import { type DeploymentRow, Stage } from "./Deployment.ts"
@@ -20,7 +22,7 @@ import { Launch } from "./Launch.ts"
 import { Leftovers } from "./Leftovers.ts"
 import { MachineOutput } from "./MachineOutput.ts"
 import { OutcomesRepo } from "./OutcomesRepo.ts"
-import { makePullLogin } from "./pull-login.ts"
+import { makeHolder, makePullLogin } from "./pull-login.ts"
 import { makeResolveImage } from "./resolve-image.ts"
 import { makeScanImage } from "./scan-image.ts"
 import { throughOutage } from "./through-outage.ts"
@@ -57,6 +59,8 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
     const disk = yield* Disk
     const images = yield* Images
     const loginOf = yield* makePullLogin
+    const holderOf = yield* makeHolder
+    const uploads = yield* UploadedImages
     const resolveImage = yield* makeResolveImage
     const scanImage = yield* makeScanImage
     const machines = yield* Machines
@@ -119,10 +123,11 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
       yield* quota.admit(yield* serverOf(record), record, digest, resolved.totalSize)
       const stored = yield* images.has(digest)
       yield* log(record, stored ? "the image is in the store already" : "copying the image into the store")
-      if (stored) return
-      yield* disk.check
+      if (stored && (isPackage(record.imageUri) || uploads.isOwn(record.imageUri))) return
+      if (!stored) yield* disk.check
       if (isPackage(record.imageUri)) return yield* launch.fetch(record, digest)
-      yield* images.mirror(resolved, yield* loginOf(record), yield* reporter(record))
+      // What is stored may be another account's: then the registry must send it, too.
+      yield* images.mirror(resolved, yield* loginOf(record), yield* reporter(record), yield* holderOf(record))
     })
 
     /** A scanner reads the image from the store, so it is copied before it is known whether it is refused. */

@@ -1,24 +1,26 @@
 import { CurrentSettings } from "#src/config/Settings.ts"
 import type { ImageConfig } from "#src/machines/Machines.ts"
 import { GuardedHttp } from "#src/shared/GuardedHttp.ts"
-import { Effect, Option, Schedule, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { join } from "node:path"
 import { arch } from "node:process"
-import { Readable } from "node:stream"
 import { type Collected, collectGarbage } from "./collect.ts"
 import { type ImageError, imageError } from "./ImageError.ts"
 import { blobsOf, decodeConfig, findImage, imageConfig, readManifest } from "./inspect.ts"
 import { layoutSource } from "./LayoutSource.ts"
 import { ImageLimits } from "./limits.ts"
+import { type Holder } from "./HeldBlobs.ts"
 import { type Login } from "./login.ts"
 import { ImageDigest, mediaTypes } from "./manifest.ts"
 import { makePins } from "./pins.ts"
 import { architectureOf } from "./platform.ts"
 import { digestPattern, parseReference } from "./reference.ts"
-import { isTransient, registrySource } from "./Registry.ts"
+import { type OnProgress, puller } from "./pull.ts"
+import { registrySource } from "./Registry.ts"
 import { makeRootfs } from "./Rootfs.ts"
 import type { Source } from "./Source.ts"
 import { makeStore } from "./Store.ts"
+import { storeSource } from "./store-source.ts"
 
 /** An image pinned to the manifest of its platform; it stays the same if `imageUri` later points to another image. */
 export const ResolvedImage = Schema.Struct({
@@ -31,12 +33,6 @@ export const ResolvedImage = Schema.Struct({
 })
 export type ResolvedImage = typeof ResolvedImage.Type
 
-/** Progress of a pull: bytes that were already stored count as done. */
-export interface MirrorProgress {
-  readonly bytes: number
-  readonly totalBytes: number
-}
-
 /**
  * An unpacked image. `bytes` is its unpacked size, undefined if it was unpacked already. Never follow symbolic links
  * below `rootfs` from outside of it: they are the image's.
@@ -46,11 +42,6 @@ export interface UnpackedImage {
   readonly config: ImageConfig
   readonly bytes: number | undefined
 }
-
-type OnProgress = (progress: MirrorProgress) => Effect.Effect<void>
-
-const pullsAtOnce = 3
-const retries = Schedule.exponential("500 millis").pipe(Schedule.intersect(Schedule.recurs(2)))
 
 const checkDigest = (digest: string) =>
   digestPattern.test(digest)
@@ -69,11 +60,16 @@ export class Images extends Effect.Service<Images>()("images/Images", {
     const store = makeStore(join(settings.home, "images"))
     const rootfs = makeRootfs(join(settings.home, "rootfs"), store, limits)
     const pins = makePins()
+    const pull = puller(store, limits, pins)
     const collecting = yield* Effect.makeSemaphore(1)
 
     const registry = { http, limits, loopback: !settings.production }
+    const ownHost = new URL(settings.baseUrl).host
     const sourceOf = (imageUri: string, login: Login | undefined): Effect.Effect<Source, ImageError> =>
       Effect.flatMap(parseReference(imageUri), (reference) => {
+        if (reference._tag === "Registry" && reference.registry === ownHost) {
+          return imageError("not_found", `${imageUri} is not in the platform's store any more: push it again`)
+        }
         if (reference._tag === "Registry") return registrySource(registry, reference, login)
         return settings.production
           ? imageError("not_allowed", "oci: images are for development: in production an image comes from a registry")
@@ -137,46 +133,22 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       return { imageUri, digest, mediaType, totalSize } satisfies ResolvedImage
     })
 
-    const pull = Effect.fnUntraced(function*(source: Source, resolved: ResolvedImage, onProgress: OnProgress) {
-      const document = yield* source.manifest(resolved.digest)
-      const image = yield* readManifest({ ...document, mediaType: resolved.mediaType }, limits)
-      const blobs = blobsOf(image)
-      yield* pins.pin(blobs.map(({ digest }) => digest))
-      const done = new Map<string, number>()
-      const report = Effect.suspend(() =>
-        onProgress({ bytes: [...done.values()].reduce((sum, n) => sum + n, 0), totalBytes: resolved.totalSize })
-      )
-      yield* Effect.forkScoped(Effect.schedule(report, Schedule.spaced("1 second")))
-      yield* Effect.forEach(blobs, (blob) =>
-        Effect.suspend(() => {
-          done.set(blob.digest, 0)
-          return store.put(blob, source.blob(blob), (count) =>
-            done.set(blob.digest, (done.get(blob.digest) ?? 0) + count))
-        }).pipe(
-          Effect.retry({ schedule: retries, while: isTransient }),
-          Effect.tap(() =>
-            done.set(blob.digest, blob.size)
-          )
-        ), { concurrency: pullsAtOnce, discard: true })
-      yield* report
-      // The manifest comes last: if it is stored, the rest is too.
-      yield* store.put(
-        { digest: image.digest, size: image.bytes.length },
-        Effect.sync(() => Readable.from([image.bytes]))
-      )
-      return image
+    const isHeld = Effect.fnUntraced(function*(digest: string, holder: Holder | undefined) {
+      if (holder === undefined) return true
+      return yield* Effect.every(blobsOf(yield* stored(digest)), (blob) => holder.holds(blob.digest))
     })
 
     const copy = Effect.fnUntraced(function*(
       from: Effect.Effect<Source, ImageError>,
       resolved: ResolvedImage,
-      onProgress: OnProgress = () => Effect.void
+      onProgress: OnProgress = () => Effect.void,
+      holder?: Holder
     ) {
       yield* checkDigest(resolved.digest)
       yield* pins.pin([resolved.digest])
       yield* store.prepare
-      if (yield* has(resolved.digest)) return
-      const { bytes, digest, mediaType } = yield* pull(yield* from, resolved, onProgress)
+      if ((yield* has(resolved.digest)) && (yield* isHeld(resolved.digest, holder))) return
+      const { bytes, digest, mediaType } = yield* pull(yield* from, resolved, onProgress, holder)
       yield* store.updateIndex((manifests) => [
         ...manifests.filter((listed) => listed.digest !== digest),
         {
@@ -188,9 +160,18 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       ])
     }, Effect.scoped)
 
-    /** Copies the image into the local store and verifies every byte. Stored blobs are not pulled again. */
-    const mirror = Effect.fn("Images.mirror")((resolved: ResolvedImage, login?: Login, onProgress?: OnProgress) =>
-      copy(sourceOf(resolved.imageUri, login), resolved, onProgress)
+    /**
+     * Copies the image into the local store and verifies every byte. Stored blobs are not pulled again, but those that
+     * the `holder` has not received yet: a registry of theirs could name what belongs to others.
+     */
+    const mirror = Effect.fn("Images.mirror")(
+      (resolved: ResolvedImage, login?: Login, onProgress?: OnProgress, holder?: Holder) =>
+        copy(sourceOf(resolved.imageUri, login), resolved, onProgress, holder)
+    )
+
+    /** The image for this machine's architecture that a manifest or an index of the store names. */
+    const inStore = Effect.fn("Images.inStore")((imageUri: string, digest: string, mediaType: string) =>
+      find(storeSource(store, limits, digest, mediaType), imageUri)
     )
 
     /** Stores the one image of a layout that the platform has written itself, under the address it was made for. */
@@ -223,15 +204,19 @@ export class Images extends Effect.Service<Images>()("images/Images", {
     }, Effect.scoped)
 
     /**
-     * Removes every stored and unpacked image except those that `keeping` returns. Collections are serialised. Images
-     * that come into use while `keeping` runs or later stay too: those resolved, looked up, mirrored or unpacked here.
+     * Removes every stored and unpacked image except those that `keeping` returns, and every blob that `alsoBlobs` does
+     * not. Collections are serialised. Images that come into use while these run or later stay too: those resolved, looked
+     * up, mirrored or unpacked here, and blobs that are pinned.
      */
     const collect = Effect.fn("Images.collect")(
-      function*<E, R>(keeping: Effect.Effect<ReadonlySet<string>, E, R>) {
+      function*<E, R>(
+        keeping: Effect.Effect<ReadonlySet<string>, E, R>,
+        alsoBlobs: Effect.Effect<ReadonlyArray<string>> = Effect.succeed([])
+      ) {
         yield* store.prepare
         const used = yield* pins.watch
         const keep = yield* keeping
-        const needed = new Set((yield* Effect.forEach(keep, closure)).flat())
+        const needed = new Set([...(yield* Effect.forEach(keep, closure)).flat(), ...(yield* alsoBlobs)])
         for (const digest of closures.keys()) if (!keep.has(digest)) closures.delete(digest)
         const collected: Collected = yield* collectGarbage(store, rootfs, {
           blob: (digest) => needed.has(digest) || used.has(digest),
@@ -243,6 +228,20 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       collecting.withPermits(1)
     )
 
-    return { resolve, pinned, mirror, adopt, known, unpack, has, isUnpacked, collect, measure: rootfs.measure }
+    return {
+      resolve,
+      pinned,
+      mirror,
+      adopt,
+      known,
+      inStore,
+      unpack,
+      has,
+      isUnpacked,
+      collect,
+      /** Keeps blobs from being collected until the scope closes. */
+      pin: pins.pin,
+      measure: rootfs.measure
+    }
   })
 }) {}

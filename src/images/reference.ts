@@ -24,7 +24,8 @@ const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 const hostPattern = new RegExp(`^(?:${label}(?:\\.${label})*|\\[[0-9a-f:.]{2,45}\\])(?::([1-9][0-9]{0,4}))?$`)
 /** Distribution specification, "Pulling manifests": the grammar of <name> and of <reference> as a tag. */
 const componentPattern = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/
-const tagPattern = /^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/
+export const isComponent = (text: string) => componentPattern.test(text)
+export const tagPattern = /^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/
 export const digestPattern = /^sha256:[a-f0-9]{64}$/
 
 const maxLength = 1024

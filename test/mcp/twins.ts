@@ -30,6 +30,8 @@ export const twins: Readonly<Record<string, string>> = {
   "GET /v1/servers/{serverId}/deployments/{deploymentId}": "get_deployment",
   "POST /v1/servers/{serverId}/deployments/{deploymentId}/cancel": "cancel_deployment",
   "GET /v1/servers/{serverId}/deployments/{deploymentId}/vulnerabilities": "list_vulnerabilities",
+  "GET /v1/projects/{projectId}/images": "list_images",
+  "DELETE /v1/projects/{projectId}/images/{digest}": "delete_image",
   "GET /v1/registries": "list_registries",
   "POST /v1/registries": "add_registry",
   "PATCH /v1/registries/{registryId}": "update_registry",
