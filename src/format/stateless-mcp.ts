@@ -1,0 +1,57 @@
+import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv-provider.js"
+import { createMcpHandler, isLegacyRequest, Server, type ServerContext } from "@modelcontextprotocol/server"
+import { anyParams, type Asked, type Extended, invalid, problemOf, type ServedMcp } from "./served-mcp.ts"
+
+const revision = "2026-07-28"
+
+const jsonSchemaValidator = new AjvJsonSchemaValidator()
+
+const lists = ["tools/list", "prompts/list", "resources/list", "resources/templates/list", "server/discover"] as const
+
+const askedBy = ({ mcpReq: { notify, signal } }: ServerContext): Asked => ({
+  signal,
+  revision,
+  progress: (params) => notify({ method: "notifications/progress", params })
+})
+
+/** A server for one request of revision 2026-07-28. */
+const serverOf = ({ capabilities, info, instructions, lists: hint, methods }: ServedMcp): Server => {
+  const server = new Server(info, {
+    capabilities,
+    jsonSchemaValidator,
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(hint === undefined ? {} : { cacheHints: Object.fromEntries(lists.map((method) => [method, hint])) })
+  })
+  const { extensions = {}, ...handlers } = methods
+  for (const [method, handler] of Object.entries({ ...handlers, ...extensions })) {
+    // With a schema of ours: the SDK's own answers invalid parameters with -32603 and its library's raw error.
+    server.setRequestHandler(method, { params: anyParams }, (params, context) => {
+      const problem = problemOf({ method, params })
+      if (problem !== undefined) throw invalid(problem)
+      return (handler as Extended)(params, askedBy(context))
+    })
+  }
+  return server
+}
+
+const servers = new WeakMap<Request, ServedMcp>()
+
+const handlerWith = (responseMode: "auto" | "sse") =>
+  createMcpHandler(({ requestInfo }) => serverOf(servers.get(requestInfo!)!), { legacy: "reject", responseMode })
+
+/** `stream`: each answer is an event stream, which is open at once and says what happens before the answer. */
+const handlers = { whole: handlerWith("auto"), stream: handlerWith("sse") }
+
+/** Whether a message is of a revision that begins with `initialize`, by what it says of itself. */
+export const hasSessions = (request: Request, body: unknown): Promise<boolean> => isLegacyRequest(request, body)
+
+/** Answers one message of revision 2026-07-28, or refuses it as that revision says. */
+export const answerStateless = (
+  served: ServedMcp,
+  request: Request,
+  body: unknown,
+  kind: keyof typeof handlers
+): Promise<Response> => {
+  servers.set(request, served)
+  return handlers[kind].fetch(request, { parsedBody: body })
+}
