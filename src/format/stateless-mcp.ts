@@ -1,10 +1,19 @@
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv-provider.js"
-import { createMcpHandler, isLegacyRequest, Server, type ServerContext } from "@modelcontextprotocol/server"
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  type JSONRPCRequest,
+  type Result,
+  Server,
+  type ServerContext
+} from "@modelcontextprotocol/server"
 import { anyParams, type Asked, type Extended, invalid, problemOf, type ServedMcp } from "./served-mcp.ts"
 
 const revision = "2026-07-28"
 
 const jsonSchemaValidator = new AjvJsonSchemaValidator()
+
+type Handle = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>
 
 const lists = ["tools/list", "prompts/list", "resources/list", "resources/templates/list", "server/discover"] as const
 
@@ -14,9 +23,21 @@ const askedBy = ({ mcpReq: { notify, signal } }: ServerContext): Asked => ({
   progress: (params) => notify({ method: "notifications/progress", params })
 })
 
+/** The SDK's server answers invalid parameters with its schema library's raw error; here they get a sentence. */
+class CheckedServer extends Server {
+  protected override _wrapHandler(method: string, handler: Handle): Handle {
+    const checked = super._wrapHandler(method, handler)
+    return (request, context) => {
+      const problem = problemOf(request)
+      if (problem !== undefined) throw invalid(problem)
+      return checked(request, context)
+    }
+  }
+}
+
 /** A server for one request of revision 2026-07-28. */
 const serverOf = ({ capabilities, info, instructions, lists: hint, methods }: ServedMcp): Server => {
-  const server = new Server(info, {
+  const server = new CheckedServer(info, {
     capabilities,
     jsonSchemaValidator,
     ...(instructions === undefined ? {} : { instructions }),
@@ -24,12 +45,11 @@ const serverOf = ({ capabilities, info, instructions, lists: hint, methods }: Se
   })
   const { extensions = {}, ...handlers } = methods
   for (const [method, handler] of Object.entries({ ...handlers, ...extensions })) {
-    // With a schema of ours: the SDK's own answers invalid parameters with -32603 and its library's raw error.
-    server.setRequestHandler(method, { params: anyParams }, (params, context) => {
-      const problem = problemOf({ method, params })
-      if (problem !== undefined) throw invalid(problem)
-      return (handler as Extended)(params, askedBy(context))
-    })
+    server.setRequestHandler(
+      method,
+      { params: anyParams },
+      (params, context) => (handler as Extended)(params, askedBy(context))
+    )
   }
   return server
 }
