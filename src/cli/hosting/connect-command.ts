@@ -1,11 +1,12 @@
 import { exitCodes } from "#src/cli/exit-codes.ts"
+import { json, show } from "#src/cli/json-output.ts"
 import { Command, Options } from "@effect/cli"
 import { FileSystem } from "@effect/platform"
 import { Console, Effect, Option } from "effect"
 import { dirname } from "node:path"
 import { clients, withServer } from "./client-config.ts"
 import { CliFailure } from "./CliFailure.ts"
-import { access, connect, json, orEnd, show } from "./platform.ts"
+import { access, connect, orEnd } from "./platform.ts"
 import { findServer, target } from "./target.ts"
 
 type Name = keyof typeof clients
@@ -83,14 +84,18 @@ export const connectCommand = Command.make(
         })
       }
       if (!write) {
-        yield* Console.log(text.value.trimEnd())
+        yield* show(
+          json,
+          { file: client.file, url: endpoint, written: false, configuration: JSON.parse(text.value) as unknown },
+          () => text.value.trimEnd()
+        )
         return yield* Console.error(`For ${client.file}; --write writes it there`)
       }
       yield* save(client.file, text.value)
       yield* show(
         json,
-        { file: client.file, url: endpoint },
+        { file: client.file, url: endpoint, written: true },
         () => `${client.title} finds ${endpoint} in ${client.file}`
       )
     }).pipe(orEnd(url))
-).pipe(Command.withDescription("Print or write the configuration with which a client uses a server"))
+)

@@ -9,7 +9,7 @@ import { CliFailure } from "./CliFailure.ts"
 import { type Connected } from "./platform.ts"
 import { readServerFile } from "./read-server-file.ts"
 
-export const fileName = "berth.toml"
+const fileName = "berth.toml"
 
 export const config = Options.text("config").pipe(
   Options.withAlias("c"),

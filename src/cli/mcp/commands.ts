@@ -1,6 +1,8 @@
+import { fail } from "#src/cli/fail.ts"
+import { json, show } from "#src/cli/json-output.ts"
 import { Args, Command, Options } from "@effect/cli"
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js"
-import { Config, Console, Effect, Either, Option, Redacted } from "effect"
+import { Config, Effect, Either, Option, Redacted } from "effect"
 import { parseJsonArguments } from "./arguments.ts"
 import { savedToken } from "./credentials.ts"
 import { McpClientError } from "./failure.ts"
@@ -14,8 +16,6 @@ const token = Options.redacted("token").pipe(
   Options.withFallbackConfig(Config.redacted("BERTH_TOKEN")),
   Options.optional
 )
-
-const raw = Options.boolean("raw").pipe(Options.withDescription("Print the server's answer as JSON"))
 
 /** The `--token`, or the saved session of the platform that the URL belongs to. */
 const tokenFor = (url: string, token: Option.Option<Redacted.Redacted>) =>
@@ -32,33 +32,23 @@ const fieldOf = (result: CallToolResult, name: string) => {
   const value = result.structuredContent?.[name]
   return value === undefined
     ? new McpClientError({ message: `The result has no field "${name}".` })
-    : Effect.succeed(typeof value === "string" ? value : JSON.stringify(value))
+    : Effect.succeed(value)
 }
 
-const print = (value: unknown) => Console.log(JSON.stringify(value, null, 2))
-
-/** Prints an error as one sentence on standard error, without a stack trace; exit code 1. */
 const orSay = <R>(effect: Effect.Effect<void, McpClientError, R>) =>
-  Effect.catchTag(effect, "McpClientError", ({ message }) =>
-    Effect.zipRight(
-      Console.error(message),
-      Effect.sync(() => {
-        process.exitCode = 1
-      })
-    ))
+  Effect.catchTag(effect, "McpClientError", ({ code, message }) => fail(message, code))
 
 /** `berth tools URL`: what an MCP server can do. */
 export const toolsCommand = Command.make(
   "tools",
-  { url, token, raw, json: Options.boolean("json").pipe(Options.withDescription("The same as --raw")) },
-  ({ json, raw, token, url }) =>
+  { url, token, json },
+  ({ json, token, url }) =>
     tokenFor(url, token).pipe(
       Effect.flatMap((token) => listTools({ url, token })),
-      Effect.flatMap((tools) => raw || json ? print(tools) : Console.log(renderTools(tools))),
+      Effect.flatMap((tools) => show(json, tools, () => renderTools(tools))),
       orSay
     )
-).pipe(Command.withDescription("List the tools of an MCP server"))
-
+)
 /** `berth call URL TOOL --arg name=value`: runs a tool. */
 export const callCommand = Command.make(
   "call",
@@ -66,21 +56,21 @@ export const callCommand = Command.make(
     url,
     tool: Args.text({ name: "tool" }).pipe(Args.withDescription("The tool's name, as berth tools lists it")),
     token,
-    raw,
     field,
     args: Options.text("arg").pipe(
       Options.withDescription("An argument as name=value, read by the tool's input schema; may be repeated"),
       Options.repeated
     ),
-    json: Options.text("json").pipe(
+    input: Options.text("input").pipe(
       Options.withDescription("All arguments as one JSON object; --arg adds to it"),
       Options.optional
-    )
+    ),
+    json
   },
-  ({ args, field, json, raw, token, tool, url }) =>
+  ({ args, field, input, json, token, tool, url }) =>
     Effect.gen(function*() {
       const base = yield* Either.mapLeft(
-        parseJsonArguments(Option.getOrElse(json, () => "{}")),
+        parseJsonArguments(Option.getOrElse(input, () => "{}")),
         (message) => new McpClientError({ message })
       )
       const result = yield* callTool({
@@ -89,11 +79,13 @@ export const callCommand = Command.make(
         tool,
         args,
         arguments: base,
-        onProgress: (message) => process.stderr.write(`${printable(message)}\n`)
+        ...(json ? {} : { onProgress: (message: string) => void process.stderr.write(`${printable(message)}\n`) })
       })
-      if (!raw && result.isError === true) return yield* new McpClientError({ message: renderResult(result) })
-      if (Option.isSome(field)) return yield* Effect.flatMap(fieldOf(result, field.value), Console.log)
-      yield* raw ? print(result) : Console.log(renderResult(result))
-      if (result.isError === true) process.exitCode = 1
+      if (result.isError === true) return yield* new McpClientError({ message: renderResult(result) })
+      if (Option.isSome(field)) {
+        const value = yield* fieldOf(result, field.value)
+        return yield* show(json, value, () => typeof value === "string" ? value : JSON.stringify(value))
+      }
+      yield* show(json, result, () => renderResult(result))
     }).pipe(orSay)
-).pipe(Command.withDescription("Call a tool of an MCP server"))
+)
