@@ -1,8 +1,6 @@
 import { savedToken } from "#src/cli/mcp/credentials.ts"
-import { callTool } from "#src/cli/mcp/operations.ts"
 import { oneLine, outline, printable, renderResult } from "#src/cli/mcp/render.ts"
 import { TemplateType } from "#src/format/ReadyConfig.ts"
-import { decodeAtOnce } from "#src/imports/decode.ts"
 import { ImportMode } from "#src/imports/Import.ts"
 import { type Mappings } from "#src/imports/Mappings.ts"
 import { DryRun, Publication } from "#src/publishing/Publication.ts"
@@ -142,6 +140,9 @@ export const publishCommand = Command.make(
       const endpoint = `${url.replace(/\/$/, "")}/mcp`
       const token = yield* savedToken(endpoint)
       if (Option.isNone(token)) return yield* fail(`Log in first: berth login --url ${url}`, exitCodes.notLetIn)
+      // With the MCP SDK and the tables of encodings, which help does not need.
+      const { callTool } = yield* Effect.promise(() => import("./mcp/operations.ts"))
+      const { decodeAtOnce } = yield* Effect.promise(() => import("#src/imports/decode.ts"))
       const { encoding, isGuess, utf8 } = decodeAtOnce(bytes)
       if (isGuess) {
         yield* Console.error(`${basename(file)} is not in UTF-8 and was read as ${encoding}: check its accents`)

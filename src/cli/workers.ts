@@ -1,6 +1,5 @@
 import { CurrentSettings, SettingsLive } from "#src/config/Settings.ts"
 import { LoggingLive } from "#src/shared/logging.ts"
-import { metricsOf } from "#src/shared/worker-metrics.ts"
 import { Clock, Deferred, Effect, Layer, Ref } from "effect"
 import cluster, { type Worker } from "node:cluster"
 import { once } from "node:events"
@@ -93,8 +92,8 @@ export const superviseWorkers = (count: number) =>
     const failed = yield* Deferred.make<void>()
     const run = (number: number) =>
       Effect.forkScoped(Effect.zipRight(keepRunning(number, announced, workers), Deferred.succeed(failed, undefined)))
-    const { serveMetrics } = yield* Effect.promise(() => import("#http/front/metrics-server.ts"))
-    yield* serveMetrics(() => metricsOf(workers))
+    const { serveWorkerMetrics } = yield* Effect.promise(() => import("#src/GatewaySupervisor.ts"))
+    yield* serveWorkerMetrics(workers)
     yield* run(1)
     const begin = Deferred.await(firstListens).pipe(
       Effect.zipRight(Effect.forEach(Array.from({ length: count - 1 }, (_, i) => i + 2), run, { discard: true })),

@@ -4,8 +4,9 @@ import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js"
 import { StreamableHTTPClientTransport, StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { Effect, Redacted } from "effect"
-import { describeFailure, type Exchange, McpClientError, saidIn } from "./failure.ts"
+import { describeFailure, type Exchange, saidIn } from "./failure.ts"
 import { fetchLoopback, isLoopbackName } from "./loopback.ts"
+import { McpClientError } from "./McpClientError.ts"
 
 export interface McpServerAddress {
   readonly url: string

@@ -5,8 +5,7 @@ import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js"
 import { Config, Effect, Either, Option, Redacted } from "effect"
 import { parseJsonArguments } from "./arguments.ts"
 import { savedToken } from "./credentials.ts"
-import { McpClientError } from "./failure.ts"
-import { callTool, listTools } from "./operations.ts"
+import { McpClientError } from "./McpClientError.ts"
 import { printable, renderResult, renderTools } from "./render.ts"
 
 const url = Args.text({ name: "url" }).pipe(Args.withDescription("The MCP server: its URL, ending in /mcp or /sse"))
@@ -35,6 +34,9 @@ const fieldOf = (result: CallToolResult, name: string) => {
     : Effect.succeed(value)
 }
 
+/** With the MCP SDK, which help does not need. */
+const operations = Effect.promise(() => import("./operations.ts"))
+
 const orSay = <R>(effect: Effect.Effect<void, McpClientError, R>) =>
   Effect.catchTag(effect, "McpClientError", ({ code, message }) => fail(message, code))
 
@@ -43,11 +45,11 @@ export const toolsCommand = Command.make(
   "tools",
   { url, token, json },
   ({ json, token, url }) =>
-    tokenFor(url, token).pipe(
-      Effect.flatMap((token) => listTools({ url, token })),
-      Effect.flatMap((tools) => show(json, tools, () => renderTools(tools))),
-      orSay
-    )
+    Effect.gen(function*() {
+      const { listTools } = yield* operations
+      const tools = yield* listTools({ url, token: yield* tokenFor(url, token) })
+      yield* show(json, tools, () => renderTools(tools))
+    }).pipe(orSay)
 )
 /** `berth call URL TOOL --arg name=value`: runs a tool. */
 export const callCommand = Command.make(
@@ -73,6 +75,7 @@ export const callCommand = Command.make(
         parseJsonArguments(Option.getOrElse(input, () => "{}")),
         (message) => new McpClientError({ message })
       )
+      const { callTool } = yield* operations
       const result = yield* callTool({
         url,
         token: yield* tokenFor(url, token),

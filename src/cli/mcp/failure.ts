@@ -1,13 +1,8 @@
 import { exitCodeOf, exitCodes } from "#src/cli/exit-codes.ts"
 import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { ErrorCode, McpError } from "@modelcontextprotocol/sdk/types.js"
-import { Data } from "effect"
+import { McpClientError } from "./McpClientError.ts"
 import { oneLine } from "./render.ts"
-
-/** An MCP server could not be reached, or refused the call. The message is a sentence and a hint for the terminal. */
-export class McpClientError
-  extends Data.TaggedError("McpClientError")<{ readonly message: string; readonly code?: number | undefined }>
-{}
 
 /** The outcome of the last HTTP exchange, because the SDK reports failures differently for each transport. */
 export interface Exchange {

@@ -4,7 +4,7 @@ import { type CallToolResult, CallToolResultSchema, type Tool } from "@modelcont
 import { type Effect, Either } from "effect"
 import { parseArguments } from "./arguments.ts"
 import { type McpServerAddress, withClient } from "./client.ts"
-import { McpClientError } from "./failure.ts"
+import { McpClientError } from "./McpClientError.ts"
 
 /** A server may page its list; this bounds one that never ends. */
 const maxPages = 100
