@@ -29,6 +29,7 @@ const withoutIndexOfScalar: NonNullable<Options["esbuildPlugins"]>[number] = {
 
 const shared = {
   format: "esm",
+  tsconfig: "tsconfig.build.json",
   target: "node20",
   platform: "node",
   sourcemap: true,

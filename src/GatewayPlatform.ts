@@ -1,4 +1,5 @@
 import { GatewayHttpLive } from "#http/front/GatewayServer.ts"
+import { MetricsServerLive } from "#http/front/metrics-server.ts"
 import { SqlGatewayLive } from "#sql/Client.ts"
 import { UsableSettingsLive } from "#src/config/UsableSettings.ts"
 import { SandboxStatesLive } from "#src/machines/sandbox/SandboxStates.ts"
@@ -10,7 +11,7 @@ import { Layer } from "effect"
 import { GatewayServicesLive } from "./Services.ts"
 
 /** The gateway alone, beside a process of the same home that runs the machines. */
-export const GatewayPlatformLive = GatewayHttpLive.pipe(
+export const GatewayPlatformLive = Layer.merge(MetricsServerLive, GatewayHttpLive).pipe(
   Layer.provide(Layer.merge(GatewayServicesLive, Health.Default)),
   Layer.provide(SandboxStatesLive),
   Layer.provide(SqlGatewayLive),

@@ -8,7 +8,7 @@ import { Introspection, type Machine } from "#src/oauth/Introspection.ts"
 import { PlatformTokens } from "#src/oauth/PlatformTokens.ts"
 import { ApiKeys } from "#src/projects/ApiKeys.ts"
 import { type Headers, type HttpServerRequest } from "@effect/platform"
-import { NodeHttpServerRequest } from "@effect/platform-node"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Context, Effect, Option } from "effect"
 import { type HubCaller, isHubKey, makeByHubKey, notValid } from "./hub-key.ts"
 

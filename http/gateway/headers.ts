@@ -8,6 +8,7 @@ import {
 import { type IncomingMessage } from "node:http"
 import { untagSessionId } from "./session-tag.ts"
 import { sharedOrigin } from "./shared-origin.ts"
+import { onwardTrace } from "./trace.ts"
 
 /** RFC 9110 §7.6.1, and the proxy's own credentials (§11.7). Trailers are dropped, so their announcement is too. */
 const hopByHop = new Set([
@@ -126,11 +127,15 @@ export const requestHeaders = (
   req: IncomingMessage,
   { addressing, readable, replayToken, trustProxy }: Upstream
 ): Array<string> => {
+  const trace = onwardTrace(req)
+  const isReplaced = (lower: string) =>
+    readable && lower === "accept-encoding" ||
+    trace !== undefined && (lower === "traceparent" || trace.isNew && lower === "tracestate")
   const out = copy(
     req.rawHeaders,
     req.headers.connection,
     ({ isSetByGateway, lower }, value) =>
-      lower === "host" || isSetByGateway || readable && lower === "accept-encoding"
+      lower === "host" || isSetByGateway || isReplaced(lower)
         ? undefined
         : lower === sessionId
         ? untagSessionId(value)
@@ -140,6 +145,7 @@ export const requestHeaders = (
   const address = peer(req)
   const from = chain === undefined ? address : `${String(chain)}, ${address}`
   out.push(...forwardingHeaders(addressing, from, replayToken))
+  if (trace !== undefined) out.push("traceparent", trace.traceparent)
   return out
 }
 

@@ -2,20 +2,23 @@ import { pathOf } from "#http/connection/path-of.ts"
 import { measureRequest } from "#http/connection/request-metrics.ts"
 import { measures, type Settings } from "#src/config/Settings.ts"
 import { type Form } from "#src/servers/locate.ts"
-import { Effect, Runtime } from "effect"
+import { Effect, Option, Runtime } from "effect"
 import { type IncomingMessage, type ServerResponse } from "node:http"
+import { tracer } from "./trace.ts"
 
 /** One label for all servers and paths: metrics have no room for each of them. */
 const routes: Readonly<Record<Form, string>> = { host: "{slug}.{mcp_domain}", path: "/s/{slug}" }
 
 const ignore = () => {}
 
-/** Logs (with `ACCESS_LOG`) and measures requests for hosted servers. */
+/** Logs (with `ACCESS_LOG`), measures and traces requests for hosted servers. */
 export const observer = (settings: Settings, runtime: Runtime.Runtime<never>) => {
   const { accessLog } = settings
   const isMeasured = measures(settings)
   if (!accessLog && !isMeasured) return ignore
+  const trace = Option.isSome(settings.otlpEndpoint) ? tracer(Runtime.runSync(runtime)(Effect.tracer)) : ignore
   return (req: IncomingMessage, res: ServerResponse, form: Form) => {
+    trace(req, res, routes[form])
     const started = performance.now()
     const { headers: { host = "" }, method = "" } = req
     const path = pathOf(req.url ?? "")

@@ -1,6 +1,7 @@
 import { Args, Command, Options } from "@effect/cli"
-import { Console, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { orSay } from "./fail.ts"
+import { json, show } from "./json-output.ts"
 
 /** Loaded when a command runs, because its help doesn't need the platform. */
 const database = Layer.unwrapEffect(
@@ -19,26 +20,32 @@ const onProgress = (message: string) => void process.stderr.write(`${message}\n`
 const keys = (keyIds: ReadonlyArray<string>) =>
   keyIds.length === 1 ? `the key ${keyIds[0]}` : `the keys ${keyIds.join(", ")}`
 
-export const backupCommand = Command.make("backup", { file, images }, ({ file, images }) =>
-  Effect.gen(function*() {
-    const { backup } = yield* Effect.promise(() => import("#src/operations/backup/Backup.ts"))
-    const { keyIds, rows } = yield* backup({ file, images, tell: onProgress })
-    yield* Console.log(`Saved ${rows} rows to ${file}`)
-    if (keyIds.length > 0) yield* Console.log(`Keep the secret key apart from it: a restore needs ${keys(keyIds)}`)
-  }).pipe(Effect.provide(database), orSay)).pipe(
-    Command.withDescription("Save the installation, running or stopped, to one file; the secret key is not in it")
-  )
+export const backupCommand = Command.make(
+  "backup",
+  { file, images, json },
+  ({ file, images, json }) =>
+    Effect.gen(function*() {
+      const { backup } = yield* Effect.promise(() => import("#src/operations/backup/Backup.ts"))
+      const { keyIds, rows } = yield* backup({ file, images, tell: json ? () => undefined : onProgress })
+      const secrets = keyIds.length > 0 ? `\nKeep the secret key apart from it: a restore needs ${keys(keyIds)}` : ""
+      yield* show(json, { file, rows, keyIds }, () => `Saved ${rows} rows to ${file}${secrets}`)
+    }).pipe(Effect.provide(database), orSay)
+).pipe(
+  Command.withDescription("Save the installation, running or stopped, to one file; the secret key is not in it")
+)
 
-export const restoreCommand = Command.make("restore", { file }, ({ file }) =>
+export const restoreCommand = Command.make("restore", { file, json }, ({ file, json }) =>
   Effect.gen(function*() {
     const { restore } = yield* Effect.promise(() => import("#src/operations/backup/Restore.ts"))
-    const { createdAt, keyIds, rows } = yield* restore({ file, tell: onProgress })
-    yield* Console.log(`Restored ${rows} rows, as they were at ${createdAt}`)
-    if (keyIds.length > 0) {
-      yield* Console.log(
-        `Before the start give berth ${keys(keyIds)}: as SECRET_KEY, or as the file secret.key in its home`
-      )
-    }
+    const { createdAt, keyIds, rows } = yield* restore({ file, tell: json ? () => undefined : onProgress })
+    const secrets = keyIds.length > 0
+      ? `\nBefore the start give berth ${keys(keyIds)}: as SECRET_KEY, or as the file secret.key in its home`
+      : ""
+    yield* show(
+      json,
+      { file, createdAt, rows, keyIds },
+      () => `Restored ${rows} rows, as they were at ${createdAt}${secrets}`
+    )
   }).pipe(Effect.provide(database), orSay)).pipe(
     Command.withDescription("Bring an installation back from a backup, into an empty database")
   )

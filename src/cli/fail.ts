@@ -1,9 +1,10 @@
-import { Console, Effect, Predicate } from "effect"
+import { Effect, Predicate } from "effect"
+import { tellError } from "./json-output.ts"
 
-/** One sentence on standard error, and the exit code (docs/cli.md). */
+/** An error on standard error, and the exit code (docs/cli.md). */
 export const fail = (message: string, code = 1) =>
   Effect.zipRight(
-    Console.error(message),
+    tellError(message, code),
     Effect.sync(() => {
       process.exitCode = code
     })

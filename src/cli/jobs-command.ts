@@ -2,8 +2,9 @@ import { type JobRecord } from "#src/jobs/Job.ts"
 import { JobList } from "#src/jobs/JobList.ts"
 import { JobListLive } from "#src/jobs/Live.ts"
 import { Command } from "@effect/cli"
-import { Console, Duration, Effect } from "effect"
+import { Duration, Effect } from "effect"
 import { orSay } from "./fail.ts"
+import { json, show } from "./json-output.ts"
 import { printable, table } from "./mcp/render.ts"
 import { onDatabase } from "./on-database.ts"
 
@@ -30,9 +31,10 @@ export const jobTable = (jobs: ReadonlyArray<JobRecord>) =>
     ? "No job has run yet"
     : table(["JOB", "HOST", "EVERY", "LAST RUN", "TOOK", "LAST FAILURE"], jobs.map(row))
 
-export const jobsCommand = Command.make("jobs", {}, () =>
+export const jobsCommand = Command.make("jobs", { json }, ({ json }) =>
   Effect.gen(function*() {
-    yield* Console.log(jobTable(yield* (yield* JobList).all))
+    const jobs = yield* (yield* JobList).all
+    yield* show(json, jobs, () => jobTable(jobs))
   }).pipe(Effect.provide(onDatabase(JobListLive)), orSay)).pipe(
     Command.withDescription("List the periodic jobs: when each ran last, how long it took, and how it failed")
   )

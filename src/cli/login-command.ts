@@ -2,9 +2,11 @@ import { credentialsFolder, saveToken } from "#src/cli/mcp/credentials.ts"
 import { parseUrl } from "#src/format/parse-url.ts"
 import { Command, Options, Prompt } from "@effect/cli"
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
-import { Config, Console, Data, Effect, Option, Redacted, Schema } from "effect"
+import { Config, Data, Effect, Option, Redacted, Schema } from "effect"
 import { ErrorAnswer, errorText } from "./error-answer.ts"
+import { exitCodeOf, exitCodes } from "./exit-codes.ts"
 import { fail } from "./fail.ts"
+import { json, show } from "./json-output.ts"
 
 class NoTerminal extends Data.TaggedError("NoTerminal")<{ readonly message: string }> {}
 
@@ -40,8 +42,8 @@ const signUp = Options.boolean("sign-up").pipe(Options.withDescription("Open a n
 /** `berth login`: opens a session and keeps its token for `berth tools` and `berth call` on this installation. */
 export const loginCommand = Command.make(
   "login",
-  { url: installationUrl, email, password, signUp },
-  ({ email, password, signUp, url }) =>
+  { url: installationUrl, email, password, signUp, json },
+  ({ email, json, password, signUp, url }) =>
     Effect.gen(function*() {
       if (!isInstallation(url)) return yield* fail(notInstallation(url))
       yield* credentialsFolder
@@ -57,20 +59,25 @@ export const loginCommand = Command.make(
       const request = HttpClientRequest.post(`${url.replace(/\/$/, "")}${path}`).pipe(
         HttpClientRequest.bodyUnsafeJson({ email: address, password: Redacted.value(secret) })
       )
-      const answer = yield* HttpClient.execute(request).pipe(
-        Effect.flatMap(HttpClientResponse.schemaBodyJson(Answer))
+      const response = yield* HttpClient.execute(request)
+      const answer = yield* HttpClientResponse.schemaBodyJson(Answer)(response)
+      if (answer.data === undefined) return yield* fail(errorText(answer), exitCodeOf(response.status))
+      const { expiresAt, token } = answer.data
+      const file = yield* saveToken(url, token)
+      yield* show(
+        json,
+        { url, expiresAt, file },
+        () => `Logged in until ${expiresAt.slice(0, 10)}; the session is kept in ${file}`
       )
-      if (answer.data === undefined) return yield* fail(errorText(answer))
-      const file = yield* saveToken(url, answer.data.token)
-      yield* Console.log(`Logged in until ${answer.data.expiresAt.slice(0, 10)}; the session is kept in ${file}`)
     }).pipe(
       Effect.catchTags({
         NoTerminal: ({ message }) => fail(message),
         SettingError: ({ message }) => fail(message),
-        RequestError: () => fail(`Nothing answers at ${url}; is berth running there? (--url says where)`),
+        RequestError: () =>
+          fail(`Nothing answers at ${url}; is berth running there? (--url says where)`, exitCodes.noAnswer),
         ResponseError: () => fail(`${url} does not answer like a Berth installation`),
         ParseError: () => fail(`${url} does not answer like a Berth installation`),
         QuitException: () => fail("Cancelled")
       })
     )
-).pipe(Command.withDescription("Log in to an installation, or open an account there with --sign-up"))
+)

@@ -1,8 +1,6 @@
 import { savedToken } from "#src/cli/mcp/credentials.ts"
-import { callTool } from "#src/cli/mcp/operations.ts"
 import { oneLine, outline, printable, renderResult } from "#src/cli/mcp/render.ts"
 import { TemplateType } from "#src/format/ReadyConfig.ts"
-import { decodeAtOnce } from "#src/imports/decode.ts"
 import { ImportMode } from "#src/imports/Import.ts"
 import { type Mappings } from "#src/imports/Mappings.ts"
 import { DryRun, Publication } from "#src/publishing/Publication.ts"
@@ -13,6 +11,7 @@ import { Console, Effect, Either, Option, Redacted, Schema } from "effect"
 import { basename } from "node:path"
 import { exitCodes } from "./exit-codes.ts"
 import { fail } from "./fail.ts"
+import { json, show } from "./json-output.ts"
 import { installationUrl, isInstallation, notInstallation } from "./login-command.ts"
 import { askForMapping, type Finding, findingIn, mappingsOf, withSuggestion } from "./publish-mapping.ts"
 import { inOptions, refusalInOptions, refusalOf, type Typed, withSuggested } from "./publish-refusal.ts"
@@ -59,6 +58,8 @@ const yes = Options.boolean("yes").pipe(
   Options.withDescription("Don't ask: publish with the given --map alone")
 )
 
+const tellProgress = (message: string) => void process.stderr.write(`${printable(message)}\n`)
+
 const answer = Schema.decodeUnknown(
   Publication.pick("businessId", "mcpUrl", "importId", "importedItems", "warnings", "unmapped_columns", "deployment")
 )
@@ -82,35 +83,55 @@ const refused = ({ refusal, suggested }: Finding, typed: Typed) =>
   fail(printable(withSuggested(refusalInOptions(refusal ?? "", typed), suggested)))
 
 /** Ends a dry run: its preview on standard output, and exit code 1 when the file would be refused. */
-const shown = Effect.fn("cli.shownDryRun")(function*(result: CallToolResult, typed: Typed) {
+const shown = Effect.fn("cli.shownDryRun")(function*(
+  result: CallToolResult,
+  typed: Typed,
+  json: boolean
+) {
   if (result.isError === true) return yield* failed(result, typed)
   const { encoding: _encoding, delimiter: _delimiter, dryRun: _dryRun, refusal, warnings, ...rest } = yield* preview(
     result.structuredContent
   )
   const told = warnings.map(({ message }) => `\n  ${oneLine(inOptions(message))}`)
-  yield* Console.log(`${outline(rest)}\nwarnings:${told.length === 0 ? " (none)" : told.join("")}`)
+  yield* show(
+    json,
+    result.structuredContent,
+    () => `${outline(rest)}\nwarnings:${told.length === 0 ? " (none)" : told.join("")}`
+  )
   if (refusal !== null) yield* refused({ refusal, suggested: rest.suggested_mappings, program: null }, typed)
 })
 
-const published = Effect.fn("cli.published")(function*(result: CallToolResult, typed: Typed) {
+const published = Effect.fn("cli.published")(function*(
+  result: CallToolResult,
+  typed: Typed,
+  json: boolean
+) {
   if (result.isError === true) return yield* failed(result, typed)
   const { businessId, deployment, importId, importedItems, mcpUrl, unmapped_columns, warnings } = yield* answer(
     result.structuredContent
   )
   for (const { message } of warnings) yield* Console.error(printable(inOptions(message)))
   if (deployment.status !== "running") {
-    return yield* fail(`The deployment failed: ${deployment.errorMessage ?? "see the server's log"}`)
+    if (json) yield* show(json, result.structuredContent, () => "")
+    return yield* fail(
+      `The deployment failed: ${deployment.errorMessage ?? "see the server's log"}`,
+      exitCodes.deploymentFailed
+    )
   }
   const items = `${importedItems} ${importedItems === 1 ? "item" : "items"}`
   const leftOut = unmapped_columns.length === 0 ? "" : `\nLeft out   ${oneLine(unmapped_columns.join(", "))}`
-  yield* Console.log(`Business   ${businessId}, ${items}${leftOut}\nImport     ${importId}\nMCP URL    ${mcpUrl}`)
+  yield* show(
+    json,
+    result.structuredContent,
+    () => `Business   ${businessId}, ${items}${leftOut}\nImport     ${importId}\nMCP URL    ${mcpUrl}`
+  )
 })
 
 /** `berth publish menu.csv`: from a file to a live MCP server and a listing, on the installation of `berth login`. */
 export const publishCommand = Command.make(
   "publish",
-  { file, url: installationUrl, name, template, city, state, project, business, mode, hidden, map, dryRun, yes },
-  ({ business, city, dryRun, file, hidden, map, mode, name, project, state, template, url, yes }) =>
+  { file, url: installationUrl, name, template, city, state, project, business, mode, hidden, map, dryRun, yes, json },
+  ({ business, city, dryRun, file, hidden, json, map, mode, name, project, state, template, url, yes }) =>
     Effect.gen(function*() {
       if (!isInstallation(url)) return yield* fail(notInstallation(url))
       const given = mappingsOf(map)
@@ -118,7 +139,10 @@ export const publishCommand = Command.make(
       const bytes = yield* (yield* FileSystem.FileSystem).readFile(file)
       const endpoint = `${url.replace(/\/$/, "")}/mcp`
       const token = yield* savedToken(endpoint)
-      if (Option.isNone(token)) return yield* fail(`Log in first: berth login --url ${url}`)
+      if (Option.isNone(token)) return yield* fail(`Log in first: berth login --url ${url}`, exitCodes.notLetIn)
+      // With the MCP SDK and the tables of encodings, which help does not need.
+      const { callTool } = yield* Effect.promise(() => import("./mcp/operations.ts"))
+      const { decodeAtOnce } = yield* Effect.promise(() => import("#src/imports/decode.ts"))
       const { encoding, isGuess, utf8 } = decodeAtOnce(bytes)
       if (isGuess) {
         yield* Console.error(`${basename(file)} is not in UTF-8 and was read as ${encoding}: check its accents`)
@@ -143,11 +167,11 @@ export const publishCommand = Command.make(
             ...optionalField("projectId", project),
             ...profileOf(city, state)
           },
-          onProgress: (message) => process.stderr.write(`${printable(message)}\n`)
+          ...(json ? {} : { onProgress: tellProgress })
         })
       const typed = { file: basename(file), business, project, mappings: given.right }
-      if (dryRun) return yield* shown(yield* call(given.right, { dryRun: true }), typed)
-      const asks = !yes && (yield* (yield* Terminal.Terminal).isTTY)
+      if (dryRun) return yield* shown(yield* call(given.right, { dryRun: true }), typed, json)
+      const asks = !yes && !json && (yield* (yield* Terminal.Terminal).isTTY)
       const first = asks ? yield* call(given.right, { dryRun: true }) : undefined
       const finding = first === undefined ? undefined : Option.getOrUndefined(findingIn(first))
       const canAsk = finding !== undefined && Object.keys(finding.suggested).length > 0
@@ -158,14 +182,14 @@ export const publishCommand = Command.make(
         return yield* finding === undefined || first.isError === true ? failed(first, typed) : refused(finding, typed)
       }
       const mappings = taken ? withSuggestion(given.right, finding.suggested) : given.right
-      yield* published(yield* call(mappings, {}), { ...typed, mappings })
+      yield* published(yield* call(mappings, {}), { ...typed, mappings }, json)
     }).pipe(
       Effect.catchTags({
-        McpClientError: ({ message }) => fail(message),
+        McpClientError: ({ code, message }) => fail(message, code),
         SystemError: (error) => fail(unreadable(file, error), exitCodes.badFile),
         BadArgument: (error) => fail(unreadable(file, error), exitCodes.badFile),
         ParseError: () => fail(`${url} does not answer like a Berth installation`),
         QuitException: () => fail("Cancelled")
       })
     )
-).pipe(Command.withDescription("Publish a business: its catalog from a file, a server that knows it, a listing"))
+)

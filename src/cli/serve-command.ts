@@ -1,3 +1,4 @@
+import { LogAsJson } from "#src/shared/logging.ts"
 import { Command, Options } from "@effect/cli"
 import { Effect, Option } from "effect"
 import cluster from "node:cluster"
@@ -7,6 +8,10 @@ import { fail, orSay } from "./fail.ts"
 
 const noDemo = Options.boolean("no-demo").pipe(
   Options.withDescription("Leave out the sample restaurant that is deployed in an empty home")
+)
+
+const json = Options.boolean("json").pipe(
+  Options.withDescription("Log in lines of JSON, as it does in production without it")
 )
 
 const role = Options.choice("role", ["all", "gateway"]).pipe(
@@ -37,16 +42,18 @@ const serveGateway = (count: number) =>
     )
 
 /** `berth serve`: runs until SIGINT or SIGTERM. */
-export const serveCommand = Command.make("serve", { noDemo, processes, role }, ({ noDemo, processes, role }) => {
-  if (role === "all") {
-    return Option.isSome(processes)
-      ? fail("--processes is for --role gateway: one process alone runs machines")
-      : orSay(Effect.scoped(serveAll({ demo: !noDemo })))
+export const serveCommand = Command.make(
+  "serve",
+  { noDemo, processes, role, json },
+  ({ json, noDemo, processes, role }) => {
+    if (role === "all") {
+      return Option.isSome(processes)
+        ? fail("--processes is for --role gateway: one process alone runs machines")
+        : orSay(Effect.scoped(serveAll({ demo: !noDemo }))).pipe(Effect.provideService(LogAsJson, json))
+    }
+    const count = Option.getOrElse(processes, availableParallelism)
+    return count < 1 || count > mostProcesses
+      ? fail(`--processes must be from 1 to ${mostProcesses}`)
+      : orSay(Effect.scoped(serveGateway(count))).pipe(Effect.provideService(LogAsJson, json))
   }
-  const count = Option.getOrElse(processes, availableParallelism)
-  return count < 1 || count > mostProcesses
-    ? fail(`--processes must be from 1 to ${mostProcesses}`)
-    : orSay(Effect.scoped(serveGateway(count)))
-}).pipe(
-  Command.withDescription("Run the platform: database, machines, gateway, HTTP and MCP on one port")
 )

@@ -92,6 +92,8 @@ export const superviseWorkers = (count: number) =>
     const failed = yield* Deferred.make<void>()
     const run = (number: number) =>
       Effect.forkScoped(Effect.zipRight(keepRunning(number, announced, workers), Deferred.succeed(failed, undefined)))
+    const { serveWorkerMetrics } = yield* Effect.promise(() => import("#src/GatewaySupervisor.ts"))
+    yield* serveWorkerMetrics(workers)
     yield* run(1)
     const begin = Deferred.await(firstListens).pipe(
       Effect.zipRight(Effect.forEach(Array.from({ length: count - 1 }, (_, i) => i + 2), run, { discard: true })),

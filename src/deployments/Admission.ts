@@ -40,6 +40,8 @@ export class Admission extends Effect.Service<Admission>()("deployments/Admissio
     const log = ({ serverId, version }: DeploymentRow, message: string, level: LogLevel = "info") =>
       logs.append(serverId, [{ level, message: `Deployment ${version}: ${message}` }])
 
+    const maskOf = ({ id }: Target) => (words: string) => logs.masked(id, words)
+
     /** Tells every five seconds what it waits for, while it waits. */
     const withReminders = Effect.fnUntraced(function*<A, E, R>(
       record: DeploymentRow,
@@ -50,7 +52,7 @@ export class Admission extends Effect.Service<Admission>()("deployments/Admissio
       const remind = Effect.gen(function*() {
         yield* Effect.sleep(reminder)
         const waited = Math.round(((yield* Clock.currentTimeMillis) - start) / 1000)
-        const note = quotable(`Still waiting after ${waited} s: ${yield* what()}`)
+        const note = quotable(yield* logs.masked(record.serverId, `Still waiting after ${waited} s: ${yield* what()}`))
         yield* log(record, note)
         yield* repo.note(record.id, note)
         yield* watch.changed(record.id)
@@ -117,6 +119,7 @@ export class Admission extends Effect.Service<Admission>()("deployments/Admissio
       // A repeated stage asks again.
       const healthy = awaitHealthy({ ...healthRule(server, record), notFoundIsAlive: false }, {
         onNotFound: tried,
+        mask: maskOf(server),
         onWaiting: (now) => void (problem = now)
       }).pipe(
         Effect.provideService(Machines, machines),
@@ -135,7 +138,11 @@ export class Admission extends Effect.Service<Admission>()("deployments/Admissio
     /** Nothing depends on the handshake here, but that the machine has not ended since it was healthy. */
     const tryMcp = Effect.fn("Admission.tryMcp")(function*(server: Target, record: DeploymentRow) {
       if (yield* handshakes.attempt(server, record)) return
-      yield* Effect.provideService(awaitHealthy(healthRule(server, record), { answered: true }), Machines, machines)
+      yield* Effect.provideService(
+        awaitHealthy(healthRule(server, record), { answered: true, mask: maskOf(server) }),
+        Machines,
+        machines
+      )
     })
 
     /** Waits until the machine may serve, and remembers by what it may; fails with why it may not. */

@@ -62,7 +62,8 @@ export class Handshakes extends Effect.Service<Handshakes>()("deployments/Handsh
       const foreignIssuer = server.authMode === "byoa" ? server.byoaConfig?.issuer ?? "its own issuer" : undefined
       const asked = Effect.promise((signal) => handshake(door, { port, seconds, foreignIssuer }, signal))
       const [took, report] = yield* Effect.timed(asked)
-      return { report, milliseconds: Duration.toMillis(took) } satisfies Asked
+      const problem = report.problem === null ? null : yield* logs.masked(server.id, report.problem)
+      return { report: { ...report, problem }, milliseconds: Duration.toMillis(took) } satisfies Asked
     })
 
     const save = (id: string, report: Found) => throughOutage()(repo.save(id, report))

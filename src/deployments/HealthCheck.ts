@@ -41,6 +41,8 @@ export interface Hooks {
    * completes "answered with status 404, and …".
    */
   readonly onNotFound?: (seconds: number) => Effect.Effect<string | undefined>
+  /** Makes what its machine said fit to be shown, before it is cut. */
+  readonly mask?: (words: string) => Effect.Effect<string>
   /** Told what it waits for, as an effect that finds out what to do about it. */
   readonly onWaiting?: (problem: Effect.Effect<string>) => void
 }
@@ -59,7 +61,7 @@ const calm = 1_000
  * Returns the milliseconds, and what passed.
  */
 export const awaitHealthy = Effect.fn("awaitHealthy")(
-  function*(rule: HealthRule, { answered = false, onNotFound, onWaiting }: Hooks = {}) {
+  function*(rule: HealthRule, { answered = false, mask = Effect.succeed, onNotFound, onWaiting }: Hooks = {}) {
     const { healthPath, healthTimeoutSeconds, machine, notFoundIsAlive, port } = rule
     const machines = yield* Machines
     const start = yield* Clock.currentTimeMillis
@@ -83,7 +85,7 @@ export const awaitHealthy = Effect.fn("awaitHealthy")(
         return yield* new MachineError({ operation: "inspect", machine, message: "the machine is gone" })
       }
       if (state.status === "exited") {
-        const words = yield* lastWords(machines, machine)
+        const words = yield* Effect.flatMap(lastWords(machines, machine), mask)
         const message = answered
           ? exitedAfter(healthPath, state.exitCode, words)
           : exited(healthPath, state.exitCode, words, { listened, isPackage: rule.isPackage })

@@ -207,7 +207,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
 
     const fail = Effect.fn("Pipeline.fail")(function*(id: string, serverId: string, message: string) {
       yield* output.caughtUp(id)
-      yield* record(id, serverId, quotable(message)).pipe(
+      yield* record(id, serverId, quotable(yield* logs.masked(serverId, message))).pipe(
         Effect.tapErrorCause((cause) =>
           Effect.logWarning(
             `The failure of deployment ${id} can't be recorded`,

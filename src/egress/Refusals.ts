@@ -54,7 +54,7 @@ export class Refusals extends Effect.Service<Refusals>()("egress/Refusals", {
     /** It adds to what is allowed, so that each of several lines may be followed, in any order. */
     const command = ({ serverId }: Policy, host: string, port: number | undefined) => {
       const change = JSON.stringify({ serverId, egress: { add: [entryFor(host, port)] } })
-      return `npx berth call ${baseUrl}/mcp update_server --json '${change}'`
+      return `npx berth call ${baseUrl}/mcp update_server --input '${change}'`
     }
 
     /** As what the operator lets machines reach a private host. */

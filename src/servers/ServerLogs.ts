@@ -100,6 +100,8 @@ export class ServerLogs extends Effect.Service<ServerLogs>()("servers/ServerLogs
       follow,
       append,
       maskOf: masks.of,
+      /** What a machine said, as it may be shown outside the log. */
+      masked: (serverId: string, text: string) => Effect.map(masks.of(serverId), (mask) => mask([text]).join("")),
       trim: Effect.flatMap(Clock.currentTimeMillis, (now) => repo.trim(keptAt(now)))
     } as const
   })

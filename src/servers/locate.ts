@@ -1,5 +1,5 @@
 import { type Settings } from "#src/config/Settings.ts"
-import { isLabel } from "#src/shared/slug.ts"
+import { isLabel } from "#src/shared/dns-label.ts"
 import { protectedResource } from "#src/shared/well-known.ts"
 
 /** Which of a server's two URLs a request used. */

@@ -1,5 +1,5 @@
 import { CurrentSettings } from "#src/config/Settings.ts"
-import { Array, Cause, Effect, HashMap, Inspectable, Layer, Logger, LogLevel } from "effect"
+import { Array, Cause, Context, Effect, HashMap, Inspectable, Layer, Logger, LogLevel } from "effect"
 import { outageIn } from "./outage.ts"
 import { withoutControls } from "./outside-text.ts"
 import { redact } from "./redact.ts"
@@ -24,17 +24,22 @@ const shortOutages = <Output>(lines: Logger.Logger<unknown, Output>) =>
     )
   })
 
+/** Whether lines are JSON, whatever the settings say. */
+export class LogAsJson extends Context.Reference<LogAsJson>()("berth/LogAsJson", { defaultValue: () => false }) {}
+
 /**
  * JSON lines in production, readable lines otherwise, on standard error; both without secrets and control characters.
  */
-export const LoggingLive = Layer.unwrapEffect(Effect.map(CurrentSettings, ({ logLevel, production }) => {
-  const lines = production ? Logger.jsonLogger : readable
-  const logger = LogLevel.lessThanEqual(logLevel, LogLevel.Debug) ? lines : shortOutages(lines)
-  return Layer.merge(
-    Logger.replace(
-      Logger.defaultLogger,
-      Logger.withConsoleError(Logger.map(logger, (line) => withoutControls(redact(line))))
-    ),
-    Logger.minimumLogLevel(logLevel)
-  )
-}))
+export const LoggingLive = Layer.unwrapEffect(
+  Effect.map(Effect.all([CurrentSettings, LogAsJson]), ([{ logLevel, production }, asJson]) => {
+    const lines = production || asJson ? Logger.jsonLogger : readable
+    const logger = LogLevel.lessThanEqual(logLevel, LogLevel.Debug) ? lines : shortOutages(lines)
+    return Layer.merge(
+      Logger.replace(
+        Logger.defaultLogger,
+        Logger.withConsoleError(Logger.map(logger, (line) => withoutControls(redact(line))))
+      ),
+      Logger.minimumLogLevel(logLevel)
+    )
+  })
+)

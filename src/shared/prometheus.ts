@@ -15,7 +15,9 @@ const nameOf = (name: string) => [name, units[name] ?? []].flat().join("_").repl
 const helpText = (text: string) => text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")
 const labelText = (text: string) => helpText(text).replaceAll("\"", "\\\"")
 
-const labels = (pairs: ReadonlyArray<readonly [string, string]>) =>
+type Labels = ReadonlyArray<readonly [name: string, value: string]>
+
+const labelled = (pairs: Labels) =>
   pairs.length === 0
     ? ""
     : `{${pairs.map(([name, value]) => `${name.replace(/[^a-zA-Z0-9_]/g, "_")}="${labelText(value)}"`).join(",")}}`
@@ -33,9 +35,9 @@ const readings = ({ metricKey: { tags }, metricState: state }: Pair) => {
       type: "histogram",
       suffix: "",
       samples: [
-        ...buckets.map(([le, count]) => ({ part: "_bucket", labels: labels([...own, ["le", le]]), value: count })),
-        { part: "_sum", labels: labels(own), value: state.sum },
-        { part: "_count", labels: labels(own), value: state.count }
+        ...buckets.map(([le, count]) => ({ part: "_bucket", labels: [...own, ["le", le] as const], value: count })),
+        { part: "_sum", labels: own, value: state.sum },
+        { part: "_count", labels: own, value: state.count }
       ]
     }
   }
@@ -43,30 +45,50 @@ const readings = ({ metricKey: { tags }, metricState: state }: Pair) => {
     return {
       type: "counter",
       suffix: "_total",
-      samples: [{ part: "", labels: labels(own), value: Number(state.count) }]
+      samples: [{ part: "", labels: own, value: Number(state.count) }]
     }
   }
   if (MetricState.isGaugeState(state)) {
-    return { type: "gauge", suffix: "", samples: [{ part: "", labels: labels(own), value: Number(state.value) }] }
+    return { type: "gauge", suffix: "", samples: [{ part: "", labels: own, value: Number(state.value) }] }
   }
   return undefined
 }
 
-/**
- * The process's metrics as Prometheus reads them. Its own client keeps a registry beside Effect's, and OpenTelemetry's
- * exporter comes with an SDK of another version than ours.
- */
-export const prometheusText = (pairs: ReadonlyArray<Pair> = Metric.unsafeSnapshot()): string => {
-  const families = new Map<string, Array<string>>()
-  for (const pair of pairs) {
-    const reading = readings(pair)
-    if (reading === undefined) continue
-    const { description, name: own } = pair.metricKey
-    const name = `${nameOf(own)}${reading.suffix}`
-    const help = description._tag === "Some" ? description.value : own
-    const lines = families.get(name) ?? [`# HELP ${name} ${helpText(help)}`, `# TYPE ${name} ${reading.type}`]
-    for (const { labels, part, value } of reading.samples) lines.push(`${name}${part}${labels} ${value}`)
-    families.set(name, lines)
-  }
-  return [...families.keys()].sort().flatMap((name) => families.get(name) ?? []).map((line) => `${line}\n`).join("")
+/** A metric with its samples, as plain data: processes that share a port send it to the one that has it. */
+export interface Family {
+  readonly name: string
+  readonly help: string
+  readonly type: string
+  readonly samples: ReadonlyArray<{ readonly part: string; readonly labels: Labels; readonly value: number }>
 }
+
+/** The process's metrics. */
+export const readMetrics = (pairs: ReadonlyArray<Pair> = Metric.unsafeSnapshot()): ReadonlyArray<Family> =>
+  pairs.flatMap((pair) => {
+    const reading = readings(pair)
+    if (reading === undefined) return []
+    const { description, name: own } = pair.metricKey
+    const help = description._tag === "Some" ? description.value : own
+    return [{ ...reading, name: `${nameOf(own)}${reading.suffix}`, help }]
+  })
+
+/**
+ * Metrics as Prometheus reads them. Its own client keeps a registry beside Effect's, and OpenTelemetry's exporter comes
+ * with an SDK of another version than ours.
+ */
+export const prometheusText = (families: ReadonlyArray<Family> = readMetrics()): string => {
+  const byName = new Map<string, Array<string>>()
+  for (const { help, name, samples, type } of families) {
+    const lines = byName.get(name) ?? [`# HELP ${name} ${helpText(help)}`, `# TYPE ${name} ${type}`]
+    for (const { labels, part, value } of samples) lines.push(`${name}${part}${labelled(labels)} ${value}`)
+    byName.set(name, lines)
+  }
+  return [...byName.keys()].sort().flatMap((name) => byName.get(name) ?? []).map((line) => `${line}\n`).join("")
+}
+
+/** The same with one label more. */
+export const withLabel = (families: ReadonlyArray<Family>, label: readonly [string, string]): ReadonlyArray<Family> =>
+  families.map((family) => ({
+    ...family,
+    samples: family.samples.map((sample) => ({ ...sample, labels: [...sample.labels, label] }))
+  }))

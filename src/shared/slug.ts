@@ -1,10 +1,6 @@
 import anyAscii from "any-ascii"
 import { randomInt } from "node:crypto"
-
-/**
- * A DNS label (RFC 1035 §2.3.1, RFC 1123 §2.1) without the `xn--` form of RFC 5891: 1–63 of a–z, 0–9, inner hyphens.
- */
-export const isLabel = (text: string) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text) && !/^..--/.test(text)
+import { isLabel } from "./dns-label.ts"
 
 /** The nearest DNS label to a name in any script, at most 50 characters; `fallback` when nothing is left of it. */
 export const slugOf = (name: string, fallback: string) => {

@@ -28,9 +28,9 @@ const berth = (args: ReadonlyArray<string>, variables: Readonly<Record<string, s
 describeLong("the command line", () => {
   it.each([
     [["--help"], "berth\n"],
-    [["serve", "--help"], "berth serve [--no-demo] [--processes integer] [--role all | gateway]\n"],
+    [["serve", "--help"], "berth serve [--no-demo] [--processes integer] [--role all | gateway]"],
     [["login", "--help"], "berth login [--url text]"],
-    [["admin", "plan", "--help"], "berth admin plan <email>"],
+    [["admin", "plan", "--help"], "berth admin plan [--json] <email>"],
     [["deploy", "--help"], "berth deploy [--url text]"],
     [["publish", "--help"], "berth publish [--url text]"],
     [["env", "--help"], "berth env"]
@@ -44,10 +44,12 @@ describeLong("the command line", () => {
 
   it.each([
     [["lgoin"], "Did you mean \"login\"?", "See berth --help"],
-    [["env", "lst"], "Invalid subcommand for berth env: \"lst\". Did you mean \"list\"?", "See berth env --help"],
-    [["deploy", "--jsn"], "Did you mean '--json'?", "See berth deploy --help"],
+    [["env", "lst"], "berth env has no command \"lst\". Did you mean \"list\"?", "See berth env --help"],
+    [["deploy", "--jsn"], "berth deploy has no option --jsn. Did you mean \"--json\"?", "See berth deploy --help"],
     [["call"], "Missing argument <url>", "See berth call --help"],
-    [["serve", "--prot", "5"], "'--prot'", "See berth serve --help"]
+    [["serve", "--processe", "5"], "Did you mean \"--processes\"?", "See berth serve --help"],
+    [["env", "set"], "Missing argument <variable>", "See berth env set --help"],
+    [["--verison"], "Did you mean \"--version\"?", "See berth --help"]
   ])("%j is a mistake told in words, with exit code 1", async (args, what, hint) => {
     const { code, err, out } = await berth(args)
     expect({ code, out }).toEqual({ code: 1, out: "" })

@@ -183,7 +183,7 @@ describe("berth publish without a log-in", () => {
     const { code, err } = await berthCli(["publish", lossy, "--url", "http://localhost:1"], {
       XDG_CONFIG_HOME: "/none"
     })
-    expect([code, err]).toEqual([1, "Log in first: berth login --url http://localhost:1"])
+    expect([code, err]).toEqual([3, "Log in first: berth login --url http://localhost:1"])
   })
 })
 

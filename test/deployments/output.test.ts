@@ -142,4 +142,20 @@ longPlatformSuite("values of a server's variables in its log", (it) => {
       }),
     60_000
   )
+
+  it.effect(
+    "are masked in what a failed deployment tells",
+    () =>
+      Effect.gen(function*() {
+        const { as, server } = yield* makeServer()
+        const [deployments, environment] = [yield* Deployments, yield* Environment]
+        yield* as(environment.set(server.id, { name: "TOKEN", value: "configuration" }))
+        const { id } = yield* as(deployments.deploy(server.id, { imageUri: yield* appImage("crash") }))
+        assert.strictEqual(
+          (yield* as(deployments.settled(id))).errorMessage,
+          "checking: the machine exited with code 3 before /healthz answered: Fatal error: no [TOKEN]"
+        )
+      }),
+    60_000
+  )
 })

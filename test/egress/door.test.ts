@@ -160,7 +160,7 @@ describeWhen(missingProgram("openssl"), "the platform's end of the way out", () 
     expect(lines).toEqual([expect.objectContaining({
       level: "warn",
       message: "new.example.com was refused: this server's egress does not allow it. To allow it: " +
-        `npx berth call ${berth.url}/mcp update_server --json '${command}'`
+        `npx berth call ${berth.url}/mcp update_server --input '${command}'`
     })])
     berth.advance(11 * 60_000)
     await lookup("new.example.com")
@@ -181,7 +181,7 @@ describeWhen(missingProgram("openssl"), "the platform's end of the way out", () 
       })
     await lookup("one.example.com")
     await lookup("two.example.com")
-    const commands = (await linesOf(2)).map((message) => /--json '(.*)'$/.exec(message)?.[1] ?? "")
+    const commands = (await linesOf(2)).map((message) => /--input '(.*)'$/.exec(message)?.[1] ?? "")
     for (const command of commands) {
       const { egress } = JSON.parse(command) as { egress: unknown }
       expect((await patch(server, { egress })).status).toBe(200)

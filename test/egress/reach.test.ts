@@ -174,7 +174,7 @@ describeLong("a server that needs an outside host", () => {
     const [line = "", ...more] = of("other.example.com")
     expect(more).toEqual([])
     expect(of("metadata.example.org")).toEqual([expect.stringContaining("private, local or reserved")])
-    const [, json = ""] = /npx berth call http\S+\/mcp update_server --json '(.*)'$/.exec(line) ?? []
+    const [, json = ""] = /npx berth call http\S+\/mcp update_server --input '(.*)'$/.exec(line) ?? []
     const agent = await connectMcp(berth.url, { token: owner.token })
     const changed = textOf(await callTool(agent, "update_server", JSON.parse(json) as Record<string, unknown>))
     await agent.close()

@@ -61,7 +61,7 @@ describeWhen(
           )
           return items.find(({ message }) => message.startsWith("api.example.com "))?.message
         })
-        const [, url, name = "", json = ""] = /: npx berth call (\S+) (\w+) --json '(.*)'$/.exec(line) ?? []
+        const [, url, name = "", json = ""] = /: npx berth call (\S+) (\w+) --input '(.*)'$/.exec(line) ?? []
         expect([url, name]).toEqual([`${berth.url}/mcp`, "update_server"])
         await tool(name, JSON.parse(json) as Record<string, unknown>)
         // Once the keeper has forgotten that it was refused.

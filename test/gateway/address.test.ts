@@ -1,7 +1,7 @@
 import { CurrentSettings, type Settings } from "#src/config/Settings.ts"
 import { resourceUrls } from "#src/servers/addresses.ts"
 import { hostName, locator } from "#src/servers/locate.ts"
-import { isLabel } from "#src/shared/slug.ts"
+import { isLabel } from "#src/shared/dns-label.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck as fc } from "effect"
 import { settingsTest } from "../support/Settings.ts"

@@ -1,4 +1,4 @@
-import { prometheusText } from "#src/shared/prometheus.ts"
+import { prometheusText, readMetrics, withLabel } from "#src/shared/prometheus.ts"
 import { Metric, MetricBoundaries } from "effect"
 import { afterAll, describe, expect, it } from "vitest"
 import { Berth } from "../support/Berth.ts"
@@ -31,6 +31,15 @@ describe("metrics for Prometheus", () => {
       "test_times_sum 5.55",
       "test_times_count 3"
     ])
+  })
+
+  it("of several processes are one metric each, told apart by a label", () => {
+    Metric.counter("test.shared", { incremental: true, description: "Shared" }).unsafeUpdate(3, [])
+    const own = readMetrics().filter(({ name }) => name === "test_shared_total")
+    expect(prometheusText([...withLabel(own, ["process", "1"]), ...withLabel(own, ["process", "2"])])).toBe(
+      "# HELP test_shared_total Shared\n# TYPE test_shared_total counter\n" +
+        "test_shared_total{process=\"1\"} 3\ntest_shared_total{process=\"2\"} 3\n"
+    )
   })
 
   describe("at METRICS_PORT", () => {

@@ -19,9 +19,13 @@ describeLong("gateways beside the platform", () => {
   let base: string
   let token: string
   let me: Owner
+  let metricsPort: number
 
   const start = (at: Place, ...args: ReadonlyArray<string>) =>
-    run(at, ["node", "dist/berth.js", "serve", ...args], { BASE_URL: platform().url })
+    run(at, ["node", "dist/berth.js", "serve", ...args], {
+      BASE_URL: platform().url,
+      METRICS_PORT: String(metricsPort)
+    })
   const asked = async () => {
     const { body } = await me.request<{ data: { usage: { requestCount: number } } }>("GET", "/v1/billing")
     return body.data.usage.requestCount
@@ -30,6 +34,7 @@ describeLong("gateways beside the platform", () => {
   beforeAll(async () => {
     place = { ...platform().place, port: await freePort() }
     base = `http://127.0.0.1:${place.port}`
+    metricsPort = await freePort()
     gateways = start(place, "--role", "gateway", "--processes", "2")
     await gateways.printed(/ready on .*, with 2 processes/)
     me = await owner(platform())
@@ -44,6 +49,16 @@ describeLong("gateways beside the platform", () => {
     expect(await ask(base, path, undefined)).toMatchObject({ status: 401 })
     expect(await ask(base, "/s/nobody/mcp", token)).toMatchObject({ status: 404 })
   })
+
+  it("tell Prometheus of requests at one port, each process its own", async () => {
+    await Promise.all(Array.from({ length: 20 }, () => ask(base, "/s/nobody/mcp", undefined)))
+    const read = async () => await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+    const processes = async () =>
+      new Set([...(await read()).matchAll(/_duration_seconds_count\{.*http_route="\/s\/\{slug\}".*process="(\d)"/g)]
+        .map(([, process]) => process)).size
+    await expect.poll(processes, { timeout: 10_000 }).toBe(2)
+    expect((await read()).match(/^# TYPE http_server_request_duration_seconds /gm)).toHaveLength(1)
+  }, 20_000)
 
   it("tell their health, and where the platform is", async () => {
     expect((await send(base, "GET", "/v1/health")).body).toMatchObject({ status: "ok", services: { database: "up" } })

@@ -1,4 +1,5 @@
-import { isLabel, slugOf } from "#src/shared/slug.ts"
+import { isLabel } from "#src/shared/dns-label.ts"
+import { slugOf } from "#src/shared/slug.ts"
 import { expect, it } from "@effect/vitest"
 import { FastCheck as fc } from "effect"
 

@@ -1,4 +1,5 @@
 import { exitCodes } from "#src/cli/exit-codes.ts"
+import { json, show } from "#src/cli/json-output.ts"
 import { parseUrl } from "#src/format/parse-url.ts"
 import { Args, Command, Options } from "@effect/cli"
 import { FileSystem } from "@effect/platform"
@@ -6,7 +7,7 @@ import { Console, Effect, Option } from "effect"
 import { dirname } from "node:path"
 import { clients, withServer } from "./client-config.ts"
 import { CliFailure } from "./CliFailure.ts"
-import { access, connect, type Connected, json, orEnd, show } from "./platform.ts"
+import { access, connect, type Connected, orEnd } from "./platform.ts"
 import { findServer, target } from "./target.ts"
 
 type Name = keyof typeof clients
@@ -116,14 +117,18 @@ export const connectCommand = Command.make(
         })
       }
       if (!write) {
-        yield* Console.log(text.value.trimEnd())
+        yield* show(
+          json,
+          { file: client.file, url: endpoint, written: false, configuration: JSON.parse(text.value) as unknown },
+          () => text.value.trimEnd()
+        )
         return yield* Console.error(`For ${client.file}; --write writes it there`)
       }
       yield* save(client.file, text.value)
       yield* show(
         json,
-        { file: client.file, url: endpoint },
+        { file: client.file, url: endpoint, written: true },
         () => `${client.title} finds ${endpoint} in ${client.file}`
       )
     }).pipe(orEnd(url))
-).pipe(Command.withDescription("Print or write the configuration with which a client uses a server"))
+)

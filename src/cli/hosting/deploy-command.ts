@@ -1,4 +1,5 @@
 import { exitCodes } from "#src/cli/exit-codes.ts"
+import { json, show } from "#src/cli/json-output.ts"
 import { word } from "#src/cli/word.ts"
 import { type ConfigureAuth } from "#src/servers/ByoaConfig.ts"
 import { type Server } from "#src/servers/Server.ts"
@@ -7,8 +8,8 @@ import { Console, Effect, Option } from "effect"
 import { CliFailure } from "./CliFailure.ts"
 import { ensureServer } from "./ensure-server.ts"
 import { follow, showEnd } from "./follow.ts"
-import { access, connect, type Connected, json, orEnd, show } from "./platform.ts"
-import { config, fileName, loadServerFile } from "./target.ts"
+import { access, connect, type Connected, orEnd } from "./platform.ts"
+import { config, loadServerFile } from "./target.ts"
 
 const image = word("image").pipe(
   Args.withDescription("An OCI image, npm:… or pypi:…; server.image of berth.toml without it"),
@@ -95,4 +96,4 @@ export const deployCommand = Command.make(
       yield* showEnd(yield* follow(connected, begun), server, json)
       yield* Console.error("Connect a client: berth connect --claude, --cursor or --vscode")
     }).pipe(orEnd(url))
-).pipe(Command.withDescription(`Deploy an image to the server of ${fileName}, which is created or updated`))
+)

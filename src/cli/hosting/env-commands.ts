@@ -1,4 +1,6 @@
 import { exitCodes } from "#src/cli/exit-codes.ts"
+import { fail } from "#src/cli/fail.ts"
+import { json, show } from "#src/cli/json-output.ts"
 import { unreadable } from "#src/cli/unreadable.ts"
 import { word } from "#src/cli/word.ts"
 import { isVariableName } from "#src/servers/EnvironmentVariable.ts"
@@ -8,7 +10,7 @@ import { Console, Effect, Option, Redacted } from "effect"
 import { text } from "node:stream/consumers"
 import { parseEnv } from "node:util"
 import { CliFailure } from "./CliFailure.ts"
-import { access, connect, type Connected, json, orEnd, show } from "./platform.ts"
+import { access, connect, type Connected, orEnd } from "./platform.ts"
 import { findServer, target } from "./target.ts"
 
 const options = { ...access, ...target, json }
@@ -68,7 +70,7 @@ const setCommand = Command.make(
       const names = variables.map(([name]) => name)
       yield* show(json, names, () => `Set ${names.join(", ")}`)
       yield* later
-    }).pipe(orEnd(url), Effect.catchTag("QuitException", () => Console.error("Cancelled")))
+    }).pipe(orEnd(url), Effect.catchTag("QuitException", () => fail("Cancelled")))
 ).pipe(
   Command.withDescription("Set environment variables; their values are encrypted and never shown")
 )
@@ -121,6 +123,5 @@ const importCommand = Command.make(
 
 /** `berth env set|list|unset|import`. */
 export const envCommand = Command.make("env").pipe(
-  Command.withDescription("Environment variables of a server"),
   Command.withSubcommands([setCommand, listCommand, unsetCommand, importCommand])
 )

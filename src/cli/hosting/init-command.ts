@@ -1,11 +1,12 @@
 import { exitCodes } from "#src/cli/exit-codes.ts"
+import { json, show } from "#src/cli/json-output.ts"
 import { Region } from "#src/plans/Plan.ts"
 import { Command, Options } from "@effect/cli"
 import { FileSystem } from "@effect/platform"
 import { Console, Effect, Option } from "effect"
 import { basename, resolve } from "node:path"
 import { CliFailure } from "./CliFailure.ts"
-import { json, orEnd, show } from "./platform.ts"
+import { orEnd } from "./platform.ts"
 import { serverFileJsonSchema } from "./ServerFile.ts"
 import { config } from "./target.ts"
 
@@ -87,11 +88,10 @@ export const initCommand = Command.make(
       yield* show(json, { file: config }, () => `Wrote ${config}`)
       yield* Console.error(Option.isSome(image) ? "Next: berth deploy" : "Next: berth deploy IMAGE")
     }).pipe(orEnd(""))
-).pipe(Command.withDescription("Write a berth.toml, the server's configuration"))
-
+)
 /** `berth schema`: for editors. */
 export const schemaCommand = Command.make(
   "schema",
-  {},
-  () => Console.log(JSON.stringify(serverFileJsonSchema(), null, 2))
-).pipe(Command.withDescription("Print the JSON Schema of berth.toml, for editors"))
+  { json },
+  () => show(true, serverFileJsonSchema(), () => "")
+)

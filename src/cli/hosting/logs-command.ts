@@ -1,10 +1,11 @@
 import { exitCodes } from "#src/cli/exit-codes.ts"
+import { json, show } from "#src/cli/json-output.ts"
 import { printable } from "#src/cli/mcp/render.ts"
 import { type LogEntry, LogLevel } from "#src/servers/ServerLog.ts"
 import { Command, Options } from "@effect/cli"
 import { Console, Effect, Option, Stream } from "effect"
 import { CliFailure } from "./CliFailure.ts"
-import { access, connect, json, orEnd } from "./platform.ts"
+import { access, connect, orEnd } from "./platform.ts"
 import { findServer, target } from "./target.ts"
 
 const options = {
@@ -44,7 +45,9 @@ export const logsCommand = Command.make(
         path: { serverId: id },
         urlParams: { limit, ...given("level", level), ...given("search", search) }
       })
-      yield* Effect.forEach(data.items.toReversed(), print)
+      const lines = data.items.toReversed()
+      if (json && !follow) return yield* show(json, lines, () => "")
+      yield* Effect.forEach(lines, print)
       if (!follow) return
       const { followLog } = yield* Effect.promise(() => import("./log-stream.ts"))
       yield* followLog(connected, id, data.items[0]?.id).pipe(
@@ -56,4 +59,4 @@ export const logsCommand = Command.make(
           }))
       )
     }).pipe(orEnd(url))
-).pipe(Command.withDescription("Print a server's log: its deployments' stages and its own output"))
+)

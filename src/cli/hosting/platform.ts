@@ -1,4 +1,4 @@
-import { exitCodes } from "#src/cli/exit-codes.ts"
+import { exitCodeOf, exitCodes } from "#src/cli/exit-codes.ts"
 import { fail } from "#src/cli/fail.ts"
 import { installationUrl, isInstallation, notInstallation } from "#src/cli/login-command.ts"
 import { savedToken } from "#src/cli/mcp/credentials.ts"
@@ -6,7 +6,7 @@ import { oneLine, printable } from "#src/cli/mcp/render.ts"
 import { issuesOf } from "#src/format/issues.ts"
 import { Options } from "@effect/cli"
 import { type HttpClientError } from "@effect/platform"
-import { Config, Console, Effect, Option, ParseResult, Predicate, Redacted } from "effect"
+import { Config, Effect, Option, ParseResult, Predicate, Redacted } from "effect"
 import { CliFailure, otherVersion } from "./CliFailure.ts"
 
 /** Where and as whom a command acts. */
@@ -23,8 +23,6 @@ export interface Access {
   readonly token: Option.Option<Redacted.Redacted>
 }
 
-export const json = Options.boolean("json").pipe(Options.withDescription("Print the result as JSON"))
-
 /** The installation's client, and what streams need. Loaded when a command runs, so that others start at once. */
 export const connect = Effect.fn("cli.connect")(function*({ token, url }: Access) {
   if (!isInstallation(url)) return yield* new CliFailure({ message: notInstallation(url), code: exitCodes.failed })
@@ -40,9 +38,6 @@ export const connect = Effect.fn("cli.connect")(function*({ token, url }: Access
 })
 export type Connected = Effect.Effect.Success<ReturnType<typeof connect>>
 
-const codeOf = (status: number) =>
-  status === 401 || status === 403 ? exitCodes.notLetIn : status === 404 ? exitCodes.notFound : exitCodes.failed
-
 const failureOf = (error: unknown, url: string): CliFailure | undefined => {
   if (error instanceof CliFailure) return error
   if (Predicate.isTagged(error, "RequestError")) {
@@ -55,7 +50,7 @@ const failureOf = (error: unknown, url: string): CliFailure | undefined => {
     const { description, reason, response: { status } } = error as unknown as HttpClientError.ResponseError
     if (reason === "StatusCode") {
       const again = status === 401 ? `. Log in again: berth login --url ${url}` : ""
-      return new CliFailure({ message: `${description ?? status}${again}`, code: codeOf(status) })
+      return new CliFailure({ message: `${description ?? status}${again}`, code: exitCodeOf(status) })
     }
     return new CliFailure({ message: otherVersion(url), code: exitCodes.failed })
   }
@@ -74,10 +69,6 @@ export const orEnd = (url: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) 
     const failure = failureOf(error, url)
     return failure === undefined ? Effect.fail(error) : fail(printable(failure.message), failure.code)
   })
-
-/** The result of a command: as JSON, or as text for people. */
-export const show = (isJson: boolean, value: unknown, text: () => string) =>
-  Console.log(isJson ? JSON.stringify(value, null, 2) : text())
 
 /** Names and values, one below the other. */
 export const facts = (pairs: Readonly<Record<string, string | null | undefined>>) => {

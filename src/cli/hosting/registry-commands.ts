@@ -1,4 +1,6 @@
 import { exitCodes } from "#src/cli/exit-codes.ts"
+import { fail } from "#src/cli/fail.ts"
+import { json, show } from "#src/cli/json-output.ts"
 import { table } from "#src/cli/mcp/render.ts"
 import { registryHost } from "#src/images/reference.ts"
 import { ImageRegistryInput } from "#src/registries/ImageRegistry.ts"
@@ -7,7 +9,7 @@ import { Args, Command, Options } from "@effect/cli"
 import { Console, Effect } from "effect"
 import { CliFailure } from "./CliFailure.ts"
 import { secretOf } from "./env-commands.ts"
-import { access, connect, type Connected, json, orEnd, show } from "./platform.ts"
+import { access, connect, type Connected, orEnd } from "./platform.ts"
 import { all } from "./target.ts"
 
 const registriesOf = ({ api }: Connected) =>
@@ -60,7 +62,7 @@ const addCommand = Command.make(
         : connected.api.registries.update({ path: { registryId: known.id }, payload: update })
       yield* show(json, data, () => `${known === undefined ? "Added" : "Changed"} ${data.host}`)
       yield* Console.error("It counts from the next deployment on: berth deploy")
-    }).pipe(orEnd(url), Effect.catchTag("QuitException", () => Console.error("Cancelled")))
+    }).pipe(orEnd(url), Effect.catchTag("QuitException", () => fail("Cancelled")))
 ).pipe(Command.withDescription("Add a private registry, or change its user and password"))
 
 const removeCommand = Command.make(
@@ -80,6 +82,5 @@ const removeCommand = Command.make(
 
 /** `berth registries list|add|remove`. */
 export const registriesCommand = Command.make("registries").pipe(
-  Command.withDescription("Users and passwords of private image registries"),
   Command.withSubcommands([listCommand, addCommand, removeCommand])
 )

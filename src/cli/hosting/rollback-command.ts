@@ -1,9 +1,10 @@
 import { exitCodes } from "#src/cli/exit-codes.ts"
+import { json } from "#src/cli/json-output.ts"
 import { Args, Command } from "@effect/cli"
 import { Effect, Option } from "effect"
 import { CliFailure } from "./CliFailure.ts"
 import { follow, showEnd } from "./follow.ts"
-import { access, connect, type Connected, json, orEnd } from "./platform.ts"
+import { access, connect, type Connected, orEnd } from "./platform.ts"
 import { all, findServer, target } from "./target.ts"
 
 const version = Args.integer({ name: "version" }).pipe(
@@ -42,4 +43,4 @@ export const rollbackCommand = Command.make(
       })
       yield* showEnd(yield* follow(connected, data), found, json)
     }).pipe(orEnd(url))
-).pipe(Command.withDescription("Deploy the stored image of an earlier version again"))
+)

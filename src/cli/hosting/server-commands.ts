@@ -1,8 +1,9 @@
+import { json, show } from "#src/cli/json-output.ts"
 import { table } from "#src/cli/mcp/render.ts"
 import { Command } from "@effect/cli"
 import { Effect } from "effect"
 import { deploymentFacts } from "./follow.ts"
-import { access, connect, facts, json, orEnd, show } from "./platform.ts"
+import { access, connect, facts, orEnd } from "./platform.ts"
 import { allServers, findServer, target } from "./target.ts"
 
 /** `berth servers`: all that the credential may see. */
@@ -24,8 +25,7 @@ export const serversCommand = Command.make(
           ])
         ))
     }).pipe(orEnd(url))
-).pipe(Command.withDescription("List your servers"))
-
+)
 /** `berth status`: a server, and its newest deployment. */
 export const statusCommand = Command.make(
   "status",
@@ -60,8 +60,7 @@ export const statusCommand = Command.make(
         })
       })
     }).pipe(orEnd(url))
-).pipe(Command.withDescription("Show a server and its newest deployment"))
-
+)
 /** `berth token`: a token for a server, for a quarter of an hour. */
 export const tokenCommand = Command.make(
   "token",
@@ -73,4 +72,4 @@ export const tokenCommand = Command.make(
       const { data } = yield* connected.api.deployments.createTestToken({ path: { serverId: id } })
       yield* show(json, data, () => data.accessToken)
     }).pipe(orEnd(url))
-).pipe(Command.withDescription("Make an access token of 15 minutes for a server, to try it"))
+)

@@ -7,9 +7,8 @@ import { FileSystem } from "@effect/platform"
 import { Effect, Either, Option } from "effect"
 import { CliFailure } from "./CliFailure.ts"
 import { type Connected } from "./platform.ts"
-import { readServerFile } from "./read-server-file.ts"
 
-export const fileName = "berth.toml"
+const fileName = "berth.toml"
 
 export const config = Options.text("config").pipe(
   Options.withAlias("c"),
@@ -43,6 +42,8 @@ export const loadServerFile = Effect.fn("cli.loadServerFile")(function*(path: st
       })
     )
   )
+  // With the schemas of a server: most commands are about one that is named.
+  const { readServerFile } = yield* Effect.promise(() => import("./read-server-file.ts"))
   return yield* Either.mapLeft(
     readServerFile(text, path),
     (message) => new CliFailure({ message, code: exitCodes.badFile })

@@ -86,10 +86,10 @@ export const parseArguments = (
   return Either.right(Object.fromEntries(values))
 }
 
-/** The text of `--json`: an object of arguments. */
+/** The text of `--input`: an object of arguments. */
 export const parseJsonArguments = (text: string): Either.Either<Record<string, unknown>, string> => {
   const value = json(text)
   return isNode(value)
     ? Either.right({ ...value })
-    : Either.left("--json takes a JSON object, such as '{\"limit\":5}'.")
+    : Either.left("--input takes a JSON object, such as '{\"limit\":5}'.")
 }

@@ -1,11 +1,12 @@
+import { fail } from "#src/cli/fail.ts"
+import { json, show } from "#src/cli/json-output.ts"
 import { Args, Command, Options } from "@effect/cli"
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js"
-import { Config, Console, Effect, Either, Option, Redacted } from "effect"
+import { Config, Effect, Either, Option, Redacted } from "effect"
 import { parseJsonArguments } from "./arguments.ts"
 import { savedToken } from "./credentials.ts"
 import { exchangedToken } from "./exchange.ts"
-import { McpClientError } from "./failure.ts"
-import { callTool, listTools } from "./operations.ts"
+import { McpClientError } from "./McpClientError.ts"
 import { printable, renderResult, renderTools } from "./render.ts"
 
 const url = Args.text({ name: "url" }).pipe(Args.withDescription("The MCP server: its URL, ending in /mcp or /sse"))
@@ -15,8 +16,6 @@ const token = Options.redacted("token").pipe(
   Options.withFallbackConfig(Config.redacted("BERTH_TOKEN")),
   Options.optional
 )
-
-const raw = Options.boolean("raw").pipe(Options.withDescription("Print the server's answer as JSON"))
 
 /**
  * The `--token`; or the saved session of the platform whose own door the URL is; or, for a server that such a platform
@@ -37,33 +36,26 @@ const fieldOf = (result: CallToolResult, name: string) => {
   const value = result.structuredContent?.[name]
   return value === undefined
     ? new McpClientError({ message: `The result has no field "${name}".` })
-    : Effect.succeed(typeof value === "string" ? value : JSON.stringify(value))
+    : Effect.succeed(value)
 }
 
-const print = (value: unknown) => Console.log(JSON.stringify(value, null, 2))
+/** With the MCP SDK, which help does not need. */
+const operations = Effect.promise(() => import("./operations.ts"))
 
-/** Prints an error as one sentence on standard error, without a stack trace; exit code 1. */
 const orSay = <R>(effect: Effect.Effect<void, McpClientError, R>) =>
-  Effect.catchTag(effect, "McpClientError", ({ message }) =>
-    Effect.zipRight(
-      Console.error(message),
-      Effect.sync(() => {
-        process.exitCode = 1
-      })
-    ))
+  Effect.catchTag(effect, "McpClientError", ({ code, message }) => fail(message, code))
 
 /** `berth tools URL`: what an MCP server can do. */
 export const toolsCommand = Command.make(
   "tools",
-  { url, token, raw, json: Options.boolean("json").pipe(Options.withDescription("The same as --raw")) },
-  ({ json, raw, token, url }) =>
-    tokenFor(url, token).pipe(
-      Effect.flatMap((token) => listTools({ url, token })),
-      Effect.flatMap((tools) => raw || json ? print(tools) : Console.log(renderTools(tools))),
-      orSay
-    )
-).pipe(Command.withDescription("List the tools of an MCP server"))
-
+  { url, token, json },
+  ({ json, token, url }) =>
+    Effect.gen(function*() {
+      const { listTools } = yield* operations
+      const tools = yield* listTools({ url, token: yield* tokenFor(url, token) })
+      yield* show(json, tools, () => renderTools(tools))
+    }).pipe(orSay)
+)
 /** `berth call URL TOOL --arg name=value`: runs a tool. */
 export const callCommand = Command.make(
   "call",
@@ -71,34 +63,37 @@ export const callCommand = Command.make(
     url,
     tool: Args.text({ name: "tool" }).pipe(Args.withDescription("The tool's name, as berth tools lists it")),
     token,
-    raw,
     field,
     args: Options.text("arg").pipe(
       Options.withDescription("An argument as name=value, read by the tool's input schema; may be repeated"),
       Options.repeated
     ),
-    json: Options.text("json").pipe(
+    input: Options.text("input").pipe(
       Options.withDescription("All arguments as one JSON object; --arg adds to it"),
       Options.optional
-    )
+    ),
+    json
   },
-  ({ args, field, json, raw, token, tool, url }) =>
+  ({ args, field, input, json, token, tool, url }) =>
     Effect.gen(function*() {
       const base = yield* Either.mapLeft(
-        parseJsonArguments(Option.getOrElse(json, () => "{}")),
+        parseJsonArguments(Option.getOrElse(input, () => "{}")),
         (message) => new McpClientError({ message })
       )
+      const { callTool } = yield* operations
       const result = yield* callTool({
         url,
         token: yield* tokenFor(url, token),
         tool,
         args,
         arguments: base,
-        onProgress: (message) => process.stderr.write(`${printable(message)}\n`)
+        ...(json ? {} : { onProgress: (message: string) => void process.stderr.write(`${printable(message)}\n`) })
       })
-      if (!raw && result.isError === true) return yield* new McpClientError({ message: renderResult(result) })
-      if (Option.isSome(field)) return yield* Effect.flatMap(fieldOf(result, field.value), Console.log)
-      yield* raw ? print(result) : Console.log(renderResult(result))
-      if (result.isError === true) process.exitCode = 1
+      if (result.isError === true) return yield* new McpClientError({ message: renderResult(result) })
+      if (Option.isSome(field)) {
+        const value = yield* fieldOf(result, field.value)
+        return yield* show(json, value, () => typeof value === "string" ? value : JSON.stringify(value))
+      }
+      yield* show(json, result, () => renderResult(result))
     }).pipe(orSay)
-).pipe(Command.withDescription("Call a tool of an MCP server"))
+)

@@ -1,10 +1,8 @@
+import { exitCodeOf, exitCodes } from "#src/cli/exit-codes.ts"
 import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { ErrorCode, McpError } from "@modelcontextprotocol/sdk/types.js"
-import { Data } from "effect"
+import { McpClientError } from "./McpClientError.ts"
 import { oneLine } from "./render.ts"
-
-/** An MCP server could not be reached, or refused the call. The message is a sentence and a hint for the terminal. */
-export class McpClientError extends Data.TaggedError("McpClientError")<{ readonly message: string }> {}
 
 /** The outcome of the last HTTP exchange, because the SDK reports failures differently for each transport. */
 export interface Exchange {
@@ -69,7 +67,7 @@ const networkMessage = (code: string, url: string): string => {
 /** Turns any error of a call with the SDK into a sentence. */
 export const describeFailure = (error: unknown, exchange: Exchange, url: string, token: boolean): McpClientError => {
   if (error instanceof McpClientError) return error
-  const say = (message: string) => new McpClientError({ message })
+  const say = (message: string, code?: number) => new McpClientError({ message, code })
   const text = error instanceof Error ? error.message.replace(/^MCP error -?\d+: /, "").replace(/\s+/g, " ") : ""
   if (error instanceof McpError && error.code !== ErrorCode.ConnectionClosed) {
     return error.code === ErrorCode.RequestTimeout
@@ -77,7 +75,7 @@ export const describeFailure = (error: unknown, exchange: Exchange, url: string,
       : say(`The server refused: ${text.slice(0, 300)}`)
   }
   const status = error instanceof StreamableHTTPError && (error.code ?? 0) >= 400 ? error.code : exchange.status
-  if (status !== undefined) return say(statusMessage(status, url, token, exchange.said))
-  if (exchange.code !== undefined) return say(networkMessage(exchange.code, url))
+  if (status !== undefined) return say(statusMessage(status, url, token, exchange.said), exitCodeOf(status))
+  if (exchange.code !== undefined) return say(networkMessage(exchange.code, url), exitCodes.noAnswer)
   return say(`${url} did not answer as an MCP server does: ${text.slice(0, 200)}`)
 }

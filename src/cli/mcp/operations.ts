@@ -3,7 +3,7 @@ import { type CallToolResult, type Tool } from "@modelcontextprotocol/sdk/types.
 import { type Effect, Either } from "effect"
 import { parseArguments } from "./arguments.ts"
 import { type McpServerAddress, withClient } from "./client.ts"
-import { McpClientError } from "./failure.ts"
+import { McpClientError } from "./McpClientError.ts"
 import { type McpSession } from "./session.ts"
 
 /** A server may page its list; this bounds one that never ends. */

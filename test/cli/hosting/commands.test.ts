@@ -126,7 +126,7 @@ describeWhen(missingForApps, "the commands that host a server", () => {
 
   it("deploy changes what differs from the file, and nothing else", async () => {
     write("memory = \"512mb\"\negress = { allow = [\"api.example.com\"] }\n[deploy]\nretention_count = 4\n")
-    const { code, err } = await of("deploy", image, "--no-wait", "--json")
+    const { code, err } = await of("deploy", image, "--no-wait")
     expect([code, err]).toEqual([0, "Changed memoryMb, egress, deploymentRetentionCount"])
     await expect.poll(async () => (await jsonOf<{ deployment: { status: string } }>("status")).deployment.status, {
       timeout: 30_000

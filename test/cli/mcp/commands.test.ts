@@ -98,7 +98,7 @@ describe("berth tools", () => {
     for (const path of ["mcp", "sse"]) {
       expect(await berthCli(["tools", `${url}/named/${path}`])).toMatchObject({ code: 0, err: "" })
     }
-    expect(await berthCli(["tools", `${url.replace("ladle", "other")}/named/mcp`])).toMatchObject({ code: 1 })
+    expect(await berthCli(["tools", `${url.replace("ladle", "other")}/named/mcp`])).toMatchObject({ code: 4 })
   })
 })
 
@@ -113,20 +113,20 @@ describe("berth call", () => {
     expect(out).toContain("total: 3")
   })
 
-  it("reads numbers by the schema, --json as all arguments, and --arg over it", async () => {
+  it("reads numbers by the schema, --input as all arguments, and --arg over it", async () => {
     const raw = async (...args: ReadonlyArray<string>) =>
-      JSON.parse((await berthCli(["call", mcp(), "browse_catalog", "--raw", ...args])).out).structuredContent
+      JSON.parse((await berthCli(["call", mcp(), "browse_catalog", "--json", ...args])).out).structuredContent
     expect((await raw("--arg", "limit=2")).categories[0].items).toHaveLength(2)
-    expect((await raw("--json", "{\"limit\":3}")).categories[0].items).toHaveLength(3)
-    expect((await raw("--json", "{\"limit\":3}", "--arg", "limit=1")).categories[0].items).toHaveLength(1)
+    expect((await raw("--input", "{\"limit\":3}")).categories[0].items).toHaveLength(3)
+    expect((await raw("--input", "{\"limit\":3}", "--arg", "limit=1")).categories[0].items).toHaveLength(1)
   })
 
-  it("a tool's refusal is its text on standard error and exit code 1; --raw prints it whole", async () => {
+  it("a tool's refusal is its text on standard error and exit code 1; with --json it is a document", async () => {
     const refused = await berthCli(["call", mcp(), "get_item", "--arg", "id=unicorn"])
     expect(refused).toMatchObject({ code: 1, out: "", err: expect.stringContaining("There is no item \"unicorn\"") })
-    const raw = await berthCli(["call", mcp(), "get_item", "--arg", "id=unicorn", "--raw"])
-    expect(raw.code).toBe(1)
-    expect(JSON.parse(raw.out)).toMatchObject({ isError: true })
+    const raw = await berthCli(["call", mcp(), "get_item", "--arg", "id=unicorn", "--json"])
+    expect([raw.code, raw.out]).toEqual([1, ""])
+    expect(JSON.parse(raw.err)).toEqual({ error: { code: "FAILED", message: refused.err, exitCode: 1 } })
   })
 
   it.each<[string, ReadonlyArray<string>, string]>([
@@ -134,7 +134,7 @@ describe("berth call", () => {
     ["an unknown argument", ["browse_catalog", "--arg", "limt=5"], "Did you mean \"limit\"?"],
     ["a number that is none", ["browse_catalog", "--arg", "limit=ten"], "\"limit\" must be integer, not \"ten\""],
     ["a pair that is none", ["browse_catalog", "--arg", "limit"], "--arg takes name=value"],
-    ["JSON that is none", ["browse_catalog", "--json", "{"], "--json takes a JSON object"]
+    ["JSON that is none", ["browse_catalog", "--input", "{"], "--input takes a JSON object"]
   ])("%s is one clear sentence", async (_, args, message) => {
     const { code, err, out } = await berthCli(["call", mcp(), ...args])
     expect(code).toBe(1)
@@ -148,9 +148,9 @@ describe("a server that cannot be used", () => {
   it("asks for the token that is missing, and says so of one that is wrong", async () => {
     for (const path of ["mcp", "sse"]) {
       const none = await berthCli(["tools", `${guarded}/guarded/${path}`])
-      expect(none).toMatchObject({ code: 1, err: expect.stringContaining("asks for a token. Give one with --token") })
+      expect(none).toMatchObject({ code: 3, err: expect.stringContaining("asks for a token. Give one with --token") })
       const wrong = await berthCli(["tools", `${guarded}/guarded/${path}`, "--token", "wrong"])
-      expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining("did not accept the token") })
+      expect(wrong).toMatchObject({ code: 3, err: expect.stringContaining("did not accept the token") })
     }
   })
 
@@ -158,23 +158,23 @@ describe("a server that cannot be used", () => {
     const url = `${guarded}/guarded/mcp`
     expect((await berthCli(["tools", url, "--token", "right"])).code).toBe(0)
     expect((await berthCli(["tools", url], { BERTH_TOKEN: "right" })).code).toBe(0)
-    expect((await berthCli(["tools", url, "--token", "wrong"], { BERTH_TOKEN: "right" })).code).toBe(1)
+    expect((await berthCli(["tools", url, "--token", "wrong"], { BERTH_TOKEN: "right" })).code).toBe(3)
     const call = ["call", `${guarded}/guarded/sse`, "get_item", "--arg", "id=item_cider", "--token", "right"]
     expect(await berthCli(call)).toMatchObject({ code: 0, out: expect.stringContaining("$6.00") })
   })
 
-  it.each([
-    ["nobody listening", () => "http://127.0.0.1:1025/mcp", "Nothing listens at 127.0.0.1:1025"],
-    ["an unknown path", () => `${server.url}/nothing`, "There is no MCP server at"],
-    ["an unknown /sse", () => `${server.url}/nothing/sse`, "There is no MCP server at"],
-    ["a server that says why it is down", () => `${guarded}/stopped/mcp`, "status 503: The server is st[31mopped."],
-    ["a server that is down", () => `${guarded}/down/mcp`, "answered with status 503"],
-    ["something else on HTTP", () => `${guarded}/broken/mcp`, "did not answer as an MCP server does"],
-    ["a URL that is none", () => "localhost:8787", "is not the URL of an MCP server"],
-    ["another scheme", () => "file:///etc/passwd", "is not the URL of an MCP server"]
-  ])("%s is one clear sentence and exit code 1", async (_, url, message) => {
+  it.each<[string, () => string, string, number]>([
+    ["nobody listening", () => "http://127.0.0.1:1025/mcp", "Nothing listens at 127.0.0.1:1025", 6],
+    ["an unknown path", () => `${server.url}/nothing`, "There is no MCP server at", 4],
+    ["an unknown /sse", () => `${server.url}/nothing/sse`, "There is no MCP server at", 4],
+    ["a server that says why it is down", () => `${guarded}/stopped/mcp`, "status 503: The server is st[31mopped.", 1],
+    ["a server that is down", () => `${guarded}/down/mcp`, "answered with status 503", 1],
+    ["something else on HTTP", () => `${guarded}/broken/mcp`, "did not answer as an MCP server does", 1],
+    ["a URL that is none", () => "localhost:8787", "is not the URL of an MCP server", 1],
+    ["another scheme", () => "file:///etc/passwd", "is not the URL of an MCP server", 1]
+  ])("%s is one clear sentence, and an exit code", async (_, url, message, exitCode) => {
     const { code, err, out } = await berthCli(["tools", url()])
-    expect({ code, out }).toEqual({ code: 1, out: "" })
+    expect({ code, out }).toEqual({ code: exitCode, out: "" })
     expect(err).toContain(message)
     expect(err.split("\n")).toHaveLength(1)
   })

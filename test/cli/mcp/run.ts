@@ -1,43 +1,8 @@
-import { adminCommand } from "#src/cli/admin-command.ts"
-import { connectCommand } from "#src/cli/hosting/connect-command.ts"
-import { deployCommand } from "#src/cli/hosting/deploy-command.ts"
-import { envCommand } from "#src/cli/hosting/env-commands.ts"
-import { initCommand, schemaCommand } from "#src/cli/hosting/init-command.ts"
-import { logsCommand } from "#src/cli/hosting/logs-command.ts"
-import { registriesCommand } from "#src/cli/hosting/registry-commands.ts"
-import { rollbackCommand } from "#src/cli/hosting/rollback-command.ts"
-import { serversCommand, statusCommand, tokenCommand } from "#src/cli/hosting/server-commands.ts"
-import { callCommand, toolsCommand } from "#src/cli/mcp/commands.ts"
-import { publishCommand } from "#src/cli/publish-command.ts"
-import { Command } from "@effect/cli"
+import { run } from "#src/cli/root.ts"
 import { FetchHttpClient, Terminal } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { ConfigProvider, Console, Effect, Layer, Mailbox, Option } from "effect"
 import { format } from "node:util"
-
-const berth = Command.run(
-  Command.make("berth").pipe(Command.withSubcommands([
-    toolsCommand,
-    callCommand,
-    adminCommand,
-    publishCommand,
-    initCommand,
-    schemaCommand,
-    deployCommand,
-    rollbackCommand,
-    serversCommand,
-    statusCommand,
-    logsCommand,
-    envCommand,
-    registriesCommand,
-    tokenCommand,
-    connectCommand
-  ])),
-  {
-    name: "berth",
-    version: "0"
-  }
-)
 
 export interface Output {
   readonly code: number
@@ -75,10 +40,12 @@ export const berthCli = async (
   const err: Array<string> = []
   const to = (lines: Array<string>) => (...values: ReadonlyArray<unknown>) =>
     Effect.sync(() => void lines.push(format(...values)))
-  const console = { ...Effect.runSync(Console.consoleWith(Effect.succeed)), log: to(out), error: to(err) }
+  const base = Effect.runSync(Console.consoleWith(Effect.succeed))
+  // Not the process's own, whose output has a sink of its own (src/cli/log-output.ts).
+  const console = { ...base, unsafe: { ...base.unsafe }, log: to(out), error: to(err) }
   process.exitCode = 0
   try {
-    const exit = await berth(["node", "berth", ...args]).pipe(
+    const exit = await run(["node", "berth", ...args]).pipe(
       Effect.provide(Layer.mergeAll(NodeContext.layer, FetchHttpClient.layer, terminalOf(keys))),
       Effect.withConsole(console),
       Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(env)))),

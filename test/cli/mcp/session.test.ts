@@ -31,7 +31,7 @@ afterAll(() => {
 const credentialsFor = async (url: string) => {
   sent.length = 0
   for (const args of [["tools", url], ["call", url, "composite_members"]]) {
-    expect((await berthCli(args, { XDG_CONFIG_HOME: config })).code).toBe(1)
+    expect((await berthCli(args, { XDG_CONFIG_HOME: config })).code).toBe(3)
   }
   expect(sent.length).toBeGreaterThan(1)
   return [...new Set(sent)]

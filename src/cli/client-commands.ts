@@ -1,0 +1,69 @@
+import { type Commands, lazy } from "./command.ts"
+
+/** What speaks to an installation, and needs nothing else of the platform. */
+export const clientCommands = {
+  login: lazy(
+    "Log in to an installation, or open an account there with --sign-up",
+    async () => (await import("./login-command.ts")).loginCommand
+  ),
+  logout: lazy(
+    "End the session of berth login",
+    async () => (await import("./logout-command.ts")).logoutCommand
+  ),
+  init: lazy(
+    "Write a berth.toml, the server's configuration",
+    async () => (await import("./hosting/init-command.ts")).initCommand
+  ),
+  deploy: lazy(
+    "Deploy an image to the server of berth.toml, which is created or updated",
+    async () => (await import("./hosting/deploy-command.ts")).deployCommand
+  ),
+  rollback: lazy(
+    "Deploy the stored image of an earlier version again",
+    async () => (await import("./hosting/rollback-command.ts")).rollbackCommand
+  ),
+  servers: lazy(
+    "List your servers",
+    async () => (await import("./hosting/server-commands.ts")).serversCommand
+  ),
+  status: lazy(
+    "Show a server and its newest deployment",
+    async () => (await import("./hosting/server-commands.ts")).statusCommand
+  ),
+  logs: lazy(
+    "Print a server's log: its deployments' stages and its own output",
+    async () => (await import("./hosting/logs-command.ts")).logsCommand
+  ),
+  env: lazy(
+    "Environment variables of a server",
+    async () => (await import("./hosting/env-commands.ts")).envCommand
+  ),
+  registries: lazy(
+    "Users and passwords of private image registries",
+    async () => (await import("./hosting/registry-commands.ts")).registriesCommand
+  ),
+  token: lazy(
+    "Make an access token of 15 minutes for a server, to try it",
+    async () => (await import("./hosting/server-commands.ts")).tokenCommand
+  ),
+  connect: lazy(
+    "Print or write the configuration with which a client uses a server",
+    async () => (await import("./hosting/connect-command.ts")).connectCommand
+  ),
+  publish: lazy(
+    "Publish a business: its catalog from a file, a server that knows it, a listing",
+    async () => (await import("./publish-command.ts")).publishCommand
+  ),
+  tools: lazy(
+    "List the tools of an MCP server",
+    async () => (await import("./mcp/commands.ts")).toolsCommand
+  ),
+  call: lazy(
+    "Call a tool of an MCP server",
+    async () => (await import("./mcp/commands.ts")).callCommand
+  ),
+  schema: lazy(
+    "Print the JSON Schema of berth.toml, for editors",
+    async () => (await import("./hosting/init-command.ts")).schemaCommand
+  )
+} as const satisfies Commands
