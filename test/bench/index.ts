@@ -19,6 +19,7 @@ const names = [
   "hub",
   "composites",
   "fan-out",
+  "items",
   "start"
 ]
 const [wanted, ...rest] = process.argv.slice(2)
