@@ -30,7 +30,6 @@ const Match = Schema.Struct({
   priceCents: Schema.NullOr(Schema.Int),
   priceType: PriceType
 })
-export type ItemMatch = typeof Match.Type
 
 export interface ItemSearch {
   readonly search: string
