@@ -33,9 +33,10 @@ const directoryDoorTools = Effect.map(
       name: "search_businesses",
       title: "Search businesses",
       description:
-        "Finds businesses by words of their names, categories, tags and places (typos are forgiven), by city, category, " +
-        "and whether they are open now; best first. Use it first when somebody names a place or a kind of business. It does " +
-        "not look into menus: for a dish find businesses of its kind, then ask get_menus.",
+        "Finds businesses by words of their names, categories, tags and places (typos are forgiven), or of what they " +
+        "offer (`gluten-free pizza`: all words in one item, which matchedItem names), by city, category, and whether they " +
+        "are open now; best first. Use it first when somebody names a place, a kind of business, a dish, a product or a " +
+        "service. For further items and prices ask get_menus.",
       params: SearchBusinesses,
       success: FoundBusinesses,
       run: search.search

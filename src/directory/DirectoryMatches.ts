@@ -4,6 +4,7 @@ import { Array as Arr, Effect, Option, Schema } from "effect"
 import { choose } from "./access-path.ts"
 import { type Circle } from "./DirectoryQuery.ts"
 import { DirectoryRepo } from "./DirectoryRepo.ts"
+import { type Location } from "./location.ts"
 import { type Predicate } from "./predicates.ts"
 import { Conditions, noPlaces } from "./search-sql.ts"
 import { wordsPredicate } from "./search-words.ts"
@@ -16,6 +17,8 @@ export interface MatchFilters {
   readonly circle?: Circle
   readonly city?: string
   readonly state?: string
+  /** In place of city and state: as the directory takes it. */
+  readonly location?: Location
 }
 
 const Places = Schema.Struct({ ids: Schema.String, states: Schema.Array(Schema.String) })
@@ -44,15 +47,20 @@ export class DirectoryMatches extends Effect.Service<DirectoryMatches>()("direct
      */
     const cte = Effect.fn("DirectoryMatches.cte")(
       function*(filters: MatchFilters): Effect.fn.Return<Option.Option<Statement.Fragment | undefined>> {
-        const { category, circle, city, search, state } = filters
-        if (search === undefined && category === undefined && circle === undefined) return Option.some(undefined)
+        const { category, circle, city, location, search, state } = filters
+        if ([search, category, circle, location].every((filter) => filter === undefined)) return Option.some(undefined)
         const labels = yield* labelsPredicate(repo, category === undefined ? {} : { category })
         if (Option.isNone(labels)) return Option.none()
-        const located = city === undefined && state === undefined ? undefined : yield* places(filters)
-        if (located?.ids === noPlaces && located.states.length === 0) return Option.none()
+        const zip = location?.zip
+        const located = location !== undefined
+          ? yield* repo.located(location, undefined)
+          : city === undefined && state === undefined
+          ? undefined
+          : yield* places(filters)
+        if (located?.ids === noPlaces && located.states.length === 0 && zip === undefined) return Option.none()
         const accessPaths = accessPathsOf(
           circle === undefined ? {} : { circle },
-          located === undefined ? undefined : { _tag: "places", ...located, zip: undefined }
+          located === undefined ? undefined : { _tag: "places", ids: located.ids, states: located.states, zip }
         )
         const label = labels.value === undefined ? [] : [labels.value]
         const others: ReadonlyArray<Predicate> = [...accessPaths, ...label]

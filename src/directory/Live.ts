@@ -4,6 +4,7 @@ import { DirectoryCounts } from "./DirectoryCounts.ts"
 import { DirectoryMatches } from "./DirectoryMatches.ts"
 import { DirectoryRepo } from "./DirectoryRepo.ts"
 import { FacetsRepo } from "./FacetsRepo.ts"
+import { ItemMatches } from "./ItemMatches.ts"
 import { PublicListingsRepo } from "./PublicListingsRepo.ts"
 import { ServerCards } from "./ServerCards.ts"
 import { ServerMetadataReads } from "./ServerMetadata.ts"
@@ -17,7 +18,7 @@ export const ServerCardsLive = Layer.provideMerge(ServerCards.Default, Subregist
 /** The services of the public, unauthenticated reads. */
 export const DirectoryLive = Layer.mergeAll(
   Directory.Default,
-  DirectoryMatches.Default,
+  Layer.provideMerge(ItemMatches.Default, DirectoryMatches.Default),
   ServerMetadataReads.Default,
   ServerCardsLive
 ).pipe(

@@ -5,6 +5,7 @@ import { BrowseComposites } from "#src/composites/BrowseComposites.ts"
 import { Composites } from "#src/composites/Composites.ts"
 import { SystemComposites } from "#src/composites/SystemComposites.ts"
 import { Directory } from "#src/directory/Directory.ts"
+import { ItemMatches } from "#src/directory/ItemMatches.ts"
 import { CapabilityDocs } from "#src/hub/CapabilityDocs.ts"
 import { Imports } from "#src/imports/Imports.ts"
 import { Jobs } from "#src/jobs/Jobs.ts"
@@ -37,6 +38,7 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   const imports = yield* Imports
   const jobs = yield* Jobs
   const standing = yield* Standing
+  const items = yield* ItemMatches
   const system = yield* SystemComposites
   const tokens = yield* Tokens
   const use = yield* ServerUse
@@ -60,6 +62,7 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   yield* jobs.once("Removing replaced documents", "10 minutes", documents.sweep, later)
   yield* jobs.every("Looking at the disk", "1 minute", disk.measure)
   yield* jobs.once("Tidying the directory", "10 minutes", directory.tidy, later)
+  yield* jobs.once("Indexing catalogs", "2 seconds", patient(items.fold))
   // Until then a query counts them itself.
   yield* jobs.once("Counting composites", "10 seconds", system.fold)
   yield* jobs.once("Making system composites", "6 hours", system.make, later)

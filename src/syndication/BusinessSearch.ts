@@ -1,8 +1,11 @@
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { Directory } from "#src/directory/Directory.ts"
 import { type DirectoryQuery } from "#src/directory/DirectoryQuery.ts"
+import { ItemMatches } from "#src/directory/ItemMatches.ts"
 import { lineOf } from "#src/format/markdown-text.ts"
+import { formatPrice } from "#src/format/price.ts"
 import { type ListedListing } from "#src/listings/Listing.ts"
+import { levelOfTier } from "#src/listings/VerificationLevel.ts"
 import { type Page } from "#src/shared/paging.ts"
 import { Clock, Effect, Struct } from "effect"
 import { isOpenNow } from "./opening.ts"
@@ -20,6 +23,22 @@ const perPage = 100
 /** What is open is not in the index of the directory: so many of the best matches are looked at. */
 const mostPages = 5
 
+/** What of a listing is told. */
+type Shown =
+  & Pick<
+    ListedListing,
+    "businessSlug" | "name" | "description" | "categories" | "city" | "state" | "verificationLevel"
+  >
+  & Partial<Pick<ListedListing, "distanceMiles">>
+
+interface Found {
+  readonly id: string
+  readonly business: FoundBusiness
+}
+
+/** So many businesses are found by what they offer: enough for a page, more where those that are closed are left out. */
+const mostByItem = ({ limit, open_now: open }: Wanted) => open === true ? 100 : limit + 1
+
 type Search = Omit<DirectoryQuery, "limit" | "cursor">
 
 interface Wanted {
@@ -31,10 +50,11 @@ interface Wanted {
 export class BusinessSearch extends Effect.Service<BusinessSearch>()("syndication/BusinessSearch", {
   effect: Effect.gen(function*() {
     const directory = yield* Directory
+    const items = yield* ItemMatches
     const repo = yield* PublicBusinessesRepo
     const urls = urlsOf(yield* CurrentSettings)
 
-    const view = (listing: ListedListing, isOpenNow: boolean | null): FoundBusiness => ({
+    const view = (listing: Shown, isOpenNow: boolean | null): FoundBusiness => ({
       slug: listing.businessSlug,
       name: lineOf(listing.name, 120),
       about: lineOf(listing.description, 160),
@@ -50,7 +70,7 @@ export class BusinessSearch extends Effect.Service<BusinessSearch>()("syndicatio
     /** Reads pages of the directory until enough of their listings fit. */
     const collect = Effect.fn("BusinessSearch.collect")(function*(search: Search, { limit, open_now: open }: Wanted) {
       const now = yield* Clock.currentTimeMillis
-      const found: Array<{ readonly id: string; readonly business: FoundBusiness }> = []
+      const found: Array<Found> = []
       let openUnknown = 0
       let total = 0
       let cursor: string | null = null
@@ -74,14 +94,47 @@ export class BusinessSearch extends Effect.Service<BusinessSearch>()("syndicatio
         cursor = meta.cursor
         if (cursor === null) break
       }
-      const shown = found.slice(0, limit)
+      return { found, total, isCut: cursor !== null, openUnknown }
+    })
+
+    /** Those that offer what is searched for. */
+    const collectByItem = Effect.fn("BusinessSearch.collectByItem")(function*(search: Search, wanted: Wanted) {
+      if (search.search === undefined) return []
+      const now = yield* Clock.currentTimeMillis
+      const rows = yield* items.find({ ...search, search: search.search }, mostByItem(wanted))
+      const standings = new Map((yield* repo.standings(rows.map(({ id }) => id))).map((row) => [row.id, row]))
+      return rows.flatMap(({ id, item, priceCents, priceType, verificationTier, ...listing }): Array<Found> => {
+        const standing = standings.get(id)
+        if (standing?.agentAccess !== true) return []
+        const isOpen = isOpenNow(standing, now)
+        if (wanted.open_now === true && isOpen !== true) return []
+        const matchedItem = { name: lineOf(item, 120), price: formatPrice({ priceCents, priceType }) }
+        const shown = view({ ...listing, verificationLevel: levelOfTier(verificationTier) }, isOpen)
+        return [{ id, business: { ...shown, matchedItem } }]
+      })
+    })
+
+    /**
+     * First those whose own words are all that was searched for, then those that offer it, then those that have some of the
+     * words.
+     */
+    const collectAll = Effect.fn("BusinessSearch.collectAll")(function*(search: Search, wanted: Wanted) {
+      const { found: listed, isCut, openUnknown, total } = yield* collect(search, wanted)
+      const offering = yield* collectByItem(search, wanted)
+      const named = search.search === undefined || offering.length === 0
+        ? new Set<string>()
+        : yield* items.named(search.search, listed.map(({ id }) => id))
+      const byId = new Map([...listed, ...offering].map((one) => [one.id, one]))
+      const order = [...listed.filter(({ id }) => named.has(id)), ...offering, ...listed].map(({ id }) => id)
+      const found = [...new Set(order)].flatMap((id) => byId.get(id) ?? [])
+      const shown = found.slice(0, wanted.limit)
       return {
         ids: shown.map(({ id }) => id),
-        total,
+        total: total + offering.length,
         answer: {
           businesses: shown.map(({ business }) => business),
-          hasMore: found.length > limit || cursor !== null,
-          ...(open === true ? { openUnknown } : {})
+          hasMore: found.length > wanted.limit || isCut,
+          ...(wanted.open_now === true ? { openUnknown } : {})
         }
       }
     })
@@ -94,8 +147,8 @@ export class BusinessSearch extends Effect.Service<BusinessSearch>()("syndicatio
           : `Nothing is within ${farthest} miles. Try another place, or search_businesses.`
       }
       if (category === undefined) {
-        const dish = search.search === undefined ? "" : " For a dish, search its kind of business, then read get_menus."
-        return `Nothing matches. Try fewer or other words, a larger place, or no place.${dish}`
+        const item = search.search === undefined ? "" : " What is offered is found by words that are all in one item."
+        return `Nothing matches. Try fewer or other words, a larger place, or no place.${item}`
       }
       const { categories } = yield* directory.facets(search)
       const names = categories.slice(0, 10).map(({ value }) => lineOf(value, 60)).join(", ")
@@ -106,10 +159,10 @@ export class BusinessSearch extends Effect.Service<BusinessSearch>()("syndicatio
 
     /** Counts an impression of what it answers, as a search of the directory does. */
     const run = Effect.fn("BusinessSearch.run")(function*(search: Search, wanted: Wanted) {
-      const { answer, ids, total } = yield* collect(search, wanted)
+      const { answer, ids, total } = yield* collectAll(search, wanted)
       yield* directory.seen(search, ids, total)
       if (ids.length > 0) return answer
-      const isClosed = wanted.open_now === true && (yield* collect(search, { limit: 1 })).ids.length > 0
+      const isClosed = wanted.open_now === true && (yield* collectAll(search, { limit: 1 })).ids.length > 0
       return {
         ...answer,
         hint: isClosed

@@ -25,7 +25,9 @@ const between = (minimum: number, maximum: number, description: string) =>
 
 export const SearchBusinesses = Input({
   query: optional(
-    Text(200).annotations(described("Words of the name, the place, the categories, and not of dishes: `pizza austin`"))
+    Text(200).annotations(
+      described("Words of the name, the place, the categories, or of one item: `gluten-free pizza austin`")
+    )
   ),
   city: optional(Text(255).annotations(described("`Denver`, `Denver, CO`, a state, or a zip code"))),
   category: optional(Text(255).annotations(described("A category exactly as the directory has it: `Restaurant`"))),
@@ -66,6 +68,7 @@ export const FoundBusiness = Schema.Struct({
   verificationLevel: VerificationLevel,
   isOpenNow: Known.annotations(described("null: its hours or its time zone are not known")),
   distanceMiles: optional(Schema.Number),
+  matchedItem: optional(Schema.Struct({ name: Schema.String, price: Schema.String })),
   pageUrl: Schema.String.annotations(described("A page for people"))
 })
 export type FoundBusiness = typeof FoundBusiness.Type
@@ -84,7 +87,7 @@ const Line = Schema.Struct({ day: Schema.String, hours: Schema.String })
 
 /** One business in full, but for its menu. */
 export const BusinessDetail = Schema.Struct({
-  ...FoundBusiness.omit("about", "distanceMiles").fields,
+  ...FoundBusiness.omit("about", "distanceMiles", "matchedItem").fields,
   description: Schema.String,
   phone: Schema.String,
   website: Schema.String,

@@ -20,6 +20,7 @@ const names = [
   "composites",
   "fan-out",
   "command-line",
+  "items",
   "start"
 ]
 const [wanted, ...rest] = process.argv.slice(2)

@@ -121,9 +121,9 @@ describe("the directory's own MCP endpoint", () => {
       hint: "No match has this category. Without it there are: Restaurant."
     })
     expect((await find({ query: "zeppelin" })).hint).toMatch(
-      /Nothing matches.*For a dish, search its kind of business, then read get_menus/
+      /Nothing matches.*What is offered is found by words that are all in one item/
     )
-    expect((await find({ city: "Zeppelin" })).hint).not.toMatch(/dish/)
+    expect((await find({ city: "Zeppelin" })).hint).not.toMatch(/item/)
   })
 
   it("knows what is open now where the time zone is known, and says where it is not", async () => {

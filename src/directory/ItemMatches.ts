@@ -1,0 +1,117 @@
+import { PriceType } from "#src/format/ReadyConfig.ts"
+import { many, one } from "#src/shared/sql.ts"
+import { SqlClient } from "@effect/sql"
+import { Array as Arr, Effect, Option, Schema } from "effect"
+import { DirectoryMatches } from "./DirectoryMatches.ts"
+import { locationOf } from "./location.ts"
+import { stopWords } from "./stop-words.ts"
+
+/** More words than this are in no item's name and description. */
+const mostWords = 8
+
+/** So many listings whose bits agree are looked at. A bit stands for several items: not each has an item that matches. */
+const mostCandidates = 500
+
+/** Listings that one transaction indexes: of 5,000 items each, a minute. */
+const foldBatch = 100
+
+const Words = Schema.Struct({ words: Schema.Array(Schema.String) })
+
+const Match = Schema.Struct({
+  id: Schema.String,
+  businessSlug: Schema.String,
+  name: Schema.String,
+  description: Schema.String,
+  categories: Schema.Array(Schema.String),
+  city: Schema.String,
+  state: Schema.String,
+  verificationTier: Schema.Int,
+  item: Schema.String,
+  priceCents: Schema.NullOr(Schema.Int),
+  priceType: PriceType
+})
+
+export interface ItemSearch {
+  readonly search: string
+  readonly location?: string
+  readonly category?: string
+}
+
+/** Shown listings found by what they offer (docs/decisions/catalog-words.md). */
+export class ItemMatches extends Effect.Service<ItemMatches>()("directory/ItemMatches", {
+  effect: Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const matches = yield* DirectoryMatches
+    const lexemesOf = one(Words)((text: string) => sql`SELECT catalog_lexemes(${text}) AS words`)
+
+    /** What is looked for, without the words that say nothing of it. */
+    const wordsOf = Effect.fnUntraced(function*(search: string) {
+      const content = search.split(/\s+/).filter((word) => !stopWords.has(word.toLowerCase()))
+      const { words } = yield* lexemesOf(content.join(" "))
+      return words.length > mostWords ? [] : words
+    })
+
+    /** Best first, at most `count`: those of which one item, with the listing's own words, has all words of the search. */
+    const find = Effect.fn("ItemMatches.find")(function*({ category, location, search }: ItemSearch, count: number) {
+      const words = yield* wordsOf(search)
+      if (!Arr.isNonEmptyReadonlyArray(words)) return []
+      const among = yield* matches.cte({
+        ...(category === undefined ? {} : { category }),
+        ...(location === undefined ? {} : { location: yield* locationOf(location) })
+      })
+      if (Option.isNone(among)) return []
+      const row = (i: number) => sql.literal(`w${i}`)
+      const each = words.map((word, i) => ({ word, w: row(i) }))
+      const joined = (separator: string, parts: ReadonlyArray<ReturnType<typeof row>>) =>
+        sql.join(separator, false)(parts)
+      const bits = sql`${
+        joined(" & ", each.map(({ w }) => sql`(CASE WHEN ${w}.is_own THEN -1 ELSE ${w}.items END)`))
+      } & (${joined(" | ", each.map(({ w }) => sql`${w}.items`))})`
+      const inItem = joined(", ", each.map(({ w, word }) => sql`CASE WHEN NOT ${w}.is_own THEN ${word} END`))
+      return yield* many(Match)(() =>
+        sql`${among.value === undefined ? sql`` : sql`WITH ${among.value}`}
+          SELECT m.* FROM (
+            SELECT w0.rank, w0.number, ${bits} AS bits, array_remove(ARRAY[${inItem}], NULL) AS needed
+            FROM catalog_words w0 ${
+          joined(
+            " ",
+            each.slice(1).map(({ w, word }) =>
+              sql`JOIN catalog_words ${w} ON ${w}.word = ${word} AND (${w}.rank, ${w}.number) = (w0.rank, w0.number)`
+            )
+          )
+        }
+            WHERE w0.word = ${words[0]} AND ${bits} <> 0 ${
+          among.value === undefined ? sql`` : sql`AND w0.number IN (SELECT number FROM matching)`
+        }
+            ORDER BY w0.rank, w0.number LIMIT ${mostCandidates}
+          ) c CROSS JOIN LATERAL (
+            SELECT l.id, l.business_slug, l.name, l.description, l.categories, l.city, l.state, l.verification_tier,
+              i.name AS item, i.price_cents, i.price_type
+            FROM listings l JOIN catalog_items i ON i.business_id = l.business_id
+              AND i.is_available AND catalog_bit(i.id) & c.bits <> 0
+            LEFT JOIN catalog_categories k ON k.id = i.category_id,
+            LATERAL (SELECT catalog_item_lexemes(i.name, k.name, i.description) AS words OFFSET 0) t
+            WHERE l.number = c.number AND l.status = 'active' AND l.agent_access
+              AND t.words @> c.needed AND t.words && ${words}::text[]
+            ORDER BY i.sort_order, i.id LIMIT 1
+          ) m ORDER BY c.rank, c.number LIMIT ${count}`
+      )()
+    })
+
+    /** Those of the listings that have all words of the search themselves, whatever they offer. */
+    const named = Effect.fn("ItemMatches.named")(function*(search: string, ids: ReadonlyArray<string>) {
+      const words = yield* wordsOf(search)
+      const rows = yield* many(Schema.Struct({ id: Schema.String }))(() =>
+        sql`SELECT l.id FROM listings l WHERE l.id = ANY(${ids}::text[])
+          AND catalog_own_lexemes(l) @> ${words}::text[]`
+      )()
+      return new Set(rows.map(({ id }) => id))
+    })
+
+    const foldSome = one(Schema.Struct({ taken: Schema.Int }))(() => sql`SELECT catalog_fold(${foldBatch}) AS taken`)
+    /** Indexes the listings whose catalogs changed, each batch in a transaction of its own. */
+    const fold = Effect.repeat(foldSome(), { until: ({ taken }) => taken < foldBatch })
+
+    return { find, named, fold } as const
+  })
+}) {}

@@ -1,0 +1,125 @@
+import { type Client } from "@modelcontextprotocol/sdk/client/index.js"
+import { beforeAll, describe, expect, it } from "vitest"
+import { type Account } from "../support/account.ts"
+import { useBerth } from "../support/Berth.ts"
+import { type Business, businesses } from "../support/business.ts"
+import { newCategory, newItem } from "../support/catalog.ts"
+import { always, connectDirectory, never, setAgentAccess, shownBusiness } from "../support/directory-door.ts"
+import { freshAddress } from "../support/http.ts"
+import { callTool } from "../support/mcp.ts"
+
+const berth = useBerth()
+let owner: Account
+let projectId: string
+let client: Client
+
+beforeAll(async () => {
+  owner = await berth.signUp("enterprise")
+  projectId = (await owner.project()).id
+  client = await connectDirectory(berth.url, { "x-forwarded-for": freshAddress() })
+})
+
+interface Found {
+  readonly businesses: ReadonlyArray<{
+    readonly slug: string
+    readonly matchedItem?: { readonly name: string; readonly price: string }
+  }>
+  readonly hint?: string
+}
+const find = async (args: Readonly<Record<string, unknown>>) =>
+  (await callTool(client, "search_businesses", args)).structuredContent as unknown as Found
+/** Who is found, each with the item that matched. */
+const foundBy = async (args: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries((await find(args)).businesses.map(({ matchedItem, slug }) => [slug, matchedItem?.name]))
+const soon = (args: Readonly<Record<string, unknown>>) =>
+  expect.poll(() => foundBy(args), { timeout: 15_000, interval: 300 })
+
+const shown = (name: string, city: string, extra: object = {}): Promise<Business> =>
+  shownBusiness(owner, { projectId, name, templateType: "restaurant" }, {
+    contact: { address: { city, state: "CO" } },
+    hours: always,
+    ...extra
+  })
+
+describe("what businesses offer, in the directory's own search", () => {
+  it("finds a business by one item that has all of the words, and names the item with its price", async () => {
+    const inOne = await shown("Quill and Fern", "Durango")
+    const inTwo = await shown("Brass Otter", "Durango")
+    const { id: categoryId } = await newCategory(owner, inOne.id, { name: "Zuppette" })
+    await newItem(owner, inOne.id, { name: "Bread" })
+    await newItem(owner, inOne.id, {
+      name: "Quince Margherita",
+      description: "Gluten-free, with basil",
+      priceCents: 1450,
+      categoryId
+    })
+    await newItem(owner, inTwo.id, { name: "Quince tart" })
+    await newItem(owner, inTwo.id, { name: "Gluten-free bread" })
+
+    const matched = { [inOne.slug]: "Quince Margherita" }
+    await soon({ query: "gluten-free quince" }).toEqual(matched)
+    const { businesses: [first] } = await find({ query: "the best gluten free quinces near me" })
+    expect(first).toMatchObject({ slug: inOne.slug, matchedItem: { name: "Quince Margherita", price: "$14.50" } })
+    expect(await foundBy({ query: "zuppetta quince" }), "its category in the menu").toEqual({})
+    expect(await foundBy({ query: "zuppette quince" }), "its category in the menu").toEqual(matched)
+    expect(await foundBy({ query: "quince gluten durango restaurant" }), "with words of the listing").toMatchObject(
+      matched
+    )
+    expect(await foundBy({ query: "gluten-free quince", city: "Durango, CO" })).toEqual(matched)
+    expect(await foundBy({ query: "gluten-free quince", city: "Pueblo, CO" })).toEqual({})
+    expect(await foundBy({ query: "gluten-free quince", category: "Restaurant" })).toEqual(matched)
+    expect(await foundBy({ query: "gluten-free quince", category: "Salon" })).toEqual({})
+    expect((await find({ query: "gluten-free rhubarb" })).hint).toMatch(/words that are all in one item/)
+  })
+
+  it("puts those whose names say it first, then those that offer it, then those that have a part of it", async () => {
+    const named = await shown("Tamarind Shrub House", "Salida")
+    const partly = await shown("Tamarind Row", "Salida")
+    const offering = await shown("Pewter Hen", "Salida")
+    await newItem(owner, offering.id, { name: "Tamarind shrub" })
+    await soon({ query: "tamarind shrub" }).toHaveProperty(offering.slug)
+    const order = async (query: string) => (await find({ query })).businesses.map(({ slug }) => slug)
+    expect(await order("tamarind shrub")).toEqual([named.slug, offering.slug])
+    await newItem(owner, offering.id, { name: "Tamarind cordial" })
+    await soon({ query: "tamarind cordial" }).toHaveProperty(offering.slug, "Tamarind cordial")
+    const [first, ...rest] = await order("tamarind cordial")
+    expect([first, rest.sort()]).toEqual([offering.slug, [named.slug, partly.slug].sort()])
+  })
+
+  it("follows changes: what is renamed, sold out, deleted or hidden is found no more", async () => {
+    const business = await shown("Slate Heron", "Ouray")
+    const item = await newItem(owner, business.id, { name: "Persimmon flan" })
+    const path = `${businesses}/${business.id}/catalog/items/${item.id}`
+    const persimmon = { query: "persimmon flan" }
+    const isFound = { [business.slug]: "Persimmon flan" }
+    await soon(persimmon).toEqual(isFound)
+    await owner.patch(path, { name: "Medlar flan" })
+    expect(await foundBy(persimmon), "at once").toEqual({})
+    await soon({ query: "medlar" }).toEqual({ [business.slug]: "Medlar flan" })
+    await owner.patch(path, { name: "Persimmon flan", isAvailable: false })
+    expect(await foundBy(persimmon)).toEqual({})
+    await owner.patch(path, { isAvailable: true })
+    await soon(persimmon).toEqual(isFound)
+    await setAgentAccess(owner, business, false)
+    expect(await foundBy(persimmon)).toEqual({})
+    await setAgentAccess(owner, business, true)
+    expect(await foundBy(persimmon)).toEqual(isFound)
+    await owner.patch(`/v1/directory/${business.listingId}`, { visible: false })
+    expect(await foundBy(persimmon)).toEqual({})
+    await owner.patch(`/v1/directory/${business.listingId}`, { visible: true })
+    await soon(persimmon).toEqual(isFound)
+    await owner.request("DELETE", path)
+    expect(await foundBy(persimmon)).toEqual({})
+  })
+
+  it("leaves out those that are closed when only open ones are wanted", async () => {
+    const open = await shown("Linen Fox", "Lamar")
+    const closed = await shown("Velvet Fox", "Lamar", { hours: never })
+    for (const { id } of [open, closed]) await newItem(owner, id, { name: "Loquat crumble" })
+    await soon({ query: "loquat crumble" }).toEqual({
+      [open.slug]: "Loquat crumble",
+      [closed.slug]: "Loquat crumble"
+    })
+    expect(await foundBy({ query: "loquat crumble", open_now: true })).toEqual({ [open.slug]: "Loquat crumble" })
+  })
+})
