@@ -42,8 +42,8 @@ export interface Asked {
 type Progress = {
   readonly progressToken: string | number
   readonly progress: number
-  readonly total?: number
-  readonly message?: string
+  readonly total?: number | undefined
+  readonly message?: string | undefined
 }
 
 type Empty = Readonly<Record<string, never>>
