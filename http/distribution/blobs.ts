@@ -71,7 +71,11 @@ export const makeBlobs = Effect.gen(function*() {
     const digest = query.get("digest")
     const id = yield* uploads.begin(place)
     if (digest === null) return { status: 202, headers: { ...progress(name, id, 0), "Content-Length": 0 } }
-    yield* uploads.finish(place, id, digest, yield* pieceOf(req))
+    // Nobody knows the address of this upload, to go on with it.
+    yield* Effect.onError(
+      Effect.flatMap(pieceOf(req), (piece) => uploads.finish(place, id, digest, piece)),
+      () => Effect.ignore(uploads.cancel(place, id))
+    )
     return created(name, digest)
   })
 

@@ -19,7 +19,9 @@ export const pieceOf = (req: IncomingMessage): Either.Either<Piece, Refusal> => 
   const [from, to] = [Number(first), Number(last)]
   if (to < from) return invalid("Content-Range ends before it begins")
   if (length !== undefined && length !== to - from + 1) {
-    return Either.left(refused("SIZE_INVALID", `Content-Range has ${to - from + 1} bytes, and Content-Length ${length}`))
+    return Either.left(
+      refused("SIZE_INVALID", `Content-Range has ${to - from + 1} bytes, and Content-Length ${length}`)
+    )
   }
   return Either.right({ bytes: req, from, length: to - from + 1 })
 }
@@ -30,7 +32,11 @@ export const partOf = (range: string | undefined, size: number): { start: number
   const match = range === undefined ? null : /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range)
   if (match === null || match[1] === "" && match[2] === "") return whole
   const [, first = "", last = ""] = match
-  if (first === "") return Number(last) === 0 || size === 0 ? undefined : { start: Math.max(0, size - Number(last)), end: size - 1 }
+  if (first === "") {
+    return Number(last) === 0 || size === 0
+      ? undefined
+      : { start: Math.max(0, size - Number(last)), end: size - 1 }
+  }
   const start = Number(first)
   const end = last === "" ? size - 1 : Math.min(Number(last), size - 1)
   if (last !== "" && Number(last) < start) return whole

@@ -11,7 +11,6 @@ import { diskFull, failedOnFullDisk, isDiskFull, orDiskFull } from "#src/shared/
 import { Disk } from "#src/shared/Disk.ts"
 import { isRejected, reportOutage } from "#src/shared/outage.ts"
 import { quotable } from "#src/shared/outside-text.ts"
-import { UploadedImages } from "#src/uploads/UploadedImages.ts"
 import { Cause, Clock, Effect, Metric, Option, Schema } from "effect"
 import { Admission } from "./Admission.ts"
 import { type DeploymentRow, Stage } from "./Deployment.ts"
@@ -47,7 +46,6 @@ export const Source = Schema.Struct({ digest: Schema.String, resolved: Schema.Nu
 export type Source = typeof Source.Type
 
 const internalError = "an internal error of the platform"
-
 const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`
 
 /** The work of each stage. Stages are idempotent, because an interrupted pipeline repeats its last one. */
@@ -60,7 +58,6 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
     const images = yield* Images
     const loginOf = yield* makePullLogin
     const holderOf = yield* makeHolder
-    const uploads = yield* UploadedImages
     const resolveImage = yield* makeResolveImage
     const scanImage = yield* makeScanImage
     const machines = yield* Machines
@@ -123,11 +120,11 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
       yield* quota.admit(yield* serverOf(record), record, digest, resolved.totalSize)
       const stored = yield* images.has(digest)
       yield* log(record, stored ? "the image is in the store already" : "copying the image into the store")
-      if (stored && (isPackage(record.imageUri) || uploads.isOwn(record.imageUri))) return
+      const holder = yield* holderOf(record)
+      if (stored && holder === undefined) return
       if (!stored) yield* disk.check
       if (isPackage(record.imageUri)) return yield* launch.fetch(record, digest)
-      // What is stored may be another account's: then the registry must send it, too.
-      yield* images.mirror(resolved, yield* loginOf(record), yield* reporter(record), yield* holderOf(record))
+      yield* images.mirror(resolved, yield* loginOf(record), yield* reporter(record), holder)
     })
 
     /** A scanner reads the image from the store, so it is copied before it is known whether it is refused. */
@@ -165,9 +162,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
       if (outcome === "overtaken") {
         return yield* new StageFailed({ stage: "checking", cause: "the server was changed by another deployment" })
       }
-      yield* Metric.increment(deployed)
-      yield* standing.followServer(serverId)
-      yield* watch.changed(id)
+      yield* Effect.all([Metric.increment(deployed), standing.followServer(serverId), watch.changed(id)])
       yield* Effect.flatMap(orGone(repo.find(id)), (record) => log(record, "running; requests go to the new machine"))
     }, throughOutage())
 

@@ -1,5 +1,5 @@
-import { ImageCleanup } from "#src/images/ImageCleanup.ts"
 import { HeldBlobs } from "#src/images/HeldBlobs.ts"
+import { ImageCleanup } from "#src/images/ImageCleanup.ts"
 import { Images } from "#src/images/Images.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { Packages } from "#src/packages/Packages.ts"

@@ -1,6 +1,8 @@
 import { HeldBlobs } from "#src/images/HeldBlobs.ts"
 import { imageError } from "#src/images/ImageError.ts"
+import { isPackage } from "#src/packages/reference.ts"
 import { ImageRegistries } from "#src/registries/ImageRegistries.ts"
+import { UploadedImages } from "#src/uploads/UploadedImages.ts"
 import { Effect, Option } from "effect"
 import { type DeploymentRow } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
@@ -20,10 +22,17 @@ export const makePullLogin = Effect.gen(function*() {
   })
 })
 
-/** Who a deployment's image is pulled for: the account that owns its project. */
+/**
+ * Who a deployment's image is pulled for: the account that owns its project. What the store has may be another account's:
+ * then the registry must send it, too. Undefined for packages, which are public, and for what was pushed here, whose
+ * owner was looked up.
+ */
 export const makeHolder = Effect.gen(function*() {
   const held = yield* HeldBlobs
   const repo = yield* DeploymentsRepo
-  return ({ serverId }: DeploymentRow) =>
-    Effect.map(repo.server(serverId), (server) => held.of(Option.isSome(server) ? server.value.accountId : ""))
+  const uploads = yield* UploadedImages
+  return ({ imageUri, serverId }: DeploymentRow) =>
+    isPackage(imageUri) || uploads.isOwn(imageUri)
+      ? Effect.succeed(undefined)
+      : Effect.map(repo.server(serverId), (server) => held.of(Option.isSome(server) ? server.value.accountId : ""))
 })

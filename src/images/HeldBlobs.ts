@@ -30,15 +30,15 @@ export class HeldBlobs extends Effect.Service<HeldBlobs>()("images/HeldBlobs", {
     return {
       received,
       of: (accountId: string): Holder => ({
-        holds: (digest) =>
-          anyRow(sql`SELECT 1 FROM held_blobs WHERE account_id = ${accountId} AND digest = ${digest}`),
+        holds: (digest) => anyRow(sql`SELECT 1 FROM held_blobs WHERE account_id = ${accountId} AND digest = ${digest}`),
         received: (digest) => received(accountId, digest)
       }),
       /** Drops what the store has no more: whoever pulls it again receives it anew. */
       forget: Effect.gen(function*() {
-        const gone = yield* Effect.filter(yield* known(), (digest) =>
-          Effect.map(store.size(digest), (size) =>
-            size === undefined))
+        const gone = yield* Effect.filter(
+          yield* known(),
+          (digest) => Effect.map(store.size(digest), (size) => size === undefined)
+        )
         if (gone.length > 0) yield* run(sql`DELETE FROM held_blobs WHERE ${sql.in("digest", gone)}`)
       })
     } as const

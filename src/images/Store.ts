@@ -79,8 +79,7 @@ export const makeStore = (directory: string) => {
           abortable(async (signal) => {
             const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
             await pipeline(bytes, verifying(blob, onBytes), nowhere, { signal })
-          }, (cause) =>
-            brokenStream(bytes.errored ?? cause))))
+          }, (cause) => brokenStream(bytes.errored ?? cause))))
         : put(blob, source, onBytes))
 
   /** Reads and verifies a small document. */

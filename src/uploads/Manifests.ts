@@ -47,8 +47,10 @@ export class Manifests extends Effect.Service<Manifests>()("uploads/Manifests", 
     })
 
     const read = ({ digest }: StoredManifest) =>
-      Effect.mapError(store.read(digest, limits.document), () =>
-        refused("MANIFEST_UNKNOWN", "The platform's store has lost this manifest: push it again"))
+      Effect.mapError(
+        store.read(digest, limits.document),
+        () => refused("MANIFEST_UNKNOWN", "The platform's store has lost this manifest: push it again")
+      )
 
     /** What the project does not have itself does not exist for its manifests. */
     const checkNamed = Effect.fnUntraced(function*(

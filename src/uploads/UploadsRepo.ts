@@ -64,7 +64,9 @@ export class UploadsRepo extends Effect.Service<UploadsRepo>()("uploads/UploadsR
       ),
       /** False when it was ended meanwhile. */
       reserve: (id: string, bytes: number) =>
-        anyRow(sql`UPDATE unfinished_uploads SET reserved = ${bytes}, written_at = now() WHERE id = ${id} RETURNING id`),
+        anyRow(
+          sql`UPDATE unfinished_uploads SET reserved = ${bytes}, written_at = now() WHERE id = ${id} RETURNING id`
+        ),
       end: (id: string) => run(sql`DELETE FROM unfinished_uploads WHERE id = ${id}`),
       unfinishedOf: one(Schema.Struct({ count: Schema.Int }).pipe(Schema.pluck("count")))((projectId: string) =>
         sql`SELECT count(*)::int AS count FROM unfinished_uploads WHERE project_id = ${projectId}`
@@ -77,9 +79,7 @@ export class UploadsRepo extends Effect.Service<UploadsRepo>()("uploads/UploadsR
       ),
       allUnfinished: many(Id)(() => sql`SELECT id FROM unfinished_uploads`),
       /** Every blob and manifest that the store keeps for uploads. */
-      kept: many(Digest)(() =>
-        sql`SELECT digest FROM uploaded_blobs UNION SELECT digest FROM uploaded_manifests`
-      )
+      kept: many(Digest)(() => sql`SELECT digest FROM uploaded_blobs UNION SELECT digest FROM uploaded_manifests`)
     } as const
   })
 }) {}

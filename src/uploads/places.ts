@@ -21,13 +21,16 @@ const scopesOf: Readonly<Record<Doing, ReadonlyArray<Scope>>> = {
 }
 
 /** The repository of a name, for somebody who may do that. What belongs to others does not exist. */
-export const makePlaces = Effect.map(UploadsRepo, (repo) =>
-  Effect.fn("Uploads.place")(function*(name: string, doing: Doing) {
-    const actor = yield* CurrentActor
-    const repository = yield* repositoryOf(name)
-    const project = yield* repo.projectOf(actor.accountId, repository.project)
-    if (Option.isNone(project) || !seesProject(actor, project.value)) return yield* nameUnknown(repository.project)
-    const scopes = scopesOf[doing]
-    if (!mayDo(actor, scopes)) return yield* refused("DENIED", `This key lacks the scope ${scopes.join(" or ")}`)
-    return { projectId: project.value, name: repository.name } satisfies Place
-  }))
+export const makePlaces = Effect.map(
+  UploadsRepo,
+  (repo) =>
+    Effect.fn("Uploads.place")(function*(name: string, doing: Doing) {
+      const actor = yield* CurrentActor
+      const repository = yield* repositoryOf(name)
+      const project = yield* repo.projectOf(actor.accountId, repository.project)
+      if (Option.isNone(project) || !seesProject(actor, project.value)) return yield* nameUnknown(repository.project)
+      const scopes = scopesOf[doing]
+      if (!mayDo(actor, scopes)) return yield* refused("DENIED", `This key lacks the scope ${scopes.join(" or ")}`)
+      return { projectId: project.value, name: repository.name } satisfies Place
+    })
+)

@@ -21,7 +21,8 @@ export interface Piece {
 }
 
 /** How a push fails when the client goes away; nobody reads it. */
-const isCut = (error: unknown) => error instanceof Error && "code" in error &&
+const isCut = (error: unknown) =>
+  error instanceof Error && "code" in error &&
   ["ECONNRESET", "ABORT_ERR", "ERR_STREAM_PREMATURE_CLOSE", "ERR_STREAM_DESTROYED"].includes(String(error.code))
 
 const reasonOf = (error: unknown): Refusal | undefined => {
@@ -50,7 +51,10 @@ export const makeReceive = (turns: Turns) =>
     /** What a cut-off push left takes room for a day: it goes when that room is needed. */
     const makeRoom = Effect.fnUntraced(function*(accountId: string, id: string) {
       const idle = (yield* repo.idleOf(accountId)).filter((other) => other !== id && !turns.isTaken(other))
-      yield* Effect.forEach(idle, (other) => Effect.zipRight(repo.end(other), Effect.promise(() => files.remove(other))))
+      yield* Effect.forEach(
+        idle,
+        (other) => Effect.zipRight(repo.end(other), Effect.promise(() => files.remove(other)))
+      )
       return idle.length > 0
     })
 
@@ -59,11 +63,16 @@ export const makeReceive = (turns: Turns) =>
       if (total > limits.image) {
         return yield* refused("SIZE_INVALID", `A blob may have ${inBytes(limits.image)} at most`)
       }
-      const write = Effect.flatMap(repo.reserve(id, total), (isThere) =>
-        isThere ? Effect.void : refused("BLOB_UPLOAD_UNKNOWN", "The upload has ended"))
+      const write = Effect.flatMap(
+        repo.reserve(id, total),
+        (isThere) => isThere ? Effect.void : refused("BLOB_UPLOAD_UNKNOWN", "The upload has ended")
+      )
       const admit = quota.admit(actor, total, id, write)
-      yield* Effect.catchIf(admit, ({ code }) => code === "DENIED", (denied) =>
-        Effect.flatMap(makeRoom(actor.accountId, id), (isFreer) => isFreer ? admit : denied))
+      yield* Effect.catchIf(
+        admit,
+        ({ code }) => code === "DENIED",
+        (denied) => Effect.flatMap(makeRoom(actor.accountId, id), (isFreer) => isFreer ? admit : denied)
+      )
     })
 
     const append = Effect.fn("Uploads.receive")(function*(id: string, { bytes, from, length }: Piece) {

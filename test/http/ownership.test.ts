@@ -11,6 +11,7 @@ import { compose, hubKey } from "../support/composites.ts"
 import { callTool, connectMcp, textOf } from "../support/mcp.ts"
 import { sampled } from "../support/needs.ts"
 import { fill, openApi, type Operation, operationsOf, speaksLowerCase } from "../support/operations.ts"
+import { digestOf, RegistryClient } from "../uploads/support/client.ts"
 
 type Ids = Readonly<Record<string, string>>
 
@@ -40,8 +41,12 @@ const things = async (account: Account): Promise<Ids> => {
   // An account has at most 100.
   if (older.length > 90) { for (const { id } of older) await account.delete(`/api/v1/hub/api-keys/${id}`) }
   const hubKey = await account.request<{ data: { meta: { id: string } } }>("POST", "/api/v1/hub/api-keys", { body: {} })
+  const index = Buffer.from("{\"schemaVersion\":2,\"manifests\":[]}")
+  await new RegistryClient(account, `${project.slug}/app`)
+    .manifest("v1", index, "application/vnd.oci.image.index.v1+json")
   return {
     projectId: project.id,
+    digest: digestOf(index),
     serverId: server.id,
     name: "A",
     keyId,
@@ -75,6 +80,7 @@ const scopeOf = ({ method, name, path }: Operation): ReadonlyArray<string> | und
   if (path.startsWith("/v1/billing")) return ["billing:read"]
   if (/\/(deploy|rollback|cancel)$/.test(path)) return ["deployments:write"]
   if (/\/deployments/.test(path)) return ["deployments:read"]
+  if (/\/images/.test(path)) return [method === "GET" ? "deployments:read" : "deployments:write"]
   if (/\/metrics(\/|$)/.test(path)) return ["metrics:read"]
   if (/\/logs$/.test(path)) return ["logs:read", "servers:read"]
   return method === "GET" ? ["servers:read"] : ["servers:write"]

@@ -211,10 +211,17 @@ describe("tools/list", () => {
     expect(await tools("deployments:read")).toEqual([
       "get_deployment",
       "list_deployments",
+      "list_images",
       "list_vulnerabilities",
       "wait_for_deployment"
     ])
-    expect(await tools("deployments:write")).toEqual(["cancel_deployment", "deploy", "rollback", "wait_for_deployment"])
+    expect(await tools("deployments:write")).toEqual([
+      "cancel_deployment",
+      "delete_image",
+      "deploy",
+      "rollback",
+      "wait_for_deployment"
+    ])
     expect(await tools("servers:write")).toEqual([
       "configure_server_auth",
       "create_server",

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest"
 import { type Account } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { type TestImage, testImage, testIndex } from "../support/image.ts"
-import { digestOf, type RegistryClient, refusal, repository } from "./support/client.ts"
+import { digestOf, refusal, type RegistryClient, repository } from "./support/client.ts"
 
 /** The cases of the OCI distribution specification's conformance suite that apply, in its order. */
 const berth = useBerth()

@@ -34,7 +34,9 @@ describe("the registry refuses in plain words", () => {
     await client.chunk(location, Buffer.from("0123456789"), 0)
     const odd = fc.oneof(
       printable,
-      fc.tuple(fc.integer({ min: -5, max: 2 ** 53 }), fc.integer({ min: -5, max: 2 ** 53 })).map(([a, b]) => `${a}-${b}`),
+      fc.tuple(fc.integer({ min: -5, max: 2 ** 53 }), fc.integer({ min: -5, max: 2 ** 53 })).map(([a, b]) =>
+        `${a}-${b}`
+      ),
       fc.constantFrom("10-", "-10", "bytes 9-9/10", "10-9", "1e1-2e1", "0x0a-0x0b", "10-99999999999999999999")
     ).filter((range) => !/^(bytes[ =])?0*10-0*14(\/.*)?$/.test(range) && range !== "")
     await fc.assert(
@@ -51,7 +53,13 @@ describe("the registry refuses in plain words", () => {
   it("any digest that is none", async () => {
     const digest = fc.oneof(
       printable,
-      fc.constantFrom("sha256:", "sha512:" + "a".repeat(128), `sha256:${"A".repeat(64)}`, `sha256:${"a".repeat(63)}`, "../../x")
+      fc.constantFrom(
+        "sha256:",
+        "sha512:" + "a".repeat(128),
+        `sha256:${"A".repeat(64)}`,
+        `sha256:${"a".repeat(63)}`,
+        "../../x"
+      )
     )
     await fc.assert(
       fc.asyncProperty(digest, async (text) => {
@@ -71,17 +79,25 @@ describe("the registry refuses in plain words", () => {
   }
 
   it("any name of a repository or reference", async () => {
-    const name = fc.array(fc.oneof(printable, fc.constantFrom("..", ".", "%00", "blobs", "manifests", "UP", "a__b", "")), {
-      minLength: 1,
-      maxLength: 4
-    })
+    const name = fc.array(
+      fc.oneof(printable, fc.constantFrom("..", ".", "%00", "blobs", "manifests", "UP", "a__b", "")),
+      {
+        minLength: 1,
+        maxLength: 4
+      }
+    )
     await fc.assert(
-      fc.asyncProperty(name, printable, fc.constantFrom("GET", "HEAD", "PUT", "DELETE"), async (names, reference, method) => {
-        const path = `/v2/${names.map(piece).join("/")}/manifests/${piece(reference) || "x"}`
-        const answer = await client.ask(method, path, method === "PUT" ? Buffer.from("{}") : undefined)
-        expect([400, 404]).toContain(answer.status)
-        expect((await client.ask(method, `manifests/${piece(reference) || "x"}`)).status).toBeLessThan(500)
-      }),
+      fc.asyncProperty(
+        name,
+        printable,
+        fc.constantFrom("GET", "HEAD", "PUT", "DELETE"),
+        async (names, reference, method) => {
+          const path = `/v2/${names.map(piece).join("/")}/manifests/${piece(reference) || "x"}`
+          const answer = await client.ask(method, path, method === "PUT" ? Buffer.from("{}") : undefined)
+          expect([400, 404]).toContain(answer.status)
+          expect((await client.ask(method, `manifests/${piece(reference) || "x"}`)).status).toBeLessThan(500)
+        }
+      ),
       runs
     )
   })

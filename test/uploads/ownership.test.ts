@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest"
 import { type Account } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { type TestImage, testImage } from "../support/image.ts"
-import { digestOf, RegistryClient, refusal, repository } from "./support/client.ts"
+import { digestOf, refusal, RegistryClient, repository } from "./support/client.ts"
 
 const berth = useBerth()
 let owner: Account
@@ -21,16 +21,18 @@ describe("what was pushed", () => {
   it("does not exist for another account: neither the project nor, in its own, blobs and manifests", async () => {
     const asked = new RegistryClient(stranger, own.name)
     const [blob] = [...image.blobs.keys()]
-    for (const [method, path] of [
-      ["HEAD", `blobs/${blob}`],
-      ["GET", `blobs/${blob}`],
-      ["GET", "manifests/v1"],
-      ["PUT", "manifests/v1"],
-      ["DELETE", "manifests/v1"],
-      ["POST", "blobs/uploads/"],
-      ["GET", "tags/list"],
-      ["GET", `referrers/${image.digest}`]
-    ] as const) {
+    for (
+      const [method, path] of [
+        ["HEAD", `blobs/${blob}`],
+        ["GET", `blobs/${blob}`],
+        ["GET", "manifests/v1"],
+        ["PUT", "manifests/v1"],
+        ["DELETE", "manifests/v1"],
+        ["POST", "blobs/uploads/"],
+        ["GET", "tags/list"],
+        ["GET", `referrers/${image.digest}`]
+      ] as const
+    ) {
       const answer = await asked.ask(method, path)
       expect([path, answer.status]).toEqual([path, 404])
       if (method !== "HEAD") expect(refusal(answer)).toEqual([404, "NAME_UNKNOWN"])
@@ -42,7 +44,10 @@ describe("what was pushed", () => {
 
   it("can't be named or mounted by who only knows its digest", async () => {
     const theirs = await repository(stranger, "thief", await stranger.project("Thief"))
-    expect(refusal(await theirs.manifest("v1", image.manifest, image.mediaType))).toEqual([400, "MANIFEST_BLOB_UNKNOWN"])
+    expect(refusal(await theirs.manifest("v1", image.manifest, image.mediaType))).toEqual([
+      400,
+      "MANIFEST_BLOB_UNKNOWN"
+    ])
     for (const from of [own.name, `${own.project.id.toLowerCase()}/app`]) {
       const [blob] = [...image.blobs.keys()]
       const answer = await theirs.ask("POST", `blobs/uploads/?mount=${blob}&from=${from}`)
@@ -94,9 +99,11 @@ describe("a caller of /v2", () => {
         expect((await ask(headers)).status).toBe(200)
       }
     }
-    for (const headers of [basic(key, ""), basic("any", `${key}x`), { authorization: "Basic !" }, {
-      cookie: `svc_session=${owner.token}`
-    }]) {
+    for (
+      const headers of [basic(key, ""), basic("any", `${key}x`), { authorization: "Basic !" }, {
+        cookie: `svc_session=${owner.token}`
+      }]
+    ) {
       expect(refusal(await ask(headers as Readonly<Record<string, string>>))).toEqual([401, "UNAUTHORIZED"])
     }
   })

@@ -9,7 +9,7 @@ import { type Account } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { describeLong } from "../support/needs.ts"
 import { runSql } from "../support/sql.ts"
-import { digestOf, RegistryClient, refusal, repository } from "./support/client.ts"
+import { digestOf, refusal, type RegistryClient, repository } from "./support/client.ts"
 
 const MB = 1024 * 1024
 
@@ -113,7 +113,9 @@ describeLong("a push while the platform is killed", () => {
     const content = randomBytes(8 * MB)
     const location = await client.begin()
     for (const share of [0.2, 0.6]) {
-      const from = (await client.ask("GET", location)).headers.get("range") === "0-0" ? 0 : await arrived(client, location)
+      const from = (await client.ask("GET", location)).headers.get("range") === "0-0"
+        ? 0
+        : await arrived(client, location)
       const cut = half(
         berth.url,
         owner.token,

@@ -57,7 +57,13 @@ describeWhen(missingProgram("skopeo") ?? missingForApps, "an image pushed by sko
   it("is what is pulled and what is deployed, by tag and by digest", async () => {
     const image = await push(await Effect.runPromise(appImage("healthy", { note: "one" })), "v1")
     const pulled = join(temporaryDirectory("pulled"), "layout")
-    await skopeo("copy", "--src-tls-verify=false", `--src-creds=any:${key}`, `docker://${repository}:v1`, `oci:${pulled}:latest`)
+    await skopeo(
+      "copy",
+      "--src-tls-verify=false",
+      `--src-creds=any:${key}`,
+      `docker://${repository}:v1`,
+      `oci:${pulled}:latest`
+    )
     expect(imageFromLayout(pulled).digest).toBe(image.digest)
     const deployed = await deploy(`${repository}:v1`)
     expect([deployed.errorMessage, deployed.status, deployed.imageDigest]).toEqual([undefined, "running", image.digest])
@@ -91,7 +97,9 @@ describeWhen(missingProgram("skopeo") ?? missingForApps, "an image pushed by sko
     const stranger = await berth.signUp("pro")
     const other = await stranger.server((await stranger.project()).id)
     for (const uri of [`${repository}:v4`, `${repository}@${image.digest}`]) {
-      const failed = dataOf(await stranger.post<{ data: Deployed }>(`/v1/servers/${other.id}/deploy`, { imageUri: uri }))
+      const failed = dataOf(
+        await stranger.post<{ data: Deployed }>(`/v1/servers/${other.id}/deploy`, { imageUri: uri })
+      )
       expect(failed.errorMessage).toMatch(/^resolving: .* was not pushed by this account/)
     }
     await owner.delete(`/v1/projects/${server.projectId}`)

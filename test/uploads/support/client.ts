@@ -39,9 +39,14 @@ export class RegistryClient {
   }
 
   chunk = (location: string, bytes: Uint8Array, from?: number) =>
-    this.ask("PATCH", location, bytes, from === undefined ? {} : {
-      "content-range": `${from}-${from + bytes.length - 1}`
-    })
+    this.ask(
+      "PATCH",
+      location,
+      bytes,
+      from === undefined ? {} : {
+        "content-range": `${from}-${from + bytes.length - 1}`
+      }
+    )
 
   end = (location: string, digest: string, bytes?: Uint8Array) =>
     this.ask("PUT", `${location}?digest=${digest}`, bytes ?? new Uint8Array())
