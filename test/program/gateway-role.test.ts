@@ -1,16 +1,12 @@
-import { readFileSync } from "node:fs"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { freePort, send } from "../support/http.ts"
 import { describeLong } from "../support/needs.ts"
+import { childrenOf } from "./support/gateways.ts"
 import { type Owner, owner } from "./support/owner.ts"
 import { ask, keepAsking } from "./support/probe.ts"
 import { type Place, type Program, run, useProgram } from "./support/program.ts"
 
 const path = "/s/copper-ladle/mcp"
-
-/** Processes whose parent is that one. */
-const childrenOf = (pid: number) =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number)
 
 describeLong("gateways beside the platform", () => {
   const platform = useProgram()
