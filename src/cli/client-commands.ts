@@ -30,6 +30,10 @@ export const clientCommands = {
     "Show a server and its newest deployment",
     async () => (await import("./hosting/server-commands.ts")).statusCommand
   ),
+  open: lazy(
+    "Open a server's address in a browser, or the installation's documentation with --docs",
+    async () => (await import("./hosting/open-command.ts")).openCommand
+  ),
   logs: lazy(
     "Print a server's log: its deployments' stages and its own output",
     async () => (await import("./hosting/logs-command.ts")).logsCommand

@@ -177,6 +177,12 @@ describeWhen(missingForApps, "the commands that host a server", () => {
       const answer = await fetch(`${listed[0]?.publicUrl}/healthz`, { headers: { authorization: `Bearer ${out}` } })
       expect(answer.status).toBe(200)
     }
+    expect(await run("open", "--server", "Menu")).toMatchObject({ code: 0, out: listed[0]?.publicUrl, err: "" })
+    expect(JSON.parse((await run("open", "--server", "Menu", "--json")).out)).toEqual({
+      url: listed[0]?.publicUrl,
+      opened: false
+    })
+    expect(await run("open", "--docs")).toMatchObject({ code: 0, out: `${berth.url}/docs` })
     expect(await run("token", "--server", "cafe-menu-cly")).toMatchObject({
       code: 4,
       err: "There is no server \"cafe-menu-cly\". Did you mean \"cafe-menu-cli\"?"
