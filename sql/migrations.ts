@@ -47,6 +47,7 @@ import imageScans from "./migrations/0044_image_scans.ts"
 import toolCalls from "./migrations/0045_tool_calls.ts"
 import replacedVariables from "./migrations/0046_replaced_variables.ts"
 import imageRegistries from "./migrations/0047_image_registries.ts"
+import mirroredImages from "./migrations/0048_mirrored_images.ts"
 
 /**
  * Every migration by its file's name (`NNNN_name`), run in the order of the numbers. A record, not a folder read at
@@ -99,5 +100,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0044_image_scans": imageScans,
   "0045_tool_calls": toolCalls,
   "0046_replaced_variables": replacedVariables,
-  "0047_image_registries": imageRegistries
+  "0047_image_registries": imageRegistries,
+  "0048_mirrored_images": mirroredImages
 }

@@ -1,7 +1,8 @@
 import { ReadyConfigs } from "#src/businesses/ReadyConfigs.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
-import { Images, type ResolvedImage } from "#src/images/Images.ts"
+import { Images } from "#src/images/Images.ts"
 import { type Login } from "#src/images/login.ts"
+import { type ResolvedImage } from "#src/images/ResolvedImage.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { Packages } from "#src/packages/Packages.ts"
 import { isPackage } from "#src/packages/reference.ts"
@@ -17,6 +18,7 @@ import { awaitHealthy, healthRule } from "./HealthCheck.ts"
 import { makeMachineEnd } from "./machine-end.ts"
 import { machineEnvironment } from "./machine-environment.ts"
 import { MachineOutput } from "./MachineOutput.ts"
+import { Mirroring } from "./Mirroring.ts"
 import { PackageScripts } from "./PackageScripts.ts"
 import { makePullLogin } from "./pull-login.ts"
 import { runConfig } from "./run-options.ts"
@@ -34,6 +36,7 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
     const packages = yield* Packages
     const scripts = yield* PackageScripts
     const deployments = yield* DeploymentsRepo
+    const mirroring = yield* Mirroring
     const { destroy, stop } = yield* makeMachineEnd
     const { settle } = yield* MachineMetering
 
@@ -43,12 +46,13 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
       Effect.flatMap(images.pinned(imageUri, digest, login), (resolved) => images.mirror(resolved, login))
 
     /**
-     * Ensures that the store has a deployment's image: pulls it by digest, or builds it again if it was built here.
-     * After a restore into a new home the store is empty.
+     * Ensures that the store has a deployment's image: pulls it by digest, from the operator's registry first, or builds
+     * it again if it was built here. After a restore into a new home the store is empty.
      */
     const fetch = Effect.fn("Launch.fetch")(function*(record: DeploymentRow, digest: string) {
       const { imageUri } = record
       if (yield* images.has(digest)) return
+      if (yield* mirroring.pull(digest, imageUri)) return
       if (isPackage(imageUri)) return yield* packages.again(imageUri, digest, scripts.of(record))
       yield* Effect.flatMap(loginOf(record), (login) => pull(imageUri, digest, login)).pipe(
         Effect.catchIf(

@@ -1,41 +1,25 @@
 import { CurrentSettings } from "#src/config/Settings.ts"
 import type { ImageConfig } from "#src/machines/Machines.ts"
 import { GuardedHttp } from "#src/shared/GuardedHttp.ts"
-import { Effect, Option, Schedule, Schema } from "effect"
+import { Effect, Option } from "effect"
 import { join } from "node:path"
 import { arch } from "node:process"
-import { Readable } from "node:stream"
 import { type Collected, collectGarbage } from "./collect.ts"
 import { type ImageError, imageError } from "./ImageError.ts"
 import { blobsOf, decodeConfig, findImage, imageConfig, readManifest } from "./inspect.ts"
 import { layoutSource } from "./LayoutSource.ts"
 import { ImageLimits } from "./limits.ts"
 import { type Login } from "./login.ts"
-import { ImageDigest, mediaTypes } from "./manifest.ts"
+import { mediaTypes } from "./manifest.ts"
 import { makePins } from "./pins.ts"
 import { architectureOf } from "./platform.ts"
+import { pullImage } from "./pull-image.ts"
 import { digestPattern, parseReference } from "./reference.ts"
-import { isTransient, registrySource } from "./Registry.ts"
+import { registrySource } from "./Registry.ts"
+import type { OnProgress, ResolvedImage } from "./ResolvedImage.ts"
 import { makeRootfs } from "./Rootfs.ts"
 import type { Source } from "./Source.ts"
 import { makeStore } from "./Store.ts"
-
-/** An image pinned to the manifest of its platform; it stays the same if `imageUri` later points to another image. */
-export const ResolvedImage = Schema.Struct({
-  imageUri: Schema.String,
-  /** Digest of the manifest for this machine's platform, never of an index. */
-  digest: ImageDigest,
-  mediaType: Schema.String,
-  /** Bytes of config and compressed layers together. */
-  totalSize: Schema.NonNegativeInt
-})
-export type ResolvedImage = typeof ResolvedImage.Type
-
-/** Progress of a pull: bytes that were already stored count as done. */
-export interface MirrorProgress {
-  readonly bytes: number
-  readonly totalBytes: number
-}
 
 /**
  * An unpacked image. `bytes` is its unpacked size, undefined if it was unpacked already. Never follow symbolic links
@@ -46,11 +30,6 @@ export interface UnpackedImage {
   readonly config: ImageConfig
   readonly bytes: number | undefined
 }
-
-type OnProgress = (progress: MirrorProgress) => Effect.Effect<void>
-
-const pullsAtOnce = 3
-const retries = Schedule.exponential("500 millis").pipe(Schedule.intersect(Schedule.recurs(2)))
 
 const checkDigest = (digest: string) =>
   digestPattern.test(digest)
@@ -125,9 +104,12 @@ export class Images extends Effect.Service<Images>()("images/Images", {
     )
 
     /** The image of a known digest at the address it came from, even if that address now names another image. */
-    const pinned = Effect.fn("Images.pinned")(function*(imageUri: string, digest: string, login?: Login) {
+    const pinned = Effect.fn("Images.pinned")((imageUri: string, digest: string, login?: Login) =>
+      Effect.flatMap(sourceOf(imageUri, login), (source) => pinnedIn(source, imageUri, digest))
+    )
+
+    const pinnedIn = Effect.fnUntraced(function*(source: Source, imageUri: string, digest: string) {
       yield* checkDigest(digest)
-      const source = yield* sourceOf(imageUri, login)
       // As in the store, a manifest on disk need not name its type.
       const root = Effect.map(
         source.manifest(digest),
@@ -135,36 +117,6 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       )
       const { mediaType, totalSize } = yield* findImage({ ...source, root }, architectureOf(arch), limits)
       return { imageUri, digest, mediaType, totalSize } satisfies ResolvedImage
-    })
-
-    const pull = Effect.fnUntraced(function*(source: Source, resolved: ResolvedImage, onProgress: OnProgress) {
-      const document = yield* source.manifest(resolved.digest)
-      const image = yield* readManifest({ ...document, mediaType: resolved.mediaType }, limits)
-      const blobs = blobsOf(image)
-      yield* pins.pin(blobs.map(({ digest }) => digest))
-      const done = new Map<string, number>()
-      const report = Effect.suspend(() =>
-        onProgress({ bytes: [...done.values()].reduce((sum, n) => sum + n, 0), totalBytes: resolved.totalSize })
-      )
-      yield* Effect.forkScoped(Effect.schedule(report, Schedule.spaced("1 second")))
-      yield* Effect.forEach(blobs, (blob) =>
-        Effect.suspend(() => {
-          done.set(blob.digest, 0)
-          return store.put(blob, source.blob(blob), (count) =>
-            done.set(blob.digest, (done.get(blob.digest) ?? 0) + count))
-        }).pipe(
-          Effect.retry({ schedule: retries, while: isTransient }),
-          Effect.tap(() =>
-            done.set(blob.digest, blob.size)
-          )
-        ), { concurrency: pullsAtOnce, discard: true })
-      yield* report
-      // The manifest comes last: if it is stored, the rest is too.
-      yield* store.put(
-        { digest: image.digest, size: image.bytes.length },
-        Effect.sync(() => Readable.from([image.bytes]))
-      )
-      return image
     })
 
     const copy = Effect.fnUntraced(function*(
@@ -176,7 +128,7 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       yield* pins.pin([resolved.digest])
       yield* store.prepare
       if (yield* has(resolved.digest)) return
-      const { bytes, digest, mediaType } = yield* pull(yield* from, resolved, onProgress)
+      const { bytes, digest, mediaType } = yield* pullImage({ limits, pins, store }, yield* from, resolved, onProgress)
       yield* store.updateIndex((manifests) => [
         ...manifests.filter((listed) => listed.digest !== digest),
         {
@@ -199,6 +151,11 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       const resolved = yield* find(source, imageUri)
       yield* copy(Effect.succeed(source), resolved)
       return resolved
+    })
+
+    /** Stores the image of this digest from another place than its address names. */
+    const take = Effect.fn("Images.take")(function*(source: Source, imageUri: string, digest: string) {
+      yield* copy(Effect.succeed(source), yield* pinnedIn(source, imageUri, digest))
     })
 
     /** What the store has under a digest, as it was resolved once. */
@@ -243,6 +200,6 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       collecting.withPermits(1)
     )
 
-    return { resolve, pinned, mirror, adopt, known, unpack, has, isUnpacked, collect, measure: rootfs.measure }
+    return { resolve, pinned, mirror, adopt, take, known, unpack, has, isUnpacked, collect, measure: rootfs.measure }
   })
 }) {}

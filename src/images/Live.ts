@@ -1,11 +1,12 @@
 import { Layer } from "effect"
 import { ImageCleanup } from "./ImageCleanup.ts"
 import { Images } from "./Images.ts"
+import { Mirror } from "./Mirror.ts"
 import { StoredImages } from "./StoredImages.ts"
 import { Teardown } from "./Teardown.ts"
 
 export const ImagesLive = Layer.mergeAll(
-  Images.Default,
+  Layer.provideMerge(Mirror.Default, Images.Default),
   StoredImages.Default,
   Layer.provideMerge(Teardown.Default, ImageCleanup.Default)
 )

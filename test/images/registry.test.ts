@@ -1,4 +1,5 @@
-import { Images, ResolvedImage } from "#src/images/Images.ts"
+import { Images } from "#src/images/Images.ts"
+import { ResolvedImage } from "#src/images/ResolvedImage.ts"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { readFileSync } from "node:fs"
