@@ -9,7 +9,7 @@ import { join } from "node:path"
 
 /** Where the package is in its image. */
 export const appFolder = "/app"
-const shimFolder = "berth"
+export const shimFolder = "berth"
 
 const Blob = Schema.Struct({ mediaType: Schema.String, digest: Schema.String, size: Schema.Number })
 const Manifest = Schema.parseJson(Schema.Struct({ config: Blob, layers: Schema.NonEmptyArray(Blob) }))
@@ -64,7 +64,7 @@ export const packageRuntime = (folder: string): Effect.Effect<Runtime, ReturnTyp
   })
 
 /** Modes alike for everyone, and neither links nor names that mean a deletion in a layer (image-spec, layer.md). */
-const plain = (entry: LayoutEntry): ReadonlyArray<LayoutEntry> => {
+export const plain = (entry: LayoutEntry): ReadonlyArray<LayoutEntry> => {
   const name = entry.path.slice(entry.path.lastIndexOf("/") + 1)
   if (entry.type === "symlink" || name.startsWith(".wh.")) return []
   const executable = entry.type === "directory" || ((entry.mode ?? 0) & 0o111) > 0
