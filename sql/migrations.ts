@@ -47,7 +47,8 @@ import imageScans from "./migrations/0044_image_scans.ts"
 import toolCalls from "./migrations/0045_tool_calls.ts"
 import replacedVariables from "./migrations/0046_replaced_variables.ts"
 import imageRegistries from "./migrations/0047_image_registries.ts"
-import mirroredImages from "./migrations/0048_mirrored_images.ts"
+import uploads from "./migrations/0048_uploads.ts"
+import mirroredImages from "./migrations/0049_mirrored_images.ts"
 
 /**
  * Every migration by its file's name (`NNNN_name`), run in the order of the numbers. A record, not a folder read at
@@ -101,5 +102,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0045_tool_calls": toolCalls,
   "0046_replaced_variables": replacedVariables,
   "0047_image_registries": imageRegistries,
-  "0048_mirrored_images": mirroredImages
+  "0048_uploads": uploads,
+  "0049_mirrored_images": mirroredImages
 }

@@ -26,6 +26,7 @@ import { ScanningLive } from "./scanning/Live.ts"
 import { ServersLive } from "./servers/Live.ts"
 import { SharedLive } from "./shared/Live.ts"
 import { SyndicationLive } from "./syndication/Live.ts"
+import { UploadsLive } from "./uploads/Live.ts"
 import { RequestMeteringLive, UsageLive } from "./usage/Live.ts"
 
 /** What the rooms of the domain stand on. */
@@ -64,7 +65,7 @@ export const ServicesLive = PublishingLive.pipe(
   Layer.provideMerge(ServersLive),
   Layer.provideMerge(EventsLive),
   Layer.provideMerge(ProjectsLive),
-  Layer.provideMerge(Layer.merge(RegistriesLive, ListingsLive)),
+  Layer.provideMerge(Layer.mergeAll(RegistriesLive, ListingsLive, UploadsLive)),
   Layer.provideMerge(PackagesLive),
   Layer.provideMerge(ReadyImage.Default),
   Layer.provideMerge(FoundationLive)

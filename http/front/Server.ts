@@ -6,6 +6,8 @@ import { idempotent } from "#http/api/middleware/idempotency.ts"
 import { withMethods } from "#http/api/middleware/methods.ts"
 import { withReadableQuery } from "#http/api/middleware/query-text.ts"
 import { makeIdentify } from "#http/callers/caller.ts"
+import { makeDistribution } from "#http/distribution/Distribution.ts"
+import { isDistribution } from "#http/distribution/endpoint.ts"
 import { HostedGateway } from "#http/gateway/Gateway.ts"
 import { CompositeRoutes } from "#http/mcp/composite-routes.ts"
 import { DirectoryDoorRoutes } from "#http/mcp/directory-door.ts"
@@ -72,7 +74,12 @@ const ListenerLive = Layer.scopedDiscard(Effect.gen(function*() {
   )
   // Closed after the listener: requests in flight may need their machines' requests to us.
   yield* (yield* Machines).serveAuth(machineServer(settings, platform))
-  yield* listen(settings, gateway, platform)
+  const distribution = yield* makeDistribution
+  yield* listen(
+    settings,
+    gateway,
+    (req, res) => isDistribution(req.url) ? distribution(req, res) : platform(req, res)
+  )
 }))
 
 /** Every route with its middleware. Needs the services. */

@@ -38,6 +38,7 @@ const limitWords: Readonly<Record<LimitUse["limit"], readonly [name: string, sho
   previewBytes: ["Imports that are not confirmed", inBytes],
   documentBytes: ["Capability documents", inBytes],
   imageBytes: ["Images", inBytes],
+  uploadBytes: ["Pushed images", inBytes],
   region: ["Servers in regions that the plan does not have", shownNumber],
   autoStop: ["Servers that never stop when idle", shownNumber]
 }

@@ -1,8 +1,7 @@
 import { ReadyConfigs } from "#src/businesses/ReadyConfigs.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
-import { Images } from "#src/images/Images.ts"
+import { Images, type ResolvedImage } from "#src/images/Images.ts"
 import { type Login } from "#src/images/login.ts"
-import { type ResolvedImage } from "#src/images/ResolvedImage.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { Packages } from "#src/packages/Packages.ts"
 import { isPackage } from "#src/packages/reference.ts"
@@ -20,7 +19,7 @@ import { machineEnvironment } from "./machine-environment.ts"
 import { MachineOutput } from "./MachineOutput.ts"
 import { Mirroring } from "./Mirroring.ts"
 import { PackageScripts } from "./PackageScripts.ts"
-import { makePullLogin } from "./pull-login.ts"
+import { makeHolder, makePullLogin } from "./pull-login.ts"
 import { runConfig } from "./run-options.ts"
 
 /** Creates and destroys the machine of a deployment. A machine has the id of its deployment as its name. */
@@ -41,9 +40,13 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
     const { settle } = yield* MachineMetering
 
     const loginOf = yield* makePullLogin
+    const holderOf = yield* makeHolder
 
-    const pull = (imageUri: string, digest: string, login?: Login) =>
-      Effect.flatMap(images.pinned(imageUri, digest, login), (resolved) => images.mirror(resolved, login))
+    const mirror = Effect.fnUntraced(function*(record: DeploymentRow, resolved: ResolvedImage, login?: Login) {
+      yield* images.mirror(resolved, login, undefined, yield* holderOf(record))
+    })
+    const pull = (record: DeploymentRow, imageUri: string, digest: string, login?: Login) =>
+      Effect.flatMap(images.pinned(imageUri, digest, login), (resolved) => mirror(record, resolved, login))
 
     /**
      * Ensures that the store has a deployment's image: pulls it by digest, from the operator's registry first, or builds
@@ -54,10 +57,10 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
       if (yield* images.has(digest)) return
       if (yield* mirroring.pull(digest, imageUri)) return
       if (isPackage(imageUri)) return yield* packages.again(imageUri, digest, scripts.of(record))
-      yield* Effect.flatMap(loginOf(record), (login) => pull(imageUri, digest, login)).pipe(
+      yield* Effect.flatMap(loginOf(record), (login) => pull(record, imageUri, digest, login)).pipe(
         Effect.catchIf(
           () => readyImage.isLocalBuild(imageUri),
-          () => Effect.flatMap(readyImage.reference, (reference) => pull(reference, digest))
+          () => Effect.flatMap(readyImage.reference, (reference) => pull(record, reference, digest))
         )
       )
     })
@@ -71,7 +74,7 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
             Effect.zipRight(
               resolved === null || isPackage(record.imageUri)
                 ? fetch(record, digest)
-                : Effect.flatMap(loginOf(record), (login) => images.mirror(resolved, login)),
+                : Effect.flatMap(loginOf(record), (login) => mirror(record, resolved, login)),
               images.unpack(digest, most)
             )
         )

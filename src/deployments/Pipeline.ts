@@ -1,8 +1,7 @@
 import { Standing } from "#src/businesses/Standing.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { ImageCleanup } from "#src/images/ImageCleanup.ts"
-import { Images } from "#src/images/Images.ts"
-import { ResolvedImage } from "#src/images/ResolvedImage.ts"
+import { Images, ResolvedImage } from "#src/images/Images.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { isPackage } from "#src/packages/reference.ts"
 import { type LogLevel } from "#src/servers/ServerLog.ts"
@@ -11,9 +10,10 @@ import { diskFull, failedOnFullDisk, isDiskFull, orDiskFull } from "#src/shared/
 import { Disk } from "#src/shared/Disk.ts"
 import { isRejected, reportOutage } from "#src/shared/outage.ts"
 import { quotable } from "#src/shared/outside-text.ts"
+import { UploadedImages } from "#src/uploads/UploadedImages.ts"
 import { Cause, Effect, Metric, Option, Schema } from "effect"
 import { Admission } from "./Admission.ts"
-import { type DeploymentRow, Stage } from "./Deployment.ts"
+import { type DeploymentRow } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { deployed, failed } from "./fleet-metrics.ts"
 import { ImageQuota } from "./ImageQuota.ts"
@@ -22,26 +22,14 @@ import { Leftovers } from "./Leftovers.ts"
 import { MachineOutput } from "./MachineOutput.ts"
 import { Mirroring } from "./Mirroring.ts"
 import { OutcomesRepo } from "./OutcomesRepo.ts"
-import { makePullLogin } from "./pull-login.ts"
+import { makeHolder, makePullLogin } from "./pull-login.ts"
 import { megabytes, reportCopying } from "./report-copying.ts"
 import { makeResolveImage } from "./resolve-image.ts"
 import { makeScanImage } from "./scan-image.ts"
+import { Gone, StageFailed } from "./StageFailed.ts"
 import { throughOutage } from "./through-outage.ts"
 import { type Stage as StageName } from "./transitions.ts"
 import { Watch } from "./Watch.ts"
-
-/** A stage failed; `cause` says why, for the owner of the server. */
-export class StageFailed extends Schema.TaggedError<StageFailed>()("StageFailed", {
-  stage: Stage,
-  cause: Schema.String
-}) {
-  override get message() {
-    return `${this.stage}: ${this.cause}`
-  }
-}
-
-/** The deployment was deleted with its server, or was ended elsewhere. */
-export class Gone extends Schema.TaggedError<Gone>()("Gone", {}) {}
 
 /** The result of `resolving`, for later stages. `resolved` is null for a rollback, which uses the stored image. */
 export const Source = Schema.Struct({ digest: Schema.String, resolved: Schema.NullOr(ResolvedImage) })
@@ -58,6 +46,8 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
     const disk = yield* Disk
     const images = yield* Images
     const loginOf = yield* makePullLogin
+    const holderOf = yield* makeHolder
+    const uploads = yield* UploadedImages
     const resolveImage = yield* makeResolveImage
     const scanImage = yield* makeScanImage
     const machines = yield* Machines
@@ -110,10 +100,16 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
       yield* quota.admit(yield* serverOf(record), record, digest, resolved.totalSize)
       const stored = yield* images.has(digest)
       yield* log(record, stored ? "the image is in the store already" : "copying the image into the store")
-      if (stored) return
-      yield* disk.check
+      if (stored && (isPackage(record.imageUri) || uploads.isOwn(record.imageUri))) return
+      if (!stored) yield* disk.check
       if (isPackage(record.imageUri)) return yield* launch.fetch(record, digest)
-      yield* images.mirror(resolved, yield* loginOf(record), yield* reportCopying((message) => log(record, message)))
+      // What is stored may be another account's: then the registry must send it, too.
+      yield* images.mirror(
+        resolved,
+        yield* loginOf(record),
+        yield* reportCopying((message) => log(record, message)),
+        yield* holderOf(record)
+      )
     })
 
     /** A scanner reads the image from the store, so it is copied before it is known whether it is refused. */

@@ -1,15 +1,17 @@
+import { HeldBlobs } from "#src/images/HeldBlobs.ts"
 import { ImageCleanup } from "#src/images/ImageCleanup.ts"
 import { Images } from "#src/images/Images.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { Packages } from "#src/packages/Packages.ts"
 import { Scans } from "#src/scanning/Scans.ts"
+import { UploadedImages } from "#src/uploads/UploadedImages.ts"
 import { Effect } from "effect"
 import { JournalRepo } from "./JournalRepo.ts"
 import { Mirroring } from "./Mirroring.ts"
 import { neededVersions } from "./retention-rule.ts"
 import { RetentionRepo } from "./RetentionRepo.ts"
 
-/** Deletes what no version needs any longer: images, their scans, and the engine's journal of pipelines that ended. */
+/** Deletes what no version and no upload needs any longer: images, their scans, and the engine's journal of pipelines that ended. */
 export class Retention extends Effect.Service<Retention>()("deployments/Retention", {
   effect: Effect.gen(function*() {
     const images = yield* Images
@@ -20,6 +22,8 @@ export class Retention extends Effect.Service<Retention>()("deployments/Retentio
     const journal = yield* JournalRepo
     const scans = yield* Scans
     const mirroring = yield* Mirroring
+    const uploads = yield* UploadedImages
+    const held = yield* HeldBlobs
 
     /** Versions that run, can be rolled back to, are being deployed, or that an existing machine uses. */
     const needed = Effect.gen(function*() {
@@ -29,7 +33,7 @@ export class Retention extends Effect.Service<Retention>()("deployments/Retentio
     const digests = Effect.map(needed, (versions) => new Set(versions.map(({ imageDigest }) => imageDigest)))
 
     const removeImages = Effect.fn("Retention.removeImages")(function*() {
-      const collected = yield* images.collect(digests)
+      const collected = yield* images.collect(digests, uploads.kept)
       yield* Effect.logDebug("Collected images", collected)
       yield* mirroring.removeUnneeded(digests)
       yield* repo.forgetImages
@@ -37,7 +41,9 @@ export class Retention extends Effect.Service<Retention>()("deployments/Retentio
     })
 
     const collect = Effect.fn("Retention.collect")(function*() {
+      yield* uploads.forget()
       yield* removeImages()
+      yield* held.forget
       yield* journal.forget
       yield* scans.forget
       yield* mirroring.pushMissing(

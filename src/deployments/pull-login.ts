@@ -1,3 +1,4 @@
+import { HeldBlobs } from "#src/images/HeldBlobs.ts"
 import { imageError } from "#src/images/ImageError.ts"
 import { ImageRegistries } from "#src/registries/ImageRegistries.ts"
 import { Effect, Option } from "effect"
@@ -17,4 +18,12 @@ export const makePullLogin = Effect.gen(function*() {
       ({ message }) => imageError("storage", message)
     )
   })
+})
+
+/** Who a deployment's image is pulled for: the account that owns its project. */
+export const makeHolder = Effect.gen(function*() {
+  const held = yield* HeldBlobs
+  const repo = yield* DeploymentsRepo
+  return ({ serverId }: DeploymentRow) =>
+    Effect.map(repo.server(serverId), (server) => held.of(Option.isSome(server) ? server.value.accountId : ""))
 })

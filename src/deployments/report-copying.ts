@@ -1,4 +1,4 @@
-import { type MirrorProgress } from "#src/images/ResolvedImage.ts"
+import { type MirrorProgress } from "#src/images/pull.ts"
 import { Clock, Effect } from "effect"
 
 export const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`

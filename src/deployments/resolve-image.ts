@@ -3,6 +3,7 @@ import { Images } from "#src/images/Images.ts"
 import { Packages } from "#src/packages/Packages.ts"
 import { isPackage } from "#src/packages/reference.ts"
 import { keyedMutex } from "#src/shared/keyed-mutex.ts"
+import { UploadedImages } from "#src/uploads/UploadedImages.ts"
 import { Effect, Option } from "effect"
 import { type DeploymentRow } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
@@ -18,6 +19,7 @@ export const makeResolveImage = Effect.gen(function*() {
   const packages = yield* Packages
   const repo = yield* DeploymentsRepo
   const scripts = yield* PackageScripts
+  const uploads = yield* UploadedImages
   const loginOf = yield* makePullLogin
   /** An account installs one package at a time, so that none takes all places from the others. */
   const turn = keyedMutex()
@@ -43,5 +45,18 @@ export const makeResolveImage = Effect.gen(function*() {
     return resolved
   })
 
-  return (record: DeploymentRow, say: Say) => isPackage(record.imageUri) ? ofPackage(record, say) : ofImage(record, say)
+  /** Of what was pushed here the account has its own alone. */
+  const ofUpload = Effect.fn("Pipeline.resolveUpload")(function*(record: DeploymentRow, say: Say) {
+    yield* say(`finding the pushed image ${record.imageUri}`)
+    const server = yield* repo.server(record.serverId)
+    const accountId = Option.match(server, { onNone: () => "", onSome: ({ accountId }) => accountId })
+    const resolved = yield* uploads.resolve(accountId, record.imageUri)
+    yield* repo.setDigest(record.id, resolved.digest)
+    return resolved
+  })
+
+  return (record: DeploymentRow, say: Say) => {
+    if (isPackage(record.imageUri)) return ofPackage(record, say)
+    return uploads.isOwn(record.imageUri) ? ofUpload(record, say) : ofImage(record, say)
+  }
 })

@@ -31,8 +31,10 @@ export const readLock = Effect.fn("folder.readLock")(function*(folder: string) {
   for (const file of lockNames) {
     const text = yield* Effect.promise(() => read(join(folder, file)))
     if (text === undefined) continue
-    const lock = yield* Either.mapLeft(decode(text), () =>
-      folderError(`${file} can't be read, or was written by an npm before 7: npm install writes it again`))
+    const lock = yield* Either.mapLeft(
+      decode(text),
+      () => folderError(`${file} can't be read, or was written by an npm before 7: npm install writes it again`)
+    )
     const packages = Object.entries(lock.packages).filter(([path, { dev }]) => path !== "" && dev !== true)
     const linked = packages.find(([, { link }]) => link === true)
     if (linked !== undefined) {
@@ -56,7 +58,9 @@ const npm = async (folder: string, signal: AbortSignal) => {
   const args = ["ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--no-bin-links", "--loglevel=error"]
   const child = spawn("npm", args, { cwd: folder, stdio: ["ignore", "ignore", "pipe"], signal })
   const [said, [code]] = await Promise.all([text(child.stderr), once(child, "close")])
-  if (code !== 0) throw folderError(`npm could not install what the lock file says: ${said.trim() || `exit code ${code}`}`)
+  if (code !== 0) {
+    throw folderError(`npm could not install what the lock file says: ${said.trim() || `exit code ${code}`}`)
+  }
 }
 
 /**

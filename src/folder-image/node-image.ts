@@ -1,7 +1,7 @@
 import { type ImageError, storageError } from "#src/images/ImageError.ts"
 import { entriesBelow, type LayoutEntry, writeLayout, type WrittenLayer } from "#src/images/layout.ts"
 import { type ImageConfig } from "#src/machines/Machines.ts"
-import { appFolder, packageRuntime, plain, type Runtime, sharedLayer, shimFolder } from "#src/packages/package-image.ts"
+import { appFolder, packageRuntime, plain, type Runtime, sharedLayer, shimFolder, shimProgram } from "#src/packages/package-image.ts"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { rm } from "node:fs/promises"
@@ -38,7 +38,9 @@ const dependencies = Effect.fn("folder.dependencies")(
       catch: (error) => error instanceof Error ? folderError(error.message) : folderError(String(error))
     }).pipe(Effect.ensuring(Effect.promise(() => rm(work, { recursive: true, force: true }).catch(() => {}))))
     if (locked.withScripts.length > 0) {
-      yield* say(`Install scripts were not run: ${locked.withScripts.join(", ")}. Where they are needed, add a Dockerfile`)
+      yield* say(
+        `Install scripts were not run: ${locked.withScripts.join(", ")}. Where they are needed, add a Dockerfile`
+      )
     }
     return layer
   }
@@ -50,7 +52,7 @@ const configOf = (
   command: ReadonlyArray<string>
 ): ImageConfig => ({
   // One thread of V8's is enough for what it does, and machines may have few.
-  entrypoint: transport === "stdio" ? [node, "--v8-pool-size=1", `/${shimFolder}/stdio-shim.js`] : [...command],
+  entrypoint: transport === "stdio" ? [node, "--v8-pool-size=1", shimProgram] : [...command],
   cmd: [],
   env: [...env, "HOME=/tmp"],
   workingDir: appFolder,

@@ -41,7 +41,9 @@ const byStart = (script: string) =>
     const at = words.findIndex((word) => !word.startsWith("-"))
     if (program !== "node" || needsShell.test(script) || at < 0) {
       return yield* folderError(
-        `The start script of package.json is ${JSON.stringify(script)}: the image has Node and no shell, so it must be ` +
+        `The start script of package.json is ${
+          JSON.stringify(script)
+        }: the image has Node and no shell, so it must be ` +
           "\"node FILE\" with arguments. Change it, or add a Dockerfile"
       )
     }
@@ -58,7 +60,9 @@ const byBin = ({ bin, name = "" }: Manifest) =>
     return yield* folderError(
       paths.length === 0
         ? "package.json has neither a start script nor a bin: one of them says how the server is started"
-        : `package.json has several programs (${Object.keys(named).join(", ")}): name the server's in a start script, ` +
+        : `package.json has several programs (${
+          Object.keys(named).join(", ")
+        }): name the server's in a start script, ` +
           "such as \"node server.js\""
     )
   })
@@ -68,7 +72,10 @@ const isFile = (path: string) => stat(path).then((stats) => stats.isFile(), () =
 /** What package.json says of a project's program, which must be there already. */
 export const nodeProgram = Effect.fn("folder.nodeProgram")(function*(folder: string) {
   const text = yield* Effect.promise(() => readFile(join(folder, "package.json"), "utf8"))
-  const manifest = yield* Either.mapLeft(decode(text), () => folderError("package.json can't be read: it is no manifest of npm"))
+  const manifest = yield* Either.mapLeft(
+    decode(text),
+    () => folderError("package.json can't be read: it is no manifest of npm")
+  )
   const start = manifest.scripts?.["start"]
   const found = yield* start === undefined ? byBin(manifest) : byStart(start)
   const file = posix.normalize(found.file)

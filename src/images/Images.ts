@@ -1,25 +1,37 @@
 import { CurrentSettings } from "#src/config/Settings.ts"
 import type { ImageConfig } from "#src/machines/Machines.ts"
 import { GuardedHttp } from "#src/shared/GuardedHttp.ts"
-import { Effect, Option } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { join } from "node:path"
 import { arch } from "node:process"
 import { type Collected, collectGarbage } from "./collect.ts"
+import { type Holder } from "./HeldBlobs.ts"
 import { type ImageError, imageError } from "./ImageError.ts"
 import { blobsOf, decodeConfig, findImage, imageConfig, readManifest } from "./inspect.ts"
 import { layoutSource } from "./LayoutSource.ts"
 import { ImageLimits } from "./limits.ts"
 import { type Login } from "./login.ts"
-import { mediaTypes } from "./manifest.ts"
+import { ImageDigest, mediaTypes } from "./manifest.ts"
 import { makePins } from "./pins.ts"
 import { architectureOf } from "./platform.ts"
-import { pullImage } from "./pull-image.ts"
-import { digestPattern, parseReference } from "./reference.ts"
+import { type OnProgress, puller } from "./pull.ts"
+import { checkDigest, digestPattern, parseReference } from "./reference.ts"
 import { registrySource } from "./Registry.ts"
-import type { OnProgress, ResolvedImage } from "./ResolvedImage.ts"
 import { makeRootfs } from "./Rootfs.ts"
 import type { Source } from "./Source.ts"
+import { storeSource } from "./store-source.ts"
 import { makeStore } from "./Store.ts"
+
+/** An image pinned to the manifest of its platform; it stays the same if `imageUri` later points to another image. */
+export const ResolvedImage = Schema.Struct({
+  imageUri: Schema.String,
+  /** Digest of the manifest for this machine's platform, never of an index. */
+  digest: ImageDigest,
+  mediaType: Schema.String,
+  /** Bytes of config and compressed layers together. */
+  totalSize: Schema.NonNegativeInt
+})
+export type ResolvedImage = typeof ResolvedImage.Type
 
 /**
  * An unpacked image. `bytes` is its unpacked size, undefined if it was unpacked already. Never follow symbolic links
@@ -30,11 +42,6 @@ export interface UnpackedImage {
   readonly config: ImageConfig
   readonly bytes: number | undefined
 }
-
-const checkDigest = (digest: string) =>
-  digestPattern.test(digest)
-    ? Effect.void
-    : imageError("invalid_reference", "An image's digest is sha256: and 64 hex digits")
 
 /**
  * The images that machines run: resolved in a registry (or, outside production, in an OCI layout on disk), mirrored by
@@ -48,11 +55,16 @@ export class Images extends Effect.Service<Images>()("images/Images", {
     const store = makeStore(join(settings.home, "images"))
     const rootfs = makeRootfs(join(settings.home, "rootfs"), store, limits)
     const pins = makePins()
+    const pull = puller(store, limits, pins)
     const collecting = yield* Effect.makeSemaphore(1)
 
     const registry = { http, limits, loopback: !settings.production }
+    const ownHost = new URL(settings.baseUrl).host
     const sourceOf = (imageUri: string, login: Login | undefined): Effect.Effect<Source, ImageError> =>
       Effect.flatMap(parseReference(imageUri), (reference) => {
+        if (reference._tag === "Registry" && reference.registry === ownHost) {
+          return imageError("not_found", `${imageUri} is not in the platform's store any more: push it again`)
+        }
         if (reference._tag === "Registry") return registrySource(registry, reference, login)
         return settings.production
           ? imageError("not_allowed", "oci: images are for development: in production an image comes from a registry")
@@ -119,16 +131,22 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       return { imageUri, digest, mediaType, totalSize } satisfies ResolvedImage
     })
 
+    const isHeld = Effect.fnUntraced(function*(digest: string, holder: Holder | undefined) {
+      if (holder === undefined) return true
+      return yield* Effect.every(blobsOf(yield* stored(digest)), (blob) => holder.holds(blob.digest))
+    })
+
     const copy = Effect.fnUntraced(function*(
       from: Effect.Effect<Source, ImageError>,
       resolved: ResolvedImage,
-      onProgress: OnProgress = () => Effect.void
+      onProgress: OnProgress = () => Effect.void,
+      holder?: Holder
     ) {
       yield* checkDigest(resolved.digest)
       yield* pins.pin([resolved.digest])
       yield* store.prepare
-      if (yield* has(resolved.digest)) return
-      const { bytes, digest, mediaType } = yield* pullImage({ limits, pins, store }, yield* from, resolved, onProgress)
+      if ((yield* has(resolved.digest)) && (yield* isHeld(resolved.digest, holder))) return
+      const { bytes, digest, mediaType } = yield* pull(yield* from, resolved, onProgress, holder)
       yield* store.updateIndex((manifests) => [
         ...manifests.filter((listed) => listed.digest !== digest),
         {
@@ -140,9 +158,18 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       ])
     }, Effect.scoped)
 
-    /** Copies the image into the local store and verifies every byte. Stored blobs are not pulled again. */
-    const mirror = Effect.fn("Images.mirror")((resolved: ResolvedImage, login?: Login, onProgress?: OnProgress) =>
-      copy(sourceOf(resolved.imageUri, login), resolved, onProgress)
+    /**
+     * Copies the image into the local store and verifies every byte. Stored blobs are not pulled again, but those that
+     * the `holder` has not received yet: a registry of theirs could name what belongs to others.
+     */
+    const mirror = Effect.fn("Images.mirror")(
+      (resolved: ResolvedImage, login?: Login, onProgress?: OnProgress, holder?: Holder) =>
+        copy(sourceOf(resolved.imageUri, login), resolved, onProgress, holder)
+    )
+
+    /** The image for this machine's architecture that a manifest or an index of the store names. */
+    const inStore = Effect.fn("Images.inStore")((imageUri: string, digest: string, mediaType: string) =>
+      find(storeSource(store, limits, digest, mediaType), imageUri)
     )
 
     /** Stores the one image of a layout that the platform has written itself, under the address it was made for. */
@@ -154,9 +181,8 @@ export class Images extends Effect.Service<Images>()("images/Images", {
     })
 
     /** Stores the image of this digest from another place than its address names. */
-    const take = Effect.fn("Images.take")(function*(source: Source, imageUri: string, digest: string) {
-      yield* copy(Effect.succeed(source), yield* pinnedIn(source, imageUri, digest))
-    })
+    const take = Effect.fn("Images.take")((source: Source, imageUri: string, digest: string) =>
+      Effect.flatMap(pinnedIn(source, imageUri, digest), (resolved) => copy(Effect.succeed(source), resolved)))
 
     /** What the store has under a digest, as it was resolved once. */
     const known = Effect.fn("Images.known")(function*(imageUri: string, digest: string) {
@@ -180,15 +206,19 @@ export class Images extends Effect.Service<Images>()("images/Images", {
     }, Effect.scoped)
 
     /**
-     * Removes every stored and unpacked image except those that `keeping` returns. Collections are serialised. Images
-     * that come into use while `keeping` runs or later stay too: those resolved, looked up, mirrored or unpacked here.
+     * Removes every stored and unpacked image except those that `keeping` returns, and every blob that `alsoBlobs` does
+     * not. Collections are serialised. Images that come into use while these run or later stay too: those resolved, looked
+     * up, mirrored or unpacked here, and blobs that are pinned.
      */
     const collect = Effect.fn("Images.collect")(
-      function*<E, R>(keeping: Effect.Effect<ReadonlySet<string>, E, R>) {
+      function*<E, R>(
+        keeping: Effect.Effect<ReadonlySet<string>, E, R>,
+        alsoBlobs: Effect.Effect<ReadonlyArray<string>> = Effect.succeed([])
+      ) {
         yield* store.prepare
         const used = yield* pins.watch
         const keep = yield* keeping
-        const needed = new Set((yield* Effect.forEach(keep, closure)).flat())
+        const needed = new Set([...(yield* Effect.forEach(keep, closure)).flat(), ...(yield* alsoBlobs)])
         for (const digest of closures.keys()) if (!keep.has(digest)) closures.delete(digest)
         const collected: Collected = yield* collectGarbage(store, rootfs, {
           blob: (digest) => needed.has(digest) || used.has(digest),
@@ -200,6 +230,21 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       collecting.withPermits(1)
     )
 
-    return { resolve, pinned, mirror, adopt, take, known, unpack, has, isUnpacked, collect, measure: rootfs.measure }
+    return {
+      resolve,
+      pinned,
+      mirror,
+      adopt,
+      take,
+      known,
+      inStore,
+      unpack,
+      has,
+      isUnpacked,
+      collect,
+      /** Keeps blobs from being collected until the scope closes. */
+      pin: pins.pin,
+      measure: rootfs.measure
+    }
   })
 }) {}

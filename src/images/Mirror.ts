@@ -1,17 +1,15 @@
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { makeGuardedHttp } from "#src/shared/GuardedHttp.ts"
 import { Effect, Either, Option } from "effect"
-import { createReadStream } from "node:fs"
 import { join } from "node:path"
 import { imageError } from "./ImageError.ts"
 import { Images } from "./Images.ts"
-import { blobsOf, readManifest } from "./inspect.ts"
 import { ImageLimits } from "./limits.ts"
-import { mediaTypes } from "./manifest.ts"
-import { deleteManifest, hasManifest, type Pushed, pushImage, type Sendable } from "./push-image.ts"
+import { deleteManifest, hasManifest, type Pushed, pushImage } from "./push-image.ts"
 import { parseReference } from "./reference.ts"
 import { registryCalls } from "./registry-calls.ts"
 import { registrySource } from "./Registry.ts"
+import { sendable } from "./sendable.ts"
 import { makeStore } from "./Store.ts"
 
 /** The tag that keeps an image from who cleans up what has none. */
@@ -44,18 +42,6 @@ export class Mirror extends Effect.Service<Mirror>()("images/Mirror", {
       refused
     } as const
 
-    const sendable = Effect.fnUntraced(function*(digest: string) {
-      const bytes = yield* store.read(digest, limits.document)
-      const image = yield* readManifest({ bytes, digest, mediaType: mediaTypes.manifest }, limits)
-      return {
-        digest,
-        mediaType: image.mediaType,
-        manifest: bytes,
-        blobs: blobsOf(image),
-        open: (blob, start, end) => createReadStream(store.path(blob), { start, end: end - 1 })
-      } satisfies Sendable
-    })
-
     /** Where this registry has the image already, under its own name. */
     const mountFrom = (imageUri: string) =>
       Either.match(parseReference(imageUri), {
@@ -70,7 +56,7 @@ export class Mirror extends Effect.Service<Mirror>()("images/Mirror", {
       imageUri: string,
       onProgress: (done: Pushed) => void = () => {}
     ) {
-      const image = yield* sendable(digest)
+      const image = yield* sendable(store, digest, limits)
       const calls = yield* registryCalls(access, place)
       if (yield* hasManifest(calls, image, limits.documentMs)) return undefined
       return yield* pushImage(calls, image, {

@@ -3,7 +3,7 @@ import { Effect, type Scope } from "effect"
 import { createReadStream } from "node:fs"
 import { mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { type Readable, Transform } from "node:stream"
+import { type Readable, Transform, Writable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { abortable } from "./abortable.ts"
 import { type ImageError, imageError, storageError } from "./ImageError.ts"
@@ -67,6 +67,21 @@ export const makeStore = (directory: string) => {
       lock(blob.digest)
     )
 
+  /** Reads all of `source`, and fails unless it matches `blob`: also when the store has it. */
+  const receive = <R>(
+    blob: ExpectedBlob,
+    source: Effect.Effect<Readable, ImageError, R>,
+    onBytes?: (count: number) => void
+  ): Effect.Effect<void, ImageError, Exclude<R, Scope.Scope>> =>
+    Effect.flatMap(has(blob), (present) =>
+      present
+        ? Effect.scoped(Effect.flatMap(source, (bytes) =>
+          abortable(async (signal) => {
+            const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+            await pipeline(bytes, verifying(blob, onBytes), nowhere, { signal })
+          }, (cause) => brokenStream(bytes.errored ?? cause))))
+        : put(blob, source, onBytes))
+
   /** Reads and verifies a small document. */
   const read = (digest: string, maxBytes: number) =>
     Effect.gen(function*() {
@@ -111,7 +126,7 @@ export const makeStore = (directory: string) => {
       })
     ).pipe(lock("index.json"))
 
-  return { blobs, path, prepare, size, has, put, read, recheck, updateIndex }
+  return { blobs, path, prepare, size, has, put, receive, read, recheck, updateIndex }
 }
 
 export type Store = ReturnType<typeof makeStore>

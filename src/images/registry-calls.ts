@@ -7,6 +7,7 @@ import { fromGuard, type ImageError, imageError } from "./ImageError.ts"
 import type { Limits } from "./limits.ts"
 import { basic, isConfidential, type Login } from "./login.ts"
 import { decodeDocument } from "./manifest.ts"
+import { wordsIn } from "./registry-refusal.ts"
 
 const maxHops = 5
 
@@ -33,8 +34,8 @@ export interface Place {
   readonly login?: Login | undefined
   /** A value of Authorization to begin with, in place of one that the registry asks for. */
   readonly authorization?: string | undefined
-  /** Why the registry lets nobody in, in words for who can change that. */
-  readonly refused: (what: string) => ImageError
+  /** Why the registry lets nobody in, in words for who can change that; `said`: its own words, if any. */
+  readonly refused: (what: string, said?: string) => ImageError
 }
 
 /** An answer, and the origin that gave it after redirects. */
@@ -118,7 +119,9 @@ export const registryCalls = ({ http, limits, loopback }: Access, place: Place) 
       const retried = first.status === 401
       if (retried) yield* refresh(first, used, what)
       const response = retried ? yield* authorized(request, yield* Ref.get(authorization)) : first
-      return response.status === 401 || response.status === 403 ? yield* refused(what) : response
+      if (response.status !== 401 && response.status !== 403) return response
+      const said = yield* Effect.orElseSucceed(readAll(response), () => Buffer.of())
+      return yield* refused(what, wordsIn(said.toString("utf8")))
     })
 
     const at = (path: string) => `${root}/v2/${repository}/${path}`

@@ -13,6 +13,10 @@ const decode = Schema.decodeUnknownEither(Errors)
 const saidIn = (text: string) =>
   Option.map(Either.getRight(decode(text)), ({ errors: [{ code = "", message = "" }] }) => ({ code, message }))
 
+/** Its sentence alone; undefined where it has none. */
+export const wordsIn = (text: string) =>
+  Option.match(saidIn(text), { onNone: () => undefined, onSome: ({ message }) => message || undefined })
+
 /** A full disk is known by the words of the system's error, or its number, that registries pass on. */
 const isFull = (status: number, text: string) =>
   status === 507 || status >= 500 && /no space left|disk quota exceeded|"Err":\s*(28|122)\b/i.test(text)

@@ -21,6 +21,7 @@ export const LimitUse = Schema.Struct({
     "previewBytes",
     "documentBytes",
     "imageBytes",
+    "uploadBytes",
     "region",
     "autoStop"
   ).annotations({

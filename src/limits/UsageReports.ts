@@ -3,6 +3,7 @@ import { anyScope, withPolicy } from "#src/accounts/Policy.ts"
 import { ImageQuota } from "#src/deployments/ImageQuota.ts"
 import { type PlanLimits, plans, Region } from "#src/plans/Plan.ts"
 import { now } from "#src/shared/now.ts"
+import { UploadQuota } from "#src/uploads/UploadQuota.ts"
 import { dayKey, monthOf } from "#src/usage/month.ts"
 import { Usage } from "#src/usage/Usage.ts"
 import { Effect } from "effect"
@@ -31,7 +32,7 @@ const sumOf = (days: ReadonlyArray<typeof none>) =>
 const limitUses = (
   limits: PlanLimits,
   usage: { readonly requestCount: number; readonly computeSeconds: number },
-  holdings: Holdings & { readonly imageBytes: number }
+  holdings: Holdings & { readonly imageBytes: number; readonly uploadBytes: number }
 ): ReadonlyArray<LimitUse> => {
   const { autoStopRequired, computeSecondsPerMonth, quotas, regions, requestsPerMonth } = limits
   const elsewhere = holdings.regions.filter((region) => !(regions as ReadonlyArray<string>).includes(region)).length
@@ -44,6 +45,7 @@ const limitUses = (
     ["previewBytes", holdings.previewBytes, quotas.previewBytes],
     ["documentBytes", holdings.documentBytes, quotas.documentBytes],
     ["imageBytes", holdings.imageBytes, quotas.imageBytes],
+    ["uploadBytes", holdings.uploadBytes, quotas.uploadBytes],
     ["region", elsewhere, regions.length === Region.literals.length ? null : 0],
     ["autoStop", holdings.neverStopping, autoStopRequired ? 0 : null]
   ]
@@ -56,14 +58,16 @@ export class UsageReports extends Effect.Service<UsageReports>()("limits/UsageRe
     const usage = yield* Usage
     const holdings = yield* HoldingsRepo
     const images = yield* ImageQuota
+    const uploads = yield* UploadQuota
 
     const get = Effect.fn("UsageReports.get")(function*({ month }: typeof UsageQuery.Type) {
       const { accountId, plan } = yield* CurrentActor
       const at = yield* now
-      const [{ resetsAt, startsAt, ...current }, held, imageBytes] = yield* Effect.all([
+      const [{ resetsAt, startsAt, ...current }, held, imageBytes, uploadBytes] = yield* Effect.all([
         usage.current(accountId, at),
         holdings.of(accountId, at),
-        images.used(accountId)
+        images.used(accountId),
+        uploads.used(accountId)
       ], { concurrency: "unbounded" })
       const { end, start } = month === undefined
         ? { start: startsAt, end: resetsAt }
@@ -77,7 +81,7 @@ export class UsageReports extends Effect.Service<UsageReports>()("limits/UsageRe
         startsAt: start,
         resetsAt: end,
         usage: month === undefined ? current : sumOf(counted),
-        limits: limitUses(plans[plan], current, { ...held, imageBytes }),
+        limits: limitUses(plans[plan], current, { ...held, imageBytes, uploadBytes }),
         days: days.map((day) => ({ day, ...none, ...counted.find((one) => one.day === day) }))
       } satisfies UsageReport
     }, withPolicy(anyScope("billing:read")))

@@ -1,7 +1,6 @@
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { type ImageError, imageError, storageError } from "#src/images/ImageError.ts"
-import { Images } from "#src/images/Images.ts"
-import { type ResolvedImage } from "#src/images/ResolvedImage.ts"
+import { Images, type ResolvedImage } from "#src/images/Images.ts"
 import { GuardedHttp } from "#src/shared/GuardedHttp.ts"
 import { keyedMutex } from "#src/shared/keyed-mutex.ts"
 import { Effect, identity, Option } from "effect"

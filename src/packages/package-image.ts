@@ -10,6 +10,8 @@ import { join } from "node:path"
 /** Where the package is in its image. */
 export const appFolder = "/app"
 export const shimFolder = "berth"
+/** What serves a program's stdio over HTTP, at the end of such an image's ENTRYPOINT. */
+export const shimProgram = `/${shimFolder}/stdio-shim.js`
 
 const Blob = Schema.Struct({ mediaType: Schema.String, digest: Schema.String, size: Schema.Number })
 const Manifest = Schema.parseJson(Schema.Struct({ config: Blob, layers: Schema.NonEmptyArray(Blob) }))
@@ -100,7 +102,7 @@ export const writePackageImage = Effect.fn("packages.writeImage")(function*(
     ]],
     config: {
       // One thread of V8's is enough for what it does, and machines may have few.
-      entrypoint: [node, "--v8-pool-size=1", `/${shimFolder}/stdio-shim.js`],
+      entrypoint: [node, "--v8-pool-size=1", shimProgram],
       cmd: [],
       env: [...env, "HOME=/tmp"],
       workingDir: appFolder,

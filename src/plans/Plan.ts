@@ -10,7 +10,15 @@ export const PlanName = Schema.Literal("free", "developer", "pro", "enterprise")
 export type PlanName = typeof PlanName.Type
 
 /** Limits of what an account may have at the same time, as counts or bytes. */
-export const Quota = Schema.Literal("servers", "projects", "businesses", "previewBytes", "documentBytes", "imageBytes")
+export const Quota = Schema.Literal(
+  "servers",
+  "projects",
+  "businesses",
+  "previewBytes",
+  "documentBytes",
+  "imageBytes",
+  "uploadBytes"
+)
 export type Quota = typeof Quota.Type
 
 export interface PlanLimits {
@@ -19,7 +27,7 @@ export interface PlanLimits {
   /**
    * Null means no limit, here and below. `previewBytes`: imports that are not confirmed yet. `documentBytes`: capability
    * documents, and those replaced within the hour. `imageBytes`: layers and unpacked files of images that run or can be
-   * rolled back to.
+   * rolled back to. `uploadBytes`: what was pushed to `/v2`, until it is deleted (docs/decisions/uploads.md).
    */
   readonly quotas: Readonly<Record<Quota, number | null>>
   /** Requests that the gateway passes on to the account's servers. */
@@ -62,7 +70,8 @@ export const plans: Readonly<Record<PlanName, PlanLimits>> = {
       businesses: 20,
       previewBytes: 50 * MB,
       documentBytes: 50 * MB,
-      imageBytes: 2 * GB
+      imageBytes: 2 * GB,
+      uploadBytes: 2 * GB
     },
     requestsPerMonth: 10_000,
     computeSecondsPerMonth: 100_000,
@@ -84,7 +93,8 @@ export const plans: Readonly<Record<PlanName, PlanLimits>> = {
       businesses: 100,
       previewBytes: 200 * MB,
       documentBytes: 200 * MB,
-      imageBytes: 20 * GB
+      imageBytes: 20 * GB,
+      uploadBytes: 20 * GB
     },
     requestsPerMonth: 100_000,
     computeSecondsPerMonth: 1_000_000,
@@ -106,7 +116,8 @@ export const plans: Readonly<Record<PlanName, PlanLimits>> = {
       businesses: 1_000,
       previewBytes: 500 * MB,
       documentBytes: 1 * GB,
-      imageBytes: 100 * GB
+      imageBytes: 100 * GB,
+      uploadBytes: 100 * GB
     },
     requestsPerMonth: 1_000_000,
     computeSecondsPerMonth: 10_000_000,
@@ -128,7 +139,8 @@ export const plans: Readonly<Record<PlanName, PlanLimits>> = {
       businesses: null,
       previewBytes: 2 * GB,
       documentBytes: 10 * GB,
-      imageBytes: null
+      imageBytes: null,
+      uploadBytes: null
     },
     requestsPerMonth: null,
     computeSecondsPerMonth: null,

@@ -24,7 +24,11 @@ const quotaWords: Readonly<
     (allowed) => `${inBytes(allowed)} of capability documents, with those that were replaced within the hour`,
     () => "wait"
   ],
-  imageBytes: [(allowed) => `${inBytes(allowed)} of images`, () => "delete servers, or keep fewer versions"]
+  imageBytes: [(allowed) => `${inBytes(allowed)} of images`, () => "delete servers, or keep fewer versions"],
+  uploadBytes: [
+    (allowed) => `${inBytes(allowed)} of pushed images`,
+    () => "delete some (delete_image, DELETE /v1/projects/{id}/images)"
+  ]
 }
 
 const Amount = Schema.Union(Schema.Number, Schema.String, Schema.Array(Schema.String))

@@ -32,7 +32,8 @@ export const PlanView = Schema.Struct({
     maxDocumentBytes: Cap.annotations({ description: "Capability documents. A refusal's limit `documentBytes`" }),
     maxImageBytes: Cap.annotations({
       description: "Images that run or can be rolled back to, unpacked. A refusal's limit `imageBytes`"
-    })
+    }),
+    maxUploadBytes: Cap.annotations({ description: "Images pushed to `/v2`. A refusal's limit `uploadBytes`" })
   }),
   regions: Schema.Array(Region).annotations({ description: "Where its servers may run. A refusal's limit `region`" }),
   autoStopRequired: Schema.Boolean.annotations({
@@ -75,7 +76,8 @@ export const planList: ReadonlyArray<typeof PlanView.Type> = PlanName.literals.m
       logLines,
       maxPreviewBytes: quotas.previewBytes,
       maxDocumentBytes: quotas.documentBytes,
-      maxImageBytes: quotas.imageBytes
+      maxImageBytes: quotas.imageBytes,
+      maxUploadBytes: quotas.uploadBytes
     },
     ...rest
   }

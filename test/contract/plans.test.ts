@@ -267,6 +267,7 @@ describe("plans", () => {
           { limit: "previewBytes", used: 0, allowed: 200e6, over: false },
           { limit: "documentBytes", used: 0, allowed: 200e6, over: false },
           { limit: "imageBytes", used: 0, allowed: 20e9, over: false },
+          { limit: "uploadBytes", used: 0, allowed: 20e9, over: false },
           { limit: "region", used: 0, allowed: null, over: false },
           { limit: "autoStop", used: 0, allowed: null, over: false }
         ],

@@ -1,5 +1,4 @@
-import { Images } from "#src/images/Images.ts"
-import { ResolvedImage } from "#src/images/ResolvedImage.ts"
+import { Images, ResolvedImage } from "#src/images/Images.ts"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { readFileSync } from "node:fs"

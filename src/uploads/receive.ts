@@ -1,0 +1,98 @@
+import { CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { ImageLimits } from "#src/images/limits.ts"
+import { inBytes } from "#src/shared/bytes.ts"
+import { diskFull, isDiskFull } from "#src/shared/disk-full.ts"
+import { Disk } from "#src/shared/Disk.ts"
+import { Cause, Effect, Exit, Runtime } from "effect"
+import { type Readable } from "node:stream"
+import { Refusal, refused } from "./Refusal.ts"
+import { type Turns } from "./turns.ts"
+import { UploadFiles } from "./UploadFiles.ts"
+import { UploadQuota } from "./UploadQuota.ts"
+import { UploadsRepo } from "./UploadsRepo.ts"
+
+/** A part of a blob, as a request brings it. */
+export interface Piece {
+  readonly bytes: Readable
+  /** Where it begins, if the client says so. */
+  readonly from: number | undefined
+  /** How long it is, if the client says so. */
+  readonly length: number | undefined
+}
+
+/** How a push fails when the client goes away; nobody reads it. */
+const isCut = (error: unknown) =>
+  error instanceof Error && "code" in error &&
+  ["ECONNRESET", "ABORT_ERR", "ERR_STREAM_PREMATURE_CLOSE", "ERR_STREAM_DESTROYED"].includes(String(error.code))
+
+const reasonOf = (error: unknown): Refusal | undefined => {
+  if (error instanceof Refusal) return error
+  if (isDiskFull(error)) return refused("DISK_FULL", diskFull)
+  return isCut(error) ? refused("BLOB_UPLOAD_INVALID", "The connection was cut; what arrived was kept") : undefined
+}
+
+/** Takes the bytes of uploads: as many as the plan, the disk and an image's size allow. */
+export const makeReceive = (turns: Turns) =>
+  Effect.gen(function*() {
+    const repo = yield* UploadsRepo
+    const files = yield* UploadFiles
+    const quota = yield* UploadQuota
+    const disk = yield* Disk
+    const limits = yield* ImageLimits
+    const runtime = yield* Effect.runtime()
+
+    const check = Effect.catchTag(disk.check, "LowDisk", ({ message }) => refused("DISK_FULL", message))
+
+    const storing = <A>(work: () => Promise<A>): Effect.Effect<A, Refusal> =>
+      Effect.tryPromise({ try: work, catch: (error) => error }).pipe(
+        Effect.catchAll((error) => reasonOf(error) ?? Effect.die(error))
+      )
+
+    /** What a cut-off push left takes room for a day: it goes when that room is needed. */
+    const makeRoom = Effect.fnUntraced(function*(accountId: string, id: string) {
+      const idle = (yield* repo.idleOf(accountId)).filter((other) => other !== id && !turns.isTaken(other))
+      yield* Effect.forEach(
+        idle,
+        (other) => Effect.zipRight(repo.end(other), Effect.promise(() => files.remove(other)))
+      )
+      return idle.length > 0
+    })
+
+    const reserve = Effect.fnUntraced(function*(id: string, total: number) {
+      const actor = yield* CurrentActor
+      if (total > limits.image) {
+        return yield* refused("SIZE_INVALID", `A blob may have ${inBytes(limits.image)} at most`)
+      }
+      const write = Effect.flatMap(
+        repo.reserve(id, total),
+        (isThere) => isThere ? Effect.void : refused("BLOB_UPLOAD_UNKNOWN", "The upload has ended")
+      )
+      const admit = quota.admit(actor, total, id, write)
+      yield* Effect.catchIf(
+        admit,
+        ({ code }) => code === "DENIED",
+        (denied) => Effect.flatMap(makeRoom(actor.accountId, id), (isFreer) => isFreer ? admit : denied)
+      )
+    })
+
+    const append = Effect.fn("Uploads.receive")(function*(id: string, { bytes, from, length }: Piece) {
+      const actor = yield* CurrentActor
+      const size = yield* Effect.promise(() => files.size(id))
+      if (from !== undefined && from !== size) {
+        return yield* refused("RANGE_INVALID", `${size} bytes have arrived: go on with byte ${size}`, { size })
+      }
+      yield* check
+      if (length !== undefined && length > 0) yield* reserve(id, size + length)
+      const more = async (total: number) => {
+        if (length !== undefined && total <= size + length) return
+        const exit = await Runtime.runPromiseExit(runtime)(
+          Effect.provideService(reserve(id, total), CurrentActor, actor)
+        )
+        if (Exit.isFailure(exit)) throw Cause.squash(exit.cause)
+      }
+      const settle = Effect.flatMap(Effect.promise(() => files.size(id)), (now) => repo.reserve(id, now))
+      return yield* Effect.ensuring(storing(() => files.append(id, size, bytes, more)), settle)
+    })
+
+    return { check, storing, append } as const
+  })
