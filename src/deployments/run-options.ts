@@ -1,6 +1,6 @@
 import { type ImageConfig } from "#src/machines/Machines.ts"
-import { type Package } from "#src/packages/Package.ts"
 import { shimProgram } from "#src/packages/package-image.ts"
+import { type Package } from "#src/packages/Package.ts"
 import { isPackage, parsePackage } from "#src/packages/reference.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { List, optional, Text } from "#src/shared/text.ts"

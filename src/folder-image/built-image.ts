@@ -1,5 +1,5 @@
 import { decodeConfig, imageConfig } from "#src/images/inspect.ts"
-import { type WrittenLayer, writeLayout } from "#src/images/layout.ts"
+import { writeLayout, type WrittenLayer } from "#src/images/layout.ts"
 import { type Descriptor, mediaTypes } from "#src/images/manifest.ts"
 import { Effect, Schema } from "effect"
 import { spawn } from "node:child_process"
@@ -39,8 +39,10 @@ const run = (program: string, args: ReadonlyArray<string>, isQuiet = false) =>
   })
 
 const mustRun = (program: string, args: ReadonlyArray<string>) =>
-  Effect.flatMap(run(program, args), (code) =>
-    code === 0 ? Effect.void : folderError(`${program} ${args[0] ?? ""} failed with exit code ${code}`))
+  Effect.flatMap(
+    run(program, args),
+    (code) => code === 0 ? Effect.void : folderError(`${program} ${args[0] ?? ""} failed with exit code ${code}`)
+  )
 
 const works = (program: string, args: ReadonlyArray<string>) =>
   Effect.map(Effect.orElseSucceed(run(program, args, true), () => 1), (code) => code === 0)
@@ -98,7 +100,11 @@ const fromArchive = Effect.fnUntraced(function*(archive: string, work: string, l
       try: () => writtenLayer(join(saved, path), config.rootfs.diff_ids?.[at] ?? "", join(work, `layer-${at}`)),
       catch: failed
     }))
-  const { digest } = yield* writeLayout(layout, { layers, config: imageConfig(config), architecture: config.architecture })
+  const { digest } = yield* writeLayout(layout, {
+    layers,
+    config: imageConfig(config),
+    architecture: config.architecture
+  })
   return digest
 })
 
@@ -113,7 +119,11 @@ const byDocker = Effect.fnUntraced(function*(folder: string, work: string, layou
 const byBuildah = Effect.fnUntraced(function*(folder: string, work: string, layout: string) {
   const id = join(work, "image-id")
   yield* mustRun("buildah", ["build", "--layers", "--iidfile", id, folder])
-  yield* mustRun("buildah", ["push", (yield* Effect.promise(() => readFile(id, "utf8"))).trim(), `oci:${layout}:latest`])
+  yield* mustRun("buildah", [
+    "push",
+    (yield* Effect.promise(() => readFile(id, "utf8"))).trim(),
+    `oci:${layout}:latest`
+  ])
   const { manifests: [{ digest }] } = yield* Effect.tryPromise({
     try: async () => Schema.decodeSync(Index)(await readFile(join(layout, "index.json"), "utf8")),
     catch: failed

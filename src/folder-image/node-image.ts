@@ -1,7 +1,15 @@
 import { type ImageError, storageError } from "#src/images/ImageError.ts"
 import { entriesBelow, type LayoutEntry, writeLayout, type WrittenLayer } from "#src/images/layout.ts"
 import { type ImageConfig } from "#src/machines/Machines.ts"
-import { appFolder, packageRuntime, plain, type Runtime, sharedLayer, shimFolder, shimProgram } from "#src/packages/package-image.ts"
+import {
+  appFolder,
+  packageRuntime,
+  plain,
+  type Runtime,
+  sharedLayer,
+  shimFolder,
+  shimProgram
+} from "#src/packages/package-image.ts"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { rm } from "node:fs/promises"

@@ -182,7 +182,8 @@ export class Images extends Effect.Service<Images>()("images/Images", {
 
     /** Stores the image of this digest from another place than its address names. */
     const take = Effect.fn("Images.take")((source: Source, imageUri: string, digest: string) =>
-      Effect.flatMap(pinnedIn(source, imageUri, digest), (resolved) => copy(Effect.succeed(source), resolved)))
+      Effect.flatMap(pinnedIn(source, imageUri, digest), (resolved) => copy(Effect.succeed(source), resolved))
+    )
 
     /** What the store has under a digest, as it was resolved once. */
     const known = Effect.fn("Images.known")(function*(imageUri: string, digest: string) {
@@ -243,8 +244,7 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       isUnpacked,
       collect,
       /** Keeps blobs from being collected until the scope closes. */
-      pin: pins.pin,
-      measure: rootfs.measure
+      pin: pins.pin, measure: rootfs.measure
     }
   })
 }) {}

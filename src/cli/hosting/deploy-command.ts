@@ -7,9 +7,9 @@ import { Console, Effect, Option } from "effect"
 import { CliFailure } from "./CliFailure.ts"
 import { ensureServer } from "./ensure-server.ts"
 import { follow, showEnd } from "./follow.ts"
+import { makeFolder } from "./make-folder.ts"
 import { access, connect, type Connected, json, orEnd, show } from "./platform.ts"
 import { config, fileName } from "./target.ts"
-import { makeFolder } from "./make-folder.ts"
 import { whatToDeploy } from "./what-to-deploy.ts"
 
 const image = word("image").pipe(
@@ -84,7 +84,9 @@ export const deployCommand = Command.make(
     Effect.scoped(Effect.gen(function*() {
       const { chosen, file } = yield* whatToDeploy(image, config)
       if (Option.isSome(transport) && !("folder" in chosen)) {
-        return yield* badOptions("--transport is for folders: an image serves HTTP, a package says it to its deployment")
+        return yield* badOptions(
+          "--transport is for folders: an image serves HTTP, a package says it to its deployment"
+        )
       }
       const change = yield* authOf(options)
       const connected = yield* connect({ url, token })

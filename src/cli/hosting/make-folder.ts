@@ -24,18 +24,20 @@ const workFolder = Effect.acquireRelease(
 const failed = ({ message }: { readonly message: string }) => new CliFailure({ message, code: exitCodes.failed })
 
 /** Makes a folder into an image, here; `push` sends it to the installation, and gives its address there. */
-export const makeFolder = Effect.fn("cli.makeFolder")(function*(folder: string, transport: "stdio" | "http" | undefined) {
-  // Loaded when a folder is deployed, so that other commands start at once.
-  const { imageOfFolder } = yield* Effect.promise(() => import("#src/folder-image/image-of-folder.ts"))
-  const work = yield* workFolder
-  const cache = yield* Effect.mapError(cacheFolder, failed)
-  const say = (line: string) => Console.error(line)
-  const { digest, layout } = yield* Effect.mapError(imageOfFolder(folder, work, { cache, say, transport }), failed)
-  return {
-    push: (connected: Connected, server: Server) =>
-      Effect.flatMap(
-        Effect.promise(() => import("./push-layout.ts")),
-        ({ pushLayout }) => pushLayout(connected, server, layout, digest)
-      )
+export const makeFolder = Effect.fn("cli.makeFolder")(
+  function*(folder: string, transport: "stdio" | "http" | undefined) {
+    // Loaded when a folder is deployed, so that other commands start at once.
+    const { imageOfFolder } = yield* Effect.promise(() => import("#src/folder-image/image-of-folder.ts"))
+    const work = yield* workFolder
+    const cache = yield* Effect.mapError(cacheFolder, failed)
+    const say = (line: string) => Console.error(line)
+    const { digest, layout } = yield* Effect.mapError(imageOfFolder(folder, work, { cache, say, transport }), failed)
+    return {
+      push: (connected: Connected, server: Server) =>
+        Effect.flatMap(
+          Effect.promise(() => import("./push-layout.ts")),
+          ({ pushLayout }) => pushLayout(connected, server, layout, digest)
+        )
+    }
   }
-})
+)

@@ -33,7 +33,10 @@ const fileLike = Effect.fnUntraced(function*(folder: string) {
   })
   const file = Either.getOrUndefined(decodeFile({ project: { name }, server: { name } }))
   if (file === undefined) {
-    return yield* new CliFailure({ message: `There is no ${fileName} in ${folder}: berth init writes one`, code: exitCodes.badFile })
+    return yield* new CliFailure({
+      message: `There is no ${fileName} in ${folder}: berth init writes one`,
+      code: exitCodes.badFile
+    })
   }
   yield* Console.error(`There is no ${fileName}: the project and the server are named ${name}`)
   return file
@@ -62,6 +65,8 @@ export const whatToDeploy = Effect.fn("cli.whatToDeploy")(function*(image: Optio
       code: exitCodes.failed
     })
   }
-  const named = Option.isNone(image) && looksLikePath(word) ? yield* folderOf(word, dirname(resolve(config))) : undefined
+  const named = Option.isNone(image) && looksLikePath(word)
+    ? yield* folderOf(word, dirname(resolve(config)))
+    : undefined
   return { file, chosen: named === undefined ? { image: word } as const : { folder: named } as const }
 })

@@ -35,28 +35,38 @@ describeWhen(missingForApps, "berth deploy with a folder", () => {
     expect(await run("deploy", join(project, "none"))).toMatchObject({ code: 2 })
   })
 
-  it("makes a project of Node that speaks stdio into a server, and sends nothing that is secret or ignored", async () => {
-    manifest({ bin: "server.cjs" })
-    write("server.cjs", `// StdioServerTransport\n${stdioServer(`require("node:fs").readdirSync("/app").sort().join()`)}`
-      .replace(/^(.*)\n#!.*\n/, "#!/usr/bin/env node\n$1\n"))
-    write(".env", "SECRET=1")
-    write(".npmrc", "//registry/:_authToken=secret")
-    write("notes.log", "private")
-    write(".gitignore", "*.log\n")
-    const { code, err, out } = await run("deploy", project, "--json")
-    expect([code, err]).toEqual([0, expect.stringContaining("speaks stdio: server.cjs uses MCP's transport over stdio")])
-    expect(err).toContain("the project and the server are named teller")
-    expect(err).toMatch(/Pushed: \d+\.\d MB sent/)
-    expect(JSON.parse(out)).toMatchObject({ status: "running", mcp: { ok: true } })
-    const { body: { data: [server] } } = await owner.get<{ data: ReadonlyArray<Server> }>("/v1/servers")
-    const { body: { data: { accessToken } } } = await owner.post<{ data: { accessToken: string } }>(
-      `/v1/servers/${server!.id}/test-token`
-    )
-    const url = `${berth.url}/s/${server!.slug}/mcp`
-    const called = await berthCli(["call", url, "who", "--token", accessToken], { XDG_CONFIG_HOME: home })
-    expect(called.out).toContain(".gitignore,package.json,server.cjs")
-    expect(called.out).not.toContain("notes.log")
-  }, 120_000)
+  it(
+    "makes a project of Node that speaks stdio into a server, and sends nothing that is secret or ignored",
+    async () => {
+      manifest({ bin: "server.cjs" })
+      write(
+        "server.cjs",
+        `// StdioServerTransport\n${stdioServer(`require("node:fs").readdirSync("/app").sort().join()`)}`
+          .replace(/^(.*)\n#!.*\n/, "#!/usr/bin/env node\n$1\n")
+      )
+      write(".env", "SECRET=1")
+      write(".npmrc", "//registry/:_authToken=secret")
+      write("notes.log", "private")
+      write(".gitignore", "*.log\n")
+      const { code, err, out } = await run("deploy", project, "--json")
+      expect([code, err]).toEqual([
+        0,
+        expect.stringContaining("speaks stdio: server.cjs uses MCP's transport over stdio")
+      ])
+      expect(err).toContain("the project and the server are named teller")
+      expect(err).toMatch(/Pushed: \d+\.\d MB sent/)
+      expect(JSON.parse(out)).toMatchObject({ status: "running", mcp: { ok: true } })
+      const { body: { data: [server] } } = await owner.get<{ data: ReadonlyArray<Server> }>("/v1/servers")
+      const { body: { data: { accessToken } } } = await owner.post<{ data: { accessToken: string } }>(
+        `/v1/servers/${server!.id}/test-token`
+      )
+      const url = `${berth.url}/s/${server!.slug}/mcp`
+      const called = await berthCli(["call", url, "who", "--token", accessToken], { XDG_CONFIG_HOME: home })
+      expect(called.out).toContain(".gitignore,package.json,server.cjs")
+      expect(called.out).not.toContain("notes.log")
+    },
+    120_000
+  )
 
   it("sends nothing when nothing has changed, and little when a file has", async () => {
     expect((await run("deploy", project)).err).toContain("nothing has changed since it was pushed")
