@@ -122,7 +122,6 @@ export class Images extends Effect.Service<Images>()("images/Images", {
 
     const pinnedIn = Effect.fnUntraced(function*(source: Source, imageUri: string, digest: string) {
       yield* checkDigest(digest)
-      // As in the store, a manifest on disk need not name its type.
       const root = Effect.map(
         source.manifest(digest),
         (document) => ({ ...document, mediaType: document.mediaType ?? mediaTypes.manifest })
@@ -244,7 +243,8 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       isUnpacked,
       collect,
       /** Keeps blobs from being collected until the scope closes. */
-      pin: pins.pin, measure: rootfs.measure
+      pin: pins.pin,
+      measure: rootfs.measure
     }
   })
 }) {}
