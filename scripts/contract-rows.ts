@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { rows } from "../test/contract/rows.ts"
 
-const folder = new URL("../test/contract/", import.meta.url)
-const tests = readdirSync(folder).filter((name) => name.endsWith(".test.ts"))
+const folder = new URL("../test/", import.meta.url)
+const tests = readdirSync(folder, { encoding: "utf8", recursive: true }).filter((name) => name.endsWith(".test.ts"))
 const tested = new Set(
   tests.flatMap((name) => [...readFileSync(new URL(name, folder), "utf8").matchAll(/\brow\(\s*"([^"]+)"/g)])
     .map((match) => match[1])

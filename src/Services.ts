@@ -63,9 +63,9 @@ export const ServicesLive = PublishingLive.pipe(
   Layer.provideMerge(BusinessesLive),
   Layer.provideMerge(Layer.provide(RoutingLive, MachineStatesLive)),
   Layer.provideMerge(ServersLive),
-  Layer.provideMerge(EventsLive),
+  Layer.provideMerge(Layer.merge(EventsLive, UploadsLive)),
   Layer.provideMerge(ProjectsLive),
-  Layer.provideMerge(Layer.mergeAll(RegistriesLive, ListingsLive, UploadsLive)),
+  Layer.provideMerge(Layer.merge(RegistriesLive, ListingsLive)),
   Layer.provideMerge(PackagesLive),
   Layer.provideMerge(ReadyImage.Default),
   Layer.provideMerge(FoundationLive)

@@ -3,19 +3,11 @@ import { listedAnswers } from "#src/composites/answers.ts"
 import { ownToolNames, withoutMembers } from "#src/composites/CallableComposite.ts"
 import { CallableComposites, type Opened } from "#src/composites/CallableComposites.ts"
 import { version } from "#src/config/version.ts"
+import { type ServedMcp } from "#src/format/served-mcp.ts"
 import { lineOf } from "#src/shared/outside-text.ts"
-import {
-  CallToolRequestSchema,
-  type CallToolResult,
-  GetPromptRequestSchema,
-  ListPromptsRequestSchema,
-  ListResourcesRequestSchema,
-  ListToolsRequestSchema,
-  ReadResourceRequestSchema
-} from "@modelcontextprotocol/sdk/types.js"
+import { type CallToolResult } from "@modelcontextprotocol/sdk/types.js"
 import { Cause, Effect, Either, Runtime } from "effect"
 import { answerOf, describeTool, failed, unknownTool } from "./answers.ts"
-import { CheckedServer } from "./checked-server.ts"
 import { compositeTools, CurrentComposite } from "./composite-tools.ts"
 import { failureOf } from "./failures.ts"
 
@@ -77,16 +69,8 @@ export class CompositeDoor extends Effect.Service<CompositeDoor>()("tools/Compos
       )
 
     /** Its calls run with the context of the request that it is made for. */
-    const serverWith = (opened: Opened, runtime: Runtime.Runtime<CurrentActor>) => {
+    const serverWith = (opened: Opened, runtime: Runtime.Runtime<CurrentActor>): ServedMcp => {
       const runPromise = Runtime.runPromise(runtime)
-      const isSearched = composites.isSearched(opened)
-      const server = new CheckedServer(
-        { name: "berth-composite", title: lineOf(opened.composite.name, 200), version },
-        {
-          capabilities: { tools: {}, prompts: {}, resources: {} },
-          instructions: instructionsFor(opened, isSearched)
-        }
-      )
       const here = <A, E>(effect: Effect.Effect<A, E, CurrentActor>) =>
         Effect.provideService(effect, CurrentComposite, opened)
       const run = async <A>(effect: Effect.Effect<A, unknown, CurrentActor>, signal: AbortSignal) =>
@@ -98,39 +82,38 @@ export class CompositeDoor extends Effect.Service<CompositeDoor>()("tools/Compos
               data: { code: code.toLowerCase() }
             })
         )
-
-      server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: toolList(opened) }))
-      server.setRequestHandler(CallToolRequestSchema, ({ params: { arguments: args = {}, name } }, { signal }) => {
+      const call = (name: string, args: Readonly<Record<string, unknown>>) => {
         const tool = ownByName.get(name)
-        if (tool !== undefined) return runPromise(here(answerOf(tool, args, noReport)), { signal })
+        if (tool !== undefined) return answerOf(tool, args, noReport)
         if (name === ownToolNames.call) {
-          return runPromise(here(told(own.call.call(args, noReport) as Effect.Effect<CallToolResult, unknown>)), {
-            signal
-          })
+          return told(own.call.call(args, noReport) as Effect.Effect<CallToolResult, unknown>)
         }
         if (!opened.merged.tools.some((one) => one.name === name)) throw unknownTool(name)
-        return runPromise(here(told(composites.call(opened, name, args))), { signal })
-      })
-      server.setRequestHandler(ListPromptsRequestSchema, () => ({
-        prompts: opened.merged.prompts.map(({ name, prompt }) => ({
-          ...prompt,
-          arguments: [...prompt.arguments],
-          name
-        }))
-      }))
-      server.setRequestHandler(
-        GetPromptRequestSchema,
-        ({ params: { arguments: args = {}, name } }, { signal }) =>
-          run(composites.getPrompt(opened, name, args), signal)
-      )
-      server.setRequestHandler(ListResourcesRequestSchema, () => ({
-        resources: [...opened.merged.resources.values()].map(({ resource }) => resource)
-      }))
-      server.setRequestHandler(
-        ReadResourceRequestSchema,
-        ({ params: { uri } }, { signal }) => run(composites.readResource(opened, uri), signal)
-      )
-      return server
+        return told(composites.call(opened, name, args))
+      }
+
+      return {
+        info: { name: "berth-composite", title: lineOf(opened.composite.name, 200), version },
+        capabilities: { tools: {}, prompts: {}, resources: {} },
+        instructions: instructionsFor(opened, composites.isSearched(opened)),
+        methods: {
+          "tools/list": () => ({ tools: toolList(opened) }),
+          "tools/call": ({ arguments: args = {}, name }, { signal }) => runPromise(here(call(name, args)), { signal }),
+          "prompts/list": () => ({
+            prompts: opened.merged.prompts.map(({ name, prompt }) => ({
+              ...prompt,
+              arguments: [...prompt.arguments],
+              name
+            }))
+          }),
+          "prompts/get": ({ arguments: args = {}, name }, { signal }) =>
+            run(composites.getPrompt(opened, name, args), signal),
+          "resources/list": () => ({
+            resources: [...opened.merged.resources.values()].map(({ resource }) => resource)
+          }),
+          "resources/read": ({ uri }, { signal }) => run(composites.readResource(opened, uri), signal)
+        }
+      }
     }
 
     const server = (opened: Opened) =>

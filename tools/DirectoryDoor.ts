@@ -1,4 +1,5 @@
 import { version } from "#src/config/version.ts"
+import { type ServedMcp } from "#src/format/served-mcp.ts"
 import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { BusinessSearch } from "#src/syndication/BusinessSearch.ts"
 import {
@@ -12,10 +13,8 @@ import {
   SearchBusinesses
 } from "#src/syndication/PublicBusiness.ts"
 import { PublicBusinesses } from "#src/syndication/PublicBusinesses.ts"
-import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js"
 import { Effect, Runtime } from "effect"
 import { answerOf, describeTool, unknownTool } from "./answers.ts"
-import { CheckedServer } from "./checked-server.ts"
 import { tool } from "./Tool.ts"
 
 const instructions =
@@ -95,20 +94,21 @@ export class DirectoryDoor extends Effect.Service<DirectoryDoor>()("tools/Direct
     const runPromise = Runtime.runPromise(yield* Effect.runtime<never>())
 
     /** `address`: the caller's IP address. */
-    const server = (address: string) => {
-      const server = new CheckedServer({ name: "berth-directory", title: "Berth directory", version }, {
-        capabilities: { tools: {} },
-        instructions
-      })
-      server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listed }))
-      server.setRequestHandler(CallToolRequestSchema, ({ params }, { signal }) => {
-        const tool = byName.get(params.name)
-        if (tool === undefined) throw unknownTool(params.name)
-        const answer = answerOf(tool, params.arguments ?? {}, () => Effect.void)
-        return runPromise(Effect.provideService(answer, CallerAddress, address), { signal })
-      })
-      return server
-    }
+    const server = (address: string): ServedMcp => ({
+      info: { name: "berth-directory", title: "Berth directory", version },
+      capabilities: { tools: {} },
+      instructions,
+      methods: {
+        "tools/list": () => ({ tools: listed }),
+        "tools/call": ({ arguments: args = {}, name }, { signal }) => {
+          const tool = byName.get(name)
+          if (tool === undefined) throw unknownTool(name)
+          const answer = answerOf(tool, args, () => Effect.void)
+          return runPromise(Effect.provideService(answer, CallerAddress, address), { signal })
+        }
+      },
+      lists: { ttlMs: 300_000, cacheScope: "public" }
+    })
 
     return { server } as const
   })

@@ -1,16 +1,15 @@
 import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { version } from "#src/config/version.ts"
-import { serveSkills, skillCapabilities } from "#src/format/skills-over-mcp.ts"
+import { type Asked, type Methods, type ServedMcp } from "#src/format/served-mcp.ts"
+import { skillCapabilities, skillMethods } from "#src/format/skills-over-mcp.ts"
 import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { type Report } from "#src/shared/progress.ts"
-import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js"
 import { Cause, Effect, Runtime } from "effect"
 import { accountTools } from "./accounts.ts"
-import { answerOf, describeTool, failed, type Reading, readingOf, unknownTool } from "./answers.ts"
+import { answerOf, describeTool, failed, type Reading, readingOf, shortOf, unknownTool } from "./answers.ts"
 import { billingTools } from "./billing.ts"
 import { businessTools } from "./businesses.ts"
 import { catalogTools } from "./catalog.ts"
-import { CheckedServer } from "./checked-server.ts"
 import { clientTools } from "./clients.ts"
 import { completions } from "./completions.ts"
 import { compositeTools } from "./composites.ts"
@@ -21,11 +20,12 @@ import { everyday } from "./everyday.ts"
 import { failureOf } from "./failures.ts"
 import { grantTools } from "./grants.ts"
 import { hubTools } from "./hub.ts"
+import { imageTools } from "./images.ts"
 import { importTools } from "./imports.ts"
 import { instructionsFor } from "./instructions.ts"
 import { calledIn, callTool, findToolsIn } from "./meta-tools.ts"
 import { projectTools } from "./projects.ts"
-import { servePrompts } from "./prompts.ts"
+import { promptMethods } from "./prompts.ts"
 import { publishingTools } from "./publishing.ts"
 import { registryTools } from "./registries.ts"
 import { serverTools } from "./servers.ts"
@@ -42,7 +42,18 @@ export interface CallContext {
   readonly address: string
 }
 
-/** Every tool, with its schemas built once. `serverFor` makes an SDK server whose calls run as the given caller. */
+/** Reports each step to a client that asked for it. */
+const reportTo = ({ progress: tell }: Asked, progressToken: string | number | undefined): Report => {
+  let progress = -1
+  return ({ message, step, total }) =>
+    progressToken === undefined ? Effect.void : Effect.promise(() => {
+      // It must grow with each notification (MCP 2025-11-25, Progress), also where a step is reported again.
+      progress = step > progress ? step : Math.round(progress * 1_000 + 1) / 1_000
+      return tell({ progressToken, progress, total, message })
+    })
+}
+
+/** Every tool, with its schemas built once. `serverFor` makes a server whose calls run as the given caller. */
 export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
   effect: Effect.gen(function*() {
     const tools: ReadonlyArray<Tool> = [
@@ -52,6 +63,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
       ...(yield* environmentTools),
       ...(yield* deploymentTools),
       ...(yield* registryTools),
+      ...(yield* imageTools),
       ...(yield* clientTools),
       ...(yield* businessTools),
       ...(yield* hubTools),
@@ -68,8 +80,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
     const findTools = findToolsIn(tools)
     const called = calledIn(byName)
     const listed = [...everyday.flatMap((name) => byName.get(name) ?? []), findTools, callTool].map((tool) => {
-      const { outputSchema: _, ...short } = describeTool(tool)
-      return { tool, short }
+      return { tool, short: shortOf(describeTool(tool)) }
     })
     const callable = new Map([...byName, [findTools.name, findTools], [callTool.name, callTool]])
     const skills = yield* doorSkills
@@ -98,35 +109,25 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
         Effect.provideService(CallerAddress, address)
       )
 
-    const serverFor = (context: CallContext, selection: Selection) => {
-      const server = new CheckedServer({ name: "berth", title: "Berth", version }, {
-        capabilities: { tools: {}, prompts: {}, completions: {}, ...skillCapabilities },
-        instructions: instructionsFor((name) => byName.get(name)?.allows(context.actor) === true)
-      })
-      server.setRequestHandler(ListToolsRequestSchema, () => ({
-        tools: listFor(context.actor, selection)
-      }))
-      server.setRequestHandler(CallToolRequestSchema, ({ params }, { requestInfo, sendNotification, signal }) => {
-        const tool = callable.get(params.name)
-        if (tool === undefined) throw unknownTool(params.name, [...callable.keys()])
-        const progressToken = params._meta?.progressToken
-        let progress = -1
-        const report: Report = ({ message, step, total }) =>
-          progressToken === undefined ? Effect.void : Effect.promise(() => {
-            // It must grow with each notification (MCP 2025-11-25, Progress), also where a step is reported again.
-            progress = step > progress ? step : Math.round(progress * 1_000 + 1) / 1_000
-            return sendNotification({
-              method: "notifications/progress",
-              params: { progressToken, progress, total, message }
-            })
-          })
-        const reading = readingOf(requestInfo?.headers["mcp-protocol-version"])
-        return runPromise(call(tool, params.arguments ?? {}, context, report, reading), { signal })
-      })
-      serveSkills(server, skills(context.actor))
-      servePrompts(server, complete(context.actor, context.address))
-      return server
-    }
+    const methodsFor = (context: CallContext, selection: Selection): Methods => ({
+      "tools/list": () => ({ tools: listFor(context.actor, selection) }),
+      "tools/call": ({ _meta, arguments: args = {}, name }, asked) => {
+        const tool = callable.get(name)
+        if (tool === undefined) throw unknownTool(name, [...callable.keys()])
+        const report = reportTo(asked, _meta?.progressToken)
+        return runPromise(call(tool, args, context, report, readingOf(asked.revision)), { signal: asked.signal })
+      },
+      ...skillMethods(skills(context.actor)),
+      ...promptMethods(complete(context.actor, context.address))
+    })
+
+    const serverFor = (context: CallContext, selection: Selection): ServedMcp => ({
+      info: { name: "berth", title: "Berth", version },
+      capabilities: { tools: {}, prompts: {}, completions: {}, ...skillCapabilities },
+      instructions: instructionsFor((name) => byName.get(name)?.allows(context.actor) === true),
+      methods: methodsFor(context, selection),
+      lists: { ttlMs: 300_000, cacheScope: "private" }
+    })
 
     return { serverFor, names: tools.map((tool) => tool.name) } as const
   })

@@ -5,6 +5,7 @@ import { type Report } from "#src/shared/progress.ts"
 import { type ToolAnnotations } from "@modelcontextprotocol/sdk/types.js"
 import { Effect, JSONSchema, Schema } from "effect"
 import { coercedBy } from "./coerce.ts"
+import { plainSchema } from "./plain-schema.ts"
 
 /** Groups for `?toolsets=`. */
 export const Toolset = Schema.Literal("deploy", "hub", "directory", "billing")
@@ -38,7 +39,7 @@ const jsonSchemaOf = (schema: Schema.Schema.Any): JsonObjectSchema => {
   const { $schema: _schema, ...root } = JSONSchema.make(schema)
   // The schema of an empty struct is a union too, of anything that is not null.
   return "properties" in root || "anyOf" in root && root.anyOf.every((member) => "properties" in member)
-    ? { ...root, type: "object" }
+    ? { ...plainSchema(root as unknown as Readonly<Record<string, unknown>>), type: "object" }
     : { type: "object", properties: {}, additionalProperties: false }
 }
 

@@ -4,6 +4,7 @@ import { type Report } from "#src/shared/progress.ts"
 import { type CallToolResult, ErrorCode } from "@modelcontextprotocol/sdk/types.js"
 import { Cause, Effect } from "effect"
 import { failureOf } from "./failures.ts"
+import { withoutLengths } from "./plain-schema.ts"
 import { resultText } from "./result-text.ts"
 import { type Tool } from "./Tool.ts"
 
@@ -24,6 +25,12 @@ export const describeTool = ({ annotations, description, inputSchema, name, outp
   ...(outputSchema === undefined ? {} : { outputSchema }),
   annotations
 })
+
+/** As the everyday list has a tool: without its output, what stands there twice, and lengths, which errors tell. */
+export const shortOf = ({ annotations, inputSchema, outputSchema: _, ...tool }: ReturnType<typeof describeTool>) => {
+  const { title: _title, ...hints } = annotations
+  return { ...tool, inputSchema: withoutLengths(inputSchema), annotations: hints }
+}
 
 /** Who asks: a client of a revision without structuredContent gets the whole value as text. */
 export interface Reading {

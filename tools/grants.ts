@@ -1,11 +1,25 @@
 import { Grant } from "#src/oauth/Grant.ts"
 import { Grants } from "#src/oauth/Grants.ts"
+import { ExchangedToken, exchangeFields, TokenExchange } from "#src/oauth/TokenExchange.ts"
 import { PageArguments, PageOf } from "#src/shared/paging.ts"
 import { Input } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
 import { tool } from "./Tool.ts"
 
-export const grantTools = Effect.map(Grants, (grants) => [
+export const grantTools = Effect.map(Effect.all([Grants, TokenExchange]), ([grants, exchanges]) => [
+  tool({
+    name: "get_server_token",
+    title: "Get a token for a server",
+    description:
+      "Gets a Bearer token of 15 minutes with which you call a hosted MCP server, such as a listing's mcpServerUrl, over " +
+      "HTTP. For servers that let in everybody, and your own. It is recorded as a grant, which revoke_grant ends.",
+    toolset: "deploy",
+    effect: "create",
+    needs: "sessionOrHubKey",
+    params: Input(exchangeFields),
+    success: ExchangedToken,
+    run: (request) => exchanges.exchange(request)
+  }),
   tool({
     name: "list_grants",
     title: "List OAuth grants",
@@ -31,9 +45,9 @@ export const grantTools = Effect.map(Grants, (grants) => [
   }),
   tool({
     name: "renew_grant",
-    title: "Allow composites again",
+    title: "Allow tokens again",
     description:
-      "Lets composites call a business's server for this account again, after its user revoked that. Ask first.",
+      "Takes back the revocation of a grant to composites or token exchange: they get tokens for that server again. Ask first.",
     toolset: "deploy",
     effect: "update",
     needs: "session",

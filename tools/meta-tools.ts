@@ -3,6 +3,7 @@ import { decodeInput, failsWith } from "#src/shared/Failure.ts"
 import { didYouMean } from "#src/shared/nearest.ts"
 import { Input, optional, Text } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
+import { withoutLengths } from "./plain-schema.ts"
 import { searchTools } from "./search-tools.ts"
 import { groups } from "./tool-words.ts"
 import { type Tool, tool } from "./Tool.ts"
@@ -36,12 +37,12 @@ const FoundTools = Schema.Struct({
     .annotations({ description: "All that there is, where nothing matches" })
 })
 
-/** With input schemas whole: who reads the text alone has to write the arguments. */
+/** With input schemas: who reads the text alone has to write the arguments. */
 const foundText = ({ groups = [], others, tools }: typeof FoundTools.Encoded) =>
   [
     ...tools.map(({ destructive, inputSchema, name, readOnly, whenToUse }) =>
       `${name}${readOnly ? " (reads)" : destructive ? " (destructive)" : ""}: ${whenToUse}\narguments: ${
-        JSON.stringify(inputSchema)
+        JSON.stringify(withoutLengths(inputSchema))
       }`
     ),
     ...(others.length === 0 ? [] : [`Others: ${others.map(({ name, title }) => `${name} (${title})`).join(", ")}`]),

@@ -9,11 +9,10 @@ export const publishingTools = Effect.map(Publishing, (publishing) => [
     name: "publish_business",
     title: "Publish a business",
     description: "From a catalog file to a live MCP server that answers about it, in one call: makes the business, " +
-      "imports the file, creates and deploys its server, and shows its listing. For a business that is there give " +
-      "businessId: the file then takes the place of its catalog; without it calling again makes another business. Call it with dryRun first: when suggested_mappings is not empty, check " +
-      "it with the user and pass what is right as mappings. Check warnings and deployment.status in the result; " +
-      "import_revert with importId takes the import back. A CSV file has no place: give profile.contact.address.city, " +
-      "by which agents and composites find the business.",
+      "imports the file, deploys its server, and shows its listing. For a business that is there give businessId; without " +
+      "it calling again makes another one. Call it with dryRun first: when suggested_mappings is not empty, check it with " +
+      "the user and pass what is right as mappings. Check warnings and deployment.status in the result; import_revert " +
+      "takes the import back. A CSV file has no place: give profile.contact.address.city, by which agents find the business.",
     toolset: "directory",
     needs: "session",
     lowerCaseCodes: true,

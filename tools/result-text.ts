@@ -13,17 +13,26 @@ const cut = (text: string, most: number) => {
 }
 
 const isNothing = (value: unknown) =>
-  value === null || value === undefined || value === "" || Array.isArray(value) && value.length === 0
+  value === null || value === undefined || value === "" ||
+  (Array.isArray(value) || Predicate.isRecord(value)) && Object.keys(value).length === 0
+
+/** The fields that tell something: what was never changed needs no time of its change. */
+const toldIn = (value: Record<string, unknown>) =>
+  Object.entries(value).filter(([name, inner]) =>
+    !isNothing(inner) && !(name === "updatedAt" && inner === value["createdAt"])
+  )
+
+/** Of rows within a row a reader needs no more than what they are called. */
+const called = (item: unknown) => Predicate.isRecord(item) && typeof item["name"] === "string" ? item["name"] : item
 
 /** A value on one line; what is empty is left out. */
 const inline = (value: unknown, most: number): string => {
   if (Array.isArray(value)) {
-    const shown = value.slice(0, mostItems).map((item) => inline(item, most)).join(", ")
+    const shown = value.slice(0, mostItems).map((item) => inline(called(item), most)).join(", ")
     return value.length > mostItems ? `${shown}, … ${value.length - mostItems} more` : shown
   }
   if (!Predicate.isRecord(value)) return cut(String(value), most)
-  const fields = Object.entries(value).filter(([, inner]) => !isNothing(inner))
-    .map(([name, inner]) => `${name}: ${inline(inner, most)}`)
+  const fields = toldIn(value).map(([name, inner]) => `${name}: ${inline(inner, most)}`)
   return `{${fields.join("; ")}}`
 }
 
@@ -54,7 +63,7 @@ export const resultText = (value: unknown): string => {
   const { data, meta, ...fields } = value
   const lines = [
     ...(Array.isArray(data) ? listed(data) : linesOf("data", data)),
-    ...Object.entries(fields).flatMap(([name, inner]) => linesOf(name, inner))
+    ...toldIn(fields).flatMap(([name, inner]) => linesOf(name, inner))
   ]
   let length = 0
   const shown = lines.filter((line) => (length += line.length + 1) <= mostCharacters)

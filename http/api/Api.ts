@@ -15,6 +15,7 @@ import { HubCompositesApi } from "#http/api/hub-composites/Api.ts"
 import { HubDocumentsApi } from "#http/api/hub-documents/Api.ts"
 import { HubKeysApi } from "#http/api/hub-keys/Api.ts"
 import { HubListingsApi } from "#http/api/hub-listings/Api.ts"
+import { ImagesApi } from "#http/api/images/Api.ts"
 import { ImportsApi } from "#http/api/imports/Api.ts"
 import { PlansApi } from "#http/api/plans/Api.ts"
 import { ProjectsApi } from "#http/api/projects/Api.ts"
@@ -36,6 +37,7 @@ export class Api extends HttpApi.make(apiName)
   .add(EnvironmentApi)
   .add(DeploymentsApi)
   .add(RegistriesApi)
+  .add(ImagesApi)
   .add(ClientsApi)
   .add(GrantsApi)
   .add(PlansApi)

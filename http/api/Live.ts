@@ -21,6 +21,7 @@ import { HubCompositesHandlers } from "./hub-composites/Handlers.ts"
 import { HubDocumentsHandlers } from "./hub-documents/Handlers.ts"
 import { HubKeysHandlers } from "./hub-keys/Handlers.ts"
 import { HubListingsHandlers } from "./hub-listings/Handlers.ts"
+import { ImagesHandlers } from "./images/Handlers.ts"
 import { ImportsHandlers } from "./imports/Handlers.ts"
 import { TemplatesRoutes } from "./imports/templates.ts"
 import { OAuthRoutes } from "./oauth/endpoints.ts"
@@ -52,6 +53,7 @@ export const ApiLive = HttpApiBuilder.api(Api).pipe(
     FeedsHandlers,
     GrantsHandlers,
     HealthHandlers,
+    ImagesHandlers,
     ImportsHandlers,
     PlansHandlers,
     ProjectsHandlers,

@@ -67,15 +67,13 @@ const hubKeyElsewhere: Caller = {
 
 const takesHubKeys = (credential: Traits["credential"]) => credential === "hub" || credential === "mcp"
 
-/** Makes the function that identifies the sender of a request, by Bearer first, then by cookie. */
-export const makeIdentify = Effect.gen(function*() {
-  const settings = yield* CurrentSettings
+/** Makes the function that identifies the holder of a token where `path` takes such credentials. */
+export const makeByToken = Effect.gen(function*() {
   const accounts = yield* Accounts
   const keys = yield* ApiKeys
   const tokens = yield* PlatformTokens
   const byHubKey = yield* makeByHubKey
   const introspection = yield* Introspection
-  const sessionCookie = cookieName(settings)
 
   /** Session tokens, keys and JWTs differ in form; only JWTs contain a dot. */
   const actorOf = (token: string, credential: Traits["credential"], path: string) => {
@@ -83,14 +81,10 @@ export const makeIdentify = Effect.gen(function*() {
     return credential === "mcp" && token.includes(".") ? tokens.authenticate(token, path) : keys.authenticate(token)
   }
 
-  const byBearer = (request: HttpServerRequest.HttpServerRequest, credential: Traits["credential"]) => {
-    const token = bearerOf(request.headers)
-    // Of two headers Node uses the first, and a proxy in front perhaps the other.
-    const isOnly = timesSent(NodeHttpServerRequest.toIncomingMessage(request), "authorization") === 1
-    if (token === undefined || !isOnly) return invalidCredential
+  return (token: string, credential: Traits["credential"], path: string): Effect.Effect<Caller> => {
     if (takesHubKeys(credential) && isHubKey(token)) return byHubKey(token)
     if (isHubKey(token)) return Effect.succeed(hubKeyElsewhere)
-    if (credential !== "machine") return Effect.map(actorOf(token, credential, request.url), callerOf)
+    if (credential !== "machine") return Effect.map(actorOf(token, credential, path), callerOf)
     return Effect.map(
       introspection.authenticate(token),
       Option.match({
@@ -98,6 +92,22 @@ export const makeIdentify = Effect.gen(function*() {
         onSome: (machine): Caller => ({ _tag: "Machine", machine })
       })
     )
+  }
+})
+
+/** Makes the function that identifies the sender of a request, by Bearer first, then by cookie. */
+export const makeIdentify = Effect.gen(function*() {
+  const settings = yield* CurrentSettings
+  const accounts = yield* Accounts
+  const byToken = yield* makeByToken
+  const byHubKey = yield* makeByHubKey
+  const sessionCookie = cookieName(settings)
+
+  const byBearer = (request: HttpServerRequest.HttpServerRequest, credential: Traits["credential"]) => {
+    const token = bearerOf(request.headers)
+    // Of two headers Node uses the first, and a proxy in front perhaps the other.
+    const isOnly = timesSent(NodeHttpServerRequest.toIncomingMessage(request), "authorization") === 1
+    return token === undefined || !isOnly ? invalidCredential : byToken(token, credential, request.url)
   }
 
   return (request: HttpServerRequest.HttpServerRequest, { credential }: Traits): Effect.Effect<Caller> => {

@@ -33,7 +33,9 @@ export const makeBlobs = Effect.gen(function*() {
       return { status: 202 } satisfies Reply
     }
     if (req.method !== "GET" && req.method !== "HEAD") return yield* unsupported(req.method)
-    const { path, size } = yield* uploads.find(yield* placeOf(name, req.method === "HEAD" ? "looks" : "pulls"), digest)
+    const { path, size } = req.method === "HEAD"
+      ? yield* uploads.look(yield* placeOf(name, "looks"), digest)
+      : yield* uploads.find(yield* placeOf(name, "pulls"), digest)
     const headers = {
       "Content-Type": "application/octet-stream",
       "Docker-Content-Digest": digest,

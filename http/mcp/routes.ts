@@ -2,6 +2,7 @@ import { StandardHeaders } from "#http/answers/StandardHeaders.ts"
 import { rawRoutes } from "#http/traits/RawRoutes.ts"
 import { type Actor } from "#src/accounts/CurrentActor.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
+import { sessionServer } from "#src/format/session-server.ts"
 import { BadRequest, failsWith } from "#src/shared/Failure.ts"
 import { McpTools } from "#tools/McpServer.ts"
 import { HttpServerResponse } from "@effect/platform"
@@ -78,7 +79,7 @@ const routes = rawRoutes((add) =>
         yield* Effect.addFinalizer(() =>
           Effect.sync(() => sessions.delete(transport.sessionId))
         )
-        yield* Effect.promise(() => tools.serverFor({ actor, address }, selection).connect(transport))
+        yield* Effect.promise(() => sessionServer(tools.serverFor({ actor, address }, selection)).connect(transport))
         // Proxies and clients close a silent stream.
         return yield* Effect.repeat(
           Effect.sync(() => response.write(": keep-alive\n\n")),

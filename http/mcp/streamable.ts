@@ -1,6 +1,8 @@
 import { allowedTypes } from "#http/answers/accept.ts"
+import { type ServedMcp } from "#src/format/served-mcp.ts"
+import { sessionServer } from "#src/format/session-server.ts"
+import { answerStateless, hasSessions } from "#src/format/stateless-mcp.ts"
 import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import { type Server } from "@modelcontextprotocol/sdk/server/index.js"
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"
 import { Effect } from "effect"
 
@@ -11,21 +13,33 @@ export const notAllowed = HttpServerResponse.empty({ status: 405, headers: { all
 
 const transportOptions = { whole: { enableJsonResponse: true }, stream: {} } as const
 
-const answerBy =
-  (kind: keyof typeof transportOptions) => (request: HttpServerRequest.HttpServerRequest, server: Server) =>
-    Effect.gen(function*() {
-      const parsedBody = yield* request.json
-      const transport = new WebStandardStreamableHTTPServerTransport(transportOptions[kind])
-      yield* Effect.promise(() => server.connect(transport))
-      const headers = { ...request.headers, accept: allowedTypes(request.headers) }
-      const copy = new Request(urlOf(request), { method: "POST", headers })
-      const answer = yield* Effect.promise(() => transport.handleRequest(copy, { parsedBody }))
-      // Node decides with the client whether the connection stays open.
-      answer.headers.delete("connection")
-      if (kind === "stream" || answer.body === null) return HttpServerResponse.fromWeb(answer)
-      const text = yield* Effect.promise(() => answer.text())
-      return HttpServerResponse.text(text, { status: answer.status, headers: Object.fromEntries(answer.headers) })
+type Kind = keyof typeof transportOptions
+
+const inSession = async (served: ServedMcp, request: Request, parsedBody: unknown, kind: Kind) => {
+  const transport = new WebStandardStreamableHTTPServerTransport(transportOptions[kind])
+  await sessionServer(served).connect(transport)
+  return transport.handleRequest(request, { parsedBody })
+}
+
+const isStream = ({ headers }: Response) => headers.get("content-type")?.startsWith("text/event-stream") === true
+
+/** By what the request says of itself, in the era of `initialize` or in that of revision 2026-07-28. */
+const answerBy = (kind: Kind) => (request: HttpServerRequest.HttpServerRequest, served: ServedMcp) =>
+  Effect.gen(function*() {
+    const body = yield* request.json
+    const headers = { ...request.headers, accept: allowedTypes(request.headers) }
+    const answer = yield* Effect.promise(async (signal) => {
+      const copy = new Request(urlOf(request), { method: "POST", headers, signal })
+      return await hasSessions(copy, body)
+        ? inSession(served, copy, body, kind)
+        : answerStateless(served, copy, body, kind)
     })
+    // Node decides with the client whether the connection stays open.
+    answer.headers.delete("connection")
+    if (kind === "stream" && isStream(answer) || answer.body === null) return HttpServerResponse.fromWeb(answer)
+    const text = yield* Effect.promise(() => answer.text())
+    return HttpServerResponse.text(text, { status: answer.status, headers: Object.fromEntries(answer.headers) })
+  })
 
 /** Answers one POST of Streamable HTTP with a server that is made for it, by an event stream. */
 export const answerMessage = answerBy("stream")

@@ -197,8 +197,8 @@ export const updateBusinessFields = {
   contact: optional(ContactInput),
   hours: optional(HoursInput).annotations({
     description: "By weekday (monday … sunday), or by date (2026-12-25), which overrides its weekday: \"closed\", or " +
-      "{ open, close } as HH:MM on the business's own clock. A close at or before open is on the next day: 18:00 to " +
-      "02:00 is a night, 09:00 to 09:00 is 24 hours; a close of 24:00 is midnight. Replaced as a whole"
+      "{ open, close } as HH:MM on the business's own clock. A close at or before open is on the next day; 24:00 is " +
+      "midnight. Replaced as a whole"
   }),
   featureFlags: optional(Input({
     appointmentBooking: optional(Schema.Boolean),

@@ -1,4 +1,5 @@
 import { AccountId } from "#src/accounts/CurrentActor.ts"
+import { compositesClientId } from "#src/oauth/Grant.ts"
 import { MemberStanding, standingColumns, standingOf } from "#src/oauth/member-standing.ts"
 import { type SqlClient, type Statement } from "@effect/sql"
 import { Schema } from "effect"
@@ -55,4 +56,6 @@ export const reachedJson = (sql: SqlClient.SqlClient, best: Statement.Fragment, 
     ) ORDER BY best.score DESC, best.number), '[]')
     FROM (${best}) best JOIN listings l ON l.number = best.number JOIN businesses b ON b.id = l.business_id
     LEFT JOIN servers s ON s.id = b.server_id LEFT JOIN deployment_handshakes h ON h.deployment_id = s.active_deployment_id
-    LEFT JOIN LATERAL (SELECT ${standingColumns(sql)} ${standingOf(sql, accountId)}) standing ON true`
+    LEFT JOIN LATERAL (SELECT ${standingColumns(sql)} ${
+    standingOf(sql, accountId, compositesClientId)
+  }) standing ON true`

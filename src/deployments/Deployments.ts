@@ -1,5 +1,5 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
-import { anyScope, withPolicy } from "#src/accounts/Policy.ts"
+import { anyScope, seesProject, withPolicy } from "#src/accounts/Policy.ts"
 import { Images } from "#src/images/Images.ts"
 import { plans } from "#src/plans/Plan.ts"
 import { Scans, type VulnerabilitiesRequest } from "#src/scanning/Scans.ts"
@@ -7,9 +7,11 @@ import { type ServerRow } from "#src/servers/Server.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { Disk } from "#src/shared/Disk.ts"
+import { Invalid } from "#src/shared/Failure.ts"
 import { isId, newId } from "#src/shared/ids.ts"
 import { type PageRequest, paginate } from "#src/shared/paging.ts"
 import { type Report } from "#src/shared/progress.ts"
+import { UploadedImages } from "#src/uploads/UploadedImages.ts"
 import { Effect, Option, Stream, Struct } from "effect"
 import { makeBegin } from "./begin.ts"
 import {
@@ -53,7 +55,17 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     const mirroring = yield* Mirroring
     const scans = yield* Scans
     const watch = yield* Watch
+    const uploads = yield* UploadedImages
     const begin = yield* makeBegin
+
+    /** A key deploys what was pushed to its own project alone. */
+    const checkImage = Effect.fn("Deployments.checkImage")(function*(imageUri: string) {
+      const actor = yield* CurrentActor
+      const project = yield* uploads.projectOf(actor.accountId, imageUri)
+      if (Option.isSome(project) && !seesProject(actor, project.value)) {
+        return yield* Invalid.field("imageUri", "is of a project that this key does not see")
+      }
+    })
 
     /** Starts a deployment and returns its `pending` record; `settled` waits for its end. */
     const deploy = Effect.fn("Deployments.deploy")(function*(
@@ -63,6 +75,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       const options = stored(input)
       yield* Option.match(refusal(imageUri, options), { onNone: () => Effect.void, onSome: Effect.fail })
       const server = yield* servers.visible(serverId)
+      yield* checkImage(imageUri)
       yield* disk.check
       const row = yield* begin({
         id: DeploymentId.make(newId("dep")),

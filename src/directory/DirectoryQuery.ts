@@ -12,18 +12,16 @@ const described = (description: string) => ({ description })
 const texts = {
   search: optional(
     Text(200).annotations(described(
-      "Words of the name, the city, the state, the categories and tags: exactly, as a beginning, or with a typo. Finds " +
-        "the listings that have the most of the words. Words such as the, and, near, me count only when there are no " +
-        "others. `&` is and, 7 is seven, St is Saint and Street, and accents make no difference. First come listings " +
-        "with more of the words in their name; then exact words before beginnings before typos, names with fewer other " +
-        "words, and the higher relevanceScore"
+      "Words of the name, city, state, categories and tags: whole, as a beginning, or with a typo, whatever their accents. " +
+        "Finds the listings that have the most of them; first those with more in their name, then whole words before " +
+        "beginnings before typos, then the higher relevanceScore"
     ))
   ),
   category: optional(Text(255).annotations(described("A category that the listing has, exactly"))),
   location: optional(
     Text(255).annotations(described(
-      "Part of the city or of the state, whatever its accents; `Saint Louis` is `St. Louis`. Also `Denver, CO`, a state of " +
-        "the United States by its name or abbreviation, and a zip code: of the business, or of its city"
+      "Part of the city or state, whatever its accents; also `Denver, CO`, a state of the United States by its name or " +
+        "abbreviation, or a zip code"
     ))
   ),
   templateType: optional(Text(255).annotations(described("The template type or the industry, exactly"))),

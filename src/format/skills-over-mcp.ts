@@ -1,11 +1,4 @@
-import { type Server } from "@modelcontextprotocol/sdk/server/index.js"
-import {
-  ErrorCode,
-  ListResourcesRequestSchema,
-  ListResourceTemplatesRequestSchema,
-  ReadResourceRequestSchema
-} from "@modelcontextprotocol/sdk/types.js"
-import { z } from "zod"
+import { invalid, type Methods } from "./served-mcp.ts"
 import { type SkillFile } from "./skill-file.ts"
 
 /** A skill and the URI of its SKILL.md, whose last part before the file is the skill's name. */
@@ -41,13 +34,6 @@ const mimeType = "text/markdown"
 const caching = { ttlMs: 60_000, cacheScope: "public" } as const
 const noCaching = { ttlMs: 0, cacheScope: "private" } as const
 
-/** Not the SDK's McpError: it puts "MCP error -32602:" before the message, and clients do so again. */
-const invalid = (message: string) => Object.assign(new Error(message), { code: ErrorCode.InvalidParams })
-
-const params = z.looseObject({ uri: z.unknown(), cursor: z.unknown() }).partial().optional()
-const ListSkills = z.object({ method: z.literal("skills/list"), params })
-const GetSkill = z.object({ method: z.literal("skills/get"), params })
-
 const entryOf = ({ file: { digest, frontmatter, size }, uri }: ServedSkill) => ({
   uri,
   frontmatter,
@@ -56,8 +42,8 @@ const entryOf = ({ file: { digest, frontmatter, size }, uri }: ServedSkill) => (
 
 const quoted = (uri: string) => JSON.stringify(uri.length > 200 ? `${uri.slice(0, 200).toWellFormed()}…` : uri)
 
-/** Answers the methods of SEP-2640, and those of resources, with the same skills. */
-export const serveSkills = (server: Server, { find, isPrivate, list, resources, templates }: ServedSkills) => {
+/** The methods of SEP-2640, and those of resources, with the same skills. */
+export const skillMethods = ({ find, isPrivate, list, resources, templates }: ServedSkills) => {
   const found = async (uri: string, isRead: boolean) => {
     const file = await find(uri, isRead)
     // SEP-2640, Error Handling, for skills/get and for resources/read alike.
@@ -65,30 +51,30 @@ export const serveSkills = (server: Server, { find, isPrivate, list, resources, 
     return file
   }
 
-  server.setRequestHandler(ListSkills, async ({ params }) => {
-    if (params?.cursor !== undefined) throw invalid("params.cursor: the list has one page; leave the cursor out")
-    return { resultType: "complete", skills: (await list()).map(entryOf), ...caching }
-  })
-  server.setRequestHandler(GetSkill, async ({ params }) => {
-    const uri = params?.uri
-    if (typeof uri !== "string") throw invalid("params.uri must be the URI of a SKILL.md")
-    const skill = entryOf({ uri, file: await found(uri, false) })
-    return { resultType: "complete", skill, ...(isPrivate?.(uri) === true ? noCaching : caching) }
-  })
-
-  server.setRequestHandler(ListResourcesRequestSchema, () => ({
-    resources: resources().map(({ file: { frontmatter, size }, uri }) => ({
-      uri,
-      name: frontmatter.name,
-      description: frontmatter.description,
-      mimeType,
-      size
-    }))
-  }))
-  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
-    resourceTemplates: templates.map((template) => ({ ...template, mimeType }))
-  }))
-  server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => ({
-    contents: [{ uri, mimeType, text: (await found(uri, true)).text }]
-  }))
+  return {
+    "resources/list": () => ({
+      resources: resources().map(({ file: { frontmatter, size }, uri }) => ({
+        uri,
+        name: frontmatter.name,
+        description: frontmatter.description,
+        mimeType,
+        size
+      }))
+    }),
+    "resources/templates/list": () => ({
+      resourceTemplates: templates.map((template) => ({ ...template, mimeType }))
+    }),
+    "resources/read": async ({ uri }) => ({ contents: [{ uri, mimeType, text: (await found(uri, true)).text }] }),
+    extensions: {
+      "skills/list": async ({ cursor }) => {
+        if (cursor !== undefined) throw invalid("params.cursor: the list has one page; leave the cursor out")
+        return { resultType: "complete", skills: (await list()).map(entryOf), ...caching }
+      },
+      "skills/get": async ({ uri }) => {
+        if (typeof uri !== "string") throw invalid("params.uri must be the URI of a SKILL.md")
+        const skill = entryOf({ uri, file: await found(uri, false) })
+        return { resultType: "complete", skill, ...(isPrivate?.(uri) === true ? noCaching : caching) }
+      }
+    }
+  } satisfies Methods
 }

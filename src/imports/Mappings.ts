@@ -35,9 +35,8 @@ export const Mappings = Schema.Record({ key: Schema.String, value: Target }).pip
 ).annotations({
   description:
     "Which column holds which field, such as {\"Price (USD)\":\"price\"}; pass back suggested_mappings when " +
-    "they are right. Fields: name, description, price (dollars), price_cents (whole cents), price_type, item_type, " +
-    "category, variation (joined to the name: Latte, Small); ignore leaves a column out. In a JSON file a column is a key of the items, and catalog_items is for " +
-    "the key that has their list"
+    "they are right. price is in dollars, price_cents in whole cents; variation is joined to the name (Latte, Small); " +
+    "ignore leaves a column out. In a JSON file a column is a key of the items, and catalog_items the key that has their list"
 })
 export type Mappings = typeof Mappings.Type
 

@@ -25,6 +25,8 @@ export const AccessTokenClaims = Schema.Struct({
   act: Schema.optionalWith(ActingParty, { exact: true }),
   /** Private claim: the token family. An owner's test token has none. */
   fam: Schema.optionalWith(Schema.String, { exact: true }),
+  /** Private claim: the family of the token that it was exchanged for, which ends it too. */
+  par: Schema.optionalWith(Schema.String, { exact: true }),
   /** Private claim: the id of the hosted server it is for. A URL may pass to another server; an id can't. */
   srv: Schema.optionalWith(Schema.String, { exact: true })
 })
@@ -45,6 +47,8 @@ export interface MintRequest {
   readonly isActing?: boolean
   /** The token family, with which the token is revoked. */
   readonly familyId?: string
+  /** The family of the token that it is exchanged for, with which it is revoked as well. */
+  readonly parentFamilyId?: string
   /** The id of the hosted server that is the resource; left out for Berth's own MCP endpoint. */
   readonly serverId?: string
 }
@@ -71,10 +75,11 @@ export class AccessTokens extends Effect.Service<AccessTokens>()("oauth/AccessTo
       const { key, kid } = yield* keys.signing
       const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
       const expires = now + accessTokenSeconds
-      const { accountId, audience, clientId, familyId, isActing = false, scope, serverId } = request
+      const { accountId, audience, clientId, familyId, isActing = false, parentFamilyId, scope, serverId } = request
       const furtherClaims = {
         ...(isActing ? { act: { iss: authUrl, sub: clientId } satisfies ActingParty } : {}),
         ...(familyId === undefined ? {} : { fam: familyId }),
+        ...(parentFamilyId === undefined ? {} : { par: parentFamilyId }),
         ...(serverId === undefined ? {} : { srv: serverId })
       }
       const token = yield* Effect.promise(() =>
@@ -105,6 +110,8 @@ export class AccessTokens extends Effect.Service<AccessTokens>()("oauth/AccessTo
     /** The claims of a token that was checked before and has not expired; costs one map lookup. */
     const cached = (token: string, now: number) => cachedClaims.get(token, now)
 
+    const isRevoked = ({ fam, par }: AccessTokenClaims) => revoked.has(fam) || revoked.has(par)
+
     const isFor = ({ srv }: AccessTokenClaims, serverId: string | undefined) =>
       serverId === undefined || srv === serverId
 
@@ -116,7 +123,7 @@ export class AccessTokens extends Effect.Service<AccessTokens>()("oauth/AccessTo
       function*(token: string, audiences: ReadonlyArray<string>, serverId?: string) {
         const now = yield* Clock.currentTimeMillis
         const claims = cached(token, now) ?? (yield* check(token))
-        if (revoked.has(claims.fam)) return yield* invalid("it was revoked")
+        if (isRevoked(claims)) return yield* invalid("it was revoked")
         if (!isFor(claims, serverId)) {
           return yield* invalid(`it is for the server ${claims.srv ?? "that it does not name"}`)
         }
@@ -140,7 +147,7 @@ export class AccessTokens extends Effect.Service<AccessTokens>()("oauth/AccessTo
       ): Option.Option<AccessTokenClaims> => {
         const claims = cached(token, now)
         return claims !== undefined && audiences.includes(claims.aud) && isFor(claims, serverId) &&
-            !revoked.has(claims.fam)
+            !isRevoked(claims)
           ? Option.some(claims)
           : Option.none()
       }

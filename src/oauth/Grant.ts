@@ -8,12 +8,19 @@ export const GrantId = Id("GrantId", "Grant id, gra_ and a ULID")
 /** The `client_id` of tokens for members of composites, and of the grants that they come of. */
 export const compositesClientId = "berth-composites"
 
+/** The `client_id` of tokens that were exchanged for a credential of the account, and of the grants that they come of. */
+export const exchangeClientId = "berth-token-exchange"
+
+/** Grants of our own making: nobody is asked when they are made, so their user can take back a revocation. */
+export const renewableClientIds = [compositesClientId, exchangeClientId]
+
 /** The access that a user granted to a client. */
 export const Grant = Schema.Struct({
   id: GrantId,
   clientId: Schema.String.annotations({
     description:
-      "The URL of its metadata document, or the id it was given; berth-composites: what the user reached through composites"
+      "The URL of its metadata document, or the id it was given; berth-composites: what the user reached through " +
+      "composites; berth-token-exchange: what tokens were exchanged for"
   }),
   clientName: Schema.NullOr(Schema.String).annotations({ description: "As the client calls itself" }),
   resource: Schema.String.annotations({

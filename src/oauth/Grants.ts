@@ -8,7 +8,7 @@ import { type PageRequest, paginate } from "#src/shared/paging.ts"
 import { transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Array, Effect, Option } from "effect"
-import { compositesClientId, GrantNotFound } from "./Grant.ts"
+import { GrantNotFound, renewableClientIds } from "./Grant.ts"
 import { type GrantRow, GrantsRepo } from "./GrantsRepo.ts"
 
 const isGrantId = (text: string) => isId("gra", text)
@@ -52,13 +52,15 @@ export class Grants extends Effect.Service<Grants>()("oauth/Grants", {
       withPolicy(sessionOnly)
     )
 
-    /** Allows again what composites were granted and the account has revoked; only its user can ask for that here. */
+    /** Allows again what nobody was asked for, and the account has revoked; only its user can ask for that here. */
     const renew = Effect.fn("Grants.renew")(function*(grantId: string) {
       const { accountId } = yield* CurrentActor
       if (!isGrantId(grantId)) return yield* new GrantNotFound()
       yield* repo.renew(grantId, accountId, newId("fam"))
       const grant = Option.getOrUndefined(yield* repo.find(grantId, accountId))
-      return grant?.clientId === compositesClientId ? view(grant) : yield* new GrantNotFound()
+      return grant !== undefined && renewableClientIds.includes(grant.clientId)
+        ? view(grant)
+        : yield* new GrantNotFound()
     }, withPolicy(sessionOnly))
 
     return { list, revoke, renew } as const

@@ -1,7 +1,7 @@
 import { anyRow, Count, many, maybe, one, run } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
-import { compositesClientId, Grant } from "./Grant.ts"
+import { compositesClientId, exchangeClientId, Grant, renewableClientIds } from "./Grant.ts"
 
 const GrantRow = Schema.Struct({
   ...Grant.fields,
@@ -16,7 +16,8 @@ export class GrantsRepo extends Effect.Service<GrantsRepo>()("oauth/GrantsRepo",
     const sql = yield* SqlClient.SqlClient
 
     const columns = sql`g.id, g.client_id,
-      CASE g.client_id WHEN ${compositesClientId} THEN 'Composites' ELSE c.client_name END AS client_name,
+      CASE g.client_id WHEN ${compositesClientId} THEN 'Composites' WHEN ${exchangeClientId} THEN 'Token exchange'
+        ELSE c.client_name END AS client_name,
       g.resource, g.server_id, s.name AS server_name, g.scopes, g.created_at, g.updated_at, s.slug
       FROM oauth_grants g LEFT JOIN oauth_clients c ON c.client_id = g.client_id
         LEFT JOIN servers s ON s.id = g.server_id`
@@ -32,11 +33,12 @@ export class GrantsRepo extends Effect.Service<GrantsRepo>()("oauth/GrantsRepo",
       find: maybe(GrantRow)((id: string, userId: string) =>
         sql`SELECT ${columns} WHERE g.id = ${id} AND g.user_id = ${userId} AND g.revoked_at IS NULL`
       ),
-      /** Takes back the revocation of what composites were granted, with a new family of tokens. */
+      /** Takes back the revocation of a grant of our own making, with a new family of tokens. */
       renew: (id: string, userId: string, familyId: string) =>
         run(sql`WITH renewed AS (
             UPDATE oauth_grants SET revoked_at = NULL, created_at = now(), updated_at = now()
-            WHERE id = ${id} AND user_id = ${userId} AND client_id = ${compositesClientId} AND revoked_at IS NOT NULL
+            WHERE id = ${id} AND user_id = ${userId} AND client_id = ANY(${renewableClientIds}::text[])
+              AND revoked_at IS NOT NULL
             RETURNING id
           )
           INSERT INTO token_families (id, grant_id, is_lasting) SELECT ${familyId}, id, true FROM renewed`),

@@ -39,7 +39,7 @@ export class Introspection extends Effect.Service<Introspection>()("oauth/Intros
       repo.machine(digestOf(replayToken))
     )
 
-    /** Active: an access token for the asking server, whose user exists and whose family is not revoked. */
+    /** Active: an access token for the asking server, whose user exists and whose families are not revoked. */
     const introspect = Effect.fn("Introspection.introspect")(function*(machine: Machine, form: URLSearchParams) {
       if (duplicated(form) !== undefined) {
         return yield* oauthError("invalid_request", "a parameter is there more than once")
@@ -49,8 +49,8 @@ export class Introspection extends Effect.Service<Introspection>()("oauth/Intros
       if (machine.authMode === "byoa") return inactive
       const audiences = [publicUrl(settings, machine.slug)]
       const all = Option.getOrUndefined(yield* Effect.option(accessTokens.verify(token, audiences, machine.serverId)))
-      if (all === undefined || !(yield* repo.isActive(all.sub, all.fam))) return inactive
-      const { fam: _fam, srv: _srv, ...claims } = all
+      if (all === undefined || !(yield* repo.isActive(all.sub, [all.fam, all.par]))) return inactive
+      const { fam: _fam, par: _par, srv: _srv, ...claims } = all
       return { active: true, token_type: "Bearer", ...claims } satisfies IntrospectionResponse
     })
 

@@ -19,11 +19,13 @@ export class IntrospectionRepo extends Effect.Service<IntrospectionRepo>()("oaut
 
     const active = maybe(Schema.Struct({ active: Schema.Boolean }).pipe(Schema.pluck("active")))((
       userId: string,
-      familyId: string | null
+      familyIds: ReadonlyArray<string>
     ) =>
-      sql`SELECT ${familyId}::text IS NULL OR EXISTS (
-              SELECT FROM token_families f JOIN oauth_grants g ON g.id = f.grant_id
-              WHERE f.id = ${familyId} AND f.revoked_at IS NULL AND g.revoked_at IS NULL
+      sql`SELECT NOT EXISTS (
+              SELECT FROM unnest(${[...familyIds]}::text[]) asked (id)
+                LEFT JOIN token_families f ON f.id = asked.id AND f.revoked_at IS NULL
+                LEFT JOIN oauth_grants g ON g.id = f.grant_id AND g.revoked_at IS NULL
+              WHERE g.id IS NULL
             ) AS active FROM users WHERE id = ${userId}`
     )
 
@@ -34,9 +36,9 @@ export class IntrospectionRepo extends Effect.Service<IntrospectionRepo>()("oaut
             FROM servers s JOIN projects p ON p.id = s.project_id JOIN users u ON u.id = p.account_id
             WHERE sha256(decode(s.replay_token, 'escape')) = ${hash} AND s.replay_token <> ''`
       ),
-      /** Whether a token's user exists and its family and grant are not revoked. */
-      isActive: (userId: string, familyId: string | undefined) =>
-        Effect.map(active(userId, familyId ?? null), Option.contains(true))
+      /** Whether a token's user exists and none of its families, and of their grants, is revoked. */
+      isActive: (userId: string, familyIds: ReadonlyArray<string | undefined>) =>
+        Effect.map(active(userId, familyIds.filter((id) => id !== undefined)), Option.contains(true))
     } as const
   })
 }) {}

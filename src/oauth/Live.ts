@@ -16,6 +16,7 @@ import { RevocationsLive } from "./RevocationListener.ts"
 import { SigningKeys } from "./SigningKeys.ts"
 import { SigningKeysRepo } from "./SigningKeysRepo.ts"
 import { TestTokens } from "./TestTokens.ts"
+import { TokenExchange } from "./TokenExchange.ts"
 import { Tokens } from "./Tokens.ts"
 import { TokensRepo } from "./TokensRepo.ts"
 
@@ -35,6 +36,7 @@ export const OAuthLive = Layer.mergeAll(
   PlatformTokens.Default,
   Revocation.Default,
   TestTokens.Default,
+  TokenExchange.Default,
   Tokens.Default
 ).pipe(
   Layer.provideMerge(OAuthClients.Default),

@@ -1,7 +1,8 @@
 import { prepared } from "#src/format/prepared.ts"
-import { many, run } from "#src/shared/sql.ts"
+import { many, maybe, run } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
+import { compositesClientId } from "./Grant.ts"
 import { MemberGrantRow, standingColumns, standingOf } from "./member-standing.ts"
 
 interface NewGrants {
@@ -12,19 +13,25 @@ interface NewGrants {
 }
 
 /**
- * Grants of accounts to composites, one a server: their resource is the server's id, since its URL may change. The
- * family of tokens lives as long as the grant.
+ * Grants that accounts are not asked for, to composites and for exchanged tokens, one a server: their resource is the
+ * server's id, since its URL may change. The family of tokens lives as long as the grant.
  */
 export class MemberGrantsRepo extends Effect.Service<MemberGrantsRepo>()("oauth/MemberGrantsRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
+    const standings = (accountId: string, clientId: string) =>
+      sql`SELECT s.id AS server_id, s.slug, standing.* FROM servers s
+          JOIN LATERAL (SELECT ${standingColumns(sql)} ${standingOf(sql, accountId, clientId)}) standing ON true`
     return {
-      /** Servers as an account may use them; none where either is gone. */
+      /** Servers as an account may use them through composites; none where either is gone. */
       find: many(MemberGrantRow)((accountId: string, serverIds: ReadonlyArray<string>) =>
-        sql`${sql.literal(prepared)}
-            SELECT s.id AS server_id, s.slug, standing.* FROM servers s
-              JOIN LATERAL (SELECT ${standingColumns(sql)} ${standingOf(sql, accountId)}) standing ON true
-            WHERE s.id = ANY(${[...serverIds]}::text[])`
+        sql`${sql.literal(prepared)} ${standings(accountId, compositesClientId)} WHERE s.id = ANY(${[
+          ...serverIds
+        ]}::text[])`
+      ),
+      /** One server, by its slug, as an account may use it by a grant to that client. */
+      named: maybe(MemberGrantRow)((accountId: string, clientId: string, slug: string) =>
+        sql`${standings(accountId, clientId)} WHERE s.slug = ${slug}`
       ),
       /** Of two callers at once one records it. In the order of servers, so that callers don't wait for each other. */
       grant: ({ accountId, clientId, scopes, servers }: NewGrants) =>

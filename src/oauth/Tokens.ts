@@ -17,6 +17,7 @@ import { AccessTokens, accessTokenSeconds } from "./AccessTokens.ts"
 import { OAuthClients } from "./Clients.ts"
 import { oauthError } from "./OAuthError.ts"
 import { newRefreshToken, newSalt, successorOf } from "./refresh-token.ts"
+import { tokenExchange } from "./server-metadata.ts"
 import { type TokenRow, TokensRepo } from "./TokensRepo.ts"
 
 /** RFC 6749 §5.1. */
@@ -185,7 +186,10 @@ export class Tokens extends Effect.Service<Tokens>()("oauth/Tokens", {
         case "refresh_token":
           return yield* refresh(form)
         default:
-          return yield* oauthError("unsupported_grant_type", "grant_type must be authorization_code or refresh_token")
+          return yield* oauthError(
+            "unsupported_grant_type",
+            `grant_type must be authorization_code, refresh_token or ${tokenExchange}`
+          )
       }
     })
 

@@ -1,9 +1,8 @@
 import { type SqlClient } from "@effect/sql"
 import { Schema } from "effect"
 import { admission } from "./checks/access.ts"
-import { compositesClientId } from "./Grant.ts"
 
-/** What decides whether an account may use a server through a composite. */
+/** What decides whether an account may use a server by a grant of our own making. */
 export const MemberStanding = Schema.Struct({
   authMode: Schema.Literal("service_managed", "byoa"),
   access: Schema.Literal("public", "owner", "list"),
@@ -18,7 +17,7 @@ export const MemberStanding = Schema.Struct({
 })
 export type MemberStanding = typeof MemberStanding.Type
 
-/** A server as an account may use it through a composite. */
+/** A server as an account may use it by such a grant. */
 export const MemberGrantRow = Schema.Struct({
   serverId: Schema.String,
   slug: Schema.String,
@@ -34,9 +33,9 @@ export const standingColumns = (sql: SqlClient.SqlClient) =>
       AND f.revoked_at IS NULL AND f.is_lasting ORDER BY f.id DESC LIMIT 1) AS "familyId"`
 
 /** Where they come from, for a statement that has the server as `s`; no row when the account is gone. */
-export const standingOf = (sql: SqlClient.SqlClient, accountId: string) =>
+export const standingOf = (sql: SqlClient.SqlClient, accountId: string, clientId: string) =>
   sql`FROM projects p JOIN users u ON u.id = ${accountId}
-    LEFT JOIN oauth_grants g ON g.user_id = u.id AND g.client_id = ${compositesClientId} AND g.resource = s.id
+    LEFT JOIN oauth_grants g ON g.user_id = u.id AND g.client_id = ${clientId} AND g.resource = s.id
     WHERE p.id = s.project_id`
 
 /** Whether the server's owner lets in the account. */

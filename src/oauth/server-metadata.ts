@@ -12,6 +12,9 @@ export const oauthPaths = {
   jwks: "/api/v1/oauth/jwks"
 } as const
 
+/** The grant type of token exchange (RFC 8693 §2.1). */
+export const tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
+
 /** The authorization server's metadata (RFC 8414 §2; RFC 9207 §3; RFC 7009, 7662, 7591 and 7636). */
 export const serverMetadata = ({ authUrl, baseUrl }: Pick<Settings, "authUrl" | "baseUrl">) => ({
   issuer: authUrl,
@@ -24,7 +27,7 @@ export const serverMetadata = ({ authUrl, baseUrl }: Pick<Settings, "authUrl" | 
   scopes_supported: [...mcpScopes, ...platformScopes, offlineAccess],
   response_types_supported: ["code"],
   response_modes_supported: ["query"],
-  grant_types_supported: ["authorization_code", "refresh_token"],
+  grant_types_supported: ["authorization_code", "refresh_token", tokenExchange],
   code_challenge_methods_supported: ["S256"],
   token_endpoint_auth_methods_supported: ["none"],
   revocation_endpoint_auth_methods_supported: ["none"],

@@ -22,9 +22,7 @@ export const publishFields = {
     description: "The project it goes into; without it your newest, or a new one when you have none"
   }),
   businessId: optional(Schema.String).annotations({
-    description:
-      "An existing business that the file is for, with neither name, templateType nor projectId; without it " +
-      "a new one is made"
+    description: "An existing business that the file is for, in place of name, templateType and projectId"
   }),
   mode: optional(ImportMode).annotations({
     description:
@@ -32,13 +30,11 @@ export const publishFields = {
       "without items replaces nothing"
   }),
   visible: optional(Schema.Boolean).annotations({
-    description: "Whether the listing is shown in the directory once the server runs; true unless you say otherwise, " +
-      "but as it is where the server runs already"
+    description:
+      "Whether the listing is shown once the server runs; true by default, but as it is for one that runs already"
   }),
   dryRun: optional(Schema.Boolean).annotations({
-    description:
-      "Answer what publishing would import, and write nothing. A file that can't be imported at all, such as " +
-      "one without a name column, is the same error as without dryRun"
+    description: "Answer what publishing would import, or why it can't be, and write nothing"
   })
 }
 export const Publish = Input(publishFields)

@@ -1,5 +1,5 @@
-import type { Server as McpServer } from "@modelcontextprotocol/sdk/server/index.js"
-import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"
+import { type ServedMcp } from "#src/format/served-mcp.ts"
+import { sessionServer } from "#src/format/session-server.ts"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { parseUrl } from "../format/parse-url.ts"
 import { type Body, readJson } from "./body.ts"
@@ -7,6 +7,7 @@ import { type Follow, noFollow } from "./follow.ts"
 import { type Check, noCheck } from "./gateway-check.ts"
 import { callerOf } from "./holder.ts"
 import { SseTransport } from "./SseTransport.ts"
+import { answerTo } from "./streamable.ts"
 
 /** SSE sessions open at once; each holds a socket and a timer. */
 const maxSessions = 1000
@@ -28,21 +29,13 @@ const isUsable = (response: ServerResponse, body: Body): body is Extract<Body, {
   return body._tag === "Json"
 }
 
-const streamable = async (makeServer: () => McpServer, request: IncomingMessage, response: ServerResponse) => {
+const streamable = async (makeServer: () => ServedMcp, request: IncomingMessage, response: ServerResponse) => {
   const body = await readJson(request)
   if (!isUsable(response, body)) return
-  const server = makeServer()
-  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
-  await server.connect(transport)
-  const headers = Object.entries(request.headers).flatMap(([name, value]): Array<[string, string]> =>
-    typeof value === "string" ? [[name, value]] : []
-  )
-  const answer = await transport.handleRequest(
-    new Request("http://localhost/mcp", { method: "POST", headers }),
-    { parsedBody: body.value }
-  )
-  response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(Buffer.from(await answer.arrayBuffer()))
-  await server.close()
+  const gone = new AbortController()
+  response.on("close", () => gone.abort())
+  const answer = await answerTo(makeServer(), request.headers, body.value, gone.signal)
+  if (!gone.signal.aborted) response.writeHead(answer.status, answer.headers).end(answer.body)
 }
 
 type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => unknown
@@ -56,7 +49,7 @@ export interface HttpServer {
 export interface HttpServerOptions {
   /** The business's name. */
   readonly name: () => string
-  readonly makeServer: () => McpServer
+  readonly makeServer: () => ServedMcp
   readonly check?: Check
   /** Awaited before a request is answered, so that the configuration is fresh. */
   readonly follow?: Follow
@@ -78,7 +71,7 @@ export const makeHttpServer = (
     const transport = new SseTransport(response, callerOf(request.headers))
     sessions.set(transport.sessionId, transport)
     response.on("close", () => sessions.delete(transport.sessionId))
-    await makeServer().connect(transport)
+    await sessionServer(makeServer()).connect(transport)
   }
 
   const message = async (url: URL, request: IncomingMessage, response: ServerResponse) => {

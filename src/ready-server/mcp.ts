@@ -1,8 +1,6 @@
 import type { ReadyConfig } from "#src/format/ReadyConfig.ts"
-import { type ServedSkill, serveSkills, skillCapabilities } from "#src/format/skills-over-mcp.ts"
-import { Server } from "@modelcontextprotocol/sdk/server/index.js"
-import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } from "@modelcontextprotocol/sdk/types.js"
-import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv-provider.js"
+import { invalid, type Methods, type ServedMcp } from "#src/format/served-mcp.ts"
+import { type ServedSkill, skillCapabilities, skillMethods } from "#src/format/skills-over-mcp.ts"
 import { businessTools } from "./business-tools.ts"
 import { catalogTools } from "./catalog-tools.ts"
 import { serveCatalog } from "./catalog.ts"
@@ -28,10 +26,10 @@ const servedOf = (config: ReadyConfig): Served => {
 }
 
 /**
- * Makes one MCP server for each connection (SSE) or request (Streamable HTTP). Tools, schemas and the skill are made once
- * for each configuration; older connections use those of the current one, too.
+ * The business as an MCP server, for each connection (SSE) or request (Streamable HTTP). Tools, schemas and the skill are
+ * made once for each configuration; older connections use those of the current one, too.
  */
-export const makeServers = (current: () => ReadyConfig): () => Server => {
+export const makeServers = (current: () => ReadyConfig): () => ServedMcp => {
   const cache = new WeakMap<ReadyConfig, Served>()
   const served = (): Served => {
     const config = current()
@@ -39,26 +37,14 @@ export const makeServers = (current: () => ReadyConfig): () => Server => {
     cache.set(config, fresh)
     return fresh
   }
-  // Without this each Server makes a validator of its own, which costs more than the rest of it.
-  const jsonSchemaValidator = new AjvJsonSchemaValidator()
-
-  return () => {
-    const { category, description, name } = current().business
-    const about = [name, category, description].filter((text) => text.trim() !== "").join(". ")
-    const server = new Server({ name: "berth-ready-server", title: name, version: "1.0.0" }, {
-      capabilities: { tools: {}, ...skillCapabilities },
-      instructions: `Answers questions about one business. ${about}`,
-      jsonSchemaValidator
-    })
-    server.setRequestHandler(ListToolsRequestSchema, () => served().listing)
-    server.setRequestHandler(CallToolRequestSchema, ({ params }) => {
-      const tool = served().byName.get(params.name)
-      if (tool === undefined) {
-        throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${brief(params.name)}`)
-      }
-      return tool.call(params.arguments)
-    })
-    serveSkills(server, {
+  const methods: Methods = {
+    "tools/list": () => served().listing,
+    "tools/call": ({ arguments: args, name }) => {
+      const tool = served().byName.get(name)
+      if (tool === undefined) throw invalid(`Unknown tool: ${brief(name)}`)
+      return tool.call(args)
+    },
+    ...skillMethods({
       list: async () => [served().skill],
       find: async (uri) => {
         const { skill } = served()
@@ -67,6 +53,17 @@ export const makeServers = (current: () => ReadyConfig): () => Server => {
       resources: () => [served().skill],
       templates: []
     })
-    return server
+  }
+
+  return () => {
+    const { category, description, name } = current().business
+    const about = [name, category, description].filter((text) => text.trim() !== "").join(". ")
+    return {
+      info: { name: "berth-ready-server", title: name, version: "1.0.0" },
+      capabilities: { tools: {}, ...skillCapabilities },
+      instructions: `Answers questions about one business. ${about}`,
+      methods,
+      lists: { ttlMs: 60_000, cacheScope: "public" }
+    }
   }
 }

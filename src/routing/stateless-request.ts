@@ -61,13 +61,15 @@ const Answer = Schema.Struct({
 })
 const isAnswer = Schema.is(Answer)
 
+type Notice = (method: string, params: unknown) => void
+
 /** The response to our request in an event stream, and the notices before it; later events are not read. */
-const answerIn = async (stream: ReadableStream, onNotice: (method: string) => void) => {
+const answerIn = async (stream: ReadableStream, onNotice: Notice) => {
   const events = stream.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream())
   for await (const { data } of events) {
     const message: unknown = JSON.parse(data)
     if (isAnswer(message)) return message
-    if (isRecord(message) && typeof message["method"] === "string") onNotice(message["method"])
+    if (isRecord(message) && typeof message["method"] === "string") onNotice(message["method"], message["params"])
   }
   return undefined
 }
@@ -77,7 +79,7 @@ export interface StatelessRequest {
   readonly params: Readonly<Record<string, unknown>>
   readonly envelope: Envelope
   /** What the server says beside its answer. */
-  readonly onNotice?: (method: string) => void
+  readonly onNotice?: Notice
 }
 
 const jsonIn = (text: string): unknown => {

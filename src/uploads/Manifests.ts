@@ -108,12 +108,12 @@ export class Manifests extends Effect.Service<Manifests>()("uploads/Manifests", 
     }, Effect.scoped)
 
     /** Removes a manifest, and what nothing else needs: the manifests of an index, and blobs. */
-    const discard = (place: Place, digest: string): Effect.Effect<void> =>
+    const drop = (place: Place, digest: string): Effect.Effect<void> =>
       Effect.gen(function*() {
         const named = yield* repo.references(place, digest)
         yield* repo.remove(place, digest)
         if (named.length === 0) return
-        for (const one of named) if (yield* repo.isUnnamed(place, one)) yield* discard(place, one)
+        for (const one of named) if (yield* repo.isUnnamed(place, one)) yield* drop(place, one)
         yield* blobs.removeUnnamed(place.projectId, named)
       })
 
@@ -130,14 +130,16 @@ export class Manifests extends Effect.Service<Manifests>()("uploads/Manifests", 
         const { digest } = yield* find(place, reference)
         if (!digestPattern.test(reference)) {
           yield* repo.untag(place, reference)
-          if (yield* repo.isUnnamed(place, digest)) yield* discard(place, digest)
+          if (yield* repo.isUnnamed(place, digest)) yield* drop(place, digest)
           return
         }
         const [index] = yield* repo.namedBy(place, digest)
         if (index !== undefined) return yield* refused("DENIED", `The index ${index} names it: delete that first`)
-        yield* discard(place, digest)
+        yield* drop(place, digest)
       }))
     })
+
+    const discard = (accountId: string, place: Place, digest: string) => locked(accountId)(drop(place, digest))
 
     /** Up to so many tags after one, in the order of their bytes. */
     const tags = Effect.fn("Manifests.tags")(function*(place: Place, after: string, count: number) {
@@ -148,10 +150,10 @@ export class Manifests extends Effect.Service<Manifests>()("uploads/Manifests", 
     /** Removes what lost its last tag a day ago. */
     const forget = Effect.gen(function*() {
       for (const { accountId, digest, ...place } of yield* repo.untagged()) {
-        yield* locked(accountId)(discard(place, digest))
+        yield* discard(accountId, place, digest)
       }
     })
 
-    return { find, read, put, remove, tags, forget } as const
+    return { find, read, put, remove, discard, tags, forget } as const
   })
 }) {}

@@ -2,6 +2,7 @@ import { anyRow, many, maybe, one, run } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { type Place } from "./places.ts"
+import { PushedImageRow } from "./PushedImage.ts"
 
 const Stored = Schema.Struct({ digest: Schema.String, mediaType: Schema.String, size: Schema.Number })
 export type StoredManifest = typeof Stored.Type
@@ -16,16 +17,6 @@ const Untagged = Schema.Struct({
   digest: Schema.String
 })
 export type Untagged = typeof Untagged.Type
-
-const ListedImage = Schema.Struct({
-  repository: Schema.String,
-  digest: Schema.String,
-  mediaType: Schema.String,
-  tags: Schema.Array(Schema.String),
-  /** Bytes of what it names and of itself, without what an index's images name. */
-  sizeBytes: Schema.Number,
-  pushedAt: Schema.DateFromSelf
-})
 
 /** Manifests and tags of the repositories of projects. */
 export class ManifestsRepo extends Effect.Service<ManifestsRepo>()("uploads/ManifestsRepo", {
@@ -97,7 +88,7 @@ export class ManifestsRepo extends Effect.Service<ManifestsRepo>()("uploads/Mani
             FROM uploaded_manifests m JOIN projects p ON p.id = m.project_id
             WHERE m.untagged_at < now() - interval '1 day' AND ${unnamed} LIMIT 1000`
       ),
-      page: many(ListedImage)((projectId: string, after: string | undefined, count: number) =>
+      page: many(PushedImageRow)((projectId: string, after: string | undefined, count: number) =>
         sql`SELECT m.repository, m.digest, m.media_type, m.pushed_at,
               coalesce((SELECT jsonb_agg(t.tag ORDER BY t.tag COLLATE "C") FROM uploaded_tags t
                 WHERE t.project_id = m.project_id AND t.repository = m.repository AND t.digest = m.digest), '[]') AS tags,
@@ -108,6 +99,10 @@ export class ManifestsRepo extends Effect.Service<ManifestsRepo>()("uploads/Mani
             ${after === undefined ? sql`` : sql`AND (m.repository || '@' || m.digest) COLLATE "C" > ${after}`}
             ORDER BY (m.repository || '@' || m.digest) COLLATE "C" LIMIT ${count}`
       ),
+      repositoriesOf: many(Schema.Struct({ repository: Schema.String }).pipe(Schema.pluck("repository")))((
+        projectId: string,
+        digest: string
+      ) => sql`SELECT repository FROM uploaded_manifests WHERE project_id = ${projectId} AND digest = ${digest}`),
       total: one(Schema.Struct({ count: Schema.Int }).pipe(Schema.pluck("count")))((projectId: string) =>
         sql`SELECT count(*)::int AS count FROM uploaded_manifests WHERE project_id = ${projectId}`
       )

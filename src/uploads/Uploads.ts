@@ -46,8 +46,14 @@ export class Uploads extends Effect.Service<Uploads>()("uploads/Uploads", {
       if (Option.isNone(size) || !(yield* store.has({ digest, size: size.value }))) {
         return yield* refused("BLOB_UNKNOWN", `The project has no blob ${digest}`)
       }
-      yield* repo.asked(projectId, digest)
       return { digest, size: size.value, path: store.path(digest) }
+    })
+
+    /** The same for who is about to name it in a manifest: it stays for that. */
+    const look = Effect.fn("Uploads.look")(function*(place: Place, digest: string) {
+      const found = yield* find(place, digest)
+      yield* repo.asked(place.projectId, digest)
+      return found
     })
 
     const begin = Effect.fn("Uploads.begin")(function*({ name, projectId }: Place) {
@@ -136,6 +142,6 @@ export class Uploads extends Effect.Service<Uploads>()("uploads/Uploads", {
       yield* cleanup.request
     })
 
-    return { find, begin, arrived, append, finish, cancel, mount, remove } as const
+    return { find, look, begin, arrived, append, finish, cancel, mount, remove } as const
   })
 }) {}

@@ -53,7 +53,8 @@ const everyPlan = [
       logLines: 10_000,
       maxPreviewBytes: 50e6,
       maxDocumentBytes: 50e6,
-      maxImageBytes: 2e9
+      maxImageBytes: 2e9,
+      maxUploadBytes: 2e9
     },
     regions: ["ord"],
     autoStopRequired: true,
@@ -76,7 +77,8 @@ const everyPlan = [
       logLines: 20_000,
       maxPreviewBytes: 200e6,
       maxDocumentBytes: 200e6,
-      maxImageBytes: 20e9
+      maxImageBytes: 20e9,
+      maxUploadBytes: 20e9
     },
     regions: everywhere,
     autoStopRequired: false,
@@ -99,7 +101,8 @@ const everyPlan = [
       logLines: 50_000,
       maxPreviewBytes: 500e6,
       maxDocumentBytes: 1e9,
-      maxImageBytes: 100e9
+      maxImageBytes: 100e9,
+      maxUploadBytes: 100e9
     },
     regions: everywhere,
     autoStopRequired: false,
@@ -122,7 +125,8 @@ const everyPlan = [
       logLines: 100_000,
       maxPreviewBytes: 2e9,
       maxDocumentBytes: 10e9,
-      maxImageBytes: null
+      maxImageBytes: null,
+      maxUploadBytes: null
     },
     regions: everywhere,
     autoStopRequired: false,

@@ -32,8 +32,17 @@ describe("the instructions of the MCP endpoint", () => {
     ]
     const catalog = ["publish_business", "list_businesses", "get_catalog", "update_catalog_item"]
     expect(told).toEqual([
-      [...hosting, ...catalog, ...finding, "get_plan", "list_plans", ...rest, "wait_for_deployment"],
-      [...finding, "hub_composites", "hub_browse_composites", "list_plans", ...rest],
+      [
+        ...hosting,
+        ...catalog,
+        ...finding,
+        "get_server_token",
+        "get_plan",
+        "list_plans",
+        ...rest,
+        "wait_for_deployment"
+      ],
+      [...finding, "get_server_token", "hub_composites", "hub_browse_composites", "list_plans", ...rest],
       ["get_logs", ...finding, "list_plans", ...rest]
     ])
   })

@@ -30,6 +30,8 @@ export const twins: Readonly<Record<string, string>> = {
   "GET /v1/servers/{serverId}/deployments/{deploymentId}": "get_deployment",
   "POST /v1/servers/{serverId}/deployments/{deploymentId}/cancel": "cancel_deployment",
   "GET /v1/servers/{serverId}/deployments/{deploymentId}/vulnerabilities": "list_vulnerabilities",
+  "GET /v1/projects/{projectId}/images": "list_images",
+  "DELETE /v1/projects/{projectId}/images/{digest}": "delete_image",
   "GET /v1/registries": "list_registries",
   "POST /v1/registries": "add_registry",
   "PATCH /v1/registries/{registryId}": "update_registry",
@@ -119,7 +121,8 @@ export const withoutTool: Readonly<Record<string, string>> = {
 
 /** What has no operation, and why. `find_tools` and `call_tool` are not of the whole list. */
 export const withoutOperation: Readonly<Record<string, string>> = {
-  wait_for_deployment: "over HTTP deploy and rollback wait as long as it takes"
+  wait_for_deployment: "over HTTP deploy and rollback wait as long as it takes",
+  get_server_token: "over HTTP it is the token endpoint, by RFC 8693"
 }
 
 /** Tools for hub keys alone: a session is refused. */

@@ -1,6 +1,7 @@
 import { openHeaders, preflight } from "#http/answers/cors.ts"
 import { CurrentCaller } from "#http/callers/caller.ts"
 import { rawRoutes } from "#http/traits/RawRoutes.ts"
+import { asksForExchange } from "#src/oauth/checks/exchange.ts"
 import { Introspection } from "#src/oauth/Introspection.ts"
 import { type OAuthError, oauthError } from "#src/oauth/OAuthError.ts"
 import { Revocation } from "#src/oauth/Revocation.ts"
@@ -9,6 +10,7 @@ import { Tokens } from "#src/oauth/Tokens.ts"
 import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 import { answer, errorAnswer, noStore } from "./answer.ts"
+import { exchangeToken } from "./token-exchange.ts"
 
 const form = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
   request.text.pipe(
@@ -33,10 +35,13 @@ const publicClient = (
     return yield* Effect.catchAll(Effect.flatMap(form, run), (error) => Effect.succeed(errorAnswer(error)))
   })
 
-const token = Effect.map(
-  Tokens,
-  (tokens) => publicClient((form) => Effect.map(tokens.issue(form), (response) => answer(response)))
-)
+const token = Effect.gen(function*() {
+  const tokens = yield* Tokens
+  const exchange = yield* exchangeToken
+  return publicClient((form) =>
+    asksForExchange(form) ? exchange(form) : Effect.map(tokens.issue(form), (response) => answer(response))
+  )
+})
 
 const done = HttpServerResponse.empty({ status: 200, headers: { ...openHeaders, ...noStore } })
 const revoke = Effect.map(Revocation, (revocation) => publicClient((form) => Effect.as(revocation.revoke(form), done)))

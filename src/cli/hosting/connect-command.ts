@@ -1,11 +1,12 @@
 import { exitCodes } from "#src/cli/exit-codes.ts"
-import { Command, Options } from "@effect/cli"
+import { parseUrl } from "#src/format/parse-url.ts"
+import { Args, Command, Options } from "@effect/cli"
 import { FileSystem } from "@effect/platform"
 import { Console, Effect, Option } from "effect"
 import { dirname } from "node:path"
 import { clients, withServer } from "./client-config.ts"
 import { CliFailure } from "./CliFailure.ts"
-import { access, connect, json, orEnd, show } from "./platform.ts"
+import { access, connect, type Connected, json, orEnd, show } from "./platform.ts"
 import { findServer, target } from "./target.ts"
 
 type Name = keyof typeof clients
@@ -44,10 +45,47 @@ const save = Effect.fn("cli.saveClientFile")(
     )
 )
 
+const address = Args.text({ name: "url" }).pipe(
+  Args.withDescription(
+    "The URL of any hosted server, such as a listing names; left out: your own, of berth.toml or --server"
+  ),
+  Args.optional
+)
+
+interface Found {
+  readonly name: string
+  readonly endpoint: string
+}
+
+/** A server by its URL alone: its name is the slug, and its endpoint /mcp unless the URL says which. */
+const foundAt = (text: string) => {
+  const url = parseUrl(text)
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    return new CliFailure({ message: `${JSON.stringify(text)} is not the URL of a server`, code: exitCodes.failed })
+  }
+  const path = url.pathname.replace(/\/$/, "")
+  const name = /^\/s\/([^/]+)/.exec(path)?.[1] ?? url.hostname.split(".")[0] ?? url.hostname
+  return Effect.succeed<Found>({ name, endpoint: url.origin + (/\/(mcp|sse)(\/|$)/.test(path) ? path : `${path}/mcp`) })
+}
+
+/** One of the account's own servers. */
+const foundOf = Effect.fn("cli.connectServer")(
+  function*(connected: Connected, target: Parameters<typeof findServer>[1]) {
+    const { id, publicUrl, slug } = yield* findServer(connected, target)
+    // SSE alone: the handshake of its newest deployment has told.
+    const { data: [newest] } = yield* connected.api.deployments.list({
+      path: { serverId: id },
+      urlParams: { limit: 1 }
+    })
+    return { name: slug, endpoint: `${publicUrl}/${newest?.mcp?.transport === "sse" ? "sse" : "mcp"}` } satisfies Found
+  }
+)
+
 /** `berth connect --claude`: what a client must know to use a server. Its user signs in there, in a browser. */
 export const connectCommand = Command.make(
   "connect",
   {
+    address,
     claude: flag("claude"),
     cursor: flag("cursor"),
     vscode: flag("vscode"),
@@ -56,7 +94,7 @@ export const connectCommand = Command.make(
     ...target,
     json
   },
-  ({ config, json, server, token, url, write, ...flags }) =>
+  ({ address, config, json, server, token, url, write, ...flags }) =>
     Effect.gen(function*() {
       const [chosen, second] = names.filter((name) => flags[name])
       if (chosen === undefined || second !== undefined) {
@@ -65,17 +103,12 @@ export const connectCommand = Command.make(
           code: exitCodes.failed
         })
       }
-      const connected = yield* connect({ url, token })
-      const found = yield* findServer(connected, { config, server })
       const client = clients[chosen]
-      // SSE alone: the handshake of its newest deployment has told.
-      const { data: [newest] } = yield* connected.api.deployments.list({
-        path: { serverId: found.id },
-        urlParams: { limit: 1 }
-      })
-      const endpoint = `${found.publicUrl}/${newest?.mcp?.transport === "sse" ? "sse" : "mcp"}`
+      const { endpoint, name } = Option.isSome(address)
+        ? yield* foundAt(address.value)
+        : yield* foundOf(yield* connect({ url, token }), { config, server })
       const before = write ? yield* textOf(client.file) : ""
-      const text = Option.fromNullable(withServer(before, client, found.slug, endpoint))
+      const text = Option.fromNullable(withServer(before, client, name, endpoint))
       if (Option.isNone(text)) {
         return yield* new CliFailure({
           message: `${client.file} is not a configuration of ${client.title}; mend it, or leave --write out`,

@@ -2,10 +2,12 @@ import { parseUrl } from "#src/format/parse-url.ts"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js"
 import { StreamableHTTPClientTransport, StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
+import type { FetchLike, Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { Effect, Redacted } from "effect"
-import { describeFailure, type Exchange, McpClientError, saidIn } from "./failure.ts"
+import { describeFailure, type Exchange, McpClientError, rpcCodeIn, saidIn } from "./failure.ts"
 import { fetchLoopback, isLoopbackName } from "./loopback.ts"
+import { clientInfo, type McpSession, openedSession } from "./session.ts"
+import { mayBeStateless, statelessSession } from "./stateless.ts"
 
 export interface McpServerAddress {
   readonly url: string
@@ -49,12 +51,20 @@ const watchedFetch =
   async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
     const url = new URL(input)
     const recorded = matters(init.method ?? "GET")
-    if (recorded) exchange.code = exchange.status = exchange.said = undefined
+    if (recorded) {
+      exchange.code =
+        exchange.status =
+        exchange.said =
+        exchange.rpcCode =
+          undefined
+    }
     try {
       const response = await (isLoopbackName(url) ? fetchLoopback(url, init) : fetch(url, init))
       if (recorded && !response.ok) {
         exchange.status = response.status
-        exchange.said = saidIn(await beginning(response))
+        const body = await beginning(response)
+        exchange.said = saidIn(body)
+        exchange.rpcCode = rpcCodeIn(body)
       }
       return response
     } catch (error) {
@@ -66,7 +76,7 @@ const watchedFetch =
 /** The SDK's transports predate `exactOptionalPropertyTypes`: their optional members may be undefined. */
 const asTransport = (transport: SSEClientTransport | StreamableHTTPClientTransport) => transport as Transport
 
-const connect = async (url: URL, { token }: McpServerAddress, exchange: Exchange): Promise<Client> => {
+const connect = async (url: URL, { token }: McpServerAddress, exchange: Exchange): Promise<McpSession> => {
   const requestInit = {
     headers: {
       ...(token === undefined ? {} : { authorization: `Bearer ${Redacted.value(token)}` }),
@@ -75,17 +85,23 @@ const connect = async (url: URL, { token }: McpServerAddress, exchange: Exchange
     }
   }
   const open = async (transport: Transport) => {
-    const client = new Client({ name: "berth", version: "1.0.0" })
+    const client = new Client(clientInfo)
     await client.connect(transport)
-    return client
+    return openedSession(client)
   }
   const openSse = () =>
     open(asTransport(new SSEClientTransport(url, { fetch: watchedFetch(exchange, () => true), requestInit })))
   if (url.pathname.endsWith("/sse")) return openSse()
+  const fetch = watchedFetch(exchange, (method) => method === "POST")
   try {
-    const fetch = watchedFetch(exchange, (method) => method === "POST")
     return await open(asTransport(new StreamableHTTPClientTransport(url, { fetch, requestInit })))
   } catch (error) {
+    // Its next request tells whether it speaks that revision.
+    if (mayBeStateless(error, exchange)) {
+      const withHeaders: FetchLike = (url, init) =>
+        fetch(url, { ...init, headers: { ...requestInit.headers, ...Object.fromEntries(new Headers(init?.headers)) } })
+      return statelessSession(url, withHeaders)
+    }
     // MCP 2025-11-25, Transports § Backwards Compatibility: 404 and 405 to an initialize may be an HTTP+SSE server.
     if (!(error instanceof StreamableHTTPError) || (error.code !== 404 && error.code !== 405)) throw error
     const first = { ...exchange }
@@ -106,7 +122,7 @@ const parseAddress = (text: string): Effect.Effect<URL, McpClientError> => {
 /** Connects, runs `use`, disconnects. Streamable HTTP first; HTTP+SSE for `…/sse` and servers that support only it. */
 export const withClient = <A>(
   address: McpServerAddress,
-  use: (client: Client, signal: AbortSignal) => Promise<A>
+  use: (client: McpSession, signal: AbortSignal) => Promise<A>
 ): Effect.Effect<A, McpClientError> =>
   Effect.flatMap(parseAddress(address.url), (url) => {
     const exchange: Exchange = {}

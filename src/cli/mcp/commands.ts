@@ -3,6 +3,7 @@ import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js"
 import { Config, Console, Effect, Either, Option, Redacted } from "effect"
 import { parseJsonArguments } from "./arguments.ts"
 import { savedToken } from "./credentials.ts"
+import { exchangedToken } from "./exchange.ts"
 import { McpClientError } from "./failure.ts"
 import { callTool, listTools } from "./operations.ts"
 import { printable, renderResult, renderTools } from "./render.ts"
@@ -10,18 +11,22 @@ import { printable, renderResult, renderTools } from "./render.ts"
 const url = Args.text({ name: "url" }).pipe(Args.withDescription("The MCP server: its URL, ending in /mcp or /sse"))
 
 const token = Options.redacted("token").pipe(
-  Options.withDescription("Bearer token; when left out BERTH_TOKEN, or the session of berth login for its platform"),
+  Options.withDescription("Bearer token; when left out BERTH_TOKEN, or what the session of berth login gives for it"),
   Options.withFallbackConfig(Config.redacted("BERTH_TOKEN")),
   Options.optional
 )
 
 const raw = Options.boolean("raw").pipe(Options.withDescription("Print the server's answer as JSON"))
 
-/** The `--token`, or the saved session of the platform that the URL belongs to. */
-const tokenFor = (url: string, token: Option.Option<Redacted.Redacted>) =>
-  Option.isSome(token)
-    ? Effect.succeed(token.value)
-    : Effect.map(savedToken(url), (saved) => Option.getOrUndefined(Option.map(saved, Redacted.make)))
+/**
+ * The `--token`; or the saved session of the platform whose own door the URL is; or, for a server that such a platform
+ * hosts, what the session is exchanged for.
+ */
+const tokenFor = Effect.fnUntraced(function*(url: string, token: Option.Option<Redacted.Redacted>) {
+  if (Option.isSome(token)) return token.value
+  const saved = yield* savedToken(url)
+  return Option.isSome(saved) ? Redacted.make(saved.value) : yield* exchangedToken(url)
+})
 
 const field = Options.text("field").pipe(
   Options.withDescription("Print this one field of the result alone, such as id: for scripts"),

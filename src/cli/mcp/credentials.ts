@@ -24,6 +24,9 @@ const readAll = Effect.gen(function*() {
   return yield* Schema.decode(Credentials)(yield* files.readFileString(yield* location))
 }).pipe(Effect.catchAll(() => Effect.succeed<Readonly<Record<string, string>>>({})))
 
+/** Sessions by the origin of their installation. */
+export const savedSessions = readAll
+
 const write = Effect.fn("cli.writeCredentials")(function*(credentials: Readonly<Record<string, string>>) {
   const files = yield* FileSystem.FileSystem
   const file = yield* location

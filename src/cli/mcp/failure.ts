@@ -12,6 +12,8 @@ export interface Exchange {
   code?: string | undefined
   /** The sentence of its error envelope, or of a JSON-RPC error. */
   said?: string | undefined
+  /** The code of a JSON-RPC error. */
+  rpcCode?: number | undefined
 }
 
 const longestSaid = 300
@@ -23,6 +25,16 @@ export const saidIn = (body: string): string | undefined => {
     const said = typeof error?.message === "string" ? oneLine(error.message) : ""
     if (said === "") return undefined
     return said.length > longestSaid ? `${said.slice(0, longestSaid - 1).toWellFormed()}…` : said
+  } catch {
+    return undefined
+  }
+}
+
+/** The code in a body that is a JSON-RPC error. */
+export const rpcCodeIn = (body: string): number | undefined => {
+  try {
+    const { error, jsonrpc } = JSON.parse(body) as { readonly jsonrpc?: unknown; readonly error?: { code?: unknown } }
+    return jsonrpc === "2.0" && typeof error?.code === "number" ? error.code : undefined
   } catch {
     return undefined
   }

@@ -1,19 +1,19 @@
 import { didYouMean } from "#src/shared/nearest.ts"
-import type { Client } from "@modelcontextprotocol/sdk/client/index.js"
-import { type CallToolResult, CallToolResultSchema, type Tool } from "@modelcontextprotocol/sdk/types.js"
+import { type CallToolResult, type Tool } from "@modelcontextprotocol/sdk/types.js"
 import { type Effect, Either } from "effect"
 import { parseArguments } from "./arguments.ts"
 import { type McpServerAddress, withClient } from "./client.ts"
 import { McpClientError } from "./failure.ts"
+import { type McpSession } from "./session.ts"
 
 /** A server may page its list; this bounds one that never ends. */
 const maxPages = 100
 
-const allTools = async (client: Client, signal: AbortSignal): Promise<ReadonlyArray<Tool>> => {
+const allTools = async (client: McpSession, signal: AbortSignal): Promise<ReadonlyArray<Tool>> => {
   const tools: Array<Tool> = []
   let cursor: string | undefined
   for (let page = 0; page < maxPages; page++) {
-    const result = await client.listTools(cursor === undefined ? {} : { cursor }, { signal })
+    const result = await client.list(cursor, signal)
     tools.push(...result.tools)
     cursor = result.nextCursor
     if (cursor === undefined) break
@@ -47,15 +47,13 @@ export const callTool = (options: CallOptions): Effect.Effect<CallToolResult, Mc
     }
     const args = parseArguments(tool.inputSchema, options.args, options.arguments)
     if (Either.isLeft(args)) throw new McpClientError({ message: args.left })
-    const result = await client.callTool({ name: tool.name, arguments: args.right }, CallToolResultSchema, {
+    return client.call({
+      name: tool.name,
+      args: args.right,
       signal,
-      // 30 minutes: a deployment can pull a large image, and reports its progress meanwhile.
-      timeout: 1_800_000,
-      resetTimeoutOnProgress: true,
-      onprogress: ({ message, progress, total }) =>
+      onProgress: ({ message, progress, total }) =>
         options.onProgress?.(
           `${Math.floor(progress)}${total === undefined ? "" : `/${total}`} ${message ?? ""}`.trimEnd()
         )
     })
-    return CallToolResultSchema.parse(result)
   })

@@ -191,6 +191,14 @@ describeWhen(missingForApps, "the commands that host a server", () => {
       servers: { "cafe-menu-cli": { type: "http", url } }
     })
     expect(await of("connect", "--claude", "--cursor")).toMatchObject({ code: 1 })
+    const foreign = await run("connect", "http://copper-ladle.mcp.localhost:8787/sse", "--cursor")
+    expect(JSON.parse(foreign.out)).toEqual({
+      mcpServers: { "copper-ladle": { url: "http://copper-ladle.mcp.localhost:8787/sse" } }
+    })
+    expect(JSON.parse((await run("connect", "https://berth.example/s/copper-ladle/", "--cursor")).out)).toEqual({
+      mcpServers: { "copper-ladle": { url: "https://berth.example/s/copper-ladle/mcp" } }
+    })
+    expect(await run("connect", "copper-ladle", "--cursor")).toMatchObject({ code: 1 })
   })
 
   it("deploy takes the customer's own authorization server, as a whole or not at all", async () => {

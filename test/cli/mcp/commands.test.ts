@@ -8,12 +8,14 @@ import { berthCli } from "./run.ts"
 let server: Running
 let front: Server
 let guarded: string
+/** What `/stateless` was asked. */
+const seen: Array<unknown> = []
 
 const stopped = JSON.stringify({ error: { code: "SERVICE_UNAVAILABLE", message: "The server is st\u001b[31mopped" } })
 
 /**
  * The ready server with what a gateway puts before it: `/guarded` asks for a token, `/legacy` has no Streamable HTTP,
- * `/broken` answers as no MCP server does, `/named` is there under a name of its own.
+ * `/stateless` knows nothing before revision 2026-07-28, `/broken` answers as no MCP server does, `/named` is there under a name of its own.
  */
 const makeFront = (target: string) =>
   createServer((incoming, outgoing) => {
@@ -27,6 +29,10 @@ const makeFront = (target: string) =>
     if (door === "named" && !/^ladle\.mcp\.localhost:\d+$/.test(incoming.headers.host ?? "")) return refuse(404)
     if (door === "broken") return refuse(200, "{\"hello\":\"world\"}")
     if (door === "down") return refuse(503)
+    if (door === "stateless" && incoming.headers["mcp-protocol-version"] !== "2026-07-28") {
+      return refuse(400, JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32022, message: "Too old" } }))
+    }
+    if (door === "stateless") seen.push(incoming.headers["mcp-method"])
     if (door === "stopped") return refuse(503, stopped)
     const path = `/${rest.join("/").replace(/^sse-only/, "sse")}`
     const { headers, method } = incoming
@@ -71,6 +77,20 @@ describe("berth tools", () => {
     for (const url of [`${server.url}/sse`, `${guarded}/legacy/sse-only`]) {
       expect(await berthCli(["tools", url])).toMatchObject({ code: 0, out: expect.stringContaining("get_hours") })
     }
+  })
+
+  it("speaks to a server that knows nothing before revision 2026-07-28, with one request more", async () => {
+    const url = `${guarded}/stateless/mcp`
+    expect(await berthCli(["tools", url])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("get_hours"),
+      err: ""
+    })
+    expect(seen.splice(0)).toEqual(["tools/list"])
+    const called = await berthCli(["call", url, "search_catalog", "--arg", "query=soup", "--raw"])
+    expect([called.code, called.err]).toEqual([0, ""])
+    expect(JSON.parse(called.out)).toMatchObject({ structuredContent: { items: expect.any(Array) as unknown } })
+    expect(seen.splice(0)).toEqual(["tools/list", "tools/call"])
   })
 
   it("reaches *.localhost by its name without a resolver that knows it", async () => {

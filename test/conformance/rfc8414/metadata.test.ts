@@ -27,7 +27,7 @@ describe("[1] RFC 8414: authorization server metadata", () => {
       introspection_endpoint: at("introspect"),
       jwks_uri: at("jwks"),
       response_types_supported: ["code"],
-      grant_types_supported: ["authorization_code", "refresh_token"],
+      grant_types_supported: ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:token-exchange"],
       code_challenge_methods_supported: ["S256"],
       token_endpoint_auth_methods_supported: ["none"],
       authorization_response_iss_parameter_supported: true,

@@ -1,0 +1,62 @@
+import { Server } from "@modelcontextprotocol/sdk/server/index.js"
+import { type Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
+import { ErrorCode, isJSONRPCRequest, type JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js"
+import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv-provider.js"
+import { z } from "zod"
+import { anyParams, type Asked, type Extended, problemOf, type ServedMcp, specified } from "./served-mcp.ts"
+
+/** A server without tasks ignores a request for one (MCP 2025-11-25, tasks, capabilities). */
+const withoutTask = (message: JSONRPCMessage): JSONRPCMessage => {
+  if (!isJSONRPCRequest(message) || message.params?.["task"] === undefined) return message
+  const { task: _, ...params } = message.params
+  return { ...message, params }
+}
+
+// Each server would make one of its own, which costs more than a small request; nothing is validated with it.
+const jsonSchemaValidator = new AjvJsonSchemaValidator()
+
+/**
+ * The SDK's server answers invalid parameters with -32603 and its schema library's raw error; here they get -32602 and
+ * a sentence, before the message reaches the server.
+ */
+class CheckedServer extends Server {
+  override async connect(transport: Transport) {
+    await super.connect(transport)
+    const receive = transport.onmessage
+    transport.onmessage = (message, extra) => {
+      const problem = isJSONRPCRequest(message) ? problemOf(message) : undefined
+      if (problem === undefined || !isJSONRPCRequest(message)) return receive?.(withoutTask(message), extra)
+      const error = { code: ErrorCode.InvalidParams, message: problem }
+      transport.send({ jsonrpc: "2.0", id: message.id, error }).catch((reason: unknown) => {
+        this.onerror?.(reason instanceof Error ? reason : new Error(String(reason)))
+      })
+    }
+  }
+}
+
+/** A server for clients that begin with `initialize`, up to revision 2025-11-25. */
+export const sessionServer = ({ capabilities, info, instructions, methods }: ServedMcp): Server => {
+  const server = new CheckedServer(info, {
+    capabilities,
+    jsonSchemaValidator,
+    ...(instructions === undefined ? {} : { instructions })
+  })
+  const { extensions = {}, ...handlers } = methods
+  const serve = (schema: z.ZodObject<{ method: z.ZodLiteral<string> }>, handler: Extended) =>
+    server.setRequestHandler(schema, (request, { requestInfo, sendNotification, signal }) => {
+      const revision = requestInfo?.headers["mcp-protocol-version"]
+      const asked: Asked = {
+        signal,
+        revision: typeof revision === "string" ? revision : undefined,
+        progress: (params) => sendNotification({ method: "notifications/progress", params })
+      }
+      return handler("params" in request ? request.params as Parameters<Extended>[0] ?? {} : {}, asked)
+    })
+  for (const [method, handler] of Object.entries(handlers)) {
+    serve(specified[method as keyof typeof specified] as never, handler as Extended)
+  }
+  for (const [method, handler] of Object.entries(extensions)) {
+    serve(z.object({ method: z.literal(method), params: anyParams.optional() }), handler)
+  }
+  return server
+}
