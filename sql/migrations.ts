@@ -49,6 +49,7 @@ import replacedVariables from "./migrations/0046_replaced_variables.ts"
 import imageRegistries from "./migrations/0047_image_registries.ts"
 import uploads from "./migrations/0048_uploads.ts"
 import catalogWords from "./migrations/0049_catalog_words.ts"
+import mirroredImages from "./migrations/0050_mirrored_images.ts"
 
 /**
  * Every migration by its file's name (`NNNN_name`), run in the order of the numbers. A record, not a folder read at
@@ -103,5 +104,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0046_replaced_variables": replacedVariables,
   "0047_image_registries": imageRegistries,
   "0048_uploads": uploads,
-  "0049_catalog_words": catalogWords
+  "0049_catalog_words": catalogWords,
+  "0050_mirrored_images": mirroredImages
 }

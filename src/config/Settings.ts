@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, LogLevel, Option, type Redacted } from "effect"
 import { resolve } from "node:path"
+import { type MirrorSettings, readMirror } from "./mirror.ts"
 import { kinds, oneOf, setting, SettingError, settingOr, settings } from "./read-setting.ts"
 import { readScanning, type ScanSettings } from "./scanning.ts"
 
@@ -88,6 +89,8 @@ export interface Settings {
   readonly wakeSeconds: number
   /** What looks for vulnerabilities in images, and what is refused. */
   readonly scanning: ScanSettings
+  /** Where every deployed image is copied to; none: images are in the home alone. */
+  readonly mirror: Option.Option<MirrorSettings>
   readonly s3: Option.Option<S3Settings>
   readonly stripe: Option.Option<StripeSettings>
   readonly logLevel: LogLevel.LogLevel
@@ -213,6 +216,7 @@ const read = Effect.gen(function*() {
     hubMaxTier: yield* settingOr("HUB_MAX_TIER", oneOf("explorer", "builder", "partner"), "partner"),
     drainSeconds: yield* settingOr("DRAIN_SECONDS", kinds.drainSeconds, 30),
     scanning: yield* readScanning,
+    mirror: yield* readMirror,
     s3: yield* readS3,
     stripe: yield* readStripe,
     logLevel: yield* settingOr("LOG_LEVEL", kinds.logLevel, LogLevel.Info),

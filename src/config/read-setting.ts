@@ -164,6 +164,12 @@ export const kinds = {
     parse: (text) => /^[\w-]{1,64}$/.test(text) ? text : undefined
   },
   accessKey: { expected: "the id of an access key", parse: (text) => /^\S{1,256}$/.test(text) ? text : undefined },
+  registryUrl: {
+    expected: "the URL of an image registry and a repository, such as https://registry.example.com/berth",
+    parse: urlOf
+  },
+  registryUser: { expected: "the name of a user", parse: (text) => /^[^\s:]{1,255}$/.test(text) ? text : undefined },
+  registryPassword: secret("a password", (text) => text.length <= 8192),
   accessSecret: secret("the secret of an access key", (text) => /^\S{1,1024}$/.test(text)),
   stripeKey: secret("a secret or restricted key of Stripe (sk_… or rk_…)", (text) => /^[sr]k_\S{8,256}$/.test(text)),
   webhookSecret: secret(

@@ -4,7 +4,8 @@ import { Activity, Workflow } from "@effect/workflow"
 import { Cause, Effect, Exit, Layer, Option, Schema } from "effect"
 import { DeploymentId, type DeploymentRow } from "./Deployment.ts"
 import { Drains } from "./Drains.ts"
-import { Gone, Pipeline, Source, StageFailed } from "./Pipeline.ts"
+import { Pipeline, Source } from "./Pipeline.ts"
+import { Gone, StageFailed } from "./StageFailed.ts"
 import { staysInterrupted, Stopping, StopsFirst } from "./Stopping.ts"
 import { throughOutage } from "./through-outage.ts"
 import { type Stage } from "./transitions.ts"
@@ -47,6 +48,12 @@ const registration = DeployWorkflow.toLayer(({ deploymentId: id, serverId }) =>
       const source = yield* step("resolving", Source, pipeline.resolve)
       yield* step("scanning", Schema.Void, (record) => pipeline.scan(record, source))
       yield* step("mirroring", Schema.Void, (record) => pipeline.mirror(record, source))
+      // A step of its own: what went wrong there is not tried again from the image's own registry on.
+      yield* activity(
+        "pushing",
+        Schema.Void,
+        pipeline.stage(id, "mirroring", (record) => pipeline.push(record, source))
+      )
       const generation = yield* step("creating", Schema.Int, (record) => pipeline.create(record, source))
       yield* step("starting", Schema.Void, pipeline.start)
       yield* step("checking", Schema.Void, pipeline.check)

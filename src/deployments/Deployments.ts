@@ -30,6 +30,7 @@ import {
 } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { HandshakesRepo } from "./HandshakesRepo.ts"
+import { Mirroring } from "./Mirroring.ts"
 import { canceledBy, nextStep } from "./next-step.ts"
 import { OutcomesRepo } from "./OutcomesRepo.ts"
 import { remindingEvery } from "./reminders.ts"
@@ -51,6 +52,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     const logs = yield* ServerLogs
     const disk = yield* Disk
     const images = yield* Images
+    const mirroring = yield* Mirroring
     const scans = yield* Scans
     const watch = yield* Watch
     const uploads = yield* UploadedImages
@@ -98,7 +100,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       if (target.deployedAt === null || target.imageDigest === null) return yield* notKept("it never ran")
       const kept = keptVersions(yield* repo.versions(server.id), plans[plan], server)
       if (!kept.has(version)) return yield* notKept("it is no longer kept")
-      return (yield* images.has(target.imageDigest))
+      return (yield* images.has(target.imageDigest)) || (yield* mirroring.has(target.imageDigest))
         ? target.imageDigest
         : yield* notKept("its image is no longer kept")
     })

@@ -17,6 +17,7 @@ import { awaitHealthy, healthRule } from "./HealthCheck.ts"
 import { makeMachineEnd } from "./machine-end.ts"
 import { machineEnvironment } from "./machine-environment.ts"
 import { MachineOutput } from "./MachineOutput.ts"
+import { Mirroring } from "./Mirroring.ts"
 import { PackageScripts } from "./PackageScripts.ts"
 import { makeHolder, makePullLogin } from "./pull-login.ts"
 import { runConfig } from "./run-options.ts"
@@ -34,6 +35,7 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
     const packages = yield* Packages
     const scripts = yield* PackageScripts
     const deployments = yield* DeploymentsRepo
+    const mirroring = yield* Mirroring
     const { destroy, stop } = yield* makeMachineEnd
     const { settle } = yield* MachineMetering
 
@@ -47,12 +49,13 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
       Effect.flatMap(images.pinned(imageUri, digest, login), (resolved) => mirror(record, resolved, login))
 
     /**
-     * Ensures that the store has a deployment's image: pulls it by digest, or builds it again if it was built here.
-     * After a restore into a new home the store is empty.
+     * Ensures that the store has a deployment's image: pulls it by digest, from the operator's registry first, or builds
+     * it again if it was built here. After a restore into a new home the store is empty.
      */
     const fetch = Effect.fn("Launch.fetch")(function*(record: DeploymentRow, digest: string) {
       const { imageUri } = record
       if (yield* images.has(digest)) return
+      if (yield* mirroring.pull(digest, imageUri)) return
       if (isPackage(imageUri)) return yield* packages.again(imageUri, digest, scripts.of(record))
       yield* Effect.flatMap(loginOf(record), (login) => pull(record, imageUri, digest, login)).pipe(
         Effect.catchIf(

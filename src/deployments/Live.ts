@@ -22,6 +22,8 @@ import { Launch } from "./Launch.ts"
 import { Leftovers } from "./Leftovers.ts"
 import { Lifecycle } from "./Lifecycle.ts"
 import { MachineOutput } from "./MachineOutput.ts"
+import { MirroredImagesRepo } from "./MirroredImagesRepo.ts"
+import { Mirroring } from "./Mirroring.ts"
 import { MissingImages } from "./MissingImages.ts"
 import { Monitor } from "./Monitor.ts"
 import { OutcomesRepo } from "./OutcomesRepo.ts"
@@ -46,6 +48,7 @@ const base = Layer.mergeAll(
   FleetRepo.Default,
   HandshakesRepo.Default,
   HealthProbesRepo.Default,
+  MirroredImagesRepo.Default,
   OutputRepo.Default,
   RetentionRepo.Default,
   SleepRepo.Default,
@@ -75,6 +78,7 @@ export const DeploymentsLive = Layer.mergeAll(
   Layer.provideMerge(Drains.Default),
   Layer.provideMerge(Leftovers.Default),
   Layer.provideMerge(Launch.Default),
+  Layer.provideMerge(Mirroring.Default),
   Layer.provideMerge(PackageScripts.Default),
   Layer.provideMerge(MachineOutput.Default),
   Layer.provideMerge(base)

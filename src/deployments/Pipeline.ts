@@ -2,7 +2,6 @@ import { Standing } from "#src/businesses/Standing.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { ImageCleanup } from "#src/images/ImageCleanup.ts"
 import { Images, ResolvedImage } from "#src/images/Images.ts"
-import { type MirrorProgress } from "#src/images/pull.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { isPackage } from "#src/packages/reference.ts"
 import { type LogLevel } from "#src/servers/ServerLog.ts"
@@ -11,42 +10,31 @@ import { diskFull, failedOnFullDisk, isDiskFull, orDiskFull } from "#src/shared/
 import { Disk } from "#src/shared/Disk.ts"
 import { isRejected, reportOutage } from "#src/shared/outage.ts"
 import { quotable } from "#src/shared/outside-text.ts"
-import { Cause, Clock, Effect, Metric, Option, Schema } from "effect"
+import { Cause, Effect, Metric, Option, Schema } from "effect"
 import { Admission } from "./Admission.ts"
-import { type DeploymentRow, Stage } from "./Deployment.ts"
+import { type DeploymentRow } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { deployed, failed } from "./fleet-metrics.ts"
 import { ImageQuota } from "./ImageQuota.ts"
 import { Launch } from "./Launch.ts"
 import { Leftovers } from "./Leftovers.ts"
 import { MachineOutput } from "./MachineOutput.ts"
+import { Mirroring } from "./Mirroring.ts"
 import { OutcomesRepo } from "./OutcomesRepo.ts"
 import { makeHolder, makePullLogin } from "./pull-login.ts"
+import { megabytes, reportCopying } from "./report-copying.ts"
 import { makeResolveImage } from "./resolve-image.ts"
 import { makeScanImage } from "./scan-image.ts"
+import { Gone, StageFailed } from "./StageFailed.ts"
 import { throughOutage } from "./through-outage.ts"
 import { type Stage as StageName } from "./transitions.ts"
 import { Watch } from "./Watch.ts"
-
-/** A stage failed; `cause` says why, for the owner of the server. */
-export class StageFailed extends Schema.TaggedError<StageFailed>()("StageFailed", {
-  stage: Stage,
-  cause: Schema.String
-}) {
-  override get message() {
-    return `${this.stage}: ${this.cause}`
-  }
-}
-
-/** The deployment was deleted with its server, or was ended elsewhere. */
-export class Gone extends Schema.TaggedError<Gone>()("Gone", {}) {}
 
 /** The result of `resolving`, for later stages. `resolved` is null for a rollback, which uses the stored image. */
 export const Source = Schema.Struct({ digest: Schema.String, resolved: Schema.NullOr(ResolvedImage) })
 export type Source = typeof Source.Type
 
 const internalError = "an internal error of the platform"
-const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`
 
 /** The work of each stage. Stages are idempotent, because an interrupted pipeline repeats its last one. */
 export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline", {
@@ -62,6 +50,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
     const scanImage = yield* makeScanImage
     const machines = yield* Machines
     const launch = yield* Launch
+    const mirroring = yield* Mirroring
     const admission = yield* Admission
     const output = yield* MachineOutput
     const leftovers = yield* Leftovers
@@ -104,17 +93,6 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
       return { digest: resolved.digest, resolved } satisfies Source
     })
 
-    /** Logs at most every ten seconds, to show that a large image on a slow line makes progress. */
-    const reporter = Effect.fnUntraced(function*(record: DeploymentRow) {
-      let last = yield* Clock.currentTimeMillis
-      return ({ bytes, totalBytes }: MirrorProgress) =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) => {
-          if (now - last < 10_000) return Effect.void
-          last = now
-          return log(record, `copied ${megabytes(bytes)} of ${megabytes(totalBytes)}`)
-        })
-    })
-
     const mirror = Effect.fn("Pipeline.mirror")(function*(record: DeploymentRow, { digest, resolved }: Source) {
       if (resolved === null) return
       yield* quota.admit(yield* serverOf(record), record, digest, resolved.totalSize)
@@ -124,12 +102,24 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
       if (stored && holder === undefined) return
       if (!stored) yield* disk.check
       if (isPackage(record.imageUri)) return yield* launch.fetch(record, digest)
-      yield* images.mirror(resolved, yield* loginOf(record), yield* reporter(record), holder)
+      yield* images.mirror(
+        resolved,
+        yield* loginOf(record),
+        yield* reportCopying((message) => log(record, message)),
+        holder
+      )
     })
 
     /** A scanner reads the image from the store, so it is copied before it is known whether it is refused. */
     const scan = (record: DeploymentRow, source: Source) =>
       scanImage(record, source.digest, mirror(record, source), { log, doing })
+
+    /** Copies the image from the store to the operator's registry, where there is one. */
+    const push = (record: DeploymentRow, { digest }: Source) =>
+      mirroring.push(record, digest, {
+        log: (message) => log(record, message),
+        doing: (line) => doing(record, line)
+      })
 
     /** Returns the server's generation, with which the swap detects any later change of the server. */
     const create = Effect.fn("Pipeline.create")(function*(record: DeploymentRow, { digest, resolved }: Source) {
@@ -244,6 +234,6 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
         )
       )
 
-    return { resolve, scan, mirror, create, start, check, swap, retire, discard, fail, stage } as const
+    return { resolve, scan, mirror, push, create, start, check, swap, retire, discard, fail, stage } as const
   })
 }) {}

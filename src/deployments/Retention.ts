@@ -7,6 +7,7 @@ import { Scans } from "#src/scanning/Scans.ts"
 import { UploadedImages } from "#src/uploads/UploadedImages.ts"
 import { Effect } from "effect"
 import { JournalRepo } from "./JournalRepo.ts"
+import { Mirroring } from "./Mirroring.ts"
 import { neededVersions } from "./retention-rule.ts"
 import { RetentionRepo } from "./RetentionRepo.ts"
 
@@ -20,19 +21,21 @@ export class Retention extends Effect.Service<Retention>()("deployments/Retentio
     const repo = yield* RetentionRepo
     const journal = yield* JournalRepo
     const scans = yield* Scans
+    const mirroring = yield* Mirroring
     const uploads = yield* UploadedImages
     const held = yield* HeldBlobs
 
-    /** Digests that run, can be rolled back to, are being deployed, or that an existing machine uses. */
-    const digests = Effect.gen(function*() {
+    /** Versions that run, can be rolled back to, are being deployed, or that an existing machine uses. */
+    const needed = Effect.gen(function*() {
       const machineNames = (yield* machines.list()).map(({ name }) => name)
-      const needed = neededVersions(yield* repo.versions(machineNames), new Set(machineNames))
-      return new Set(needed.map(({ imageDigest }) => imageDigest))
+      return neededVersions(yield* repo.versions(machineNames), new Set(machineNames))
     })
+    const digests = Effect.map(needed, (versions) => new Set(versions.map(({ imageDigest }) => imageDigest)))
 
     const removeImages = Effect.fn("Retention.removeImages")(function*() {
       const collected = yield* images.collect(digests, uploads.kept)
       yield* Effect.logDebug("Collected images", collected)
+      yield* mirroring.removeUnneeded(digests)
       yield* repo.forgetImages
       yield* packages.forget
     })
@@ -43,6 +46,9 @@ export class Retention extends Effect.Service<Retention>()("deployments/Retentio
       yield* held.forget
       yield* journal.forget
       yield* scans.forget
+      yield* mirroring.pushMissing(
+        new Map((yield* needed).map(({ imageDigest, imageUri }) => [imageDigest, imageUri]))
+      )
     })
 
     return {

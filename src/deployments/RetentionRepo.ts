@@ -14,6 +14,7 @@ const Version = Schema.Struct({
   /** Whether it failed and its machine is kept for its logs, until the next deployment. */
   keptForLogs: Schema.Boolean,
   imageDigest: Schema.String,
+  imageUri: Schema.String,
   /** Bytes of its layers and files; 0 for deployments made before these were counted. */
   imageBytes: Schema.Number,
   plan: PlanName,
@@ -32,7 +33,7 @@ export class RetentionRepo extends Effect.Service<RetentionRepo>()("deployments/
       sql`SELECT d.id, d.server_id, d.version, d.active, d.deployed_at IS NOT NULL AS ran, d.kept_by_plan,
                 d.status IN ('pending', 'building') AS in_flight,
                 d.stage = 'kept' AND NOT EXISTS (SELECT FROM deployments n
-                  WHERE n.server_id = d.server_id AND n.version > d.version) AS kept_for_logs, d.image_digest, coalesce(${bytes}, 0) AS image_bytes,
+                  WHERE n.server_id = d.server_id AND n.version > d.version) AS kept_for_logs, d.image_digest, d.image_uri, coalesce(${bytes}, 0) AS image_bytes,
                 u.plan, s.deployment_retention_count
               FROM deployments d JOIN servers s ON s.id = d.server_id JOIN projects p ON p.id = s.project_id
               JOIN users u ON u.id = p.account_id LEFT JOIN images i ON i.digest = d.image_digest

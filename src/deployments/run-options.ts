@@ -1,4 +1,5 @@
 import { type ImageConfig } from "#src/machines/Machines.ts"
+import { shimProgram } from "#src/packages/package-image.ts"
 import { type Package } from "#src/packages/Package.ts"
 import { isPackage, parsePackage } from "#src/packages/reference.ts"
 import { Invalid } from "#src/shared/Failure.ts"
@@ -109,6 +110,10 @@ export const runConfig = (
   memoryMb: number
 ): ImageConfig => {
   if (!isPackage(imageUri)) {
+    // An image that berth deploy made of a folder: it serves stdio as packages do.
+    if (command === null && config.entrypoint.at(-1) === shimProgram) {
+      return { ...config, cmd: [`--sessions=${sessionsIn(memoryMb)}`, ...args === null ? config.cmd : ["--", ...args]] }
+    }
     if (command === null) return args === null ? config : { ...config, cmd: args }
     return { ...config, entrypoint: [command], cmd: args ?? [] }
   }

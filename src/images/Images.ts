@@ -15,7 +15,7 @@ import { ImageDigest, mediaTypes } from "./manifest.ts"
 import { makePins } from "./pins.ts"
 import { architectureOf } from "./platform.ts"
 import { type OnProgress, puller } from "./pull.ts"
-import { digestPattern, parseReference } from "./reference.ts"
+import { checkDigest, digestPattern, parseReference } from "./reference.ts"
 import { registrySource } from "./Registry.ts"
 import { makeRootfs } from "./Rootfs.ts"
 import type { Source } from "./Source.ts"
@@ -42,11 +42,6 @@ export interface UnpackedImage {
   readonly config: ImageConfig
   readonly bytes: number | undefined
 }
-
-const checkDigest = (digest: string) =>
-  digestPattern.test(digest)
-    ? Effect.void
-    : imageError("invalid_reference", "An image's digest is sha256: and 64 hex digits")
 
 /**
  * The images that machines run: resolved in a registry (or, outside production, in an OCI layout on disk), mirrored by
@@ -121,10 +116,12 @@ export class Images extends Effect.Service<Images>()("images/Images", {
     )
 
     /** The image of a known digest at the address it came from, even if that address now names another image. */
-    const pinned = Effect.fn("Images.pinned")(function*(imageUri: string, digest: string, login?: Login) {
+    const pinned = Effect.fn("Images.pinned")((imageUri: string, digest: string, login?: Login) =>
+      Effect.flatMap(sourceOf(imageUri, login), (source) => pinnedIn(source, imageUri, digest))
+    )
+
+    const pinnedIn = Effect.fnUntraced(function*(source: Source, imageUri: string, digest: string) {
       yield* checkDigest(digest)
-      const source = yield* sourceOf(imageUri, login)
-      // As in the store, a manifest on disk need not name its type.
       const root = Effect.map(
         source.manifest(digest),
         (document) => ({ ...document, mediaType: document.mediaType ?? mediaTypes.manifest })
@@ -182,6 +179,11 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       return resolved
     })
 
+    /** Stores the image of this digest from another place than its address names. */
+    const take = Effect.fn("Images.take")((source: Source, imageUri: string, digest: string) =>
+      Effect.flatMap(pinnedIn(source, imageUri, digest), (resolved) => copy(Effect.succeed(source), resolved))
+    )
+
     /** What the store has under a digest, as it was resolved once. */
     const known = Effect.fn("Images.known")(function*(imageUri: string, digest: string) {
       yield* touch(digest)
@@ -233,6 +235,7 @@ export class Images extends Effect.Service<Images>()("images/Images", {
       pinned,
       mirror,
       adopt,
+      take,
       known,
       inStore,
       unpack,

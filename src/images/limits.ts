@@ -16,7 +16,9 @@ export class ImageLimits extends Context.Reference<ImageLimits>()("images/ImageL
     entries: 500_000,
     /** Milliseconds for one blob, and for one manifest or token. */
     blobMs: 30 * 60_000,
-    documentMs: 20_000
+    documentMs: 20_000,
+    /** Milliseconds before a push is tried again; each pause is twice the one before. */
+    pushPauseMs: 500
   })
 }) {}
 

@@ -6,7 +6,7 @@ import { blobsOf, readManifest } from "./inspect.ts"
 import type { Limits } from "./limits.ts"
 import { type Descriptor } from "./manifest.ts"
 import { type makePins } from "./pins.ts"
-import { isTransient } from "./Registry.ts"
+import { isTransient } from "./registry-calls.ts"
 import type { Source } from "./Source.ts"
 import type { Store } from "./Store.ts"
 

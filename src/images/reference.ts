@@ -1,4 +1,4 @@
-import { Either } from "effect"
+import { Effect, Either } from "effect"
 import { type ImageError, imageError } from "./ImageError.ts"
 
 /** An image in a registry. `digest` takes precedence over `tag`; at least one of them is set. */
@@ -27,6 +27,11 @@ const componentPattern = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/
 export const isComponent = (text: string) => componentPattern.test(text)
 export const tagPattern = /^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/
 export const digestPattern = /^sha256:[a-f0-9]{64}$/
+
+export const checkDigest = (digest: string) =>
+  digestPattern.test(digest)
+    ? Effect.void
+    : imageError("invalid_reference", "An image's digest is sha256: and 64 hex digits")
 
 const maxLength = 1024
 const maxName = 255

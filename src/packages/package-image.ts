@@ -9,7 +9,9 @@ import { join } from "node:path"
 
 /** Where the package is in its image. */
 export const appFolder = "/app"
-const shimFolder = "berth"
+export const shimFolder = "berth"
+/** What serves a program's stdio over HTTP, at the end of such an image's ENTRYPOINT. */
+export const shimProgram = `/${shimFolder}/stdio-shim.js`
 
 const Blob = Schema.Struct({ mediaType: Schema.String, digest: Schema.String, size: Schema.Number })
 const Manifest = Schema.parseJson(Schema.Struct({ config: Blob, layers: Schema.NonEmptyArray(Blob) }))
@@ -64,7 +66,7 @@ export const packageRuntime = (folder: string): Effect.Effect<Runtime, ReturnTyp
   })
 
 /** Modes alike for everyone, and neither links nor names that mean a deletion in a layer (image-spec, layer.md). */
-const plain = (entry: LayoutEntry): ReadonlyArray<LayoutEntry> => {
+export const plain = (entry: LayoutEntry): ReadonlyArray<LayoutEntry> => {
   const name = entry.path.slice(entry.path.lastIndexOf("/") + 1)
   if (entry.type === "symlink" || name.startsWith(".wh.")) return []
   const executable = entry.type === "directory" || ((entry.mode ?? 0) & 0o111) > 0
@@ -100,7 +102,7 @@ export const writePackageImage = Effect.fn("packages.writeImage")(function*(
     ]],
     config: {
       // One thread of V8's is enough for what it does, and machines may have few.
-      entrypoint: [node, "--v8-pool-size=1", `/${shimFolder}/stdio-shim.js`],
+      entrypoint: [node, "--v8-pool-size=1", shimProgram],
       cmd: [],
       env: [...env, "HOME=/tmp"],
       workingDir: appFolder,

@@ -27,11 +27,17 @@ export class GuardedHttpError extends Data.TaggedError("GuardedHttpError")<{
   readonly message: string
 }> {}
 
+/** A body that is sent as it is read; opened again where the request is sent again. */
+export interface StreamedBody {
+  readonly size: number
+  readonly open: () => Readable
+}
+
 export interface GuardedRequest {
   readonly url: string
-  readonly method?: "GET" | "HEAD" | "POST"
+  readonly method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE"
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string
+  readonly body?: string | Uint8Array | StreamedBody
   /** Limit of the body in bytes; default 1 MiB. */
   readonly maxBytes?: number
   /** Limit for look-up, connection, headers and body together; default 10,000 ms. */
@@ -80,6 +86,8 @@ const limitBytes = (host: string, maxBytes: number) => {
   })
 }
 
+const isStreamed = (body: GuardedRequest["body"]): body is StreamedBody => typeof body === "object" && "open" in body
+
 /** A request in flight. Destroying it with an error makes its reader see that error. */
 class Exchange {
   readonly #outgoing: http.ClientRequest
@@ -97,7 +105,12 @@ class Exchange {
       // A fresh agent: no shared connections, and no proxy from the environment (Node 24 gives the global agent one).
       agent: false,
       method: request.method ?? "GET",
-      headers: { "accept-encoding": "identity", "user-agent": "berth", ...request.headers },
+      headers: {
+        "accept-encoding": "identity",
+        "user-agent": "berth",
+        ...request.headers,
+        ...isStreamed(request.body) ? { "content-length": String(request.body.size) } : {}
+      },
       lookup: pinned(target.addresses)
     })
     const idleMs = request.idleMs ?? 10_000
@@ -105,7 +118,13 @@ class Exchange {
     this.#timer = setTimeout(() => this.destroy(timeoutError(`took longer than ${totalMs} ms`)), totalMs)
     this.#outgoing.setTimeout(idleMs, () => this.destroy(timeoutError(`was silent for ${idleMs} ms`)))
     this.#outgoing.on("error", () => {})
-    this.#outgoing.end(request.body)
+    this.#send(request.body)
+  }
+
+  #send(body: GuardedRequest["body"]) {
+    if (!isStreamed(body)) return void this.#outgoing.end(body)
+    // An answer may come before all is sent, such as a refusal. Whoever reads it sees what broke otherwise.
+    pipeline(body.open(), this.#outgoing, () => {})
   }
 
   destroy(failure?: GuardedHttpError): void {
@@ -148,8 +167,14 @@ const collect = (host: string, body: Readable) =>
  * makes the next request and the caller sends it, so that each hop passes the same check.
  */
 export class GuardedHttp extends Effect.Service<GuardedHttp>()("shared/GuardedHttp", {
-  effect: Effect.gen(function*() {
-    const { allowedPrivateHosts } = yield* CurrentSettings
+  effect: Effect.flatMap(CurrentSettings, ({ allowedPrivateHosts }) => makeGuardedHttp(allowedPrivateHosts))
+}) {}
+
+export type HttpClient = Pick<GuardedHttp, "check" | "open" | "send" | "collect">
+
+/** The same for addresses that the operator or the user of this machine names: these hosts may be private. */
+export const makeGuardedHttp = (allowedPrivateHosts: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
     const lookup = yield* HostLookup
 
     const addressesOf = (url: URL) => {
@@ -202,10 +227,11 @@ export class GuardedHttp extends Effect.Service<GuardedHttp>()("shared/GuardedHt
     /** The whole response, its body in memory (at most `maxBytes`). */
     const send = (request: GuardedRequest): Effect.Effect<GuardedResponse<Buffer>, GuardedHttpError> =>
       Effect.scoped(
-        Effect.flatMap(open(request), (response) =>
-          Effect.map(collect(new URL(request.url).host, response.body), (body) => ({ ...response, body })))
+        Effect.flatMap(
+          open(request),
+          (response) => Effect.map(collect(new URL(request.url).host, response.body), (body) => ({ ...response, body }))
+        )
       )
 
     return { check, open, send, /** Reads the whole body of `open`. */ collect }
   })
-}) {}

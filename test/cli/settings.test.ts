@@ -68,8 +68,23 @@ describe("a wrong setting", () => {
 
   it.each<[string, Readonly<Record<string, string>>]>([
     ["S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together", { S3_BUCKET: "files", S3_ACCESS_KEY_ID: "a" }],
-    ["S3_BUCKET is required with the other settings of S3", { S3_ENDPOINT: "http://localhost:9000" }]
-  ])("of a bucket that lacks another: %s", (message, variables) => expect(sentence(variables)).toBe(message))
+    ["S3_BUCKET is required with the other settings of S3", { S3_ENDPOINT: "http://localhost:9000" }],
+    ["REGISTRY_URL is required with REGISTRY_USERNAME", { REGISTRY_USERNAME: "a", REGISTRY_PASSWORD: "b" }],
+    ["REGISTRY_USERNAME and REGISTRY_PASSWORD must be set together", {
+      REGISTRY_URL: "https://registry.example.com",
+      REGISTRY_USERNAME: "berth"
+    }],
+    ["REGISTRY_URL must begin with https: when REGISTRY_PASSWORD is set, or others could read it", {
+      REGISTRY_URL: "http://registry.example.com/berth",
+      REGISTRY_USERNAME: "berth",
+      REGISTRY_PASSWORD: "hush"
+    }],
+    [
+      "REGISTRY_URL must end with a repository's name in lower case, such as /berth, but is " +
+      "\"https://registry.example.com/Berth\"",
+      { REGISTRY_URL: "https://registry.example.com/Berth" }
+    ]
+  ])("that lacks another, or does not fit it: %s", (message, variables) => expect(sentence(variables)).toBe(message))
 
   it.each<[string, Readonly<Record<string, string>>]>([
     ["STRIPE_WEBHOOK_SECRET is required with STRIPE_SECRET_KEY", { STRIPE_SECRET_KEY: "sk_test_12345678" }],

@@ -57,6 +57,7 @@ const writers: Readonly<Record<string, string>> = {
   machine_metering: "usage",
   machine_output_positions: "deployments",
   mcp_sessions: "routing",
+  mirrored_images: "deployments",
   oauth_clients: "oauth",
   oauth_grants: "oauth",
   package_images: "packages",

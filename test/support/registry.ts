@@ -146,7 +146,8 @@ export const startDockerRegistry = async () => {
   const file = join(directory, "config.yml")
   writeFileSync(
     file,
-    `version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: ${join(directory, "data")}}}\n` +
+    `version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: ` +
+      `${join(directory, "data")}}, delete: {enabled: true}}\n` +
       `http: {addr: "${host}"}\n`
   )
   const child = spawn(program, ["serve", file], { stdio: "ignore" })

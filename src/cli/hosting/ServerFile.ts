@@ -31,7 +31,10 @@ const tables = {
     region: described(Region, "Where a new server runs"),
     cpu: described(Cpu, "The size of its machine"),
     memory: described(Memory, "The memory of its machine, such as \"256mb\""),
-    image: described(Text(1024), "What berth deploy takes when it is given no image: an OCI image, npm:… or pypi:…"),
+    image: described(
+      Text(1024),
+      "What berth deploy takes when it is given nothing: a folder (. or ./name), an OCI image, npm:… or pypi:…"
+    ),
     env: described(List(VariableName), "Environment variables that must be set before a deployment"),
     egress: optional(EgressInput)
   }),

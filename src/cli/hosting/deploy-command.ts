@@ -8,12 +8,18 @@ import { Console, Effect, Option } from "effect"
 import { CliFailure } from "./CliFailure.ts"
 import { ensureServer } from "./ensure-server.ts"
 import { follow, showEnd } from "./follow.ts"
+import { makeFolder } from "./make-folder.ts"
 import { access, connect, type Connected, orEnd } from "./platform.ts"
-import { config, loadServerFile } from "./target.ts"
+import { config } from "./target.ts"
+import { whatToDeploy } from "./what-to-deploy.ts"
 
 const image = word("image").pipe(
-  Args.withDescription("An OCI image, npm:… or pypi:…; server.image of berth.toml without it"),
+  Args.withDescription("A folder, an OCI image, npm:… or pypi:…; server.image of berth.toml without it"),
   Args.optional
+)
+const transport = Options.choice("transport", ["stdio", "http"]).pipe(
+  Options.withDescription("Of a folder: how its server speaks MCP; found out without it"),
+  Options.optional
 )
 const noWait = Options.boolean("no-wait").pipe(Options.withDescription("Don't wait for the deployment's end"))
 
@@ -74,26 +80,26 @@ const needVariables = Effect.fn("cli.needVariables")(function*(
 /** `berth deploy`: makes the server what berth.toml says, and deploys an image to it. */
 export const deployCommand = Command.make(
   "deploy",
-  { image, ...access, config, noWait, json, ...auth },
-  ({ config, image, json, noWait, token, url, ...options }) =>
-    Effect.gen(function*() {
-      const file = yield* loadServerFile(config)
-      const chosen = Option.orElse(image, () => Option.fromNullable(file.server.image))
-      if (Option.isNone(chosen)) {
-        return yield* badOptions(`Say what to deploy: berth deploy IMAGE, or server.image in ${config}`)
+  { image, ...access, config, noWait, transport, json, ...auth },
+  ({ config, image, json, noWait, token, transport, url, ...options }) =>
+    Effect.scoped(Effect.gen(function*() {
+      const { chosen, file } = yield* whatToDeploy(image, config)
+      if (Option.isSome(transport) && !("folder" in chosen)) {
+        return yield* badOptions(
+          "--transport is for folders: an image serves HTTP, a package says it to its deployment"
+        )
       }
       const change = yield* authOf(options)
       const connected = yield* connect({ url, token })
+      const made = "folder" in chosen ? yield* makeFolder(chosen.folder, Option.getOrUndefined(transport)) : chosen
       const server = yield* ensureServer(connected, file, config)
       const path = { serverId: server.id }
       if (Option.isSome(change)) yield* connected.api.servers.configureAuth({ path, payload: change.value })
       yield* needVariables(connected, server, file.server.env ?? [])
-      const { data: begun } = yield* connected.api.deployments.deploy({
-        path,
-        payload: { imageUri: chosen.value, wait: false }
-      })
+      const imageUri = "image" in made ? made.image : yield* made.push(connected, server)
+      const { data: begun } = yield* connected.api.deployments.deploy({ path, payload: { imageUri, wait: false } })
       if (noWait) return yield* show(json, begun, () => `${begun.id}  version ${begun.version} of ${server.publicUrl}`)
       yield* showEnd(yield* follow(connected, begun), server, json)
       yield* Console.error("Connect a client: berth connect --claude, --cursor or --vscode")
-    }).pipe(orEnd(url))
+    })).pipe(orEnd(url))
 )

@@ -86,7 +86,9 @@ export const initCommand = Command.make(
         )
       )
       yield* show(json, { file: config }, () => `Wrote ${config}`)
-      yield* Console.error(Option.isSome(image) ? "Next: berth deploy" : "Next: berth deploy IMAGE")
+      yield* Console.error(
+        Option.isSome(image) ? "Next: berth deploy" : "Next: berth deploy . for this folder, or berth deploy IMAGE"
+      )
     }).pipe(orEnd(""))
 )
 /** `berth schema`: for editors. */

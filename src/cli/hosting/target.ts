@@ -8,7 +8,7 @@ import { Effect, Either, Option } from "effect"
 import { CliFailure } from "./CliFailure.ts"
 import { type Connected } from "./platform.ts"
 
-const fileName = "berth.toml"
+export const fileName = "berth.toml"
 
 export const config = Options.text("config").pipe(
   Options.withAlias("c"),

@@ -47,7 +47,7 @@ describeWhen(missingForApps, "the commands that host a server", () => {
     expect(readFileSync(config, "utf8")).toContain("name = \"Menu \\\"1\\\"\"")
     expect(await of("deploy")).toMatchObject({
       code: 1,
-      err: `Say what to deploy: berth deploy IMAGE, or server.image in ${config}`
+      err: `Say what to deploy: berth deploy . for this folder, berth deploy IMAGE, or server.image in ${config}`
     })
     expect(await of("init")).toMatchObject({ code: 2, err: `${config} is there already; --force replaces it` })
   })

@@ -1,0 +1,43 @@
+import { exitCodes } from "#src/cli/exit-codes.ts"
+import { usableFolder } from "#src/config/home.ts"
+import { type Server } from "#src/servers/Server.ts"
+import { Config, Console, Effect, Option } from "effect"
+import { mkdtemp, rm } from "node:fs/promises"
+import { homedir, tmpdir } from "node:os"
+import { join } from "node:path"
+import { CliFailure } from "./CliFailure.ts"
+import { type Connected } from "./platform.ts"
+
+/** Where layers are kept that do not change from one time to the next. */
+const cacheFolder = Effect.gen(function*() {
+  const base = yield* Effect.option(Config.nonEmptyString("XDG_CACHE_HOME"))
+  const folder = join(Option.getOrElse(base, () => join(homedir(), ".cache")), "berth")
+  yield* usableFolder("XDG_CACHE_HOME", folder, 0o700)
+  return folder
+})
+
+const workFolder = Effect.acquireRelease(
+  Effect.promise(() => mkdtemp(join(tmpdir(), "berth-deploy-"))),
+  (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }).catch(() => {}))
+)
+
+const failed = ({ message }: { readonly message: string }) => new CliFailure({ message, code: exitCodes.failed })
+
+/** Makes a folder into an image, here; `push` sends it to the installation, and gives its address there. */
+export const makeFolder = Effect.fn("cli.makeFolder")(
+  function*(folder: string, transport: "stdio" | "http" | undefined) {
+    // Loaded when a folder is deployed, so that other commands start at once.
+    const { imageOfFolder } = yield* Effect.promise(() => import("#src/folder-image/image-of-folder.ts"))
+    const work = yield* workFolder
+    const cache = yield* Effect.mapError(cacheFolder, failed)
+    const say = (line: string) => Console.error(line)
+    const { digest, layout } = yield* Effect.mapError(imageOfFolder(folder, work, { cache, say, transport }), failed)
+    return {
+      push: (connected: Connected, server: Server) =>
+        Effect.flatMap(
+          Effect.promise(() => import("./push-layout.ts")),
+          ({ pushLayout }) => pushLayout(connected, server, layout, digest)
+        )
+    }
+  }
+)

@@ -1,0 +1,79 @@
+import { exitCodes } from "#src/cli/exit-codes.ts"
+import { type ImageError, imageError } from "#src/images/ImageError.ts"
+import { ImageLimits } from "#src/images/limits.ts"
+import { hasManifest, type Pushed, pushImage } from "#src/images/push-image.ts"
+import { registryCalls } from "#src/images/registry-calls.ts"
+import { sendable } from "#src/images/sendable.ts"
+import { makeStore } from "#src/images/Store.ts"
+import { type Server } from "#src/servers/Server.ts"
+import { makeGuardedHttp } from "#src/shared/GuardedHttp.ts"
+import { Console, Effect } from "effect"
+import { CliFailure } from "./CliFailure.ts"
+import { type Connected } from "./platform.ts"
+
+/** Bytes of one request: what is lost at the most where a proxy passes on only what has arrived whole. */
+const chunkBytes = 16 * 1024 ** 2
+
+const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`
+
+/** Shows on a terminal how far a push is; says nothing in a pipe. */
+const progressOf = (total: number) => {
+  const isTerminal = process.stderr.isTTY === true
+  return {
+    tell: ({ present, sent }: Pushed) => {
+      if (isTerminal) process.stderr.write(`\r\u001b[KPushing ${megabytes(present + sent)} of ${megabytes(total)}`)
+    },
+    end: Effect.sync(() => {
+      if (isTerminal) process.stderr.write("\r\u001b[K")
+    })
+  }
+}
+
+const codeOf = ({ reason }: ImageError) =>
+  reason === "unauthorized" ? exitCodes.notLetIn : reason === "unreachable" ? exitCodes.noAnswer : exitCodes.failed
+
+/** The host by which the installation names its own images: that of its address, which the path form of a URL has. */
+const ownHost = (root: string, { publicUrl, slug }: Server) =>
+  new URL(publicUrl.endsWith(`/s/${slug}`) ? publicUrl : root).host
+
+/** Pushes an image of a layout to the installation, below the server's project; answers with its address. */
+export const pushLayout = Effect.fn("cli.pushLayout")(
+  function*({ root, token }: Connected, server: Server, layout: string, digest: string) {
+    const limits = yield* ImageLimits
+    const { host } = new URL(root)
+    const http = yield* makeGuardedHttp([host])
+    const repository = `${server.projectId.toLowerCase()}/${server.slug}`
+    const calls = yield* registryCalls({ http, limits, loopback: true }, {
+      root,
+      registry: host,
+      repository,
+      actions: "pull,push",
+      authorization: `Bearer ${token}`,
+      refused: (_what, said) =>
+        imageError(
+          "unauthorized",
+          said ?? "The installation refuses the image: your session has ended, or your key lacks deployments:write"
+        )
+    })
+    const image = yield* sendable(makeStore(layout), digest, limits)
+    const imageUri = `${ownHost(root, server)}/${repository}@${digest}`
+    if (yield* hasManifest(calls, image, limits.documentMs)) {
+      yield* Console.error("The image is there already: nothing has changed since it was pushed")
+      return imageUri
+    }
+    const total = image.blobs.reduce((sum, { size }) => sum + size, 0)
+    const progress = progressOf(total)
+    yield* Console.error(`Pushing the image (${megabytes(total)})`)
+    const { present, sent } = yield* pushImage(calls, image, {
+      tag: "latest",
+      chunkBytes,
+      pauseMs: limits.pushPauseMs,
+      blobMs: limits.blobMs,
+      documentMs: limits.documentMs,
+      onProgress: progress.tell
+    }).pipe(Effect.ensuring(progress.end))
+    yield* Console.error(`Pushed: ${megabytes(sent)} sent, ${megabytes(present)} were there`)
+    return imageUri
+  },
+  Effect.mapError((error) => new CliFailure({ message: error.message, code: codeOf(error) }))
+)

@@ -1,0 +1,178 @@
+import { Effect } from "effect"
+import { type Readable, Transform } from "node:stream"
+import { type ImageError, imageError } from "./ImageError.ts"
+import { isTransient, type RegistryCalls } from "./registry-calls.ts"
+import { refusalOf } from "./registry-refusal.ts"
+import { type ExpectedBlob } from "./verify.ts"
+
+/** A blob that can be read from any byte on, up to another one. */
+export interface Readables extends ExpectedBlob {
+  readonly open: (start: number, end: number) => Readable
+}
+
+export interface UploadOptions {
+  /** A repository of the same registry that has the blob already. */
+  readonly mountFrom?: string | undefined
+  /** The most that one request carries: what a proxy in front takes. */
+  readonly chunkBytes?: number
+  /** Milliseconds before the second try; each pause is twice the one before. */
+  readonly pauseMs: number
+  readonly blobMs: number
+  /** How many more bytes have been sent; negative when the registry has fewer than it was sent. */
+  readonly onBytes?: (count: number) => void
+}
+
+/** Where an upload goes on, and how many bytes the registry has. */
+interface Session {
+  readonly url: string
+  readonly offset: number
+}
+
+/** Tries in a row after which the registry has no more than before. */
+const mostTries = 5
+
+/** The registry may take long over the end of a large blob: it reads it all again. */
+const silence = 120_000
+
+const counted = (source: Readable, onBytes: (count: number) => void) =>
+  source.pipe(
+    new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        onBytes(chunk.length)
+        done(null, chunk)
+      }
+    })
+  ).on("close", () => source.destroy())
+
+/** `0-99` of a Range header: 100 bytes. Some registries write `0-0` for none. */
+const sizeOf = (range: unknown) => {
+  const last = Number(/^(?:bytes=)?0-(\d+)$/.exec(typeof range === "string" ? range : "")?.[1] ?? 0)
+  return last === 0 ? 0 : last + 1
+}
+
+/**
+ * Sends a blob that the registry does not have: mounted from another repository where that works, else uploaded. A try
+ * that breaks off asks how much has arrived and sends the rest; where the registry can't tell, all of it again.
+ */
+export const uploadBlob = Effect.fn("images.uploadBlob")(function*(
+  { at, call, readAll, registry }: RegistryCalls,
+  blob: Readables,
+  { blobMs, chunkBytes = Infinity, mountFrom, onBytes = () => {}, pauseMs }: UploadOptions
+) {
+  const what = `blob ${blob.digest}`
+  let session: Session | undefined
+  let told = 0
+  let most = 0
+
+  const tell = (offset: number) => {
+    onBytes(offset - told)
+    told = offset
+  }
+
+  const locationOf = (headers: Readonly<Record<string, unknown>>, base: string) =>
+    typeof headers["location"] === "string"
+      ? Effect.succeed(new URL(headers["location"], base).href)
+      : imageError("unreachable", `${registry} did not say where ${what} goes`)
+
+  const request = (request: Parameters<typeof call>[0]) =>
+    Effect.scoped(Effect.gen(function*() {
+      const answer = yield* call({ idleMs: silence, ...request }, what)
+      return { ...answer, text: answer.status < 300 ? "" : (yield* readAll(answer)).toString("utf8") }
+    }))
+
+  const begin = Effect.gen(function*() {
+    const query = mountFrom === undefined
+      ? ""
+      : `?mount=${encodeURIComponent(blob.digest)}&from=${encodeURIComponent(mountFrom)}`
+    const url = at(`blobs/uploads/${query}`)
+    const { headers, status, text } = yield* request({ url, method: "POST" })
+    if (status === 201) return "mounted" as const
+    if (status !== 202) return yield* refusalOf(registry, status, text, what)
+    session = { url: yield* locationOf(headers, url), offset: 0 }
+    return session
+  })
+
+  /** What has arrived of an upload that broke off; undefined when the registry does not know. */
+  const resumed = ({ url }: Session) =>
+    Effect.gen(function*() {
+      const { headers, status } = yield* request({ url })
+      const offset = status === 204 || status === 202 ? sizeOf(headers["range"]) : 0
+      if (offset === 0 || offset > blob.size) return undefined
+      const location = headers.location === undefined ? url : yield* locationOf(headers, url)
+      return { url: location, offset } satisfies Session
+    })
+
+  const sendOn = Effect.fnUntraced(function*({ offset, url }: Session) {
+    const end = Math.min(offset + chunkBytes, blob.size)
+    const whole = offset === 0 && end === blob.size
+    const { headers, status, text } = yield* request({
+      url,
+      method: "PATCH",
+      headers: {
+        "content-type": "application/octet-stream",
+        ...whole ? {} : { "content-range": `${offset}-${end - 1}` }
+      },
+      body: {
+        size: end - offset,
+        open: () => {
+          tell(offset)
+          return counted(blob.open(offset, end), (count) => {
+            told += count
+            onBytes(count)
+          })
+        }
+      },
+      totalMs: blobMs
+    })
+    // What the registry has forgotten, or has more or less of than we think, is asked for again.
+    if (status === 404 || status === 416) {
+      if (status === 404) session = undefined
+      return yield* imageError("unreachable", `${registry} answered ${status} for ${what}`)
+    }
+    if (status !== 202) return yield* refusalOf(registry, status, text, what)
+    most = Math.max(most, end)
+    session = { url: yield* locationOf(headers, url), offset: end }
+    return session
+  })
+
+  const finish = Effect.fnUntraced(function*({ url }: Session, wasResumed: boolean) {
+    const place = new URL(url)
+    place.searchParams.set("digest", blob.digest)
+    const { status, text } = yield* request({
+      url: place.href,
+      method: "PUT",
+      headers: { "content-length": "0" },
+      totalMs: blobMs
+    })
+    if (status === 201) return
+    session = undefined
+    return yield* wasResumed && status >= 400 && status < 500
+      ? imageError("unreachable", `${registry} answered ${status} for ${what}`)
+      : refusalOf(registry, status, text, what)
+  })
+
+  const attempt = Effect.gen(function*() {
+    const before = session
+    const known = before === undefined ? undefined : yield* resumed(before)
+    if (known !== undefined) most = Math.max(most, known.offset)
+    const begun = known ?? (yield* begin)
+    if (begun === "mounted") return tell(blob.size)
+    let current: Session = begun
+    while (current.offset < blob.size) current = yield* sendOn(current)
+    yield* finish(current, known !== undefined)
+  })
+
+  const attempts: Effect.Effect<void, ImageError> = Effect.gen(function*() {
+    let tries = 0
+    let reached = 0
+    while (true) {
+      const failure = yield* Effect.flip(Effect.asVoid(attempt)).pipe(Effect.option)
+      if (failure._tag === "None") return
+      tries = most > reached ? 1 : tries + 1
+      reached = most
+      if (!isTransient(failure.value) || tries >= mostTries) return yield* failure.value
+      yield* Effect.sleep(pauseMs * 2 ** (tries - 1))
+    }
+  })
+  yield* attempts
+})
