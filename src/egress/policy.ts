@@ -6,6 +6,7 @@ import {
   canonicalName,
   type EgressEntry,
   entryText,
+  internetPorts,
   parseEntry,
   webPorts
 } from "#src/servers/egress-entry.ts"
@@ -59,7 +60,7 @@ export const canonicalHost = (text: string): string | undefined =>
 
 /** Ports at which a canonical host may be reached by those who look it up. */
 export const portsFor = ({ entries, internet }: Policy, host: string): ReadonlyArray<number> =>
-  internet ? [...new Set([...webPorts, ...allowedPorts(entries, host)])] : allowedPorts(entries, host)
+  internet ? [...new Set([...internetPorts, ...allowedPorts(entries, host)])] : allowedPorts(entries, host)
 
 export const allows = (policy: Policy, host: string, port: number): boolean =>
   policy.internet || allowedPorts(policy.entries, host).includes(port)

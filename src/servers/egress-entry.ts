@@ -12,8 +12,18 @@ export interface EgressEntry {
   readonly port: number | undefined
 }
 
-/** Ports of an entry that names none, and of `internet` for clients that look a name up by DNS. */
+/** Ports of an entry that names none. */
 export const webPorts: ReadonlyArray<number> = [443, 80]
+
+/**
+ * Ports of `internet` for clients that look a name up by DNS: a name's local address can't listen on all there are. The
+ * web's; SSH; mail handed in and fetched; SQL Server, MySQL, PostgreSQL and its pool, Redis, MongoDB; AMQP and MQTT over
+ * TLS. Not those on which a machine's own programs like to listen, nor 25, which sends spam.
+ */
+export const internetPorts: ReadonlyArray<number> = [
+  ...webPorts,
+  ...[22, 465, 587, 993, 995, 1433, 3306, 5432, 5671, 6379, 6543, 8883, 27_017]
+]
 
 const label = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/
 /** A last label by which other programs read a name as an address (WHATWG URL, "ends in a number"). */

@@ -1,5 +1,6 @@
 import { OutsideNetwork } from "#src/egress/outside.ts"
 import { Machines } from "#src/machines/Machines.ts"
+import { internetPorts } from "#src/servers/egress-entry.ts"
 import { Effect, Layer } from "effect"
 import { type AddressInfo, createConnection, createServer, type Server as NetServer, type Socket } from "node:net"
 import { join } from "node:path"
@@ -99,6 +100,7 @@ describeWhen(missingProgram("openssl"), "the platform's end of the way out", () 
     const { ask, lookup, open } = await machineOf("internet")
     expect(await lookup("own.example.com")).toBe("ports 443 80")
     expect(await ask("proxy\nCONNECT own.example.com:5432 HTTP/1.1\r\n\r\n")).toMatch(/^HTTP\/1.1 403/)
+    expect(await lookup("api.example.com")).toBe(`ports ${internetPorts.join(" ")}`)
     const elsewhere = open("proxy\nCONNECT api.example.com:5432 HTTP/1.1\r\n\r\n")
     expect(String(await new Promise((resolve) => elsewhere.once("data", resolve)))).toMatch(/^HTTP\/1.1 200/)
   })

@@ -207,6 +207,13 @@ describeLong("a server that needs an outside host", () => {
     for (const name of ["printer.example.com", "mixed.example.com", "api.example.com"]) {
       expect(await get(`http://${name}/`), name).toMatch(/^failed|^This server's egress/)
     }
+    // A database speaks to whoever connects: the name's local address alone tells which host is meant.
+    const hear = (port: number) =>
+      run(`return new Promise((done) => require("net").connect(${port}, "www.example.com")
+        .on("data", (d) => done(String(d))).on("error", (e) => done(tell(e))))`)
+    expect(await hear(5432)).toBe("hello\n")
+    expect(world.connections.at(-1)).toBe("93.184.216.34:5432")
+    expect(await hear(25)).toBe("failed ECONNREFUSED")
     expect(await change("none")).toBe("none")
     await until(async () => /^failed/.test(String(await get("https://www.example.com/"))) || undefined, 15)
     expect(await change(null)).toBe("none")
