@@ -15,7 +15,7 @@ export const clientCommands = {
     async () => (await import("./hosting/init-command.ts")).initCommand
   ),
   deploy: lazy(
-    "Deploy an image to the server of berth.toml, which is created or updated",
+    "Deploy a folder or an image to the server of berth.toml, which is created or updated",
     async () => (await import("./hosting/deploy-command.ts")).deployCommand
   ),
   rollback: lazy(
