@@ -2,9 +2,9 @@
 import { run } from "#src/cli/root.ts"
 import { noteSignal } from "#src/cli/signals.ts"
 import { closeInherited } from "#src/shared/inherited-descriptors.ts"
-import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { Cause, Effect, Exit, Layer } from "effect"
 import * as fs from "node:fs"
 

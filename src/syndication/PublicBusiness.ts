@@ -1,7 +1,7 @@
 import { VerificationLevel } from "#src/listings/VerificationLevel.ts"
+import { isLabel } from "#src/shared/dns-label.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { LimitArgument } from "#src/shared/paging.ts"
-import { isLabel } from "#src/shared/dns-label.ts"
 import { Input, optional, Text } from "#src/shared/text.ts"
 import { Schema } from "effect"
 

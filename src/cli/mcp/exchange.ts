@@ -1,8 +1,8 @@
 import { parseUrl } from "#src/format/parse-url.ts"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { savedSessions } from "./credentials.ts"
-import { McpClientError } from "./McpClientError.ts"
 import { fetchLoopback, isLoopbackName } from "./loopback.ts"
+import { McpClientError } from "./McpClientError.ts"
 
 const seconds = 10
 
