@@ -44,9 +44,7 @@ export const makeReceive = (turns: Turns) =>
     const check = Effect.catchTag(disk.check, "LowDisk", ({ message }) => refused("DISK_FULL", message))
 
     const storing = <A>(work: () => Promise<A>): Effect.Effect<A, Refusal> =>
-      Effect.tryPromise({ try: work, catch: (error) => error }).pipe(
-        Effect.catchAll((error) => reasonOf(error) ?? Effect.die(error))
-      )
+      Effect.tryPromise(work).pipe(Effect.catchAll(({ error }) => reasonOf(error) ?? Effect.die(error)))
 
     /** What a cut-off push left takes room for a day: it goes when that room is needed. */
     const makeRoom = Effect.fnUntraced(function*(accountId: string, id: string) {

@@ -1,6 +1,6 @@
 import { type Answer, type Sent } from "./http.ts"
 
-export const revision = "2026-07-28"
+const revision = "2026-07-28"
 
 const prefix = "io.modelcontextprotocol/"
 
