@@ -1,8 +1,8 @@
 import { type LayoutEntry, writeLayout } from "#src/images/layout.ts"
 import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
-import { existsSync, realpathSync } from "node:fs"
-import { join } from "node:path"
+import { copyFileSync, existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { temporaryDirectory } from "../../support/Settings.ts"
 
 /** What the app inside a test image does; told by a variable of the image's own configuration. */
@@ -57,6 +57,17 @@ const files = (program: string): ReadonlyArray<LayoutEntry> => {
     mode: 0o755
   })
   return [copy("/usr/bin/perl"), ...libraries.map(copy), { type: "file", path: "app.pl", content: program }]
+}
+
+/** The same files in a folder, as a Dockerfile may copy them; the program answers every request with 200 and JSON. */
+export const perlFolder = (folder: string) => {
+  for (const entry of files(app)) {
+    if (entry.type !== "copy" && entry.type !== "file") continue
+    const path = join(folder, entry.path)
+    mkdirSync(dirname(path), { recursive: true })
+    if (entry.type === "file") writeFileSync(path, entry.content)
+    else copyFileSync(entry.from, path)
+  }
 }
 
 interface ImageOptions {
