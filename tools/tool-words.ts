@@ -42,6 +42,12 @@ export const groups: ReadonlyArray<Group> = [
   },
   {
     toolset: "deploy",
+    about: "Images that were pushed",
+    tools: /_images?$/,
+    words: "docker push upload uploaded container registry repository tag layer storage space remove clean delete"
+  },
+  {
+    toolset: "deploy",
     about: "Private image registries: their users and passwords",
     tools: /_registr(y|ies)$/,
     words: "docker hub ghcr ecr gitlab container image pull login credential unauthorized denied token secret"

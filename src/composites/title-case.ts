@@ -10,7 +10,9 @@ const capital = (part: string) => {
   const first = part.codePointAt(0)
   if (first === undefined) return ""
   const letter = String.fromCodePoint(first)
-  return letter.toUpperCase() + part.slice(letter.length)
+  // Some letters are two as capitals, of which the first is one: ß begins Ss.
+  const [upper = "", ...more] = letter.toUpperCase()
+  return upper + more.join("").toLowerCase() + part.slice(letter.length)
 }
 
 /** McAllen, O'Fallon, D'Iberville; but Joe's. */

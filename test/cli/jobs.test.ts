@@ -55,6 +55,7 @@ describe("berth admin jobs", () => {
       ["Dropping expired previews", "any", "1h"],
       ["Dropping expired records", "any", "10m"],
       ["Ending billing periods", "any", "10s"],
+      ["Indexing catalogs", "any", "2s"],
       ["Listing changed tools", host, "2s"],
       ["Looking after machines", host, "2s"],
       ["Looking at the disk", host, "1m"],

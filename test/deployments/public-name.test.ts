@@ -23,7 +23,7 @@ describeWhen(missingForApps, "a deployment under a public name", () => {
     Effect.runPromise(mcpImage(behaviour, [{ name: "look", description: "Looks." }], env))
   /** As an owner types it. */
   const berthCall = async (tool: string, args: Readonly<Record<string, unknown>>) =>
-    berthCli(["call", `${berth.url}/mcp`, tool, "--json", JSON.stringify(args), "--token", owner.token])
+    berthCli(["call", `${berth.url}/mcp`, tool, "--input", JSON.stringify(args), "--token", owner.token])
   const log = async () =>
     dataOf(
       await owner.get<{ data: { items: ReadonlyArray<{ message: string }> } }>(

@@ -88,7 +88,7 @@ describe("a list of e-mail addresses", () => {
 
   it("is nothing that the operator could verify for an account that does not exist", async () => {
     expect(await admin("verify", "nobody@nowhere.example")).toMatchObject({
-      code: 1,
+      code: 4,
       err: expect.stringContaining("There is no account nobody@nowhere.example")
     })
   })

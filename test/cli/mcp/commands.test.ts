@@ -87,7 +87,7 @@ describe("berth tools", () => {
       err: ""
     })
     expect(seen.splice(0)).toEqual(["tools/list"])
-    const called = await berthCli(["call", url, "search_catalog", "--arg", "query=soup", "--raw"])
+    const called = await berthCli(["call", url, "search_catalog", "--arg", "query=soup", "--json"])
     expect([called.code, called.err]).toEqual([0, ""])
     expect(JSON.parse(called.out)).toMatchObject({ structuredContent: { items: expect.any(Array) as unknown } })
     expect(seen.splice(0)).toEqual(["tools/list", "tools/call"])
