@@ -102,7 +102,7 @@ describeWhen(missing, "npm start in an empty home", () => {
       shell(place, without(first.line)),
       shell(place, `${without(first.line)} --token ${other}`)
     ])
-    expect(refusals.map(({ code }) => code)).toEqual([1, 1])
+    expect(refusals.map(({ code }) => code)).toEqual([3, 3])
     expect(refusals[0]?.err).toContain("asks for a token")
     expect(refusals[1]?.err).toContain("did not accept the token")
     expect(refusals.map(({ out }) => out)).toEqual(["", ""])
