@@ -26,7 +26,7 @@ export const everyday = [
   "hub_composites",
   "hub_browse_composites",
   "hub_listing_skill",
-  "get_server_token",
+  "create_server_token",
   "list_plans",
   "get_plan"
 ] as const

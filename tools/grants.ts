@@ -8,7 +8,7 @@ import { tool } from "./Tool.ts"
 
 export const grantTools = Effect.map(Effect.all([Grants, TokenExchange]), ([grants, exchanges]) => [
   tool({
-    name: "get_server_token",
+    name: "create_server_token",
     title: "Get a token for a server",
     description:
       "Gets a Bearer token of 15 minutes with which you call a hosted MCP server, such as a listing's mcpServerUrl, over " +

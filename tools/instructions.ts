@@ -4,7 +4,7 @@ const jobs: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
   ["Why one failed", ["get_logs", "rollback"]],
   ["Publish a business from its file", ["publish_business"]],
   ["Change a price", ["list_businesses", "get_catalog", "update_catalog_item"]],
-  ["Find and use a business", ["directory_search", "hub_listing_skill", "get_server_token"]],
+  ["Find and use a business", ["directory_search", "hub_listing_skill", "create_server_token"]],
   ["Several at once", ["hub_composites", "hub_browse_composites"]],
   ["Cost, limits, what is left", ["get_plan", "list_plans"]]
 ]

@@ -45,7 +45,7 @@ const foundText = ({ groups = [], others, tools }: typeof FoundTools.Encoded) =>
         JSON.stringify(withoutLengths(inputSchema))
       }`
     ),
-    ...(others.length === 0 ? [] : [`Others: ${others.map(({ name, title }) => `${name} (${title})`).join(", ")}`]),
+    ...(others.length === 0 ? [] : [`Others: ${others.map(({ name }) => name).join(", ")}`]),
     ...(groups.length === 0 ? [] : ["Nothing matches. All tools:"]),
     ...groups.map(({ about, tools }) => `${about}: ${tools.join(", ")}`)
   ].join("\n")

@@ -68,7 +68,7 @@ export const groups: ReadonlyArray<Group> = [
   {
     toolset: "deploy",
     about: "OAuth clients, grants and tokens for hosted servers",
-    tools: /_grants?$|^register_client$|^create_test_token$|^get_server_token$/,
+    tools: /_grants?$|^register_client$|^create_test_token$|^create_server_token$/,
     words:
       "login consent permission authorize authorise application connected app share unshare revoke access try connect " +
       "bearer jwt disconnect"
@@ -155,7 +155,7 @@ export const wordsOf: Readonly<Record<string, string>> = {
   delete_env: "remove unset secret variable",
   get_logs: "debug error crash output why failed broken",
   create_test_token: "try connect bearer",
-  get_server_token: "exchange bearer jwt connect call use business headless authorization",
+  create_server_token: "exchange bearer jwt connect call use business headless authorization",
   list_grants: "who has access connected apps permissions shared",
   revoke_grant: "disconnect unshare remove access app",
   register_client: "own app trust consent",

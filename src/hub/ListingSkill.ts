@@ -50,7 +50,7 @@ const connection = ({ mcp }: SkillUrls, server: SkillServer | null) =>
       ...admission(server),
       "",
       "1. Add the URL to your MCP client. It asks for authorization by OAuth 2.1: the client finds the authorization",
-      "   server through the 401 answer and registers itself. Without a browser, Berth's tool get_server_token gives a",
+      "   server through the 401 answer and registers itself. Without a browser, Berth's tool create_server_token gives a",
       "   token for a server that lets in everybody.",
       "2. Call `tools/list` first: the tools and their descriptions say what can be asked.",
       "3. Prices and availability change: ask the server, not this page."

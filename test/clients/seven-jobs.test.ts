@@ -77,7 +77,7 @@ describeLong("an agent that has only the door's URL", () => {
     await agent.job("find a business and call it", async () => {
       const { data: [found] } = await agent.call<Rows>("directory_search", { search: "seven jobs dinner", limit: 3 })
       const { accessToken, resource } = await agent.call<{ accessToken: string; resource: string }>(
-        "get_server_token",
+        "create_server_token",
         {
           resource: found!.mcpServerUrl
         }

@@ -171,6 +171,7 @@ describe("tools/list", () => {
       "change_plan",
       "create_api_key",
       "create_project",
+      "create_server_token",
       "delete_api_key",
       "list_api_keys",
       "list_grants",
@@ -205,6 +206,7 @@ describe("tools/list", () => {
     const agent = await hubKey(berth, owner)
     expect(await toolNames(agent.token, "?toolsets=all")).toEqual([
       ...publicTools,
+      "create_server_token",
       ...Object.values(twins).filter((name) => /composite/.test(name))
     ].sort())
     expect(await tools("metrics:read")).toEqual(["get_metrics_series", "get_server_metrics", "get_tool_metrics"])

@@ -36,13 +36,13 @@ describe("the instructions of the MCP endpoint", () => {
         ...hosting,
         ...catalog,
         ...finding,
-        "get_server_token",
+        "create_server_token",
         "get_plan",
         "list_plans",
         ...rest,
         "wait_for_deployment"
       ],
-      [...finding, "get_server_token", "hub_composites", "hub_browse_composites", "list_plans", ...rest],
+      [...finding, "create_server_token", "hub_composites", "hub_browse_composites", "list_plans", ...rest],
       ["get_logs", ...finding, "list_plans", ...rest]
     ])
   })

@@ -76,7 +76,7 @@ describe("the list of tools by default", () => {
       "hub_composites",
       "hub_browse_composites",
       "hub_listing_skill",
-      "get_server_token",
+      "create_server_token",
       "list_plans",
       ...meta
     ])

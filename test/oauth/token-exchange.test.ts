@@ -204,14 +204,14 @@ describe("an agent without a browser", () => {
   it("gets the same token by a tool, from a session or a hub key, and calls the server", async () => {
     for (const { token } of [three.caller, three.key]) {
       const client = await connectMcp(berth.url, { token })
-      expect((await client.listTools()).tools.map(({ name }) => name)).toContain("get_server_token")
-      const { structuredContent } = await callTool(client, "get_server_token", {
+      expect((await client.listTools()).tools.map(({ name }) => name)).toContain("create_server_token")
+      const { structuredContent } = await callTool(client, "create_server_token", {
         resource: members[2]!.server.publicUrl,
         scope: "mcp:read mcp:execute"
       })
       expect(structuredContent).toMatchObject({ resource: members[2]!.server.publicUrl, scope: "mcp:read mcp:execute" })
       expect(await look((structuredContent as { accessToken: string }).accessToken, 2)).toMatchObject({})
-      const refused = await callTool(client, "get_server_token", { resource: "https://example.com" })
+      const refused = await callTool(client, "create_server_token", { resource: "https://example.com" })
       expect([refused.isError, JSON.stringify(refused)]).toEqual([true, expect.stringContaining("NOT_FOUND")])
       await client.close()
     }
