@@ -145,7 +145,17 @@ describe("an exchange", () => {
     const ended = await berth.signUp()
     await ended.post("/v1/auth/logout", {})
     for (
-      const subject of [exchanged, platformKey, narrow, ended.token, "svc_sess_x", "berth_hub_x", "a.b.c", "\0", "ä"]
+      const subject of [
+        exchanged,
+        platformKey,
+        narrow,
+        ended.token,
+        "svc_sess_x",
+        `hub_live_${"x".repeat(36)}`,
+        "a.b.c",
+        "\0",
+        "ä"
+      ]
     ) {
       const answer = await exchange(fieldsOf(subject, publicUrl))
       expect(answer, subject).toMatchObject({ status: 400, body: { error: "invalid_request" } })

@@ -21,6 +21,7 @@ export const exchangeToken = Effect.gen(function*() {
     Effect.gen(function*() {
       const { subjectToken, ...request } = yield* exchangeIn(form)
       const caller = yield* byToken(subjectToken, "mcp", "/mcp")
+      if (caller._tag === "Refused" && caller.error._tag === "Unauthorized") return yield* unacceptable(caller.error)
       const actor = yield* requireActor.pipe(Effect.provideService(CurrentCaller, caller))
       const { accessToken, expiresAt, scope } = yield* exchanges.exchange(request).pipe(
         Effect.provideService(CurrentActor, actor)
