@@ -1,7 +1,6 @@
 import { type MirrorProgress } from "#src/images/pull.ts"
+import { megabytes } from "#src/shared/bytes.ts"
 import { Clock, Effect } from "effect"
-
-export const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`
 
 /** Logs at most every ten seconds, to show that a large image on a slow line makes progress. */
 export const reportCopying = Effect.fnUntraced(function*(log: (message: string) => Effect.Effect<void>) {

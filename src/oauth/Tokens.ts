@@ -15,9 +15,9 @@ import { SqlClient } from "@effect/sql"
 import { Clock, Duration, Effect, Either, Option } from "effect"
 import { AccessTokens, accessTokenSeconds } from "./AccessTokens.ts"
 import { OAuthClients } from "./Clients.ts"
+import { tokenExchange } from "./exchange-names.ts"
 import { oauthError } from "./OAuthError.ts"
 import { newRefreshToken, newSalt, successorOf } from "./refresh-token.ts"
-import { tokenExchange } from "./server-metadata.ts"
 import { type TokenRow, TokensRepo } from "./TokensRepo.ts"
 
 /** RFC 6749 §5.1. */

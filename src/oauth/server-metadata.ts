@@ -1,6 +1,7 @@
 import { type Settings } from "#src/config/Settings.ts"
 import { platformScopes } from "#src/oauth/scopes/platform-resource.ts"
 import { mcpScopes, offlineAccess } from "#src/oauth/scopes/scopes.ts"
+import { tokenExchange } from "./exchange-names.ts"
 
 /** Paths of the endpoints, below the issuer. */
 export const oauthPaths = {
@@ -11,9 +12,6 @@ export const oauthPaths = {
   introspect: "/api/v1/oauth/introspect",
   jwks: "/api/v1/oauth/jwks"
 } as const
-
-/** The grant type of token exchange (RFC 8693 §2.1). */
-export const tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
 
 /** The authorization server's metadata (RFC 8414 §2; RFC 9207 §3; RFC 7009, 7662, 7591 and 7636). */
 export const serverMetadata = ({ authUrl, baseUrl }: Pick<Settings, "authUrl" | "baseUrl">) => ({

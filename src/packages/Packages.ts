@@ -1,6 +1,7 @@
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { type ImageError, imageError, storageError } from "#src/images/ImageError.ts"
 import { Images, type ResolvedImage } from "#src/images/Images.ts"
+import { megabytes } from "#src/shared/bytes.ts"
 import { GuardedHttp } from "#src/shared/GuardedHttp.ts"
 import { keyedMutex } from "#src/shared/keyed-mutex.ts"
 import { Effect, identity, Option } from "effect"
@@ -29,8 +30,6 @@ export interface PackageImage {
 }
 
 const sha256 = (text: string) => `sha256:${createHash("sha256").update(text).digest("hex")}`
-const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`
-
 /**
  * Makes images of packages of npm and PyPI: resolved to a lock, installed in a folder of the home without running
  * anything of theirs, and stored like an image that was pulled. The same lock gives the same image, which is made once;

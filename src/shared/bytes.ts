@@ -5,3 +5,6 @@ export const inBytes = (bytes: number) => {
   const [unit, size] = units.find(([, size]) => bytes >= size) ?? ["bytes", 1]
   return `${Number((bytes / size).toFixed(1))} ${unit}`
 }
+
+/** As progress and logs tell it: with one digit, also where that is none. */
+export const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`

@@ -77,11 +77,12 @@ describe("an exchanged token", () => {
       expect(claims).toMatchObject({ aud: publicUrl, sub: accountId, client_id: "berth-token-exchange" })
       expect(claims).not.toHaveProperty("act")
       expect(await look(body.access_token)).toMatchObject({ content: expect.any(Array) })
-      const [{ body: introspected }] = await Promise.all([
-        postForm<object>(berth, "/api/v1/oauth/introspect", { token: body.access_token }, {
-          token: await replayToken(berth, members[0]!.server.id)
-        })
-      ])
+      const { body: introspected } = await postForm<object>(
+        berth,
+        "/api/v1/oauth/introspect",
+        { token: body.access_token },
+        { token: await replayToken(berth, members[0]!.server.id) }
+      )
       expect(introspected).toMatchObject({ active: true, aud: publicUrl })
       expect(introspected).not.toHaveProperty("par")
       for (const path of [`/s/${members[1]!.server.slug}/mcp`, "/mcp", three.path]) {

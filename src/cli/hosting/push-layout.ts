@@ -6,6 +6,7 @@ import { registryCalls } from "#src/images/registry-calls.ts"
 import { sendable } from "#src/images/sendable.ts"
 import { makeStore } from "#src/images/Store.ts"
 import { type Server } from "#src/servers/Server.ts"
+import { megabytes } from "#src/shared/bytes.ts"
 import { makeGuardedHttp } from "#src/shared/GuardedHttp.ts"
 import { Console, Effect } from "effect"
 import { CliFailure } from "./CliFailure.ts"
@@ -13,8 +14,6 @@ import { type Connected } from "./platform.ts"
 
 /** Bytes of one request: what is lost at the most where a proxy passes on only what has arrived whole. */
 const chunkBytes = 16 * 1024 ** 2
-
-const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`
 
 /** Shows on a terminal how far a push is; says nothing in a pipe. */
 const progressOf = (total: number) => {

@@ -5,7 +5,7 @@ import { StreamableHTTPClientTransport, StreamableHTTPError } from "@modelcontex
 import type { FetchLike, Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { Effect, Redacted } from "effect"
 import { describeFailure, type Exchange, rpcCodeIn, saidIn } from "./failure.ts"
-import { fetchLoopback, isLoopbackName } from "./loopback.ts"
+import { fetchFrom } from "./loopback.ts"
 import { McpClientError } from "./McpClientError.ts"
 import { clientInfo, type McpSession, openedSession } from "./session.ts"
 import { mayBeStateless, statelessSession } from "./stateless.ts"
@@ -60,7 +60,7 @@ const watchedFetch =
           undefined
     }
     try {
-      const response = await (isLoopbackName(url) ? fetchLoopback(url, init) : fetch(url, init))
+      const response = await fetchFrom(url, init)
       if (recorded && !response.ok) {
         exchange.status = response.status
         const body = await beginning(response)

@@ -1,7 +1,9 @@
 import { parseUrl } from "#src/format/parse-url.ts"
+import { isConfidential } from "#src/images/login.ts"
+import { accessTokenType, tokenExchange } from "#src/oauth/exchange-names.ts"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { savedSessions } from "./credentials.ts"
-import { fetchLoopback, isLoopbackName } from "./loopback.ts"
+import { fetchFrom, isLoopbackName } from "./loopback.ts"
 import { McpClientError } from "./McpClientError.ts"
 
 const seconds = 10
@@ -17,14 +19,12 @@ const Answer = Schema.Union(
 const read = <A, I>(url: URL, schema: Schema.Schema<A, I>, init: RequestInit = {}) =>
   Effect.tryPromise(async (signal) => {
     const options = { ...init, signal: AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]) }
-    const response = await (isLoopbackName(url) ? fetchLoopback(url, options) : fetch(url, options))
+    const response = await fetchFrom(url, options)
     return await response.json() as unknown
   }).pipe(Effect.flatMap(Schema.decodeUnknown(schema)), Effect.option)
 
 /** A session travels encrypted, or not beyond this machine. */
-const isSafe = ({ hostname, protocol }: URL) =>
-  protocol === "https:" || hostname === "localhost" || hostname === "127.0.0.1" || hostname === "[::1]" ||
-  hostname.endsWith(".localhost")
+const isSafe = (url: URL) => isConfidential(url.href, true) || isLoopbackName(url)
 
 /** The token endpoint of an installation that has a session here, if its authorization server is `issuer`, or any. */
 const tokenEndpointOf = (origin: string, issuer?: string) =>
@@ -73,9 +73,9 @@ export const exchangedToken = Effect.fn("cli.exchangedToken")(function*(text: st
     headers: { "content-type": "application/x-www-form-urlencoded" },
     body: String(
       new URLSearchParams({
-        grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+        grant_type: tokenExchange,
         subject_token: session.token,
-        subject_token_type: "urn:ietf:params:oauth:token-type:access_token",
+        subject_token_type: accessTokenType,
         resource: url.origin + url.pathname
       })
     )

@@ -19,7 +19,7 @@ const bodiless = new Set([204, 205, 304])
  * The part of `fetch` that the SDK's transports use, for loopback names. `fetch` itself can't be given an address and
  * can't send a Host that differs from what it connects to, and the gateway finds the server by Host.
  */
-export const fetchLoopback = (url: URL, { body, headers, method = "GET", signal }: RequestInit): Promise<Response> =>
+const fetchLoopback = (url: URL, { body, headers, method = "GET", signal }: RequestInit): Promise<Response> =>
   new Promise((resolve, reject) => {
     const outgoing = (url.protocol === "https:" ? requestHttps : requestHttp)(url, {
       method,
@@ -41,3 +41,7 @@ export const fetchLoopback = (url: URL, { body, headers, method = "GET", signal 
     })
     outgoing.end(typeof body === "string" ? body : undefined)
   })
+
+/** `fetch`, for loopback names too. */
+export const fetchFrom = (url: URL, init: RequestInit) =>
+  isLoopbackName(url) ? fetchLoopback(url, init) : fetch(url, init)

@@ -1,11 +1,8 @@
+import { accessTokenType, tokenExchange } from "#src/oauth/exchange-names.ts"
 import { type OAuthError, oauthError } from "#src/oauth/OAuthError.ts"
-import { tokenExchange } from "#src/oauth/server-metadata.ts"
 import { Either } from "effect"
 import { duplicated, parameter } from "./duplicates.ts"
 import { provesItself } from "./secret.ts"
-
-/** The only type of token that is taken and given (RFC 8693 §3): sessions and keys are access tokens to us. */
-export const accessTokenType = "urn:ietf:params:oauth:token-type:access_token"
 
 /** A token exchange request as far as its form goes (RFC 8693 §2.1). */
 export interface ExchangeForm {
