@@ -3,6 +3,8 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
 /** Twenty seconds or more each. */
 const longest = [
   "packages/scripts",
+  "deployments/kill-between-stages",
+  "program/drain-at-gateways",
   "program/health-kill",
   "packages/real",
   "deployments/swap",
