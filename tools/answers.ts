@@ -1,5 +1,5 @@
 import { type Failure } from "#src/shared/Failure.ts"
-import { didYouMean } from "#src/shared/nearest.ts"
+import { didYouMean } from "#src/format/nearest.ts"
 import { type Report } from "#src/shared/progress.ts"
 import { type CallToolResult, ErrorCode } from "@modelcontextprotocol/sdk/types.js"
 import { Cause, Effect } from "effect"
