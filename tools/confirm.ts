@@ -1,5 +1,6 @@
 import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { type Answer, type Asked, invalid, type Question } from "#src/format/served-mcp.ts"
+import { CallerLeft } from "#src/shared/CallerLeft.ts"
 import { canonicalJson } from "#src/shared/canonical-json.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { Secrets } from "#src/shared/Secrets.ts"
@@ -81,10 +82,12 @@ export const confirmations = Effect.map(Secrets, (secrets) => {
     }
     if (elicit !== undefined) {
       const asked = Effect.tryPromise({
-        try: () => elicit(question),
+        try: (signal) => elicit(question, signal),
         catch: () => new NotConfirmed({ reason: "The client gave no answer to the question" })
       })
-      return yield* Effect.flatMap(asked, verdictOf)
+      // A client that gave up waiting has told its agent so: a later yes would surprise both.
+      const left = Effect.zipRight(yield* CallerLeft, new NotConfirmed({ reason: "The call was canceled" }))
+      return yield* Effect.flatMap(Effect.raceFirst(asked, left), verdictOf)
     }
     const request = { method: "elicitation/create", params: { mode: "form", ...question } }
     const asking: Answer = {

@@ -157,11 +157,8 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     /** Waits until the deployment serves or has failed. */
     const settled = Effect.fn("Deployments.settled")(function*(id: string) {
       yield* visible(id)
-      const last = yield* Stream.runLast(changes(id))
-      return yield* Option.match(last, {
-        onNone: () => new DeploymentNotFound(),
-        onSome: whole
-      })
+      const last = Option.getOrUndefined(yield* Stream.runLast(changes(id)))
+      return last === undefined ? yield* new DeploymentNotFound() : yield* whole(last)
     }, either)
 
     /** `{ stage, message, step, total }` at each stage until the end; also for a deployment resumed after a restart. */
@@ -236,6 +233,18 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       return yield* scans.list(row.id, row.scanId, request)
     }, reads)
 
-    return { deploy, rollback, get, settled, progress, follow, awaitEnd, waitFor, cancel, list, vulnerabilities } as const
+    return {
+      deploy,
+      rollback,
+      get,
+      settled,
+      progress,
+      follow,
+      awaitEnd,
+      waitFor,
+      cancel,
+      list,
+      vulnerabilities
+    } as const
   })
 }) {}

@@ -40,7 +40,7 @@ export interface Asked {
   /** Aborted when the client says that it does not wait any more, where the answer can still be sent. */
   readonly left?: AbortSignal | undefined
   /** Asks the client, and waits for what it answers; absent for one that can't be asked so. */
-  readonly elicit?: ((question: Question) => Promise<unknown>) | undefined
+  readonly elicit?: ((question: Question, signal: AbortSignal) => Promise<unknown>) | undefined
   /** In the revision whose servers send no requests: what came with this one, and whether its client can be asked. */
   readonly rounds?: Rounds | undefined
 }

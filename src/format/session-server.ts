@@ -70,9 +70,9 @@ export const sessionServer = (
   const serve = (schema: z.ZodObject<{ method: z.ZodLiteral<string> }>, handler: Extended) =>
     server.setRequestHandler(schema, (request, { requestId, requestInfo, sendRequest, signal }) => {
       const revision = requestInfo?.headers["mcp-protocol-version"]
-      const elicit = (params: Question) =>
+      const elicit = (params: Question, given: AbortSignal) =>
         sendRequest({ method: "elicitation/create", params: { ...params } as never }, ElicitResultSchema, {
-          signal,
+          signal: AbortSignal.any([signal, given]),
           timeout: longestQuestionMillis
         })
       const canBeAsked = options.takesForms === true || takesForms(server.getClientCapabilities()?.elicitation)

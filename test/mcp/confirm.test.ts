@@ -138,6 +138,28 @@ describe("an answer in a POST of its own", () => {
   })
 })
 
+it("a client that cancels the call hears that the question is withdrawn, and nothing is deleted", async () => {
+  const project = await owner.project()
+  const client = new Client({ name: "test", version: "1.0.0" }, { capabilities: { elicitation: {} } })
+  const canceled = new AbortController()
+  const withdrawn = new Promise<void>((resolve) =>
+    client.setRequestHandler(ElicitRequestSchema, (_, { signal }) => {
+      signal.addEventListener("abort", () => resolve())
+      canceled.abort()
+      return new Promise<ElicitResult>(() => undefined)
+    })
+  )
+  const requestInit = { headers: { authorization: `Bearer ${owner.token}` } }
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${berth.url}/mcp`), { requestInit }) as Transport)
+  const call = client.callTool({ name: "delete_project", arguments: { projectId: project.id } }, undefined, {
+    signal: canceled.signal
+  })
+  await expect(call).rejects.toThrow()
+  await withdrawn
+  expect(await exists(project.id)).toBe(true)
+  await client.close()
+})
+
 describe("in revision 2026-07-28", () => {
   const meta = (elicitation?: object) => ({
     ...envelope(),
