@@ -108,6 +108,7 @@ describeWhen(typeof found === "string" ? found : missingForApps, "the second SDK
       const end = { serverId: server.id, deploymentId: body.data[0]?.id }
       expect((await client.callTool({ name: "cancel_deployment", arguments: end })).isError ?? false).toBe(false)
       await client.close()
-    }
+    },
+    120_000
   )
 })
