@@ -47,9 +47,9 @@ export const deploymentTools = Effect.gen(function*() {
         "Deploys an OCI image, or a package of npm or PyPI (npm:@scope/name@1.2.3, pypi:name==1.2.3, served over " +
         "HTTP though it speaks stdio; args are its arguments), and waits for the end: running, or failed with an " +
         "errorMessage (then get_logs tells more). mcp tells whether it speaks MCP, and its tools; a problem there fails it " +
-        "only where the server's mcpRequired is true. The version that serves goes on until the new one is healthy. Reports " +
-        "progress. If your client gives up after 60 seconds, pass wait: false, then wait_for_deployment: a canceled call " +
-        "ends no deployment, cancel_deployment does. " +
+        "only where the server's mcpRequired is true. The version that serves goes on until the new one is healthy. If " +
+        "your client gives up after 60 seconds, pass wait: false, then wait_for_deployment; a canceled call ends no " +
+        "deployment, cancel_deployment does. " +
         `Outside it reaches what its egress says, by default ${usualEgress}; update_server with egress: ` +
         "{add: [\"api.example.com\"]} allows a host, and get_logs names refused ones.",
       effect: "create",
@@ -90,8 +90,8 @@ export const deploymentTools = Effect.gen(function*() {
       name: "get_deployment",
       title: "Read a deployment",
       description:
-        "Reads one deployment: its status, its progress while it is under way, image, version, why it failed, whether " +
-        "it speaks MCP, and its server's tools. Use it after a deploy call that was cut off: the deployment goes on.",
+        "Reads one deployment: its status, progress, image, version, why it failed, whether it speaks MCP, its server's " +
+        "tools. After a deploy call that was cut off it goes on.",
       effect: "read",
       needs: ["deployments:read"],
       params: Input({ ...serverId, deploymentId: Schema.String }),
@@ -104,7 +104,7 @@ export const deploymentTools = Effect.gen(function*() {
       title: "Wait for a deployment",
       description:
         "Waits until a deployment has ended, at most timeoutSeconds (50 by default): ended false means that it goes on. " +
-        "Reports progress; next says what to call. Use it after deploy with wait: false.",
+        "next says what to call. Use it after deploy with wait: false.",
       effect: "read",
       needs: ["deployments:read", "deployments:write"],
       params: Input({ deploymentId: Schema.String, timeoutSeconds: optional(WaitSeconds) }),
