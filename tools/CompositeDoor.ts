@@ -3,11 +3,11 @@ import { listedAnswers } from "#src/composites/answers.ts"
 import { ownToolNames, withoutMembers } from "#src/composites/CallableComposite.ts"
 import { CallableComposites, type Opened } from "#src/composites/CallableComposites.ts"
 import { version } from "#src/config/version.ts"
-import { type ServedMcp } from "#src/format/served-mcp.ts"
+import { type Asked, type ServedMcp } from "#src/format/served-mcp.ts"
 import { lineOf } from "#src/shared/outside-text.ts"
 import { type CallToolResult } from "@modelcontextprotocol/sdk/types.js"
 import { Cause, Effect, Either, Runtime } from "effect"
-import { answerOf, describeTool, failed, unknownTool } from "./answers.ts"
+import { answerOf, describeTool, failed, readingOf, unknownTool } from "./answers.ts"
 import { compositeTools, CurrentComposite } from "./composite-tools.ts"
 import { failureOf } from "./failures.ts"
 
@@ -82,13 +82,14 @@ export class CompositeDoor extends Effect.Service<CompositeDoor>()("tools/Compos
               data: { code: code.toLowerCase() }
             })
         )
-      const call = (name: string, args: Readonly<Record<string, unknown>>) => {
+      const call = (name: string, args: Readonly<Record<string, unknown>>, { revision }: Asked) => {
         const tool = ownByName.get(name)
-        if (tool !== undefined) return answerOf(tool, args, noReport)
+        if (tool !== undefined) return answerOf(tool, args, noReport, readingOf(revision))
         if (name === ownToolNames.call) {
           return told(own.call.call(args, noReport) as Effect.Effect<CallToolResult, unknown>)
         }
-        if (!opened.merged.tools.some((one) => one.name === name)) throw unknownTool(name)
+        const names = opened.merged.tools.map((one) => one.name)
+        if (!names.includes(name)) throw unknownTool(name, [...ownByName.keys(), ...names])
         return told(composites.call(opened, name, args))
       }
 
@@ -98,7 +99,8 @@ export class CompositeDoor extends Effect.Service<CompositeDoor>()("tools/Compos
         instructions: instructionsFor(opened, composites.isSearched(opened)),
         methods: {
           "tools/list": () => ({ tools: toolList(opened) }),
-          "tools/call": ({ arguments: args = {}, name }, { signal }) => runPromise(here(call(name, args)), { signal }),
+          "tools/call": ({ arguments: args = {}, name }, asked) =>
+            runPromise(here(call(name, args, asked)), { signal: asked.signal }),
           "prompts/list": () => ({
             prompts: opened.merged.prompts.map(({ name, prompt }) => ({
               ...prompt,

@@ -14,7 +14,8 @@ import {
 } from "#src/syndication/PublicBusiness.ts"
 import { PublicBusinesses } from "#src/syndication/PublicBusinesses.ts"
 import { Effect, Runtime } from "effect"
-import { answerOf, describeTool, unknownTool } from "./answers.ts"
+import { answerOf, describeTool, readingOf, unknownTool } from "./answers.ts"
+import { menusText } from "./menus-text.ts"
 import { tool } from "./Tool.ts"
 
 const instructions =
@@ -45,7 +46,9 @@ const directoryDoorTools = Effect.map(
       ...common,
       name: "discover_nearby",
       title: "Discover businesses nearby",
-      description: "Finds the businesses around a point, the nearest first, each with its distance in miles.",
+      description:
+        "Finds the businesses around a point, the nearest first, each with its distance in miles. Use it when you know where " +
+        "the person is; then get_business or get_menus with their slugs.",
       params: DiscoverNearby,
       success: FoundBusinesses,
       run: search.nearby
@@ -56,7 +59,7 @@ const directoryDoorTools = Effect.map(
       title: "Read about a business",
       description:
         "Tells address, phone, website and hours of a business, whether it is open now and until when, and how to " +
-        "connect to its own MCP server.",
+        "connect to its own MCP server. When the person has chosen it: get_order_link.",
       params: BySlug,
       success: BusinessDetail,
       run: businesses.get
@@ -70,6 +73,7 @@ const directoryDoorTools = Effect.map(
         "salon's services, a shop's products. It shows what is available.",
       params: BySlugs,
       success: Menus,
+      text: menusText,
       run: businesses.menus
     }),
     tool({
@@ -101,10 +105,10 @@ export class DirectoryDoor extends Effect.Service<DirectoryDoor>()("tools/Direct
       instructions,
       methods: {
         "tools/list": () => ({ tools: listed }),
-        "tools/call": ({ arguments: args = {}, name }, { signal }) => {
+        "tools/call": ({ arguments: args = {}, name }, { revision, signal }) => {
           const tool = byName.get(name)
-          if (tool === undefined) throw unknownTool(name)
-          const answer = answerOf(tool, args, () => Effect.void)
+          if (tool === undefined) throw unknownTool(name, [...byName.keys()])
+          const answer = answerOf(tool, args, () => Effect.void, readingOf(revision))
           return runPromise(Effect.provideService(answer, CallerAddress, address), { signal })
         }
       },

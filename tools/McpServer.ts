@@ -1,18 +1,20 @@
 import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { version } from "#src/config/version.ts"
-import { type Asked, type Methods, type ServedMcp } from "#src/format/served-mcp.ts"
+import { type Answer, type Asked, type Methods, type ServedMcp } from "#src/format/served-mcp.ts"
 import { skillCapabilities, skillMethods } from "#src/format/skills-over-mcp.ts"
 import { CallerAddress } from "#src/shared/CallerAddress.ts"
+import { CallerLeft, leavingBy } from "#src/shared/CallerLeft.ts"
 import { type Report } from "#src/shared/progress.ts"
-import { Cause, Effect, Runtime } from "effect"
+import { Cause, Effect, Option, Runtime } from "effect"
 import { accountTools } from "./accounts.ts"
-import { answerOf, describeTool, failed, type Reading, readingOf, shortOf, unknownTool } from "./answers.ts"
+import { answerOf, describeTool, failed, readingOf, shortOf, unknownTool } from "./answers.ts"
 import { billingTools } from "./billing.ts"
 import { businessTools } from "./businesses.ts"
 import { catalogTools } from "./catalog.ts"
 import { clientTools } from "./clients.ts"
 import { completions } from "./completions.ts"
 import { compositeTools } from "./composites.ts"
+import { confirmations, ForeignState } from "./confirm.ts"
 import { deploymentTools } from "./deployments.ts"
 import { directoryTools } from "./directory.ts"
 import { environmentTools } from "./environment.ts"
@@ -41,6 +43,9 @@ export interface CallContext {
   readonly actor: Actor
   readonly address: string
 }
+
+/** A call's result, the question before it, or the protocol's error. */
+type Outcome = Answer | ForeignState
 
 /** Reports each step to a client that asked for it. */
 const reportTo = ({ progress: tell }: Asked, progressToken: string | number | undefined): Report => {
@@ -85,6 +90,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
     const callable = new Map([...byName, [findTools.name, findTools], [callTool.name, callTool]])
     const skills = yield* doorSkills
     const complete = yield* completions
+    const confirmed = yield* confirmations
     const described = new Map(tools.map((tool) => [tool, describeTool(tool)]))
     const runPromise = Runtime.runPromise(yield* Effect.runtime<never>())
 
@@ -95,27 +101,45 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
         : tools.filter((tool) => tool.allows(actor) && selection.has(tool.toolset))
           .flatMap((tool) => described.get(tool) ?? [])
 
-    const answer = (tool: Tool, args: unknown, report: Report, reading: Reading) =>
-      tool !== callTool ? answerOf(tool, args, report, reading) : called(args).pipe(
-        Effect.flatMap((inner) => answerOf(inner.tool, inner.args, report, reading)),
-        Effect.catchAllCause((cause) =>
-          Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.map(failureOf(cause), failed(callTool))
-        )
+    const failure = (tool: Tool) => (cause: Cause.Cause<unknown>): Effect.Effect<Outcome> => {
+      const error = Cause.failureOption(cause)
+      if (Option.isSome(error) && error.value instanceof ForeignState) return Effect.succeed(error.value)
+      return Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.map(failureOf(cause), failed(tool))
+    }
+
+    /** Asks first, where the tool and the client do. */
+    const answer = (
+      tool: Tool,
+      args: unknown,
+      report: Report,
+      asked: Asked
+    ): Effect.Effect<Outcome, never, CurrentActor> =>
+      confirmed(tool, args, asked).pipe(
+        Effect.flatMap((asking): Effect.Effect<Outcome, never, CurrentActor> =>
+          asking === undefined ? answerOf(tool, args, report, readingOf(asked.revision)) : Effect.succeed(asking)
+        ),
+        Effect.catchAllCause(failure(tool))
       )
 
-    const call = (tool: Tool, args: unknown, { actor, address }: CallContext, report: Report, reading: Reading) =>
-      answer(tool, args, report, reading).pipe(
+    const call = (tool: Tool, args: unknown, { actor, address }: CallContext, report: Report, asked: Asked) =>
+      (tool !== callTool ? answer(tool, args, report, asked) : called(args).pipe(
+        Effect.flatMap((inner) => answer(inner.tool, inner.args, report, asked)),
+        Effect.catchAllCause(failure(callTool))
+      )).pipe(
         Effect.provideService(CurrentActor, actor),
-        Effect.provideService(CallerAddress, address)
+        Effect.provideService(CallerAddress, address),
+        Effect.provideService(CallerLeft, leavingBy(asked.left))
       )
 
     const methodsFor = (context: CallContext, selection: Selection): Methods => ({
       "tools/list": () => ({ tools: listFor(context.actor, selection) }),
-      "tools/call": ({ _meta, arguments: args = {}, name }, asked) => {
+      "tools/call": async ({ _meta, arguments: args = {}, name }, asked) => {
         const tool = callable.get(name)
         if (tool === undefined) throw unknownTool(name, [...callable.keys()])
         const report = reportTo(asked, _meta?.progressToken)
-        return runPromise(call(tool, args, context, report, readingOf(asked.revision)), { signal: asked.signal })
+        const outcome = await runPromise(call(tool, args, context, report, asked), { signal: asked.signal })
+        if (outcome instanceof ForeignState) throw outcome.error
+        return outcome
       },
       ...skillMethods(skills(context.actor)),
       ...promptMethods(complete(context.actor, context.address))

@@ -26,6 +26,8 @@ export interface Tool<R = CurrentActor> {
   readonly allows: (actor: Actor) => boolean
   /** The text of a result for clients that read structuredContent too; by default `resultText`'s. */
   readonly text?: (value: unknown) => string
+  /** What the person at the client is asked before it runs (`confirm.ts`); most tools ask nothing. */
+  readonly question?: (args: unknown) => Effect.Effect<string, unknown, R>
   readonly call: (args: unknown, report: Report) => Effect.Effect<unknown, unknown, R>
 }
 
@@ -75,13 +77,16 @@ export const tool = <P, PI, A, AI, E, R extends CurrentActor>(options: {
   readonly wrongQuery?: (error: Invalid) => unknown
   readonly success?: Schema.Schema<A, AI>
   readonly text?: (value: AI) => string
+  /** For what destroys much: the question that names it, asked of a client that can be asked. */
+  readonly confirm?: (params: NoInfer<P>) => Effect.Effect<string, unknown, R>
   readonly run: (params: P, report: Report) => Effect.Effect<NoInfer<A> | void, E, R>
 }): Tool<R> => {
   const coerced = coercedBy(options.params)
   const decode = decodeInput(options.params)
-  const { needs, success, text, wrongQuery = asQuery } = options
+  const { confirm, needs, success, text, wrongQuery = asQuery } = options
   const asFailure = (error: Invalid) => options.effect === "read" ? wrongQuery(error) : error
   const encode = success === undefined ? () => Effect.succeed(undefined) : Schema.encodeUnknown(success)
+  const paramsOf = (args: unknown) => Effect.mapError(decode(coerced(args)), asFailure)
   return {
     name: options.name,
     title: options.title,
@@ -93,9 +98,9 @@ export const tool = <P, PI, A, AI, E, R extends CurrentActor>(options: {
     lowerCaseCodes: options.lowerCaseCodes ?? false,
     annotations: { title: options.title, openWorldHint: false, ...hints[options.effect] },
     allows: (actor) => mayDo(actor, needs),
+    ...(confirm === undefined ? {} : { question: (args: unknown) => Effect.flatMap(paramsOf(args), confirm) }),
     call: (args, report) =>
-      decode(coerced(args)).pipe(
-        Effect.mapError(asFailure),
+      paramsOf(args).pipe(
         Effect.flatMap((params) => options.run(params, report)),
         Effect.flatMap(encode)
       )

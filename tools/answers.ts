@@ -1,17 +1,20 @@
+import { didYouMean } from "#src/format/nearest.ts"
 import { type Failure } from "#src/shared/Failure.ts"
-import { didYouMean } from "#src/shared/nearest.ts"
 import { type Report } from "#src/shared/progress.ts"
 import { type CallToolResult, ErrorCode } from "@modelcontextprotocol/sdk/types.js"
 import { Cause, Effect } from "effect"
 import { failureOf } from "./failures.ts"
+import { nextPage } from "./paging.ts"
 import { withoutLengths } from "./plain-schema.ts"
+import { linksOf } from "./result-links.ts"
 import { resultText } from "./result-text.ts"
 import { type Tool } from "./Tool.ts"
 
 /** Not the SDK's McpError: it puts "MCP error -32602:" before the message, and clients do so again. */
 export const unknownTool = (name: string, names: ReadonlyArray<string> = []) => {
   const hint = didYouMean(name, names)
-  return Object.assign(new Error(`There is no tool ${name}${hint === "" ? "" : `.${hint}`}`), {
+  const brief = name.slice(0, 128).toWellFormed()
+  return Object.assign(new Error(`There is no tool ${brief}${hint === "" ? "" : `.${hint}`}`), {
     code: ErrorCode.InvalidParams
   })
 }
@@ -42,14 +45,21 @@ export const readingOf = (revision: string | ReadonlyArray<string> | undefined):
   structured: typeof revision === "string" && revision >= "2025-06-18"
 })
 
-const content =
-  ({ text = resultText }: Pick<Tool, "text">, { structured }: Reading) => (value: unknown): CallToolResult => ({
-    content: [{
-      type: "text",
-      text: value === undefined ? "Done" : structured ? text(value) : JSON.stringify(value)
-    }],
-    ...(value === undefined ? {} : { structuredContent: value as Record<string, unknown> })
-  })
+/** The value in words, the call for the next page, and links, which came with the same revision. */
+const readable = <R>(tool: Tool<R>, args: unknown, value: unknown): CallToolResult["content"] => {
+  const { text = resultText } = tool
+  const next = nextPage(tool, args, value)
+  return [
+    { type: "text", text: next === undefined ? text(value) : `${text(value)}\n${next}` },
+    ...linksOf(value)
+  ]
+}
+
+const content = <R>(tool: Tool<R>, args: unknown, { structured }: Reading) => (value: unknown): CallToolResult =>
+  value === undefined ? { content: [{ type: "text", text: "Done" }] } : {
+    content: structured ? readable(tool, args, value) : [{ type: "text", text: JSON.stringify(value) }],
+    structuredContent: value as Record<string, unknown>
+  }
 
 /** The same envelope as over HTTP. */
 export const failed =
@@ -60,9 +70,9 @@ export const failed =
   }
 
 /** Runs a tool; its failures are results, in the envelope of HTTP. */
-export const answerOf = <R>(tool: Tool<R>, args: unknown, report: Report, reading: Reading = { structured: false }) =>
+export const answerOf = <R>(tool: Tool<R>, args: unknown, report: Report, reading: Reading) =>
   tool.call(args, report).pipe(
-    Effect.map(content(tool, reading)),
+    Effect.map(content(tool, args, reading)),
     Effect.catchAllCause((cause) =>
       Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.map(failureOf(cause), failed(tool))
     ),

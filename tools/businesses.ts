@@ -1,6 +1,7 @@
 import { Business, createBusinessFields, updateBusinessFields } from "#src/businesses/Business.ts"
 import { Businesses } from "#src/businesses/Businesses.ts"
 import { OwnListing, updateListingFields } from "#src/listings/Listing.ts"
+import { lineOf } from "#src/shared/outside-text.ts"
 import { PageArguments, PageOf } from "#src/shared/paging.ts"
 import { Input } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
@@ -14,7 +15,9 @@ export const businessTools = Effect.map(Businesses, (businesses) => [
     ...directory,
     name: "create_business",
     title: "Create a business",
-    description: "Creates a business in a project, with a hidden listing. Import its catalog next, then link a server.",
+    description:
+      "Creates a business in a project, with a hidden listing; publish_business does this and all that follows in one call. " +
+      "Next: import its catalog, link a server by update_business, then set_visibility.",
     effect: "create",
     params: Input(createBusinessFields),
     success: Business,
@@ -34,7 +37,9 @@ export const businessTools = Effect.map(Businesses, (businesses) => [
     ...directory,
     name: "get_business",
     title: "Read a business",
-    description: "Reads one of your businesses: profile, hours, linked server and its health, verification level.",
+    description:
+      "Reads one of your businesses: profile, hours, linked server and its health, verification level. Read it before " +
+      "update_business, which replaces hours as a whole.",
     effect: "read",
     params: Input(businessId),
     success: Business,
@@ -55,9 +60,16 @@ export const businessTools = Effect.map(Businesses, (businesses) => [
     ...directory,
     name: "delete_business",
     title: "Delete a business",
-    description: "Deletes a business with its catalog and listing. Irreversible: ask first. Its server stays.",
+    description:
+      "Deletes a business with its catalog and listing. Irreversible: ask first; set_visibility only hides it. " +
+      "Its server stays: delete_server.",
     effect: "delete",
     params: Input(businessId),
+    confirm: (input) =>
+      Effect.map(
+        businesses.visible(input.businessId),
+        ({ name }) => `Delete the business "${lineOf(name, 200)}" with its catalog and listing? It can't be undone.`
+      ),
     run: (input) => businesses.remove(input.businessId)
   }),
   tool({
@@ -67,7 +79,7 @@ export const businessTools = Effect.map(Businesses, (businesses) => [
     description:
       "Changes how a business appears in the directory: name, description, categories, tags, image, whether agents " +
       "without a login find it (agentAccess) and whether composites may call its server (composable). Name, description " +
-      "and categories are the business's own until they are set here, and again when null.",
+      "and categories are the business's own until they are set here, and again when null. set_visibility shows or hides it.",
     effect: "update",
     params: Input({ ...businessId, ...updateListingFields }),
     success: OwnListing,

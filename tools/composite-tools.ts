@@ -55,6 +55,8 @@ export const compositeTools = Effect.map(CallableComposites, (composites) => ({
     effect: "read",
     params: DescribeTools,
     success: DescribedTools,
+    // Schemas, which mean nothing in part.
+    text: ({ tools }) => tools.map((one) => JSON.stringify(one)).join("\n"),
     run: ({ names }) => Effect.flatMap(CurrentComposite, (opened) => composites.describe(opened, names))
   }),
   call: tool({

@@ -71,7 +71,8 @@ export const compositeTools = Effect.map(
       ...hub,
       name: "hub_list_composites",
       title: "List your composites",
-      description: "Lists the account's own composites, newest first, at most 200. truncated says that there are more.",
+      description: "Lists the account's own composites, newest first, at most 200; truncated says that " +
+        "there are more. hub_get_composite tells the members of one.",
       effect: "read",
       params: NoInput,
       success: OwnComposites,
@@ -118,7 +119,8 @@ export const compositeTools = Effect.map(
       ...hub,
       name: "hub_delete_composite",
       title: "Delete a composite",
-      description: "Deletes a composite of the account for good.",
+      description:
+        "Deletes a composite of the account for good: its address /mcp/composites/{compositeId} ends. Its members stay.",
       effect: "delete",
       params: Input(compositeId),
       run: (input) => named(composites.remove(input.compositeId))

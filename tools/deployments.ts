@@ -36,10 +36,7 @@ export const deploymentTools = Effect.gen(function*() {
 
   /** What a deployment that was begun is answered with. To cancel the call is not to cancel the deployment. */
   const answered = (wait: boolean, report: Report) => (begun: Deployment) =>
-    wait
-      ? Effect.onInterrupt(deployments.follow(begun.id, report), () =>
-        report({ step: 0, total: 1, message: `The deployment ${begun.id} goes on; cancel_deployment ends it` }))
-      : Effect.succeed(begun)
+    wait ? deployments.awaitEnd(begun, report) : Effect.succeed(begun)
 
   return [
     tool({
@@ -50,8 +47,9 @@ export const deploymentTools = Effect.gen(function*() {
         "Deploys an OCI image, or a package of npm or PyPI (npm:@scope/name@1.2.3, pypi:name==1.2.3, served over " +
         "HTTP though it speaks stdio; args are its arguments), and waits for the end: running, or failed with an " +
         "errorMessage (then get_logs tells more). mcp tells whether it speaks MCP, and its tools; a problem there fails it " +
-        "only where the server's mcpRequired is true. The version that serves goes on until the new one is healthy. Reports " +
-        "progress. If your client gives up after 60 seconds, pass wait: false, then wait_for_deployment. " +
+        "only where the server's mcpRequired is true. The version that serves goes on until the new one is healthy. If " +
+        "your client gives up after 60 seconds, pass wait: false, then wait_for_deployment; a canceled call ends no " +
+        "deployment, cancel_deployment does. " +
         `Outside it reaches what its egress says, by default ${usualEgress}; update_server with egress: ` +
         "{add: [\"api.example.com\"]} allows a host, and get_logs names refused ones.",
       effect: "create",
@@ -92,8 +90,8 @@ export const deploymentTools = Effect.gen(function*() {
       name: "get_deployment",
       title: "Read a deployment",
       description:
-        "Reads one deployment: its status, its progress while it is under way, image, version, why it failed, whether " +
-        "it speaks MCP, and its server's tools.",
+        "Reads one deployment: its status, progress, image, version, why it failed, whether it speaks MCP, its server's " +
+        "tools. After a deploy call that was cut off it goes on.",
       effect: "read",
       needs: ["deployments:read"],
       params: Input({ ...serverId, deploymentId: Schema.String }),
@@ -106,7 +104,7 @@ export const deploymentTools = Effect.gen(function*() {
       title: "Wait for a deployment",
       description:
         "Waits until a deployment has ended, at most timeoutSeconds (50 by default): ended false means that it goes on. " +
-        "Reports progress; next says what to call. Use it after deploy with wait: false.",
+        "next says what to call. Use it after deploy with wait: false.",
       effect: "read",
       needs: ["deployments:read", "deployments:write"],
       params: Input({ deploymentId: Schema.String, timeoutSeconds: optional(WaitSeconds) }),
@@ -118,8 +116,8 @@ export const deploymentTools = Effect.gen(function*() {
       name: "cancel_deployment",
       title: "Cancel a deployment",
       description:
-        "Ends a deployment that is pending or building: it fails, its machine is removed, and the version that serves " +
-        "goes on. One that runs: rollback.",
+        "Ends a deployment that is pending or building, which canceling the call of deploy does not: it fails, its " +
+        "machine is removed, and the version that serves goes on. For one that runs use rollback or stop_server.",
       effect: "delete",
       needs: ["deployments:write"],
       params: Input({ ...serverId, deploymentId: Schema.String }),
@@ -132,7 +130,8 @@ export const deploymentTools = Effect.gen(function*() {
       title: "List vulnerabilities",
       description:
         "Lists the vulnerabilities found in a deployment's image, the most severe first, with the versions that fix " +
-        "them. scanned is false where no scanner looked at the image: then nothing is known of it.",
+        "them: rebuild the image with those and deploy it. scanned is false where no scanner looked at the image: then " +
+        "nothing is known of it.",
       effect: "read",
       needs: ["deployments:read"],
       params: Input({ ...serverId, deploymentId: Schema.String, ...vulnerabilitiesArguments }),
@@ -156,7 +155,8 @@ export const deploymentTools = Effect.gen(function*() {
       ...deploy,
       name: "stop_server",
       title: "Stop a server",
-      description: "Stops a server until it is started or deployed again; no request wakes it, callers get 503.",
+      description:
+        "Stops a server until start_server or deploy: no request wakes it, callers get 503, and it uses no machine time.",
       effect: "update",
       needs: ["servers:write"],
       params: Input(serverId),
@@ -168,7 +168,8 @@ export const deploymentTools = Effect.gen(function*() {
       name: "restart_server",
       title: "Restart a server",
       description:
-        "Stops and starts what is deployed. Requests meanwhile wait until it runs again; sessions begin anew.",
+        "Stops and starts what is deployed, for a server that hangs. Requests meanwhile wait until it runs again; sessions " +
+        "begin anew. New variables come with deploy, not with this.",
       effect: "update",
       needs: ["servers:write"],
       params: Input(serverId),

@@ -46,7 +46,9 @@ export const directoryTools = Effect.gen(function*() {
       ...common,
       name: "directory_listing",
       title: "Read a listing",
-      description: "Reads one listing of the directory, with the URL of the business's MCP server.",
+      description:
+        "Reads one listing that directory_search found, with the URL of the business's MCP server: hub_listing_skill tells how " +
+        "to use it, create_server_token gets in.",
       effect: "read",
       needs: "anybody",
       params: Input({ listingId: Schema.String }),
@@ -58,7 +60,8 @@ export const directoryTools = Effect.gen(function*() {
       name: "server_metadata",
       title: "Describe a business's server",
       description:
-        "Tells how to connect to the MCP server at a subdomain, and what is known of the business behind it.",
+        "Tells how to connect to the MCP server at a subdomain, and what is known of the business behind it. Use it when you " +
+        "have an address and no listing; create_server_token gets in.",
       effect: "read",
       needs: "anybody",
       params: Input(metadataArguments),
@@ -69,7 +72,9 @@ export const directoryTools = Effect.gen(function*() {
       ...common,
       name: "set_visibility",
       title: "Show or hide a listing",
-      description: "Shows a business's listing in the public directory (visible: true), or hides it.",
+      description:
+        "Shows a business's listing in the public directory (visible: true), or hides it; each undoes the other. Its server " +
+        "and catalog stay as they are.",
       effect: "update",
       needs: "session",
       params: Input({ listingId: Schema.String, ...SetVisible.fields }),

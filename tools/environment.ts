@@ -10,7 +10,9 @@ export const environmentTools = Effect.map(Environment, (environment) => [
   tool({
     name: "list_env",
     title: "List environment variables",
-    description: "Lists the names of a server's environment variables. Values are never returned.",
+    description:
+      "Lists the names of a server's environment variables, to see what a deploy lacks; set_env adds one. Values are never " +
+      "returned.",
     toolset: "deploy",
     effect: "read",
     needs: ["servers:read"],
@@ -32,7 +34,7 @@ export const environmentTools = Effect.map(Environment, (environment) => [
   tool({
     name: "delete_env",
     title: "Delete an environment variable",
-    description: "Deletes an environment variable; in effect from the next deploy.",
+    description: "Deletes an environment variable, whose value can't be read back; in effect from the next deploy.",
     toolset: "deploy",
     effect: "delete",
     needs: ["servers:write"],

@@ -23,7 +23,9 @@ export const grantTools = Effect.map(Effect.all([Grants, TokenExchange]), ([gran
   tool({
     name: "list_grants",
     title: "List OAuth grants",
-    description: "Lists the grants of the account's user to OAuth clients, newest first.",
+    description:
+      "Lists the grants of the account's user to OAuth clients, newest first: who acts for them, and with which scopes. " +
+      "revoke_grant ends one.",
     toolset: "deploy",
     effect: "read",
     needs: "session",

@@ -23,7 +23,7 @@ export const imageTools = Effect.map(PushedImages, (images) => [
     name: "delete_image",
     title: "Delete a pushed image",
     description:
-      "Deletes a pushed image with its tags, from every repository of the project. What runs, or can be rolled back to, stays.",
+      "Deletes a pushed image with its tags, from every repository of the project. What runs, or can be rolled back to, stays. To have it again, push it again.",
     effect: "delete",
     needs: ["deployments:write"],
     params: Input({ projectId: Schema.String, digest: Schema.String }),

@@ -1,6 +1,6 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { didYouMean } from "#src/format/nearest.ts"
 import { decodeInput, failsWith } from "#src/shared/Failure.ts"
-import { didYouMean } from "#src/shared/nearest.ts"
 import { Input, optional, Text } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
 import { withoutLengths } from "./plain-schema.ts"

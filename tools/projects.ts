@@ -2,6 +2,7 @@ import { ApiKey, ApiKeyInput, CreatedApiKey } from "#src/projects/ApiKey.ts"
 import { ApiKeys } from "#src/projects/ApiKeys.ts"
 import { Project, ProjectInput } from "#src/projects/Project.ts"
 import { Projects } from "#src/projects/Projects.ts"
+import { lineOf } from "#src/shared/outside-text.ts"
 import { PageArguments, PageOf } from "#src/shared/paging.ts"
 import { Input } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
@@ -40,7 +41,7 @@ export const projectTools = Effect.gen(function*() {
       ...deploy,
       name: "get_project",
       title: "Read a project",
-      description: "Reads one project by its id.",
+      description: "Reads one project: its name, slug and times. list_servers with its id lists what is in it.",
       effect: "read",
       needs: ["servers:read"],
       params: Input(projectId),
@@ -51,7 +52,7 @@ export const projectTools = Effect.gen(function*() {
       ...deploy,
       name: "update_project",
       title: "Rename a project",
-      description: "Changes a project's name. Its slug stays.",
+      description: "Changes a project's name. Its slug and its servers' addresses stay.",
       effect: "update",
       needs: ["servers:write"],
       params: Input({ ...projectId, ...ProjectInput.fields }),
@@ -62,17 +63,29 @@ export const projectTools = Effect.gen(function*() {
       ...deploy,
       name: "delete_project",
       title: "Delete a project",
-      description: "Deletes a project with all its servers, deployments and API keys. Irreversible: ask first.",
+      description:
+        "Deletes a project with all its servers, deployments and API keys. Irreversible: ask first. list_servers shows " +
+        "what goes with it; delete_server deletes one alone.",
       effect: "delete",
       needs: ["servers:write"],
       params: Input(projectId),
+      confirm: (input) =>
+        Effect.map(
+          projects.visible(input.projectId),
+          ({ name }) =>
+            `Delete the project "${
+              lineOf(name, 200)
+            }" with all its servers, deployments and API keys? It can't be undone.`
+        ),
       run: (input) => projects.remove(input.projectId)
     }),
     tool({
       ...deploy,
       name: "list_api_keys",
       title: "List API keys",
-      description: "Lists a project's API keys, newest first, without the keys themselves. Needs a session.",
+      description:
+        "Lists a project's API keys with their scopes, newest first, without the keys themselves: to find one for " +
+        "delete_api_key. Needs a session.",
       effect: "read",
       needs: "session",
       params: Input({ ...projectId, ...PageArguments }),
@@ -96,7 +109,9 @@ export const projectTools = Effect.gen(function*() {
       ...deploy,
       name: "delete_api_key",
       title: "Delete an API key",
-      description: "Deletes an API key; it stops working at once. Needs a session.",
+      description:
+        "Deletes an API key for good: it stops working at once, so give who uses it another by create_api_key first. Needs " +
+        "a session.",
       effect: "delete",
       needs: "session",
       params: Input({ keyId: Schema.String }),

@@ -14,7 +14,8 @@ export const registryTools = Effect.map(ImageRegistries, (registries) => [
     name: "list_registries",
     title: "List private registries",
     description:
-      "Lists your credentials for private image registries, newest first, without passwords. Needs a session.",
+      "Lists your credentials for private image registries, newest first, without passwords; add_registry adds one. " +
+      "Needs a session.",
     effect: "read",
     params: Input(PageArguments),
     success: PageOf(ImageRegistry),
@@ -26,7 +27,7 @@ export const registryTools = Effect.map(ImageRegistries, (registries) => [
     title: "Add a private registry",
     description:
       "Adds the user and password of a private image registry, one for each host (ghcr.io, docker.io). Deployments of " +
-      "its images use them; the password is never returned. Needs a session.",
+      "its images use them from then on: deploy next. The password is never returned. Needs a session.",
     effect: "create",
     params: ImageRegistryInput,
     success: ImageRegistry,
@@ -46,7 +47,9 @@ export const registryTools = Effect.map(ImageRegistries, (registries) => [
     ...ours,
     name: "delete_registry",
     title: "Delete a private registry",
-    description: "Deletes your credentials for a private image registry. What runs goes on. Needs a session.",
+    description:
+      "Deletes your credentials for a private image registry: what runs goes on, but its next deploy can't pull from there. " +
+      "Needs a session.",
     effect: "delete",
     params: Input(registryId),
     run: (input) => registries.remove(input.registryId)

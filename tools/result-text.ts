@@ -51,8 +51,8 @@ const listed = (data: ReadonlyArray<unknown>) =>
     ? ["Nothing found"]
     : data.map((item) => Predicate.isRecord(item) ? row(item) : `- ${inline(item, mostOfCell)}`)
 
-const nextPage = ({ cursor, hasMore, total }: Record<string, unknown>) =>
-  `${String(total)} in all${hasMore === true ? `; next page: cursor ${String(cursor)}` : ""}`
+/** `nextPage` tells the call for what there is more. */
+const countOf = ({ total }: Record<string, unknown>) => `${String(total)} in all`
 
 /**
  * A result for readers of its text: one line a field or row, without what is empty, and not endless. Programs read
@@ -70,6 +70,6 @@ export const resultText = (value: unknown): string => {
   return [
     ...shown,
     ...(shown.length < lines.length ? [`… ${lines.length - shown.length} more lines in structuredContent`] : []),
-    ...(Predicate.isRecord(meta) ? [nextPage(meta)] : linesOf("meta", meta))
+    ...(Predicate.isRecord(meta) ? [countOf(meta)] : linesOf("meta", meta))
   ].join("\n")
 }

@@ -5,18 +5,16 @@ import { logArguments, LogPage } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { metricsArguments, MetricsSeries, ServerMetrics, ToolMetrics } from "#src/servers/ServerMetrics.ts"
 import { Servers } from "#src/servers/Servers.ts"
+import { lineOf } from "#src/shared/outside-text.ts"
 import { PageArguments, PageOf } from "#src/shared/paging.ts"
 import { Input, optional } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
 import { tool } from "./Tool.ts"
 
-const logText = ({ cursor, hasMore, items }: typeof LogPage.Encoded) =>
-  [
-    ...(items.length === 0 ?
-      ["Nothing is logged"] :
-      items.map(({ level, message, timestamp }) => `${timestamp} ${level} ${message}`)),
-    ...(hasMore ? [`Older lines: before ${cursor ?? ""}`] : [])
-  ].join("\n")
+const logText = ({ items }: typeof LogPage.Encoded) =>
+  items.length === 0
+    ? "Nothing is logged"
+    : items.map(({ level, message, timestamp }) => `${timestamp} ${level} ${message}`).join("\n")
 
 const serverId = { serverId: Schema.String }
 const deploy = { toolset: "deploy" } as const
@@ -84,7 +82,8 @@ export const serverTools = Effect.gen(function*() {
       title: "Choose a server's protection",
       description:
         "Sets who protects a server: service_managed (ours), or byoa with your own issuer's byoaConfig. access " +
-        "says who may use it; list takes the addresses of allowedEmails that the operator has verified.",
+        "says who may use it; list takes the addresses of allowedEmails that the operator has verified. get_server tells " +
+        "what holds now: it is replaced.",
       effect: "update",
       needs: ["servers:write"],
       params: Input({ ...serverId, ...authFields }),
@@ -95,10 +94,17 @@ export const serverTools = Effect.gen(function*() {
       ...deploy,
       name: "delete_server",
       title: "Delete a server",
-      description: "Stops and deletes a server with its deployments. Irreversible: ask first.",
+      description:
+        "Stops and deletes a server with its deployments and its address. Irreversible: ask first; stop_server keeps it.",
       effect: "delete",
       needs: ["servers:write"],
       params: Input(serverId),
+      confirm: (input) =>
+        Effect.map(
+          servers.visible(input.serverId),
+          ({ name }) =>
+            `Stop and delete the server "${lineOf(name, 200)}" with its deployments and logs? It can't be undone.`
+        ),
       run: (input) => servers.remove(input.serverId)
     }),
     tool({
@@ -119,7 +125,7 @@ export const serverTools = Effect.gen(function*() {
       name: "get_server_metrics",
       title: "Read a server's metrics",
       description:
-        "Reads how many requests a server got in the last 1h, 24h (the default), 7d or 30d, how many failed, and how long they took, in milliseconds. Requests of the last seconds may be missing.",
+        "Reads how many requests a server got in the last 1h, 24h (the default), 7d or 30d, how many failed, and how long they took, in milliseconds. Requests of the last seconds may be missing. When many failed: get_tool_metrics, then get_logs.",
       effect: "read",
       needs: ["metrics:read"],
       params: Input({ ...serverId, ...metricsArguments }),

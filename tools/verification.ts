@@ -25,7 +25,9 @@ export const verificationTools = Effect.map(Verification, (verification) => [
     ...directory,
     name: "confirm_phone",
     title: "Confirm the phone number",
-    description: "Confirms a business's telephone number with the code that verify_phone sent; five tries a number.",
+    description:
+      "Confirms a business's telephone number with the code that verify_phone sent; five tries a number. The " +
+      "business's verificationLevel says what it brought; request_review asks for more.",
     effect: "create",
     params: Input({ ...businessId, ...PhoneCode.fields }),
     success: Business,
@@ -35,7 +37,9 @@ export const verificationTools = Effect.map(Verification, (verification) => [
     ...directory,
     name: "request_review",
     title: "Ask for a review",
-    description: "Asks the operator for premium_verified; the business must be business_verified.",
+    description:
+      "Asks the operator for premium_verified, free of charge; the business must be business_verified (verify_phone). " +
+      "get_business shows when it is decided.",
     effect: "update",
     params: Input(businessId),
     success: Business,

@@ -50,7 +50,7 @@ const routes = rawRoutes((add) =>
       { credential: "mcp", body: "message" },
       Effect.gen(function*() {
         const { actor, address, request, selection } = yield* enter
-        return yield* answerMessage(request, tools.serverFor({ actor, address }, selection))
+        return yield* answerMessage(request, tools.serverFor({ actor, address }, selection), sessionOwner(actor))
       }).pipe(withChallenge)
     )
     // Stateless: there is no stream to open and no session to end (MCP 2025-11-25, transports).

@@ -3,8 +3,8 @@ import { type ServedMcp } from "#src/format/served-mcp.ts"
 import { sessionServer } from "#src/format/session-server.ts"
 import { answerStateless, hasSessions } from "#src/format/stateless-mcp.ts"
 import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"
 import { Effect } from "effect"
+import { ConversingTransport, newSessionId, startsForms, takesFormsBy, takeWord } from "./conversing.ts"
 
 export const urlOf = (request: HttpServerRequest.HttpServerRequest) => new URL(request.url, "http://localhost")
 
@@ -15,23 +15,36 @@ const transportOptions = { whole: { enableJsonResponse: true }, stream: {} } as 
 
 type Kind = keyof typeof transportOptions
 
-const inSession = async (served: ServedMcp, request: Request, parsedBody: unknown, kind: Kind) => {
-  const transport = new WebStandardStreamableHTTPServerTransport(transportOptions[kind])
-  await sessionServer(served).connect(transport)
-  return transport.handleRequest(request, { parsedBody })
+/** `caller`: whose words beside its calls are heard; nobody's where nothing is asked and nothing takes long. */
+const inSession = async (
+  served: ServedMcp,
+  request: Request,
+  parsedBody: unknown,
+  kind: Kind,
+  caller: string | undefined
+) => {
+  const sessionId = request.headers.get("mcp-session-id") ?? ""
+  const speaker = caller === undefined ? undefined : `${caller} ${sessionId}`
+  if (speaker !== undefined) takeWord(speaker, parsedBody)
+  const transport = new ConversingTransport(transportOptions[kind], speaker, parsedBody)
+  const takesForms = caller !== undefined && takesFormsBy(sessionId)
+  await sessionServer(served, { takesForms, left: transport.left }).connect(transport)
+  const answer = await transport.handleRequest(request, { parsedBody })
+  if (caller !== undefined && answer.ok && startsForms(parsedBody)) answer.headers.set("mcp-session-id", newSessionId())
+  return answer
 }
 
 const isStream = ({ headers }: Response) => headers.get("content-type")?.startsWith("text/event-stream") === true
 
 /** By what the request says of itself, in the era of `initialize` or in that of revision 2026-07-28. */
-const answerBy = (kind: Kind) => (request: HttpServerRequest.HttpServerRequest, served: ServedMcp) =>
+const answerBy = (kind: Kind) => (request: HttpServerRequest.HttpServerRequest, served: ServedMcp, caller?: string) =>
   Effect.gen(function*() {
     const body = yield* request.json
     const headers = { ...request.headers, accept: allowedTypes(request.headers) }
     const answer = yield* Effect.promise(async (signal) => {
       const copy = new Request(urlOf(request), { method: "POST", headers, signal })
       return await hasSessions(copy, body)
-        ? inSession(served, copy, body, kind)
+        ? inSession(served, copy, body, kind, caller)
         : answerStateless(served, copy, body, kind)
     })
     // Node decides with the client whether the connection stays open.

@@ -1,4 +1,4 @@
-import { didYouMean } from "#src/shared/nearest.ts"
+import { didYouMean } from "#src/format/nearest.ts"
 import { type CommandDescriptor } from "@effect/cli"
 import { type Loaded, optionsOf } from "./command.ts"
 

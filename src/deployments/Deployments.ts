@@ -13,6 +13,7 @@ import { type PageRequest, paginate } from "#src/shared/paging.ts"
 import { type Report } from "#src/shared/progress.ts"
 import { UploadedImages } from "#src/uploads/UploadedImages.ts"
 import { Effect, Option, Stream, Struct } from "effect"
+import { awaitingEnd } from "./await-end.ts"
 import { makeBegin } from "./begin.ts"
 import {
   type DeployInput,
@@ -156,11 +157,8 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     /** Waits until the deployment serves or has failed. */
     const settled = Effect.fn("Deployments.settled")(function*(id: string) {
       yield* visible(id)
-      const last = yield* Stream.runLast(changes(id))
-      return yield* Option.match(last, {
-        onNone: () => new DeploymentNotFound(),
-        onSome: whole
-      })
+      const last = Option.getOrUndefined(yield* Stream.runLast(changes(id)))
+      return last === undefined ? yield* new DeploymentNotFound() : yield* whole(last)
     }, either)
 
     /** `{ stage, message, step, total }` at each stage until the end; also for a deployment resumed after a restart. */
@@ -180,6 +178,8 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
         Stream.runForEach(({ message, step, total }) => report({ message, step, total })),
         Effect.zipRight(settled(id))
       )
+
+    const awaitEnd = awaitingEnd({ follow, logs, now: (id) => Effect.flatMap(visible(id), whole) })
 
     /** Ends a deployment before it serves; the version that serves goes on. */
     const cancel = Effect.fn("Deployments.cancel")(function*(serverId: string, id: string) {
@@ -233,6 +233,18 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       return yield* scans.list(row.id, row.scanId, request)
     }, reads)
 
-    return { deploy, rollback, get, settled, progress, follow, waitFor, cancel, list, vulnerabilities } as const
+    return {
+      deploy,
+      rollback,
+      get,
+      settled,
+      progress,
+      follow,
+      awaitEnd,
+      waitFor,
+      cancel,
+      list,
+      vulnerabilities
+    } as const
   })
 }) {}

@@ -1,4 +1,5 @@
 import { Either, Option, ParseResult, Predicate, SchemaAST as AST } from "effect"
+import { didYouMean } from "./nearest.ts"
 
 /** Where a value breaks its schema: `path` is dotted, empty for the root. `message` follows the path in a sentence. */
 export interface Issue {
@@ -9,9 +10,18 @@ export interface Issue {
 interface Fault {
   readonly path: ReadonlyArray<PropertyKey>
   readonly message: string
+  /** Of a field too much: the fields that there are. */
+  readonly known?: ReadonlyArray<string>
 }
 
 const notValid = "is not valid"
+const notKnown = "is not a known field"
+
+/** Of a field that a schema does not have; `known` are those that it has. */
+export const unknownField = (name: string, known: ReadonlyArray<string>) => {
+  const hint = didYouMean(name, known)
+  return hint === "" ? notKnown : `${notKnown}.${hint}`
+}
 
 const jsonSchemaOf = (ast: AST.AST) =>
   Option.getOrElse(AST.getJSONSchemaAnnotation(ast), () => ({})) as Readonly<Record<string, unknown>>
@@ -114,6 +124,15 @@ const mergedFaults = (union: AST.Union, faults: ReadonlyArray<Fault>): ReadonlyA
   return single(faults.find(({ message }) => !generated.has(message))?.message ?? mustBe(union))
 }
 
+const fieldsOf = (ast: AST.AST): ReadonlyArray<string> =>
+  AST.isTypeLiteral(ast) ? ast.propertySignatures.map(({ name }) => String(name)) : []
+
+/** A field too much is told by the object around it, which knows those that there are. */
+const partFaults = (part: ParseResult.ParseIssue, parent: AST.AST, outermost?: AST.AST): ReadonlyArray<Fault> => {
+  if (part._tag !== "Pointer" || part.issue._tag !== "Unexpected") return faultsOf(part, outermost)
+  return [{ path: [part.path].flat(), message: notKnown, known: fieldsOf(parent) }]
+}
+
 /** `outermost` is the outermost refinement around the value: its annotations have all rules. */
 const faultsOf = (issue: ParseResult.ParseIssue, outermost?: AST.AST): ReadonlyArray<Fault> => {
   switch (issue._tag) {
@@ -122,16 +141,17 @@ const faultsOf = (issue: ParseResult.ParseIssue, outermost?: AST.AST): ReadonlyA
     case "Missing":
       return single("is required")
     case "Unexpected":
-      return single("is not a known field")
+      return single(notKnown)
     case "Forbidden":
       return single(notValid)
     case "Pointer":
-      return faultsOf(issue.issue).map(({ message, path }) => ({ path: [issue.path, path].flat(2), message }))
+      return faultsOf(issue.issue).map((fault) => ({ ...fault, path: [issue.path, fault.path].flat(2) }))
     case "Composite": {
       const parts = [issue.issues].flat() as ReadonlyArray<ParseResult.ParseIssue>
-      if (!AST.isUnion(issue.ast)) return parts.flatMap((part) => faultsOf(part, outermost))
+      const { ast } = issue
+      if (!AST.isUnion(ast)) return parts.flatMap((part) => partFaults(part, ast, outermost))
       const message = annotated(issue)
-      return message === undefined ? mergedFaults(issue.ast, parts.flatMap((part) => faultsOf(part))) : single(message)
+      return message === undefined ? mergedFaults(ast, parts.flatMap((part) => faultsOf(part))) : single(message)
     }
     case "Refinement": {
       if (issue.kind === "From") return faultsOf(issue.issue, outermost ?? issue.ast)
@@ -149,6 +169,10 @@ const faultsOf = (issue: ParseResult.ParseIssue, outermost?: AST.AST): ReadonlyA
   }
 }
 
+/** The nearest name is looked for in the faults that are told, and not in all of them: there may be very many. */
+const worded = ({ known, message, path }: Fault) =>
+  known === undefined ? message : unknownField(String(path.at(-1)), known)
+
 /** A path contains text that the caller sent, so it is truncated. */
 const brief = (text: string) => text.length <= 300 ? text : `${text.slice(0, 299).toWellFormed()}…`
 const mostIssues = 100
@@ -156,9 +180,9 @@ const mostIssues = 100
 /** The first issue of each path, at most a hundred. */
 export const issuesFrom = (faults: ReadonlyArray<Fault>): ReadonlyArray<Issue> => {
   const byPath = new Map<string, string>()
-  for (const { message, path } of faults) {
-    const name = path.map(String).join(".")
-    if (!byPath.has(name)) byPath.set(name, message)
+  for (const fault of faults) {
+    const name = fault.path.map(String).join(".")
+    if (!byPath.has(name)) byPath.set(name, worded(fault))
     if (byPath.size === mostIssues) break
   }
   return [...byPath].map(([path, message]) => ({ path: brief(path), message: brief(message) }))
@@ -172,9 +196,10 @@ export const issuesOf = ({ issue }: ParseResult.ParseError) => issuesFrom(faults
  */
 export const inWords = (issue: ParseResult.ParseIssue): Either.Either<never, ParseResult.ParseIssue> => {
   const anything = AST.unknownKeyword
-  const [first, ...more] = faultsOf(issue).slice(0, mostIssues).map(({ message, path: [head, ...tail] }) => {
-    const fault = new ParseResult.Type(anything, undefined, message)
-    return head === undefined ? fault : new ParseResult.Pointer([head, ...tail], undefined, fault)
+  const [first, ...more] = faultsOf(issue).slice(0, mostIssues).map((fault) => {
+    const [head, ...tail] = fault.path
+    const type = new ParseResult.Type(anything, undefined, worded(fault))
+    return head === undefined ? type : new ParseResult.Pointer([head, ...tail], undefined, type)
   })
   return Either.left(first === undefined ? issue : new ParseResult.Composite(anything, undefined, [first, ...more]))
 }

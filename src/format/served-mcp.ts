@@ -16,7 +16,7 @@ import {
 import { z } from "zod"
 
 /** Their form is the same in every revision. */
-export const specified = {
+const specified = {
   "tools/list": ListToolsRequestSchema,
   "tools/call": CallToolRequestSchema,
   "prompts/list": ListPromptsRequestSchema,
@@ -37,7 +37,36 @@ export interface Asked {
   readonly revision: string | undefined
   /** Tells the client of the progress of this request. */
   readonly progress: (params: Progress) => Promise<void>
+  /** Aborted when the client says that it does not wait any more, where the answer can still be sent. */
+  readonly left?: AbortSignal | undefined
+  /** Asks the client, and waits for what it answers; absent for one that can't be asked so. */
+  readonly elicit?: ((question: Question, signal: AbortSignal) => Promise<unknown>) | undefined
+  /** In the revision whose servers send no requests: what came with this one, and whether its client can be asked. */
+  readonly rounds?: Rounds | undefined
 }
+
+/** A form for the person at the client (MCP, elicitation). */
+export interface Question {
+  readonly message: string
+  readonly requestedSchema: {
+    readonly type: "object"
+    readonly properties: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+    readonly required: ReadonlyArray<string>
+  }
+}
+
+/** A question is a result there, and its answer a further request (MCP 2026-07-28, multi-round-trip requests). */
+export interface Rounds {
+  readonly canBeAsked: boolean
+  /** Sent by the client: nothing that it says may be believed. */
+  readonly state: string | undefined
+  readonly responses: Readonly<Record<string, unknown>>
+}
+
+/** Whether a client's capability `elicitation` is for forms, as an empty one is (MCP 2025-11-25, elicitation). */
+export const takesForms = (capability: unknown) =>
+  typeof capability === "object" && capability !== null && !Array.isArray(capability) &&
+  (Object.keys(capability).length === 0 || "form" in capability)
 
 type Progress = {
   readonly progressToken: string | number

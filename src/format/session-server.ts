@@ -1,9 +1,22 @@
 import { Server } from "@modelcontextprotocol/sdk/server/index.js"
 import { type Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
-import { ErrorCode, isJSONRPCRequest, type JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js"
+import {
+  ElicitResultSchema,
+  ErrorCode,
+  isJSONRPCRequest,
+  type JSONRPCMessage
+} from "@modelcontextprotocol/sdk/types.js"
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv-provider.js"
 import { z } from "zod"
-import { anyParams, type Asked, type Extended, problemOf, type ServedMcp, specified } from "./served-mcp.ts"
+import {
+  anyParams,
+  type Asked,
+  type Extended,
+  problemOf,
+  type Question,
+  type ServedMcp,
+  takesForms
+} from "./served-mcp.ts"
 
 /** A server without tasks ignores a request for one (MCP 2025-11-25, tasks, capabilities). */
 const withoutTask = (message: JSONRPCMessage): JSONRPCMessage => {
@@ -34,8 +47,20 @@ class CheckedServer extends Server {
   }
 }
 
+/** A person reads the question. */
+const longestQuestionMillis = 300_000
+
+export interface SessionOptions {
+  /** Of a transport whose requests come without what `initialize` said. */
+  readonly takesForms?: boolean
+  readonly left?: AbortSignal
+}
+
 /** A server for clients that begin with `initialize`, up to revision 2025-11-25. */
-export const sessionServer = ({ capabilities, info, instructions, methods }: ServedMcp): Server => {
+export const sessionServer = (
+  { capabilities, info, instructions, methods }: ServedMcp,
+  options: SessionOptions = {}
+): Server => {
   const server = new CheckedServer(info, {
     capabilities,
     jsonSchemaValidator,
@@ -43,20 +68,28 @@ export const sessionServer = ({ capabilities, info, instructions, methods }: Ser
   })
   const { extensions = {}, ...handlers } = methods
   const serve = (schema: z.ZodObject<{ method: z.ZodLiteral<string> }>, handler: Extended) =>
-    server.setRequestHandler(schema, (request, { requestInfo, sendNotification, signal }) => {
+    server.setRequestHandler(schema, (request, { requestId, requestInfo, sendRequest, signal }) => {
       const revision = requestInfo?.headers["mcp-protocol-version"]
+      const elicit = (params: Question, given: AbortSignal) =>
+        sendRequest({ method: "elicitation/create", params: { ...params } as never }, ElicitResultSchema, {
+          signal: AbortSignal.any([signal, given]),
+          timeout: longestQuestionMillis
+        })
+      const canBeAsked = options.takesForms === true || takesForms(server.getClientCapabilities()?.elicitation)
       const asked: Asked = {
         signal,
         revision: typeof revision === "string" ? revision : undefined,
-        progress: (params) => sendNotification({ method: "notifications/progress", params })
+        // The request's own sender is silent once it is canceled, when there may be a last word.
+        progress: (params) =>
+          server.notification({ method: "notifications/progress", params }, { relatedRequestId: requestId }),
+        left: options.left,
+        ...(canBeAsked ? { elicit } : {})
       }
       return handler("params" in request ? request.params as Parameters<Extended>[0] ?? {} : {}, asked)
     })
-  for (const [method, handler] of Object.entries(handlers)) {
-    serve(specified[method as keyof typeof specified] as never, handler as Extended)
-  }
-  for (const [method, handler] of Object.entries(extensions)) {
-    serve(z.object({ method: z.literal(method), params: anyParams.optional() }), handler)
+  for (const [method, handler] of Object.entries({ ...handlers, ...extensions })) {
+    // Checked already; the schema of a call would drop an argument `__proto__`, which is to be refused.
+    serve(z.object({ method: z.literal(method), params: anyParams.optional() }), handler as Extended)
   }
   return server
 }

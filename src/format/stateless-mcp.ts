@@ -1,5 +1,6 @@
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv-provider.js"
 import {
+  CLIENT_CAPABILITIES_META_KEY,
   createMcpHandler,
   isLegacyRequest,
   type JSONRPCRequest,
@@ -7,7 +8,7 @@ import {
   Server,
   type ServerContext
 } from "@modelcontextprotocol/server"
-import { anyParams, type Asked, type Extended, invalid, problemOf, type ServedMcp } from "./served-mcp.ts"
+import { anyParams, type Asked, type Extended, invalid, problemOf, type ServedMcp, takesForms } from "./served-mcp.ts"
 
 const revision = "2026-07-28"
 
@@ -17,10 +18,24 @@ type Handle = (request: JSONRPCRequest, context: ServerContext) => Promise<Resul
 
 const lists = ["tools/list", "prompts/list", "resources/list", "resources/templates/list", "server/discover"] as const
 
-const askedBy = ({ mcpReq: { notify, signal } }: ServerContext): Asked => ({
+/** What the SDK's types don't tell: capabilities of the client, which may be anything here. */
+const canBeAsked = (envelope: object | undefined) => {
+  const capabilities: unknown = envelope === undefined ? undefined : Reflect.get(envelope, CLIENT_CAPABILITIES_META_KEY)
+  return typeof capabilities === "object" && capabilities !== null &&
+    takesForms(Reflect.get(capabilities, "elicitation"))
+}
+
+const askedBy = (
+  { mcpReq: { envelope, inputResponses, notify, requestState, signal } }: ServerContext
+): Asked => ({
   signal,
   revision,
-  progress: (params) => notify({ method: "notifications/progress", params })
+  progress: (params) => notify({ method: "notifications/progress", params }),
+  rounds: {
+    canBeAsked: canBeAsked(envelope),
+    state: requestState<string>(),
+    responses: inputResponses ?? {}
+  }
 })
 
 /** The SDK's server answers invalid parameters with its schema library's raw error; here they get a sentence. */

@@ -1,4 +1,5 @@
 import { CurrentSettings } from "#src/config/Settings.ts"
+import { unknownField } from "#src/format/issues.ts"
 import { isUlid } from "#src/shared/ids.ts"
 import { BadQuery, queryParameters } from "#src/shared/query-parameters.ts"
 import { optional } from "#src/shared/text.ts"
@@ -53,7 +54,7 @@ const rules = {
 /** What is wrong with a query. */
 const issuesOf = (query: SkillsFilter) => [
   ...Object.keys(query).filter((name) => !Object.hasOwn(rules, name))
-    .map((path) => ({ path, message: "is not a known field" })),
+    .map((path) => ({ path, message: unknownField(path, Object.keys(rules)) })),
   ...Struct.keys(rules)
     .filter((name) => query[name] !== undefined && !rules[name].isValid(query[name]))
     .map((path) => ({ path, message: Array.isArray(query[path]) ? "must be there once" : rules[path].must }))

@@ -4,8 +4,9 @@ import { row } from "../contract/row.ts"
 import { failure } from "../contract/shapes.ts"
 import { type Account, dataOf, type Project, type Server } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
-import { callTool, connectMcp, textOf } from "../support/mcp.ts"
+import { callTool, connectMcp, textOf, type Way } from "../support/mcp.ts"
 import { describeWhen } from "../support/needs.ts"
+import { statelessPost } from "../support/stateless.ts"
 import { missingForApps } from "./support/app-image.ts"
 import { mcpImage } from "./support/mcp-image.ts"
 
@@ -40,6 +41,18 @@ describeWhen(missingForApps, "a deployment under way", () => {
     dataOf(await owner.post<{ data: Deployment }>(`${at(server)}/deploy`, { imageUri, wait: false }))
   const cancel = (server: Server, id: string) =>
     owner.request<{ data: Deployment }>("POST", `${at(server)}/deployments/${id}/cancel`)
+  const untilUnderWay = (server: Server) =>
+    expect.poll(async () => (await messagesOf(server)).join("\n"), { timeout: 50_000 }).toContain("Deployment 1: ")
+  /** Then it is canceled, which ends it. */
+  const saysThatItGoesOn = async (server: Server) => {
+    await expect.poll(() => messagesOf(server), { timeout: 30_000 }).toContainEqual(
+      expect.stringMatching(/^Deployment 1: whoever waited for it has left; it goes on, and cancel_deployment/)
+    )
+    const [one] = (await owner.get<{ data: ReadonlyArray<Deployment> }>(`${at(server)}/deployments`)).body.data
+    expect(one?.status).toBe("building")
+    expect(dataOf(await cancel(server, one!.id))).toMatchObject({ errorMessage: `Canceled by ${owner.email}` })
+    expect((await messagesOf(server)).filter((line) => line.includes("has left"))).toHaveLength(1)
+  }
   const messagesOf = async (server: Server) => {
     const path = `${at(server)}/logs?limit=200`
     return dataOf(await owner.get<{ data: { items: ReadonlyArray<{ message: string }> } }>(path)).items
@@ -93,6 +106,48 @@ describeWhen(missingForApps, "a deployment under way", () => {
     expect(dataOf(await owner.get<{ data: Server }>(at(server)))).toMatchObject({ status: "error" })
     await client.close()
   })
+
+  it.each<Way>(["Streamable HTTP", "SSE"])(
+    "goes on when a client over %s cancels the call that waits for it, and its log says so",
+    async (way) => {
+      const server = await owner.server(project.id, { healthTimeoutSeconds: 30 })
+      const client = await connectMcp(berth.url, { token: owner.token, way })
+      const cancelled = new AbortController()
+      const request = { name: "deploy", arguments: { serverId: server.id, imageUri: deaf } }
+      const call = client.callTool(request, undefined, { signal: cancelled.signal, onprogress: () => undefined })
+      await untilUnderWay(server)
+      cancelled.abort()
+      await expect(call).rejects.toThrow()
+      await saysThatItGoesOn(server)
+      await client.close()
+    },
+    120_000
+  )
+
+  it("goes on when a client of 2026-07-28 closes the request, or one over HTTP does", async () => {
+    const posts = (server: Server) => {
+      const { body, headers } = statelessPost({
+        method: "tools/call",
+        params: { name: "deploy", arguments: { serverId: server.id, imageUri: deaf } }
+      })
+      return [["/mcp", headers, body], [`${at(server)}/deploy`, {}, { imageUri: deaf }]] as const
+    }
+    for (const which of [0, 1] as const) {
+      const server = await owner.server(project.id, { healthTimeoutSeconds: 30 })
+      const [path, headers, body] = posts(server)[which]
+      const closed = new AbortController()
+      const request = fetch(`${berth.url}${path}`, {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json", authorization: `Bearer ${owner.token}` },
+        body: JSON.stringify(body),
+        signal: closed.signal
+      }).then((answer) => answer.text())
+      await untilUnderWay(server)
+      closed.abort()
+      await expect(request).rejects.toThrow()
+      await saysThatItGoesOn(server)
+    }
+  }, 180_000)
 
   it("is waited for, until it ended or the time is up, and says what to call next", async () => {
     const server = await owner.server(project.id, { healthTimeoutSeconds: 30 })

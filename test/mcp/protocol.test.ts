@@ -4,6 +4,7 @@ import { failure } from "../contract/shapes.ts"
 import { type Account } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { runs } from "../support/fuzz.ts"
+import { rpcOf, sessionPost, statelessPost } from "../support/stateless.ts"
 
 const berth = useBerth()
 let owner: Account
@@ -107,6 +108,17 @@ describe("a request whose parameters do not fit its method", () => {
       const { error, id } = messageOf(answer)
       expect([id, error?.code], `${method} ${JSON.stringify(params)}`).toEqual([9, -32602])
       expect(error?.message).toMatch(new RegExp(`${message.replaceAll(".", "\\.")}$`))
+    }
+  })
+
+  it("has no argument __proto__, in either era, as a body over HTTP has no such field", async () => {
+    const args = JSON.parse("{\"projectId\":\"x\",\"name\":\"y\",\"__proto__\":{\"name\":\"z\"}}") as object
+    const answer = await owner.request("PATCH", "/v1/projects/x", { body: "{\"name\":\"y\",\"__proto__\":1}" })
+    expect(answer.body).toMatchObject({ error: { code: "VALIDATION_ERROR" } })
+    for (const post of [sessionPost, statelessPost]) {
+      const sent = post({ method: "tools/call", params: { name: "update_project", arguments: args } })
+      const { result } = rpcOf(await owner.request("POST", "/mcp", sent))
+      expect(JSON.stringify(result)).toContain("__proto__: is not a known field")
     }
   })
 

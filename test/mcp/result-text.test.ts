@@ -1,3 +1,5 @@
+import { nextPage } from "#tools/paging.ts"
+import { linksOf } from "#tools/result-links.ts"
 import { resultText } from "#tools/result-text.ts"
 import { FastCheck as fc } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
@@ -68,9 +70,49 @@ describe("the text of a result", () => {
   it("tells a page's cursor, and that nothing is found", () => {
     const meta = { cursor: "abc", hasMore: true, total: 3 }
     expect(resultText({ data: [{ id: "a", none: null, list: [], tags: ["x", "y"], in: { deep: 1 } }], meta }))
-      .toBe("- id: a; tags: x, y; in: {deep: 1}\n3 in all; next page: cursor abc")
+      .toBe("- id: a; tags: x, y; in: {deep: 1}\n3 in all")
     expect(resultText({ data: [], meta: { cursor: null, hasMore: false, total: 0 } })).toBe("Nothing found\n0 in all")
     expect(resultText({ data: ["A", "B"] })).toBe("- A\n- B")
+  })
+
+  it("ends with the call that reads the next page, which does", async () => {
+    await owner.project("Second Cafe")
+    const { text } = await call("list_projects", { limit: 1 }, "2025-11-25")
+    const [, next] = /\nNext page: list_projects (\{.*\})$/.exec(text) ?? []
+    const second = await call("list_projects", JSON.parse(next ?? "") as object, "2025-11-25")
+    expect([text, second.text]).toEqual([
+      expect.stringContaining("name: Second Cafe"),
+      expect.stringMatching(/name: Corner Cafe(?!.*Next page)/s)
+    ])
+  })
+
+  it("tells it for a log and a registry in their own words, and no long arguments twice", () => {
+    const of = (field: string) => ({
+      name: "read",
+      inputSchema: { type: "object", properties: { [field]: {} } }
+    } as const)
+    expect(nextPage(of("before"), { id: "a" }, { items: [], cursor: "c", hasMore: true }))
+      .toBe("Next page: read {\"id\":\"a\",\"before\":\"c\"}")
+    expect(nextPage(of("cursor"), {}, { listings: [], next_cursor: "c" })).toBe("Next page: read {\"cursor\":\"c\"}")
+    expect(nextPage(of("cursor"), { id: "x".repeat(1_000) }, { next_cursor: "c" }))
+      .toBe("Next page: read with the same arguments and cursor: \"c\"")
+    for (const last of [{ cursor: "c", hasMore: false }, { meta: { cursor: null, hasMore: false } }, 7, undefined]) {
+      expect(nextPage(of("cursor"), {}, last)).toBe(undefined)
+    }
+  })
+
+  it("is beside links to what has a page or a document", () => {
+    expect(linksOf({ pageUrl: "https://a.example/b", skillUrl: "", rows: [{ pageUrl: "https://c.example" }] })).toEqual(
+      [
+        {
+          type: "resource_link",
+          uri: "https://a.example/b",
+          name: "page",
+          title: "Page for people",
+          mimeType: "text/html"
+        }
+      ]
+    )
   })
 
   it("cuts sentences, but no key or address, and ends", () => {

@@ -30,7 +30,7 @@ export const DeploymentsHandlers = HttpApiBuilder.group(
         const accepted = preferred || !wait
         const location = `/v1/servers/${deployment.serverId}/deployments/${deployment.id}`
         return HttpServerResponse.unsafeJson(
-          body(data(accepted ? deployment : yield* deployments.settled(deployment.id))),
+          body(data(accepted ? deployment : yield* deployments.awaitEnd(deployment, () => Effect.void))),
           {
             status: accepted ? 202 : 201,
             headers: {

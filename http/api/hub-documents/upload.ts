@@ -1,6 +1,7 @@
 import { type BodyTooSlow } from "#http/answers/body-errors.ts"
 import { isMultipart, receiveParts, type UploadRule } from "#http/api/uploads/receive.ts"
 import { withBody } from "#http/connection/with-body.ts"
+import { unknownField } from "#src/format/issues.ts"
 import { documentLimits, DocumentNotValid, type SentDocument, tooLarge } from "#src/hub/CapabilityDoc.ts"
 import { type HttpServerRequest } from "@effect/platform"
 import { Context, Effect } from "effect"
@@ -18,7 +19,7 @@ export class CurrentDocument extends Context.Reference<CurrentDocument>()("http/
 /** Contract: Hub error codes, upload capability doc: whatever is wrong with the file is 400. */
 const rule: UploadRule<DocumentNotValid> = {
   most: { file: documentLimits.bytes },
-  unknown: (name) => DocumentNotValid.of("is not a known field", name),
+  unknown: (name) => DocumentNotValid.of(unknownField(name, ["file"]), name),
   repeated: (name) => DocumentNotValid.of("must be one file", name),
   tooLarge,
   malformed: (reason) => DocumentNotValid.of(reason, ""),

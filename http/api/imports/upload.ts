@@ -1,6 +1,7 @@
 import { type BodyTooSlow } from "#http/answers/body-errors.ts"
 import { type Parts, receiveParts, type UploadRule } from "#http/api/uploads/receive.ts"
 import { withBody } from "#http/connection/with-body.ts"
+import { unknownField } from "#src/format/issues.ts"
 import { FileTooLarge, limits, type Upload } from "#src/imports/Import.ts"
 import { Mappings } from "#src/imports/Mappings.ts"
 import { canonicalJson } from "#src/shared/canonical-json.ts"
@@ -20,7 +21,7 @@ export class CurrentUpload extends Context.Reference<CurrentUpload>()("http/Curr
 
 const rule: UploadRule<BadRequest | FileTooLarge | Invalid> = {
   most: { file: limits.fileBytes, mappings: 64 * 1024 },
-  unknown: (name) => Invalid.field(name, "is not a known field"),
+  unknown: (name) => Invalid.field(name, unknownField(name, ["file", "mappings"])),
   repeated: (name) => Invalid.field(name, name === "file" ? "must be one file" : "must be there once"),
   tooLarge: (name) => name === "file" ? new FileTooLarge() : Invalid.field(name, "must be at most 64 KiB"),
   malformed: (reason) => new BadRequest({ reason }),

@@ -1,5 +1,4 @@
 import { issuesOf } from "#src/format/issues.ts"
-import { didYouMean } from "#src/shared/nearest.ts"
 import { Either, Schema } from "effect"
 import { ServerFile, serverFileKeys } from "./ServerFile.ts"
 import { readToml } from "./toml.ts"
@@ -8,9 +7,8 @@ const decode = Schema.decodeUnknownEither(ServerFile)
 
 const hint = (path: string, message: string) => {
   if (message !== "is not a known field") return ""
-  const at = path.lastIndexOf(".")
-  const known = serverFileKeys[path.slice(0, Math.max(at, 0))] ?? []
-  return `.${didYouMean(path.slice(at + 1), known) || (known.length === 0 ? "" : ` Its keys are ${known.join(", ")}`)}`
+  const known = serverFileKeys[path.slice(0, Math.max(path.lastIndexOf("."), 0))] ?? []
+  return known.length === 0 ? "." : `. Its keys are ${known.join(", ")}`
 }
 
 /** Reads `berth.toml`; on the left one problem a line, each with the file's name, line and column. */

@@ -1,6 +1,6 @@
 import { exitCodes } from "#src/cli/exit-codes.ts"
+import { didYouMean } from "#src/format/nearest.ts"
 import { type Server } from "#src/servers/Server.ts"
-import { didYouMean } from "#src/shared/nearest.ts"
 import { type Page } from "#src/shared/paging.ts"
 import { Options } from "@effect/cli"
 import { FileSystem } from "@effect/platform"

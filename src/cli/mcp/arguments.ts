@@ -1,4 +1,4 @@
-import { didYouMean } from "#src/shared/nearest.ts"
+import { didYouMean } from "#src/format/nearest.ts"
 import { Either } from "effect"
 
 /** A JSON Schema node from an untrusted server: it may have any shape. */

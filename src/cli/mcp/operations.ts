@@ -1,4 +1,4 @@
-import { didYouMean } from "#src/shared/nearest.ts"
+import { didYouMean } from "#src/format/nearest.ts"
 import { type CallToolResult, type Tool } from "@modelcontextprotocol/sdk/types.js"
 import { type Effect, Either } from "effect"
 import { parseArguments } from "./arguments.ts"

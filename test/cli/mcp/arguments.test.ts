@@ -1,5 +1,5 @@
 import { parseArguments, parseJsonArguments } from "#src/cli/mcp/arguments.ts"
-import { nearest } from "#src/shared/nearest.ts"
+import { nearest } from "#src/format/nearest.ts"
 import { Either, FastCheck as fc } from "effect"
 import { describe, expect, it } from "vitest"
 

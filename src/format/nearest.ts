@@ -19,7 +19,9 @@ export const nearest = (typed: string, names: ReadonlyArray<string>): string | u
     .toSorted((a, b) => a.cost - b.cost)
   const [best] = ranked
   const part = names.find((name) => query.length >= 3 && name.toLowerCase().includes(query))
-  return best !== undefined && best.cost <= Math.max(2, query.length / 3) ? best.name : part
+  // A name with no letter in its place is another word.
+  const isClose = best !== undefined && best.cost < query.length && best.cost <= Math.max(2, query.length / 3)
+  return isClose ? best.name : part
 }
 
 export const didYouMean = (typed: string, names: ReadonlyArray<string>): string => {
