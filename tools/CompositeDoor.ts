@@ -73,13 +73,17 @@ export class CompositeDoor extends Effect.Service<CompositeDoor>()("tools/Compos
       const runPromise = Runtime.runPromise(runtime)
       const here = <A, E>(effect: Effect.Effect<A, E, CurrentActor>) =>
         Effect.provideService(effect, CurrentComposite, opened)
-      const run = async <A>(effect: Effect.Effect<A, unknown, CurrentActor>, signal: AbortSignal) =>
+      const run = async <A>(
+        effect: Effect.Effect<A, unknown, CurrentActor>,
+        signal: AbortSignal,
+        about: Readonly<Record<string, unknown>> = {}
+      ) =>
         Either.getOrThrowWith(
           await runPromise(here(orThrow(effect)), { signal }),
           ({ code, message, status }) =>
             Object.assign(new Error(message), {
               code: status === 404 ? -32602 : -32603,
-              data: { code: code.toLowerCase() }
+              data: { ...about, code: code.toLowerCase() }
             })
         )
       const call = (name: string, args: Readonly<Record<string, unknown>>, { revision }: Asked) => {
@@ -113,7 +117,9 @@ export class CompositeDoor extends Effect.Service<CompositeDoor>()("tools/Compos
           "resources/list": () => ({
             resources: [...opened.merged.resources.values()].map(({ resource }) => resource)
           }),
-          "resources/read": ({ uri }, { signal }) => run(composites.readResource(opened, uri), signal)
+          "resources/templates/list": () => ({ resourceTemplates: [] }),
+          // SEP-2164: the error of a resource that is not there names it.
+          "resources/read": ({ uri }, { signal }) => run(composites.readResource(opened, uri), signal, { uri })
         }
       }
     }

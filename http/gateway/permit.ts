@@ -44,7 +44,8 @@ const rpcBodyOf = (req: IncomingMessage, bytes: Buffer): RpcBody =>
     contentType: header(req, "content-type"),
     contentEncoding: header(req, "content-encoding"),
     method: header(req, "mcp-method"),
-    name: header(req, "mcp-name")
+    name: header(req, "mcp-name"),
+    revision: header(req, "mcp-protocol-version")
   })
 
 /** Headers by which some frameworks override a request's method or path. */

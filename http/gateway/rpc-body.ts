@@ -11,9 +11,13 @@ export type RpcBody =
 export interface BodyHeaders {
   readonly contentType: string | undefined
   readonly contentEncoding: string | undefined
-  /** `Mcp-Method` and `Mcp-Name` (MCP 2026-07-28): copies of the body's values, which never replace them. */
+  /**
+   * `Mcp-Method`, `Mcp-Name` and `MCP-Protocol-Version` (MCP 2026-07-28): copies of the body's values, which never
+   * replace them.
+   */
   readonly method: string | undefined
   readonly name: string | undefined
+  readonly revision: string | undefined
 }
 
 const opaque: RpcBody = { _tag: "Opaque" }
@@ -31,11 +35,27 @@ const decodedName = (name: string) => {
 const field = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined
 
-const contradicts = (value: unknown, { method, name }: BodyHeaders) => {
-  if (method !== undefined && method !== field(value, "method")) return true
-  if (name === undefined) return false
+/** The parameter that `Mcp-Name` repeats (SEP-2243, Standard Request Headers; SEP-2663 for tasks). */
+const named: ReadonlyMap<unknown, string> = new Map([
+  ["tools/call", "name"],
+  ["prompts/get", "name"],
+  ["resources/read", "uri"],
+  ["tasks/get", "taskId"],
+  ["tasks/update", "taskId"],
+  ["tasks/cancel", "taskId"]
+])
+
+const contradicts = (value: unknown, headers: BodyHeaders) => {
+  const method = field(value, "method")
   const params = field(value, "params")
-  return ![field(params, "name"), field(params, "uri")].includes(decodedName(name))
+  if (headers.method !== undefined && headers.method !== method) return true
+  const revision = field(field(params, "_meta"), "io.modelcontextprotocol/protocolVersion")
+  if (headers.revision !== undefined && revision !== undefined && headers.revision !== revision) return true
+  if (headers.name === undefined) return false
+  // By another parameter that agrees, a server that goes by its headers would run what was not asked for.
+  const parameter = named.get(method)
+  const names = parameter === undefined ? ["name", "uri"] : [parameter]
+  return !names.map((name) => field(params, name)).includes(decodedName(headers.name))
 }
 
 /** Reads a JSON-RPC body, if every parser reads it the same way; else says why not. */
@@ -50,6 +70,6 @@ export const readRpcBody = (bytes: Buffer, headers: BodyHeaders): RpcBody => {
   }
   if (hasDoubtfulKeys(text)) return doubtful("The body has a key twice, or in another case")
   return contradicts(value, headers)
-    ? doubtful("Mcp-Method or Mcp-Name says something else than the body")
+    ? doubtful("Mcp-Method, Mcp-Name or MCP-Protocol-Version says something else than the body")
     : { _tag: "Json", value }
 }

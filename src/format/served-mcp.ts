@@ -144,4 +144,5 @@ export const problemOf = (request: Pick<JSONRPCRequest, "method" | "params">): s
 export const anyParams = z.looseObject({})
 
 /** Not the SDK's McpError: it puts "MCP error -32602:" before the message, and clients do so again. */
-export const invalid = (message: string) => Object.assign(new Error(message), { code: ErrorCode.InvalidParams })
+export const invalid = (message: string, data?: Readonly<Record<string, unknown>>) =>
+  Object.assign(new Error(message), { code: ErrorCode.InvalidParams, ...(data === undefined ? {} : { data }) })

@@ -46,9 +46,9 @@ const quoted = (uri: string) => JSON.stringify(uri.length > 200 ? `${uri.slice(0
 export const skillMethods = ({ find, isPrivate, list, resources, templates }: ServedSkills) => {
   const found = async (uri: string, isRead: boolean) => {
     const file = await find(uri, isRead)
-    // SEP-2640, Error Handling, for skills/get and for resources/read alike.
-    if (file === undefined) throw invalid(`There is no skill at ${quoted(uri)}; skills/list names those that are here`)
-    return file
+    if (file !== undefined) return file
+    // SEP-2640, Error Handling, for skills/get and for resources/read alike; SEP-2164 has the URI beside it.
+    throw invalid(`There is no skill at ${quoted(uri)}; skills/list names those that are here`, { uri })
   }
 
   return {

@@ -131,7 +131,13 @@ describe("a request is part of MCP", () => {
   })
 })
 
-const headers = { contentType: "application/json", contentEncoding: undefined, method: undefined, name: undefined }
+const headers = {
+  contentType: "application/json",
+  contentEncoding: undefined,
+  method: undefined,
+  name: undefined,
+  revision: undefined
+}
 const read = (text: string, more: Partial<typeof headers> | Record<string, string> = {}) =>
   readRpcBody(Buffer.from(text), { ...headers, ...more })._tag
 
@@ -189,6 +195,19 @@ describe("a body that another parser could read otherwise", () => {
     assert.strictEqual(read(json, { method: "tools/call", name: "wipe" }), "Json")
     assert.strictEqual(read(json, { method: "tools/call", name: "=?base64?d2lwZQ==?=" }), "Json")
     assert.strictEqual(read(`[${json}]`, { method: "tools/call" }), "Doubtful")
+    // A parameter that this method has not is no excuse.
+    const beside = `{"method":"tools/call","params":{"name":"wipe","uri":"look"}}`
+    assert.strictEqual(read(beside, { name: "look" }), "Doubtful")
+    assert.strictEqual(read(`{"method":"resources/read","params":{"uri":"a","name":"b"}}`, { name: "b" }), "Doubtful")
+    assert.strictEqual(read(`{"method":"resources/read","params":{"uri":"a","name":"b"}}`, { name: "a" }), "Json")
+    assert.strictEqual(read(`{"method":"tasks/get","params":{"taskId":"t"}}`, { name: "t" }), "Json")
+  })
+  it("is of the revision that it says, and not of another one in MCP-Protocol-Version", () => {
+    const json = `{"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`
+    assert.strictEqual(read(json, { revision: "2026-07-28" }), "Json")
+    assert.strictEqual(read(json), "Json")
+    assert.strictEqual(read(json, { revision: "2025-11-25" }), "Doubtful")
+    assert.strictEqual(read(`{"method":"tools/list"}`, { revision: "2025-11-25" }), "Json")
   })
 })
 

@@ -12,6 +12,7 @@ interface Door {
   /** Something that it can do. */
   readonly call: Readonly<Record<string, unknown>>
   readonly lists: ReadonlyArray<string>
+  readonly hasResources: boolean
 }
 
 const doors: ReadonlyArray<Door> = [
@@ -20,25 +21,28 @@ const doors: ReadonlyArray<Door> = [
     path: () => "/mcp",
     isOpen: false,
     call: { name: "list_projects", arguments: {} },
-    lists: ["tools/list", "prompts/list", "resources/list", "resources/templates/list", "skills/list"]
+    lists: ["tools/list", "prompts/list", "resources/list", "resources/templates/list", "skills/list"],
+    hasResources: true
   },
   {
     name: "/mcp/directory",
     path: () => "/mcp/directory",
     isOpen: true,
     call: { name: "search_businesses", arguments: { query: "soup" } },
-    lists: ["tools/list"]
+    lists: ["tools/list"],
+    hasResources: false
   },
   {
     name: "/mcp/composites/:id",
     path: () => setting.path,
     isOpen: false,
     call: { name: "composite_members", arguments: {} },
-    lists: ["tools/list", "prompts/list", "resources/list"]
+    lists: ["tools/list", "prompts/list", "resources/list", "resources/templates/list"],
+    hasResources: true
   }
 ]
 
-describe.each(doors)("$name, in revision 2026-07-28", ({ call, isOpen, lists, path }) => {
+describe.each(doors)("$name, in revision 2026-07-28", ({ call, hasResources, isOpen, lists, path }) => {
   const send = (sent: ReturnType<typeof statelessPost>) => {
     const headers = { "x-forwarded-for": freshAddress(), ...sent.headers }
     return isOpen
@@ -122,6 +126,15 @@ describe.each(doors)("$name, in revision 2026-07-28", ({ call, isOpen, lists, pa
     const answer = rpcOf(await ask({ method: "tools/call", params: { name: call["name"], arguments: 7 } }))
     expect(answer.error).toEqual({ code: -32602, message: "params.arguments must be an object" })
   })
+
+  if (hasResources) {
+    it("names the resource that is not there: -32602, in both eras", async () => {
+      const request = { method: "resources/read", params: { uri: "test://none" } }
+      for (const answer of [await ask(request), await askInSession(request)]) {
+        expect(rpcOf(answer).error).toMatchObject({ code: -32602, data: { uri: "test://none" } })
+      }
+    })
+  }
 
   it("refuses a huge body in both eras: 413", async () => {
     const params = { ...call, arguments: { text: "x".repeat(20_000_000) } }

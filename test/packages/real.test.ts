@@ -110,10 +110,10 @@ describeLong("packages of npm as they are", () => {
       })
       const url = `http://localhost:${port}/mcp`
       await untilTrue(() => fetch(url).then(() => true, () => false))
-      const bare = await runSuite(peers, url)
+      const bare = await runSuite(peers, "2025-11-25", url)
       const doorkeeper = await startDoorkeeper({ platform: berth.url, token, prefix: `/s/${server.slug}` })
       stops.push(doorkeeper.stop)
-      const hosted = await runSuite(peers, doorkeeper.url)
+      const hosted = await runSuite(peers, "2025-11-25", doorkeeper.url)
       const passed = new Set(withStatus(hosted, "SUCCESS"))
       expect(withStatus(bare, "SUCCESS").length).toBeGreaterThan(40)
       expect(withStatus(bare, "SUCCESS").filter((check) => !passed.has(check))).toEqual([])

@@ -23,6 +23,8 @@ const longest = [
   "machines/egress",
   "deployments/outage",
   "packages/npm",
+  "conformance/server",
+  "conformance/doors",
   "program/start",
   "machines/crash",
   "packages/scripts-machine",

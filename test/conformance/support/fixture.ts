@@ -7,12 +7,15 @@ import { readyServer } from "../../../tsup.config.ts"
 import { freePort } from "../../support/http.ts"
 import { temporaryDirectory } from "../../support/Settings.ts"
 
-/** The fixture in one file. */
-export const bundleFixture = async () => {
+/** Revisions up to 2025-11-25 have sessions, 2026-07-28 has none. */
+export type Era = "session" | "stateless"
+
+/** The fixture of an era in one file. */
+export const bundleFixture = async (era: Era) => {
   const outDir = temporaryDirectory("fixture")
   await build({
     ...readyServer,
-    entry: { fixture: "test/conformance/fixture/fixture.program.ts" },
+    entry: { fixture: `test/conformance/fixture/${era}.program.ts` },
     sourcemap: false,
     outDir,
     config: false,

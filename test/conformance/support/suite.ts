@@ -32,13 +32,23 @@ const read = (folder: string, mode: "server" | "authorization-server"): Outcomes
   return outcomes
 }
 
-const program = "@modelcontextprotocol/conformance/dist/index.js"
+const newest = "@modelcontextprotocol/conformance/dist/index.js"
 
-/** What MCP 2025-11-25 requires of a server, checked by the official suite at that URL. */
-export const runSuite = ({ node, script }: Peers, url: string) =>
+/** Its releases, and the revision whose requirements one checks, with what they are asked for. */
+const suites = {
+  "0.1.16": ["conformance-0.1/dist/index.js"],
+  "2025-11-25": [newest, "--requirements", "2025-11-25"],
+  "2026-07-28": [newest, "--requirements", "2026-07-28"]
+} as const
+
+export type Suite = keyof typeof suites
+
+/** What the official suite finds of a server at that URL. */
+export const runSuite = ({ node, script }: Peers, suite: Suite, url: string) =>
   new Promise<Outcomes>((resolve, reject) => {
     const folder = temporaryDirectory("conformance")
-    const args = [script(program), "server", "--url", url, "--requirements", "2025-11-25", "--output-dir", folder]
+    const [program, ...wanted] = suites[suite]
+    const args = [script(program), "server", "--url", url, ...wanted, "--output-dir", folder]
     // Its exit code says whether all passed; the outcomes say what did.
     execFile(node, args, { timeout: 120_000, maxBuffer: 64_000_000, env: {} }, (_error, out, err) => {
       const outcomes = read(folder, "server")
@@ -67,7 +77,7 @@ export const runAuthorizationSuite = (
     (resolve, reject) => {
       const folder = temporaryDirectory("conformance")
       const args = ["--url", issuer, "--client-id", clientId, "--resource", resource, "-p", `${port}`, "-o", folder]
-      const child = spawn(node, [script(program), "authorization", ...args], { timeout: 120_000, env: {} })
+      const child = spawn(node, [script(newest), "authorization", ...args], { timeout: 120_000, env: {} })
       let printed = ""
       let approving = false
       child.stderr.on("data", (chunk) => printed += chunk)
