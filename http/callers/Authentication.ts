@@ -33,7 +33,9 @@ export const requireActor = Effect.flatMap(CurrentCaller, (caller) => {
     case "Anonymous":
       return Effect.fail(
         new Unauthorized({
-          reason: "Send a session token as Bearer, or a platform API key or a hub key where the operation takes one"
+          reason:
+            "Send a session token (POST /v1/auth/login gives one, /v1/auth/signup with a new account) as Bearer, or " +
+            "a platform API key or a hub key where the operation takes one"
         })
       )
   }

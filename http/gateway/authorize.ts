@@ -28,6 +28,10 @@ const tokenIn = (header: string) => {
   return token
 }
 
+/** Of a server that the platform protects; where another authorization server does, its own pages tell. */
+const howToGetOne =
+  ". Sign in where WWW-Authenticate leads, or take one by the tool create_server_token at the platform's /mcp"
+
 const rejected = (message: string, error?: string): Verdict => ({ _tag: "Rejected", error, message })
 
 /** Decides whether a request may reach its server. A promise only for a token that is not cached. */
@@ -52,7 +56,7 @@ export const authorizer = (tokens: AccessTokens, runtime: Runtime.Runtime<never>
       return rejected(
         inQuery
           ? "A token in the URL is not accepted; send it as Authorization: Bearer"
-          : "This server needs an access token: send it as Authorization: Bearer"
+          : `This server needs an access token as Authorization: Bearer${route.authMode === "byoa" ? "" : howToGetOne}`
       )
     }
     const token = tokenIn(header)

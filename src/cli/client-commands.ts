@@ -51,7 +51,7 @@ export const clientCommands = {
     async () => (await import("./hosting/server-commands.ts")).tokenCommand
   ),
   connect: lazy(
-    "Print or write the configuration with which a client uses a server",
+    "Print how each client is set up to use a server, or write the configuration of one",
     async () => (await import("./hosting/connect-command.ts")).connectCommand
   ),
   publish: lazy(

@@ -7,9 +7,9 @@ import { allow, type Credentials, signIn, signUp } from "../browser/person.ts"
 import { run, useProgram } from "../program/support/program.ts"
 import { describeWhen, missingProgram, soak } from "../support/needs.ts"
 import { type Doors, doorsOf } from "./support/addresses.ts"
+import { newMachine } from "./support/machine.ts"
 import {
   inspector,
-  newMachine,
   signInThroughInspector,
   signInThroughMcpRemote,
   spoilAccessTokens,

@@ -1,4 +1,5 @@
 import { applyEdits, modify, parse, type ParseError } from "jsonc-parser"
+import { transportOf } from "./client-lines.ts"
 
 /** A client's configuration of MCP servers in a project's folder. */
 interface Client {
@@ -9,7 +10,7 @@ interface Client {
   readonly entry: (url: string) => object
 }
 
-const typed = (url: string) => ({ type: "http", url })
+const typed = (url: string) => ({ type: transportOf(url), url })
 
 export const clients = {
   claude: { title: "Claude Code", file: ".mcp.json", servers: "mcpServers", entry: typed },

@@ -6,8 +6,9 @@ import { FileSystem } from "@effect/platform"
 import { Console, Effect, Option } from "effect"
 import { dirname } from "node:path"
 import { clients, withServer } from "./client-config.ts"
+import { clientLines, type Found, foundAt } from "./client-lines.ts"
 import { CliFailure } from "./CliFailure.ts"
-import { access, connect, type Connected, orEnd } from "./platform.ts"
+import { access, connect, type Connected, facts, orEnd } from "./platform.ts"
 import { findServer, target } from "./target.ts"
 
 type Name = keyof typeof clients
@@ -53,20 +54,11 @@ const address = Args.text({ name: "url" }).pipe(
   Args.optional
 )
 
-interface Found {
-  readonly name: string
-  readonly endpoint: string
-}
-
-/** A server by its URL alone: its name is the slug, and its endpoint /mcp unless the URL says which. */
-const foundAt = (text: string) => {
+const foundIn = (text: string, installation: string) => {
   const url = parseUrl(text)
-  if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    return new CliFailure({ message: `${JSON.stringify(text)} is not the URL of a server`, code: exitCodes.failed })
-  }
-  const path = url.pathname.replace(/\/$/, "")
-  const name = /^\/s\/([^/]+)/.exec(path)?.[1] ?? url.hostname.split(".")[0] ?? url.hostname
-  return Effect.succeed<Found>({ name, endpoint: url.origin + (/\/(mcp|sse)(\/|$)/.test(path) ? path : `${path}/mcp`) })
+  return url === undefined || !/^https?:$/.test(url.protocol)
+    ? new CliFailure({ message: `${JSON.stringify(text)} is not the URL of a server`, code: exitCodes.failed })
+    : Effect.succeed(foundAt(url, parseUrl(installation)?.origin))
 }
 
 /** One of the account's own servers. */
@@ -82,7 +74,7 @@ const foundOf = Effect.fn("cli.connectServer")(
   }
 )
 
-/** `berth connect --claude`: what a client must know to use a server. Its user signs in there, in a browser. */
+/** `berth connect`: what a client must know to use a server. Its user signs in there, in a browser. */
 export const connectCommand = Command.make(
   "connect",
   {
@@ -98,16 +90,21 @@ export const connectCommand = Command.make(
   ({ address, config, json, server, token, url, write, ...flags }) =>
     Effect.gen(function*() {
       const [chosen, second] = names.filter((name) => flags[name])
-      if (chosen === undefined || second !== undefined) {
+      if (second !== undefined || write && chosen === undefined) {
         return yield* new CliFailure({
-          message: "Say which client: --claude, --cursor or --vscode",
+          message: "Say which one client: --claude, --cursor or --vscode",
           code: exitCodes.failed
         })
       }
-      const client = clients[chosen]
-      const { endpoint, name } = Option.isSome(address)
-        ? yield* foundAt(address.value)
+      const found = Option.isSome(address)
+        ? yield* foundIn(address.value, url)
         : yield* foundOf(yield* connect({ url, token }), { config, server })
+      const { endpoint, name } = found
+      if (chosen === undefined) {
+        const lines = clientLines(found)
+        return yield* show(json, { name, url: endpoint, lines }, () => facts(lines))
+      }
+      const client = clients[chosen]
       const before = write ? yield* textOf(client.file) : ""
       const text = Option.fromNullable(withServer(before, client, name, endpoint))
       if (Option.isNone(text)) {

@@ -14,6 +14,10 @@ describe("the configuration of a client", () => {
     ])
   })
 
+  it("says so where the server's address is that of the older transport", () => {
+    expect(withServer("", clients.claude, "menu", "https://menu.example.com/sse")).toContain("\"type\": \"sse\"")
+  })
+
   it("keeps the other servers and the comments of a file", () => {
     const before = "{\n  // mine\n  \"servers\": { \"other\": { \"command\": \"npx\" } },\n  \"inputs\": [],\n}\n"
     const after = withServer(before, clients.vscode, "menu", url) ?? ""

@@ -197,6 +197,12 @@ describeWhen(missingForApps, "the commands that host a server", () => {
       servers: { "cafe-menu-cli": { type: "http", url } }
     })
     expect(await of("connect", "--claude", "--cursor")).toMatchObject({ code: 1 })
+    expect(await of("connect", "--write")).toMatchObject({ code: 1 })
+    expect((await of("connect")).out).toContain(`claude mcp add --transport http cafe-menu-cli ${url}`)
+    expect(JSON.parse((await run("connect", `${berth.url}/mcp`, "--json")).out)).toMatchObject({
+      name: "berth",
+      lines: { Codex: `codex mcp add berth --url ${berth.url}/mcp` }
+    })
     const foreign = await run("connect", "http://copper-ladle.mcp.localhost:8787/sse", "--cursor")
     expect(JSON.parse(foreign.out)).toEqual({
       mcpServers: { "copper-ladle": { url: "http://copper-ladle.mcp.localhost:8787/sse" } }
