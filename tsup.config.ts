@@ -12,21 +12,6 @@ const oneByteACharacter: NonNullable<Options["plugins"]>[number] = {
   })
 }
 
-/**
- * The page of the API has 3 MB of script, and is imported when it is asked for (http/pages/docs.ts). To the bundler it
- * would be needed from the start all the same, since the library's index names it.
- */
-const withoutIndexOfScalar: NonNullable<Options["esbuildPlugins"]>[number] = {
-  name: "without-index-of-scalar",
-  setup: (build) => {
-    build.onResolve(
-      { filter: /^\.\/HttpApiScalar\.js$/ },
-      ({ importer, path }) => importer.endsWith("/index.js") ? { path, namespace: "nothing" } : undefined
-    )
-    build.onLoad({ filter: /./, namespace: "nothing" }, () => ({ contents: "" }))
-  }
-}
-
 const shared = {
   format: "esm",
   tsconfig: "tsconfig.build.json",
@@ -40,7 +25,6 @@ const shared = {
     options.charset = "ascii"
   },
   plugins: [oneByteACharacter],
-  esbuildPlugins: [withoutIndexOfScalar],
   // CommonJS libraries call require for Node's own modules.
   banner: {
     js: "import { createRequire as __createRequire } from \"node:module\";\n" +

@@ -27,6 +27,7 @@ import { ServersApi } from "#http/api/servers/Api.ts"
 import { VerificationApi } from "#http/api/verification/Api.ts"
 import { version } from "#src/config/version.ts"
 import { HttpApi, OpenApi } from "@effect/platform"
+import { introduction } from "./introduction.ts"
 import { describeActualResponses } from "./openapi.ts"
 
 export class Api extends HttpApi.make(apiName)
@@ -58,5 +59,6 @@ export class Api extends HttpApi.make(apiName)
   .add(HubCompositesApi)
   .annotate(OpenApi.Title, "Berth")
   .annotate(OpenApi.Version, version)
+  .annotate(OpenApi.Description, introduction)
   .annotate(OpenApi.Transform, describeActualResponses)
 {}

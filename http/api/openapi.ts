@@ -1,4 +1,5 @@
-import { Predicate } from "effect"
+import { children, dig, type Json, operationsOf, usedSchemas } from "./describe.ts"
+import { examples } from "./examples/index.ts"
 
 const envelope = {
   type: "object",
@@ -19,17 +20,12 @@ const headers = {
   "X-RateLimit-Reset": { schema: { type: "integer" }, description: "Unix seconds" }
 }
 
-type Json = Record<string, unknown>
-
-const children = (value: unknown) => (Predicate.isRecord(value) ? Object.entries(value) : []) as Array<[string, Json]>
-
-const dig = (value: unknown, ...path: ReadonlyArray<string>) => {
-  const found = path.reduce<unknown>((inner, key) => Predicate.isRecord(inner) ? inner[key] : undefined, value)
-  return Predicate.isRecord(found) ? found : undefined
-}
+const onEachAnswer = Object.fromEntries(
+  Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }])
+)
 
 /** Responses that any operation can give, by the kind of operation. */
-const common = (method: string, operation: Json) => ({
+const common = (method: string, operation: Json): Readonly<Record<string, string>> => ({
   ...(method === "get" || operation["requestBody"] === undefined ? {} : {
     400: "The body is not valid JSON",
     413: "The body is too large",
@@ -57,33 +53,71 @@ const describeUpload = (operation: Json) => {
   if (form !== undefined && "file" in form) form["file"] = { type: "string", format: "binary" }
 }
 
-/**
- * Corrects the generated document to what is really sent: all errors share one envelope, and every response has the
- * request id and the rate limit.
- */
-export const describeActualResponses = (spec: Json): Json => {
-  for (const [, methods] of children(spec["paths"])) {
-    for (const [method, operation] of children(methods)) {
-      describeUpload(operation)
-      const responses = operation["responses"] as Json
-      for (const [status, description] of Object.entries(common(method, operation))) {
-        responses[status] ??= { description }
+/** Failures that the document describes once each, whatever the operations that give them. */
+const failures = () => {
+  const responses: Record<string, Json> = {}
+  return {
+    responses,
+    reference: (status: string, description: unknown) => {
+      const [known] =
+        Object.entries(responses).find(([name, response]) =>
+          name.startsWith(`Error${status}`) && response["description"] === description
+        ) ?? []
+      const others = Object.keys(responses).filter((name) => name.startsWith(`Error${status}`)).length
+      const name = known ?? `Error${status}${others === 0 ? "" : `-${others + 1}`}`
+      responses[name] ??= {
+        description,
+        headers: onEachAnswer,
+        content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } }
       }
-      for (const [status, response] of children(responses)) {
-        response["headers"] = headers
-        if (Number(status) < 400) continue
-        // A report, not an error.
-        if (status === "503" && operation["operationId"] === "health.health") {
-          response["description"] = "Something that the platform needs does not work: the report says what"
-          continue
-        }
-        const specific = common(method, operation) as Record<string, string>
-        response["description"] = specific[status] ?? meanings[status] ?? response["description"]
-        response["content"] = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } }
-      }
+      return { $ref: `#/components/responses/${name}` }
     }
   }
+}
+
+/** What the operation takes and answers (http/api/examples). */
+const showExample = (operationId: string, operation: Json) => {
+  const { answer, body, others } = examples[operationId] ?? {}
+  for (const [, content] of children(dig(operation, "requestBody", "content"))) {
+    if (body !== undefined) content["example"] = body
+  }
+  for (const [status, response] of children(operation["responses"])) {
+    const example = others?.[Number(status)] ?? answer
+    for (const [, content] of children(response["content"])) {
+      if (Number(status) < 300 && example !== undefined) content["example"] = example
+    }
+  }
+}
+
+/**
+ * Corrects the generated document to what is really sent: all errors share one envelope, and every response has the
+ * request id and the rate limit. It shows an example of each operation.
+ */
+export const describeActualResponses = (spec: Json): Json => {
+  const { reference, responses: shared } = failures()
+  for (const { method, operation, operationId, responses } of operationsOf(spec)) {
+    describeUpload(operation)
+    const specific = common(method, operation)
+    for (const status of Object.keys(specific)) responses[status] ??= {}
+    for (const [status, response] of children(responses)) {
+      // Health's 503 is a report, not an error.
+      const isReport = status === "503" && operationId === "health.health"
+      if (Number(status) < 400 || isReport) {
+        response["headers"] = onEachAnswer
+        if (isReport) response["description"] = "Something that the platform needs does not work: the report says what"
+      } else {
+        responses[status] = reference(status, specific[status] ?? meanings[status] ?? response["description"])
+      }
+    }
+    showExample(operationId, operation)
+  }
   const components = (spec["components"] ??= {}) as Json
-  components["schemas"] = { ...(components["schemas"] as Json), Error: envelope }
+  const schemas = { ...(components["schemas"] as Json), Error: envelope }
+  spec["components"] = {
+    ...components,
+    headers,
+    responses: shared,
+    schemas: usedSchemas(schemas, { paths: spec["paths"], responses: shared })
+  }
   return spec
 }

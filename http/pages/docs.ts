@@ -1,7 +1,11 @@
+import { compressed } from "#http/answers/compressed.ts"
 import { closedPolicy, sourceHash } from "#http/answers/content-security.ts"
-import { describedRoute, rawRoutes } from "#http/traits/RawRoutes.ts"
-import { HttpApi, HttpApiBuilder, HttpServerResponse } from "@effect/platform"
+import { rawRoutes } from "#http/traits/RawRoutes.ts"
+import { CurrentSettings } from "#src/config/Settings.ts"
+import { HttpApi, HttpServerRequest, HttpServerResponse, OpenApi } from "@effect/platform"
 import { Effect, Layer } from "effect"
+import { type Document } from "./reference/Document.ts"
+import { referencePage, referencePolicy } from "./reference/page.ts"
 
 const homeStyle = "body{font:16px/1.6 system-ui,sans-serif;max-width:40rem;margin:4rem auto;padding:0 1rem}" +
   ":root{color-scheme:light dark}"
@@ -30,57 +34,33 @@ const HomeRoute = rawRoutes((add) => {
   return add("GET", "/", {}, Effect.succeed(withPolicy(policy)(HttpServerResponse.html(home))))
 })
 
-/** The inline scripts of a page that run. */
-const scriptsIn = (html: string) =>
-  [...html.matchAll(/<script([^>]*)>([\s\S]*?)<\/script>/g)].flatMap(([, attributes = "", text = ""]) =>
-    attributes.includes("application/json") ? [] : [text]
-  )
-
-/**
- * The page runs its own scripts and calls our own API, on its own origin. The scripts set inline styles, and format
- * requests with WebAssembly.
- */
-const docsPolicy = (html: string) =>
-  [
-    closedPolicy,
-    `script-src ${scriptsIn(html).map(sourceHash).join(" ")} 'wasm-unsafe-eval'`,
-    "style-src 'unsafe-inline'",
-    "img-src 'self' data:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'"
-  ].join("; ")
-
-/**
- * The library's page, made when it is first asked for: its 3 MB of script are not loaded before. The library only adds
- * it to a router, so it gets one of its own.
- */
-const DocsRoute = rawRoutes((add) =>
+/** What is the same for everybody, made when it is first asked for: no start waits for it. */
+const madeOnce = (make: (api: HttpApi.Api["Type"]["api"], baseUrl: string) => ReturnType<typeof compressed>) =>
   Effect.gen(function*() {
-    const api = yield* HttpApi.Api
-    const page = yield* Effect.cached(Effect.gen(function*() {
-      const { layer } = yield* Effect.promise(() => import("@effect/platform/HttpApiScalar"))
-      const router = yield* HttpApiBuilder.Router.pipe(
-        Effect.flatMap(({ router }) => router),
-        Effect.provide(Layer.provideMerge(
-          layer({ path: "/docs", scalar: { withDefaultFonts: false } }),
-          HttpApiBuilder.Router.Live
-        )),
-        Effect.provideService(HttpApi.Api, api)
-      )
-      const response = yield* router
-      const { body } = response
-      if (body._tag !== "Uint8Array") return response
-      return withPolicy(docsPolicy(new TextDecoder().decode(body.body)))(response)
-    }))
-    return yield* add("GET", "/docs", {}, page)
+    const { api } = yield* HttpApi.Api
+    const { baseUrl } = yield* CurrentSettings
+    const made = yield* Effect.cached(Effect.sync(() => make(api, baseUrl)))
+    return Effect.flatMap(
+      HttpServerRequest.HttpServerRequest,
+      (request) => Effect.map(made, (answer) => answer(request))
+    )
   })
-)
 
 /** `/openapi.json`, `/docs` (self-contained, nothing is fetched from elsewhere) and a home page. */
 export const DocsRoutes = Layer.mergeAll(
-  HttpApiBuilder.middlewareOpenApi({ path: "/openapi.json" }),
-  describedRoute("/openapi.json", { openToPages: true }),
-  DocsRoute,
+  rawRoutes((add) =>
+    Effect.gen(function*() {
+      const openApi = yield* madeOnce((api) => compressed(JSON.stringify(OpenApi.fromApi(api)), "application/json", {}))
+      const reference = yield* madeOnce((api, baseUrl) =>
+        compressed(
+          referencePage(OpenApi.fromApi(api) as unknown as Document, baseUrl),
+          "text/html; charset=utf-8",
+          { "content-security-policy": referencePolicy, "x-frame-options": "DENY" }
+        )
+      )
+      yield* add("GET", "/openapi.json", { openToPages: true }, openApi)
+      yield* add("GET", "/docs", {}, reference)
+    })
+  ),
   HomeRoute
 )

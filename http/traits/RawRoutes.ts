@@ -1,5 +1,5 @@
 import { HttpApiBuilder } from "@effect/platform"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { type RouteEntry } from "./route-table.ts"
 import { type Traits } from "./Traits.ts"
 
@@ -28,10 +28,4 @@ export const rawRoutes = <A, E, R>(build: (add: Add) => Effect.Effect<A, E, R>) 
         entries.push({ method, path, traits })
         return router[verbs[method]](path as `/${string}`, answer)
       }))
-  )
-
-/** Declares the traits of a route that a library adds. */
-export const describedRoute = (path: string, traits: Partial<Traits> = {}) =>
-  Layer.effectDiscard(
-    Effect.map(RawRoutes, ({ entries }) => void entries.push({ method: "GET", path, traits }))
   )

@@ -21,6 +21,7 @@ const names = [
   "fan-out",
   "command-line",
   "items",
+  "mcp",
   "start"
 ]
 const [wanted, ...rest] = process.argv.slice(2)

@@ -2,6 +2,7 @@ import { FastCheck as fc } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import { type Account } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
+import { fitsOf } from "../support/fits.ts"
 import { bodyOf, runs } from "../support/fuzz.ts"
 import { type Answer, type FailureBody, type Sent } from "../support/http.ts"
 import { sampled } from "../support/needs.ts"
@@ -11,10 +12,13 @@ const berth = useBerth()
 let owner: Account
 let operations: ReadonlyArray<Operation> = []
 let ids: Readonly<Record<string, string>> = {}
+let fits: ReturnType<typeof fitsOf>
 
 beforeAll(async () => {
   owner = await berth.signUp("enterprise")
-  operations = operationsOf(await openApi(berth))
+  const document = await openApi(berth)
+  operations = operationsOf(document)
+  fits = fitsOf(document)
   await renew()
 })
 
@@ -42,13 +46,22 @@ const isEnvelope = ({ headers, body }: Answer, status: number) => {
   expect(Object.keys(body as object)).toEqual(["error"])
 }
 
-const check = async (method: string, path: string, sent: Sent) => {
+/** Whether a path with odd texts in it is still one of the operation, as far as its slashes tell. */
+const isOf = (operation: Operation, path: string) => {
+  const segments = path.split("?")[0]!.split("/")
+  return segments.length === operation.path.split("/").length &&
+    segments.every((segment, at) => at === 0 || !["", ".", ".."].includes(segment.replaceAll(/%2e/gi, ".")))
+}
+
+const check = async (operation: Operation, path: string, sent: Sent) => {
+  const { method } = operation
   // A generated text can name an image; what looks for it in a registry is not waited for.
   const headers = { prefer: "respond-async", ...sent.headers }
   const answer = await owner.request(method, path, { ...sent, headers })
   const fine = answer.status < 500
   expect(fine ? "fine" : answer.text, `${method} ${path}`).toBe("fine")
   isEnvelope(answer, answer.status)
+  if (isOf(operation, path)) fits(operation, answer)
   return answer
 }
 
@@ -58,7 +71,7 @@ describe("whatever is sent, nothing fails on our side", () => {
       await fc.assert(
         fc.asyncProperty(bodyOf(operation.name, operation.bodyFields ?? []), async (body) => {
           const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? "x")
-          await check(operation.method, path, { body: JSON.stringify(body) })
+          await check(operation, path, { body: JSON.stringify(body) })
         }),
         runs
       )
@@ -74,7 +87,7 @@ describe("whatever is sent, nothing fails on our side", () => {
             const text = given.shift()
             return text === undefined ? ids[name] ?? "x" : inPath(text)
           })
-          const answer = await check(operation.method, path, operation.bodyFields === undefined ? {} : { body: {} })
+          const answer = await check(operation, path, operation.bodyFields === undefined ? {} : { body: {} })
           if (operation.method === "DELETE" && answer.status === 204) await renew()
         }),
         runs
@@ -89,7 +102,7 @@ describe("whatever is sent, nothing fails on our side", () => {
         fc.asyncProperty(fc.array(fc.tuple(names, token)), async (pairs) => {
           const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? "x")
           const query = pairs.map(([name, text]) => `${encode(name)}=${inPath(text)}`).join("&")
-          await check(operation.method, `${path}?${query}`, {})
+          await check(operation, `${path}?${query}`, {})
         }),
         runs
       )

@@ -1,14 +1,13 @@
 import { Validator } from "@seriousme/openapi-schema-validator"
-import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import { beforeAll, describe, expect, it } from "vitest"
 import { byHubKeyAlone, twins } from "../mcp/twins.ts"
 import { type Account } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { bodyFor, goodBodies } from "../support/bodies.ts"
 import { hubKey } from "../support/composites.ts"
-import { type Answer } from "../support/http.ts"
+import { fitsOf } from "../support/fits.ts"
 import { sampled } from "../support/needs.ts"
-import { fill, type OpenApi, openApi, type Operation, operationsOf } from "../support/operations.ts"
+import { fill, type OpenApi, openApi, type Operation, operationsOf, resolve } from "../support/operations.ts"
 import { thingsInTurn } from "../support/things.ts"
 
 const berth = useBerth({ machines: true })
@@ -22,37 +21,26 @@ beforeAll(async () => {
   owner = await berth.signUp("enterprise")
 })
 
-/** One for each schema of the document: to compile one takes longer than the request whose answer it looks at. */
-const validators = new Map<object, ValidateFunction>()
-const validatorOf = (schema: object) => {
-  const known = validators.get(schema)
-  if (known !== undefined) return known
-  // That the document is valid has a test of its own.
-  const ajv = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false })
-  const made = ajv.compile({ ...schema, components: document.components })
-  validators.set(schema, made)
-  return made
-}
-
-/** Whether an answer is what the document says of its status: declared, and with a body of the schema. */
-const describeActualResponses = (operation: Operation, answer: Answer) => {
-  const declared = document.paths[operation.path]?.[operation.method.toLowerCase()]?.responses[String(answer.status)] as
-    | { readonly content?: Readonly<Record<string, { readonly schema: object }>> }
-    | undefined
-  const where = [operation.name, answer.status]
-  expect([...where, declared === undefined ? "not declared" : "declared"]).toEqual([...where, "declared"])
-  const mediaType = (text: string) => text.split(";", 1)[0] ?? ""
-  const type = mediaType(answer.headers.get("content-type") ?? "")
-  // Of what is not JSON the type alone is declared.
-  if (type !== "application/json" && Object.keys(declared?.content ?? {}).map(mediaType).includes(type)) return
-  const schema = declared?.content?.["application/json"]?.schema
-  expect([...where, schema === undefined]).toEqual([...where, answer.text === ""])
-  if (schema === undefined) return
-  const validate = validatorOf(schema)
-  expect([...where, validate(answer.body), validate.errors]).toEqual([...where, true, null])
-}
-
 describe("/openapi.json", () => {
+  it("is compressed for whom that suits, and not sent again to whom has it", async () => {
+    const plain = await berth.request("GET", "/openapi.json")
+    const zipped = await fetch(`${berth.url}/openapi.json`, { headers: { "accept-encoding": "gzip" } })
+    expect(await zipped.json()).toEqual(plain.body)
+    expect(zipped.headers.get("content-encoding")).toBe("gzip")
+    expect(Number(zipped.headers.get("content-length"))).toBeLessThan(60_000)
+    expect(plain.headers.get("content-encoding")).toBeNull()
+    const tags = [plain.headers.get("etag") ?? "", zipped.headers.get("etag") ?? ""]
+    expect(new Set(tags).size).toBe(2)
+    for (const tag of tags) {
+      const again = await berth.request("GET", "/openapi.json", { headers: { "if-none-match": tag } })
+      expect([again.status, again.text, again.headers.get("vary")]).toEqual([
+        304,
+        "",
+        expect.stringMatching(/Encoding/)
+      ])
+    }
+  })
+
   it("is a valid OpenAPI 3.1 document", async () => {
     const copy = JSON.parse(JSON.stringify(document)) as Record<string, unknown>
     const result = await new Validator().validate(copy)
@@ -66,7 +54,7 @@ describe("/openapi.json", () => {
       for (const [method, { responses }] of Object.entries(methods)) {
         for (const [status, response] of Object.entries(responses)) {
           if (Number(status) < 400 || (path === "/v1/health" && status === "503")) continue
-          expect(response, `${method} ${path} ${status}`).toMatchObject({ content: envelope })
+          expect(resolve(document, response), `${method} ${path} ${status}`).toMatchObject({ content: envelope })
         }
       }
     }
@@ -77,8 +65,8 @@ describe("/openapi.json", () => {
       for (const [method, { responses }] of Object.entries(methods)) {
         for (const [status, response] of Object.entries(responses)) {
           if (Number(status) < 400) continue
-          const { description } = response as { readonly description: string }
-          expect(description, `${method} ${path} ${status}`).not.toMatch(/^(?:[A-Z][a-z]+){2,}$|^Success$/)
+          const description = resolve(document, response)?.description
+          expect(description, `${method} ${path} ${status}`).toMatch(/^(?!(?:[A-Z][a-z]+){2,}$|Success$)/)
         }
       }
     }
@@ -117,8 +105,10 @@ describe("/openapi.json", () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1] ?? "")
     expect(references.length).toBeGreaterThan(10)
     for (const reference of new Set(references)) {
-      expect(reference.startsWith("#/components/schemas/"), reference).toBe(true)
-      expect(Object.keys(document.components.schemas)).toContain(reference.split("/").at(-1))
+      const [root, components, kind = "", name = "", ...more] = reference.split("/")
+      expect([root, components, more], reference).toEqual(["#", "components", []])
+      const known = (document.components as Readonly<Record<string, object>>)[kind] ?? {}
+      expect(Object.keys(known), reference).toContain(name)
     }
   })
 
@@ -167,6 +157,7 @@ describe("/openapi.json", () => {
   })
 
   it("is what is really answered, to the schema: successes and refusals of each operation", async () => {
+    const fits = fitsOf(document)
     const next = thingsInTurn(owner)
     for (const operation of sampled(operations, 16)) {
       const ids = await next(operation)
@@ -175,17 +166,17 @@ describe("/openapi.json", () => {
       const ask = (path: string, body?: unknown) => holder.request(operation.method, path, { body })
       const path = fill(operation, ids)
       if (operation.bodyFields !== undefined) {
-        describeActualResponses(operation, await ask(path, {}))
-        describeActualResponses(operation, await ask(path, "{"))
-        describeActualResponses(operation, await ask(path, " ".repeat(1024 * 1024 + 1)))
+        fits(operation, await ask(path, {}))
+        fits(operation, await ask(path, "{"))
+        fits(operation, await ask(path, " ".repeat(1024 * 1024 + 1)))
       }
-      if (operation.query.length > 0) describeActualResponses(operation, await ask(`${path}?limit=0`))
+      if (operation.query.length > 0) fits(operation, await ask(`${path}?limit=0`))
       if (operation.parameters.length > 0) {
-        describeActualResponses(operation, await ask(fill(operation, {}), goodBodies[operation.name]))
+        fits(operation, await ask(fill(operation, {}), goodBodies[operation.name]))
       }
-      if (operation.needsCredential) describeActualResponses(operation, await berth.request(operation.method, path))
+      if (operation.needsCredential) fits(operation, await berth.request(operation.method, path))
       const answer = await ask(path, operation.bodyFields === undefined ? undefined : bodyFor(operation.name, ids))
-      describeActualResponses(operation, answer)
+      fits(operation, answer)
       const refused = [401, 403].includes(answer.status) || answer.status >= 500
       expect(refused ? answer.text : "fine", operation.name).toBe("fine")
     }

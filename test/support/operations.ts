@@ -4,6 +4,7 @@ import { type Berth } from "./Berth.ts"
 export interface Operation {
   /** `GET /v1/servers/{serverId}`. */
   readonly name: string
+  readonly operationId: string
   readonly method: string
   /** With `{parameter}` in braces. */
   readonly path: string
@@ -15,13 +16,20 @@ export interface Operation {
   readonly needsCredential: boolean
 }
 
+export interface Response {
+  readonly $ref?: string
+  readonly description?: string
+  readonly content?: Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>
+}
+
 interface Described {
+  readonly operationId: string
   readonly parameters?: ReadonlyArray<{ readonly name: string; readonly in: string }>
   readonly requestBody?: {
     readonly required?: boolean
-    readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>
+    readonly content: Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>
   }
-  readonly responses: Readonly<Record<string, unknown>>
+  readonly responses: Readonly<Record<string, Response>>
   readonly security?: ReadonlyArray<unknown>
 }
 
@@ -33,8 +41,16 @@ export interface JsonSchema {
 export interface OpenApi {
   readonly openapi: string
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
+  readonly info: { readonly description: string }
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>
+    readonly responses: Readonly<Record<string, Response>>
+  }
 }
+
+/** A response of an operation, where the document says it once for several. */
+export const resolve = ({ components }: OpenApi, response: Response | undefined): Response | undefined =>
+  response?.$ref === undefined ? response : components.responses[response.$ref.split("/").at(-1) ?? ""]
 
 export const openApi = async (berth: Berth) => (await berth.request<OpenApi>("GET", "/openapi.json")).body
 
@@ -51,6 +67,7 @@ export const operationsOf = (document: OpenApi): ReadonlyArray<Operation> =>
         : document.components.schemas[schema.$ref.split("/").at(-1) ?? ""]
       return {
         name: `${method.toUpperCase()} ${path}`,
+        operationId: described.operationId,
         method: method.toUpperCase(),
         path,
         parameters: named(described.parameters, "path"),

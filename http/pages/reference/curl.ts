@@ -1,0 +1,25 @@
+import { type Operation } from "./Document.ts"
+
+/** A text in single quotes of a shell. */
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+
+const bodyOf = ({ requestBody }: Operation): ReadonlyArray<string> =>
+  Object.entries(requestBody?.content ?? {}).flatMap(([type, { example }]) =>
+    type === "multipart/form-data"
+      ? Object.entries(example ?? {}).map(([name, value]) =>
+        `-F ${name === "file" ? "file=@FILE" : quoted(`${name}=${JSON.stringify(value)}`)}`
+      )
+      : [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(example ?? {}))}`]
+  )
+
+/** The command that sends an operation's example; names in upper case are for the reader to fill in. */
+export const curlOf = (baseUrl: string, method: string, path: string, operation: Operation) => {
+  const url = baseUrl + path.replace(/\{(\w+)\}/g, (_, name: string) => name.replace(/(?=[A-Z])/g, "_").toUpperCase())
+  const given = [
+    ...(method === "get" ? [] : [`-X ${method.toUpperCase()}`]),
+    quoted(url),
+    ...((operation.security ?? []).length === 0 ? [] : [`-H "Authorization: Bearer $KEY"`]),
+    ...bodyOf(operation)
+  ]
+  return `curl -s ${given.join(" \\\n  ")}`
+}
