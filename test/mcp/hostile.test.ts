@@ -50,7 +50,7 @@ describe.each(posts)("a hostile client, in revision %s", (_, post) => {
     for (const args of [`{"projectId":${deep(5_000)}}`, `{"x":${deep(100_000)}}`, wide]) {
       for (const name of ["delete_project", "get_project", "call_tool"]) {
         const more = { requestState: "v1.x", inputResponses: { confirm: { action: "accept" } } }
-        const { body, headers } = post({ method: "tools/call", params: { name, arguments: "HERE", ...more } })
+        const { body, headers = {} } = post({ method: "tools/call", params: { name, arguments: "HERE", ...more } })
         const answer = await owner.request("POST", "/mcp", {
           headers,
           body: JSON.stringify(body).replace("\"HERE\"", () => args)
