@@ -4,8 +4,9 @@ import { now } from "#src/shared/now.ts"
 import { decodeCursor, encodeCursor } from "#src/shared/paging.ts"
 import { BadQuery } from "#src/shared/query-parameters.ts"
 import { slugOf } from "#src/shared/slug.ts"
-import { Effect, Option, Struct } from "effect"
+import { Array as Arr, Effect, Option, Struct } from "effect"
 import { createHash } from "node:crypto"
+import { BroadLabels } from "./BroadLabels.ts"
 import { CompositeMembers } from "./CompositeMembers.ts"
 import { compositesQueryOf } from "./CompositesQuery.ts"
 import { type GroupKey, type Label } from "./group-sql.ts"
@@ -34,23 +35,20 @@ const notOurs = new BadQuery({
   issues: [{ path: "cursor", message: "must be meta.cursor of a page of this query" }]
 })
 
-/** Filters whose groups are counted in advance: these, and one category or tag with the size alone. */
 const sizeFilters = ["verification_tier_min", "min_members"] as const
+/** Filters whose groups are counted in advance, for all members and for those with a broad label. */
 const countedFilters = new Set(["vertical", "city", "state", "health_score_min", "listing_tier", ...sizeFilters])
 
-const onlyLabel = (filters: Filters): Label | undefined => {
-  const { category, tags = [], ...rest } = Struct.omit(filters, ...sizeFilters)
-  const labels = [
-    ...(category === undefined ? [] : [{ isTag: false, label: category }]),
-    ...tags.map((label) => ({ isTag: true, label }))
-  ]
-  return Object.keys(rest).length === 0 && labels.length === 1 ? labels[0] : undefined
-}
+const labelsOf = ({ category, tags = [] }: Filters): ReadonlyArray<Label> => [
+  ...(category === undefined ? [] : [{ isTag: false, label: category }]),
+  ...Arr.dedupe(tags).map((label) => ({ isTag: true, label }))
+]
 
 /** The dynamic query (contract: Composite skill): listings by vertical, city and state, computed on each request. */
 export class DynamicComposites extends Effect.Service<DynamicComposites>()("composites/DynamicComposites", {
   effect: Effect.gen(function*() {
     const groups = yield* GroupsRepo
+    const broadLabels = yield* BroadLabels
     const members = yield* CompositeMembers
     const repo = yield* MembersRepo
     const { hubUrl } = yield* CurrentSettings
@@ -82,18 +80,27 @@ export class DynamicComposites extends Effect.Service<DynamicComposites>()("comp
       }
     }
 
+    /** A city has few members, and two labels are not counted by tier. */
+    const broadOf = ({ city, listing_tier }: Filters, labels: ReadonlyArray<Label>) =>
+      city === undefined && (labels.length === 1 || labels.length === 2 && listing_tier === undefined)
+        ? broadLabels.numbersOf(labels)
+        : Effect.succeed(undefined)
+
     const found = Effect.fnUntraced(function*(filters: Filters, page: Parameters<typeof groups.counted>[1]) {
       const size = { trust: filters.verification_tier_min ?? 0, minMembers: filters.min_members ?? 1 }
-      const label = onlyLabel(filters)
-      if (label !== undefined) return yield* groups.counted({ ...size, leastHealth, weight: 0, label }, page)
-      if (Struct.keys(filters).every((name) => countedFilters.has(name))) {
-        const { health_score_min = leastHealth, listing_tier } = filters
-        const weight = listing_tier === undefined ? 0 : tierWeights[listing_tier]
-        const narrowing = { leastHealth: health_score_min, weight }
-        return yield* groups.counted(
-          { ...size, ...narrowing, ...Struct.pick(filters, "vertical", "city", "state") },
-          page
-        )
+      const { health_score_min = leastHealth, listing_tier } = filters
+      const narrowing = {
+        leastHealth: health_score_min,
+        weight: listing_tier === undefined ? 0 : tierWeights[listing_tier]
+      }
+      const counted = { ...size, ...narrowing, ...Struct.pick(filters, "vertical", "city", "state") }
+      const labels = labelsOf(filters)
+      const others = Struct.keys(Struct.omit(filters, "category", "tags", ...sizeFilters))
+      if (others.every((name) => countedFilters.has(name))) {
+        if (labels.length === 0) return yield* groups.counted(counted, page)
+        if (labels.length === 1 && others.length === 0) return yield* groups.counted({ ...counted, labels }, page)
+        const broad = yield* broadOf(filters, labels)
+        if (broad !== undefined) return yield* groups.counted({ ...counted, labels, broad }, page)
       }
       const cte = yield* members.matching(filters)
       return Option.isNone(cte) ? { rows: [], total: 0 } : yield* groups.ofFound(

@@ -34,7 +34,20 @@ const membersListed = 10
 export class GroupsRepo extends Effect.Service<GroupsRepo>()("composites/GroupsRepo", {
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const { after, isCounted, ofEntry, ofKeys, ofLabel, ofLabelled, ofSize, ofStep, recounted, sums } = GroupSql(sql)
+    const {
+      after,
+      isCounted,
+      ofBroad,
+      ofEntry,
+      ofKeys,
+      ofLabel,
+      ofLabelled,
+      ofNumbers,
+      ofSize,
+      ofStep,
+      recounted,
+      sums
+    } = GroupSql(sql)
     const g = sql`g`
 
     const decodePage = Effect.fnUntraced(function*(rows: ReadonlyArray<Record<string, unknown>>) {
@@ -53,8 +66,16 @@ export class GroupsRepo extends Effect.Service<GroupsRepo>()("composites/GroupsR
 
     /** Where groups are counted, and where members are: a filter that narrows members has counts of its own. */
     const countsOf = (filter: GroupFilter) => {
-      const { label, leastHealth, weight } = filter
-      return label !== undefined
+      const { broad, labels: [label] = [], leastHealth, weight } = filter
+      return broad !== undefined
+        ? {
+          table: sql`composite_label_steps g`,
+          size: ofBroad(g, filter, broad),
+          totals: sql`composite_label_step_totals t
+            WHERE ${ofNumbers(sql`t`, broad)} AND of_weight = ${weight} AND health >= ${leastHealth} AND`,
+          members: sql`composite_labels`
+        }
+        : label !== undefined
         ? {
           table: sql`composite_label_groups g`,
           size: ofLabelled(g, filter, label),

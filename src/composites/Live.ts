@@ -1,4 +1,5 @@
 import { Layer } from "effect"
+import { BroadLabels } from "./BroadLabels.ts"
 import { BrowseComposites } from "./BrowseComposites.ts"
 import { CompositeMembers } from "./CompositeMembers.ts"
 import { Composites } from "./Composites.ts"
@@ -19,7 +20,8 @@ const MembersLive = Layer.mergeAll(
   Layer.provide(ReachedComposites.Default, CompositesRepo.Default)
 ).pipe(
   Layer.provideMerge(CompositeMembers.Default),
-  Layer.provide([GroupsRepo.Default, MembersRepo.Default])
+  Layer.provide([GroupsRepo.Default, MembersRepo.Default]),
+  Layer.provideMerge(BroadLabels.Default)
 )
 
 export const CompositesLive = Layer.provideMerge(

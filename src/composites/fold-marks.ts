@@ -1,10 +1,15 @@
-import { Count, one, transactionally } from "#src/shared/sql.ts"
+import { Count, one, withLongTimeout } from "#src/shared/sql.ts"
 import { type SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { GroupSql } from "./group-sql.ts"
+import { labelSteps } from "./label-steps.ts"
 
 /** Marks that one statement takes. */
 const foldBatch = 20_000
+
+/** One at a time, or an older count could come last. */
+export const counting = (sql: SqlClient.SqlClient) => <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  withLongTimeout(sql)(Effect.zipRight(sql`SELECT pg_advisory_xact_lock(hashtext('composite_marks'))`, work))
 
 /** Stores the counts of groups that changed, and takes their marks (docs/decisions/composite-counts.md). */
 export const foldMarks = (sql: SqlClient.SqlClient) => {
@@ -71,10 +76,7 @@ export const foldMarks = (sql: SqlClient.SqlClient) => {
       ON CONFLICT (label, is_tag, n, trust) DO UPDATE SET groups = t.groups + excluded.groups
     )`
 
-  /**
-   * Counts groups that changed, and takes their marks, in one statement: what it counts is what the marks told of. One at
-   * a time, or an older count could come last.
-   */
+  /** Counts groups that changed, and takes their marks, in one statement: what it counts is what the marks told of. */
   const foldSome = one(Count)(() =>
     sql`WITH taken AS (
         DELETE FROM composite_marks WHERE ctid = ANY(ARRAY(SELECT ctid FROM composite_marks LIMIT ${foldBatch}))
@@ -100,19 +102,17 @@ export const foldMarks = (sql: SqlClient.SqlClient) => {
           weight = coalesce(f.weight, 0), rank = coalesce(f.rank, 0), verified_n = coalesce(f.verified_n, 0),
           verified_trust = coalesce(f.verified_trust, 0), verified_health = coalesce(f.verified_health, 0)
         FROM fresh f WHERE g.number = f.number
-      ), ${steps}, ${labels}
+      ), ${steps}, ${labels}, ${labelSteps(sql, composites)}
       SELECT count(*)::int AS count FROM taken`
   )
   /** Sizes come and go with each change: without this their rows would pile up. */
-  const forget = Effect.zipRight(
+  const forget = Effect.all([
     sql`DELETE FROM composite_step_totals WHERE groups = 0`,
-    sql`DELETE FROM composite_label_totals WHERE groups = 0`
-  )
+    sql`DELETE FROM composite_label_totals WHERE groups = 0`,
+    sql`DELETE FROM composite_label_step_totals WHERE groups = 0`
+  ])
   return Effect.repeat(
-    Effect.zipRight(
-      sql`SELECT pg_advisory_xact_lock(hashtext('composite_marks'))`,
-      Effect.zipRight(sql`SET LOCAL statement_timeout = 600000`, Effect.zipLeft(foldSome(), forget))
-    ).pipe(transactionally(sql)),
+    counting(sql)(Effect.zipLeft(foldSome(), forget)),
     { until: (count) => count < foldBatch }
   )
 }

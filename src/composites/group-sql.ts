@@ -18,8 +18,10 @@ export interface GroupFilter {
   /** Which members count: of this health score at least, and of this weight of their listing tier (0: any). */
   readonly leastHealth: number
   readonly weight: number
-  /** Only members with it count. */
-  readonly label?: Label
+  /** Only members with these count: one, or two that are broad. */
+  readonly labels?: ReadonlyArray<Label>
+  /** The numbers of the labels, which are broad: what groups come to by them is stored by health, tier and place. */
+  readonly broad?: ReadonlyArray<number>
 }
 
 /** A group's place in the order of a dynamic query: by rank, which is below zero so that the best is first, then by id. */
@@ -72,24 +74,42 @@ export const GroupSql = (sql: SqlClient.SqlClient) => {
   const groupSized = sized(groupSizes)
   const ofSize = (row: Statement.Fragment, size: Size) => [sql`${row}.is_composite`, ...groupSized(row, size)]
   const stepSized = sized(stepSizes)
+  const ofNarrowing = (row: Statement.Fragment, { leastHealth: least, weight }: Narrowing) => [
+    sql`${row}.of_weight = ${weight} AND ${row}.below < ${least}`,
+    sql`${row}.health_min >= ${least}`
+  ]
   /** The step of each group that such members come to. */
   const ofStep = (row: Statement.Fragment, filter: Size & Narrowing) => [
-    sql`${row}.of_weight = ${filter.weight} AND ${row}.below < ${filter.leastHealth}`,
-    sql`${row}.health_min >= ${filter.leastHealth}`,
+    ...ofNarrowing(row, filter),
     ...stepSized(row, filter)
   ]
+  /** Steps of one broad label, or of two: of what has the first and the second number. */
+  const ofNumbers = (row: Statement.Fragment, [label, withLabel = 0]: ReadonlyArray<number>) =>
+    sql`${row}.label = ${label} AND ${row}.with_label = ${withLabel}`
   /** Rows of this category or tag: of `composite_labels` and what is counted of it. */
   const ofLabel = (row: Statement.Fragment, { isTag, label }: Label) =>
     sql`${row}.label = ${label} AND ${row}.is_tag = ${isTag}`
   const labelSized = sized(labelSizes)
+  /** The step of each group that its members with broad labels come to. */
+  const ofBroad = (row: Statement.Fragment, filter: Size & Narrowing, broad: ReadonlyArray<number>) => [
+    ofNumbers(row, broad),
+    ...ofNarrowing(row, filter),
+    ...labelSized(row, filter)
+  ]
   /** What each group comes to by its members with a label. */
   const ofLabelled = (row: Statement.Fragment, size: Size, label: Label) => [
     ofLabel(row, label),
     ...labelSized(row, size)
   ]
-  /** Which entries `e` count. */
-  const ofEntry = (narrowing: Pick<GroupFilter, "leastHealth" | "weight" | "label">) => [
-    ...(narrowing.label === undefined ? [] : [ofLabel(sql`e`, narrowing.label)]),
+  /** Which entries `e` count. A member has a row for each of its labels. */
+  const ofEntry = (
+    { labels: [label, other] = [], ...narrowing }: Pick<GroupFilter, "leastHealth" | "weight" | "labels">
+  ) => [
+    ...(label === undefined ? [] : [ofLabel(sql`e`, label)]),
+    ...(other === undefined ? [] : [
+      sql`EXISTS (SELECT FROM composite_labels o
+        WHERE ${ofLabel(sql`o`, other)} AND (o.group_number, o.number) = (e.group_number, e.number))`
+    ]),
     ...(narrowing.leastHealth > leastHealth ? [sql`e.health >= ${narrowing.leastHealth}`] : []),
     ...(narrowing.weight > 0 ? [sql`e.weight = ${narrowing.weight}`] : [])
   ]
@@ -132,6 +152,8 @@ export const GroupSql = (sql: SqlClient.SqlClient) => {
     ofStep,
     ofLabel,
     ofLabelled,
+    ofBroad,
+    ofNumbers,
     ofEntry,
     after,
     sums,

@@ -33,8 +33,9 @@ export interface MemberSession {
 
 /** `fetch` that tells when an event stream has ended, whoever ended it. */
 const tellingEnd = (fetch: FetchLike, onEnd: () => void): FetchLike => async (url, init) => {
-  const { body, headers, ok, status } = await fetch(url, init)
-  if (body === null || !ok || (init?.method ?? "GET") !== "GET") return new Response(body, { status, headers })
+  const answer = await fetch(url, init)
+  const { body, headers, ok, status } = answer
+  if (body === null || !ok || (init?.method ?? "GET") !== "GET") return answer
   const told = async function*() {
     try {
       yield* body as ReadableStream<Uint8Array>

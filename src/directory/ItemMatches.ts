@@ -55,9 +55,10 @@ export class ItemMatches extends Effect.Service<ItemMatches>()("directory/ItemMa
     const find = Effect.fn("ItemMatches.find")(function*({ category, location, search }: ItemSearch, count: number) {
       const words = yield* wordsOf(search)
       if (!Arr.isNonEmptyReadonlyArray(words)) return []
+      const place = location === undefined ? undefined : yield* locationOf(location)
       const among = yield* matches.cte({
         ...(category === undefined ? {} : { category }),
-        ...(location === undefined ? {} : { location: yield* locationOf(location) })
+        ...(place === undefined ? {} : { location: place })
       })
       if (Option.isNone(among)) return []
       const row = (i: number) => sql.literal(`w${i}`)
@@ -68,6 +69,10 @@ export class ItemMatches extends Effect.Service<ItemMatches>()("directory/ItemMa
         joined(" & ", each.map(({ w }) => sql`(CASE WHEN ${w}.is_own THEN -1 ELSE ${w}.items END)`))
       } & (${joined(" | ", each.map(({ w }) => sql`${w}.items`))})`
       const inItem = joined(", ", each.map(({ w, word }) => sql`CASE WHEN NOT ${w}.is_own THEN ${word} END`))
+      // A state has many listings: the words are read in their order, until enough of them are there. A city has few: the
+      // words are joined to them. PostgreSQL does not turn a comparison with IS TRUE into a join.
+      const isThere = sql`w0.number IN (SELECT number FROM matching)`
+      const isAmong = place === undefined || place.states.length > 0 ? sql`(${isThere}) IS TRUE` : isThere
       return yield* many(Match)(() =>
         sql`${among.value === undefined ? sql`` : sql`WITH ${among.value}`}
           SELECT m.* FROM (
@@ -80,9 +85,7 @@ export class ItemMatches extends Effect.Service<ItemMatches>()("directory/ItemMa
             )
           )
         }
-            WHERE w0.word = ${words[0]} AND ${bits} <> 0 ${
-          among.value === undefined ? sql`` : sql`AND w0.number IN (SELECT number FROM matching)`
-        }
+            WHERE w0.word = ${words[0]} AND ${bits} <> 0 ${among.value === undefined ? sql`` : sql`AND ${isAmong}`}
             ORDER BY w0.rank, w0.number LIMIT ${mostCandidates}
           ) c CROSS JOIN LATERAL (
             SELECT l.id, l.business_slug, l.name, l.description, l.categories, l.city, l.state, l.verification_tier,

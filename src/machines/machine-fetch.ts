@@ -3,6 +3,7 @@ import { type IncomingMessage, request, type RequestOptions } from "node:http"
 import { ReadableStream } from "node:stream/web"
 import { connectTo } from "./host.ts"
 import { type MachineAddress } from "./Machines.ts"
+import { WholeResponse } from "./WholeResponse.ts"
 
 const bodiless = new Set([101, 204, 205, 304])
 
@@ -19,14 +20,36 @@ async function* limited(source: AsyncIterable<Buffer>, maxBytes: number) {
   }
 }
 
-const responseOf = (incoming: IncomingMessage, maxBytes: number) => {
+/** An answer of one message is read to its end up to so many bytes: nobody does anything with its beginning. */
+const mostWhole = 256 * 1024
+
+async function* joined(chunks: ReadonlyArray<Buffer>, rest: AsyncIterable<Buffer>) {
+  yield* chunks
+  yield* rest
+}
+
+const readOf = async (body: AsyncGenerator<Buffer>): Promise<Buffer | AsyncIterable<Buffer>> => {
+  const chunks: Array<Buffer> = []
+  for (let size = 0; size <= mostWhole;) {
+    const { done, value } = await body.next()
+    if (done === true) return Buffer.concat(chunks)
+    chunks.push(value)
+    size += value.length
+  }
+  return joined(chunks, body)
+}
+
+const responseOf = async (incoming: IncomingMessage, maxBytes: number) => {
   const { statusCode: status = 502 } = incoming
   if (status < 200 || status > 599) throw new Error(`the answer has status ${status}, which HTTP does not have`)
-  const content = bodiless.has(status) ? null : ReadableStream.from(limited(incoming, maxBytes))
+  const isMessage = status === 200 && /^application\/json\b/i.test(incoming.headers["content-type"] ?? "")
+  const body = isMessage ? await readOf(limited(incoming, maxBytes)) : limited(incoming, maxBytes)
   const received = new Headers()
   for (let i = 0; i < incoming.rawHeaders.length; i += 2) {
     received.append(incoming.rawHeaders[i]!, incoming.rawHeaders[i + 1]!)
   }
+  if (Buffer.isBuffer(body)) return new WholeResponse(body, { status, headers: received })
+  const content = bodiless.has(status) ? null : ReadableStream.from(body)
   return new Response(content as ConstructorParameters<typeof Response>[0], { status, headers: received })
 }
 
@@ -52,12 +75,10 @@ export const fetchThrough =
       outgoing.on("timeout", () => outgoing.destroy(new Error("the machine stays silent")))
       outgoing.on("response", (incoming) => {
         // The machine chooses status and headers: what a Response refuses must not end the process.
-        try {
-          resolve(responseOf(incoming, maxBytes))
-        } catch (error) {
+        responseOf(incoming, maxBytes).then(resolve, (error: unknown) => {
           outgoing.destroy()
           reject(error)
-        }
+        })
       })
       outgoing.end(typeof body === "string" ? body : undefined)
     })

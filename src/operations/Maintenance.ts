@@ -1,6 +1,7 @@
 import { Accounts } from "#src/accounts/Accounts.ts"
 import { Standing } from "#src/businesses/Standing.ts"
 import { Verification } from "#src/businesses/Verification.ts"
+import { BroadLabels } from "#src/composites/BroadLabels.ts"
 import { BrowseComposites } from "#src/composites/BrowseComposites.ts"
 import { Composites } from "#src/composites/Composites.ts"
 import { SystemComposites } from "#src/composites/SystemComposites.ts"
@@ -27,6 +28,7 @@ const later = { after: "1 minute" } as const
 /** Deletes expired records, raises verification levels, and watches the disk. */
 export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   const accounts = yield* Accounts
+  const broadLabels = yield* BroadLabels
   const catalog = yield* BrowseComposites
   const feed = yield* BusinessFeed
   const clients = yield* OAuthClients
@@ -65,6 +67,7 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   yield* jobs.once("Indexing catalogs", "2 seconds", patient(items.fold))
   // Until then a query counts them itself.
   yield* jobs.once("Counting composites", "10 seconds", system.fold)
+  yield* jobs.once("Choosing broad labels of composites", "5 minutes", broadLabels.choose(), later)
   yield* jobs.once("Making system composites", "6 hours", system.make, later)
   // Owners see the current level at once (Businesses); everybody else after this job.
   yield* jobs.once("Raising verification levels", "30 seconds", standing.raiseLevels)

@@ -1,3 +1,4 @@
+import { WholeResponse } from "#src/machines/WholeResponse.ts"
 import { type FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { ReadableStream } from "node:stream/web"
 
@@ -54,12 +55,19 @@ async function* calmed(body: AsyncIterable<Uint8Array>, onTooMany: () => void) {
 const [bracket, ...blanks] = "[ \t\n\r".split("").map((letter) => letter.charCodeAt(0))
 
 /** Nobody sends batches, so that an answer is none (JSON-RPC 2.0, Batch): thousands of messages would come in one. */
-async function* single(body: AsyncIterable<Uint8Array>) {
+const makeSingle = () => {
   let isBegun = false
-  for await (const chunk of body) {
+  return (chunk: Uint8Array) => {
     const first: number | undefined = isBegun ? undefined : chunk.find((byte) => !blanks.includes(byte))
     isBegun ||= first !== undefined
     if (first === bracket) throw new SyntaxError("the answer is a batch")
+  }
+}
+
+async function* single(body: AsyncIterable<Uint8Array>) {
+  const check = makeSingle()
+  for await (const chunk of body) {
+    check(chunk)
     yield chunk
   }
 }
@@ -71,6 +79,10 @@ async function* single(body: AsyncIterable<Uint8Array>) {
 export const calmEvents =
   (fetch: FetchLike, onTooMany: () => void = () => undefined): FetchLike => async (url, init) => {
     const answer = await fetch(url, init)
+    if (answer instanceof WholeResponse) {
+      makeSingle()(answer.bytesRead)
+      return answer
+    }
     const { body, headers, ok, status } = answer
     if (body === null || !ok) return answer
     const bytes = body as ReadableStream<Uint8Array>

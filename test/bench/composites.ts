@@ -2,7 +2,9 @@
  * How long composites take to compute (the dynamic query, browse, SKILL.md), with 1 and with 8 clients; beside it the bare
  * SQL of the same questions through `pg`.
  *
- *   npm run bench composites [listings [requests a case [part of a case's name]]]
+ *   [BROAD=members] npm run bench composites [listings [requests a case [part of a case's name]]]
+ *
+ * BROAD: labels of so many members are counted by themselves, in place of the usual.
  */
 import { clientLayer } from "#sql/Client.ts"
 import { embedded } from "#sql/Embedded.ts"
@@ -10,6 +12,7 @@ import { MigrationsLive } from "#sql/Migrate.ts"
 import { prepareMarked } from "#sql/prepare.ts"
 import { type AccountId, CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { Quotas } from "#src/accounts/Quotas.ts"
+import { BroadLabels } from "#src/composites/BroadLabels.ts"
 import { BrowseComposites } from "#src/composites/BrowseComposites.ts"
 import { CompositeMembers } from "#src/composites/CompositeMembers.ts"
 import { Composites } from "#src/composites/Composites.ts"
@@ -31,16 +34,21 @@ import { loadavg, tmpdir } from "node:os"
 import { join } from "node:path"
 import pg from "pg"
 import { settingsTest } from "../support/Settings.ts"
+import { hubKeys } from "./composites/keys.ts"
 import { type Case, cases } from "./composites/questions.ts"
 import { load } from "./directory/data.ts"
 import { benchClient } from "./support/client.ts"
 import { processorTime } from "./support/processor.ts"
 import { startProgram } from "./support/program.ts"
+import { readBy } from "./support/read.ts"
 import { warm } from "./support/warm.ts"
 
 const listings = Number(process.argv[2] ?? "100000")
 const requests = Number(process.argv[3] ?? "200")
 const only = process.argv[4]
+const broad = process.env["BROAD"]
+/** Plans that are looked at of each case. */
+const mostPlans = 20
 
 interface Statement {
   readonly text: string
@@ -74,27 +82,6 @@ const actor = {
   credential: { kind: "hub", id: "bench", tier: "partner", usedToday: 1, resetAt: 0 }
 } as const
 
-/** A key for each client: they count on a row each. */
-const hubKeys = async (url: string, count: number) => {
-  const post = async <A>(path: string, body: object, token?: string) => {
-    const headers = {
-      "content-type": "application/json",
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` })
-    }
-    const answer = await fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) })
-    return (await answer.json() as { data: A }).data
-  }
-  const { token } = await post<{ token: string }>("/v1/auth/signup", {
-    email: `bench-${Date.now()}@example.com`,
-    password: "correct horse battery"
-  })
-  const keys: Array<string> = []
-  while (keys.length < count) {
-    keys.push((await post<{ key: string }>("/api/v1/hub/api-keys", { tier: "partner" }, token)).key)
-  }
-  return keys
-}
-
 const main = Effect.gen(function*() {
   execFileSync("npm", ["run", "--silent", "build"], { stdio: ["ignore", "ignore", "inherit"] })
   // Kept for the next run: a million listings take minutes to load.
@@ -113,6 +100,7 @@ const main = Effect.gen(function*() {
   const reads = Layer.provideMerge(CompositeSkills.Default, Layer.merge(Composites.Default, BrowseComposites.Default))
   const layer = Layer.mergeAll(reads, DynamicComposites.Default, SystemComposites.Default).pipe(
     Layer.provideMerge(CompositeMembers.Default),
+    Layer.provideMerge(BroadLabels.Default),
     Layer.provideMerge(Layer.mergeAll(GroupsRepo.Default, MembersRepo.Default, CompositesRepo.Default, Quotas.Default)),
     Layer.provideMerge(DirectoryMatches.Default),
     Layer.provideMerge(DirectoryRepo.Default),
@@ -121,8 +109,9 @@ const main = Effect.gen(function*() {
     Layer.provideMerge(Layer.provideMerge(MigrationsLive, clientLayer(Redacted.make(databaseUrl), 8)))
   )
   const runtime = ManagedRuntime.make(layer)
-  const { browse, composites, counts, groups, skills, system } = yield* Effect.promise(() =>
+  const { broadLabels, browse, composites, counts, groups, skills, system } = yield* Effect.promise(() =>
     runtime.runPromise(Effect.all({
+      broadLabels: BroadLabels,
       browse: BrowseComposites,
       composites: DynamicComposites,
       counts: DirectoryCounts,
@@ -144,6 +133,7 @@ const main = Effect.gen(function*() {
     writeFileSync(join(home, "loaded"), "")
     console.log(`${listings} listings loaded in ${((performance.now() - start) / 1000).toFixed(0)} s`)
   }
+  yield* Effect.promise(() => runtime.runPromise(broadLabels.choose(...(broad === undefined ? [] : [Number(broad)]))))
   yield* Effect.promise(() => runtime.runPromise(Effect.zipRight(system.make, browse.renew)))
   yield* Effect.promise(() => warm(pool))
   const program = yield* Effect.promise(() => startProgram(home, databaseUrl))
@@ -206,13 +196,22 @@ const main = Effect.gen(function*() {
       const sqlTime = processorTime(backend!.pid)
       const sql1 = await timed(statements, 1, (all) => bareOn(held, all))
       const sqlEach = (processorTime(backend!.pid) - sqlTime) / requests
+      const read = { rows: 0, pages: 0 }
+      for (const { text, values } of statements.slice(0, mostPlans).flat()) {
+        const { pages, rows } = await readBy(held, text, values)
+        read.rows += rows / Math.min(mostPlans, requests)
+        read.pages += pages / Math.min(mostPlans, requests)
+      }
       held.release()
       const http8 = await timed(asked, 8, http)
       const sql8 = await timed(statements, 8, bare)
       const aim = listings > 100_000 ? 50 : 20
       const missed = at(http8, 0.95) > aim ? ` over ${aim}` : ""
       const time = `${programEach.toFixed(1)} + ${sqlEach.toFixed(2)}`
-      console.log([`| ${name}`, pair(http1), pair(sql1), pair(http8) + missed, pair(sql8), `${time} |`].join(" | "))
+      const rowsAndPages = `${read.rows.toFixed(0)}, ${read.pages.toFixed(0)}`
+      console.log(
+        [`| ${name}`, pair(http1), pair(sql1), pair(http8) + missed, pair(sql8), time, `${rowsAndPages} |`].join(" | ")
+      )
     }
     const rows = [
       ...cases.map((one) => [`query: ${one.name}`, dynamic(one)] as const),
@@ -228,9 +227,10 @@ const main = Effect.gen(function*() {
         `${loadavg()[0]!.toFixed(1)}; ms, p50 / p95`
     )
     console.log(
-      "| | HTTP, 1 client | SQL, 1 client | HTTP, 8 clients | SQL, 8 clients | processor: program + database |"
+      "| | HTTP, 1 client | SQL, 1 client | HTTP, 8 clients | SQL, 8 clients | processor: program + database " +
+        "| database: rows, pages |"
     )
-    console.log("|---|---|---|---|---|---|")
+    console.log("|---|---|---|---|---|---|---|")
     for (const [name, ask] of rows) if (only === undefined || name.includes(only)) await row(name, ask)
   })
 

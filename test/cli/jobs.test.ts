@@ -49,6 +49,7 @@ describe("berth admin jobs", () => {
     const host = (await jobs()).find(([, host]) => host !== "any")?.[1]
     await expect.poll(jobs, { timeout: 20_000 }).toEqual([
       ["Carrying on with publications", "any", "1m"],
+      ["Choosing broad labels of composites", "any", "5m"],
       ["Collecting images and journals", host, "1h"],
       ["Counting MCP sessions", host, "1s"],
       ["Counting composites", "any", "10s"],

@@ -3,14 +3,17 @@ import { FastCheck as fc, Schema } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import { type Account, dataOf, type Listed } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
-import { foldComposites } from "./fold.ts"
+import { runSql } from "../support/sql.ts"
+import { chooseBroadLabels, delayBroadLabels, foldComposites } from "./fold.ts"
 import { answerOf, type Question, type Seed } from "./model.ts"
 import { change, seedOf, store } from "./seeds.ts"
+import { wrongLabelSteps } from "./wrong-counts.ts"
 
 const berth = useBerth()
 let owner: Account
 let headers: Readonly<Record<string, string>>
 beforeAll(async () => {
+  await delayBroadLabels(berth.databaseUrl)
   owner = await berth.signUp("enterprise")
   const { key } = dataOf(
     await owner.request<{ data: { key: string } }>("POST", "/api/v1/hub/api-keys", { body: { tier: "partner" } })
@@ -126,6 +129,12 @@ const questions = (all: ReadonlyArray<Seed>): ReadonlyArray<Question> => [
   { tags: "vegan,open late" },
   { tags: "open late,vegan,open late", state: "CA" },
   { category: "Food", tags: "vegan,halal,open late,new", state: "TX" },
+  { tags: "vegan,open late", health_score_min: 75, state: "TX" },
+  { tags: "halal,vegan", min_members: 2, verification_tier_min: 1 },
+  { tags: "vegan,halal", listing_tier: "featured" },
+  { category: "Food", tags: "new", vertical: "restaurant" },
+  { tags: "vegan", listing_tier: "premium", health_score_min: 60 },
+  { category: "Hair", state: "ca", vertical: "nail salon", min_members: 5 },
   { tags: "vegan", lat: 30, lng: -97, radius_miles: 60 },
   { tags: "vegan", vertical: "barber" },
   { lat: 30, lng: -97, radius_miles: 40 },
@@ -133,33 +142,53 @@ const questions = (all: ReadonlyArray<Seed>): ReadonlyArray<Question> => [
   { listing_ids: all.slice(0, 20).map(({ id }) => id).join(",") }
 ]
 
+const broadLabels = () =>
+  runSql(
+    berth.databaseUrl,
+    "SELECT count(*)::int AS all, count(*) FILTER (WHERE is_ready)::int AS ready FROM composite_broad_labels"
+  )
+
 describe("the dynamic query, beside a model of it", () => {
-  it("answers the same for every filter, also while what changed is not counted yet", async () => {
-    let all: ReadonlyArray<Seed> = generated(300)
-    await store(berth.databaseUrl, owner, all)
-    const same = async () => {
-      for (const question of questions(all)) {
-        const shown = await pages(question, 3)
-        expect(seen(shown), JSON.stringify(question)).toEqual(expected(all, question))
-        expect((await ask(question)).body.meta.total, JSON.stringify(question)).toBe(shown.length)
+  it(
+    "answers the same for every filter, also while what changed is not counted yet, and with broad labels",
+    async () => {
+      let all: ReadonlyArray<Seed> = generated(300)
+      await store(berth.databaseUrl, owner, all)
+      const same = async (which: (question: Question) => boolean = () => true) => {
+        for (const question of questions(all).filter(which)) {
+          const shown = await pages(question, 3)
+          expect(seen(shown), JSON.stringify(question)).toEqual(expected(all, question))
+          expect((await ask(question)).body.meta.total, JSON.stringify(question)).toBe(shown.length)
+        }
       }
-    }
-    await same()
-    await foldComposites(berth.databaseUrl)
-    await same()
-    const fresh = generated(600).slice(300)
-    all = all.map((one, at) =>
-      at % 3 === 0
-        ? { ...fresh[at]!, id: one.id, lat: one.lat, lng: one.lng }
-        : at % 3 === 1
-        ? { ...one, categories: fresh[at]!.categories, tags: fresh[at]!.tags }
-        : one
-    )
-    await change(berth.databaseUrl, all)
-    await same()
-    await foldComposites(berth.databaseUrl)
-    await same()
-  }, 120_000)
+      await same()
+      await foldComposites(berth.databaseUrl)
+      await chooseBroadLabels(berth.databaseUrl, 20)
+      await same()
+      const fresh = generated(600).slice(300)
+      all = all.map((one, at) =>
+        at % 3 === 0
+          ? { ...fresh[at]!, id: one.id, lat: one.lat, lng: one.lng }
+          : at % 3 === 1
+          ? { ...one, categories: fresh[at]!.categories, tags: fresh[at]!.tags }
+          : one
+      )
+      await change(berth.databaseUrl, all)
+      await same()
+      await foldComposites(berth.databaseUrl)
+      expect(await broadLabels()).toEqual([{ all: 6, ready: 6 }])
+      expect(await wrongLabelSteps(berth.databaseUrl)).toEqual([])
+      await same()
+      await chooseBroadLabels(berth.databaseUrl, 1_000)
+      expect(await broadLabels()).toEqual([{ all: 6, ready: 0 }])
+      await same(({ category, tags }) => category !== undefined || tags !== undefined)
+      await chooseBroadLabels(berth.databaseUrl, 1_000)
+      expect(await broadLabels()).toEqual([{ all: 0, ready: 0 }])
+      expect(await runSql(berth.databaseUrl, "TABLE composite_label_steps")).toEqual([])
+      expect(await runSql(berth.databaseUrl, "TABLE composite_label_step_totals")).toEqual([])
+    },
+    120_000
+  )
 })
 
 it("a page is JSON of the documented fields alone, as they are encoded", async () => {

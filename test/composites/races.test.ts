@@ -3,15 +3,16 @@ import { type Account, type Holder, type Listed } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { hubKey } from "../support/composites.ts"
 import { runSql } from "../support/sql.ts"
-import { foldComposites, makeSystemComposites } from "./fold.ts"
+import { chooseBroadLabels, delayBroadLabels, foldComposites, makeSystemComposites } from "./fold.ts"
 import { idOf, type Seed } from "./model.ts"
 import { change, seedOf, store } from "./seeds.ts"
-import { wrongCounts, wrongLabels, wrongSteps } from "./wrong-counts.ts"
+import { wrongCounts, wrongLabels, wrongLabelSteps, wrongSteps } from "./wrong-counts.ts"
 
 const berth = useBerth()
 let owner: Account
 let hub: Holder
 beforeAll(async () => {
+  await delayBroadLabels(berth.databaseUrl)
   owner = await berth.signUp("enterprise")
   hub = await hubKey(berth, owner, "partner")
 })
@@ -90,6 +91,7 @@ describe("composites while listings change", () => {
     await Promise.all([
       rounds,
       again(rounds, () => foldComposites(berth.databaseUrl)),
+      again(rounds, () => chooseBroadLabels(berth.databaseUrl, 3)),
       again(rounds, async () => {
         expect([0, 6, 12]).toContain(await count("tags=forge"))
         expect(await count("tags=anvil,bellows")).toBe(0)
@@ -102,6 +104,7 @@ describe("composites while listings change", () => {
     expect(await wrongCounts(berth.databaseUrl)).toEqual([])
     expect(await wrongSteps(berth.databaseUrl)).toEqual([])
     expect(await wrongLabels(berth.databaseUrl)).toEqual([])
+    expect(await wrongLabelSteps(berth.databaseUrl)).toEqual([])
   }, 60_000)
 
   it("are counted once, whoever writes and counts at the same time", async () => {
