@@ -10,17 +10,16 @@ const longestPause = 3_000
  * the reply again: what waits for it, a stage of a deployment, would wait until the next start. Only a pause can be
  * interrupted, so that the end of the process is not held up.
  */
-const patiently =
-  <A, R, E>(save: (reply: A) => Effect.Effect<R, E>, pause = 250) => (reply: A): Effect.Effect<R, E> =>
-    Effect.catchIf(
-      save(reply),
-      (error) => outageIn(Cause.fail(error)) !== undefined,
-      () =>
-        Effect.zipRight(
-          Effect.interruptible(Effect.sleep(pause)),
-          patiently(save, Math.min(longestPause, pause * 2))(reply)
-        )
-    )
+const patiently = <A, R, E>(save: (reply: A) => Effect.Effect<R, E>, pause = 250) => (reply: A): Effect.Effect<R, E> =>
+  Effect.catchIf(
+    save(reply),
+    (error) => outageIn(Cause.fail(error)) !== undefined,
+    () =>
+      Effect.zipRight(
+        Effect.interruptible(Effect.sleep(pause)),
+        patiently(save, Math.min(longestPause, pause * 2))(reply)
+      )
+  )
 
 const withPatience = <R extends Rpc.Any>(message: Message.Incoming<R>): Message.Incoming<R> =>
   message._tag === "IncomingRequest"
