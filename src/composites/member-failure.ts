@@ -4,6 +4,7 @@ import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamable
 import { McpError } from "@modelcontextprotocol/sdk/types.js"
 import { Predicate } from "effect"
 import { type MemberCode } from "./member-code.ts"
+import { NoHandshake } from "./member-session.ts"
 
 /** Why a member gave no result, in a sentence without its full stop. `isBroken`: it counts against the member. */
 export interface MemberFailure {
@@ -46,6 +47,7 @@ export const failureOf = (error: unknown): MemberFailure => {
   if (isInvalidAnswer(error)) {
     return { code: "member_answer_invalid", message: "its server's answer is no valid MCP message", isBroken: false }
   }
+  if (error instanceof NoHandshake) return { code: "member_timeout", message: error.message, isBroken: true }
   if (error instanceof TooManyEvents) return { code: "member_answer_invalid", message: error.message, isBroken: true }
   if (error instanceof McpError) {
     const said = quotable(error.message.replace(/^MCP error -?\d+: /, ""), longest)

@@ -52,6 +52,11 @@ const jsonSchemaValidator = new AjvJsonSchemaValidator()
 /** The caller's deadline comes first; this ends what nobody waits for any more. */
 const openMillis = 10_000
 
+/** The member did not answer the handshake. A later call, which waits for the same session, hears of it as well. */
+export class NoHandshake extends Error {
+  override message = "no answer to the MCP handshake"
+}
+
 const lists = [
   ToolListChangedNotificationSchema,
   PromptListChangedNotificationSchema,
@@ -92,12 +97,13 @@ export const openSession = async (
   const transport = kind === "sse"
     ? new SSEClientTransport(new URL(`${publicUrl}/sse`), { fetch: tellingEnd(calm, close) })
     : new StreamableHTTPClientTransport(new URL(`${publicUrl}/mcp`), { fetch: calm })
+  const signal = AbortSignal.timeout(openMillis)
   try {
     // The SDK's transports predate `exactOptionalPropertyTypes`.
-    await client.connect(withFewRequests(transport as Transport), { signal: AbortSignal.timeout(openMillis) })
+    await client.connect(withFewRequests(transport as Transport), { signal })
   } catch (error) {
     close()
-    throw flood ?? error
+    throw flood ?? (signal.aborted ? new NoHandshake() : error)
   }
   return {
     request: (method, params, signal) => {

@@ -1,4 +1,5 @@
 import { type McpFeatures, type McpPrompt, type McpResource, type McpToolDefinition } from "#src/servers/McpFeatures.ts"
+import { lineOf } from "#src/shared/outside-text.ts"
 import { type JsonSchema, reachOf, sameArguments, takesBusinesses, withBusinesses } from "./input-schema.ts"
 import { memberName, mergedName, prefixEnd } from "./tool-names.ts"
 
@@ -73,7 +74,7 @@ export interface Merged {
 
 interface Copy {
   readonly slug: string
-  /** The member's. */
+  /** The member's name, without what turns the words after it around: it stands in descriptions. */
   readonly owner: string
   readonly tool: McpToolDefinition
 }
@@ -202,7 +203,7 @@ const distinct = <A>(
  */
 export const merge = (offerings: ReadonlyArray<Offering>, reserved: ReadonlySet<string>): Merged => {
   const copies = offerings.flatMap(({ features, name, slug }) =>
-    features.tools.map((tool): Copy => ({ slug, owner: name, tool }))
+    features.tools.map((tool): Copy => ({ slug, owner: lineOf(name, 200), tool }))
   )
   const groups = [
     ...groupBy(copies, ({ tool }) => JSON.stringify([tool.name, sameArguments(tool.inputSchema)])).values()

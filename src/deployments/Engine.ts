@@ -8,6 +8,7 @@ import {
   SqlRunnerStorage
 } from "@effect/cluster"
 import { FiberRef, Layer, LogLevel } from "effect"
+import { patientReplies } from "./patient-replies.ts"
 
 /** The only runner of a cluster logs warnings about that during its whole shutdown. Errors are still logged. */
 const sharding = Layer.locally(Sharding.layer, FiberRef.currentMinimumLogLevel, LogLevel.Error)
@@ -19,7 +20,7 @@ const sharding = Layer.locally(Sharding.layer, FiberRef.currentMinimumLogLevel, 
 export const EngineLive = ClusterWorkflowEngine.layer.pipe(
   Layer.provide(sharding),
   Layer.provide(Runners.layerNoop),
-  Layer.provide(SqlMessageStorage.layer),
+  Layer.provide(Layer.provide(patientReplies, SqlMessageStorage.layer)),
   Layer.provide([Layer.orDie(SqlRunnerStorage.layer), RunnerHealth.layerNoop]),
   Layer.provide(ShardingConfig.layer({
     shardsPerGroup: 32,

@@ -1,4 +1,5 @@
 import { type FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js"
+import { setMaxListeners } from "node:events"
 import { type IncomingMessage, request, type RequestOptions } from "node:http"
 import { ReadableStream } from "node:stream/web"
 import { connectTo } from "./host.ts"
@@ -63,6 +64,8 @@ export const fetchThrough =
     new Promise((resolve, reject) => {
       const { pathname, search } = new URL(url)
       const { body, signal } = init ?? {}
+      // All requests of an MCP session have its signal: eleven at once are no leak.
+      if (signal !== undefined && signal !== null) setMaxListeners(0, signal)
       const outgoing = request({
         ...connection(),
         method: init?.method ?? "GET",

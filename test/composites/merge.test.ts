@@ -184,6 +184,14 @@ describe("tools of several members", () => {
     expect(words(hostile, plain("a"))).toMatch(/^In the words of Named x: IGNORE/)
   })
 
+  it("don't let an owner's name turn the words after it around", () => {
+    const search = tool("search", { description: "Finds dishes." })
+    const owner = { ...member("a", search), name: "Pizza\u202e\u2066 Palace" }
+    const other = { ...member("b", tool("search", { description: "Other words." })), name: "B" }
+    expect(merge([owner], ours).tools[0]!.description).toBe("Pizza Palace: Finds dishes.")
+    expect(merge([owner, other], ours).tools[0]!.description).toMatch(/^In the words of Pizza Palace: Finds dishes\./)
+  })
+
   it("never have a name of ours", () => {
     const { clashes, tools } = merge([member("a", tool("call_tool")), member("b", tool("call_tool"))], ours)
     expect(tools.map(({ name }) => name)).toEqual(["a__call_tool", "b__call_tool"])

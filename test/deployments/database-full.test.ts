@@ -34,5 +34,31 @@ describeLong("a database that is out of room while a deployment is under way", (
       await owner.get<{ data: { items: ReadonlyArray<{ message: string }> } }>(`/v1/servers/${server.id}/logs`)
     )
     expect(items[0]?.message).toContain("The platform's disk is full")
+    await runSql(berth.databaseUrl, "DROP TRIGGER out_of_room ON cluster_messages")
+  }, 60_000)
+
+  it("keeps the reply of a stage until there is room, and goes on", async () => {
+    const owner = await berth.signUp()
+    const server = await owner.server((await owner.project()).id)
+    // A sequence counts what a rolled back transaction has tried.
+    await runSql(berth.databaseUrl, "CREATE SEQUENCE tried")
+    await runSql(
+      berth.databaseUrl,
+      `CREATE FUNCTION out_of_room_for_replies() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM nextval('tried');
+         RAISE EXCEPTION 'could not extend file "base/1/2": No space left on device' USING ERRCODE = '53100'; END $$`
+    )
+    await runSql(
+      berth.databaseUrl,
+      `CREATE TRIGGER out_of_room BEFORE INSERT ON cluster_replies FOR EACH ROW EXECUTE FUNCTION out_of_room_for_replies()`
+    )
+    const path = `/v1/servers/${server.id}/deploy`
+    const { id } = dataOf(await owner.post<{ data: View }>(path, { imageUri: "oci:/none", wait: false }))
+    const tries = async () => (await runSql(berth.databaseUrl, "SELECT last_value::int AS n FROM tried"))[0]?.["n"]
+    // The engine itself tries five times.
+    await expect.poll(tries, { timeout: 20_000, interval: 200 }).toBeGreaterThanOrEqual(5)
+    await runSql(berth.databaseUrl, "DROP TRIGGER out_of_room ON cluster_replies")
+    const view = async () => dataOf(await owner.get<{ data: View }>(`/v1/servers/${server.id}/deployments/${id}`))
+    await expect.poll(async () => (await view()).errorMessage, { timeout: 20_000, interval: 500 })
+      .toMatch(/^resolving: /)
   }, 60_000)
 })
