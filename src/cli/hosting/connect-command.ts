@@ -6,7 +6,7 @@ import { FileSystem } from "@effect/platform"
 import { Console, Effect, Option } from "effect"
 import { dirname } from "node:path"
 import { clients, withServer } from "./client-config.ts"
-import { CliFailure } from "./CliFailure.ts"
+import { CliFailure } from "#src/cli/CliFailure.ts"
 import { access, connect, type Connected, orEnd } from "./platform.ts"
 import { findServer, target } from "./target.ts"
 

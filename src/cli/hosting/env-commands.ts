@@ -9,7 +9,7 @@ import { FileSystem, Terminal } from "@effect/platform"
 import { Console, Effect, Option, Redacted } from "effect"
 import { text } from "node:stream/consumers"
 import { parseEnv } from "node:util"
-import { CliFailure } from "./CliFailure.ts"
+import { CliFailure } from "#src/cli/CliFailure.ts"
 import { access, connect, type Connected, orEnd } from "./platform.ts"
 import { findServer, target } from "./target.ts"
 

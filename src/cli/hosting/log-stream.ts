@@ -17,13 +17,13 @@ const decode = Schema.decodeEither(Schema.parseJson(LogEntry))
 const again = Schedule.exponential("1 second").pipe(Schedule.union(Schedule.spaced("10 seconds")))
 
 /** One connection's entries; it ends when the connection does. `since`: the id of the entry that was seen last. */
-const listen = ({ root, token }: Connected, serverId: string, since: () => string | undefined) =>
+const listen = ({ bearer, root }: Connected, serverId: string, since: () => string | undefined) =>
   Stream.unwrapScoped(Effect.gen(function*() {
     const last = since()
     const response = yield* HttpClient.execute(
       HttpClientRequest.get(`${root}/v1/servers/${serverId}/logs`).pipe(
         HttpClientRequest.setHeaders({
-          authorization: `Bearer ${token}`,
+          authorization: `Bearer ${yield* bearer}`,
           accept: "text/event-stream",
           ...(last === undefined ? {} : { "last-event-id": last })
         })

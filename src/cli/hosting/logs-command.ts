@@ -4,7 +4,7 @@ import { printable } from "#src/cli/mcp/render.ts"
 import { type LogEntry, LogLevel } from "#src/servers/ServerLog.ts"
 import { Command, Options } from "@effect/cli"
 import { Console, Effect, Option, Stream } from "effect"
-import { CliFailure } from "./CliFailure.ts"
+import { CliFailure } from "#src/cli/CliFailure.ts"
 import { access, connect, orEnd } from "./platform.ts"
 import { findServer, target } from "./target.ts"
 

@@ -5,7 +5,7 @@ import { Config, Console, Effect, Option } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { homedir, tmpdir } from "node:os"
 import { join } from "node:path"
-import { CliFailure } from "./CliFailure.ts"
+import { CliFailure } from "#src/cli/CliFailure.ts"
 import { type Connected } from "./platform.ts"
 
 /** Where layers are kept that do not change from one time to the next. */

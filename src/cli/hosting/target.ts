@@ -5,7 +5,7 @@ import { type Page } from "#src/shared/paging.ts"
 import { Options } from "@effect/cli"
 import { FileSystem } from "@effect/platform"
 import { Effect, Either, Option } from "effect"
-import { CliFailure } from "./CliFailure.ts"
+import { CliFailure } from "#src/cli/CliFailure.ts"
 import { type Connected } from "./platform.ts"
 
 export const fileName = "berth.toml"
