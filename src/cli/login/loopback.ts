@@ -1,4 +1,5 @@
 import { exitCodes } from "#src/cli/exit-codes.ts"
+import { parseUrl } from "#src/format/parse-url.ts"
 import { Deferred, Effect } from "effect"
 import { createServer, type IncomingMessage } from "node:http"
 import { type AddressInfo } from "node:net"
@@ -33,8 +34,8 @@ export const listen = (state: string) =>
     const server = yield* Effect.acquireRelease(
       Effect.async<ReturnType<typeof createServer>, ReturnType<typeof refusal>>((resume) => {
         const listener = createServer((request, response) => {
-          const url = new URL(request.url ?? "/", origin)
-          if (url.pathname !== path) return answerWith(response, "nothing")
+          const url = parseUrl(origin + (request.url ?? ""))
+          if (url?.pathname !== path) return answerWith(response, "nothing")
           if (!isAnswer(request, url)) return answerWith(response, "stray")
           const show = (page: LoopbackPage) => answerWith(response, page)
           const isFirst = Effect.runSync(Deferred.succeed(arrived, { parameters: url.searchParams, show }))
