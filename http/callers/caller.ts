@@ -75,7 +75,9 @@ export const makeByToken = Effect.gen(function*() {
   return (token: string, credential: Traits["credential"], path: string): Effect.Effect<Caller> => {
     if (takesHubKeys(credential) && isHubKey(token)) return byHubKey(token)
     if (isHubKey(token)) return Effect.succeed(hubKeyElsewhere)
-    if (credential !== "machine") return Effect.map(byAccountToken(token, credential === "mcp" ? path : undefined), callerOf)
+    if (credential !== "machine") {
+      return Effect.map(byAccountToken(token, credential === "mcp" ? path : undefined), callerOf)
+    }
     return Effect.map(
       introspection.authenticate(token),
       Option.match({

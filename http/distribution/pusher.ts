@@ -32,6 +32,8 @@ export const makePusher = Effect.gen(function*() {
     const actor: Option.Option<Actor> = token === undefined
       ? Option.none()
       : yield* byAccountToken(token)
-    return Option.isSome(actor) ? actor.value : yield* unauthorized("The API key, session token or access token is not valid")
+    return Option.isSome(actor)
+      ? actor.value
+      : yield* unauthorized("The API key, session token or access token is not valid")
   })
 })

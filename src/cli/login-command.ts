@@ -1,7 +1,7 @@
 import { Command, Options } from "@effect/cli"
 import { Config, Console, Effect, Option } from "effect"
-import { fail } from "./fail.ts"
 import { exitCodes } from "./exit-codes.ts"
+import { fail } from "./fail.ts"
 import { installationUrl, isInstallation, notInstallation } from "./installation.ts"
 import { json, show } from "./json-output.ts"
 import { byPassword, hasTerminal, NoTerminal } from "./login/by-password.ts"
@@ -37,19 +37,23 @@ const keep = (url: string) =>
   })
 
 /** On standard error, also with `--json`: without the address nobody can go on. */
-const tellPage = (url: string, isJson: boolean) =>
-({ opened, page, port }: { readonly opened: boolean; readonly page: string; readonly port: number }) => {
-  const lines = opened
-    ? [`Opened in your browser; if you don't see it, go to\n\n  ${page}\n`, "Waiting until you allow it there (Ctrl-C cancels)"]
-    : [
-      `Open this address in a browser on this machine:\n\n  ${page}\n`,
-      `From another machine: ssh -L ${port}:127.0.0.1:${port} to this one, and open it there`,
-      `Without a browser: berth login --url ${url} --email you@example.com, or --with-token for an API key`,
-      "Waiting until you allow it there (Ctrl-C cancels)"
-    ]
-  const text = lines.join("\n")
-  return isJson ? Effect.sync(() => void process.stderr.write(`${text}\n`)) : Console.error(text)
-}
+const tellPage =
+  (url: string, isJson: boolean) =>
+  ({ opened, page, port }: { readonly opened: boolean; readonly page: string; readonly port: number }) => {
+    const lines = opened
+      ? [
+        `Opened in your browser; if you don't see it, go to\n\n  ${page}\n`,
+        "Waiting until you allow it there (Ctrl-C cancels)"
+      ]
+      : [
+        `Open this address in a browser on this machine:\n\n  ${page}\n`,
+        `From another machine: ssh -L ${port}:127.0.0.1:${port} to this one, and open it there`,
+        `Without a browser: berth login --url ${url} --email you@example.com, or --with-token for an API key`,
+        "Waiting until you allow it there (Ctrl-C cancels)"
+      ]
+    const text = lines.join("\n")
+    return isJson ? Effect.sync(() => void process.stderr.write(`${text}\n`)) : Console.error(text)
+  }
 
 /** `berth login`: in the browser, by password, or with a token; keeps what the other commands then use. */
 export const loginCommand = Command.make(

@@ -29,10 +29,16 @@ export const logoutCommand = Command.make(
     Effect.gen(function*() {
       if (!isInstallation(url)) return yield* fail(notInstallation(url))
       const dropped = yield* dropCredential(url)
-      if (Option.isNone(dropped)) return yield* show(json, { url, ended: false }, () => `There is no session for ${url}`)
+      if (Option.isNone(dropped)) {
+        return yield* show(json, { url, ended: false }, () => `There is no session for ${url}`)
+      }
       const kept = dropped.value
       if (typeof kept === "string" && !isSession(kept)) {
-        return yield* show(json, { url, ended: false }, () => `Forgot the API key for ${url}; it is valid until it is deleted`)
+        return yield* show(
+          json,
+          { url, ended: false },
+          () => `Forgot the API key for ${url}; it is valid until it is deleted`
+        )
       }
       // Without its token nobody can use what is left at the installation; it expires there.
       const ended = yield* end(url, kept)

@@ -2,7 +2,12 @@ import { Accounts } from "#src/accounts/Accounts.ts"
 import { type Actor } from "#src/accounts/CurrentActor.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { mcpScopesIn } from "#src/oauth/scopes/mcp-scopes.ts"
-import { apiResource, compositeResource, grantedScopes, platformResources } from "#src/oauth/scopes/platform-resource.ts"
+import {
+  apiResource,
+  compositeResource,
+  grantedScopes,
+  platformResources
+} from "#src/oauth/scopes/platform-resource.ts"
 import { Effect, Option } from "effect"
 import { AccessTokens, InvalidToken } from "./AccessTokens.ts"
 

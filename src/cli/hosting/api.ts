@@ -4,14 +4,16 @@ import { EnvironmentApi } from "#http/api/environment/Api.ts"
 import { ProjectsApi } from "#http/api/projects/Api.ts"
 import { RegistriesApi } from "#http/api/registries/Api.ts"
 import { ServersApi } from "#http/api/servers/Api.ts"
+import { CliFailure, otherVersion } from "#src/cli/CliFailure.ts"
 import { ErrorAnswer, errorText } from "#src/cli/error-answer.ts"
 import { exitCodes } from "#src/cli/exit-codes.ts"
 import { HttpApi, HttpApiClient, HttpClient, HttpClientError, HttpClientRequest } from "@effect/platform"
 import { Effect, Option, ParseResult, Schema } from "effect"
-import { CliFailure, otherVersion } from "#src/cli/CliFailure.ts"
 
 /** The part of the platform's API that commands use. */
-const api = HttpApi.make("berth").add(AccountsApi).add(ProjectsApi).add(ServersApi).add(EnvironmentApi).add(DeploymentsApi)
+const api = HttpApi.make("berth").add(AccountsApi).add(ProjectsApi).add(ServersApi).add(EnvironmentApi).add(
+  DeploymentsApi
+)
   .add(RegistriesApi)
 
 const decodeError = Schema.decodeUnknownOption(Schema.parseJson(ErrorAnswer))

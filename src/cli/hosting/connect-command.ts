@@ -1,3 +1,4 @@
+import { CliFailure } from "#src/cli/CliFailure.ts"
 import { exitCodes } from "#src/cli/exit-codes.ts"
 import { json, show } from "#src/cli/json-output.ts"
 import { parseUrl } from "#src/format/parse-url.ts"
@@ -6,7 +7,6 @@ import { FileSystem } from "@effect/platform"
 import { Console, Effect, Option } from "effect"
 import { dirname } from "node:path"
 import { clients, withServer } from "./client-config.ts"
-import { CliFailure } from "#src/cli/CliFailure.ts"
 import { access, connect, type Connected, orEnd } from "./platform.ts"
 import { findServer, target } from "./target.ts"
 

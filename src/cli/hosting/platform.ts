@@ -1,3 +1,4 @@
+import { CliFailure, otherVersion } from "#src/cli/CliFailure.ts"
 import { exitCodeOf, exitCodes } from "#src/cli/exit-codes.ts"
 import { fail } from "#src/cli/fail.ts"
 import { installationUrl, isInstallation, notInstallation } from "#src/cli/installation.ts"
@@ -7,7 +8,6 @@ import { issuesOf } from "#src/format/issues.ts"
 import { Options } from "@effect/cli"
 import { type FileSystem, type HttpClientError, type Path } from "@effect/platform"
 import { Config, Effect, Option, ParseResult, Predicate, Redacted } from "effect"
-import { CliFailure, otherVersion } from "#src/cli/CliFailure.ts"
 
 /** Where and as whom a command acts. */
 export const access = {

@@ -1,3 +1,4 @@
+import { CliFailure } from "#src/cli/CliFailure.ts"
 import { exitCodes } from "#src/cli/exit-codes.ts"
 import { type ImageError, imageError } from "#src/images/ImageError.ts"
 import { ImageLimits } from "#src/images/limits.ts"
@@ -9,7 +10,6 @@ import { type Server } from "#src/servers/Server.ts"
 import { megabytes } from "#src/shared/bytes.ts"
 import { makeGuardedHttp } from "#src/shared/GuardedHttp.ts"
 import { Console, Effect } from "effect"
-import { CliFailure } from "#src/cli/CliFailure.ts"
 import { type Connected } from "./platform.ts"
 
 /** Bytes of one request: what is lost at the most where a proxy passes on only what has arrived whole. */

@@ -3,7 +3,7 @@ import { exitCodes } from "#src/cli/exit-codes.ts"
 import { Effect } from "effect"
 import { hostname } from "node:os"
 import * as oauth from "oauth4webapi"
-import { type Found, findServer, noSecret, refusal, requestTo, talk } from "./authorization-server.ts"
+import { findServer, type Found, noSecret, refusal, requestTo, talk } from "./authorization-server.ts"
 import { type BrowserLogin } from "./credentials.ts"
 import { type Answer, listen, registeredRedirect } from "./loopback.ts"
 import { serverOf, tokensIn } from "./renew.ts"
@@ -44,7 +44,11 @@ interface Asked {
 
 /** The code of an answer in exchange for tokens (RFC 6749 §4.1.3), once the answer is its server's (RFC 9207). */
 const redeem = Effect.fn("cli.redeem")(
-  function*({ resource, server }: Found, { client, redirectUri, state, verifier }: Asked, { parameters, show }: Answer) {
+  function*(
+    { resource, server }: Found,
+    { client, redirectUri, state, verifier }: Asked,
+    { parameters, show }: Answer
+  ) {
     const error = parameters.get("error")
     if (error === "access_denied") {
       show("denied")
@@ -71,8 +75,9 @@ const redeem = Effect.fn("cli.redeem")(
 )
 
 /** Says where to go, and whether the browser is there already. */
-export type Tell = (told: { readonly page: string; readonly port: number; readonly opened: boolean }) =>
-  Effect.Effect<void>
+export type Tell = (
+  told: { readonly page: string; readonly port: number; readonly opened: boolean }
+) => Effect.Effect<void>
 
 /**
  * Logs in by the authorization server's page (OAuth 2.1 with PKCE, RFC 8252). `keep` is done before the browser shows that

@@ -41,7 +41,9 @@ export const withLock = (file: string) => <A, E, R>(effect: Effect.Effect<A, E, 
     }).pipe(Effect.ignore)
 
     const take = files.writeFileString(file, own, { flag: "wx", mode: 0o600 }).pipe(
-      Effect.tapError((error) => error._tag === "SystemError" && error.reason === "AlreadyExists" ? removeStale : Effect.void)
+      Effect.tapError((error) =>
+        error._tag === "SystemError" && error.reason === "AlreadyExists" ? removeStale : Effect.void
+      )
     )
     const acquire = take.pipe(
       Effect.retry({

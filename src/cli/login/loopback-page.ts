@@ -18,8 +18,12 @@ const pages = {
   loggedIn: [200, "You are logged in", "You can close this window and go back to your terminal."],
   denied: [200, "You did not allow it", "Nobody was logged in. You can close this window."],
   failed: [502, "The login failed", "Your terminal says why. You can close this window."],
-  stray: [400, "This is no answer to the login", "It does not come from the login that your terminal waits for. Go back " +
-    "to the page that berth login opened."],
+  stray: [
+    400,
+    "This is no answer to the login",
+    "It does not come from the login that your terminal waits for. Go back " +
+    "to the page that berth login opened."
+  ],
   nothing: [404, "There is nothing here", "Go back to the page that berth login opened."]
 } as const satisfies Readonly<Record<string, readonly [number, string, string]>>
 export type LoopbackPage = keyof typeof pages

@@ -6,7 +6,8 @@ import { type BrowserLogin } from "./credentials.ts"
 
 export const ended = (origin: string) =>
   refusal(
-    `Your login at ${origin} has ended: it was revoked, or not used for 30 days. Log in again: berth login --url ` + origin,
+    `Your login at ${origin} has ended: it was revoked, or not used for 30 days. Log in again: berth login --url ` +
+      origin,
     exitCodes.notLetIn
   )
 

@@ -25,7 +25,9 @@ const renewed = (origin: string) =>
   Effect.flatten(changeCredential(origin, (kept) =>
     Effect.gen(function*() {
       const token = usable(kept, yield* Clock.currentTimeMillis)
-      if (kept === undefined || typeof kept === "string" || Option.isSome(token)) return result(kept, Either.right(token))
+      if (kept === undefined || typeof kept === "string" || Option.isSome(token)) {
+        return result(kept, Either.right(token))
+      }
       const { ended, renew } = yield* loadRenewal
       return Option.match(yield* renew(kept), {
         onNone: () => result(undefined, Either.left(ended(origin))),

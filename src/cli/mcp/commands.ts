@@ -21,14 +21,17 @@ const token = Options.redacted("token").pipe(
  * The `--token`; or the login at the platform whose own door the URL is; or, for a server that such a platform hosts, what
  * the login is exchanged for.
  */
-const tokenFor = Effect.fnUntraced(function*(url: string, token: Option.Option<Redacted.Redacted>) {
-  if (Option.isSome(token)) return token.value
-  const saved = yield* savedToken(url)
-  return Option.isSome(saved) ? Redacted.make(saved.value) : yield* exchangedToken(url)
-}, Effect.catchTags({
-  CliFailure: ({ code, message }) => new McpClientError({ message, code }),
-  SettingError: ({ message }) => new McpClientError({ message })
-}))
+const tokenFor = Effect.fnUntraced(
+  function*(url: string, token: Option.Option<Redacted.Redacted>) {
+    if (Option.isSome(token)) return token.value
+    const saved = yield* savedToken(url)
+    return Option.isSome(saved) ? Redacted.make(saved.value) : yield* exchangedToken(url)
+  },
+  Effect.catchTags({
+    CliFailure: ({ code, message }) => new McpClientError({ message, code }),
+    SettingError: ({ message }) => new McpClientError({ message })
+  })
+)
 
 const field = Options.text("field").pipe(
   Options.withDescription("Print this one field of the result alone, such as id: for scripts"),

@@ -48,17 +48,20 @@ describe("the file of credentials", () => {
       })
     ))
 
-  it.live.each(["a process that has died", "one that holds it for over a minute"])("is not kept by %s", (who) =>
-    inFolder((folder) =>
-      Effect.gen(function*() {
-        const lock = join(folder, "credentials.json.lock")
-        const dead = spawnSync("true").pid
-        mkdirSync(folder)
-        writeFileSync(lock, who.includes("died") ? `${hostname()} ${dead} x` : `${hostname()} ${process.pid} x`)
-        const before = Date.now() / 1000 - 61
-        if (!who.includes("died")) utimesSync(lock, before, before)
-        yield* saveCredential("http://a.example", "svc_sess_a")
-        assert.isFalse(existsSync(lock))
-      })
-    ))
+  it.live.each(["a process that has died", "one that holds it for over a minute"])(
+    "is not kept by %s",
+    (who) =>
+      inFolder((folder) =>
+        Effect.gen(function*() {
+          const lock = join(folder, "credentials.json.lock")
+          const dead = spawnSync("true").pid
+          mkdirSync(folder)
+          writeFileSync(lock, who.includes("died") ? `${hostname()} ${dead} x` : `${hostname()} ${process.pid} x`)
+          const before = Date.now() / 1000 - 61
+          if (!who.includes("died")) utimesSync(lock, before, before)
+          yield* saveCredential("http://a.example", "svc_sess_a")
+          assert.isFalse(existsSync(lock))
+        })
+      )
+  )
 })
