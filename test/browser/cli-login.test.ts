@@ -39,11 +39,12 @@ describeLong("berth login in a browser", () => {
     ...environment(place, { BERTH_URL: berth.url, ...variables }),
     PATH: `${programs}${delimiter}${process.env["PATH"] ?? ""}`
   })
-  const cli = (...args: ReadonlyArray<string>) =>
+  const cli = (...args: ReadonlyArray<string>) => cliWith("", ...args)
+  const cliWith = (input: string, ...args: ReadonlyArray<string>) =>
     new Promise<{ readonly code: unknown; readonly out: string; readonly err: string }>((resolve) => {
       execFile("node", ["dist/berth.js", ...args], { cwd: place.folder, env: env() }, (error, out, err) => {
         resolve({ code: error?.code ?? 0, out, err })
-      }).stdin?.end()
+      }).stdin?.end(input)
     })
   const kept = () => (JSON.parse(readFileSync(file(), "utf8")) as Record<string, Kept>)[berth.url]!
   const expire = () => {
@@ -153,5 +154,23 @@ describeLong("berth login in a browser", () => {
     const { code, err } = await cli("servers")
     expect([code, err]).toEqual([3, expect.stringContaining("has ended: it was revoked")])
     expect(readFileSync(file(), "utf8")).toBe("{}")
+  })
+
+  it("is not needed with a key on standard input, which is asked of the installation first", async () => {
+    const owner = await berth.signUp("enterprise")
+    const { key } = await owner.key((await owner.project()).id)
+    expect(await cliWith("svc_live_wrong\n", "login", "--with-token")).toMatchObject({
+      code: 3,
+      err: "The credential is not valid: unknown, expired or revoked\n"
+    })
+    expect(await cliWith(`${key}\n`, "login", "--with-token"))
+      .toMatchObject({ code: 0, out: `Logged in; the token is kept in ${file()}\n` })
+    expect((await cli("whoami")).out).toMatch(/^Logged in by +an API key \(live\) of the project /m)
+    expect((await cli("login", "--web", "--with-token")).err).toContain("Give one of --web, --with-token")
+    expect(await cli("logout")).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("Forgot the API key") as unknown
+    })
+    expect((await berth.request("GET", "/v1/servers", { token: key })).status).toBe(200)
   })
 }, missingProgram("chromium"))

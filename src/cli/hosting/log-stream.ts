@@ -1,3 +1,5 @@
+import { CliFailure } from "#src/cli/CliFailure.ts"
+import { exitCodes } from "#src/cli/exit-codes.ts"
 import { LogEntry } from "#src/servers/ServerLog.ts"
 import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { Console, Data, Effect, Either, Schedule, Schema, Stream } from "effect"
@@ -47,7 +49,9 @@ const listen = ({ bearer, root }: Connected, serverId: string, since: () => stri
   }))
 
 const mayPass = (error: { readonly _tag: string }) =>
-  !(error instanceof Refused) || error.status >= 500 || error.status === 429
+  error instanceof CliFailure
+    ? error.code === exitCodes.noAnswer
+    : !(error instanceof Refused) || error.status >= 500 || error.status === 429
 
 /** Entries as they come. A connection that breaks is opened again, from the entry that was seen last. */
 export const followLog = (connected: Connected, serverId: string, from: string | undefined) => {

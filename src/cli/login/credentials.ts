@@ -1,3 +1,5 @@
+import { CliFailure } from "#src/cli/CliFailure.ts"
+import { exitCodes } from "#src/cli/exit-codes.ts"
 import { usableFolder } from "#src/config/home.ts"
 import { FileSystem, Path } from "@effect/platform"
 import { Config, Effect, Option, Schema } from "effect"
@@ -28,7 +30,7 @@ const location = Effect.gen(function*() {
   const path = yield* Path.Path
   const base = yield* Config.option(Config.nonEmptyString("XDG_CONFIG_HOME"))
   return path.join(Option.getOrElse(base, () => path.join(homedir(), ".config")), "berth", "credentials.json")
-})
+}).pipe(Effect.orDie)
 
 /** Creates the folder for credentials if needed. Run before a log-in, so that it fails before a session is opened. */
 export const credentialsFolder = Effect.gen(function*() {
@@ -44,11 +46,14 @@ export const savedCredentials = Effect.gen(function*() {
 const write = Effect.fn("cli.writeCredentials")(function*(credentials: Credentials) {
   const files = yield* FileSystem.FileSystem
   const file = yield* location
-  const text = yield* Schema.encode(Credentials)(credentials)
+  const text = yield* Effect.orDie(Schema.encode(Credentials)(credentials))
   // Written aside and renamed: a crash leaves the old file or the new one, and no moment has a wrong mode.
-  yield* files.writeFileString(`${file}.new`, text, { mode: 0o600 })
-  yield* files.rename(`${file}.new`, file)
-  return file
+  yield* files.writeFileString(`${file}.new`, text, { mode: 0o600 }).pipe(
+    Effect.zipRight(files.rename(`${file}.new`, file)),
+    Effect.mapError(({ message }) =>
+      new CliFailure({ message: `${file} can't be written: ${message}`, code: exitCodes.badFile })
+    )
+  )
 })
 
 /**
@@ -67,17 +72,18 @@ export const changeCredential = <A, E, R>(
       const [next, result] = yield* change(kept)
       if (next !== kept) yield* write(next === undefined ? others : { ...others, [origin]: next })
       return result
-    }).pipe(withLock(`${file}.lock`))
+      // What the installation has given by then is kept, also when Ctrl-C comes meanwhile.
+    }).pipe(Effect.uninterruptible, withLock(`${file}.lock`))
   })
 
 /** Keeps a credential in the user's configuration folder, readable only by the user; the file, and what was kept before. */
 export const saveCredential = (url: string, credential: Credential) =>
   Effect.zipWith(
     location,
-    changeCredential(new URL(url).origin, (kept) => Effect.succeed([credential, kept])),
+    changeCredential(new URL(url).origin, (kept) => Effect.succeed([credential, kept] as const)),
     (file, former) => ({ file, former })
   )
 
 /** Removes the credential of an installation from the file, and returns it. */
 export const dropCredential = (url: string) =>
-  changeCredential(new URL(url).origin, (kept) => Effect.succeed([undefined, Option.fromNullable(kept)]))
+  changeCredential(new URL(url).origin, (kept) => Effect.succeed([undefined, Option.fromNullable(kept)] as const))
