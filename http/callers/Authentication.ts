@@ -6,7 +6,8 @@ import { CurrentCaller } from "./caller.ts"
 
 const bearer = HttpApiSecurity.bearer.pipe(HttpApiSecurity.annotate(
   OpenApi.Description,
-  "A platform API key (`svc_live_…`, `svc_test_…`) or a session token (`svc_sess_…`)"
+  "A platform API key (`svc_live_…`, `svc_test_…`), a session token (`svc_sess_…`), or an OAuth 2.1 access token for the " +
+    "resource `{BASE_URL}/v1`, which /.well-known/oauth-protected-resource/v1 describes (RFC 9728)"
 ))
 
 const cookie = HttpApiSecurity.apiKey({ in: "cookie", key: "svc_session" }).pipe(HttpApiSecurity.annotate(

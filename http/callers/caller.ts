@@ -1,15 +1,14 @@
 import { timesSent } from "#http/connection/times-sent.ts"
 import { type Traits } from "#http/traits/Traits.ts"
-import { Accounts, sessionPrefix } from "#src/accounts/Accounts.ts"
+import { Accounts } from "#src/accounts/Accounts.ts"
 import { type Actor } from "#src/accounts/CurrentActor.ts"
 import { Forbidden, Unauthorized } from "#src/accounts/Policy.ts"
 import { CurrentSettings, type Settings } from "#src/config/Settings.ts"
 import { Introspection, type Machine } from "#src/oauth/Introspection.ts"
-import { PlatformTokens } from "#src/oauth/PlatformTokens.ts"
-import { ApiKeys } from "#src/projects/ApiKeys.ts"
 import { type Headers, type HttpServerRequest } from "@effect/platform"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Context, Effect, Option } from "effect"
+import { makeByAccountToken } from "./account-token.ts"
 import { type HubCaller, isHubKey, makeByHubKey, notValid } from "./hub-key.ts"
 
 /** The sender of a request: authenticated, with an invalid credential, or anonymous. */
@@ -69,22 +68,16 @@ const takesHubKeys = (credential: Traits["credential"]) => credential === "hub" 
 
 /** Makes the function that identifies the holder of a token where `path` takes such credentials. */
 export const makeByToken = Effect.gen(function*() {
-  const accounts = yield* Accounts
-  const keys = yield* ApiKeys
-  const tokens = yield* PlatformTokens
+  const byAccountToken = yield* makeByAccountToken
   const byHubKey = yield* makeByHubKey
   const introspection = yield* Introspection
-
-  /** Session tokens, keys and JWTs differ in form; only JWTs contain a dot. */
-  const actorOf = (token: string, credential: Traits["credential"], path: string) => {
-    if (token.startsWith(sessionPrefix)) return accounts.authenticate(token)
-    return credential === "mcp" && token.includes(".") ? tokens.authenticate(token, path) : keys.authenticate(token)
-  }
 
   return (token: string, credential: Traits["credential"], path: string): Effect.Effect<Caller> => {
     if (takesHubKeys(credential) && isHubKey(token)) return byHubKey(token)
     if (isHubKey(token)) return Effect.succeed(hubKeyElsewhere)
-    if (credential !== "machine") return Effect.map(actorOf(token, credential, path), callerOf)
+    if (credential !== "machine") {
+      return Effect.map(byAccountToken(token, credential === "mcp" ? path : undefined), callerOf)
+    }
     return Effect.map(
       introspection.authenticate(token),
       Option.match({

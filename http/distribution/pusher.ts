@@ -1,7 +1,6 @@
+import { makeByAccountToken } from "#http/callers/account-token.ts"
 import { timesSent } from "#http/connection/times-sent.ts"
-import { Accounts, sessionPrefix } from "#src/accounts/Accounts.ts"
 import { type Actor } from "#src/accounts/CurrentActor.ts"
-import { ApiKeys } from "#src/projects/ApiKeys.ts"
 import { refused } from "#src/uploads/Refusal.ts"
 import { Effect, Option } from "effect"
 import { type IncomingMessage } from "node:http"
@@ -20,12 +19,11 @@ const tokenOf = ({ headers: { authorization = "" } }: IncomingMessage) => {
 const unauthorized = (message: string) => refused("UNAUTHORIZED", message)
 
 /**
- * Who pushes or pulls: a platform API key or a session token. Cookies are not read, so that no page of another site acts
+ * Who pushes or pulls: the account of an API key, a session token or an access token for our API. Cookies are not read, so that no page of another site acts
  * with them.
  */
 export const makePusher = Effect.gen(function*() {
-  const accounts = yield* Accounts
-  const keys = yield* ApiKeys
+  const byAccountToken = yield* makeByAccountToken
   return Effect.fnUntraced(function*(req: IncomingMessage) {
     if (req.headers.authorization === undefined) {
       return yield* unauthorized("Log in with a platform API key as password, of any user: docker login HOST")
@@ -33,7 +31,9 @@ export const makePusher = Effect.gen(function*() {
     const token = timesSent(req, "authorization") === 1 ? tokenOf(req) : undefined
     const actor: Option.Option<Actor> = token === undefined
       ? Option.none()
-      : yield* token.startsWith(sessionPrefix) ? accounts.authenticate(token) : keys.authenticate(token)
-    return Option.isSome(actor) ? actor.value : yield* unauthorized("The API key or session token is not valid")
+      : yield* byAccountToken(token)
+    return Option.isSome(actor)
+      ? actor.value
+      : yield* unauthorized("The API key, session token or access token is not valid")
   })
 })

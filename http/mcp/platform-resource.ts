@@ -2,10 +2,10 @@ import { openHeaders, preflight } from "#http/answers/cors.ts"
 import { rawRoutes } from "#http/traits/RawRoutes.ts"
 import { CurrentSettings, type Settings } from "#src/config/Settings.ts"
 import {
+  apiResource,
   compositeResource,
   compositeResourceMetadata,
   type McpEndpoint,
-  mcpEndpoints,
   platformResourceMetadata,
   platformResources,
   platformScopes
@@ -32,17 +32,20 @@ export const mcpChallenge = (settings: Settings, path: string, error?: string) =
   ].join(", ")
 }
 
-/** The metadata of our MCP endpoints: for each URL, and at the root for clients that look nowhere else. */
+/**
+ * The metadata of our MCP endpoints and our API: for each URL, and at the root, for clients that look nowhere else, that of
+ * `/mcp`.
+ */
 export const PlatformResourceRoutes = rawRoutes((add) =>
   Effect.gen(function*() {
     const settings = yield* CurrentSettings
-    const documentOf = (endpoint: McpEndpoint) =>
-      HttpServerResponse.unsafeJson(platformResourceMetadata(settings, endpoint), {
+    const documentOf = (resource: string) =>
+      HttpServerResponse.unsafeJson(platformResourceMetadata(settings, resource), {
         headers: { ...openHeaders, "cache-control": "public, max-age=300" }
       })
-    const publish = (path: string, endpoint: McpEndpoint) =>
+    const publish = (path: string, resource: string) =>
       Effect.all([
-        add("GET", path, { forMachines: true }, Effect.succeed(documentOf(endpoint))),
+        add("GET", path, { forMachines: true }, Effect.succeed(documentOf(resource))),
         add("OPTIONS", path, {}, Effect.succeed(preflight("GET, HEAD")))
       ], { discard: true })
     const composites = new URL(documentUrl(`${settings.baseUrl}/mcp/composites/:compositeId`)).pathname
@@ -60,9 +63,10 @@ export const PlatformResourceRoutes = rawRoutes((add) =>
       })
     )
     yield* add("OPTIONS", composites, {}, Effect.succeed(preflight("GET, HEAD")))
-    yield* publish(protectedResource, "mcp")
-    for (const name of mcpEndpoints) {
-      yield* publish(new URL(documentUrl(platformResources(settings)[name])).pathname, name)
+    const resources = platformResources(settings)
+    yield* publish(protectedResource, resources.mcp)
+    for (const resource of [...Object.values(resources), apiResource(settings)]) {
+      yield* publish(new URL(documentUrl(resource)).pathname, resource)
     }
   })
 )

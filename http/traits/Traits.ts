@@ -14,8 +14,8 @@ export interface Traits {
   /** No field of the body is required, and a missing body is read as `{}`. */
   readonly optionalBody: boolean
   /**
-   * `hub`: hub keys count, too. `mcp`: hub keys and access tokens. `machine`: only the token that the platform shares
-   * with a hosted server.
+   * `account`: sessions, API keys and access tokens for our API. `hub`: hub keys count, too. `mcp`: hub keys, and access
+   * tokens for our MCP endpoint. `machine`: only the token that the platform shares with a hosted server.
    */
   readonly credential: "account" | "hub" | "mcp" | "machine"
   /**

@@ -7,7 +7,7 @@ import { AccountsRepo } from "./AccountsRepo.ts"
 import { Attempts } from "./Attempts.ts"
 import { AccountId, type Actor, CurrentActor } from "./CurrentActor.ts"
 import { Passwords } from "./Passwords.ts"
-import { sessionOnly, withPolicy } from "./Policy.ts"
+import { Forbidden, sessionOnly, withPolicy } from "./Policy.ts"
 import { type LogIn, type SignUp, type UserRow, WrongCredentials } from "./User.ts"
 
 export const sessionPrefix = "svc_sess_"
@@ -53,7 +53,10 @@ export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {
 
     const logOut = Effect.gen(function*() {
       const { credential } = yield* CurrentActor
-      if (credential.kind === "session") yield* repo.deleteSession(credential.id)
+      if (credential.kind === "session") return yield* repo.deleteSession(credential.id)
+      return yield* new Forbidden({
+        reason: "There is no session to end: revoke the token at the revocation endpoint (RFC 7009)"
+      })
     }).pipe(withPolicy(sessionOnly), Effect.withSpan("Accounts.logOut"))
 
     const me = Effect.gen(function*() {

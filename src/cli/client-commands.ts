@@ -3,12 +3,16 @@ import { type Commands, lazy } from "./command.ts"
 /** What speaks to an installation, and needs nothing else of the platform. */
 export const clientCommands = {
   login: lazy(
-    "Log in to an installation, or open an account there with --sign-up",
+    "Log in to an installation in the browser, or by password; --sign-up opens an account",
     async () => (await import("./login-command.ts")).loginCommand
   ),
   logout: lazy(
-    "End the session of berth login",
+    "End what berth login began",
     async () => (await import("./logout-command.ts")).logoutCommand
+  ),
+  whoami: lazy(
+    "Show whose account commands act for, and how you are logged in",
+    async () => (await import("./hosting/whoami-command.ts")).whoamiCommand
   ),
   init: lazy(
     "Write a berth.toml, the server's configuration",

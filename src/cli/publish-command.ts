@@ -1,4 +1,4 @@
-import { savedToken } from "#src/cli/mcp/credentials.ts"
+import { savedToken } from "#src/cli/login/tokens.ts"
 import { oneLine, outline, printable, renderResult } from "#src/cli/mcp/render.ts"
 import { TemplateType } from "#src/format/ReadyConfig.ts"
 import { ImportMode } from "#src/imports/Import.ts"
@@ -11,8 +11,8 @@ import { Console, Effect, Either, Option, Redacted, Schema } from "effect"
 import { basename } from "node:path"
 import { exitCodes } from "./exit-codes.ts"
 import { fail } from "./fail.ts"
+import { installationUrl, isInstallation, notInstallation } from "./installation.ts"
 import { json, show } from "./json-output.ts"
-import { installationUrl, isInstallation, notInstallation } from "./login-command.ts"
 import { askForMapping, type Finding, findingIn, mappingsOf, withSuggestion } from "./publish-mapping.ts"
 import { inOptions, refusalInOptions, refusalOf, type Typed, withSuggested } from "./publish-refusal.ts"
 import { unreadable } from "./unreadable.ts"
@@ -186,6 +186,8 @@ export const publishCommand = Command.make(
     }).pipe(
       Effect.catchTags({
         McpClientError: ({ code, message }) => fail(message, code),
+        CliFailure: ({ code, message }) => fail(message, code),
+        SettingError: ({ message }) => fail(message),
         SystemError: (error) => fail(unreadable(file, error), exitCodes.badFile),
         BadArgument: (error) => fail(unreadable(file, error), exitCodes.badFile),
         ParseError: () => fail(`${url} does not answer like a Berth installation`),

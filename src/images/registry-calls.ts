@@ -32,8 +32,8 @@ export interface Place {
   readonly repository: string
   readonly actions: "pull" | "pull,push"
   readonly login?: Login | undefined
-  /** A value of Authorization to begin with, in place of one that the registry asks for. */
-  readonly authorization?: string | undefined
+  /** The value of Authorization of each request, in place of one that the registry asks for. */
+  readonly authorize?: Effect.Effect<string, ImageError> | undefined
   /** Why the registry lets nobody in, in words for who can change that; `said`: its own words, if any. */
   readonly refused: (what: string, said?: string) => ImageError
 }
@@ -52,7 +52,8 @@ export const registryCalls = ({ http, limits, loopback }: Access, place: Place) 
     const { login, refused, registry, repository, root } = place
     const { origin } = new URL(root)
     /** The value of Authorization that the registry has asked for. */
-    const authorization = yield* Ref.make<string | undefined>(place.authorization)
+    const authorization = yield* Ref.make<string | undefined>(undefined)
+    const current = place.authorize ?? Ref.get(authorization)
     const mutex = yield* Effect.makeSemaphore(1)
 
     /** Follows redirects, each through the guard. */
@@ -114,9 +115,9 @@ export const registryCalls = ({ http, limits, loopback }: Access, place: Place) 
 
     /** Sends again once with a new token when the first answer is 401: no token was sent, or it has expired. */
     const call = Effect.fnUntraced(function*(request: GuardedRequest, what: string) {
-      const used = yield* Ref.get(authorization)
+      const used = yield* current
       const first = yield* authorized(request, used)
-      const retried = first.status === 401
+      const retried = first.status === 401 && place.authorize === undefined
       if (retried) yield* refresh(first, used, what)
       const response = retried ? yield* authorized(request, yield* Ref.get(authorization)) : first
       if (response.status !== 401 && response.status !== 403) return response

@@ -2,28 +2,35 @@ import { Accounts } from "#src/accounts/Accounts.ts"
 import { type Actor } from "#src/accounts/CurrentActor.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { mcpScopesIn } from "#src/oauth/scopes/mcp-scopes.ts"
-import { compositeResource, grantedScopes, platformResources } from "#src/oauth/scopes/platform-resource.ts"
+import {
+  apiResource,
+  compositeResource,
+  grantedScopes,
+  platformResources
+} from "#src/oauth/scopes/platform-resource.ts"
 import { Effect, Option } from "effect"
 import { AccessTokens, InvalidToken } from "./AccessTokens.ts"
 
-/** Access tokens of our own authorization server as credentials for our own MCP endpoint. */
+/** Access tokens of our own authorization server as credentials for our own MCP endpoint and our API. */
 export class PlatformTokens extends Effect.Service<PlatformTokens>()("oauth/PlatformTokens", {
   effect: Effect.gen(function*() {
     const tokens = yield* AccessTokens
     const accounts = yield* Accounts
     const settings = yield* CurrentSettings
-    const audiences = Object.values(platformResources(settings))
+    const api = apiResource(settings)
+    const everywhere = [...Object.values(platformResources(settings)), api]
 
     /**
-     * The user of an access token for our MCP endpoint, or for the composite whose endpoint `path` is; none when the
-     * token is invalid there or the user is gone. A token for a composite has no scopes of the platform.
+     * The user of an access token for our API, which our MCP endpoint takes, too; or, with the `path` of a request to that,
+     * for the MCP endpoint or the composite whose endpoint the path is. None when the token is invalid there or the user
+     * is gone. A token for a composite has no scopes of the platform.
      */
     const authenticate = Effect.fn("PlatformTokens.authenticate")(
-      function*(token: string, path: string) {
-        const composite = compositeResource(settings, path)
+      function*(token: string, path?: string) {
+        const composite = path === undefined ? undefined : compositeResource(settings, path)
         const { aud, client_id, fam, scope, sub } = yield* tokens.verify(
           token,
-          composite === undefined ? audiences : [...audiences, composite]
+          path === undefined ? [api] : composite === undefined ? everywhere : [...everywhere, composite]
         )
         if (fam === undefined) return yield* new InvalidToken({ reason: "it came of no authorization" })
         const user = yield* accounts.find(sub)

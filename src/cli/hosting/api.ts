@@ -1,22 +1,28 @@
+import { AccountsApi } from "#http/api/accounts/Api.ts"
 import { DeploymentsApi } from "#http/api/deployments/Api.ts"
 import { EnvironmentApi } from "#http/api/environment/Api.ts"
 import { ProjectsApi } from "#http/api/projects/Api.ts"
 import { RegistriesApi } from "#http/api/registries/Api.ts"
 import { ServersApi } from "#http/api/servers/Api.ts"
+import { CliFailure, otherVersion } from "#src/cli/CliFailure.ts"
 import { ErrorAnswer, errorText } from "#src/cli/error-answer.ts"
 import { exitCodes } from "#src/cli/exit-codes.ts"
 import { HttpApi, HttpApiClient, HttpClient, HttpClientError, HttpClientRequest } from "@effect/platform"
 import { Effect, Option, ParseResult, Schema } from "effect"
-import { CliFailure, otherVersion } from "./CliFailure.ts"
 
 /** The part of the platform's API that commands use. */
-const api = HttpApi.make("berth").add(ProjectsApi).add(ServersApi).add(EnvironmentApi).add(DeploymentsApi)
+const api = HttpApi.make("berth").add(AccountsApi).add(ProjectsApi).add(ServersApi).add(EnvironmentApi).add(
+  DeploymentsApi
+)
   .add(RegistriesApi)
 
 const decodeError = Schema.decodeUnknownOption(Schema.parseJson(ErrorAnswer))
 
-/** A client of an installation. It fails with a `ResponseError` whose description is the sentence of the error. */
-export const makeApi = (url: string, token: string) =>
+/**
+ * A client of an installation; `bearer` is asked for each request. It fails with a `ResponseError` whose description is the
+ * sentence of the error, or, without a token, with a `RequestError` whose cause says why.
+ */
+export const makeApi = (url: string, bearer: Effect.Effect<string, CliFailure>) =>
   HttpApiClient.make(api, {
     baseUrl: url,
     // Kept apart from a request that is refused before it is sent: that one is the user's to mend.
@@ -27,7 +33,12 @@ export const makeApi = (url: string, token: string) =>
     ),
     transformClient: (client) =>
       client.pipe(
-        HttpClient.mapRequest(HttpClientRequest.bearerToken(token)),
+        HttpClient.mapRequestEffect((request) =>
+          Effect.mapBoth(bearer, {
+            onSuccess: (token) => HttpClientRequest.bearerToken(request, token),
+            onFailure: (cause) => new HttpClientError.RequestError({ request, reason: "Transport", cause })
+          })
+        ),
         HttpClient.transform((effect, request) =>
           Effect.flatMap(effect, (response) =>
             response.status < 400 ?

@@ -1,3 +1,4 @@
+import { CliFailure } from "#src/cli/CliFailure.ts"
 import { exitCodes } from "#src/cli/exit-codes.ts"
 import { json, show } from "#src/cli/json-output.ts"
 import { parseUrl } from "#src/format/parse-url.ts"
@@ -7,7 +8,6 @@ import { Console, Effect, Option } from "effect"
 import { dirname } from "node:path"
 import { clients, withServer } from "./client-config.ts"
 import { clientLines, type Found, foundAt } from "./client-lines.ts"
-import { CliFailure } from "./CliFailure.ts"
 import { access, connect, type Connected, facts, orEnd } from "./platform.ts"
 import { findServer, target } from "./target.ts"
 

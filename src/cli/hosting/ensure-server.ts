@@ -1,7 +1,7 @@
+import { CliFailure } from "#src/cli/CliFailure.ts"
 import { exitCodes } from "#src/cli/exit-codes.ts"
 import { CreateServer, type Server, type UpdateServer } from "#src/servers/Server.ts"
 import { Console, Effect, Option, Schema } from "effect"
-import { CliFailure } from "./CliFailure.ts"
 import { type Connected } from "./platform.ts"
 import { memories, type ServerFile } from "./ServerFile.ts"
 import { projectNamed, serversOf } from "./target.ts"

@@ -1,3 +1,4 @@
+import { CliFailure } from "#src/cli/CliFailure.ts"
 import { exitCodes } from "#src/cli/exit-codes.ts"
 import { fail } from "#src/cli/fail.ts"
 import { json, show } from "#src/cli/json-output.ts"
@@ -9,7 +10,6 @@ import { FileSystem, Terminal } from "@effect/platform"
 import { Console, Effect, Option, Redacted } from "effect"
 import { text } from "node:stream/consumers"
 import { parseEnv } from "node:util"
-import { CliFailure } from "./CliFailure.ts"
 import { access, connect, type Connected, orEnd } from "./platform.ts"
 import { findServer, target } from "./target.ts"
 

@@ -1,10 +1,10 @@
+import { CliFailure } from "#src/cli/CliFailure.ts"
 import { exitCodes } from "#src/cli/exit-codes.ts"
 import { show } from "#src/cli/json-output.ts"
 import { oneLine } from "#src/cli/mcp/render.ts"
 import { type Deployment } from "#src/deployments/Deployment.ts"
 import { type Server } from "#src/servers/Server.ts"
 import { Console, Effect, Schedule } from "effect"
-import { CliFailure } from "./CliFailure.ts"
 import { type Connected, facts } from "./platform.ts"
 
 const isUnderWay = ({ status }: Deployment) => status === "pending" || status === "building"

@@ -1,3 +1,5 @@
+import { CliFailure } from "#src/cli/CliFailure.ts"
+import { exitCodes } from "#src/cli/exit-codes.ts"
 import { LogEntry } from "#src/servers/ServerLog.ts"
 import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { Console, Data, Effect, Either, Schedule, Schema, Stream } from "effect"
@@ -17,13 +19,13 @@ const decode = Schema.decodeEither(Schema.parseJson(LogEntry))
 const again = Schedule.exponential("1 second").pipe(Schedule.union(Schedule.spaced("10 seconds")))
 
 /** One connection's entries; it ends when the connection does. `since`: the id of the entry that was seen last. */
-const listen = ({ root, token }: Connected, serverId: string, since: () => string | undefined) =>
+const listen = ({ bearer, root }: Connected, serverId: string, since: () => string | undefined) =>
   Stream.unwrapScoped(Effect.gen(function*() {
     const last = since()
     const response = yield* HttpClient.execute(
       HttpClientRequest.get(`${root}/v1/servers/${serverId}/logs`).pipe(
         HttpClientRequest.setHeaders({
-          authorization: `Bearer ${token}`,
+          authorization: `Bearer ${yield* bearer}`,
           accept: "text/event-stream",
           ...(last === undefined ? {} : { "last-event-id": last })
         })
@@ -47,7 +49,9 @@ const listen = ({ root, token }: Connected, serverId: string, since: () => strin
   }))
 
 const mayPass = (error: { readonly _tag: string }) =>
-  !(error instanceof Refused) || error.status >= 500 || error.status === 429
+  error instanceof CliFailure
+    ? error.code === exitCodes.noAnswer
+    : !(error instanceof Refused) || error.status >= 500 || error.status === 429
 
 /** Entries as they come. A connection that breaks is opened again, from the entry that was seen last. */
 export const followLog = (connected: Connected, serverId: string, from: string | undefined) => {

@@ -1,10 +1,10 @@
+import { CliFailure } from "#src/cli/CliFailure.ts"
 import { exitCodes } from "#src/cli/exit-codes.ts"
 import { json, show } from "#src/cli/json-output.ts"
 import { printable } from "#src/cli/mcp/render.ts"
 import { type LogEntry, LogLevel } from "#src/servers/ServerLog.ts"
 import { Command, Options } from "@effect/cli"
 import { Console, Effect, Option, Stream } from "effect"
-import { CliFailure } from "./CliFailure.ts"
 import { access, connect, orEnd } from "./platform.ts"
 import { findServer, target } from "./target.ts"
 

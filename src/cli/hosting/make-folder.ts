@@ -1,3 +1,4 @@
+import { CliFailure } from "#src/cli/CliFailure.ts"
 import { exitCodes } from "#src/cli/exit-codes.ts"
 import { usableFolder } from "#src/config/home.ts"
 import { type Server } from "#src/servers/Server.ts"
@@ -5,7 +6,6 @@ import { Config, Console, Effect, Option } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { homedir, tmpdir } from "node:os"
 import { join } from "node:path"
-import { CliFailure } from "./CliFailure.ts"
 import { type Connected } from "./platform.ts"
 
 /** Where layers are kept that do not change from one time to the next. */

@@ -1,19 +1,19 @@
+import { CliFailure, otherVersion } from "#src/cli/CliFailure.ts"
 import { exitCodeOf, exitCodes } from "#src/cli/exit-codes.ts"
 import { fail } from "#src/cli/fail.ts"
-import { installationUrl, isInstallation, notInstallation } from "#src/cli/login-command.ts"
-import { savedToken } from "#src/cli/mcp/credentials.ts"
+import { installationUrl, isInstallation, notInstallation } from "#src/cli/installation.ts"
+import { savedToken } from "#src/cli/login/tokens.ts"
 import { oneLine, printable } from "#src/cli/mcp/render.ts"
 import { issuesOf } from "#src/format/issues.ts"
 import { Options } from "@effect/cli"
-import { type HttpClientError } from "@effect/platform"
+import { type FileSystem, type HttpClientError, type Path } from "@effect/platform"
 import { Config, Effect, Option, ParseResult, Predicate, Redacted } from "effect"
-import { CliFailure, otherVersion } from "./CliFailure.ts"
 
 /** Where and as whom a command acts. */
 export const access = {
   url: installationUrl,
   token: Options.redacted("token").pipe(
-    Options.withDescription("A session or API key; when left out BERTH_TOKEN, or the session of berth login"),
+    Options.withDescription("A session or API key; when left out BERTH_TOKEN, or the login of berth login"),
     Options.withFallbackConfig(Config.redacted("BERTH_TOKEN")),
     Options.optional
   )
@@ -27,19 +27,29 @@ export interface Access {
 export const connect = Effect.fn("cli.connect")(function*({ token, url }: Access) {
   if (!isInstallation(url)) return yield* new CliFailure({ message: notInstallation(url), code: exitCodes.failed })
   const root = url.replace(/\/$/, "")
-  const saved = Option.isSome(token)
-    ? Option.map(token, Redacted.value)
-    : yield* savedToken(`${root}/v1/servers`)
-  if (Option.isNone(saved)) {
-    return yield* new CliFailure({ message: `Log in first: berth login --url ${url}`, code: exitCodes.notLetIn })
-  }
+  const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+  const loggedOut = new CliFailure({ message: `Log in first: berth login --url ${url}`, code: exitCodes.notLetIn })
+  // Asked for each request: an access token is renewed while a long command runs.
+  const bearer = Option.match(token, {
+    onSome: (given) => Effect.succeed(Redacted.value(given)),
+    onNone: () =>
+      savedToken(`${root}/v1/servers`).pipe(
+        Effect.flatMap(Option.match({ onNone: () => loggedOut, onSome: Effect.succeed })),
+        Effect.mapError((error) =>
+          error._tag === "CliFailure" ? error : new CliFailure({ message: error.message, code: exitCodes.badFile })
+        ),
+        Effect.provide(context)
+      )
+  })
+  yield* bearer
   const { makeApi } = yield* Effect.promise(() => import("./api.ts"))
-  return { api: yield* makeApi(root, saved.value), root, token: saved.value }
+  return { api: yield* makeApi(root, bearer), root, bearer }
 })
 export type Connected = Effect.Effect.Success<ReturnType<typeof connect>>
 
 const failureOf = (error: unknown, url: string): CliFailure | undefined => {
   if (error instanceof CliFailure) return error
+  if (Predicate.hasProperty(error, "cause") && error.cause instanceof CliFailure) return error.cause
   if (Predicate.isTagged(error, "RequestError")) {
     return new CliFailure({
       message: `Nothing answers at ${url}; is berth running there? (--url says where)`,

@@ -1,3 +1,4 @@
+import { CliFailure } from "#src/cli/CliFailure.ts"
 import { exitCodes } from "#src/cli/exit-codes.ts"
 import { type ImageError, imageError } from "#src/images/ImageError.ts"
 import { ImageLimits } from "#src/images/limits.ts"
@@ -9,7 +10,6 @@ import { type Server } from "#src/servers/Server.ts"
 import { megabytes } from "#src/shared/bytes.ts"
 import { makeGuardedHttp } from "#src/shared/GuardedHttp.ts"
 import { Console, Effect } from "effect"
-import { CliFailure } from "./CliFailure.ts"
 import { type Connected } from "./platform.ts"
 
 /** Bytes of one request: what is lost at the most where a proxy passes on only what has arrived whole. */
@@ -37,7 +37,7 @@ const ownHost = (root: string, { publicUrl, slug }: Server) =>
 
 /** Pushes an image of a layout to the installation, below the server's project; answers with its address. */
 export const pushLayout = Effect.fn("cli.pushLayout")(
-  function*({ root, token }: Connected, server: Server, layout: string, digest: string) {
+  function*({ bearer, root }: Connected, server: Server, layout: string, digest: string) {
     const limits = yield* ImageLimits
     const { host } = new URL(root)
     const http = yield* makeGuardedHttp([host])
@@ -47,11 +47,16 @@ export const pushLayout = Effect.fn("cli.pushLayout")(
       registry: host,
       repository,
       actions: "pull,push",
-      authorization: `Bearer ${token}`,
+      // A push can take longer than an access token lives.
+      authorize: Effect.mapBoth(bearer, {
+        onSuccess: (token) => `Bearer ${token}`,
+        onFailure: ({ code, message }) =>
+          imageError(code === exitCodes.noAnswer ? "unreachable" : "unauthorized", message)
+      }),
       refused: (_what, said) =>
         imageError(
           "unauthorized",
-          said ?? "The installation refuses the image: your session has ended, or your key lacks deployments:write"
+          said ?? "The installation refuses the image: your login has ended, or your key lacks deployments:write"
         )
     })
     const image = yield* sendable(makeStore(layout), digest, limits)

@@ -1,3 +1,4 @@
+import { CliFailure } from "#src/cli/CliFailure.ts"
 import { exitCodes } from "#src/cli/exit-codes.ts"
 import { didYouMean } from "#src/format/nearest.ts"
 import { type Server } from "#src/servers/Server.ts"
@@ -5,7 +6,6 @@ import { type Page } from "#src/shared/paging.ts"
 import { Options } from "@effect/cli"
 import { FileSystem } from "@effect/platform"
 import { Effect, Either, Option } from "effect"
-import { CliFailure } from "./CliFailure.ts"
 import { type Connected } from "./platform.ts"
 
 export const fileName = "berth.toml"

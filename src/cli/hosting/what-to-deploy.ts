@@ -1,8 +1,8 @@
+import { CliFailure } from "#src/cli/CliFailure.ts"
 import { exitCodes } from "#src/cli/exit-codes.ts"
 import { Console, Effect, Either, Option, Schema } from "effect"
 import { readFile, stat } from "node:fs/promises"
 import { basename, dirname, join, resolve } from "node:path"
-import { CliFailure } from "./CliFailure.ts"
 import { ServerFile } from "./ServerFile.ts"
 import { fileName, loadServerFile } from "./target.ts"
 

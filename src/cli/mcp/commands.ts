@@ -1,10 +1,10 @@
 import { fail } from "#src/cli/fail.ts"
 import { json, show } from "#src/cli/json-output.ts"
+import { savedToken } from "#src/cli/login/tokens.ts"
 import { Args, Command, Options } from "@effect/cli"
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js"
 import { Config, Effect, Either, Option, Redacted } from "effect"
 import { parseJsonArguments } from "./arguments.ts"
-import { savedToken } from "./credentials.ts"
 import { exchangedToken } from "./exchange.ts"
 import { McpClientError } from "./McpClientError.ts"
 import { printable, renderResult, renderTools } from "./render.ts"
@@ -12,20 +12,26 @@ import { printable, renderResult, renderTools } from "./render.ts"
 const url = Args.text({ name: "url" }).pipe(Args.withDescription("The MCP server: its URL, ending in /mcp or /sse"))
 
 const token = Options.redacted("token").pipe(
-  Options.withDescription("Bearer token; when left out BERTH_TOKEN, or what the session of berth login gives for it"),
+  Options.withDescription("Bearer token; when left out BERTH_TOKEN, or what berth login gives for it"),
   Options.withFallbackConfig(Config.redacted("BERTH_TOKEN")),
   Options.optional
 )
 
 /**
- * The `--token`; or the saved session of the platform whose own door the URL is; or, for a server that such a platform
- * hosts, what the session is exchanged for.
+ * The `--token`; or the login at the platform whose own door the URL is; or, for a server that such a platform hosts, what
+ * the login is exchanged for.
  */
-const tokenFor = Effect.fnUntraced(function*(url: string, token: Option.Option<Redacted.Redacted>) {
-  if (Option.isSome(token)) return token.value
-  const saved = yield* savedToken(url)
-  return Option.isSome(saved) ? Redacted.make(saved.value) : yield* exchangedToken(url)
-})
+const tokenFor = Effect.fnUntraced(
+  function*(url: string, token: Option.Option<Redacted.Redacted>) {
+    if (Option.isSome(token)) return token.value
+    const saved = yield* savedToken(url)
+    return Option.isSome(saved) ? Redacted.make(saved.value) : yield* exchangedToken(url)
+  },
+  Effect.catchTags({
+    CliFailure: ({ code, message }) => new McpClientError({ message, code }),
+    SettingError: ({ message }) => new McpClientError({ message })
+  })
+)
 
 const field = Options.text("field").pipe(
   Options.withDescription("Print this one field of the result alone, such as id: for scripts"),

@@ -1,8 +1,9 @@
+import { savedCredentials } from "#src/cli/login/credentials.ts"
+import { tokenOf } from "#src/cli/login/tokens.ts"
 import { parseUrl } from "#src/format/parse-url.ts"
 import { isConfidential } from "#src/images/login.ts"
 import { accessTokenType, tokenExchange } from "#src/oauth/exchange-names.ts"
 import { Effect, Option, Redacted, Schema } from "effect"
-import { savedSessions } from "./credentials.ts"
 import { fetchFrom, isLoopbackName } from "./loopback.ts"
 import { McpClientError } from "./McpClientError.ts"
 
@@ -23,10 +24,10 @@ const read = <A, I>(url: URL, schema: Schema.Schema<A, I>, init: RequestInit = {
     return await response.json() as unknown
   }).pipe(Effect.flatMap(Schema.decodeUnknown(schema)), Effect.option)
 
-/** A session travels encrypted, or not beyond this machine. */
+/** A login travels encrypted, or not beyond this machine. */
 const isSafe = (url: URL) => isConfidential(url.href, true) || isLoopbackName(url)
 
-/** The token endpoint of an installation that has a session here, if its authorization server is `issuer`, or any. */
+/** The token endpoint of an installation that somebody is logged in to here, if its authorization server is `issuer`, or any. */
 const tokenEndpointOf = (origin: string, issuer?: string) =>
   read(new URL("/.well-known/oauth-authorization-server", origin), AuthorizationServer).pipe(
     Effect.map(Option.filter((found) => issuer === undefined || found.issuer === issuer)),
@@ -39,42 +40,43 @@ const issuerOf = ({ origin, pathname }: URL) =>
   read(new URL(`/.well-known/oauth-protected-resource${pathname.replace(/\/$/, "")}`, origin), ProtectedResource)
     .pipe(Effect.map(Option.flatMapNullable(({ authorization_servers: [first] }) => first)))
 
-/** The session that fits a hosted server, with the place where it is exchanged. */
-const sessionFor = Effect.fn("cli.sessionFor")(function*(url: URL) {
-  const sessions = Object.entries(yield* savedSessions)
-  const own = sessions.find(([origin]) => origin === url.origin)
-  if (own !== undefined) {
+/** The login that fits a hosted server: the origin of its platform, and the place where it is exchanged. */
+const loginFor = Effect.fn("cli.loginFor")(function*(url: URL) {
+  const origins = Object.keys(yield* savedCredentials)
+  if (origins.includes(url.origin)) {
     if (!url.pathname.startsWith("/s/")) return undefined
-    const endpoint = yield* tokenEndpointOf(own[0])
-    return Option.isSome(endpoint) ? { endpoint: endpoint.value, token: own[1] } : undefined
+    const endpoint = yield* tokenEndpointOf(url.origin)
+    return Option.isSome(endpoint) ? { endpoint: endpoint.value, origin: url.origin } : undefined
   }
-  if (sessions.length === 0) return undefined
+  if (origins.length === 0) return undefined
   const issuer = Option.getOrUndefined(yield* issuerOf(url))
   if (issuer === undefined) return undefined
-  for (const [origin, token] of sessions) {
+  for (const origin of origins) {
     const endpoint = yield* tokenEndpointOf(origin, issuer)
-    if (Option.isSome(endpoint)) return { endpoint: endpoint.value, token }
+    if (Option.isSome(endpoint)) return { endpoint: endpoint.value, origin }
   }
   return undefined
 })
 
 /**
- * A token for a hosted server, exchanged for the session of its platform (RFC 8693); none when no session fits. The
- * resource is the URL that the user gave, whatever the server says it is: the token is of no use elsewhere, and the session
- * goes to its own platform alone.
+ * A token for a hosted server, exchanged for the login at its platform (RFC 8693); none when no login fits. The resource is
+ * the URL that the user gave, whatever the server says it is: the token is of no use elsewhere, and the login goes to its
+ * own platform alone.
  */
 export const exchangedToken = Effect.fn("cli.exchangedToken")(function*(text: string) {
   const url = parseUrl(text)
-  const session = url === undefined ? undefined : yield* sessionFor(url)
-  if (url === undefined || session === undefined) return undefined
-  const answer = yield* read(session.endpoint, Answer, {
+  const login = url === undefined ? undefined : yield* loginFor(url)
+  if (url === undefined || login === undefined) return undefined
+  const token = yield* tokenOf(login.origin)
+  if (Option.isNone(token)) return undefined
+  const answer = yield* read(login.endpoint, Answer, {
     method: "POST",
     redirect: "error",
     headers: { "content-type": "application/x-www-form-urlencoded" },
     body: String(
       new URLSearchParams({
         grant_type: tokenExchange,
-        subject_token: session.token,
+        subject_token: token.value,
         subject_token_type: accessTokenType,
         resource: url.origin + url.pathname
       })

@@ -1,6 +1,6 @@
 import { type Settings } from "#src/config/Settings.ts"
 import { parseUrl } from "#src/format/parse-url.ts"
-import { compositeResource, platformResources } from "#src/oauth/scopes/platform-resource.ts"
+import { apiResource, compositeResource, platformResources } from "#src/oauth/scopes/platform-resource.ts"
 import { publicUrl, resourceUrls } from "#src/servers/addresses.ts"
 import { locator } from "#src/servers/locate.ts"
 
@@ -17,13 +17,13 @@ const absolute = /^https?:\/\/[^/?#@\\\s]+(\/[^?#\\\s]*)?$/i
 const endpoints = ["", "/mcp", "/sse"]
 
 /**
- * Reads `resource` (RFC 8707 §2): a hosted server by one of its two URLs, or our own MCP endpoint. Undefined for
+ * Reads `resource` (RFC 8707 §2): a hosted server by one of its two URLs, our own MCP endpoint, or our API. Undefined for
  * anything else, and for texts that only a parser's repairs turn into one of them (dot segments, backslashes, user
  * names).
  */
 export const resourceNamer = (settings: Settings) => {
   const locate = locator(settings)
-  const ownResources = new Set(Object.values(platformResources(settings)))
+  const ownResources = new Set([...Object.values(platformResources(settings)), apiResource(settings)])
   return (text: string): NamedResource | undefined => {
     const path = absolute.exec(text)
     const url = parseUrl(text)

@@ -17,7 +17,10 @@ export const platformResources = ({ baseUrl }: Pick<Settings, "baseUrl">): Reado
   sse: `${baseUrl}/sse`
 })
 
-/** The scopes that a client can be granted there: those of platform keys, and `account`. */
+/** The resource URL of our HTTP API (docs/decisions/tokens-for-the-api.md). */
+export const apiResource = ({ baseUrl }: Pick<Settings, "baseUrl">) => `${baseUrl}/v1`
+
+/** The scopes that a client can be granted at either: those of platform keys, and `account`. */
 export const platformScopes: ReadonlyArray<GrantedScope> = [...Scope.literals, accountScope]
 
 const isPlatformScope = Schema.is(Schema.Literal(...Scope.literals, accountScope))
@@ -26,9 +29,9 @@ const isPlatformScope = Schema.is(Schema.Literal(...Scope.literals, accountScope
 export const grantedScopes = (scope: string): ReadonlySet<GrantedScope> =>
   new Set(scope.split(" ").filter(isPlatformScope))
 
-/** The protected-resource document of our MCP endpoint (RFC 9728 §2). */
-export const platformResourceMetadata = (settings: Pick<Settings, "authUrl" | "baseUrl">, endpoint: McpEndpoint) => ({
-  resource: platformResources(settings)[endpoint],
+/** The protected-resource document of our MCP endpoint or our API (RFC 9728 §2). */
+export const platformResourceMetadata = (settings: Pick<Settings, "authUrl">, resource: string) => ({
+  resource,
   authorization_servers: [settings.authUrl],
   scopes_supported: [...platformScopes, offlineAccess],
   bearer_methods_supported: ["header"],

@@ -1,0 +1,89 @@
+import { CliFailure } from "#src/cli/CliFailure.ts"
+import { exitCodes } from "#src/cli/exit-codes.ts"
+import { usableFolder } from "#src/config/home.ts"
+import { FileSystem, Path } from "@effect/platform"
+import { Config, Effect, Option, Schema } from "effect"
+import { homedir } from "node:os"
+import { withLock } from "./lock.ts"
+
+/** What a login in the browser leaves: tokens, and where they are renewed and revoked. */
+export const BrowserLogin = Schema.Struct({
+  issuer: Schema.String,
+  tokenEndpoint: Schema.String,
+  revocationEndpoint: Schema.optionalWith(Schema.String, { exact: true }),
+  clientId: Schema.String,
+  accessToken: Schema.String,
+  /** Of the access token. */
+  expiresAt: Schema.DateFromString,
+  refreshToken: Schema.optionalWith(Schema.String, { exact: true })
+})
+export type BrowserLogin = typeof BrowserLogin.Type
+
+/** A session's token or an API key; or what a browser login leaves. By the origin of their installation. */
+const Credentials = Schema.parseJson(
+  Schema.Record({ key: Schema.String, value: Schema.Union(Schema.String, BrowserLogin) })
+)
+type Credentials = typeof Credentials.Type
+export type Credential = Credentials[string]
+
+const location = Effect.gen(function*() {
+  const path = yield* Path.Path
+  const base = yield* Config.option(Config.nonEmptyString("XDG_CONFIG_HOME"))
+  return path.join(Option.getOrElse(base, () => path.join(homedir(), ".config")), "berth", "credentials.json")
+}).pipe(Effect.orDie)
+
+/** Creates the folder for credentials if needed. Run before a log-in, so that it fails before a session is opened. */
+export const credentialsFolder = Effect.gen(function*() {
+  const path = yield* Path.Path
+  yield* usableFolder("XDG_CONFIG_HOME", path.dirname(yield* location), 0o700)
+})
+
+export const savedCredentials = Effect.gen(function*() {
+  const files = yield* FileSystem.FileSystem
+  return yield* Schema.decode(Credentials)(yield* files.readFileString(yield* location))
+}).pipe(Effect.catchAll(() => Effect.succeed<Credentials>({})))
+
+const write = Effect.fn("cli.writeCredentials")(function*(credentials: Credentials) {
+  const files = yield* FileSystem.FileSystem
+  const file = yield* location
+  const text = yield* Effect.orDie(Schema.encode(Credentials)(credentials))
+  // Written aside and renamed: a crash leaves the old file or the new one, and no moment has a wrong mode.
+  yield* files.writeFileString(`${file}.new`, text, { mode: 0o600 }).pipe(
+    Effect.zipRight(files.rename(`${file}.new`, file)),
+    Effect.mapError(({ message }) =>
+      new CliFailure({ message: `${file} can't be written: ${message}`, code: exitCodes.badFile })
+    )
+  )
+})
+
+/**
+ * Changes an installation's credential while no other process does: `change` gets what is kept, and answers with what is
+ * kept from then on, if anything, and a result.
+ */
+export const changeCredential = <A, E, R>(
+  origin: string,
+  change: (kept: Credential | undefined) => Effect.Effect<readonly [Credential | undefined, A], E, R>
+) =>
+  Effect.gen(function*() {
+    yield* credentialsFolder
+    const file = yield* location
+    return yield* Effect.gen(function*() {
+      const { [origin]: kept, ...others } = yield* savedCredentials
+      const [next, result] = yield* change(kept)
+      if (next !== kept) yield* write(next === undefined ? others : { ...others, [origin]: next })
+      return result
+      // What the installation has given by then is kept, also when Ctrl-C comes meanwhile.
+    }).pipe(Effect.uninterruptible, withLock(`${file}.lock`))
+  })
+
+/** Keeps a credential in the user's configuration folder, readable only by the user; the file, and what was kept before. */
+export const saveCredential = (url: string, credential: Credential) =>
+  Effect.zipWith(
+    location,
+    changeCredential(new URL(url).origin, (kept) => Effect.succeed([credential, kept] as const)),
+    (file, former) => ({ file, former })
+  )
+
+/** Removes the credential of an installation from the file, and returns it. */
+export const dropCredential = (url: string) =>
+  changeCredential(new URL(url).origin, (kept) => Effect.succeed([undefined, Option.fromNullable(kept)] as const))
