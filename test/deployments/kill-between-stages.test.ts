@@ -29,6 +29,9 @@ const sample = soak
   ? boundaries
   : [["creating", begins], ["creating", isDone], ["swapping", notWritten], ["swapping", isDone]] as const
 
+/** Milliseconds for one case; whoever runs all of them has time. */
+const patience = soak ? 600_000 : 120_000
+
 /** Mount namespaces of a home's machines. */
 const namespaces = (home: string) =>
   new Set(
@@ -64,7 +67,7 @@ describeLong("a platform that is killed exactly between two writes of a deployme
     server = await makeKillable(image, { variables: { DRAIN_SECONDS: "2" } })
     writes = await holdWrites(server.platform.databaseUrl)
     before = left(server.platform.home)
-  }, 120_000)
+  }, patience)
   afterAll(async () => {
     await writes?.end()
     await server?.clear()
@@ -104,7 +107,7 @@ describeLong("a platform that is killed exactly between two writes of a deployme
       expect(counts["new connection"]).toBeGreaterThan(5)
       await expect.poll(() => left(platform.home), { timeout: 20_000, interval: 200 }).toEqual(before)
     },
-    120_000
+    patience
   )
 
   // The last ones, since a version that failed is no record of one that runs.
@@ -130,6 +133,6 @@ describeLong("a platform that is killed exactly between two writes of a deployme
       expect(failures).toEqual([])
       await expect.poll(() => left(platform.home), { timeout: 20_000, interval: 200 }).toEqual(before)
     },
-    120_000
+    patience
   )
 }, missingForApps)
