@@ -12,6 +12,40 @@ const oneByteACharacter: NonNullable<Options["plugins"]>[number] = {
   })
 }
 
+/**
+ * A library's index names all of undici, for a client of HTTP that nothing here uses. To the bundler it would be needed
+ * from the start all the same.
+ */
+const withoutUndiciOfIndex: NonNullable<Options["esbuildPlugins"]>[number] = {
+  name: "without-undici-of-index",
+  setup: (build) => {
+    build.onResolve(
+      { filter: /^\.\/Undici\.js$/ },
+      ({ importer, path }) => importer.endsWith("/index.js") ? { path, namespace: "nothing" } : undefined
+    )
+    build.onLoad({ filter: /./, namespace: "nothing" }, () => ({ contents: "" }))
+  }
+}
+
+/**
+ * The gateway takes connections to machines from undici, and nothing of its fetch, caches and mocks, which are two thirds
+ * of it. What else is imported from it is an error of the build.
+ */
+const connectionsOfUndici: NonNullable<Options["esbuildPlugins"]>[number] = {
+  name: "connections-of-undici",
+  setup: (build) => {
+    build.onResolve(
+      { filter: /^undici$/ },
+      ({ importer }) => /\/http\/gateway\//.test(importer) ? { path: "undici", namespace: "connections" } : undefined
+    )
+    build.onLoad({ filter: /./, namespace: "connections" }, () => ({
+      contents: `export { default as Client } from "undici/lib/dispatcher/client.js"
+        export { default as buildConnector } from "undici/lib/core/connect.js"`,
+      resolveDir: import.meta.dirname
+    }))
+  }
+}
+
 const shared = {
   format: "esm",
   tsconfig: "tsconfig.build.json",
@@ -25,6 +59,7 @@ const shared = {
     options.charset = "ascii"
   },
   plugins: [oneByteACharacter],
+  esbuildPlugins: [withoutUndiciOfIndex, connectionsOfUndici],
   // CommonJS libraries call require for Node's own modules.
   banner: {
     js: "import { createRequire as __createRequire } from \"node:module\";\n" +

@@ -1,7 +1,6 @@
 import { allowedTypes } from "#http/answers/accept.ts"
 import { type ServedMcp } from "#src/format/served-mcp.ts"
 import { sessionServer } from "#src/format/session-server.ts"
-import { answerStateless, hasSessions } from "#src/format/stateless-mcp.ts"
 import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 import { ConversingTransport, newSessionId, startsForms, takesFormsBy, takeWord } from "./conversing.ts"
@@ -36,10 +35,14 @@ const inSession = async (
 
 const isStream = ({ headers }: Response) => headers.get("content-type")?.startsWith("text/event-stream") === true
 
+/** With the SDK of that revision, which the first request of an agent loads and not the start. */
+const eras = Effect.runSync(Effect.cached(Effect.promise(() => import("#src/format/stateless-mcp.ts"))))
+
 /** By what the request says of itself, in the era of `initialize` or in that of revision 2026-07-28. */
 const answerBy = (kind: Kind) => (request: HttpServerRequest.HttpServerRequest, served: ServedMcp, caller?: string) =>
   Effect.gen(function*() {
     const body = yield* request.json
+    const { answerStateless, hasSessions } = yield* eras
     const headers = { ...request.headers, accept: allowedTypes(request.headers) }
     const answer = yield* Effect.promise(async (signal) => {
       const copy = new Request(urlOf(request), { method: "POST", headers, signal })

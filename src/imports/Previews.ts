@@ -30,7 +30,6 @@ import {
 import { ImportsRepo, type NewPreview } from "./ImportsRepo.ts"
 import { ColumnsNotMapped } from "./Mappings.ts"
 import { type Fault, type Plan, type Reading } from "./plan.ts"
-import { parserFor, read } from "./read.ts"
 import { fitToLimits } from "./room.ts"
 
 const lifetime = Duration.toMillis(limits.lifetime)
@@ -54,6 +53,8 @@ const emptyCatalog = {
 
 /** Parses the file cooperatively, yielding to other work. */
 const reading = Effect.fn("Imports.reading")(function*(upload: Upload) {
+  // With a megabyte of tables of encodings, which a start does not need.
+  const { parserFor, read } = yield* Effect.promise(() => import("./read.ts"))
   const parse = parserFor(upload.filename)
   if (parse === undefined) return yield* new UnsupportedFormat()
   if (upload.bytes.length > limits.fileBytes) return yield* new FileTooLarge()

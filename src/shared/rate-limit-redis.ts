@@ -1,5 +1,5 @@
 import { Effect, Runtime } from "effect"
-import { Redis } from "ioredis"
+import { type Redis } from "ioredis"
 import { makeOutage } from "./rate-limit-outage.ts"
 import { type Bucket, type Count, type RateLimitStore, StoreUnavailable } from "./rate-limit-store.ts"
 import { together } from "./rate-limit-together.ts"
@@ -39,7 +39,9 @@ const inTime = <A>(work: Promise<A>) =>
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 
-const connect = (url: string) => {
+/** Most installations have no Redis, and start without its client. */
+const connect = async (url: string) => {
+  const { Redis } = await import("ioredis")
   const redis = new Redis(url, {
     connectionName: "berth",
     // A request does not wait for a reconnect: the caller decides at once what to do without Redis.
@@ -72,7 +74,7 @@ export const redisStore = (url: string) =>
   Effect.gen(function*() {
     const runtime = yield* Effect.runtime()
     const redis = yield* Effect.acquireRelease(
-      Effect.sync(() => connect(url)),
+      Effect.promise(() => connect(url)),
       (redis) => Effect.sync(() => redis.disconnect())
     )
     const outage = makeOutage({

@@ -22,6 +22,7 @@ const names = [
   "command-line",
   "items",
   "mcp",
+  "packages",
   "start"
 ]
 const [wanted, ...rest] = process.argv.slice(2)

@@ -39,6 +39,6 @@ describeLong("a platform that is killed in the middle of a deployment", () => {
         expect(counts[kind], kind).toBeGreaterThan(5)
       }
     },
-    60_000
+    soak ? 600_000 : 60_000
   )
 }, missingForApps)

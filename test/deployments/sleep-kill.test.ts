@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { traces } from "../program/support/traces.ts"
 import { describeLong } from "../support/needs.ts"
+import { ageServer } from "./support/age-server.ts"
 import { missingForApps } from "./support/app-image.ts"
 import { versionAt } from "./support/prober.ts"
 import { sessionImage } from "./support/session-image.ts"
-import { ageServer, rounds } from "./support/sleeper.ts"
+import { rounds } from "./support/sleeper.ts"
 import { makeKillable } from "./support/used.ts"
 import { untilTrue } from "./support/wait.ts"
 

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process"
 import { mkdir, readdir, rename, rm, stat } from "node:fs/promises"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { build, type Options } from "tsup"
-import { readyServer, stdioShim } from "../../tsup.config.ts"
+import { program, readyServer, stdioShim } from "../../tsup.config.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 
@@ -21,8 +21,9 @@ const newest = async (sources: ReadonlyArray<string>): Promise<number> => {
 const bundleOf = async (name: string, options: Options, sources: ReadonlyArray<string>): Promise<string> => {
   const bundle = join(root, "dist", name)
   if (await changed(bundle) > await newest(sources)) return bundle
-  const outDir = join(root, `dist/.${name}-${process.pid}`)
+  const outDir = join(root, `dist/.${name.replace("/", "-")}-${process.pid}`)
   await mkdir(outDir, { recursive: true })
+  await mkdir(dirname(bundle), { recursive: true })
   await build({ ...options, outDir, config: false, silent: true })
   await rename(join(outDir, name), bundle)
   await rm(outDir, { recursive: true, force: true })
@@ -33,6 +34,29 @@ export const readyServerBundle = () => bundleOf("ready-server.cjs", readyServer,
 
 /** What serves packages over HTTP. */
 export const stdioShimBundle = () => bundleOf("stdio-shim.js", stdioShim, ["src/stdio-shim"])
+
+/**
+ * The platform that tests kill and start again: from its sources it takes ten times the processor time to start. In a
+ * folder of its own with the thread that hashes, which lies beside it.
+ */
+export const killableBundle = async () => {
+  const sources = ["src", "http", "sql", "tools", "test/support", "test/deployments/support"]
+  await bundleOf(
+    "killable/hash-thread.js",
+    { ...program, splitting: false, entry: { "killable/hash-thread": "src/accounts/hash-thread.js" } },
+    ["src/accounts"]
+  )
+  return bundleOf(
+    "killable/killable.js",
+    {
+      ...program,
+      splitting: false,
+      sourcemap: false,
+      entry: { "killable/killable": "test/deployments/support/killable.program.ts" }
+    },
+    sources
+  )
+}
 
 export interface Exit {
   readonly code: number | null

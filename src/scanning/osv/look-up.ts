@@ -5,7 +5,7 @@ import { type Package } from "../inventory/Item.ts"
 import { ScanError } from "../Scanner.ts"
 import { type OsvApi, type Query } from "./Api.ts"
 import { type Advisory } from "./schemas.ts"
-import { severityOf } from "./severity.ts"
+import { type severityOf } from "./severity.ts"
 
 /** OSV takes 1,000 queries at once. */
 const batchSize = 500
@@ -27,12 +27,12 @@ type Kept = Omit<Finding, "package" | "version" | "fixedVersion"> & {
   readonly fixes: ReadonlyArray<{ readonly ecosystem: string; readonly name: string; readonly version: string }>
 }
 
-const keep = (advisory: Advisory): Kept => ({
+const keep = (advisory: Advisory, severity: typeof severityOf): Kept => ({
   id: advisory.id,
   aliases: advisory.aliases ?? [],
   upstream: advisory.upstream ?? [],
   withdrawn: advisory.withdrawn !== undefined && advisory.withdrawn !== null,
-  severity: severityOf(advisory),
+  severity: severity(advisory),
   title: (advisory.summary ?? (advisory.details ?? "").split("\n", 1)[0] ?? "").slice(0, 500),
   url: `https://osv.dev/vulnerability/${advisory.id}`,
   fixes: (advisory.affected ?? []).flatMap(({ package: of, ranges }) =>
@@ -49,6 +49,9 @@ const keep = (advisory: Advisory): Kept => ({
 const fixedVersion = ({ fixes }: Kept, { ecosystem, name }: Package) =>
   [...new Set(fixes.filter((fix) => fix.name === name && fix.ecosystem === ecosystem).map(({ version }) => version))]
     .join(", ") || null
+
+/** The calculators of CVSS are loaded when there is something to rate. */
+const ratings = Effect.promise(() => import("./severity.ts"))
 
 /** Asks OSV which vulnerabilities packages have. */
 export const makeLookUp = (api: OsvApi) => {
@@ -89,7 +92,8 @@ export const makeLookUp = (api: OsvApi) => {
     const key = `${id}\n${modified}`
     const known = modified === "" ? undefined : cache.get(key)
     if (known !== undefined) return known
-    const found = keep(yield* api.advisory(id))
+    const { severityOf } = yield* ratings
+    const found = keep(yield* api.advisory(id), severityOf)
     // Those of a distribution may leave the rating to what they follow.
     const original = found.severity === "unknown" ? [...found.upstream, ...found.aliases].find(isCve) : undefined
     const followed = original === undefined ? undefined : yield* api.advisoryIfAny(original)

@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { setTimeout } from "node:timers/promises"
 import pg from "pg"
+import { killableBundle } from "../../ready-server/bundle.ts"
 import { type Account, signUp } from "../../support/account.ts"
 import { freshDatabaseUrl } from "../../support/Database.ts"
 import { freePort, freshAddress, send, type Sent } from "../../support/http.ts"
@@ -19,8 +20,6 @@ export interface Told {
   readonly advance?: number
   readonly hurry?: ReadonlyArray<number>
 }
-
-const program = "test/deployments/support/killable.program.ts"
 
 /** A platform that can be killed and started again, at the same address, with its database and its home. */
 export class Killable {
@@ -50,7 +49,7 @@ export class Killable {
       LOG_LEVEL: "ERROR"
     }
     const given: Given = { variables: { ...own, ...this.#variables } }
-    const child = fork(program, [JSON.stringify(given)], { execArgv: ["--import", "tsx", "--no-deprecation"] })
+    const child = fork(await killableBundle(), [JSON.stringify(given)], { execArgv: ["--no-deprecation"] })
     this.#child = child
     const ended = once(child, "exit").then(([code]) => {
       throw new Error(`the platform ended at its start with ${String(code)}`)

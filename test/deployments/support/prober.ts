@@ -1,5 +1,7 @@
+import { appendFileSync } from "node:fs"
 import { Agent, type IncomingMessage, request } from "node:http"
 import { setTimeout } from "node:timers/promises"
+import { expect, onTestFinished } from "vitest"
 
 interface Sent {
   readonly method?: string
@@ -124,6 +126,13 @@ export interface Probed {
   readonly lost: ReadonlyArray<number>
 }
 
+/** What a soak is told by afterwards: a line for each prober, where a file is named for it. */
+const record = (probed: Readonly<Record<string, unknown>>) => {
+  const file = process.env["SOAK_RECORD"]
+  if (file === undefined) return
+  appendFileSync(file, `${JSON.stringify({ at: new Date(), test: expect.getState().currentTestName, ...probed })}\n`)
+}
+
 /**
  * Uses a server without a break as its clients do, at several gateways: each request on a connection of its own and on
  * one that is kept, slow calls, a session that goes on for as long as it may, and a stream.
@@ -191,12 +200,16 @@ export const startProber = (
       )
     ]
   })
-  return {
-    stop: async (): Promise<Probed> => {
-      isOver = true
-      await Promise.all(loops)
-      for (const agent of agents) agent.destroy()
-      return { failures, counts, lost }
-    }
+  let ended: Promise<Probed> | undefined
+  const end = async (): Promise<Probed> => {
+    isOver = true
+    await Promise.all(loops)
+    for (const agent of agents) agent.destroy()
+    record({ counts, failures, lost: lost.length })
+    return { failures, counts, lost }
   }
+  const stop = () => ended ??= end()
+  // A test that fails leaves none behind for the next one.
+  onTestFinished(async () => void await stop())
+  return { stop }
 }

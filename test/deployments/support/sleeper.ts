@@ -4,6 +4,7 @@ import { type Berth } from "../../support/Berth.ts"
 import { type Sent } from "../../support/http.ts"
 import { runSql } from "../../support/sql.ts"
 import { type StartableMachines } from "../../support/startable-machines.ts"
+import { ageServer } from "./age-server.ts"
 
 /** A server with a machine of this process, and what can happen to it. */
 export interface Sleeper {
@@ -27,16 +28,6 @@ export const rounds = [2_000, 3_000, 5_000]
 /** Begins it at once. */
 export const hurry = (berth: Berth) => {
   for (const every of rounds) berth.hurry(every)
-}
-
-/** Lets time pass for a server, as far as the database knows. */
-export const ageServer = async (databaseUrl: string, serverId: string) => {
-  const sql = (statement: string) => runSql(databaseUrl, statement, [serverId])
-  await sql("UPDATE server_use SET used_at = used_at - interval '1 hour' WHERE server_id = $1")
-  await sql(
-    `UPDATE servers SET running_since = running_since - interval '1 hour',
-       asleep_at = asleep_at - interval '10 minutes' WHERE id = $1`
-  )
 }
 
 export const sleeper = async (
