@@ -1,6 +1,7 @@
 import { Validator } from "@seriousme/openapi-schema-validator"
 import { beforeAll, describe, expect, it } from "vitest"
 import { byHubKeyAlone, twins } from "../mcp/twins.ts"
+import { readyServerBundle } from "../ready-server/bundle.ts"
 import { type Account } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { bodyFor, goodBodies } from "../support/bodies.ts"
@@ -16,6 +17,8 @@ let operations: ReadonlyArray<Operation> = []
 let owner: Account
 
 beforeAll(async () => {
+  // Without it a business can't be published, which is a 503.
+  await readyServerBundle()
   document = await openApi(berth)
   operations = operationsOf(document)
   owner = await berth.signUp("enterprise")

@@ -86,7 +86,10 @@ describe("the API refuses", () => {
   })
 
   it("an owner's test token of a server", async () => {
-    const made = await flow.owner.post<{ data: { accessToken: string } }>(`/v1/servers/${flow.server.id}/test-token`, {})
+    const made = await flow.owner.post<{ data: { accessToken: string } }>(
+      `/v1/servers/${flow.server.id}/test-token`,
+      {}
+    )
     expect(made.status).toBe(201)
     expect(await status(made.body.data.accessToken)).toBe(401)
   })

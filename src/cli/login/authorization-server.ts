@@ -18,7 +18,7 @@ export const requestTo = (url: string) => ({
 export const refusal = (message: string, code: number = exitCodes.failed) => new CliFailure({ message, code })
 
 /** What is told of a request that did not get the answer it should have. */
-export const failureOf = (server: string) => (error: unknown) => {
+const failureOf = (server: string) => (error: unknown) => {
   if (error instanceof oauth.ResponseBodyError) {
     return refusal(`${server} refused the login: ${error.error_description ?? error.error}`, exitCodes.notLetIn)
   }
@@ -30,7 +30,7 @@ export const failureOf = (server: string) => (error: unknown) => {
 
 /** A request of OAuth, whose failures are told as those of `server`. */
 export const talk = <A>(server: string, request: () => Promise<A>) =>
-  Effect.tryPromise({ try: request, catch: (error) => error }).pipe(Effect.mapError(failureOf(server)))
+  Effect.tryPromise({ try: request, catch: failureOf(server) })
 
 export interface Found {
   readonly server: oauth.AuthorizationServer

@@ -1,7 +1,7 @@
 import { exitCodes } from "#src/cli/exit-codes.ts"
 import { Clock, Effect, Option } from "effect"
 import * as oauth from "oauth4webapi"
-import { failureOf, noSecret, refusal, requestTo } from "./authorization-server.ts"
+import { noSecret, refusal, requestTo, talk } from "./authorization-server.ts"
 import { type BrowserLogin } from "./credentials.ts"
 
 export const ended = (origin: string) =>
@@ -37,19 +37,22 @@ export const renew = Effect.fn("cli.renew")(function*(login: BrowserLogin) {
   if (refreshToken === undefined) return Option.none<BrowserLogin>()
   const server = serverOf(login)
   const client = { client_id: clientId }
-  const answer = yield* Effect.tryPromise({
-    try: async () =>
-      oauth.processRefreshTokenResponse(
+  const renewed = async () => {
+    try {
+      const response = await oauth.refreshTokenGrantRequest(
         server,
         client,
-        await oauth.refreshTokenGrantRequest(server, client, noSecret, refreshToken, requestTo(tokenEndpoint))
-      ),
-    catch: (error) => error
-  }).pipe(
-    Effect.asSome,
-    Effect.catchIf(isEnd, () => Effect.succeedNone),
-    Effect.mapError(failureOf(tokenEndpoint))
-  )
+        noSecret,
+        refreshToken,
+        requestTo(tokenEndpoint)
+      )
+      return Option.some(await oauth.processRefreshTokenResponse(server, client, response))
+    } catch (error) {
+      if (isEnd(error)) return Option.none()
+      throw error
+    }
+  }
+  const answer = yield* talk(tokenEndpoint, renewed)
   if (Option.isNone(answer)) return Option.none<BrowserLogin>()
   return Option.some<BrowserLogin>({ ...login, ...(yield* tokensIn(answer.value)) })
 })
