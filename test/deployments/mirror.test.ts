@@ -1,10 +1,11 @@
-import { Effect } from "effect"
+import { Effect, Exit, Scope } from "effect"
 import { readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { type Account, dataOf, type Server } from "../support/account.ts"
 import { Berth } from "../support/Berth.ts"
 import { startBreakable } from "../support/breakable.ts"
+import { freshDatabaseUrl } from "../support/Database.ts"
 import { describeLong } from "../support/needs.ts"
 import { imageFromLayout, missingDockerRegistry, startDockerRegistry, startFakeRegistry } from "../support/registry.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
@@ -19,7 +20,9 @@ interface Deployed {
 
 describeLong("an installation with a registry of its own", () => {
   const home = temporaryDirectory("mirrored")
+  const scope = Effect.runSync(Scope.make())
   const berth = new Berth()
+  let early: string
   let source: Awaited<ReturnType<typeof startFakeRegistry>>
   let registry: Awaited<ReturnType<typeof startDockerRegistry>>
   let proxy: Awaited<ReturnType<typeof startBreakable>>
@@ -50,19 +53,28 @@ describeLong("an installation with a registry of its own", () => {
     source = await startFakeRegistry()
     registry = await startDockerRegistry()
     proxy = await startBreakable(registry.host)
-    const variables = {
-      BERTH_HOME: home,
-      ALLOWED_PRIVATE_HOSTS: source.host,
-      REGISTRY_URL: `http://${proxy.host}/team/berth`
+    const databaseUrl = await Effect.runPromise(Scope.extend(freshDatabaseUrl, scope))
+    const variables = { BERTH_HOME: home, ALLOWED_PRIVATE_HOSTS: source.host }
+    const begin = async (platform: Berth, more: Readonly<Record<string, string>> = {}) => {
+      await platform.start({ databaseUrl, machines: true, variables: { ...variables, ...more } })
+      owner = await platform.signUp("enterprise")
+      server = await owner.server((await owner.project()).id)
     }
-    await berth.start({ machines: true, variables })
-    owner = await berth.signUp("enterprise")
-    server = await owner.server((await owner.project()).id)
+    const before = new Berth()
+    await begin(before)
+    early = (await deploy(await image("early"))).imageDigest
+    await before.stop()
+    await begin(berth, { REGISTRY_URL: `http://${proxy.host}/team/berth` })
   }, 60_000)
   afterAll(async () => {
     await berth.stop()
+    await Effect.runPromise(Scope.close(scope, Exit.void))
     await Promise.all([source, registry, proxy].map(({ close }) => close()))
   })
+
+  it("copies there what was deployed before it had one", async () => {
+    await expect.poll(() => statusThere(early), { timeout: 20_000 }).toBe(200)
+  }, 30_000)
 
   it("copies there what it deploys, and says so", async () => {
     for (const note of ["one", "two"]) {
