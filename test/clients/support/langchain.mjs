@@ -7,12 +7,12 @@ const { MultiServerMCPClient } = await import(module)
 const headers = { Authorization: `Bearer ${token}` }
 const clientOf = (mcpServers) => new MultiServerMCPClient({ prefixToolNameWithServerName: true, mcpServers })
 
-/** As an agent's loop calls a tool: the message for the model, which has both forms of a result. Throws for a failure. */
+/** As an agent's loop calls a tool: what the result has for programs is beside the message. Throws for a failure. */
 const toolsOf = async (client) => {
   const tools = new Map((await client.getTools()).map((tool) => [tool.name, tool]))
   const call = async (name, args) => {
-    const { content } = await tools.get(name).invoke({ type: "tool_call", id: "1", name, args })
-    return JSON.parse(content).structuredContent
+    const { artifact } = await tools.get(name).invoke({ type: "tool_call", id: "1", name, args })
+    return artifact.find(({ type }) => type === "mcp_structured_content").data
   }
   return { names: [...tools.keys()], call }
 }
