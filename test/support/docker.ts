@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
+import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { missingProgram } from "./needs.ts"
 import { temporaryDirectory } from "./Settings.ts"
@@ -12,6 +13,10 @@ export const missingDocker = missingProgram("dockerd") ??
 export const dockerDaemon = async () => {
   const folder = temporaryDirectory("docker")
   const host = `unix://${join(folder, "docker.sock")}`
+  const config = join(folder, "config")
+  // Buildah, which reads it too, fails without.
+  mkdirSync(config)
+  writeFileSync(join(config, "config.json"), "{}")
   const places = { "data-root": "data", "exec-root": "run", pidfile: "docker.pid" }
   const child = spawn("dockerd", [
     "--host",
@@ -31,7 +36,7 @@ export const dockerDaemon = async () => {
     log.push(String(chunk))
     if (log.join("").includes("API listen on")) {
       child.stderr.resume()
-      return { env: { DOCKER_HOST: host, DOCKER_CONFIG: join(folder, "config") }, stop }
+      return { env: { DOCKER_HOST: host, DOCKER_CONFIG: config }, stop }
     }
   }
   throw new Error(`dockerd ended: ${log.join("").slice(-2_000)}`)
