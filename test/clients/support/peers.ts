@@ -65,7 +65,7 @@ const install = async () => {
 }
 
 /**
- * Installs the peers when they are not there yet and CI_FULL=1 asks for everything: 490 MB, half a minute. Answers with a
+ * Installs the peers when they are not there yet and CI_FULL=1 asks for everything: 530 MB, half a minute. Answers with a
  * sentence when they can't be had.
  */
 export const findPeers = async (): Promise<Peers | string> => {
