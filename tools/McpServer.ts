@@ -135,7 +135,7 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
       "tools/list": () => ({ tools: listFor(context.actor, selection) }),
       "tools/call": async ({ _meta, arguments: args = {}, name }, asked) => {
         const tool = callable.get(name)
-        if (tool === undefined) throw unknownTool(name, [...callable.keys()])
+        if (tool === undefined) throw unknownTool(name, [...callable.keys()], "find_tools finds one by what it does.")
         const report = reportTo(asked, _meta?.progressToken)
         const outcome = await runPromise(call(tool, args, context, report, asked), { signal: asked.signal })
         if (outcome instanceof ForeignState) throw outcome.error

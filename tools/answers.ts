@@ -11,10 +11,10 @@ import { resultText } from "./result-text.ts"
 import { type Tool } from "./Tool.ts"
 
 /** Not the SDK's McpError: it puts "MCP error -32602:" before the message, and clients do so again. */
-export const unknownTool = (name: string, names: ReadonlyArray<string> = []) => {
-  const hint = didYouMean(name, names)
+export const unknownTool = (name: string, names: ReadonlyArray<string> = [], next = "") => {
+  const hint = [didYouMean(name, names).trim(), next].filter((part) => part !== "").join(" ")
   const brief = name.slice(0, 128).toWellFormed()
-  return Object.assign(new Error(`There is no tool ${brief}${hint === "" ? "" : `.${hint}`}`), {
+  return Object.assign(new Error(`There is no tool ${brief}${hint === "" ? "" : `. ${hint}`}`), {
     code: ErrorCode.InvalidParams
   })
 }

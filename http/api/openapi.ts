@@ -77,7 +77,11 @@ const failures = () => {
 
 /** What the operation takes and answers (http/api/examples). */
 const showExample = (operationId: string, operation: Json) => {
-  const { answer, body, others } = examples[operationId] ?? {}
+  const { answer, body, others, query } = examples[operationId] ?? {}
+  for (const parameter of (operation["parameters"] ?? []) as ReadonlyArray<Json>) {
+    const example = parameter["in"] === "query" ? query?.[String(parameter["name"])] : undefined
+    if (example !== undefined) parameter["example"] = example
+  }
   for (const [, content] of children(dig(operation, "requestBody", "content"))) {
     if (body !== undefined) content["example"] = body
   }

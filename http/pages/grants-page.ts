@@ -1,4 +1,4 @@
-import { type Grant } from "#src/oauth/Grant.ts"
+import { type Grant, renewableClientIds } from "#src/oauth/Grant.ts"
 import { document } from "./document.ts"
 import { html, type Part } from "./html.ts"
 import { scopeWords } from "./scope-words.ts"
@@ -19,14 +19,20 @@ export interface GrantsProps {
 
 const day = new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" })
 
+const originOf = (clientId: string) =>
+  renewableClientIds.includes(clientId)
+    ? "Berth's own, for what you use through it"
+    : clientId.startsWith("https:")
+    ? `Of ${shownHost(clientId)}`
+    : "It registered itself"
+
 const entry = (grant: Grant, { action, ticket }: GrantsProps) => {
   const name = shownName(grant.clientName ?? "", "An unnamed application")
   const target = grant.serverId === null ? "Berth" : shownName(grant.serverName ?? "", "a server without a name")
-  const client = grant.clientId.startsWith("https:") ? shownHost(grant.clientId) : undefined
   const date = grant.createdAt.toISOString()
   return html`<li>
 <h2 id="${grant.id}"><bdi>${name}</bdi></h2>
-<p class="soft">${client === undefined ? "It registered itself" : `Of ${client}`}; allowed on
+<p class="soft">${originOf(grant.clientId)}; allowed on
 <time datetime="${date}">${day.format(grant.createdAt)}</time></p>
 <p>It may use <strong><bdi>${target}</bdi></strong> (${shownAddress(grant.resource)}):</p>
 <ul>

@@ -51,6 +51,15 @@ describe("the examples of /openapi.json", () => {
     }
   })
 
+  it("have the query without which an operation is of no use, and so has its command on /docs", async () => {
+    const command = (await berth.request("GET", "/docs")).text
+    expect(command).toContain("/.well-known/mcp-server-metadata?subdomain=menu")
+    for (const { name, operationId, parameters = [] } of described()) {
+      const shown = parameters.flatMap(({ example, name }) => example === undefined ? [] : [[name, example]])
+      expect([name, Object.fromEntries(shown)]).toEqual([name, examples[operationId]?.query ?? {}])
+    }
+  })
+
   it("are of operations that there are", () => {
     expect(Object.keys(examples).sort()).toEqual(described().map(({ operationId }) => operationId).sort())
   })

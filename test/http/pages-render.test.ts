@@ -286,6 +286,35 @@ describe("the page of connected applications", () => {
   })
 })
 
+describe("a grant on the page of connected applications", () => {
+  const from = (clientId: string) =>
+    /<p class="soft">(.*); allowed on/.exec(grantsPage({
+      nav: "",
+      action: "/g",
+      signOut: "/o",
+      ticket: "t",
+      user: "a@example.com",
+      revoked: false,
+      grants: [{
+        id: GrantId.make("gra_1"),
+        clientId,
+        clientName: "Name",
+        resource: "https://menu.mcp.example",
+        serverId: "srv_1",
+        serverName: "Menu",
+        scopes: ["mcp:read"],
+        createdAt: new Date(0),
+        updatedAt: new Date(0)
+      }]
+    }))?.[1]
+
+  it("says whose it is; those of exchanged tokens and composites are Berth's own", () => {
+    expect(from("client_1")).toBe("It registered itself")
+    expect(from("https://agent.example/client.json")).toBe("Of agent.example")
+    for (const own of ["berth-token-exchange", "berth-composites"]) expect(from(own)).toContain("Berth&#39;s own")
+  })
+})
+
 describe("a chart's scale", () => {
   it("ends at the first of 1, 2, 5, 10, 20, 50, … that is enough", () => {
     expect([0, 1, 2, 3, 5, 6, 10, 11, 20, 21, 99, 100, 1_234_567].map(topOf))

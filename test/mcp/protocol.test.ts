@@ -93,7 +93,7 @@ describe("a request whose parameters do not fit its method", () => {
       ["tools/call", { name: 7 }, "params.name must be a string"],
       ["tools/call", {}, "params.name is required"],
       ["tools/call", undefined, "params is required"],
-      ["tools/call", { name: "nope" }, "There is no tool nope"],
+      ["tools/call", { name: "nope" }, "There is no tool nope. find_tools finds one by what it does."],
       ["tools/list", { cursor: 7 }, "params.cursor must be a string"],
       ["initialize", {}, "params.protocolVersion is required"],
       ["resources/read", { uri: 7 }, "params.uri must be a string"],

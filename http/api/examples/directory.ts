@@ -49,6 +49,7 @@ export const directoryExamples: Examples = {
     }
   },
   "directory.serverMetadata": {
+    query: { subdomain: server.slug },
     answer: {
       name: business.name,
       version: "0.0.1",

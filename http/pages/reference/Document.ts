@@ -29,6 +29,7 @@ export interface Parameter {
   readonly in: string
   readonly required?: boolean
   readonly description?: string
+  readonly example?: string
   readonly schema: JsonSchema
 }
 

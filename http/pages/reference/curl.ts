@@ -14,7 +14,13 @@ const bodyOf = ({ requestBody }: Operation): ReadonlyArray<string> =>
 
 /** The command that sends an operation's example; names in upper case are for the reader to fill in. */
 export const curlOf = (baseUrl: string, method: string, path: string, operation: Operation) => {
-  const url = baseUrl + path.replace(/\{(\w+)\}/g, (_, name: string) => name.replace(/(?=[A-Z])/g, "_").toUpperCase())
+  const shown = (operation.parameters ?? []).flatMap(({ example, name }) =>
+    example === undefined ? [] : [[name, example] as const]
+  )
+  const query = String(new URLSearchParams(Object.fromEntries(shown)))
+  const url = baseUrl +
+    path.replace(/\{(\w+)\}/g, (_, name: string) => name.replace(/(?=[A-Z])/g, "_").toUpperCase()) +
+    (query === "" ? "" : `?${query}`)
   const given = [
     ...(method === "get" ? [] : [`-X ${method.toUpperCase()}`]),
     quoted(url),

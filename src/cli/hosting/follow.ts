@@ -38,7 +38,8 @@ export const follow = Effect.fn("cli.follow")(
 
 const handshake = ({ mcp }: Deployment) => {
   if (mcp === null) return null
-  const worked = mcp.ok ? `${mcp.toolCount} tools over ${mcp.transport ?? "?"}, revision ${mcp.revision ?? "?"}` : null
+  const tools = mcp.toolCount === 1 ? "1 tool" : `${mcp.toolCount} tools`
+  const worked = mcp.ok ? `${tools} over ${mcp.transport ?? "?"}, revision ${mcp.revision ?? "?"}` : null
   return [worked ?? "the handshake failed", mcp.problem].filter((part) => part !== null).join(": ")
 }
 

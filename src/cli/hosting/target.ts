@@ -30,13 +30,13 @@ interface Target {
   readonly server: Option.Option<string>
 }
 
-/** The server file, or a failure that names each wrong line. */
-export const loadServerFile = Effect.fn("cli.loadServerFile")(function*(path: string) {
+/** The server file, or a failure that names each wrong line. `otherwise` says what does without a file. */
+export const loadServerFile = Effect.fn("cli.loadServerFile")(function*(path: string, otherwise?: string) {
   const text = yield* (yield* FileSystem.FileSystem).readFileString(path).pipe(
     Effect.mapError((error) =>
       new CliFailure({
         message: error._tag === "SystemError" && error.reason === "NotFound"
-          ? `There is no ${path} here: berth init writes one`
+          ? `There is no ${path} here: berth init writes one${otherwise === undefined ? "" : `, and ${otherwise}`}`
           : `${path} can't be read: ${error.message}`,
         code: exitCodes.badFile
       })
@@ -102,7 +102,7 @@ export const findServer = Effect.fn("cli.findServer")(function*(connected: Conne
     const exact = servers.filter(({ id, slug }) => id === said || slug === said)
     return yield* only(exact.length > 0 ? exact : servers.filter(({ name }) => name === said), said, servers)
   }
-  const file = yield* loadServerFile(config)
+  const file = yield* loadServerFile(config, "--server names the server without one")
   const project = yield* projectNamed(connected, file.project.name)
   const servers = Option.isNone(project) ? [] : yield* serversOf(connected, project.value.id)
   const named = servers.filter(({ name }) => name === file.server.name)

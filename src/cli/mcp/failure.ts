@@ -43,7 +43,7 @@ const statusMessage = (status: number, url: string, token: boolean, said: string
   if (status === 401) {
     return token
       ? `${host} did not accept the token: it is wrong, expired, or meant for another server. Get a new one.`
-      : `${host} asks for a token. Give one with --token or in BERTH_TOKEN.`
+      : `${host} asks for a token. Give one with --token or in BERTH_TOKEN; where a Berth hosts it, berth login is enough.`
   }
   const isPath = status === 404 || status === 405
   if (said !== undefined && !isPath) return `${host} answered with status ${status}: ${said.replace(/\.$/, "")}.`

@@ -34,6 +34,9 @@ export interface CallOptions extends McpServerAddress {
   readonly onProgress?: (message: string) => void
 }
 
+/** How many names of tools an error tells. */
+const mostNamed = 40
+
 /** Calls one tool. A result with `isError` succeeds here: the tool ran and reported an error. */
 export const callTool = (options: CallOptions): Effect.Effect<CallToolResult, McpClientError> =>
   withClient(options, async (client, signal) => {
@@ -41,7 +44,8 @@ export const callTool = (options: CallOptions): Effect.Effect<CallToolResult, Mc
     const names = tools.map(({ name }) => name)
     const tool = tools.find(({ name }) => name === options.tool)
     if (tool === undefined) {
-      const list = names.length === 0 ? "It has none." : `Its tools: ${names.slice(0, 40).join(", ")}.`
+      const more = names.length > mostNamed ? `, and ${names.length - mostNamed} more: berth tools tells all` : ""
+      const list = names.length === 0 ? "It has none." : `Its tools: ${names.slice(0, mostNamed).join(", ")}${more}.`
       const hint = didYouMean(options.tool, names)
       throw new McpClientError({ message: `The server has no tool "${options.tool}".${hint} ${list}` })
     }

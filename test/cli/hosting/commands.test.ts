@@ -64,8 +64,18 @@ describeWhen(missingForApps, "the commands that host a server", () => {
       code: 2,
       err: expect.stringMatching(/^There is no .*none\.toml here: berth init writes one$/) as string
     })
+    expect(await run("status", "--config", join(folder, "none.toml"))).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/: berth init writes one, and --server names the server without one$/) as string
+    })
     expect(await of("status")).toMatchObject({ code: 2 })
     expect((await owner.get<{ meta: { total: number } }>("/v1/servers")).body.meta.total).toBe(0)
+  })
+
+  it("call names some of many tools, and says how to see all", async () => {
+    const { code, err } = await run("call", `${berth.url}/mcp`, "get_serve")
+    expect(code).toBe(1)
+    expect(err).toMatch(/Did you mean "get_server"\? Its tools: whoami, .*, and \d+ more: berth tools tells all\.$/)
   })
 
   it("who is not logged in is told so, with an exit code of its own", async () => {
@@ -118,7 +128,9 @@ describeWhen(missingForApps, "the commands that host a server", () => {
     const { code, err, out } = await of("deploy", image)
     expect([code, out]).toEqual([
       0,
-      expect.stringMatching(/^Server +Menu \(srv_[^]*^State +running$[^]*^MCP +\d+ tools? over/m)
+      expect.stringMatching(
+        /^Server +Menu \(srv_[^]*^State +running$[^]*^MCP +(?:1 tool|\d\d+ tools|[02-9] tools) over/m
+      )
     ])
     // What it does is told at least once, however fast it is.
     expect(err).toMatch(/^\S.*\n[^]*Connect a client: berth connect/)

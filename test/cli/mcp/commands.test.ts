@@ -148,7 +148,12 @@ describe("a server that cannot be used", () => {
   it("asks for the token that is missing, and says so of one that is wrong", async () => {
     for (const path of ["mcp", "sse"]) {
       const none = await berthCli(["tools", `${guarded}/guarded/${path}`])
-      expect(none).toMatchObject({ code: 3, err: expect.stringContaining("asks for a token. Give one with --token") })
+      expect(none).toMatchObject({
+        code: 3,
+        err: expect.stringContaining(
+          "asks for a token. Give one with --token or in BERTH_TOKEN; where a Berth hosts it, berth login is enough"
+        )
+      })
       const wrong = await berthCli(["tools", `${guarded}/guarded/${path}`, "--token", "wrong"])
       expect(wrong).toMatchObject({ code: 3, err: expect.stringContaining("did not accept the token") })
     }
