@@ -84,6 +84,18 @@ export class ConversingTransport extends WebStandardStreamableHTTPServerTranspor
     return this.#call?.left.signal ?? new AbortController().signal
   }
 
+  /** What is refused before a server has it gets no answer by `send`. */
+  override async handleRequest(...request: Parameters<WebStandardStreamableHTTPServerTransport["handleRequest"]>) {
+    let isTaken = false
+    try {
+      const answer = await super.handleRequest(...request)
+      isTaken = answer.ok
+      return answer
+    } finally {
+      if (!isTaken) this.#end()
+    }
+  }
+
   override async send(message: JSONRPCMessage, options?: { relatedRequestId?: RequestId }) {
     return super.send(this.#worded(message), options)
   }

@@ -23,6 +23,8 @@ class StreamNotFound extends Schema.TaggedError<StreamNotFound>()("StreamNotFoun
 interface Session {
   readonly transport: SSEServerTransport
   readonly owner: string
+  /** As whom the calls run: as whoever sent the newest message, since a plan or token may change under an open stream. */
+  readonly caller: { actor: Actor; address: string }
 }
 
 /**
@@ -75,11 +77,12 @@ const routes = rawRoutes((add) =>
         }
         const path = new URL(`${settings.baseUrl}/message`).pathname
         const transport = new SSEServerTransport(path, response)
-        sessions.set(transport.sessionId, { transport, owner: sessionOwner(actor) })
+        const caller = { actor, address }
+        sessions.set(transport.sessionId, { transport, owner: sessionOwner(actor), caller })
         yield* Effect.addFinalizer(() =>
           Effect.sync(() => sessions.delete(transport.sessionId))
         )
-        yield* Effect.promise(() => sessionServer(tools.serverFor({ actor, address }, selection)).connect(transport))
+        yield* Effect.promise(() => sessionServer(tools.serverFor(caller, selection)).connect(transport))
         // Proxies and clients close a silent stream.
         return yield* Effect.repeat(
           Effect.sync(() => response.write(": keep-alive\n\n")),
@@ -93,13 +96,14 @@ const routes = rawRoutes((add) =>
       "/message",
       { credential: "mcp", body: "message" },
       Effect.gen(function*() {
-        const { actor, request } = yield* enter
+        const { actor, address, request } = yield* enter
         const id = urlOf(request).searchParams.get("sessionId") ?? ""
         const session = Option.filter(
           Option.fromNullable(sessions.get(id)),
           ({ owner }) => owner === sessionOwner(actor)
         )
         if (Option.isNone(session)) return yield* new StreamNotFound()
+        Object.assign(session.value.caller, { actor, address })
         // Responses to messages go through the stream; errors of this request use the envelope.
         const body = yield* Effect.mapError(request.json, ({ message }) => new BadRequest({ reason: message }))
         const handled = yield* Effect.either(

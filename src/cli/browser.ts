@@ -1,3 +1,4 @@
+import { parseUrl } from "#src/format/parse-url.ts"
 import { Config, Effect } from "effect"
 import { spawn } from "node:child_process"
 
@@ -18,9 +19,13 @@ export const hasScreen = process.platform !== "linux"
     Effect.isSuccess
   )
 
-/** False where nothing opens a URL. */
+/** A browser's own schemes: those of files and programs are opened by others, and installations give these URLs. */
+const isPage = (url: string) => ["http:", "https:"].includes(parseUrl(url)?.protocol ?? "")
+
+/** False where nothing opens a URL, and for what is no page. */
 export const startBrowser = (url: string) =>
   Effect.async<boolean>((resume) => {
+    if (!isPage(url)) return resume(Effect.succeed(false))
     const [program, ...args] = opener(process.platform)
     const child = spawn(program, [...args, url], { stdio: "ignore", detached: true })
     child.once("error", () => resume(Effect.succeed(false)))

@@ -1,6 +1,7 @@
 import { Options } from "@effect/cli"
 import { Cause, Console, Context, Effect } from "effect"
 import { exitCodes } from "./exit-codes.ts"
+import { printable } from "./mcp/render.ts"
 
 export const json = Options.boolean("json").pipe(Options.withDescription("Print the result as one JSON document"))
 
@@ -19,11 +20,14 @@ const nameOf = (code: number) => {
   return name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
 }
 
-/** Tells an error on standard error: a sentence, or with `--json` a document (docs/cli.md). */
+/**
+ * Tells an error on standard error: a sentence, or with `--json` a document (docs/cli.md). An installation may have worded
+ * it, which must not control the terminal.
+ */
 export const tellError = (message: string, exitCode: number) =>
   Effect.flatMap(JsonErrors, (print) =>
     print === undefined
-      ? Console.error(message)
+      ? Console.error(printable(message))
       : print(JSON.stringify({ error: { code: nameOf(exitCode), message, exitCode } })))
 
 /** Whether `--json` is among the words of a command line; after `--` there are no options. */

@@ -21,6 +21,9 @@ import { refused } from "./Refusal.ts"
 import { UploadQuota } from "./UploadQuota.ts"
 import { UploadsRepo } from "./UploadsRepo.ts"
 
+/** PostgreSQL has no NUL; the same tags follow the text before it. */
+const beforeNul = (text: string) => text.replace(/\u0000.*$/s, "")
+
 /** Manifests of repositories, which name blobs of their project alone, and the tags that name manifests. */
 export class Manifests extends Effect.Service<Manifests>()("uploads/Manifests", {
   effect: Effect.gen(function*() {
@@ -35,8 +38,10 @@ export class Manifests extends Effect.Service<Manifests>()("uploads/Manifests", 
     const sql = yield* SqlClient.SqlClient
     const store = makeStore(join(home, "images"))
 
-    const lookUp = (place: Place, reference: string) =>
-      digestPattern.test(reference) ? repo.byDigest(place, reference) : repo.byTag(place, reference)
+    const lookUp = (place: Place, reference: string) => {
+      if (digestPattern.test(reference)) return repo.byDigest(place, reference)
+      return tagPattern.test(reference) ? repo.byTag(place, reference) : Effect.succeedNone
+    }
 
     const find = Effect.fn("Manifests.find")(function*(place: Place, reference: string) {
       const known = yield* lookUp(place, reference)
@@ -144,7 +149,7 @@ export class Manifests extends Effect.Service<Manifests>()("uploads/Manifests", 
     /** Up to so many tags after one, in the order of their bytes. */
     const tags = Effect.fn("Manifests.tags")(function*(place: Place, after: string, count: number) {
       if (!(yield* repo.isKnown(place))) return yield* nameUnknown(place.name)
-      return yield* repo.tags(place, after, count)
+      return yield* repo.tags(place, beforeNul(after), count)
     })
 
     /** Removes what lost its last tag a day ago. */

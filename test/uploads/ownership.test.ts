@@ -18,6 +18,18 @@ beforeAll(async () => {
 })
 
 describe("what was pushed", () => {
+  it("has no tag of a name that no tag can have, also where the database could not look for it", async () => {
+    for (const reference of ["a%00b", "..", "-v1", "a".repeat(129), "v1%20", "%F0%9F%98%80"]) {
+      for (const method of ["GET", "DELETE"]) {
+        const answer = await own.ask(method, `manifests/${reference}`)
+        expect([reference, ...refusal(answer)]).toEqual([reference, 404, "MANIFEST_UNKNOWN"])
+      }
+    }
+    for (const [last, tags] of [["%00", ["v1"]], ["v0%00", ["v1"]], ["v".repeat(5_000), []]] as const) {
+      expect((await own.ask("GET", `tags/list?last=${last}`)).body).toEqual({ name: own.name, tags })
+    }
+  })
+
   it("does not exist for another account: neither the project nor, in its own, blobs and manifests", async () => {
     const asked = new RegistryClient(stranger, own.name)
     const [blob] = [...image.blobs.keys()]

@@ -1,5 +1,6 @@
 import { CliFailure } from "#src/cli/CliFailure.ts"
 import { exitCodes } from "#src/cli/exit-codes.ts"
+import { parseUrl } from "#src/format/parse-url.ts"
 import { isConfidential } from "#src/images/login.ts"
 import { Effect } from "effect"
 import * as oauth from "oauth4webapi"
@@ -32,10 +33,15 @@ const failureOf = (server: string) => (error: unknown) => {
 export const talk = <A>(server: string, request: () => Promise<A>) =>
   Effect.tryPromise({ try: request, catch: failureOf(server) })
 
+/** The URL of another installation's API, without its end, where it holds nothing that a shell would read. */
+const installationOf = (resource: string) => /^(https?:\/\/[\w.:[\]/%~-]+)\/v1$/.exec(resource)?.[1]
+
 export interface Found {
   readonly server: oauth.AuthorizationServer
   /** The API's resource URL, for which the tokens are. */
   readonly resource: string
+  /** Where users log in, and what is opened in their browser. */
+  readonly page: string
   readonly scopes: ReadonlyArray<string>
 }
 
@@ -52,8 +58,11 @@ export const findServer = Effect.fn("cli.findAuthorizationServer")(function*(roo
   if (response.status === 404) return yield* refusal(`${root} has no login by the browser; give --email`)
   const named = yield* talk(root, () => response.clone().json() as Promise<{ readonly resource?: unknown }>)
   if (typeof named.resource === "string" && named.resource !== api.href) {
-    const itself = named.resource.replace(/\/v1$/, "")
-    return yield* refusal(`The installation at ${root} says that it is ${itself}: berth login --url ${itself}`)
+    const itself = installationOf(named.resource)
+    return yield* refusal(
+      `The installation at ${root} says that it is ` +
+        (itself === undefined ? "another" : `${itself}: berth login --url ${itself}`)
+    )
   }
   const { authorization_servers: [issuer] = [], resource, scopes_supported: scopes = [] } = yield* talk(
     root,
@@ -65,5 +74,10 @@ export const findServer = Effect.fn("cli.findAuthorizationServer")(function*(roo
       new URL(issuer),
       await oauth.discoveryRequest(new URL(issuer), { algorithm: "oauth2", ...requestTo(issuer) })
     ))
-  return { server, resource, scopes } satisfies Found
+  const page = parseUrl(server.authorization_endpoint ?? "")?.href
+  // Other schemes start other programs than a browser.
+  if (page === undefined || !isConfidential(page, true)) {
+    return yield* refusal(`${issuer} names no page to log in at that is https, or on this machine`)
+  }
+  return { server, resource, page, scopes } satisfies Found
 })

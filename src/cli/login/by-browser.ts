@@ -26,14 +26,12 @@ const register = ({ scopes, server }: Found) =>
     return oauth.processDynamicClientRegistrationResponse(response)
   })
 
-const pageOf = ({ resource, scopes, server }: Found, fields: Readonly<Record<string, string>>) =>
-  Effect.gen(function*() {
-    if (server.authorization_endpoint === undefined) return yield* refusal(`${server.issuer} has no page to log in at`)
-    const page = new URL(server.authorization_endpoint)
-    const all = { response_type: "code", resource, scope: scopes.join(" "), code_challenge_method: "S256", ...fields }
-    for (const [name, value] of Object.entries(all)) page.searchParams.set(name, value)
-    return page.href
-  })
+const pageOf = ({ page, resource, scopes }: Found, fields: Readonly<Record<string, string>>) => {
+  const url = new URL(page)
+  const all = { response_type: "code", resource, scope: scopes.join(" "), code_challenge_method: "S256", ...fields }
+  for (const [name, value] of Object.entries(all)) url.searchParams.set(name, value)
+  return url.href
+}
 
 interface Asked {
   readonly client: oauth.Client
@@ -90,7 +88,7 @@ export const byBrowser = <A, E, R>(root: string, tell: Tell, keep: (login: Brows
     const verifier = oauth.generateRandomCodeVerifier()
     const { answer, port, redirectUri } = yield* listen(state)
     const client = yield* register(found)
-    const page = yield* pageOf(found, {
+    const page = pageOf(found, {
       client_id: client.client_id,
       redirect_uri: redirectUri,
       state,

@@ -38,10 +38,22 @@ export const credentialsFolder = Effect.gen(function*() {
   yield* usableFolder("XDG_CONFIG_HOME", path.dirname(yield* location), 0o700)
 })
 
-export const savedCredentials = Effect.gen(function*() {
+const read = Effect.gen(function*() {
   const files = yield* FileSystem.FileSystem
   return yield* Schema.decode(Credentials)(yield* files.readFileString(yield* location))
-}).pipe(Effect.catchAll(() => Effect.succeed<Credentials>({})))
+})
+
+export const savedCredentials = Effect.catchAll(read, () => Effect.succeed<Credentials>({}))
+
+/** For who writes the file anew: what can't be read would be lost with it. */
+const allCredentials = Effect.catchAll(read, (error) => {
+  if (error._tag === "SystemError" && error.reason === "NotFound") return Effect.succeed<Credentials>({})
+  const why = error._tag === "ParseError" ? "it is not as berth writes it" : error.message
+  return Effect.flatMap(
+    location,
+    (file) => new CliFailure({ message: `${file} can't be read: ${why}. Mend or remove it`, code: exitCodes.badFile })
+  )
+})
 
 const write = Effect.fn("cli.writeCredentials")(function*(credentials: Credentials) {
   const files = yield* FileSystem.FileSystem
@@ -68,7 +80,7 @@ export const changeCredential = <A, E, R>(
     yield* credentialsFolder
     const file = yield* location
     return yield* Effect.gen(function*() {
-      const { [origin]: kept, ...others } = yield* savedCredentials
+      const { [origin]: kept, ...others } = yield* allCredentials
       const [next, result] = yield* change(kept)
       if (next !== kept) yield* write(next === undefined ? others : { ...others, [origin]: next })
       return result

@@ -40,9 +40,14 @@ export const withLock = (file: string) => <A, E, R>(effect: Effect.Effect<A, E, 
       if ((yield* holder) === found) yield* files.remove(file)
     }).pipe(Effect.ignore)
 
+    /** What a full disk leaves of one's own lock. */
+    const removeEmpty = Effect.ignore(
+      Effect.flatMap(holder, (found) => found === "" ? files.remove(file) : Effect.void)
+    )
+
     const take = files.writeFileString(file, own, { flag: "wx", mode: 0o600 }).pipe(
       Effect.tapError((error) =>
-        error._tag === "SystemError" && error.reason === "AlreadyExists" ? removeStale : Effect.void
+        error._tag === "SystemError" && error.reason === "AlreadyExists" ? removeStale : removeEmpty
       )
     )
     const acquire = take.pipe(

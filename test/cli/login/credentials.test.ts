@@ -1,9 +1,11 @@
 import { changeCredential, dropCredential, saveCredential, savedCredentials } from "#src/cli/login/credentials.ts"
+import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
+import { SystemError } from "@effect/platform/Error"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer } from "effect"
 import { spawnSync } from "node:child_process"
-import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs"
 import { hostname } from "node:os"
 import { join } from "node:path"
 import { temporaryDirectory } from "../../support/Settings.ts"
@@ -64,4 +66,41 @@ describe("the file of credentials", () => {
         })
       )
   )
+
+  it.live.each(["{", "[]", `{"http://a.example":"svc_sess_a","http://b.example":{"of":"a later version"}}`])(
+    "is not written anew when it holds %s, which nobody could read any more",
+    (text) =>
+      inFolder((folder) =>
+        Effect.gen(function*() {
+          const file = join(folder, "credentials.json")
+          mkdirSync(folder)
+          writeFileSync(file, text)
+          const { message } = yield* Effect.flip(saveCredential("http://c.example", "svc_sess_c"))
+          assert.strictEqual(message, `${file} can't be read: it is not as berth writes it. Mend or remove it`)
+          assert.strictEqual(readFileSync(file, "utf8"), text)
+          assert.deepStrictEqual(readdirSync(folder), ["credentials.json"])
+        })
+      )
+  )
+
+  it.live("is not kept by a lock that a full disk has left empty", () =>
+    inFolder((folder) =>
+      Effect.gen(function*() {
+        const files = yield* FileSystem.FileSystem
+        const full = new SystemError({
+          reason: "Unknown",
+          module: "FileSystem",
+          method: "writeFile",
+          description: "ENOSPC"
+        })
+        const onFullDisk: FileSystem.FileSystem = {
+          ...files,
+          writeFileString: (path, _, options) => Effect.zipRight(files.writeFileString(path, "", options), full)
+        }
+        const saving = Effect.provideService(saveCredential("http://a.example", "x"), FileSystem.FileSystem, onFullDisk)
+        assert.include((yield* Effect.flip(saving)).message, "ENOSPC")
+        assert.deepStrictEqual(readdirSync(folder), [])
+        yield* saveCredential("http://a.example", "svc_sess_a")
+      })
+    ))
 })
