@@ -23,7 +23,7 @@ const inSession = async (
   caller: string | undefined
 ) => {
   const sessionId = request.headers.get("mcp-session-id") ?? ""
-  const speaker = caller === undefined ? undefined : `${caller} ${sessionId}`
+  const speaker = caller === undefined ? undefined : JSON.stringify([caller, sessionId])
   if (speaker !== undefined) takeWord(speaker, parsedBody)
   const transport = new ConversingTransport(transportOptions[kind], speaker, parsedBody)
   const takesForms = caller !== undefined && takesFormsBy(sessionId)

@@ -9,6 +9,7 @@ import { type Account, type Holder } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { newBusiness } from "../support/business.ts"
 import { callTool, connectMcp, textOf, type Way } from "../support/mcp.ts"
+import { newFlow } from "../support/oauth.ts"
 import { envelope, type Rpc, rpcOf, statelessPost } from "../support/stateless.ts"
 
 const berth = useBerth()
@@ -103,6 +104,36 @@ describe("an answer in a POST of its own", () => {
     accept: "application/json, text/event-stream",
     "mcp-protocol-version": "2025-11-25",
     "mcp-session-id": sessionId
+  })
+
+  it("does not count from a token of fewer scopes whose session id begins with the others", async () => {
+    const flow = await newFlow(berth)
+    const tokenOf = async (scope: string) => (await flow.tokens({ resource: `${berth.url}/v1`, scope })).access_token
+    const [more, fewer] = [await tokenOf("account servers:write"), await tokenOf("account")]
+    const project = await flow.user.project()
+    const stream = await fetch(`${berth.url}/mcp`, {
+      method: "POST",
+      headers: { ...headersOf("forms-x"), "content-type": "application/json", authorization: `Bearer ${more}` },
+      body: JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tools/call",
+        params: { name: "delete_project", arguments: { projectId: project.id } }
+      })
+    })
+    const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader()
+    let text = ""
+    while (!text.includes("elicitation/create")) text += (await reader.read()).value
+    const answer = (token: string, sessionId: string, action: string) => {
+      const body = { jsonrpc: "2.0", id: rpcOf({ text: text.trim() }).id, result: { ...yes, action } }
+      return berth.request("POST", "/mcp", { token, body, headers: headersOf(sessionId) })
+    }
+    expect((await answer(fewer, "servers:write forms-x", "accept")).status).toBe(202)
+    expect((await answer(more, "forms-x", "decline")).status).toBe(202)
+    let end = ""
+    for (let next = await reader.read(); !next.done; next = await reader.read()) end += next.value
+    expect(end).toContain("NOT_CONFIRMED")
+    expect((await flow.user.get(`/v1/projects/${project.id}`)).status).toBe(200)
   })
 
   it("counts only from the account and session that was asked", async () => {
