@@ -1,6 +1,7 @@
 import { printable, table } from "#src/cli/mcp/render.ts"
 import { issuesOf } from "#src/format/issues.ts"
 import { didYouMean } from "#src/format/nearest.ts"
+import { shellQuoted } from "#src/format/shell.ts"
 import { Mappings, SourceProgram, SuggestedMappings, Target } from "#src/imports/Mappings.ts"
 import { DryRun } from "#src/publishing/Publication.ts"
 import { Prompt } from "@effect/cli"
@@ -8,12 +9,10 @@ import { Terminal } from "@effect/platform"
 import { type CallToolResult } from "@modelcontextprotocol/sdk/types.js"
 import { Console, Effect, Either, Mailbox, Option, Schema, Stream } from "effect"
 
-const inShell = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
-
 const isTarget = Schema.is(Target)
 
 const noSuchField = (pair: string, field: string) =>
-  `--map ${inShell(pair)}: there is no field "${field}".${didYouMean(field, Target.literals)} ` +
+  `--map ${shellQuoted(pair)}: there is no field "${field}".${didYouMean(field, Target.literals)} ` +
   `Fields: ${Target.literals.filter((name) => name !== "ignore").join(", ")}; ignore leaves a column out`
 
 /** `Price (USD)=price` pairs. A column may have an equals sign in its name; a field has none. Left: what is wrong. */
@@ -35,7 +34,7 @@ export const mappingsOf = (pairs: ReadonlyArray<string>): Either.Either<Mappings
 
 /** The mapping as options of the command. */
 export const asOptions = (mappings: Mappings) =>
-  Object.entries(mappings).map(([column, target]) => `--map ${inShell(`${column}=${target}`)}`).join(" ")
+  Object.entries(mappings).map(([column, target]) => `--map ${shellQuoted(`${column}=${target}`)}`).join(" ")
 
 const Refusal = Schema.parseJson(Schema.Struct({
   error: Schema.Struct({

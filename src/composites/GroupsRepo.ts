@@ -67,22 +67,24 @@ export class GroupsRepo extends Effect.Service<GroupsRepo>()("composites/GroupsR
     /** Where groups are counted, and where members are: a filter that narrows members has counts of its own. */
     const countsOf = (filter: GroupFilter) => {
       const { broad, labels: [label] = [], leastHealth, weight } = filter
-      return broad !== undefined
-        ? {
+      if (broad !== undefined) {
+        return {
           table: sql`composite_label_steps g`,
           size: ofBroad(g, filter, broad),
           totals: sql`composite_label_step_totals t
             WHERE ${ofNumbers(sql`t`, broad)} AND of_weight = ${weight} AND health >= ${leastHealth} AND`,
           members: sql`composite_labels`
         }
-        : label !== undefined
-        ? {
+      }
+      if (label !== undefined) {
+        return {
           table: sql`composite_label_groups g`,
           size: ofLabelled(g, filter, label),
           totals: sql`composite_label_totals t WHERE ${ofLabel(sql`t`, label)} AND`,
           members: sql`composite_labels`
         }
-        : isNarrow(filter)
+      }
+      return isNarrow(filter)
         ? {
           table: sql`composite_steps g`,
           size: ofStep(g, filter),

@@ -1,15 +1,13 @@
+import { shellQuoted } from "#src/format/shell.ts"
 import { type Operation } from "./Document.ts"
-
-/** A text in single quotes of a shell. */
-const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 const bodyOf = ({ requestBody }: Operation): ReadonlyArray<string> =>
   Object.entries(requestBody?.content ?? {}).flatMap(([type, { example }]) =>
     type === "multipart/form-data"
       ? Object.entries(example ?? {}).map(([name, value]) =>
-        `-F ${name === "file" ? "file=@FILE" : quoted(`${name}=${JSON.stringify(value)}`)}`
+        `-F ${name === "file" ? "file=@FILE" : shellQuoted(`${name}=${JSON.stringify(value)}`)}`
       )
-      : [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(example ?? {}))}`]
+      : [`-H 'Content-Type: application/json'`, `-d ${shellQuoted(JSON.stringify(example ?? {}))}`]
   )
 
 /** The command that sends an operation's example; names in upper case are for the reader to fill in. */
@@ -23,7 +21,7 @@ export const curlOf = (baseUrl: string, method: string, path: string, operation:
     (query === "" ? "" : `?${query}`)
   const given = [
     ...(method === "get" ? [] : [`-X ${method.toUpperCase()}`]),
-    quoted(url),
+    shellQuoted(url),
     ...((operation.security ?? []).length === 0 ? [] : [`-H "Authorization: Bearer $KEY"`]),
     ...bodyOf(operation)
   ]

@@ -1,3 +1,5 @@
+import { shellQuoted } from "#src/format/shell.ts"
+
 /** Where a client finds a server, and what it calls it. */
 export interface Found {
   readonly name: string
@@ -8,7 +10,7 @@ export interface Found {
 export const transportOf = (endpoint: string) => new URL(endpoint).pathname.endsWith("/sse") ? "sse" : "http"
 
 /** One word of a POSIX shell, whatever stands in it: a listing's URL is somebody else's text. */
-const word = (text: string) => /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+const word = (text: string) => /^[\w@%+=:,./-]+$/.test(text) ? text : shellQuoted(text)
 
 /** One command a client, by which it has the server; undefined where the client can't speak to it. */
 const lines: Readonly<Record<string, (found: Found) => ReadonlyArray<string> | undefined>> = {

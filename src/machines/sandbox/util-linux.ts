@@ -1,3 +1,4 @@
+import { shellQuoted } from "#src/format/shell.ts"
 import { join } from "node:path"
 import { rlimitPrograms, rlimits } from "./bubblewrap.ts"
 import { sealProgram } from "./seal.ts"
@@ -58,14 +59,12 @@ unset PWD OLDPWD SHLVL
 exec 3<&-
 exec "$@"`
 
-const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
-
 const isShellName = (name: string) => /^[A-Za-z_]\w*$/.test(name)
 
 /** Shell text that sets the variables. */
 const variables = (machine: Prepared) =>
   [...machine.env].filter(([name]) => isShellName(name))
-    .map(([name, value]) => `export ${name}=${quoted(value)}\n`).join("")
+    .map(([name, value]) => `export ${name}=${shellQuoted(value)}\n`).join("")
 
 /** Variables whose names a shell can't set: they come from images only, and images hold no secrets. */
 const unexportable = (machine: Prepared) => {
