@@ -106,33 +106,43 @@ describe("an answer in a POST of its own", () => {
     "mcp-session-id": sessionId
   })
 
-  it("does not count from a token of fewer scopes whose session id begins with the others", async () => {
-    const flow = await newFlow(berth)
-    const tokenOf = async (scope: string) => (await flow.tokens({ resource: `${berth.url}/v1`, scope })).access_token
-    const [more, fewer] = [await tokenOf("account servers:write"), await tokenOf("account")]
-    const project = await flow.user.project()
+  /** The stream of a call that waits for an answer, and the number of its question. */
+  const askedToDelete = async (token: string, sessionId: string, projectId: string) => {
     const stream = await fetch(`${berth.url}/mcp`, {
       method: "POST",
-      headers: { ...headersOf("forms-x"), "content-type": "application/json", authorization: `Bearer ${more}` },
+      headers: { ...headersOf(sessionId), "content-type": "application/json", authorization: `Bearer ${token}` },
       body: JSON.stringify({
         jsonrpc: "2.0",
         id: 1,
         method: "tools/call",
-        params: { name: "delete_project", arguments: { projectId: project.id } }
+        params: { name: "delete_project", arguments: { projectId } }
       })
     })
     const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader()
     let text = ""
     while (!text.includes("elicitation/create")) text += (await reader.read()).value
+    /** What else comes until the call ends. */
+    const rest = async () => {
+      let end = ""
+      for (let next = await reader.read(); !next.done; next = await reader.read()) end += next.value
+      return end
+    }
+    return { id: rpcOf({ text: text.trim() }).id, rest }
+  }
+
+  it("does not count from a token of fewer scopes whose session id begins with the others", async () => {
+    const flow = await newFlow(berth)
+    const tokenOf = async (scope: string) => (await flow.tokens({ resource: `${berth.url}/v1`, scope })).access_token
+    const [more, fewer] = [await tokenOf("account servers:write"), await tokenOf("account")]
+    const project = await flow.user.project()
+    const { id, rest } = await askedToDelete(more, "forms-x", project.id)
     const answer = (token: string, sessionId: string, action: string) => {
-      const body = { jsonrpc: "2.0", id: rpcOf({ text: text.trim() }).id, result: { ...yes, action } }
+      const body = { jsonrpc: "2.0", id, result: { ...yes, action } }
       return berth.request("POST", "/mcp", { token, body, headers: headersOf(sessionId) })
     }
     expect((await answer(fewer, "servers:write forms-x", "accept")).status).toBe(202)
     expect((await answer(more, "forms-x", "decline")).status).toBe(202)
-    let end = ""
-    for (let next = await reader.read(); !next.done; next = await reader.read()) end += next.value
-    expect(end).toContain("NOT_CONFIRMED")
+    expect(await rest()).toContain("NOT_CONFIRMED")
     expect((await flow.user.get(`/v1/projects/${project.id}`)).status).toBe(200)
   })
 
@@ -143,28 +153,14 @@ describe("an answer in a POST of its own", () => {
     const session = (await post(owner, "", { id: 0, method: "initialize", params })).headers.get("mcp-session-id") ?? ""
     expect(session).not.toBe("")
     const project = await owner.project()
-    const stream = await fetch(`${berth.url}/mcp`, {
-      method: "POST",
-      headers: { ...headersOf(session), "content-type": "application/json", authorization: `Bearer ${owner.token}` },
-      body: JSON.stringify({
-        jsonrpc: "2.0",
-        id: 1,
-        method: "tools/call",
-        params: { name: "delete_project", arguments: { projectId: project.id } }
-      })
-    })
-    const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader()
-    let text = ""
-    while (!text.includes("elicitation/create")) text += (await reader.read()).value
-    const { id } = rpcOf({ text: text.trim() })
+    const { id, rest } = await askedToDelete(owner.token, session, project.id)
     const stranger = await berth.signUp()
     for (const [account, by] of [[stranger, session], [owner, "forms-another"]] as const) {
       expect((await post(account, by, { id, result: yes })).status).toBe(202)
     }
     expect(await exists(project.id)).toBe(true)
     expect((await post(owner, session, { id, result: { action: "decline" } })).status).toBe(202)
-    for (let end = await reader.read(); !end.done; end = await reader.read()) text += end.value
-    expect(text).toContain("NOT_CONFIRMED")
+    expect(await rest()).toContain("NOT_CONFIRMED")
     expect(await exists(project.id)).toBe(true)
   })
 })
