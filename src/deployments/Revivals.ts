@@ -6,6 +6,7 @@ import { ServerStates } from "#src/servers/ServerStates.ts"
 import { diskFull, orDiskFull } from "#src/shared/disk-full.ts"
 import { Clock, Effect, FiberMap, Metric, Option } from "effect"
 import { type DeploymentRow } from "./Deployment.ts"
+import { exitWords } from "./exit-words.ts"
 import { crashes } from "./fleet-metrics.ts"
 import { FleetRepo, type Serving } from "./FleetRepo.ts"
 import { awaitHealthy, healthRule } from "./HealthCheck.ts"
@@ -30,12 +31,7 @@ const longestHeld = 2_000
 /** Seconds by which the look after such a pause may come later. */
 const late = 5
 
-const ending = (state: MachineState | undefined) =>
-  state === undefined
-    ? "is gone"
-    : state.exitCode === null
-    ? "ended"
-    : `exited with code ${state.exitCode}`
+const ending = (state: MachineState | undefined) => state === undefined ? "is gone" : exitWords(state.exitCode)
 
 /**
  * Starts machines again that ended by themselves, unless they keep doing so. Requests wait meanwhile at the gateways

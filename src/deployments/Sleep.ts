@@ -7,6 +7,7 @@ import { diskFull, orDiskFull } from "#src/shared/disk-full.ts"
 import { Clock, Duration, Effect, FiberMap, Option } from "effect"
 import { type DeploymentRow } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
+import { exitWords } from "./exit-words.ts"
 import { countWake } from "./fleet-metrics.ts"
 import { FleetRepo } from "./FleetRepo.ts"
 import { Launch } from "./Launch.ts"
@@ -89,7 +90,7 @@ export class Sleep extends Effect.Service<Sleep>()("deployments/Sleep", {
       return state?.status === "running"
         ? `it was not healthy within ${healthTimeoutSeconds} seconds`
         : state?.status === "exited" && state.exitCode !== null
-        ? `it exited with code ${state.exitCode} before it was healthy`
+        ? `it ${exitWords(state.exitCode)} before it was healthy`
         : "its machine can't be started"
     })
 

@@ -1,3 +1,5 @@
+import { exitWords } from "./exit-words.ts"
+
 /** The result of one probe of the health path. */
 export type Probe =
   | { readonly _tag: "NotListening"; readonly why: string }
@@ -92,8 +94,6 @@ const longestWords = 300
 const quoted = (words: string) =>
   words.length <= longestWords ? words : `${words.slice(0, longestWords - 1).toWellFormed()}…`
 
-const ending = (exitCode: number | null) => exitCode === null ? "ended" : `exited with code ${exitCode}`
-
 /**
  * `words` is the line of its output that best explains the exit; empty when there is none. `listened`: whether it was
  * ever seen to listen on its port.
@@ -105,7 +105,7 @@ export const exited = (
   { isPackage, listened }: { readonly listened: boolean; readonly isPackage: boolean }
 ) => {
   const lost = exitCode === null ? ", and its exit code was lost" : ""
-  const what = `the machine ${ending(exitCode)} before ${path} answered${lost}`
+  const what = `the machine ${exitWords(exitCode)} before ${path} answered${lost}`
   // A stdio server's input is at its end at once, which is how its client tells it to go.
   if (exitCode === 0 && !listened) {
     return `${what}, and nothing ever listened on its port: ${notServing(isPackage)}${
@@ -117,4 +117,4 @@ export const exited = (
 
 /** The same for one that was healthy, and did not live to serve. */
 export const exitedAfter = (path: string, exitCode: number | null, words: string) =>
-  `the machine answered ${path} and then ${ending(exitCode)}${words === "" ? "" : `: ${quoted(words)}`}`
+  `the machine answered ${path} and then ${exitWords(exitCode)}${words === "" ? "" : `: ${quoted(words)}`}`

@@ -43,6 +43,8 @@ export class Destinations extends Effect.Service<Destinations>()("egress/Destina
       isPublicAddress(address) && (webPorts.includes(port) || !outside.own().includes(address))
 
     const find = async (policy: Policy, host: string, port: number): Promise<Found> => {
+      // No setting allows such an address, so that nobody is to be told of a command for it.
+      if (isIP(host) > 0 && !isPublicAddress(host)) return { refusal: "private" }
       if (!allows(policy, host, port)) return { refusal: "not allowed" }
       // Only by name in an allow-list: "internet" is nothing private.
       const isPrivate = !policy.internet && isListed(host, port, egressPrivateHosts)

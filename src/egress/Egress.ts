@@ -54,6 +54,11 @@ const finish = (socket: Socket, answer: string | Buffer) => {
 }
 
 const notAllowed = "This server's egress does not allow that host: its log says how to change it"
+const unreachable: Readonly<Record<string, string>> = {
+  private: "its address is private, local or reserved",
+  unknown: "its name has no address",
+  failed: "its name could not be looked up"
+}
 
 /**
  * The way out of machines (docs/decisions/egress.md): one server a machine, whose connections its keeper relays. Who is
@@ -69,8 +74,7 @@ export class Egress extends Effect.Service<Egress>()("egress/Egress", {
     const refused = (policy: Policy, host: string, port: number | undefined, why: string) => {
       if (why === "not allowed") refusals.notAllowed(policy, host, port)
       else if (why === "private") refusals.private(policy, host)
-      else if (why === "failed") refusals.failed(policy, host, port, "its name could not be looked up")
-      else if (why !== "unknown") refusals.failed(policy, host, port, why)
+      else if (why !== "unknown") refusals.failed(policy, host, port, unreachable[why] ?? why)
     }
 
     const lookup = async ({ policy, socket }: Wish, name: string) => {
@@ -136,7 +140,9 @@ export class Egress extends Effect.Service<Egress>()("egress/Egress", {
       const refusal = await carry(wish, known, port, answer)
       if (refusal === undefined) return
       const status = refusal === "not allowed" || refusal === "private" ? "403 Forbidden" : "502 Bad Gateway"
-      const text = refusal === "not allowed" ? notAllowed : `${known} can't be reached: ${refusal}`
+      const text = refusal === "not allowed"
+        ? notAllowed
+        : `${known} can't be reached: ${unreachable[refusal] ?? refusal}`
       finish(wish.socket, httpRefusal(status, text))
     }
 

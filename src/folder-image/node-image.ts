@@ -92,7 +92,7 @@ export const nodeImage = Effect.fn("folder.nodeImage")(function*(
   })
   const chosen = transport === undefined
     ? yield* Effect.promise(() => transportOf(taken.entries))
-    : { transport, because: "--transport says so" }
+    : { transport, because: "--transport or berth.toml says so" }
   yield* say(`Starts node ${program.file} (${program.by}); speaks ${chosen.transport}: ${chosen.because}`)
   if (taken.despite !== undefined) yield* say(`Taken although it is ignored, as the program is there: ${taken.despite}`)
   if (taken.links.length > 0) yield* say(`Links are left out: ${taken.links.slice(0, 10).join(", ")}`)

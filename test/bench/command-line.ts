@@ -2,7 +2,7 @@
  * What processor time a command takes that asks nobody: of the package of the command line, of the platform's program,
  * and of Node itself, in turns.
  *
- *   npm run build && npm run --silent cli:pack && npm run bench command-line
+ *   npm run bench command-line
  */
 import { resolve } from "node:path"
 import { processorTime } from "../support/processor-time.ts"

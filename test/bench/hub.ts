@@ -3,7 +3,7 @@
  * registry, and SKILL.md pages beside a bare server of static files; eight clients. Beside each the bare SQL of the same
  * question through `pg`.
  *
- *   npm run build && npm run bench hub [listings [requests a case]]
+ *   npm run bench hub [listings [requests a case]]
  */
 import { clientLayer } from "#sql/Client.ts"
 import { embedded } from "#sql/Embedded.ts"

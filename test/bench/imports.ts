@@ -2,7 +2,7 @@
  * How long an import of 1,000 items takes, preview and confirm, over HTTP with the program and its own database: the
  * aim is under 300 ms each. A bare insert of the same rows is beside it.
  *
- *   npm run build && npm run bench imports [rounds]
+ *   npm run bench imports [rounds]
  */
 import { embedded } from "#sql/Embedded.ts"
 import { Effect } from "effect"

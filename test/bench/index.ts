@@ -1,7 +1,8 @@
 /**
- * npm run bench [name [arguments]]: one of the benches below, or all of them, one after the other.
+ * npm run bench [name [arguments]]: one of the benches below, or all of them, one after the other, of the sources as they
+ * are: the program and the package of the command line are built first, so that no bench finds none, or an old one.
  */
-import { spawn } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { cpus, loadavg } from "node:os"
 import { join } from "node:path"
@@ -30,6 +31,13 @@ if (wanted !== undefined && !names.includes(wanted)) {
   console.error(`There is no bench ${wanted}; there are ${names.join(", ")}`)
   process.exit(1)
 }
+
+const build = (...args: ReadonlyArray<string>) => {
+  const { status } = spawnSync("npm", ["run", "--silent", "build", "--", ...args], { stdio: "inherit" })
+  if (status !== 0) process.exit(status ?? 1)
+}
+build()
+if (wanted === undefined || wanted === "command-line") build("--config", "packages/cli/tsup.config.ts")
 
 for (const name of wanted === undefined ? names : [wanted]) {
   const busy = () => loadavg()[0]!.toFixed(1)

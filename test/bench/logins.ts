@@ -2,7 +2,7 @@
  * What a storm of log-ins does to everybody else: how long a static document and the gateway's 401 take while 48 clients
  * with wrong passwords, each from addresses of its own, log in without a pause, beside the same with nobody else there.
  *
- *   npm run build && npm run bench logins [seconds a round]
+ *   npm run bench logins [seconds a round]
  */
 import { embedded } from "#sql/Embedded.ts"
 import { Effect } from "effect"

@@ -3,7 +3,7 @@
  * protocol: calls a second, p95, and processor time a call, which hardly depends on what else the machine does. Then what
  * the list of tools weighs.
  *
- *   npm run build && npm run bench mcp [calls a round [connections]]
+ *   npm run bench mcp [calls a round [connections]]
  */
 import { embedded } from "#sql/Embedded.ts"
 import { Effect, Exit, Scope } from "effect"

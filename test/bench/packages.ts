@@ -4,7 +4,7 @@
  * after the other is asked; then each is stopped and started by hand. Processor time is that of the machine: what runs
  * in it and the processes that keep it.
  *
- *   npm run build && npm run bench packages [rounds [package]]
+ *   npm run bench packages [rounds [package]]
  */
 import { embedded } from "#sql/Embedded.ts"
 import { writeLayout } from "#src/images/layout.ts"

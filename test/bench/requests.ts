@@ -2,7 +2,7 @@
  * What a request costs one client after another: latency, and processor time of the program and of the database, which
  * hardly depend on what else the machine does. Beside them the bare SQL of the same page.
  *
- *   npm run build && npm run bench requests [requests a round]
+ *   npm run bench requests [requests a round]
  */
 import { embedded } from "#sql/Embedded.ts"
 import { Effect } from "effect"

@@ -3,7 +3,7 @@
  * the clock and of the processor (its own threads, without the database), and what memory it holds when it has rested.
  * With a second build the two take turns, so that they can be compared.
  *
- *   npm run build && npm run bench start [other build's dist/berth.js]
+ *   npm run bench start [other build's dist/berth.js]
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"

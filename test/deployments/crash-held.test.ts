@@ -47,7 +47,7 @@ describe("a server whose machine has ended by itself", () => {
     )
     expect(startsOf(one)).toBe(1)
     const messages = await one.messages()
-    expect(messages).toContain("exited with code 137")
+    expect(messages).toContain("exited with code 137 (SIGKILL, as when it takes more memory than it has)")
     expect(messages).toContain("attempt 1 of 5")
     expect(await one.read()).toMatchObject({ status: "running" })
   })

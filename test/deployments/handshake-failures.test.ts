@@ -26,7 +26,7 @@ describe("an MCP handshake that fails", () => {
     ["500", status(500), "status 500; the server's log may say why"],
     ["a status that ends no process of ours", status(999), "the answer has status 999, which HTTP does not have"],
     ["a page", html, "answered 200 with text/html that is not a JSON-RPC answer"],
-    ["dropped connections", (req) => void req.socket.destroy(), "did not answer: socket hang up"],
+    ["dropped connections", (req) => void req.socket.destroy(), "gave no usable answer: socket hang up"],
     ["no HTTP", (req) => void req.socket.end("\u0000\u0001 what\r\n\r\n"), "it does not speak HTTP"],
     [
       "an error",

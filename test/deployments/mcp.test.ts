@@ -91,10 +91,10 @@ describeWhen(missingForApps, "a deployment's MCP handshake", () => {
   it("never fails it: what went wrong is told, and is a warning in the log", async () => {
     const cases: ReadonlyArray<readonly [McpBehaviour, RegExp]> = [
       ["none", /^no MCP server was found: \/mcp answered with status 404, \/sse with 404; serve MCP at/],
-      ["garbage", /^\/mcp \(initialize\) did not answer: it does not speak HTTP/],
+      ["garbage", /^\/mcp \(initialize\) gave no usable answer: it does not speak HTTP/],
       ["mute", /^\/mcp \(initialize\) took the request and did not answer within 5 seconds/],
       ["drip", /^\/mcp \(initialize\) took the request and did not answer within 5 seconds/],
-      ["flood", /^\/mcp \(initialize\) did not answer: its event stream has more than 1000 events/]
+      ["flood", /^\/mcp \(initialize\) gave no usable answer: its event stream has more than 1000 events/]
     ]
     await Promise.all(cases.map(async ([behaviour, problem]) => {
       const server = await owner.server(project.id)

@@ -211,6 +211,27 @@ describeWhen(missingProgram("openssl"), "the platform's end of the way out", () 
     expect(line?.message).toMatch(words)
   })
 
+  it("offers no command for an address that no setting allows, and says so to the program", async () => {
+    const { ask, server } = await machineOf({ allow: ["api.example.com", "nowhere.example.com"] })
+    for (const host of ["169.254.169.254", "[::ffff:127.0.0.1]"]) {
+      expect(await ask(`proxy\nCONNECT ${host}:80 HTTP/1.1\r\n\r\n`)).toMatch(
+        /^HTTP\/1.1 403 [^]*its address is private, local or reserved\n$/
+      )
+    }
+    expect(await ask("proxy\nCONNECT nowhere.example.com:443 HTTP/1.1\r\n\r\n")).toMatch(
+      /^HTTP\/1.1 502 [^]*its name has no address\n$/
+    )
+    const lines = await until(async () => {
+      const found = await logOf(server)
+      return found.length > 1 ? found : undefined
+    })
+    expect(lines.map(({ message }) => message).sort()).toEqual(
+      ["169.254.169.254", "::ffff:127.0.0.1"].map((host) =>
+        `${host} was refused: it is a private, local or reserved address, and no egress setting allows one`
+      )
+    )
+  })
+
   it("takes no hostile text into a log line that would be a command", async () => {
     const { open, server } = await machineOf({ allow: ["api.example.com"] })
     const host = "'; rm -rf / #.example.com"

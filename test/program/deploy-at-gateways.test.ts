@@ -2,17 +2,17 @@ import { expect, it } from "vitest"
 import { missingForApps } from "../deployments/support/app-image.ts"
 import { callIn, openSession, startProber, versionAt } from "../deployments/support/prober.ts"
 import { untilTrue } from "../deployments/support/wait.ts"
-import { describeLong } from "../support/needs.ts"
+import { describeLong, soak } from "../support/needs.ts"
 import { childrenOf, useGateways } from "./support/gateways.ts"
 
-const deploys = 3
+const deploys = soak ? 50 : 3
 /** Longer than the test: no session ends meanwhile. */
-const drainSeconds = 600
+const drainSeconds = soak ? 3_600 : 600
 
 describeLong("deployments under two gateway processes and the platform", () => {
   const set = useGateways(drainSeconds)
 
-  it("fail no request; a session stays with the machine that opened it, whichever process is asked", async () => {
+  it(`fail no request, ${deploys} in a row; a session stays at its machine, whichever process is asked`, async () => {
     const { gateways, setUp } = set()
     const { deploy, direct, where } = await setUp("Probed")
     await untilTrue(async () => await versionAt(where).catch(String) === "1")
@@ -35,5 +35,5 @@ describeLong("deployments under two gateway processes and the platform", () => {
     expect(counts["new connection"]).toBeGreaterThan(20)
     expect(childrenOf(gateways.pid)).toHaveLength(2)
     expect(gateways.output()).not.toMatch(/ended by|failed unexpectedly/)
-  }, 240_000)
+  }, soak ? 3_600_000 : 240_000)
 }, missingForApps)

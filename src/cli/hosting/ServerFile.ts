@@ -1,3 +1,4 @@
+import { runFields } from "#src/deployments/run-options.ts"
 import { Region } from "#src/plans/Plan.ts"
 import { EgressInput } from "#src/servers/Egress.ts"
 import { Cpu, HealthPath, HealthTimeoutSeconds, RetentionCount, Slug } from "#src/servers/Server.ts"
@@ -23,6 +24,8 @@ const VariableName = Text(255).pipe(
 const described = <A, I, R>(schema: Schema.Schema<A, I, R>, description: string) =>
   optional(schema.annotations({ description }))
 
+const { packageScripts, ...run } = runFields
+
 const tables = {
   project: Input({ name: Name.annotations({ description: "The project; it is created if there is none" }) }),
   server: Input({
@@ -41,7 +44,9 @@ const tables = {
   health: Input({ path: optional(HealthPath), timeout: optional(HealthTimeoutSeconds) }),
   deploy: Input({
     auto_rollback: described(Schema.Boolean, "Whether the version before goes on serving when a deployment fails"),
-    retention_count: optional(RetentionCount)
+    retention_count: optional(RetentionCount),
+    ...run,
+    package_scripts: packageScripts
   })
 }
 
@@ -51,7 +56,7 @@ export const serverFileKeys: Readonly<Record<string, ReadonlyArray<string>>> = {
   ...Record.map(tables, ({ fields }) => Object.keys(fields))
 }
 
-/** `berth.toml` (contract: Server configuration file keys). `slug`, `image`, `env` and `egress` are additions. */
+/** `berth.toml` (contract: Server configuration file keys). What the tables have beyond it are additions. */
 export const ServerFile = Input({ ...tables, health: optional(tables.health), deploy: optional(tables.deploy) })
   .annotations({ title: "berth.toml", description: "A server of Berth, as berth deploy creates and updates it" })
 export type ServerFile = typeof ServerFile.Type

@@ -5,11 +5,12 @@ import { word } from "#src/cli/word.ts"
 import { type ConfigureAuth } from "#src/servers/ByoaConfig.ts"
 import { type Server } from "#src/servers/Server.ts"
 import { Args, Command, Options } from "@effect/cli"
-import { Console, Effect, Option } from "effect"
+import { Console, Effect, Option, Predicate, Record } from "effect"
 import { ensureServer } from "./ensure-server.ts"
 import { follow, showEnd } from "./follow.ts"
 import { makeFolder } from "./make-folder.ts"
 import { access, connect, type Connected, orEnd } from "./platform.ts"
+import { type ServerFile } from "./ServerFile.ts"
 import { config } from "./target.ts"
 import { whatToDeploy } from "./what-to-deploy.ts"
 
@@ -77,6 +78,13 @@ const needVariables = Effect.fn("cli.needVariables")(function*(
   }
 })
 
+/** What the file says of how the program is run. How a folder's server speaks MCP is in the image made of it. */
+const runOf = ({ deploy = {} }: ServerFile, isFolder: boolean) => {
+  const { args, command, package_scripts: packageScripts, processes, transport } = deploy
+  const said = { args, command, packageScripts, processes, transport: isFolder ? undefined : transport }
+  return Record.filter(said, Predicate.isNotUndefined)
+}
+
 /** `berth deploy`: makes the server what berth.toml says, and deploys an image to it. */
 export const deployCommand = Command.make(
   "deploy",
@@ -86,18 +94,21 @@ export const deployCommand = Command.make(
       const { chosen, file } = yield* whatToDeploy(image, config)
       if (Option.isSome(transport) && !("folder" in chosen)) {
         return yield* badOptions(
-          "--transport is for folders: an image serves HTTP, a package says it to its deployment"
+          "--transport is for folders: an image serves HTTP, and deploy.transport of berth.toml is for a package"
         )
       }
       const change = yield* authOf(options)
       const connected = yield* connect({ url, token })
-      const made = "folder" in chosen ? yield* makeFolder(chosen.folder, Option.getOrUndefined(transport)) : chosen
+      const made = "folder" in chosen
+        ? yield* makeFolder(chosen.folder, Option.getOrElse(transport, () => file.deploy?.transport))
+        : chosen
       const server = yield* ensureServer(connected, file, config)
       const path = { serverId: server.id }
       if (Option.isSome(change)) yield* connected.api.servers.configureAuth({ path, payload: change.value })
       yield* needVariables(connected, server, file.server.env ?? [])
       const imageUri = "image" in made ? made.image : yield* made.push(connected, server)
-      const { data: begun } = yield* connected.api.deployments.deploy({ path, payload: { imageUri, wait: false } })
+      const payload = { imageUri, ...runOf(file, "folder" in chosen), wait: false }
+      const { data: begun } = yield* connected.api.deployments.deploy({ path, payload })
       if (noWait) return yield* show(json, begun, () => `${begun.id}  version ${begun.version} of ${server.publicUrl}`)
       yield* showEnd(yield* follow(connected, begun), server, json)
       yield* Console.error("Connect a client: berth connect --claude, --cursor or --vscode")

@@ -47,6 +47,7 @@ timeout = 30
 [deploy]
 auto_rollback = true
 retention_count = 3
+# args = ["--verbose"]  # of the program, instead of the image's own
 `
 
 const name = Options.text("name").pipe(

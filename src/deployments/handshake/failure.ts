@@ -10,7 +10,7 @@ export type Cause =
   | { readonly _tag: "Error"; readonly code: number; readonly message: string }
   /** An answer that is no MCP; `what` completes "answered …". */
   | { readonly _tag: "NotMcp"; readonly what: string }
-  /** No answer; `why` completes "did not answer: …". */
+  /** No whole answer; `why` completes "gave no usable answer: …". */
   | { readonly _tag: "Lost"; readonly why: string }
   | { readonly _tag: "Silent" }
 

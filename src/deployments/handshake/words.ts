@@ -31,7 +31,7 @@ export const problemOf = (
       return `${at} took the request and did not answer within ${seconds} seconds; answer initialize and tools/list ` +
         "at once, and do slow work at the start or in tools"
     case "Lost":
-      return `${at} did not answer: ${lineOf(cause.why, 200)}; the server's log may say why`
+      return `${at} gave no usable answer: ${lineOf(cause.why, 200)}; the server's log may say why`
     case "NotMcp":
       return `${at} answered ${cause.what}; ${expected}`
     case "HostRefused":

@@ -136,14 +136,19 @@ describeWhen(missingForApps, "the commands that host a server", () => {
     expect(err).toMatch(/^\S.*\n[^]*Connect a client: berth connect/)
   })
 
-  it("deploy changes what differs from the file, and nothing else", async () => {
-    write("memory = \"512mb\"\negress = { allow = [\"api.example.com\"] }\n[deploy]\nretention_count = 4\n")
+  it("deploy changes what differs from the file, and runs the program with the file's arguments", async () => {
+    const given = "args = [\"/app.pl\", \"--quiet\"]\n"
+    write(`memory = "512mb"\negress = { allow = ["api.example.com"] }\n[deploy]\nretention_count = 4\n${given}`)
     const { code, err } = await of("deploy", image, "--no-wait")
     expect([code, err]).toEqual([0, "Changed memoryMb, egress, deploymentRetentionCount"])
     await expect.poll(async () => (await jsonOf<{ deployment: { status: string } }>("status")).deployment.status, {
       timeout: 30_000
     }).toBe("running")
-    const { server } = await jsonOf<{ server: Server & { memoryMb: number; egress: object } }>("status")
+    const { deployment, server } = await jsonOf<{
+      server: Server & { memoryMb: number; egress: object }
+      deployment: { args: ReadonlyArray<string> }
+    }>("status")
+    expect(deployment.args).toEqual(["/app.pl", "--quiet"])
     expect(server).toMatchObject({ memoryMb: 512, egress: { allow: ["api.example.com"] }, slug: "cafe-menu-cli" })
     write("region = \"ams\"\n")
     expect(await of("deploy", image)).toMatchObject({

@@ -12,7 +12,7 @@ const problemsOf = (text: string) => {
 }
 
 describe("berth.toml", () => {
-  it("has the keys of the contract, and image, slug, env and egress", () => {
+  it("has the keys of the contract, and image, slug, env, egress and how the program is run", () => {
     const text = `${smallest}slug = "menu"
 region = "ams"
 cpu = "shared-2x"
@@ -26,6 +26,11 @@ timeout = 45
 [deploy]
 auto_rollback = false
 retention_count = 4
+args = ["/tmp", "--quiet"]
+command = "server-everything"
+transport = "stdio"
+processes = "shared"
+package_scripts = true
 `
     expect(Either.getOrThrow(readServerFile(text, "berth.toml"))).toEqual({
       project: { name: "Cafe" },
@@ -40,7 +45,15 @@ retention_count = 4
         egress: { allow: ["api.example.com"] }
       },
       health: { path: "/ready", timeout: 45 },
-      deploy: { auto_rollback: false, retention_count: 4 }
+      deploy: {
+        auto_rollback: false,
+        retention_count: 4,
+        args: ["/tmp", "--quiet"],
+        command: "server-everything",
+        transport: "stdio",
+        processes: "shared",
+        package_scripts: true
+      }
     })
   })
 
