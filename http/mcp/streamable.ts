@@ -4,6 +4,7 @@ import { sessionServer } from "#src/format/session-server.ts"
 import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 import { ConversingTransport, newSessionId, startsForms, takesFormsBy, takeWord } from "./conversing.ts"
+import { streamed } from "./sent-soon.ts"
 
 export const urlOf = (request: HttpServerRequest.HttpServerRequest) => new URL(request.url, "http://localhost")
 
@@ -33,7 +34,8 @@ const inSession = async (
   return answer
 }
 
-const isStream = ({ headers }: Response) => headers.get("content-type")?.startsWith("text/event-stream") === true
+const isStream = (answer: Response): answer is Response & { readonly body: NonNullable<Response["body"]> } =>
+  answer.body !== null && answer.headers.get("content-type")?.startsWith("text/event-stream") === true
 
 /** With the SDK of that revision, which the first request of an agent loads and not the start. */
 const eras = Effect.runSync(Effect.cached(Effect.promise(() => import("#src/format/stateless-mcp.ts"))))
@@ -52,7 +54,8 @@ const answerBy = (kind: Kind) => (request: HttpServerRequest.HttpServerRequest, 
     })
     // Node decides with the client whether the connection stays open.
     answer.headers.delete("connection")
-    if (kind === "stream" && isStream(answer) || answer.body === null) return HttpServerResponse.fromWeb(answer)
+    if (kind === "stream" && isStream(answer)) return yield* streamed(answer)
+    if (answer.body === null) return HttpServerResponse.fromWeb(answer)
     const text = yield* Effect.promise(() => answer.text())
     return HttpServerResponse.text(text, { status: answer.status, headers: Object.fromEntries(answer.headers) })
   })

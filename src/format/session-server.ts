@@ -47,6 +47,18 @@ class CheckedServer extends Server {
   }
 }
 
+/** Of a method's request, checked already; the schema of a call would drop an argument `__proto__`, which is to be refused. */
+const schemaFor = (method: string) => z.object({ method: z.literal(method), params: anyParams.optional() })
+
+// A schema is compiled when it is first parsed with: a server for each request must not have its own.
+const schemas = new Map<string, ReturnType<typeof schemaFor>>()
+
+const schemaOf = (method: string) => {
+  const kept = schemas.get(method) ?? schemaFor(method)
+  schemas.set(method, kept)
+  return kept
+}
+
 /** A person reads the question. */
 const longestQuestionMillis = 300_000
 
@@ -88,8 +100,7 @@ export const sessionServer = (
       return handler("params" in request ? request.params as Parameters<Extended>[0] ?? {} : {}, asked)
     })
   for (const [method, handler] of Object.entries({ ...handlers, ...extensions })) {
-    // Checked already; the schema of a call would drop an argument `__proto__`, which is to be refused.
-    serve(z.object({ method: z.literal(method), params: anyParams.optional() }), handler as Extended)
+    serve(schemaOf(method), handler as Extended)
   }
   return server
 }
