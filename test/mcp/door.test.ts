@@ -256,7 +256,11 @@ describe("tools/list", () => {
     const usual = { type: "integer", minimum: 1, maximum: 100, default: 20 }
     for (const [name, limit] of limits.filter(([name]) => name !== "find_tools")) {
       expect(limit, JSON.stringify(name)).toEqual(
-        /^(get_logs|hub_skills)$/.test(String(name)) ? { ...usual, maximum: 200, default: 50 } : usual
+        /^(get_logs|hub_skills)$/.test(String(name))
+          ? { ...usual, maximum: 200, default: 50 }
+          : name === "get_catalog"
+          ? { ...usual, default: 50 }
+          : usual
       )
     }
     await client.close()
