@@ -32,7 +32,7 @@ import { publishingTools } from "./publishing.ts"
 import { registryTools } from "./registries.ts"
 import { serverTools } from "./servers.ts"
 import { doorSkills } from "./skills.ts"
-import { type Tool, type Toolset } from "./Tool.ts"
+import { type Tool, Toolset } from "./Tool.ts"
 import { verificationTools } from "./verification.ts"
 
 /** The toolsets to list whole; undefined: the everyday tools, by which all others are found and called. */
@@ -84,22 +84,24 @@ export class McpTools extends Effect.Service<McpTools>()("tools/McpTools", {
     const byName = new Map(tools.map((tool) => [tool.name, tool]))
     const findTools = findToolsIn(tools)
     const called = calledIn(byName)
-    const listed = [...everyday.flatMap((name) => byName.get(name) ?? []), findTools, callTool].map((tool) => {
+    const meta = [findTools, callTool]
+    const isWhole = (selection: ReadonlySet<Toolset>) => Toolset.literals.every((toolset) => selection.has(toolset))
+    const listed = [...everyday.flatMap((name) => byName.get(name) ?? []), ...meta].map((tool) => {
       return { tool, short: shortOf(describeTool(tool)) }
     })
-    const callable = new Map([...byName, [findTools.name, findTools], [callTool.name, callTool]])
+    const callable = new Map([...byName, ...meta.map((tool) => [tool.name, tool] as const)])
     const skills = yield* doorSkills
     const complete = yield* completions
     const confirmed = yield* confirmations
-    const described = new Map(tools.map((tool) => [tool, describeTool(tool)]))
+    const described = new Map([...tools, ...meta].map((tool) => [tool, describeTool(tool)]))
     const runPromise = Runtime.runPromise(yield* Effect.runtime<never>())
 
     /** The same for all instances and requests of a credential: a client's prompt cache lasts. */
     const listFor = (actor: Actor, selection: Selection) =>
       selection === undefined
         ? listed.flatMap(({ short, tool }) => tool.allows(actor) ? [short] : [])
-        : tools.filter((tool) => tool.allows(actor) && selection.has(tool.toolset))
-          .flatMap((tool) => described.get(tool) ?? [])
+        : [...tools.filter(({ toolset }) => selection.has(toolset)), ...isWhole(selection) ? meta : []]
+          .flatMap((tool) => tool.allows(actor) ? described.get(tool) ?? [] : [])
 
     const failure = (tool: Tool) => (cause: Cause.Cause<unknown>): Effect.Effect<Outcome> => {
       const error = Cause.failureOption(cause)

@@ -10,8 +10,10 @@ import {
 import { Catalogs } from "#src/businesses/Catalogs.ts"
 import { ReadyConfigs } from "#src/businesses/ReadyConfigs.ts"
 import { ReadyConfig } from "#src/format/ReadyConfig.ts"
+import { LimitArgument, PageArguments } from "#src/shared/paging.ts"
 import { Input } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
+import { catalogText } from "./catalog-text.ts"
 import { tool } from "./Tool.ts"
 
 const business = { businessId: Schema.String }
@@ -26,9 +28,10 @@ export const catalogTools = Effect.map(Effect.all([Catalogs, ReadyConfigs]), ([c
     title: "Read a catalog",
     description: "Reads a business's catalog (menu, services, products): categories and items in order, with ids.",
     effect: "read",
-    params: Input(business),
+    params: Input({ ...business, limit: LimitArgument(100, 50), cursor: PageArguments.cursor }),
     success: Catalog,
-    run: ({ businessId }) => catalogs.get(businessId)
+    text: catalogText,
+    run: ({ businessId, ...page }) => catalogs.get(businessId, page)
   }),
   tool({
     ...directory,

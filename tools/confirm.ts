@@ -6,6 +6,7 @@ import { failsWith } from "#src/shared/Failure.ts"
 import { Secrets } from "#src/shared/Secrets.ts"
 import { Clock, Data, Effect, Option, Predicate, Schema } from "effect"
 import { createHash } from "node:crypto"
+import { openQuestions } from "./open-questions.ts"
 import { type Tool } from "./Tool.ts"
 
 /** The person said no, or nothing: nothing was done. */
@@ -56,6 +57,7 @@ const contextOf = ({ accountId, credential }: Actor, { name }: Tool, args: unkno
  * which sees `destructiveHint` (docs/decisions/confirmations.md). The answer is the result to give instead of the call's.
  */
 export const confirmations = Effect.map(Secrets, (secrets) => {
+  const whileOpen = openQuestions()
   const stateFor = Effect.fn("mcp.confirm.ask")(function*(context: string) {
     const until = (yield* Clock.currentTimeMillis) + lifetimeMillis
     return yield* secrets.seal(String(until), context)
@@ -87,7 +89,7 @@ export const confirmations = Effect.map(Secrets, (secrets) => {
       })
       // A client that gave up waiting has told its agent so: a later yes would surprise both.
       const left = Effect.zipRight(yield* CallerLeft, new NotConfirmed({ reason: "The call was canceled" }))
-      return yield* Effect.flatMap(Effect.raceFirst(asked, left), verdictOf)
+      return yield* Effect.flatMap(whileOpen(actor.accountId, Effect.raceFirst(asked, left)), verdictOf)
     }
     const request = { method: "elicitation/create", params: { mode: "form", ...question } }
     const asking: Answer = {

@@ -4,9 +4,9 @@ import { decodeInput, failsWith } from "#src/shared/Failure.ts"
 import { Input, optional, Text } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
 import { withoutLengths } from "./plain-schema.ts"
-import { searchTools } from "./search-tools.ts"
+import { closestWords, searchTools } from "./search-tools.ts"
 import { groups } from "./tool-words.ts"
-import { type Tool, tool } from "./Tool.ts"
+import { type Tool, tool, Toolset } from "./Tool.ts"
 
 const Fields = Schema.Record({ key: Schema.String, value: Schema.Unknown }).annotations({
   // Validators reject the `$id` of Schema.Unknown where it stands twice.
@@ -33,12 +33,14 @@ const FoundTools = Schema.Struct({
   others: Schema.Array(Schema.Struct({ name: Schema.String, title: Schema.String })).annotations({
     description: "Weaker matches: find_tools with such a name tells all of it"
   }),
-  groups: optional(Schema.Array(Schema.Struct({ about: Schema.String, tools: Schema.Array(Schema.String) })))
-    .annotations({ description: "All that there is, where nothing matches" })
+  hint: optional(Schema.String).annotations({ description: "Where nothing matches: what to try" }),
+  groups: optional(
+    Schema.Array(Schema.Struct({ about: Schema.String, toolset: Toolset, tools: Schema.Array(Schema.String) }))
+  ).annotations({ description: "All that there is, where nothing matches" })
 })
 
 /** With input schemas: who reads the text alone has to write the arguments. */
-const foundText = ({ groups = [], others, tools }: typeof FoundTools.Encoded) =>
+const foundText = ({ groups = [], hint, others, tools }: typeof FoundTools.Encoded) =>
   [
     ...tools.map(({ destructive, inputSchema, name, readOnly, whenToUse }) =>
       `${name}${readOnly ? " (reads)" : destructive ? " (destructive)" : ""}: ${whenToUse}\narguments: ${
@@ -46,8 +48,8 @@ const foundText = ({ groups = [], others, tools }: typeof FoundTools.Encoded) =>
       }`
     ),
     ...(others.length === 0 ? [] : [`Others: ${others.map(({ name }) => name).join(", ")}`]),
-    ...(groups.length === 0 ? [] : ["Nothing matches. All tools:"]),
-    ...groups.map(({ about, tools }) => `${about}: ${tools.join(", ")}`)
+    ...(hint === undefined ? [] : [hint]),
+    ...groups.map(({ about, tools, toolset }) => `${about} (toolset ${toolset}): ${tools.join(", ")}`)
   ].join("\n")
 
 /** The arguments of `call_tool`; those of the tool that it names are decoded by that tool. */
@@ -74,10 +76,20 @@ const common = { toolset: "deploy", needs: "anybody" } as const
 export const findToolsIn = (tools: ReadonlyArray<Tool>) => {
   const search = searchTools(tools)
   const groupsFor = (allowed: ReadonlyArray<Tool>) =>
-    groups.flatMap(({ about, tools }) => {
+    groups.flatMap(({ about, tools, toolset }) => {
       const names = allowed.filter(({ name }) => tools.test(name)).map(({ name }) => name)
-      return names.length === 0 ? [] : [{ about, tools: names }]
+      return names.length === 0 ? [] : [{ about, toolset, tools: names }]
     })
+  const nothing = (query: string, allowed: ReadonlyArray<Tool>) => {
+    const words = closestWords(allowed, query)
+    const closest = words.length === 0 ? "" : ` Words close to yours: ${words.join(", ")}.`
+    return {
+      hint:
+        `No tool that you may call matches "${query}".${closest} Say in other words what you want to do, or choose ` +
+        "a name from the groups below: find_tools with it tells how to call it",
+      groups: groupsFor(allowed)
+    }
+  }
   return tool({
     ...common,
     name: "find_tools",
@@ -112,7 +124,7 @@ export const findToolsIn = (tools: ReadonlyArray<Tool>) => {
             ...(outputSchema === undefined ? {} : { outputSchema })
           })),
           others: found.slice(limit, limit + mostOthers).map(({ name, title }) => ({ name, title })),
-          ...(found.length === 0 ? { groups: groupsFor(tools.filter((one) => one.allows(actor))) } : {})
+          ...(found.length === 0 ? nothing(query, tools.filter((one) => one.allows(actor))) : {})
         }
       })
   })

@@ -1,6 +1,5 @@
-import { type Methods } from "#src/format/served-mcp.ts"
+import { invalid, type Methods } from "#src/format/served-mcp.ts"
 import { platformSkills } from "#src/hub/platform-skills.ts"
-import { ErrorCode, McpError } from "@modelcontextprotocol/sdk/types.js"
 import { type Complete, type Subject } from "./completions.ts"
 
 interface Argument {
@@ -107,10 +106,10 @@ export const promptMethods = (complete: Complete) => ({
   "prompts/list": () => ({ prompts: listed }),
   "prompts/get": ({ arguments: given, name }) => {
     const prompt = prompts.find((one) => one.name === name)
-    if (prompt === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no prompt ${name}`)
+    if (prompt === undefined) throw invalid(`There is no prompt ${name}`)
     const missing = prompt.arguments.find(({ name, required }) => required && given?.[name] === undefined)
     if (missing !== undefined) {
-      throw new McpError(ErrorCode.InvalidParams, `The argument ${missing.name} is required`)
+      throw invalid(`The argument ${missing.name} is required`)
     }
     const text = prompt.text((argument) => given?.[argument])
     return { messages: [{ role: "user", content: { type: "text", text } }] }
@@ -120,7 +119,7 @@ export const promptMethods = (complete: Complete) => ({
       return argument.name === "slug" ? { completion: await complete("listings", argument.value) } : none
     }
     const prompt = prompts.find(({ name }) => name === ref.name)
-    if (prompt === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no prompt ${ref.name}`)
+    if (prompt === undefined) throw invalid(`There is no prompt ${ref.name}`)
     const subject = prompt.arguments.find(({ name }) => name === argument.name)?.of
     return subject === undefined ? none : { completion: await complete(subject, argument.value) }
   }

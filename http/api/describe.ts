@@ -12,8 +12,9 @@ export const dig = (value: unknown, ...path: ReadonlyArray<string>) => {
 
 /** Every operation of a document. */
 export const operationsOf = (spec: Json) =>
-  children(spec["paths"]).flatMap(([, methods]) =>
+  children(spec["paths"]).flatMap(([path, methods]) =>
     children(methods).map(([method, operation]) => ({
+      path,
       method,
       operation,
       operationId: String(operation["operationId"]),

@@ -1,5 +1,8 @@
+import { areaOf } from "#http/traits/areas.ts"
 import { children, dig, type Json, operationsOf, usedSchemas } from "./describe.ts"
+import { failureExample } from "./examples/failures.ts"
 import { examples } from "./examples/index.ts"
+import { pathExamples } from "./examples/parameters.ts"
 
 const envelope = {
   type: "object",
@@ -53,22 +56,26 @@ const describeUpload = (operation: Json) => {
   if (form !== undefined && "file" in form) form["file"] = { type: "string", format: "binary" }
 }
 
-/** Failures that the document describes once each, whatever the operations that give them. */
+/** Failures that the document describes once each and spelling of their codes, whatever the operations that give them. */
 const failures = () => {
   const responses: Record<string, Json> = {}
+  const names = new Map<string, string>()
   return {
     responses,
-    reference: (status: string, description: unknown) => {
-      const [known] =
-        Object.entries(responses).find(([name, response]) =>
-          name.startsWith(`Error${status}`) && response["description"] === description
-        ) ?? []
+    reference: (status: string, description: string, isLower: boolean) => {
+      const key = JSON.stringify([status, description, isLower])
       const others = Object.keys(responses).filter((name) => name.startsWith(`Error${status}`)).length
-      const name = known ?? `Error${status}${others === 0 ? "" : `-${others + 1}`}`
+      const name = names.get(key) ?? `Error${status}${others === 0 ? "" : `-${others + 1}`}`
+      names.set(key, name)
       responses[name] ??= {
         description,
         headers: onEachAnswer,
-        content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } }
+        content: {
+          "application/json": {
+            schema: { $ref: "#/components/schemas/Error" },
+            example: failureExample(status, description, isLower)
+          }
+        }
       }
       return { $ref: `#/components/responses/${name}` }
     }
@@ -79,7 +86,7 @@ const failures = () => {
 const showExample = (operationId: string, operation: Json) => {
   const { answer, body, others, query } = examples[operationId] ?? {}
   for (const parameter of (operation["parameters"] ?? []) as ReadonlyArray<Json>) {
-    const example = parameter["in"] === "query" ? query?.[String(parameter["name"])] : undefined
+    const example = (parameter["in"] === "query" ? query : pathExamples)?.[String(parameter["name"])]
     if (example !== undefined) parameter["example"] = example
   }
   for (const [, content] of children(dig(operation, "requestBody", "content"))) {
@@ -99,7 +106,8 @@ const showExample = (operationId: string, operation: Json) => {
  */
 export const describeActualResponses = (spec: Json): Json => {
   const { reference, responses: shared } = failures()
-  for (const { method, operation, operationId, responses } of operationsOf(spec)) {
+  for (const { method, operation, operationId, path, responses } of operationsOf(spec)) {
+    const isLower = areaOf(path).codes === "lower"
     describeUpload(operation)
     const specific = common(method, operation)
     for (const status of Object.keys(specific)) responses[status] ??= {}
@@ -110,7 +118,11 @@ export const describeActualResponses = (spec: Json): Json => {
         response["headers"] = onEachAnswer
         if (isReport) response["description"] = "Something that the platform needs does not work: the report says what"
       } else {
-        responses[status] = reference(status, specific[status] ?? meanings[status] ?? response["description"])
+        responses[status] = reference(
+          status,
+          specific[status] ?? meanings[status] ?? String(response["description"]),
+          isLower
+        )
       }
     }
     showExample(operationId, operation)

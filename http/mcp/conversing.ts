@@ -84,6 +84,13 @@ export class ConversingTransport extends WebStandardStreamableHTTPServerTranspor
     return this.#call?.left.signal ?? new AbortController().signal
   }
 
+  /** The connection of the call is closed: nobody can answer what it asked, nor reads its answer. */
+  leave() {
+    if (this.#call === undefined || !calls.has(this.#call)) return
+    this.#call.left.abort()
+    this.#end()
+  }
+
   /** What is refused before a server has it gets no answer by `send`. */
   override async handleRequest(...request: Parameters<WebStandardStreamableHTTPServerTransport["handleRequest"]>) {
     let isTaken = false

@@ -2,6 +2,7 @@ import { allowedTypes } from "#http/answers/accept.ts"
 import { type ServedMcp } from "#src/format/served-mcp.ts"
 import { sessionServer } from "#src/format/session-server.ts"
 import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect } from "effect"
 import { ConversingTransport, newSessionId, startsForms, takesFormsBy, takeWord } from "./conversing.ts"
 import { streamed } from "./sent-soon.ts"
@@ -21,12 +22,14 @@ const inSession = async (
   request: Request,
   parsedBody: unknown,
   kind: Kind,
-  caller: string | undefined
+  caller: string | undefined,
+  whenGone: (then: () => void) => void
 ) => {
   const sessionId = request.headers.get("mcp-session-id") ?? ""
   const speaker = caller === undefined ? undefined : JSON.stringify([caller, sessionId])
   if (speaker !== undefined) takeWord(speaker, parsedBody)
   const transport = new ConversingTransport(transportOptions[kind], speaker, parsedBody)
+  if (caller !== undefined) whenGone(() => transport.leave())
   const takesForms = caller !== undefined && takesFormsBy(sessionId)
   await sessionServer(served, { takesForms, left: transport.left }).connect(transport)
   const answer = await transport.handleRequest(request, { parsedBody })
@@ -46,10 +49,11 @@ const answerBy = (kind: Kind) => (request: HttpServerRequest.HttpServerRequest, 
     const body = yield* request.json
     const { answerStateless, hasSessions } = yield* eras
     const headers = { ...request.headers, accept: allowedTypes(request.headers) }
+    const whenGone = (then: () => void) => void NodeHttpServerRequest.toServerResponse(request).once("close", then)
     const answer = yield* Effect.promise(async (signal) => {
       const copy = new Request(urlOf(request), { method: "POST", headers, signal })
       return await hasSessions(copy, body)
-        ? inSession(served, copy, body, kind, caller)
+        ? inSession(served, copy, body, kind, caller, whenGone)
         : answerStateless(served, copy, body, kind)
     })
     // Node decides with the client whether the connection stays open.

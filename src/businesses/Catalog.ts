@@ -1,8 +1,9 @@
 import { AnyObject, PriceType } from "#src/format/ReadyConfig.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { Id } from "#src/shared/ids.ts"
+import { Meta, QueryLimit } from "#src/shared/paging.ts"
 import { Prose } from "#src/shared/profile-text.ts"
-import { Input, Name, optional, Timestamp } from "#src/shared/text.ts"
+import { Input, Name, optional, Query, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
 import { storableJson } from "./json-text.ts"
 
@@ -40,11 +41,15 @@ export const CatalogCategory = Schema.Struct({
 }).annotations({ title: "CatalogCategory" })
 export type CatalogCategory = typeof CatalogCategory.Type
 
-/** Both in display order: `sortOrder`, then id. */
+/** Both in display order: `sortOrder`, then id. Items may be a page. */
 export const Catalog = Schema.Struct({
-  categories: Schema.Array(CatalogCategory),
-  items: Schema.Array(CatalogItem)
+  categories: Schema.Array(CatalogCategory).annotations({ description: "All of them; none on a page after the first" }),
+  items: Schema.Array(CatalogItem),
+  meta: Meta.annotations({ description: "Of the items" })
 }).annotations({ title: "Catalog" })
+
+/** Without a limit all items. */
+export const CatalogQuery = Query({ limit: optional(QueryLimit(100)), cursor: optional(Schema.String) })
 
 const asRow = { createdAt: Schema.DateFromSelf, updatedAt: Schema.DateFromSelf }
 export const ItemRow = Schema.Struct({ ...CatalogItem.fields, ...asRow })

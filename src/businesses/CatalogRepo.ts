@@ -92,6 +92,12 @@ export class CatalogRepo extends Effect.Service<CatalogRepo>()("businesses/Catal
       items: many(ItemRow)((businessId: string) =>
         sql`SELECT * FROM catalog_items WHERE business_id = ${businessId} ORDER BY sort_order, id`
       ),
+      /** Those after an item, by its place and id. */
+      itemsAfter: many(ItemRow)((businessId: string, after: readonly [number, string] | undefined, count: number) =>
+        sql`SELECT * FROM catalog_items WHERE business_id = ${businessId}
+              ${after === undefined ? sql`` : sql`AND (sort_order, id) > (${after[0]}, ${after[1]})`}
+            ORDER BY sort_order, id LIMIT ${count}`
+      ),
       categories: many(CategoryRow)((businessId: string) =>
         sql`SELECT * FROM catalog_categories WHERE business_id = ${businessId} ORDER BY sort_order, id`
       ),

@@ -1,6 +1,7 @@
 import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { isUlid, newUlid } from "#src/shared/ids.ts"
+import { type PageRequest, paginate } from "#src/shared/paging.ts"
 import { Effect } from "effect"
 import { Businesses } from "./Businesses.ts"
 import {
@@ -21,6 +22,12 @@ const limits = {
   catalog_categories: { what: "categories", limit: mostCategories }
 } as const
 
+/** An item's place, which the column can hold (int4), and its id: a cursor names both. */
+const placeOf = (key: string) => {
+  const [place = "", id = ""] = key.split(" ")
+  return /^\d{1,10}$/.test(place) && Number(place) < 2 ** 31 && isUlid(id) ? [Number(place), id] as const : undefined
+}
+
 const emptyUpdate = Invalid.field("", "at least one field is required")
 
 /** Edits a catalog item by item, without a new import. */
@@ -33,10 +40,20 @@ export class Catalogs extends Effect.Service<Catalogs>()("businesses/Catalogs", 
     const read = (businessId: string) =>
       Effect.all({ categories: repo.categories(businessId), items: repo.items(businessId) })
 
-    const get = Effect.fn("Catalogs.get")(
-      (id: string) => Effect.flatMap(businesses.visible(id), (row) => read(row.id)),
-      withPolicy(sessionOnly)
-    )
+    /** A page of the items, or all; the categories come with the first. */
+    const get = Effect.fn("Catalogs.get")(function*(id: string, { cursor, limit = mostItems }: Partial<PageRequest>) {
+      const { id: businessId } = yield* businesses.visible(id)
+      const page = yield* paginate({
+        list: `catalog ${businessId}`,
+        request: { limit, ...(cursor === undefined ? {} : { cursor }) },
+        isKey: (text) => placeOf(text) !== undefined,
+        read: (after, count) => repo.itemsAfter(businessId, after === undefined ? undefined : placeOf(after), count),
+        keyOf: (item) => `${item.sortOrder} ${item.id}`,
+        total: () => Effect.map(repo.place("catalog_items", businessId), ({ count }) => count)
+      })
+      const categories = cursor === undefined ? yield* repo.categories(businessId) : []
+      return { categories, items: page.data, meta: page.meta }
+    }, withPolicy(sessionOnly))
 
     /** Runs a change in the business's transaction, with the business's id. */
     const changing = <A, E, R>(id: string, change: (businessId: string) => Effect.Effect<A, E, R>) =>

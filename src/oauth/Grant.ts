@@ -30,7 +30,7 @@ export const Grant = Schema.Struct({
   serverName: Schema.NullOr(Schema.String),
   scopes: Schema.Array(Schema.String),
   createdAt: Timestamp,
-  updatedAt: Timestamp.annotations({ description: "When it was last approved" })
+  updatedAt: Timestamp.annotations({ description: "When it was last approved, or got more scopes" })
 }).annotations({ title: "Grant" })
 export type Grant = typeof Grant.Type
 

@@ -1,4 +1,5 @@
 import { prepared } from "#src/format/prepared.ts"
+import { mcpScopes } from "#src/oauth/scopes/scopes.ts"
 import { many, maybe, run } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
@@ -33,7 +34,11 @@ export class MemberGrantsRepo extends Effect.Service<MemberGrantsRepo>()("oauth/
       named: maybe(MemberGrantRow)((accountId: string, clientId: string, slug: string) =>
         sql`${standings(accountId, clientId)} WHERE s.slug = ${slug}`
       ),
-      /** Of two callers at once one records it. In the order of servers, so that callers don't wait for each other. */
+      /**
+       * Records the scopes that are given; a grant that is there gets those that it lacks, unless it is revoked. Of two
+       * callers at once one makes it. In the order of servers, so that callers don't wait for each
+       * other.
+       */
       grant: ({ accountId, clientId, scopes, servers }: NewGrants) =>
         run(sql`WITH there AS (
             SELECT s.id AS server_id, u.id AS user_id, asked.grant_id, asked.family_id
@@ -46,7 +51,11 @@ export class MemberGrantsRepo extends Effect.Service<MemberGrantsRepo>()("oauth/
           ), granted AS (
             INSERT INTO oauth_grants (id, user_id, client_id, resource, server_id, scopes, redirect_uris_hash)
             SELECT grant_id, user_id, ${clientId}, server_id, server_id, ${[...scopes]}, '' FROM there
-            ON CONFLICT (user_id, client_id, resource) DO NOTHING RETURNING id
+            ON CONFLICT (user_id, client_id, resource) DO UPDATE SET updated_at = now(), scopes = ARRAY(
+              SELECT known.scope FROM unnest(${[...mcpScopes]}::text[]) WITH ORDINALITY known (scope, place)
+              WHERE known.scope = ANY(oauth_grants.scopes || excluded.scopes) ORDER BY known.place)
+            WHERE oauth_grants.revoked_at IS NULL AND NOT oauth_grants.scopes @> excluded.scopes
+            RETURNING id
           )
           INSERT INTO token_families (id, grant_id, is_lasting)
           SELECT there.family_id, granted.id, true FROM granted JOIN there ON there.grant_id = granted.id`)

@@ -1,13 +1,13 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
-import { mcpScopes } from "#src/oauth/scopes/scopes.ts"
+import { mcpScopesIn } from "#src/oauth/scopes/mcp-scopes.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
 import { newId } from "#src/shared/ids.ts"
 import { Clock, Effect } from "effect"
 import { LRUCache } from "lru-cache"
 import { AccessTokens } from "./AccessTokens.ts"
 import { compositesClientId, GrantId } from "./Grant.ts"
-import { isAdmitted, type MemberGrantRow, revokedGrant } from "./member-standing.ts"
+import { isAdmitted, isGranted, type MemberGrantRow, revokedGrant } from "./member-standing.ts"
 import { MemberGrantsRepo } from "./MemberGrantsRepo.ts"
 
 /** Of one server: the token, or why the account may not use the server through a composite. */
@@ -49,15 +49,16 @@ export class MemberTokens extends Effect.Service<MemberTokens>()("oauth/MemberTo
     const settings = yield* CurrentSettings
     const held = new LRUCache<string, Held>({ max: 10_000 })
 
-    /** The servers as the account may use them, each with a grant, which its first call records. */
-    const granted = Effect.fn("MemberTokens.granted")(function*(first: ReadonlyArray<MemberGrantRow>) {
+    /** The servers as the account may use them, each with a grant that says what was given: its first call records it. */
+    const granted = Effect.fn("MemberTokens.granted")(function*(first: ReadonlyArray<MemberGrantRow>, scope: string) {
       const { accountId } = yield* CurrentActor
-      const fresh = first.filter((row) => row.grantId === null && refusalOf(accountId, row) === undefined)
+      const scopes = [...mcpScopesIn(scope)]
+      const fresh = first.filter((row) => !isGranted(row, scopes) && refusalOf(accountId, row) === undefined)
       if (fresh.length === 0) return first
       yield* repo.grant({
         accountId,
         clientId: compositesClientId,
-        scopes: mcpScopes,
+        scopes,
         servers: fresh.map(({ serverId }) => ({
           serverId,
           grantId: GrantId.make(newId("gra")),
@@ -98,7 +99,7 @@ export class MemberTokens extends Effect.Service<MemberTokens>()("oauth/MemberTo
      */
     const admit = Effect.fn("MemberTokens.admit")(function*(servers: ReadonlyArray<MemberGrantRow>, scope: string) {
       const { accountId } = yield* CurrentActor
-      const rows = new Map((yield* granted(servers)).map((row) => [row.serverId, row]))
+      const rows = new Map((yield* granted(servers, scope)).map((row) => [row.serverId, row]))
       const at = yield* Clock.currentTimeMillis
       const admissions = new Map<string, Admission>()
       for (const { serverId } of servers) {

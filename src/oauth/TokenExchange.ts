@@ -10,7 +10,7 @@ import { optional, Timestamp } from "#src/shared/text.ts"
 import { Effect, Either, Option, Schema } from "effect"
 import { AccessTokens } from "./AccessTokens.ts"
 import { exchangeClientId, GrantId } from "./Grant.ts"
-import { type MemberGrantRow, revokedGrant } from "./member-standing.ts"
+import { isGranted, type MemberGrantRow, revokedGrant } from "./member-standing.ts"
 import { MemberGrantsRepo } from "./MemberGrantsRepo.ts"
 
 export const exchangeFields = {
@@ -68,13 +68,17 @@ export class TokenExchange extends Effect.Service<TokenExchange>()("oauth/TokenE
         Option.match({ onNone: () => new NoSuchResource(), onSome: Effect.succeed })
       )
 
-    /** The server with its grant, which the first exchange records; of two at once one does. */
-    const granted = Effect.fn("TokenExchange.granted")(function*(accountId: string, row: MemberGrantRow) {
-      if (row.grantId !== null) return row
+    /** The server with its grant, which says what was given: the first exchange records it, a wider one widens it. */
+    const granted = Effect.fn("TokenExchange.granted")(function*(
+      accountId: string,
+      row: MemberGrantRow,
+      scopes: ReadonlyArray<string>
+    ) {
+      if (isGranted(row, scopes)) return row
       yield* repo.grant({
         accountId,
         clientId: exchangeClientId,
-        scopes: mcpScopes,
+        scopes,
         servers: [{ serverId: row.serverId, grantId: GrantId.make(newId("gra")), familyId: newId("fam") }]
       })
       return yield* standing(accountId, row.slug)
@@ -98,7 +102,8 @@ export class TokenExchange extends Effect.Service<TokenExchange>()("oauth/TokenE
           reason: "This server is not for everybody: connect to it with an MCP client, where its user signs in"
         })
       }
-      const row = yield* granted(accountId, first)
+      const allowed = mcpScopes.filter((one) => scopes.includes(one))
+      const row = yield* granted(accountId, first, allowed)
       const grantId = revokedGrant(row)
       if (grantId !== undefined) {
         return yield* new NotExchangeable({
@@ -108,17 +113,16 @@ export class TokenExchange extends Effect.Service<TokenExchange>()("oauth/TokenE
       }
       // The account or the server went between the two statements.
       if (row.familyId === null) return yield* new NoSuchResource()
-      const allowed = mcpScopes.filter((one) => scopes.includes(one)).join(" ")
       const { expiresAt, token } = yield* tokens.mint({
         accountId,
         audience: named.resource,
         clientId: exchangeClientId,
         familyId: row.familyId,
-        scope: allowed,
+        scope: allowed.join(" "),
         serverId: row.serverId,
         ...(credential.kind === "oauth" ? { parentFamilyId: credential.familyId } : {})
       })
-      return { accessToken: token, expiresAt, scope: allowed, resource: named.resource }
+      return { accessToken: token, expiresAt, scope: allowed.join(" "), resource: named.resource }
     }, withPolicy(bySessionOrHubKey))
 
     return { exchange } as const

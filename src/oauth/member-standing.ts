@@ -12,6 +12,8 @@ export const MemberStanding = Schema.Struct({
   emailVerified: Schema.Boolean,
   /** Null: nothing was granted yet. */
   grantId: Schema.NullOr(Schema.String),
+  /** Null: nothing was granted yet. */
+  grantedScopes: Schema.NullOr(Schema.Array(Schema.String)),
   /** Null with a grant: it is revoked. */
   familyId: Schema.NullOr(Schema.String)
 })
@@ -28,7 +30,7 @@ export type MemberGrantRow = typeof MemberGrantRow.Type
 /** Its columns, by the names above; also for JSON, whose names are not translated. */
 export const standingColumns = (sql: SqlClient.SqlClient) =>
   sql`s.auth_mode AS "authMode", s.access, s.allowed_emails AS "allowedEmails", p.account_id AS "ownerId", u.email,
-    u.email_verified_at IS NOT NULL AS "emailVerified", g.id AS "grantId",
+    u.email_verified_at IS NOT NULL AS "emailVerified", g.id AS "grantId", g.scopes AS "grantedScopes",
     (SELECT f.id FROM token_families f WHERE f.grant_id = g.id AND g.revoked_at IS NULL
       AND f.revoked_at IS NULL AND f.is_lasting ORDER BY f.id DESC LIMIT 1) AS "familyId"`
 
@@ -41,6 +43,11 @@ export const standingOf = (sql: SqlClient.SqlClient, accountId: string, clientId
 /** Whether the server's owner lets in the account. */
 export const isAdmitted = ({ email, emailVerified, ...server }: MemberStanding, accountId: string) =>
   admission(server, { accountId, email, emailVerified }) === "admitted"
+
+/** Whether the account's grants say already that it gives these scopes; a revoked one says why it gives none. */
+export const isGranted = (standing: MemberStanding, scopes: ReadonlyArray<string>) =>
+  standing.grantedScopes !== null &&
+  (revokedGrant(standing) !== undefined || scopes.every((scope) => standing.grantedScopes?.includes(scope)))
 
 /** The grant that the account has revoked, or undefined. */
 export const revokedGrant = ({ familyId, grantId }: MemberStanding): string | undefined =>

@@ -43,7 +43,7 @@ export interface Page<A> {
   readonly meta: { readonly cursor: string | null; readonly hasMore: boolean; readonly total: number }
 }
 
-const Meta = Schema.Struct({
+export const Meta = Schema.Struct({
   cursor: Schema.NullOr(Schema.String),
   hasMore: Schema.Boolean,
   total: Schema.Int

@@ -3,6 +3,7 @@ import { type Account, dataOf } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { type Business, businesses, newBusiness } from "../support/business.ts"
 import { catalogOf, type Category, type Item, newCategory, newItem, readCatalog } from "../support/catalog.ts"
+import { callTool, connectMcp } from "../support/mcp.ts"
 import { runSql } from "../support/sql.ts"
 
 const berth = useBerth()
@@ -23,7 +24,7 @@ const fill = (table: "items" | "categories", id: string, count: number) => {
   return runSql(
     berth.databaseUrl,
     `INSERT INTO catalog_${table} (id, business_id, name, sort_order${rest})
-     SELECT '01FILL' || lpad(i::text, 20, '0'), $1, 'Filler ' || i, i${values} FROM generate_series(1, $2::int) i`,
+     SELECT '01' || right($1, 12) || lpad(i::text, 12, '0'), $1, 'Filler ' || i, i${values} FROM generate_series(1, $2::int) i`,
     [id, count]
   )
 }
@@ -32,7 +33,11 @@ describe("a catalog", () => {
   it("is empty, not absent, for a new business, and counts as there from its first item or category on", async () => {
     for (const make of [newItem, newCategory]) {
       const { id, profileCompleteness } = await newBusiness(owner)
-      expect(await readCatalog(owner, id)).toEqual({ categories: [], items: [] })
+      expect(await readCatalog(owner, id)).toEqual({
+        categories: [],
+        items: [],
+        meta: { cursor: null, hasMore: false, total: 0 }
+      })
       expect(profileCompleteness).toBe(0)
       await make(owner, id)
       const read = dataOf(await owner.get<{ data: Business }>(`${businesses}/${id}`))
@@ -106,6 +111,40 @@ describe("a catalog", () => {
     expect((await readCatalog(owner, id)).categories.map(({ name }) => name)).toEqual(["Mains", "Soups"])
   })
 
+  it("is read in pages by who asks for them, and by the tool: each leads to the next, and says how many there are", async () => {
+    const { id } = await newBusiness(owner)
+    await newCategory(owner, id)
+    await fill("items", id, 120)
+    const whole = await readCatalog(owner, id)
+    expect([whole.items.length, whole.categories.length]).toEqual([120, 1])
+    type Paged = typeof whole & { readonly meta: { readonly cursor: string | null; readonly total: number } }
+    const client = await connectMcp(berth.url, { token: owner.token })
+    const byTool = async (cursor: string | null) => {
+      const given = { businessId: id, ...(cursor === null ? {} : { cursor }) }
+      const { content: [text], structuredContent } = await callTool(client, "get_catalog", given)
+      const page = structuredContent as unknown as Paged
+      const next = page.meta.cursor === null ? "Filler 120" : `Next page: get_catalog {"businessId":"${id}","cursor":`
+      expect(text).toMatchObject({ text: expect.stringContaining(next) })
+      return page
+    }
+    const byHttp = async (cursor: string | null) =>
+      dataOf(
+        await owner.get<{ data: Paged }>(`${catalogOf(id)}?limit=50${cursor === null ? "" : `&cursor=${cursor}`}`)
+      )
+    for (const read of [byHttp, byTool]) {
+      const pages = [await read(null)]
+      while (pages.at(-1)!.meta.cursor !== null) pages.push(await read(pages.at(-1)!.meta.cursor))
+      expect(pages.flatMap(({ items }) => items)).toEqual(whole.items)
+      expect(pages.map(({ categories, items, meta }) => [items.length, categories.length, meta.total]))
+        .toEqual([[50, 1, 120], [50, 0, 120], [20, 0, 120]])
+      const { id: otherId } = await newBusiness(owner)
+      for (const query of [`cursor=${pages[0]!.meta.cursor}`, "cursor=x", "limit=0", "limit=101"]) {
+        expect((await owner.get(`${catalogOf(otherId)}?${query}`)).status, query).toBe(400)
+      }
+    }
+    await client.close()
+  })
+
   it("has each category's name once in a business, and as often as there are businesses", async () => {
     const [one, other] = [await newBusiness(owner), await newBusiness(owner)]
     const soups = await newCategory(owner, one.id)
@@ -138,7 +177,7 @@ describe("a catalog", () => {
       Array.from({ length: 5 }, () => owner.delete(`${catalogOf(id)}/items/${item.id}`))
     )
     expect(answers.map(({ status }) => status).sort()).toEqual([204, 404, 404, 404, 404])
-    expect(await readCatalog(owner, id)).toEqual({ categories: [], items: [] })
+    expect(await readCatalog(owner, id)).toMatchObject({ categories: [], items: [] })
   })
 
   it.each(
@@ -188,7 +227,7 @@ describe("a catalog", () => {
         await patchItem(id, item.id, fields)
       ]
     ) expect([answer.status, answer.body]).toMatchObject([422, wrong])
-    expect(await readCatalog(owner, id)).toEqual({ categories: [], items: [item] })
+    expect(await readCatalog(owner, id)).toMatchObject({ categories: [], items: [item] })
   })
 
   it("takes no category of another business for an item", async () => {

@@ -2,7 +2,7 @@ import { decodeJwt } from "jose"
 import { describe, expect, it } from "vitest"
 import { type Listed } from "../support/account.ts"
 import { callTool } from "../support/mcp.ts"
-import { postForm, replayToken } from "../support/oauth.ts"
+import { newFlow, postForm, replayToken } from "../support/oauth.ts"
 import { type Answer, bySlug, useThreeMembers } from "./three-members.ts"
 
 const three = useThreeMembers()
@@ -127,6 +127,21 @@ describe("tokens", () => {
     expect(bySlug(await answers()).get(slugOf(0))).toMatchObject({ status: "ok" })
     // Another account's stays.
     expect(bySlug(await ask()).get(slugOf(0))).toMatchObject({ status: "ok" })
+  })
+
+  it("are recorded with the scopes that they have: a token for the composite with more widens the grants", async () => {
+    const flow = await newFlow(berth)
+    const at = await compositeOf(members, flow.user)
+    const scopesAfter = async (scope: string) => {
+      const { access_token } = await flow.tokens({ resource: `${berth.url}${at}`, scope })
+      await withClient((client) => callTool(client, "look"), access_token, at)
+      expect(decodeJwt(tokensSeen()[0]!)["scope"]).toBe(scope)
+      const { body } = await flow.user.get<Listed<{ clientId: string; scopes: unknown }>>("/v1/auth/grants")
+      return body.data.filter(({ clientId }) => clientId === "berth-composites").map(({ scopes }) => scopes)
+    }
+    for (const scope of ["mcp:read mcp:execute", "mcp:read mcp:write mcp:execute"]) {
+      expect(await scopesAfter(scope)).toEqual(Array.from({ length: 3 }, () => scope.split(" ")))
+    }
   })
 })
 

@@ -55,8 +55,32 @@ describe("the examples of /openapi.json", () => {
     const command = (await berth.request("GET", "/docs")).text
     expect(command).toContain("/.well-known/mcp-server-metadata?subdomain=menu")
     for (const { name, operationId, parameters = [] } of described()) {
-      const shown = parameters.flatMap(({ example, name }) => example === undefined ? [] : [[name, example]])
+      const shown = parameters.flatMap(({ example, in: where, name }) =>
+        where !== "query" || example === undefined ? [] : [[name, example]]
+      )
       expect([name, Object.fromEntries(shown)]).toEqual([name, examples[operationId]?.query ?? {}])
+    }
+  })
+
+  it("are there for each parameter of a path and each failure, whose code is spelled as below that path", () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false })
+    for (const { name, parameters = [], responses } of described()) {
+      for (const { example, in: where, name: parameter, schema } of parameters.filter((one) => one.in === "path")) {
+        expect([name, where, parameter, ajv.validate({ ...schema, components: document.components }, example)])
+          .toEqual([name, "path", parameter, true])
+      }
+      const failures = Object.entries(responses).filter(([status]) => Number(status) >= 400)
+      expect(failures.length, name).toBeGreaterThan(0)
+      const lower = /^\w+ \/(api\/v1|v1\/(hub|directory)|\.well-known\/mcp-)/.test(name)
+      for (const [status, response] of failures) {
+        const { example } = Object.values(resolve(document, response)?.content ?? {})[0] ?? { example: undefined }
+        // A report, and no failure.
+        if (name === "GET /v1/health" && status === "503") continue
+        const spelling = lower ? /^[a-z_]+$/ : /^[A-Z_]+$/
+        expect(example, `${name} ${status}`).toEqual({
+          error: expect.objectContaining({ code: expect.stringMatching(spelling), message: expect.any(String) })
+        })
+      }
     }
   })
 

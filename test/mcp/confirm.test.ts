@@ -3,7 +3,7 @@ import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { type Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { ElicitRequestSchema, type ElicitResult } from "@modelcontextprotocol/sdk/types.js"
-import { beforeAll, describe, expect, it } from "vitest"
+import { beforeAll, describe, expect, it, vi } from "vitest"
 import { failure } from "../contract/shapes.ts"
 import { type Account, type Holder } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
@@ -107,9 +107,10 @@ describe("an answer in a POST of its own", () => {
   })
 
   /** The stream of a call that waits for an answer, and the number of its question. */
-  const askedToDelete = async (token: string, sessionId: string, projectId: string) => {
+  const askedToDelete = async (token: string, sessionId: string, projectId: string, signal?: AbortSignal) => {
     const stream = await fetch(`${berth.url}/mcp`, {
       method: "POST",
+      ...(signal === undefined ? {} : { signal }),
       headers: { ...headersOf(sessionId), "content-type": "application/json", authorization: `Bearer ${token}` },
       body: JSON.stringify({
         jsonrpc: "2.0",
@@ -120,7 +121,11 @@ describe("an answer in a POST of its own", () => {
     })
     const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader()
     let text = ""
-    while (!text.includes("elicitation/create")) text += (await reader.read()).value
+    while (!text.includes("elicitation/create")) {
+      const next = await reader.read()
+      if (next.done) throw new Error(text)
+      text += next.value
+    }
     /** What else comes until the call ends. */
     const rest = async () => {
       let end = ""
@@ -129,6 +134,32 @@ describe("an answer in a POST of its own", () => {
     }
     return { id: rpcOf({ text: text.trim() }).id, rest }
   }
+
+  it("is waited for by 20 calls of an account at once, and no more; each that is left makes room", async () => {
+    const [mine, other] = [await berth.signUp("enterprise"), await berth.signUp()]
+    const [project, another] = [await mine.project(), await other.project()]
+    const ask = (i: number, signal: AbortSignal) => askedToDelete(mine.token, `forms-${i}`, project.id, signal)
+    for (let round = 0; round < 3; round++) {
+      const gone = new AbortController()
+      // Those of the round before are known to have gone within moments.
+      const waiting = await Promise.all(
+        Array.from(
+          { length: 20 },
+          (_, i) => vi.waitUntil(() => ask(i, gone.signal).catch(() => undefined), { timeout: 10_000 })
+        )
+      )
+      const refused = await ask(20, gone.signal).then(() => "asked", String)
+      expect(refused).toContain("20 questions to this account's user wait for an answer already: nothing was done")
+      expect(refused).toContain("RATE_LIMITED")
+      const asked = await askedToDelete(other.token, "forms-x", another.id)
+      const no = { jsonrpc: "2.0", id: asked.id, result: { action: "decline" } }
+      await other.request("POST", "/mcp", { body: no, headers: headersOf("forms-x") })
+      expect(await asked.rest()).toContain("NOT_CONFIRMED")
+      gone.abort()
+      await Promise.allSettled(waiting.map(({ rest }) => rest()))
+    }
+    expect((await mine.get(`/v1/projects/${project.id}`)).status).toBe(200)
+  })
 
   it("does not count from a token of fewer scopes whose session id begins with the others", async () => {
     const flow = await newFlow(berth)

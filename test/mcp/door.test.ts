@@ -147,10 +147,14 @@ const sessionTools = () =>
   [...new Set([...Object.values(twins), ...Object.keys(withoutOperation)])].filter((name) => !byHubKeyAlone.has(name))
     .sort()
 /** Those that every credential may call: what they tell is public, or of the credential itself. */
+/** Beside all others: a narrower selection does not have them. */
+const meta = ["call_tool", "find_tools"]
 const publicTools = [
+  "call_tool",
   "directory_facets",
   "directory_listing",
   "directory_search",
+  "find_tools",
   "hub_get_capability_doc",
   "hub_listing_skill",
   "hub_skills",
@@ -250,9 +254,13 @@ describe("tools/list", () => {
     })
     expect(limits.length).toBeGreaterThan(6)
     const usual = { type: "integer", minimum: 1, maximum: 100, default: 20 }
-    for (const [name, limit] of limits) {
+    for (const [name, limit] of limits.filter(([name]) => name !== "find_tools")) {
       expect(limit, JSON.stringify(name)).toEqual(
-        /^(get_logs|hub_skills)$/.test(String(name)) ? { ...usual, maximum: 200, default: 50 } : usual
+        /^(get_logs|hub_skills)$/.test(String(name))
+          ? { ...usual, maximum: 200, default: 50 }
+          : name === "get_catalog"
+          ? { ...usual, default: 50 }
+          : usual
       )
     }
     await client.close()
@@ -273,7 +281,7 @@ describe("tools/list", () => {
     ]
     expect(await toolNames(owner.token, "?toolsets=billing")).toEqual(billing)
     expect(await toolNames(owner.token, "?toolsets=deploy")).toEqual(
-      all.filter((name) => ![...directory, ...hub, ...billing].includes(name))
+      all.filter((name) => ![...directory, ...hub, ...billing, ...meta].includes(name))
     )
     expect(await toolNames(owner.token, "?toolsets=directory")).toEqual([...directory].sort())
     expect(await toolNames(owner.token, "?toolsets=deploy,%20billing,directory,hub")).toEqual(all)
@@ -303,20 +311,25 @@ describe("tools/list", () => {
       ajv.compile(tool.inputSchema)
       if (tool.outputSchema !== undefined) ajv.compile(tool.outputSchema)
       const verb = tool.name.replace("hub_", "").split("_")[0] ?? ""
-      const reads = ["list", "listing", "get", "directory", "server", "skills", "wait", "whoami"].includes(verb) ||
+      const reads =
+        ["list", "listing", "get", "find", "directory", "server", "skills", "wait", "whoami"].includes(verb) ||
         /^(business_config|hub_composites|hub_browse_composites|hub_composite_skill)$/.test(tool.name)
+      // It may be any of them.
+      const isAny = tool.name === "call_tool"
       const removes = ["delete", "revoke", "cancel"].includes(verb) || tool.name === "import_discard"
       expect(tool.annotations, tool.name).toMatchObject({
         readOnlyHint: reads,
         // A revert takes things away, and tells what; an upload takes the document before it away; a plan costs money.
-        destructiveHint: removes ||
+        destructiveHint: removes || isAny ||
           ["import_revert", "hub_upload_capability_doc", "change_plan"].includes(tool.name),
         idempotentHint: removes || tool.name === "import_revert" ||
-          !["add", "confirm", "create", "import", "publish", "record", "deploy", "rollback", "verify"].includes(verb),
+          !["add", "call", "confirm", "create", "import", "publish", "record", "deploy", "rollback", "verify"].includes(
+            verb
+          ),
         openWorldHint: expect.any(Boolean)
       })
       expect(tool.outputSchema === undefined, tool.name).toEqual(
-        (removes || tool.name === "change_plan") && tool.name !== "cancel_deployment"
+        (removes || isAny || tool.name === "change_plan") && tool.name !== "cancel_deployment"
       )
     }
     await client.close()

@@ -1,6 +1,7 @@
 import { everyday } from "#tools/everyday.ts"
 import { type Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { beforeAll, describe, expect, it } from "vitest"
+import { berthCli } from "../cli/mcp/run.ts"
 import { failure } from "../contract/shapes.ts"
 import { type Account, type Project, type Server } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
@@ -38,7 +39,10 @@ interface Found {
     readonly outputSchema?: object
   }>
   readonly others: ReadonlyArray<{ readonly name: string }>
-  readonly groups?: ReadonlyArray<{ readonly about: string; readonly tools: ReadonlyArray<string> }>
+  readonly hint?: string
+  readonly groups?: ReadonlyArray<
+    { readonly about: string; readonly toolset: string; readonly tools: ReadonlyArray<string> }
+  >
 }
 const find = async (query: string, by = client, more: Readonly<Record<string, unknown>> = {}) => {
   const { isError, structuredContent } = await callTool(by, "find_tools", { query, ...more })
@@ -116,6 +120,7 @@ describe("?toolsets= and the header Toolsets", () => {
     const all = await names("", "all")
     expect(all.length).toBeGreaterThan(80)
     expect(all).toEqual(await names("?toolsets=all"))
+    expect(all.map(({ name }) => name).slice(-2)).toEqual(meta)
   })
 
   it("are 400 with a group that there is not", async () => {
@@ -158,7 +163,12 @@ describe("find_tools", () => {
     ["downgrade", "change_plan"],
     ["update_listing", "update_listing"],
     ["deleting servers", "delete_server"],
-    ["restrat server", "restart_server"]
+    ["restrat server", "restart_server"],
+    ["deploymnet", "get_deployment"],
+    ["enviroment varaible", "set_env"],
+    ["rolbak", "rollback"],
+    ["lgos", "get_logs"],
+    ["subscripton", "cancel_subscription"]
   ]
 
   it.each(jobs)("%s: %s is among the best", async (query, name) => {
@@ -170,7 +180,7 @@ describe("find_tools", () => {
     const all = await connectMcp(berth.url, { token: owner.token, query: "?toolsets=all" })
     const { tools } = await all.listTools()
     await all.close()
-    for (const listed of tools) {
+    for (const listed of tools.filter(({ name }) => !meta.includes(name))) {
       const { tools: [found] } = await find(listed.name, client, { limit: 1 })
       expect(found, listed.name).toEqual({
         name: listed.name,
@@ -201,11 +211,33 @@ describe("find_tools", () => {
     expect((await find("promote a composite", agent)).tools[0]?.name).toBe("hub_promote_composite")
   })
 
+  it.each([
+    "xyzzy",
+    "frobnicate the flux capacitor",
+    "purple elephants",
+    "what is the meaning of life",
+    "tell me a joke",
+    "weather in Paris",
+    "play music",
+    "hello",
+    "???"
+  ])("finds nothing for %s, and says so", async (query) => {
+    const { groups = [], hint, others, tools } = await find(query)
+    expect([tools, others]).toEqual([[], []])
+    expect(hint).toContain(`No tool that you may call matches "${query}".`)
+    expect(groups.length).toBeGreaterThan(10)
+  })
+
+  it("tells words close to those that no tool has", async () => {
+    expect((await find("compositions")).hint).toContain("Words close to yours: composites.")
+  })
+
   it("lists the groups of all tools where nothing matches: every tool is in one", async () => {
     const { groups = [], tools } = await find("zzzzqqqq")
     expect(tools).toEqual([])
+    for (const { toolset } of groups) expect(["deploy", "hub", "directory", "billing"]).toContain(toolset)
     const all = await connectMcp(berth.url, { token: owner.token, query: "?toolsets=all" })
-    const names = await namesOf(all)
+    const names = (await namesOf(all)).filter((name) => !meta.includes(name))
     await all.close()
     expect(new Set(groups.flatMap((group) => group.tools))).toEqual(new Set(names))
   })
@@ -261,6 +293,16 @@ describe.each<Way>(["Streamable HTTP", "SSE"])("call_tool over %s", (way) => {
     expect(textOf(without)).toMatchObject({
       error: { code: "VALIDATION_ERROR", details: { issues: [{ path: "name", message: "is required" }] } }
     })
+  })
+
+  it("and find_tools are called from a terminal as any tool is", async () => {
+    const berthCall = (...args: ReadonlyArray<string>) =>
+      berthCli(["call", `${berth.url}/mcp`, ...args, "--token", owner.token])
+    const found = await berthCall("find_tools", "--arg", "query=list environment variables")
+    expect([found.code, found.out], found.err).toEqual([0, expect.stringContaining("list_env")])
+    const args = JSON.stringify({ name: "get_server", arguments: { serverId: server.id } })
+    const called = await berthCall("call_tool", "--input", args, "--field", "id")
+    expect([called.code, called.out.trim()], called.err).toEqual([0, server.id])
   })
 
   it("counts in the caller's rate as one call", async () => {

@@ -122,7 +122,9 @@ export const withoutTool: Readonly<Record<string, string>> = {
 /** What has no operation, and why. `find_tools` and `call_tool` are not of the whole list. */
 export const withoutOperation: Readonly<Record<string, string>> = {
   wait_for_deployment: "over HTTP deploy and rollback wait as long as it takes",
-  create_server_token: "over HTTP it is the token endpoint, by RFC 8693"
+  create_server_token: "over HTTP it is the token endpoint, by RFC 8693",
+  find_tools: "over HTTP it is /openapi.json",
+  call_tool: "over HTTP each operation has its path"
 }
 
 /** Tools for hub keys alone: a session is refused. */

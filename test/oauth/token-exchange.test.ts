@@ -42,8 +42,14 @@ const statusAt = async (path: string, token: string, method = "tools/list") =>
     headers: { accept: "application/json, text/event-stream" },
     body: { jsonrpc: "2.0", id: 1, method, ...(method === "tools/call" ? { params: { name: "look" } } : {}) }
   })).status
+interface GrantOf {
+  readonly id: string
+  readonly clientName: string
+  readonly serverId: string
+  readonly scopes: ReadonlyArray<string>
+}
 const grantsOf = async (account: typeof three.caller) =>
-  (await account.get<Listed<{ id: string; clientName: string; serverId: string }>>("/v1/auth/grants")).body.data
+  (await account.get<Listed<GrantOf>>("/v1/auth/grants")).body.data
 
 /** An access token for our own MCP endpoint, and the flow that it comes of. */
 const clientToken = async (scope: string) => {
@@ -99,6 +105,23 @@ describe("an exchanged token", () => {
     expect(await statusAt(`/s/${slug}/mcp`, token, "tools/call")).toBe(403)
     expect(await exchange({ ...fieldsOf(three.caller.token, publicUrl), scope: "servers:write" }))
       .toMatchObject({ status: 400, body: { error: "invalid_scope" } })
+  })
+
+  it("is recorded with the scopes that were given: an exchange for more widens the grant, one for fewer leaves it", async () => {
+    const mine = await berth.signUp()
+    const { publicUrl, slug } = members[0]!.server
+    const scopesAfter = async (scope?: string) => {
+      await tokenFor(mine.token, publicUrl, scope)
+      const grants = await grantsOf(mine)
+      expect(grants.length).toBe(1)
+      return grants[0]!.scopes
+    }
+    expect(await scopesAfter("mcp:read")).toEqual(["mcp:read"])
+    await Promise.all(["mcp:execute", "mcp:read"].map((scope) => tokenFor(mine.token, publicUrl, scope)))
+    expect(await scopesAfter("mcp:read")).toEqual(["mcp:read", "mcp:execute"])
+    const narrow = await tokenFor(mine.token, publicUrl, "mcp:read")
+    expect(await scopesAfter()).toEqual(["mcp:read", "mcp:write", "mcp:execute"])
+    expect(await statusAt(`/s/${slug}/mcp`, narrow, "tools/call")).toBe(403)
   })
 
   it("comes of one grant, however many ask at once; revoked, it ends at once, and none is given until it is renewed", async () => {

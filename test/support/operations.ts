@@ -24,7 +24,9 @@ export interface Response {
 
 interface Described {
   readonly operationId: string
-  readonly parameters?: ReadonlyArray<{ readonly name: string; readonly in: string; readonly example?: string }>
+  readonly parameters?: ReadonlyArray<
+    { readonly name: string; readonly in: string; readonly example?: string; readonly schema: JsonSchema }
+  >
   readonly requestBody?: {
     readonly required?: boolean
     readonly content: Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>

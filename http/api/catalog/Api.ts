@@ -10,13 +10,14 @@ import {
   CatalogFull,
   CatalogItem,
   CatalogItemNotFound,
+  CatalogQuery,
   CategoryNameTaken,
   CreateCategory,
   CreateItem,
   UpdateCategory,
   UpdateItem
 } from "#src/businesses/Catalog.ts"
-import { Invalid } from "#src/shared/Failure.ts"
+import { BadRequest, Invalid } from "#src/shared/Failure.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 
@@ -28,8 +29,15 @@ export class CatalogApi extends HttpApiGroup.make("catalog")
   .add(
     HttpApiEndpoint.get("get", root)
       .setPath(businessPath)
+      .setUrlParams(CatalogQuery)
       .addSuccess(Data(Catalog))
+      .addError(BadRequest)
       .annotate(OpenApi.Summary, "Read a business's catalog: categories and items, each in order")
+      .annotate(
+        OpenApi.Description,
+        "All items; with limit (1–100) a page of them, and meta.cursor leads to the next. The categories come with the " +
+          "first."
+      )
   )
   .add(
     HttpApiEndpoint.post("createItem", `${root}/items`)

@@ -11,7 +11,7 @@ export const CatalogHandlers = HttpApiBuilder.group(
   (handlers) =>
     Effect.map(Catalogs, (catalogs) =>
       handlers
-        .handle("get", ({ path }) => Effect.map(catalogs.get(path.businessId), data))
+        .handle("get", ({ path, urlParams }) => Effect.map(catalogs.get(path.businessId, urlParams), data))
         .handle("createItem", ({ path, payload }) => Effect.map(catalogs.createItem(path.businessId, payload), data))
         .handle(
           "updateItem",

@@ -107,7 +107,7 @@ export const businessExamples: Examples = {
     },
     others: { 200: { data: { dryRun: true, refusal: null, ...reading } } }
   },
-  "catalog.get": { answer: { data: { categories: [category], items: [item] } } },
+  "catalog.get": { answer: { data: { categories: [category], items: [item], meta: page(item).meta } } },
   "catalog.createItem": { body: offer, answer: { data: item } },
   "catalog.updateItem": {
     body: { priceCents: null, isAvailable: false, sortOrder: 0 },

@@ -12,8 +12,8 @@ const bodyOf = ({ requestBody }: Operation): ReadonlyArray<string> =>
 
 /** The command that sends an operation's example; names in upper case are for the reader to fill in. */
 export const curlOf = (baseUrl: string, method: string, path: string, operation: Operation) => {
-  const shown = (operation.parameters ?? []).flatMap(({ example, name }) =>
-    example === undefined ? [] : [[name, example] as const]
+  const shown = (operation.parameters ?? []).flatMap(({ example, in: where, name }) =>
+    where !== "query" || example === undefined ? [] : [[name, example] as const]
   )
   const query = String(new URLSearchParams(Object.fromEntries(shown)))
   const url = baseUrl +
