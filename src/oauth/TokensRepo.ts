@@ -108,6 +108,15 @@ export class TokensRepo extends Effect.Service<TokensRepo>()("oauth/TokensRepo",
         ),
       revokeFamily: (familyId: string) =>
         run(sql`UPDATE token_families SET revoked_at = now() WHERE id = ${familyId} AND revoked_at IS NULL`),
+      /** The grant of a family, which no consent and no new key changes until the transaction ends. */
+      lockGrantOf: maybe(Schema.Struct({ grantId: Schema.String }))((familyId: string) =>
+        sql`SELECT g.id AS grant_id FROM oauth_grants g JOIN token_families f ON f.grant_id = g.id
+            WHERE f.id = ${familyId} FOR UPDATE OF g`
+      ),
+      /** Ends a grant that no token comes of any more. */
+      endUnused: (grantId: string) =>
+        run(sql`UPDATE oauth_grants SET revoked_at = now() WHERE id = ${grantId} AND revoked_at IS NULL
+            AND NOT EXISTS (SELECT FROM token_families WHERE grant_id = ${grantId} AND revoked_at IS NULL)`),
       /** The families revoked in the last `seconds`. */
       revokedWithin: many(Schema.Struct({ id: Schema.String }).pipe(Schema.pluck("id")))((seconds: number) =>
         sql`SELECT id FROM token_families WHERE revoked_at > now() - make_interval(secs => ${seconds})
