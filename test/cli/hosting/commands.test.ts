@@ -103,7 +103,7 @@ describeWhen(missingForApps, "the commands that host a server", () => {
     })
     expect(await of("env", "set", "API_KEY=s=1", "REGION=west")).toMatchObject({ code: 0, out: "Set API_KEY, REGION" })
     const input = vi.spyOn(process, "stdin", "get")
-    input.mockReturnValueOnce(Readable.from([]) as never)
+    input.mockReturnValue(Readable.from([]) as never)
     expect(await of("env", "set", "ONE=1", "API_KEY")).toMatchObject({
       code: 1,
       err: "No value for API_KEY was given, and nothing was set. API_KEY= sets an empty one"
@@ -181,7 +181,7 @@ describeWhen(missingForApps, "the commands that host a server", () => {
       expect.stringMatching(/^State +failed$[^]*^Error +/m),
       expect.stringContaining("The deployment failed. berth logs has what the server printed")
     ])
-    expect((await of("status")).out).toMatch(/^Serving +version 4, [^]*^Version +\d+$[^]*^State +failed$/m)
+    expect((await of("status")).out).toMatch(/^Serving +version 2, [^]*^Version +\d+$[^]*^State +failed$/m)
     expect((await of("logs", "-n", "20")).out).toMatch(/^\d{4}-\S+Z \w+ +.*Fatal error: no configuration$/m)
   })
 
