@@ -130,7 +130,9 @@ describeLong("berth login in a browser", () => {
     const { body: { data: { token } } } = await berth.request<{ data: { token: string } }>("POST", "/v1/auth/login", {
       body
     })
-    const listed = await berth.request<{ data: ReadonlyArray<{ clientId: string }> }>("GET", "/v1/auth/grants", { token })
+    const listed = await berth.request<{ data: ReadonlyArray<{ clientId: string }> }>("GET", "/v1/auth/grants", {
+      token
+    })
     return listed.body.data.map(({ clientId }) => clientId)
   }
 

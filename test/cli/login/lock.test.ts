@@ -75,7 +75,7 @@ describe("the lock of a login", () => {
   it.skipIf(!full)(long("has one holder of many processes, whoever of them is killed"), async () => {
     const lock = newLock()
     const number = `${lock}-number`
-    const program = join(import.meta.dirname, "lock-holder.ts")
+    const program = join(import.meta.dirname, "lock-holder.program.ts")
     writeFileSync(number, "0")
     const ends = await Promise.allSettled(
       Array.from(
