@@ -52,14 +52,35 @@ describe("the lock of a login", () => {
         held++
         yield* Effect.sleep("1 millis")
         // As if this one were killed: its lock stays, and names a process that is gone.
-        if (held % 2 === 0) writeFileSync(lock, corpse.replace(/\S+$/, randomUUID()))
+        if (held <= 12) writeFileSync(lock, corpse.replace(/\S+$/, randomUUID()))
         inside--
       }))
-      yield* Effect.all(Array.from({ length: 20 }, () => visit), { concurrency: "unbounded" })
-      assert.strictEqual(held, 20)
+      yield* Effect.all(Array.from({ length: 12 }, () => visit), { concurrency: "unbounded" })
+      assert.strictEqual(held, 12)
       yield* visit
       assert.deepStrictEqual(files(lock), [])
     }).pipe(Effect.provide(slow)))
+
+  it.live("is not taken from who has it by one that has seen the one before dead, and goes on late", () =>
+    Effect.gen(function*() {
+      const lock = newLock()
+      writeFileSync(lock, dead())
+      let inside = 0
+      const visit = withLock(lock)(Effect.gen(function*() {
+        assert.strictEqual(++inside, 1)
+        yield* Effect.sleep("400 millis")
+        inside--
+      }))
+      const disk = yield* FileSystem.FileSystem
+      /** Waits before each step that another's lock would not survive. */
+      const late: FileSystem.FileSystem = {
+        ...disk,
+        remove: (path, options) => Effect.delay(disk.remove(path, options), path === lock ? "200 millis" : 0),
+        rename: (from, to) => Effect.delay(disk.rename(from, to), to === lock ? "200 millis" : 0)
+      }
+      yield* Effect.all([Effect.provideService(visit, FileSystem.FileSystem, late), visit], { concurrency: 2 })
+      assert.deepStrictEqual(files(lock), [])
+    }).pipe(Effect.provide(NodeContext.layer)))
 
   it.live("is taken over also from who has died while taking it over", () =>
     Effect.gen(function*() {
