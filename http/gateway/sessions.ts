@@ -1,7 +1,7 @@
 import { type Route } from "#src/routing/Route.ts"
 import { type Sessions } from "#src/routing/Sessions.ts"
 import { type IncomingMessage, type ServerResponse } from "node:http"
-import { tagEndpoint, tagSessionId } from "./session-tag.ts"
+import { clientOfSessionId, tagEndpoint, tagSessionId } from "./session-tag.ts"
 
 /** Counts the session that an exchange opens or ends, and names the machine, and the client, in the id that the client gets. */
 export const sessionCounter = (sessions: Pick<Sessions, "opened" | "closed">) =>
@@ -11,7 +11,8 @@ export const sessionCounter = (sessions: Pick<Sessions, "opened" | "closed">) =>
   { activeDeploymentId, mark }: Route,
   client: () => string | undefined
 ) => {
-  const has = req.headers["mcp-session-id"] !== undefined
+  const had = req.headers["mcp-session-id"]
+  const has = had !== undefined
   let isOpened = false
   return {
     name: (id: string) => {
@@ -20,7 +21,8 @@ export const sessionCounter = (sessions: Pick<Sessions, "opened" | "closed">) =>
         isOpened = true
         sessions.opened(activeDeploymentId)
       }
-      return tagSessionId(id, mark, client())
+      // Servers say it in later answers too, and clients then go on with that one: the name stays in it.
+      return tagSessionId(id, mark, client() ?? (typeof had === "string" ? clientOfSessionId(had) : undefined))
     },
     /** The address for messages of the older transport. */
     endpoint: (address: string, clientHost: string) => mark === null ? address : tagEndpoint(address, mark, clientHost),

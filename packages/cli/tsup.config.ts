@@ -1,5 +1,5 @@
 import { defineConfig, type Options } from "tsup"
-import { program } from "../../tsup.config.ts"
+import { program, stdioShim } from "../../tsup.config.ts"
 
 /** Tables that only the platform reads: the client shares the declarations beside them. */
 const withoutTables: NonNullable<Options["esbuildPlugins"]>[number] = {
@@ -10,14 +10,19 @@ const withoutTables: NonNullable<Options["esbuildPlugins"]>[number] = {
   }
 }
 
+const packaged = { outDir: "packages/cli/dist", minify: true, sourcemap: false } as const
+
 /** The command line alone, with all that it uses: nothing has to be installed beside it. */
-export default defineConfig({
-  ...program,
-  entry: { client: "src/cli/client.ts" },
-  outDir: "packages/cli/dist",
-  noExternal: [/.*/],
-  minify: true,
-  sourcemap: false,
-  clean: true,
-  esbuildPlugins: [withoutTables, ...program.esbuildPlugins ?? []]
-})
+export default defineConfig([
+  {
+    ...program,
+    ...packaged,
+    entry: { client: "src/cli/client.ts" },
+    noExternal: [/.*/],
+    // The builds run at once in one folder.
+    clean: ["!stdio-shim.js"],
+    esbuildPlugins: [withoutTables, ...program.esbuildPlugins ?? []]
+  },
+  // What serves a folder's stdio server in its image.
+  { ...stdioShim, ...packaged }
+])

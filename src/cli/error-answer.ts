@@ -3,6 +3,7 @@ import { Schema } from "effect"
 /** The envelope of every error of an installation. */
 export const ErrorAnswer = Schema.Struct({
   error: Schema.optional(Schema.Struct({
+    code: Schema.optional(Schema.String),
     message: Schema.String,
     details: Schema.optional(Schema.Struct({
       issues: Schema.optional(Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String })))

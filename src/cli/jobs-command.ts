@@ -5,7 +5,7 @@ import { Command } from "@effect/cli"
 import { Duration, Effect } from "effect"
 import { orSay } from "./fail.ts"
 import { json, show } from "./json-output.ts"
-import { printable, table } from "./mcp/render.ts"
+import { listing, printable } from "./mcp/render.ts"
 import { onDatabase } from "./on-database.ts"
 
 const time = (at: Date) => `${at.toISOString().slice(0, 19)}Z`
@@ -29,7 +29,7 @@ const row = (job: JobRecord) => [
 export const jobTable = (jobs: ReadonlyArray<JobRecord>) =>
   jobs.length === 0
     ? "No job has run yet"
-    : table(["JOB", "HOST", "EVERY", "LAST RUN", "TOOK", "LAST FAILURE"], jobs.map(row))
+    : listing(["JOB", "HOST", "EVERY", "LAST RUN", "TOOK", "LAST FAILURE"], jobs.map(row))
 
 export const jobsCommand = Command.make("jobs", { json }, ({ json }) =>
   Effect.gen(function*() {

@@ -6,7 +6,8 @@ import { Schema } from "effect"
  * Why an image cannot be used. `invalid_reference`: the address is malformed; `not_allowed`: the address may not be
  * used here (a private host, `oci:` in production); `invalid_image`: the registry or layout has something that is not
  * an image; `over_budget`: it unpacks to more than the caller allows; `hostile_layer`: a layer tries to leave its root;
- * `storage`: this machine's disk failed. Of a push: `full`: the registry has no room; `not_taken`: it does not take it.
+ * `storage`: this machine's disk failed. Of a push: `full`: the registry has no room; `not_taken`: it does not take it;
+ * `over_plan`: the account's plan has no room.
  */
 export class ImageError extends Schema.TaggedError<ImageError>()("ImageError", {
   reason: Schema.Literal(
@@ -20,6 +21,7 @@ export class ImageError extends Schema.TaggedError<ImageError>()("ImageError", {
     "too_large",
     "full",
     "not_taken",
+    "over_plan",
     "over_budget",
     "unsupported",
     "invalid_image",

@@ -7,7 +7,7 @@ import { fromGuard, type ImageError, imageError } from "./ImageError.ts"
 import type { Limits } from "./limits.ts"
 import { basic, isConfidential, type Login } from "./login.ts"
 import { decodeDocument } from "./manifest.ts"
-import { wordsIn } from "./registry-refusal.ts"
+import { type Said, wordsIn } from "./registry-refusal.ts"
 
 const maxHops = 5
 
@@ -35,7 +35,7 @@ export interface Place {
   /** The value of Authorization of each request, in place of one that the registry asks for. */
   readonly authorize?: Effect.Effect<string, ImageError> | undefined
   /** Why the registry lets nobody in, in words for who can change that; `said`: its own words, if any. */
-  readonly refused: (what: string, said?: string) => ImageError
+  readonly refused: (what: string, said?: Said) => ImageError
 }
 
 /** An answer, and the origin that gave it after redirects. */

@@ -4,18 +4,28 @@ import { type ImageError, imageError } from "./ImageError.ts"
 const Errors = Schema.parseJson(Schema.Struct({
   errors: Schema.NonEmptyArray(Schema.Struct({
     code: Schema.optional(Schema.String),
-    message: Schema.optional(Schema.String)
+    message: Schema.optional(Schema.String),
+    detail: Schema.optional(Schema.Unknown)
   }))
 }))
 const decode = Schema.decodeUnknownEither(Errors)
 
 /** What the registry says of itself (OCI distribution specification, "Error Codes"). */
 const saidIn = (text: string) =>
-  Option.map(Either.getRight(decode(text)), ({ errors: [{ code = "", message = "" }] }) => ({ code, message }))
+  Option.map(
+    Either.getRight(decode(text)),
+    ({ errors: [{ code = "", message = "", detail }] }) => ({ code, message, detail })
+  )
 
-/** Its sentence alone; undefined where it has none. */
-export const wordsIn = (text: string) =>
-  Option.match(saidIn(text), { onNone: () => undefined, onSome: ({ message }) => message || undefined })
+/** What a registry says besides its code. */
+export interface Said {
+  readonly message: string
+  readonly detail?: unknown
+}
+
+/** Its sentence, and the details of it; undefined where it has no sentence. */
+export const wordsIn = (text: string): Said | undefined =>
+  Option.getOrUndefined(Option.filter(saidIn(text), ({ message }) => message !== ""))
 
 /** A full disk is known by the words of the system's error, or its number, that registries pass on. */
 const isFull = (status: number, text: string) =>

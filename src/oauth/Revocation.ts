@@ -1,6 +1,10 @@
 import { duplicated, parameter } from "#src/oauth/checks/duplicates.ts"
+import { redirectKind } from "#src/oauth/checks/redirect-uri.ts"
 import { provesItself } from "#src/oauth/checks/secret.ts"
+import { ApiKeys } from "#src/projects/ApiKeys.ts"
+import { transactionally } from "#src/shared/sql.ts"
 import { digestOf } from "#src/shared/tokens.ts"
+import { SqlClient } from "@effect/sql"
 import { Effect, Option } from "effect"
 import { AccessTokens } from "./AccessTokens.ts"
 import { OAuthClients } from "./Clients.ts"
@@ -13,6 +17,8 @@ export class Revocation extends Effect.Service<Revocation>()("oauth/Revocation",
     const repo = yield* TokensRepo
     const clients = yield* OAuthClients
     const accessTokens = yield* AccessTokens
+    const apiKeys = yield* ApiKeys
+    const sql = yield* SqlClient.SqlClient
 
     /** The token's client and family; its kind is clear without `token_type_hint`. */
     const ownerOf = Effect.fn("Revocation.ownerOf")(function*(token: string) {
@@ -24,6 +30,19 @@ export class Revocation extends Effect.Service<Revocation>()("oauth/Revocation",
         onSome: ({ client_id, fam }) => ({ clientId: client_id, familyId: fam })
       })
     })
+
+    /**
+     * Ends a family. The grant of a program on the user's device ends with its last family, unless a key is left of it:
+     * nobody skips a consent by it (docs/decisions/tokens-for-the-api.md).
+     */
+    const end = Effect.fn("Revocation.end")(function*(familyId: string, clientId: string) {
+      const client = Option.getOrUndefined(yield* clients.find(clientId))
+      const grant = Option.getOrUndefined(yield* repo.lockGrantOf(familyId))
+      yield* repo.revokeFamily(familyId)
+      const asksEachTime = client?.redirectUris.every((uri) => redirectKind(uri) !== "web") === true
+      if (grant === undefined || !asksEachTime || (yield* apiKeys.hasOfGrant(grant.grantId))) return
+      yield* repo.endUnused(grant.grantId)
+    }, transactionally(sql))
 
     /**
      * Revokes a token with its whole family, for an access token too, since one can't be revoked alone. An unknown or
@@ -45,7 +64,7 @@ export class Revocation extends Effect.Service<Revocation>()("oauth/Revocation",
         if (Option.isNone(yield* clients.find(clientId))) return yield* oauthError("invalid_client", "no such client")
         return owner === undefined ? undefined : yield* oauthError("invalid_grant", "the token is another client's")
       }
-      if (owner.familyId !== undefined) yield* repo.revokeFamily(owner.familyId)
+      if (owner.familyId !== undefined) yield* end(owner.familyId, clientId)
     })
 
     return { revoke } as const

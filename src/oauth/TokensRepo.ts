@@ -108,19 +108,38 @@ export class TokensRepo extends Effect.Service<TokensRepo>()("oauth/TokensRepo",
         ),
       revokeFamily: (familyId: string) =>
         run(sql`UPDATE token_families SET revoked_at = now() WHERE id = ${familyId} AND revoked_at IS NULL`),
+      /** The grant of a family, which no consent and no new key changes until the transaction ends. */
+      lockGrantOf: maybe(Schema.Struct({ grantId: Schema.String }))((familyId: string) =>
+        sql`SELECT g.id AS grant_id FROM oauth_grants g JOIN token_families f ON f.grant_id = g.id
+            WHERE f.id = ${familyId} FOR UPDATE OF g`
+      ),
+      /** Ends a grant that no token comes of any more. */
+      endUnused: (grantId: string) =>
+        run(sql`UPDATE oauth_grants SET revoked_at = now() WHERE id = ${grantId} AND revoked_at IS NULL
+            AND NOT EXISTS (SELECT FROM token_families WHERE grant_id = ${grantId} AND revoked_at IS NULL)`),
       /** The families revoked in the last `seconds`. */
       revokedWithin: many(Schema.Struct({ id: Schema.String }).pipe(Schema.pluck("id")))((seconds: number) =>
         sql`SELECT id FROM token_families WHERE revoked_at > now() - make_interval(secs => ${seconds})
             ORDER BY revoked_at`
       ),
-      /** Deletes expired refresh tokens, codes that expired before `codesBefore`, and families without either. */
+      /**
+       * Deletes expired refresh tokens, codes that expired before `codesBefore`, families without either, and then the grants
+       * of programs on their users' devices (RFC 8252 §7.3) that have neither a family nor a key.
+       */
       sweep: (now: Date, codesBefore: Date) =>
         run(sql`DELETE FROM authorization_codes WHERE expires_at < ${codesBefore}`.pipe(
           Effect.zipRight(sql`DELETE FROM refresh_tokens WHERE expires_at < ${now}`),
           Effect.zipRight(sql`DELETE FROM token_families f
           WHERE (NOT f.is_lasting OR f.revoked_at < ${codesBefore})
             AND NOT EXISTS (SELECT FROM authorization_codes c WHERE c.family_id = f.id)
-            AND NOT EXISTS (SELECT FROM refresh_tokens r WHERE r.family_id = f.id)`)
+            AND NOT EXISTS (SELECT FROM refresh_tokens r WHERE r.family_id = f.id)`),
+          // One that is approved again at this moment is known by its time.
+          Effect.zipRight(sql`DELETE FROM oauth_grants g USING oauth_clients c
+          WHERE c.client_id = g.client_id AND g.updated_at < now() - interval '1 day'
+            AND NOT EXISTS (SELECT FROM token_families f WHERE f.grant_id = g.id)
+            AND NOT EXISTS (SELECT FROM api_keys k WHERE k.grant_id = g.id)
+            AND NOT EXISTS (SELECT FROM unnest(c.redirect_uris) AS uri
+              WHERE uri !~ '^http://(127[.]0[.]0[.]1|[[]::1[]]|localhost)([:/?]|$)')`)
         ))
     } as const
   })

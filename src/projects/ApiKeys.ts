@@ -89,6 +89,8 @@ export class ApiKeys extends Effect.Service<ApiKeys>()("projects/ApiKeys", {
       list,
       remove,
       authenticate,
+      /** Whether a client made a key with a grant that is still there. */
+      hasOfGrant: repo.hasOfGrant,
       /** Deletes the keys that a client made with a grant. Call it after the revocation, in the same transaction. */
       endWithGrant: repo.removeOfGrant,
       /** Deletes the keys that were made with a token family. Call it after the revocation, in the same transaction. */

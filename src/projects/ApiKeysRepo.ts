@@ -1,7 +1,7 @@
 import { AccountId } from "#src/accounts/CurrentActor.ts"
 import { prepared } from "#src/format/prepared.ts"
 import { PlanName } from "#src/plans/Plan.ts"
-import { Count, dieOnSql, many, maybe, one, onForeignKey, run } from "#src/shared/sql.ts"
+import { anyRow, Count, dieOnSql, many, maybe, one, onForeignKey, run } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { ApiKeyRow } from "./ApiKey.ts"
@@ -58,6 +58,7 @@ export class ApiKeysRepo extends Effect.Service<ApiKeysRepo>()("projects/ApiKeys
             FROM oauth_grants g JOIN token_families f ON f.grant_id = g.id
             WHERE f.id = ${familyId} AND f.revoked_at IS NULL AND g.revoked_at IS NULL FOR SHARE OF g, f`
       ),
+      hasOfGrant: (grantId: string) => anyRow(sql`SELECT id FROM api_keys WHERE grant_id = ${grantId} LIMIT 1`),
       removeOfGrant: (grantId: string) => run(sql`DELETE FROM api_keys WHERE grant_id = ${grantId}`),
       removeOfFamily: (familyId: string) => run(sql`DELETE FROM api_keys WHERE family_id = ${familyId}`),
       remove: maybe(Schema.Struct({ id: Schema.String }))((id: string, accountId: string) =>

@@ -108,16 +108,28 @@ export type ServerRow = typeof ServerRow.Type
 const withDefault = <A, I, R>(schema: Schema.Schema<A, I, R>, value: NoInfer<A>) =>
   Schema.optionalWith(schema, { exact: true, default: () => value })
 
+/** What a new server has where nothing else was said. */
+export const newServer = {
+  region: "ord",
+  cpu: "shared-1x",
+  memoryMb: 256,
+  autoStopSeconds: 300,
+  healthPath: "/healthz",
+  healthTimeoutSeconds: 30,
+  rollbackOnHealthCheckFailure: true,
+  deploymentRetentionCount: 10
+} as const
+
 /** Fields of a new server, flat, so that the tool can add `projectId`. */
 export const createFields = {
   name: Name,
   slug: optional(Slug),
-  region: withDefault(Region, "ord"),
-  cpu: withDefault(Cpu, "shared-1x"),
-  memoryMb: withDefault(MemoryMb, 256),
-  autoStopSeconds: withDefault(AutoStopSeconds, 300),
-  healthPath: withDefault(HealthPath, "/healthz"),
-  healthTimeoutSeconds: withDefault(HealthTimeoutSeconds, 30),
+  region: withDefault(Region, newServer.region),
+  cpu: withDefault(Cpu, newServer.cpu),
+  memoryMb: withDefault(MemoryMb, newServer.memoryMb),
+  autoStopSeconds: withDefault(AutoStopSeconds, newServer.autoStopSeconds),
+  healthPath: withDefault(HealthPath, newServer.healthPath),
+  healthTimeoutSeconds: withDefault(HealthTimeoutSeconds, newServer.healthTimeoutSeconds),
   requireMcp: withDefault(RequireMcp, null),
   egress: optional(EgressInput)
 }

@@ -22,6 +22,7 @@ import { type EgressChange, tooMany, widened } from "./Egress.ts"
 import { requiresMcp } from "./requires-mcp.ts"
 import {
   type CreateServer,
+  newServer,
   type Server,
   ServerId,
   ServerNotFound,
@@ -117,8 +118,8 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
           id: ServerId.make(newId("srv")),
           projectId: project.id,
           slug: yield* pickSlug(input.slug, input.name, actor.accountId),
-          rollbackOnHealthCheckFailure: true,
-          deploymentRetentionCount: 10,
+          rollbackOnHealthCheckFailure: newServer.rollbackOnHealthCheckFailure,
+          deploymentRetentionCount: newServer.deploymentRetentionCount,
           replayToken: randomToken()
         })
         return yield* view(row)

@@ -124,12 +124,37 @@ describeLong("berth login in a browser", () => {
     expect(kept()).toEqual(before)
   })
 
+  /** The account's connected applications, as a tool lists them to its session. */
+  const grants = async () => {
+    const body = { email: credentials.email, password: credentials.password }
+    const { body: { data: { token } } } = await berth.request<{ data: { token: string } }>("POST", "/v1/auth/login", {
+      body
+    })
+    const listed = await berth.request<{ data: ReadonlyArray<{ clientId: string }> }>("GET", "/v1/auth/grants", {
+      token
+    })
+    return listed.body.data.map(({ clientId }) => clientId)
+  }
+
+  it("takes the place of the login of before, also among the connected applications", async () => {
+    const before = kept()
+    expect(await grants()).toEqual([before.clientId])
+    const { ended, page: url } = await beginLogin()
+    const { page } = await visitor()
+    await signIn(page, url, credentials)
+    await page.getByRole("button", { name: "Allow" }).click()
+    expect((await ended).code).toBe(0)
+    expect(await grants()).toEqual([kept().clientId])
+    expect(kept().clientId).not.toBe(before.clientId)
+  })
+
   it("ends with berth logout, here and there", async () => {
     const { accessToken, refreshToken, clientId } = kept()
     const status = async () => (await berth.request("GET", "/v1/servers", { token: accessToken })).status
     expect(await status()).toBe(200)
     expect(await cli("logout")).toMatchObject({ code: 0, out: `Logged out of ${berth.url}\n` })
     await expect.poll(status).toBe(401)
+    expect(await grants()).toEqual([])
     const form = { grant_type: "refresh_token", client_id: clientId, refresh_token: refreshToken }
     const refused = await berth.request("POST", "/api/v1/oauth/token", {
       body: String(new URLSearchParams(form)),

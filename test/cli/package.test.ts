@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process"
-import { mkdtempSync, readdirSync, readFileSync, statSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -22,7 +22,12 @@ describeLong("the package of the command line", () => {
   let place: Place
   let tarball = ""
   const env = () =>
-    environment(place, { npm_config_offline: "true", npm_config_cache: join(folder, "cache"), BERTH_URL: berth.url })
+    environment(place, {
+      npm_config_offline: "true",
+      npm_config_cache: join(folder, "cache"),
+      XDG_CACHE_HOME: join(folder, "cache"),
+      BERTH_URL: berth.url
+    })
   const cli = async (...args: ReadonlyArray<string>) => {
     const { stdout } = await run(join(folder, "node_modules/.bin/berth"), args, { cwd: folder, env: env() })
     return stdout
@@ -73,6 +78,19 @@ describeLong("the package of the command line", () => {
     expect(JSON.parse(await cli("schema"))).toHaveProperty("properties.health")
     expect(await cli("completions", "zsh")).toContain("#compdef berth")
   })
+
+  it("makes a folder's stdio server into an image, and pushes it", async () => {
+    await cli("login", "--sign-up", "--email", newEmail(), "--password", password)
+    const project = join(folder, "teller")
+    mkdirSync(project)
+    writeFileSync(join(project, "package.json"), JSON.stringify({ name: "teller", bin: "server.cjs" }))
+    writeFileSync(join(project, "server.cjs"), "// StdioServerTransport\n")
+    const begun = await cli("deploy", project, "--no-wait", "--json")
+    expect(JSON.parse(begun)).toMatchObject({
+      version: 1,
+      imageUri: expect.stringMatching(/\/teller@sha256:[0-9a-f]{64}$/) as string
+    })
+  }, 60_000)
 
   it("starts soon: a command's help takes less than nine times the processor time that Node takes for nothing", () => {
     const program = join(folder, "node_modules/berth-cli/bin/berth.js")

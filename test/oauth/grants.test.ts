@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it, vi } from "vitest"
 import { type Account, type Listed } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
-import { type Flow, newFlow, type OAuthErrorBody, redirectUri } from "../support/oauth.ts"
-import { authorizePath, PlainBrowser } from "../support/pages.ts"
+import { Flow, newFlow, type OAuthErrorBody, postForm, redirectUri } from "../support/oauth.ts"
+import { authorizePath, PlainBrowser, registerClient } from "../support/pages.ts"
 
 interface Grant {
   readonly id: string
@@ -151,5 +151,38 @@ describe("grants", () => {
     expect((await made.owner.delete(`/v1/servers/${made.server.id}`)).status).toBe(204)
     expect((await grantsOf(made.user)).data).toEqual([])
     expect((await made.refresh<OAuthErrorBody>(tokens.refresh_token)).body.error).toBe("invalid_grant")
+  })
+
+  it("of a program on the user's device end with its last tokens, and not while a key of it is left", async () => {
+    const made = await newFlow(berth)
+    const redirect_uri = "http://127.0.0.1/callback"
+    const clientId = await registerClient(berth, "Command line", redirect_uri)
+    const program = new Flow({ ...made, clientId })
+    const tokens = async () => {
+      const request = await program.codeRequest({ redirect_uri, resource: `${berth.url}/v1`, scope: "account" })
+      return (await program.token({ ...request, redirect_uri })).body.access_token
+    }
+    const end = async (token: string) => {
+      const revoked = await postForm(berth, "/api/v1/oauth/revoke", { token, client_id: clientId })
+      expect(revoked.status).toBe(200)
+      return (await grantsOf(made.user)).meta.total
+    }
+    const [first, second] = [await tokens(), await tokens()]
+    expect([await end(first), await end(second)]).toEqual([1, 0])
+    const third = await tokens()
+    const { id } = await made.user.project()
+    const body = { name: "of the program", scopes: ["servers:read"] }
+    const key = await berth.request<{ data: { id: string } }>("POST", `/v1/projects/${id}/keys`, { token: third, body })
+    expect(key.status).toBe(201)
+    expect(await end(third)).toBe(1)
+    expect((await made.user.delete(`/v1/keys/${key.body.data.id}`)).status).toBe(204)
+    expect(await end(await tokens())).toBe(0)
+  })
+
+  it("of a web page outlive its tokens: they say what needs no consent again", async () => {
+    const made = await newFlow(berth)
+    const token = (await made.tokens()).access_token
+    await postForm(berth, "/api/v1/oauth/revoke", { token, client_id: made.clientId })
+    expect((await grantsOf(made.user)).meta.total).toBe(1)
   })
 })

@@ -375,10 +375,19 @@ layer(authorizationTest)((it) => {
       const tokens = yield* Tokens
       const kept = yield* issued()
       const gone = yield* issued({ scope: "mcp:read" })
+      // A program on its user's device, whose grant says nothing beside its tokens.
+      const program = yield* issued({ scope: "mcp:read" })
+      yield* sql`UPDATE oauth_clients SET redirect_uris = ARRAY['http://127.0.0.1/callback', 'http://[::1]:8080/callback']
+        WHERE client_id IN ${sql.in([program.clientId, kept.clientId])}`
+      yield* sql`UPDATE oauth_grants SET updated_at = now() - interval '25 hours'
+        WHERE client_id IN ${sql.in([kept.clientId, gone.clientId, program.clientId])}`
       yield* TestClock.adjust("25 hours")
       yield* tokens.sweep
+      const grants = yield* sql`SELECT client_id FROM oauth_grants
+        WHERE client_id IN ${sql.in([kept.clientId, gone.clientId, program.clientId])} ORDER BY created_at`
+      expect(grants).toEqual([{ clientId: kept.clientId }, { clientId: gone.clientId }])
       const families = yield* sql`SELECT g.client_id FROM token_families f JOIN oauth_grants g ON g.id = f.grant_id
-        WHERE g.client_id IN ${sql.in([kept.clientId, gone.clientId])}`
+        WHERE g.client_id IN ${sql.in([kept.clientId, gone.clientId, program.clientId])}`
       expect(families).toEqual([{ clientId: kept.clientId }])
       expect(yield* sql`SELECT count(*)::int AS count FROM authorization_codes`).toEqual([{ count: 0 }])
       yield* issue(refreshing(kept.clientId, kept.tokens.refresh_token))

@@ -6,7 +6,7 @@ import { RegistriesApi } from "#http/api/registries/Api.ts"
 import { ServersApi } from "#http/api/servers/Api.ts"
 import { CliFailure, otherVersion } from "#src/cli/CliFailure.ts"
 import { ErrorAnswer, errorText } from "#src/cli/error-answer.ts"
-import { exitCodes } from "#src/cli/exit-codes.ts"
+import { exitCodeOf, exitCodes } from "#src/cli/exit-codes.ts"
 import { HttpApi, HttpApiClient, HttpClient, HttpClientError, HttpClientRequest } from "@effect/platform"
 import { Effect, Option, ParseResult, Schema } from "effect"
 
@@ -18,9 +18,15 @@ const api = HttpApi.make("berth").add(AccountsApi).add(ProjectsApi).add(ServersA
 
 const decodeError = Schema.decodeUnknownOption(Schema.parseJson(ErrorAnswer))
 
+const refusalOf = (url: string, status: number, answer: typeof ErrorAnswer.Type | undefined) => {
+  const said = answer === undefined ? `The installation answered with status ${status}` : errorText(answer)
+  const again = status === 401 ? `. Log in again: berth login --url ${url}` : ""
+  return new CliFailure({ message: said + again, code: exitCodeOf(status, answer?.error?.code) })
+}
+
 /**
- * A client of an installation; `bearer` is asked for each request. It fails with a `ResponseError` whose description is the
- * sentence of the error, or, without a token, with a `RequestError` whose cause says why.
+ * A client of an installation; `bearer` is asked for each request. It fails with a `ResponseError`, or, without a token, with
+ * a `RequestError`, whose cause says why.
  */
 export const makeApi = (url: string, bearer: Effect.Effect<string, CliFailure>) =>
   HttpApiClient.make(api, {
@@ -48,10 +54,7 @@ export const makeApi = (url: string, bearer: Effect.Effect<string, CliFailure>) 
                   request,
                   response,
                   reason: "StatusCode",
-                  description: Option.match(decodeError(body), {
-                    onNone: () => `The installation answered with status ${response.status}`,
-                    onSome: errorText
-                  })
+                  cause: refusalOf(url, response.status, Option.getOrUndefined(decodeError(body)))
                 })))
         )
       )

@@ -1,6 +1,7 @@
 import { CliFailure } from "#src/cli/CliFailure.ts"
 import { exitCodes } from "#src/cli/exit-codes.ts"
 import { json, show } from "#src/cli/json-output.ts"
+import { printable } from "#src/cli/mcp/render.ts"
 import { parseUrl } from "#src/format/parse-url.ts"
 import { Args, Command, Options } from "@effect/cli"
 import { FileSystem } from "@effect/platform"
@@ -8,6 +9,7 @@ import { Console, Effect, Option } from "effect"
 import { dirname } from "node:path"
 import { clients, withServer } from "./client-config.ts"
 import { clientLines, type Found, foundAt } from "./client-lines.ts"
+import { isUnusable } from "./follow.ts"
 import { access, connect, type Connected, facts, orEnd } from "./platform.ts"
 import { findServer, target } from "./target.ts"
 
@@ -64,12 +66,19 @@ const foundIn = (text: string, installation: string) => {
 /** One of the account's own servers. */
 const foundOf = Effect.fn("cli.connectServer")(
   function*(connected: Connected, target: Parameters<typeof findServer>[1]) {
-    const { id, publicUrl, slug } = yield* findServer(connected, target)
+    const { authMode, id, publicUrl, slug } = yield* findServer(connected, target)
     // SSE alone: the handshake of its newest deployment has told.
     const { data: [newest] } = yield* connected.api.deployments.list({
       path: { serverId: id },
       urlParams: { limit: 1 }
     })
+    // What was asked for is told all the same: somebody may set a client up before the server.
+    if (newest === undefined) yield* Console.error("Nothing is deployed to it yet: berth deploy")
+    else if (isUnusable(newest, { authMode })) {
+      yield* Console.error(printable(
+        `No client can use it yet, its MCP handshake failed: ${newest.mcp?.problem ?? ""}\nMend that and deploy again`
+      ))
+    }
     return { name: slug, endpoint: `${publicUrl}/${newest?.mcp?.transport === "sse" ? "sse" : "mcp"}` } satisfies Found
   }
 )

@@ -7,10 +7,11 @@ import { type Server } from "#src/servers/Server.ts"
 import { Args, Command, Options } from "@effect/cli"
 import { Console, Effect, Option, Predicate, Record } from "effect"
 import { ensureServer } from "./ensure-server.ts"
-import { follow, showEnd } from "./follow.ts"
+import { follow, isUnusable, showEnd } from "./follow.ts"
 import { makeFolder } from "./make-folder.ts"
 import { access, connect, type Connected, orEnd } from "./platform.ts"
 import { type ServerFile } from "./ServerFile.ts"
+import { takingBack } from "./take-back.ts"
 import { config } from "./target.ts"
 import { whatToDeploy } from "./what-to-deploy.ts"
 
@@ -102,15 +103,26 @@ export const deployCommand = Command.make(
       const made = "folder" in chosen
         ? yield* makeFolder(chosen.folder, Option.getOrElse(transport, () => file.deploy?.transport))
         : chosen
-      const server = yield* ensureServer(connected, file, config)
-      const path = { serverId: server.id }
-      if (Option.isSome(change)) yield* connected.api.servers.configureAuth({ path, payload: change.value })
-      yield* needVariables(connected, server, file.server.env ?? [])
-      const imageUri = "image" in made ? made.image : yield* made.push(connected, server)
-      const payload = { imageUri, ...runOf(file, "folder" in chosen), wait: false }
-      const { data: begun } = yield* connected.api.deployments.deploy({ path, payload })
+      const { begun, server } = yield* takingBack((created) =>
+        Effect.gen(function*() {
+          const server = yield* ensureServer(connected, file, config, created)
+          const path = { serverId: server.id }
+          if (Option.isSome(change)) yield* connected.api.servers.configureAuth({ path, payload: change.value })
+          yield* needVariables(connected, server, file.server.env ?? [])
+          const imageUri = "image" in made ? made.image : yield* made.push(connected, server)
+          const payload = { imageUri, ...runOf(file, "folder" in chosen), wait: false }
+          const { data: begun } = yield* connected.api.deployments.deploy({ path, payload })
+          return { begun, server }
+        })
+      )
       if (noWait) return yield* show(json, begun, () => `${begun.id}  version ${begun.version} of ${server.publicUrl}`)
-      yield* showEnd(yield* follow(connected, begun), server, json)
-      yield* Console.error("Connect a client: berth connect --claude, --cursor or --vscode")
+      const ended = yield* follow(connected, begun)
+      yield* showEnd(ended, server, json)
+      yield* Console.error(
+        isUnusable(ended, { authMode: Option.getOrUndefined(options.authMode) ?? server.authMode })
+          ? "It runs, but no client can use it yet: the MCP handshake failed, as told above. Mend that and deploy " +
+            "again; berth logs has what the server printed"
+          : "Connect a client: berth connect --claude, --cursor or --vscode"
+      )
     })).pipe(orEnd(url))
 )

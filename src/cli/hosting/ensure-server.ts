@@ -4,6 +4,7 @@ import { CreateServer, type Server, type UpdateServer } from "#src/servers/Serve
 import { Console, Effect, Option, Schema } from "effect"
 import { type Connected } from "./platform.ts"
 import { memories, type ServerFile } from "./ServerFile.ts"
+import { type Created } from "./take-back.ts"
 import { projectNamed, serversOf } from "./target.ts"
 
 type Changes = typeof UpdateServer.Type
@@ -54,15 +55,31 @@ const fixed = (file: ServerFile, server: Server, path: string) => {
 export const ensureServer = Effect.fn("cli.ensureServer")(function*(
   connected: Connected,
   file: ServerFile,
-  path: string
+  path: string,
+  created: (one: Created) => void
 ) {
   const { api } = connected
+  const changes = wanted(file)
+  const { deploymentRetentionCount: _count, rollbackOnHealthCheckFailure: _rollback, ...first } = changes
+  const { name, region, slug } = file.server
+  // Read before anything is created.
+  const payload = yield* decodeNew({ name, ...defined({ region, slug }), ...first })
   const found = yield* projectNamed(connected, file.project.name)
   const project = yield* Option.match(found, {
     onSome: Effect.succeed,
     onNone: () =>
       Effect.map(api.projects.create({ payload: { name: file.project.name } }), ({ data }) => data).pipe(
-        Effect.tap(({ name }) => Console.error(`Created the project ${name}`))
+        Effect.tap(({ id, name }) => {
+          created({
+            what: `the project ${name}`,
+            remove: Effect.flatMap(
+              serversOf(connected, id),
+              ({ length }) =>
+                length > 0 ? Effect.succeed(false) : Effect.as(api.projects.remove({ path: { projectId: id } }), true)
+            )
+          })
+          return Console.error(`Created the project ${name}`)
+        })
       )
   })
   const servers = yield* serversOf(connected, project.id)
@@ -73,12 +90,12 @@ export const ensureServer = Effect.fn("cli.ensureServer")(function*(
       code: exitCodes.failed
     })
   }
-  const changes = wanted(file)
   if (server === undefined) {
-    const { deploymentRetentionCount: _count, rollbackOnHealthCheckFailure: _rollback, ...first } = changes
-    const { name, region, slug } = file.server
-    const payload = yield* decodeNew({ name, ...defined({ region, slug }), ...first })
     const { data: made } = yield* api.servers.create({ path: { projectId: project.id }, payload })
+    created({
+      what: `the server ${made.name}`,
+      remove: Effect.as(api.servers.remove({ path: { serverId: made.id } }), true)
+    })
     yield* Console.error(`Created the server ${made.name} at ${made.publicUrl}`)
     return yield* changed(connected, made, changes)
   }

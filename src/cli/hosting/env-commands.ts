@@ -35,7 +35,7 @@ const setAll = Effect.fn("cli.setVariables")(function*(
   }
 })
 
-/** A value that stands in no shell's history: typed, or from standard input. */
+/** A value that stands in no shell's history: typed, or from standard input; "" where there is none. */
 export const secretOf = Effect.fn("cli.secretOf")(function*(name: string) {
   if (yield* (yield* Terminal.Terminal).isTTY) {
     return Redacted.value(yield* Prompt.password({ message: name }))
@@ -44,7 +44,9 @@ export const secretOf = Effect.fn("cli.secretOf")(function*(name: string) {
 })
 
 const given = word("variable").pipe(
-  Args.withDescription("NAME=VALUE; or NAME alone, whose value is asked for, or read from standard input"),
+  Args.withDescription(
+    "NAME=VALUE, or NAME= for an empty one; or NAME alone, whose value is asked for, or read from standard input"
+  ),
   Args.atLeast(1)
 )
 
@@ -63,7 +65,15 @@ const setCommand = Command.make(
       const variables: Array<readonly [string, string]> = []
       for (const one of given) {
         const at = one.indexOf("=")
-        variables.push(at < 0 ? [one, yield* secretOf(one)] : [one.slice(0, at), one.slice(at + 1)])
+        const value = at < 0 ? yield* secretOf(one) : one.slice(at + 1)
+        // A command before the pipe that has failed would clear a secret.
+        if (at < 0 && value === "") {
+          return yield* new CliFailure({
+            message: `No value for ${one} was given, and nothing was set. ${one}= sets an empty one`,
+            code: exitCodes.failed
+          })
+        }
+        variables.push([at < 0 ? one : one.slice(0, at), value])
       }
       const connected = yield* connect({ url, token })
       yield* setAll(connected, (yield* findServer(connected, { config, server })).id, variables)

@@ -2,7 +2,7 @@ import { CliFailure } from "#src/cli/CliFailure.ts"
 import { exitCodes } from "#src/cli/exit-codes.ts"
 import { show } from "#src/cli/json-output.ts"
 import { oneLine } from "#src/cli/mcp/render.ts"
-import { type Deployment } from "#src/deployments/Deployment.ts"
+import { type Deployment, type ListedDeployment } from "#src/deployments/Deployment.ts"
 import { type Server } from "#src/servers/Server.ts"
 import { Console, Effect, Schedule } from "effect"
 import { type Connected, facts } from "./platform.ts"
@@ -42,6 +42,13 @@ const handshake = ({ mcp }: Deployment) => {
   const worked = mcp.ok ? `${tools} over ${mcp.transport ?? "?"}, revision ${mcp.revision ?? "?"}` : null
   return [worked ?? "the handshake failed", mcp.problem].filter((part) => part !== null).join(": ")
 }
+
+/**
+ * Whether clients can't use what runs, since its MCP handshake failed. In byoa mode the platform has no token to try it
+ * with, and can't tell.
+ */
+export const isUnusable = ({ mcp }: Pick<ListedDeployment, "mcp">, { authMode }: Pick<Server, "authMode">) =>
+  mcp?.ok === false && authMode === "service_managed"
 
 export const deploymentFacts = (deployment: Deployment) => ({
   Version: String(deployment.version),

@@ -2,6 +2,7 @@ import { CliFailure } from "#src/cli/CliFailure.ts"
 import { exitCodes } from "#src/cli/exit-codes.ts"
 import { json, show } from "#src/cli/json-output.ts"
 import { Region } from "#src/plans/Plan.ts"
+import { newServer } from "#src/servers/Server.ts"
 import { Command, Options } from "@effect/cli"
 import { FileSystem } from "@effect/platform"
 import { Console, Effect, Option } from "effect"
@@ -29,8 +30,8 @@ name = ${quoted(project)}
 [server]
 name = ${quoted(name)}
 region = ${quoted(region)}
-cpu = "shared-1x"
-memory = "256mb"
+cpu = ${quoted(newServer.cpu)}
+memory = "${newServer.memoryMb}mb"
 ${
     Option.match(image, {
       onNone: () => "# image = \"registry.example.com/name:tag\"  # or npm:… or pypi:…",
@@ -41,12 +42,12 @@ ${
 # egress = { allow = ["api.example.com"] }  # or "internet", or "none"
 
 [health]
-path = "/healthz"
-timeout = 30
+path = ${quoted(newServer.healthPath)}
+timeout = ${newServer.healthTimeoutSeconds}
 
 [deploy]
-auto_rollback = true
-retention_count = 3
+auto_rollback = ${newServer.rollbackOnHealthCheckFailure}
+retention_count = ${newServer.deploymentRetentionCount}  # at most; your plan may keep fewer
 # args = ["--verbose"]  # of the program, instead of the image's own
 `
 
@@ -60,7 +61,7 @@ const project = Options.text("project").pipe(
 )
 const region = Options.choice("region", Region.literals).pipe(
   Options.withDescription("Where the server runs"),
-  Options.withDefault("ord" as const)
+  Options.withDefault(newServer.region)
 )
 const image = Options.text("image").pipe(
   Options.withDescription("What berth deploy deploys: an OCI image, npm:… or pypi:…"),

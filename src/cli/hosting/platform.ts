@@ -1,12 +1,12 @@
 import { CliFailure, otherVersion } from "#src/cli/CliFailure.ts"
-import { exitCodeOf, exitCodes } from "#src/cli/exit-codes.ts"
+import { exitCodes } from "#src/cli/exit-codes.ts"
 import { fail } from "#src/cli/fail.ts"
 import { installationUrl, isInstallation, notInstallation } from "#src/cli/installation.ts"
 import { savedToken } from "#src/cli/login/tokens.ts"
 import { oneLine, printable } from "#src/cli/mcp/render.ts"
 import { issuesOf } from "#src/format/issues.ts"
 import { Options } from "@effect/cli"
-import { type FileSystem, type HttpClientError, type Path } from "@effect/platform"
+import { type FileSystem, type Path } from "@effect/platform"
 import { Config, Effect, Option, ParseResult, Predicate, Redacted } from "effect"
 
 /** Where and as whom a command acts. */
@@ -57,11 +57,6 @@ const failureOf = (error: unknown, url: string): CliFailure | undefined => {
     })
   }
   if (Predicate.isTagged(error, "ResponseError")) {
-    const { description, reason, response: { status } } = error as unknown as HttpClientError.ResponseError
-    if (reason === "StatusCode") {
-      const again = status === 401 ? `. Log in again: berth login --url ${url}` : ""
-      return new CliFailure({ message: `${description ?? status}${again}`, code: exitCodeOf(status) })
-    }
     return new CliFailure({ message: otherVersion(url), code: exitCodes.failed })
   }
   // Answers that don't fit have become a `CliFailure` (`makeApi`): what is left is what was asked for.

@@ -1,6 +1,7 @@
 import { CliFailure } from "#src/cli/CliFailure.ts"
 import { exitCodes } from "#src/cli/exit-codes.ts"
-import { type ImageError, imageError } from "#src/images/ImageError.ts"
+import { parseUrl } from "#src/format/parse-url.ts"
+import { imageError, type ImageErrorReason } from "#src/images/ImageError.ts"
 import { ImageLimits } from "#src/images/limits.ts"
 import { hasManifest, type Pushed, pushImage } from "#src/images/push-image.ts"
 import { registryCalls } from "#src/images/registry-calls.ts"
@@ -9,7 +10,9 @@ import { makeStore } from "#src/images/Store.ts"
 import { type Server } from "#src/servers/Server.ts"
 import { megabytes } from "#src/shared/bytes.ts"
 import { makeGuardedHttp } from "#src/shared/GuardedHttp.ts"
-import { Console, Effect } from "effect"
+import { documentUrl } from "#src/shared/well-known.ts"
+import { HttpClient, HttpClientResponse } from "@effect/platform"
+import { Console, Effect, Option, Schema } from "effect"
 import { type Connected } from "./platform.ts"
 
 /** Bytes of one request: what is lost at the most where a proxy passes on only what has arrived whole. */
@@ -28,12 +31,30 @@ const progressOf = (total: number) => {
   }
 }
 
-const codeOf = ({ reason }: ImageError) =>
-  reason === "unauthorized" ? exitCodes.notLetIn : reason === "unreachable" ? exitCodes.noAnswer : exitCodes.failed
+const codes: Partial<Record<ImageErrorReason, number>> = {
+  unauthorized: exitCodes.notLetIn,
+  over_plan: exitCodes.planLimit,
+  unreachable: exitCodes.noAnswer
+}
 
-/** The host by which the installation names its own images: that of its address, which the path form of a URL has. */
-const ownHost = (root: string, { publicUrl, slug }: Server) =>
-  new URL(publicUrl.endsWith(`/s/${slug}`) ? publicUrl : root).host
+/** Whether a refusal's details are those of the plan's limit (docs/decisions/account-quotas.md). */
+const isOfPlan = Schema.is(Schema.Struct({ plan: Schema.String, limit: Schema.String }))
+
+const Itself = Schema.Struct({ resource: Schema.String })
+
+/**
+ * The host by which the installation names its own images: that of its BASE_URL, which its API's document names (RFC 9728).
+ * It may be reached by another address.
+ */
+const ownHost = Effect.fn("cli.ownHost")(function*(root: string) {
+  const found = yield* HttpClient.get(documentUrl(`${root}/v1`)).pipe(
+    Effect.flatMap(HttpClientResponse.schemaBodyJson(Itself)),
+    Effect.scoped,
+    Effect.option
+  )
+  return parseUrl(Option.match(found, { onNone: () => root, onSome: ({ resource }) => resource }))?.host ??
+    new URL(root).host
+})
 
 /** Pushes an image of a layout to the installation, below the server's project; answers with its address. */
 export const pushLayout = Effect.fn("cli.pushLayout")(
@@ -55,12 +76,13 @@ export const pushLayout = Effect.fn("cli.pushLayout")(
       }),
       refused: (_what, said) =>
         imageError(
-          "unauthorized",
-          said ?? "The installation refuses the image: your login has ended, or your key lacks deployments:write"
+          isOfPlan(said?.detail) ? "over_plan" : "unauthorized",
+          said?.message ??
+            "The installation refuses the image: your login has ended, or your key lacks deployments:write"
         )
     })
     const image = yield* sendable(makeStore(layout), digest, limits)
-    const imageUri = `${ownHost(root, server)}/${repository}@${digest}`
+    const imageUri = `${yield* ownHost(root)}/${repository}@${digest}`
     if (yield* hasManifest(calls, image, limits.documentMs)) {
       yield* Console.error("The image is there already: nothing has changed since it was pushed")
       return imageUri
@@ -79,5 +101,5 @@ export const pushLayout = Effect.fn("cli.pushLayout")(
     yield* Console.error(`Pushed: ${megabytes(sent)} sent, ${megabytes(present)} were there`)
     return imageUri
   },
-  Effect.mapError((error) => new CliFailure({ message: error.message, code: codeOf(error) }))
+  Effect.mapError((error) => new CliFailure({ message: error.message, code: codes[error.reason] ?? exitCodes.failed }))
 )

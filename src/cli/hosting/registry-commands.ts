@@ -2,7 +2,7 @@ import { CliFailure } from "#src/cli/CliFailure.ts"
 import { exitCodes } from "#src/cli/exit-codes.ts"
 import { fail } from "#src/cli/fail.ts"
 import { json, show } from "#src/cli/json-output.ts"
-import { table } from "#src/cli/mcp/render.ts"
+import { listing } from "#src/cli/mcp/render.ts"
 import { registryHost } from "#src/images/reference.ts"
 import { ImageRegistryInput } from "#src/registries/ImageRegistry.ts"
 import { decodeInput } from "#src/shared/Failure.ts"
@@ -26,7 +26,7 @@ const listCommand = Command.make("list", { ...access, json }, ({ json, token, ur
     yield* show(json, registries, () =>
       registries.length === 0
         ? "There is no registry yet: berth registries add HOST --username NAME"
-        : table(
+        : listing(
           ["REGISTRY", "USER", "CHANGED"],
           registries.map(({ host, updatedAt, username }) => [host, username, updatedAt.toISOString()])
         ))

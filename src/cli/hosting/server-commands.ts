@@ -1,5 +1,5 @@
 import { json, show } from "#src/cli/json-output.ts"
-import { table } from "#src/cli/mcp/render.ts"
+import { listing } from "#src/cli/mcp/render.ts"
 import { Command } from "@effect/cli"
 import { Effect } from "effect"
 import { deploymentFacts } from "./follow.ts"
@@ -14,7 +14,7 @@ export const serversCommand = Command.make(
     Effect.gen(function*() {
       const servers = yield* allServers(yield* connect({ url, token }))
       yield* show(json, servers, () =>
-        servers.length === 0 ? "There is no server yet: berth init, then berth deploy" : table(
+        servers.length === 0 ? "There is no server yet: berth init, then berth deploy" : listing(
           ["SERVER", "STATE", "REGION", "SIZE", "URL"],
           servers.map(({ asleep, cpu, memoryMb, name, publicUrl, region, status }) => [
             name,

@@ -101,13 +101,15 @@ export const byBrowser = <A, E, R>(root: string, tell: Tell, keep: (login: Brows
       const tokens = yield* tokensIn(yield* redeem(found, { client, redirectUri, state, verifier }, arrived))
       const { revocation_endpoint, token_endpoint } = server
       if (token_endpoint === undefined) return yield* refusal(`${server.issuer} has no token endpoint`)
-      const kept = yield* keep({
+      const login: BrowserLogin = {
         issuer: server.issuer,
         tokenEndpoint: token_endpoint,
         ...(revocation_endpoint === undefined ? {} : { revocationEndpoint: revocation_endpoint }),
         clientId: client.client_id,
         ...tokens
-      })
+      }
+      // What is not kept must not stay at the server, where nobody would miss it.
+      const kept = yield* Effect.onError(keep(login), () => revoke(login))
       arrived.show("loggedIn")
       return kept
     }).pipe(Effect.tapErrorCause(() => Effect.sync(() => arrived.show("failed"))))

@@ -43,5 +43,6 @@ export const byPassword = Effect.fn("cli.logInByPassword")(function*(root: strin
   )
   const response = yield* HttpClient.execute(request)
   const answer = yield* HttpClientResponse.schemaBodyJson(Answer)(response)
-  return answer.data ?? (yield* new CliFailure({ message: errorText(answer), code: exitCodeOf(response.status) }))
+  return answer.data ??
+    (yield* new CliFailure({ message: errorText(answer), code: exitCodeOf(response.status, answer.error?.code) }))
 })

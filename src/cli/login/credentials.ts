@@ -55,17 +55,36 @@ const allCredentials = Effect.catchAll(read, (error) => {
   )
 })
 
-const write = Effect.fn("cli.writeCredentials")(function*(credentials: Credentials) {
+/** More than what a login adds to the file. */
+const roomBytes = 16 * 1024
+
+const unwritable = (file: string) => ({ message }: { readonly message: string }) =>
+  new CliFailure({ message: `${file} can't be written: ${message}`, code: exitCodes.badFile })
+
+/**
+ * Room on the disk for the file's next text, had before a server is asked: what it gives then can't be had again. The text
+ * is written aside and renamed: a crash leaves the old file or the new one, and no moment has a wrong mode.
+ */
+const reserve = Effect.fn("cli.reserveCredentials")(function*(now: Credentials) {
   const files = yield* FileSystem.FileSystem
   const file = yield* location
-  const text = yield* Effect.orDie(Schema.encode(Credentials)(credentials))
-  // Written aside and renamed: a crash leaves the old file or the new one, and no moment has a wrong mode.
-  yield* files.writeFileString(`${file}.new`, text, { mode: 0o600 }).pipe(
-    Effect.zipRight(files.rename(`${file}.new`, file)),
-    Effect.mapError(({ message }) =>
-      new CliFailure({ message: `${file} can't be written: ${message}`, code: exitCodes.badFile })
-    )
-  )
+  const aside = `${file}.new`
+  const bytesOf = (credentials: Credentials) =>
+    Effect.map(Effect.orDie(Schema.encode(Credentials)(credentials)), (text) => new TextEncoder().encode(text))
+  yield* Effect.addFinalizer(() => Effect.ignore(files.remove(aside)))
+  const { length } = yield* bytesOf(now)
+  const open = yield* Effect.gen(function*() {
+    const open = yield* files.open(aside, { flag: "w", mode: 0o600 })
+    yield* open.writeAll(new Uint8Array(length + roomBytes).fill(32))
+    return open
+  }).pipe(Effect.mapError(unwritable(file)))
+  return Effect.fnUntraced(function*(next: Credentials) {
+    const bytes = yield* bytesOf(next)
+    yield* open.seek(0, "start")
+    yield* open.writeAll(bytes)
+    yield* open.truncate(bytes.length)
+    yield* files.rename(aside, file)
+  }, Effect.mapError(unwritable(file)))
 })
 
 /**
@@ -80,12 +99,14 @@ export const changeCredential = <A, E, R>(
     yield* credentialsFolder
     const file = yield* location
     return yield* Effect.gen(function*() {
-      const { [origin]: kept, ...others } = yield* allCredentials
+      const all = yield* allCredentials
+      const { [origin]: kept, ...others } = all
+      const write = yield* reserve(all)
       const [next, result] = yield* change(kept)
       if (next !== kept) yield* write(next === undefined ? others : { ...others, [origin]: next })
       return result
       // What the installation has given by then is kept, also when Ctrl-C comes meanwhile.
-    }).pipe(Effect.uninterruptible, withLock(`${file}.lock`))
+    }).pipe(Effect.scoped, Effect.uninterruptible, withLock(`${file}.lock`))
   })
 
 /** Keeps a credential in the user's configuration folder, readable only by the user; the file, and what was kept before. */

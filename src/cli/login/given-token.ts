@@ -25,5 +25,5 @@ export const givenToken = Effect.fn("cli.logInByToken")(function*(root: string) 
   )
   if (response.status === 200) return token
   const answer = yield* HttpClientResponse.schemaBodyJson(ErrorAnswer)(response)
-  return yield* new CliFailure({ message: errorText(answer), code: exitCodeOf(response.status) })
+  return yield* new CliFailure({ message: errorText(answer), code: exitCodeOf(response.status, answer.error?.code) })
 })

@@ -4,7 +4,7 @@ import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js"
 import { StreamableHTTPClientTransport, StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import type { FetchLike, Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { Effect, Redacted } from "effect"
-import { describeFailure, type Exchange, rpcCodeIn, saidIn } from "./failure.ts"
+import { describeFailure, errorCodeIn, type Exchange, rpcCodeIn, saidIn } from "./failure.ts"
 import { fetchFrom } from "./loopback.ts"
 import { McpClientError } from "./McpClientError.ts"
 import { clientInfo, type McpSession, openedSession } from "./session.ts"
@@ -56,6 +56,7 @@ const watchedFetch =
       exchange.code =
         exchange.status =
         exchange.said =
+        exchange.errorCode =
         exchange.rpcCode =
           undefined
     }
@@ -65,6 +66,7 @@ const watchedFetch =
         exchange.status = response.status
         const body = await beginning(response)
         exchange.said = saidIn(body)
+        exchange.errorCode = errorCodeIn(body)
         exchange.rpcCode = rpcCodeIn(body)
       }
       return response

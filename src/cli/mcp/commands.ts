@@ -8,6 +8,7 @@ import { parseJsonArguments } from "./arguments.ts"
 import { exchangedToken } from "./exchange.ts"
 import { McpClientError } from "./McpClientError.ts"
 import { printable, renderResult, renderTools } from "./render.ts"
+import { exitCodeOfResult } from "./tool-error.ts"
 
 const url = Args.text({ name: "url" }).pipe(Args.withDescription("The MCP server: its URL, ending in /mcp or /sse"))
 
@@ -95,7 +96,9 @@ export const callCommand = Command.make(
         arguments: base,
         ...(json ? {} : { onProgress: (message: string) => void process.stderr.write(`${printable(message)}\n`) })
       })
-      if (result.isError === true) return yield* new McpClientError({ message: renderResult(result) })
+      if (result.isError === true) {
+        return yield* new McpClientError({ message: renderResult(result), code: exitCodeOfResult(result) })
+      }
       if (Option.isSome(field)) {
         const value = yield* fieldOf(result, field.value)
         return yield* show(json, value, () => typeof value === "string" ? value : JSON.stringify(value))

@@ -10,6 +10,8 @@ export interface Exchange {
   code?: string | undefined
   /** The sentence of its error envelope, or of a JSON-RPC error. */
   said?: string | undefined
+  /** The code of its error envelope, such as `PLAN_LIMIT_REACHED`. */
+  errorCode?: string | undefined
   /** The code of a JSON-RPC error. */
   rpcCode?: number | undefined
 }
@@ -23,6 +25,16 @@ export const saidIn = (body: string): string | undefined => {
     const said = typeof error?.message === "string" ? oneLine(error.message) : ""
     if (said === "") return undefined
     return said.length > longestSaid ? `${said.slice(0, longestSaid - 1).toWellFormed()}…` : said
+  } catch {
+    return undefined
+  }
+}
+
+/** The code in a body that is an error envelope of an installation. */
+export const errorCodeIn = (body: string): string | undefined => {
+  try {
+    const { error } = JSON.parse(body) as { readonly error?: { readonly code?: unknown } }
+    return typeof error?.code === "string" ? error.code : undefined
   } catch {
     return undefined
   }
@@ -75,7 +87,12 @@ export const describeFailure = (error: unknown, exchange: Exchange, url: string,
       : say(`The server refused: ${text.slice(0, 300)}`)
   }
   const status = error instanceof StreamableHTTPError && (error.code ?? 0) >= 400 ? error.code : exchange.status
-  if (status !== undefined) return say(statusMessage(status, url, token, exchange.said), exitCodeOf(status))
+  if (status !== undefined) {
+    return say(
+      statusMessage(status, url, token, exchange.said),
+      exitCodeOf(status, exchange.errorCode)
+    )
+  }
   if (exchange.code !== undefined) return say(networkMessage(exchange.code, url), exitCodes.noAnswer)
   return say(`${url} did not answer as an MCP server does: ${text.slice(0, 200)}`)
 }

@@ -7,15 +7,40 @@ export const printable = (text: string): string =>
 /** Printable text without line breaks. */
 export const oneLine = (text: string) => printable(text).replace(/\s+/g, " ").trim()
 
-const truncate = (text: string, width: number) => text.length <= width ? text : `${text.slice(0, width - 1)}…`
+const truncate = (text: string, width: number) =>
+  text.length <= width ? text : `${text.slice(0, width - 1).toWellFormed()}…`
 
-/** Columns as wide as their widest cell, two spaces apart. */
-export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
-  const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)))
-  return [head, ...rows]
-    .map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd())
-    .join("\n")
+const gap = "  "
+const narrowest = 8
+
+/** Takes from the widest columns first until a row fits, and leaves each what a word needs. */
+const fitted = (widths: ReadonlyArray<number>, room: number) => {
+  const fit = [...widths]
+  for (let over = fit.reduce((sum, one) => sum + one, (fit.length - 1) * gap.length) - room; over > 0; over--) {
+    const widest = Math.max(...fit)
+    if (widest <= narrowest) break
+    fit[fit.lastIndexOf(widest)] = widest - 1
+  }
+  return fit
 }
+
+/** Columns as wide as their widest cell, two spaces apart; cut where a row is wider than `room`. */
+export const table = (
+  head: ReadonlyArray<string>,
+  rows: ReadonlyArray<ReadonlyArray<string>>,
+  room = Infinity
+): string => {
+  const widths = fitted(
+    head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0))),
+    room
+  )
+  const shown = (cell: string, column: number) => truncate(cell, widths[column] ?? 0).padEnd(widths[column] ?? 0)
+  return [head, ...rows].map((row) => row.map(shown).join(gap).trimEnd()).join("\n")
+}
+
+/** A list for people: cut to their terminal, and whole in a pipe. */
+export const listing = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) =>
+  table(head, rows, process.stdout.isTTY === true && process.stdout.columns > 0 ? process.stdout.columns : Infinity)
 
 const firstSentence = (text: string) => /^.*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text
 
@@ -27,7 +52,7 @@ export const renderTools = (tools: ReadonlyArray<Tool>): string => {
     const about = firstSentence(oneLine(description ?? title ?? ""))
     return [oneLine(name), truncate(oneLine(names.join(" ")), 60), truncate(about, 100)]
   })
-  return tools.length === 0 ? "The server has no tools." : table(["TOOL", "ARGUMENTS", "WHAT IT DOES"], rows)
+  return tools.length === 0 ? "The server has no tools." : listing(["TOOL", "ARGUMENTS", "WHAT IT DOES"], rows)
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>

@@ -2,7 +2,8 @@ import { Effect } from "effect"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, beforeAll, expect, it } from "vitest"
+import { Readable } from "node:stream"
+import { afterAll, beforeAll, expect, it, vi } from "vitest"
 import { appImage, missingForApps } from "../../deployments/support/app-image.ts"
 import { mcpImage } from "../../deployments/support/mcp-image.ts"
 import { type Account, type Server } from "../../support/account.ts"
@@ -44,7 +45,12 @@ describeWhen(missingForApps, "the commands that host a server", () => {
       code: 0,
       out: `Wrote ${config}`
     })
-    expect(readFileSync(config, "utf8")).toContain("name = \"Menu \\\"1\\\"\"")
+    const written = readFileSync(config, "utf8")
+    expect(written).toContain("name = \"Menu \\\"1\\\"\"")
+    // What the file says of a new server is what the server has without it.
+    const server = await owner.server((await owner.project()).id) as Server & { deploymentRetentionCount: number }
+    expect(written).toContain(`retention_count = ${server.deploymentRetentionCount} `)
+    await owner.delete(`/v1/projects/${server.projectId}`)
     expect(await of("deploy")).toMatchObject({
       code: 1,
       err: `Say what to deploy: berth deploy . for this folder, berth deploy IMAGE, or server.image in ${config}`
@@ -96,6 +102,15 @@ describeWhen(missingForApps, "the commands that host a server", () => {
       err: expect.stringMatching(/The server lacks API_KEY, REGION.*berth env set API_KEY$/s) as string
     })
     expect(await of("env", "set", "API_KEY=s=1", "REGION=west")).toMatchObject({ code: 0, out: "Set API_KEY, REGION" })
+    const input = vi.spyOn(process, "stdin", "get")
+    input.mockReturnValue(Readable.from([]) as never)
+    expect(await of("env", "set", "ONE=1", "API_KEY")).toMatchObject({
+      code: 1,
+      err: "No value for API_KEY was given, and nothing was set. API_KEY= sets an empty one"
+    })
+    input.mockRestore()
+    expect(await of("env", "set", "EMPTY=")).toMatchObject({ code: 0, out: "Set EMPTY" })
+    expect(await of("env", "unset", "EMPTY")).toMatchObject({ code: 0 })
     const file = join(folder, "more.env")
     writeFileSync(file, "# comment\nONE=1\nTWO=\"a b\"\n")
     expect(await of("env", "import", file)).toMatchObject({ code: 0, out: "Set ONE, TWO" })
@@ -228,6 +243,17 @@ describeWhen(missingForApps, "the commands that host a server", () => {
       mcpServers: { "copper-ladle": { url: "https://berth.example/s/copper-ladle/mcp" } }
     })
     expect(await run("connect", "copper-ladle", "--cursor")).toMatchObject({ code: 1 })
+  })
+
+  it("deploy and connect offer no client a server that did not answer an MCP handshake", async () => {
+    const silent = await Effect.runPromise(mcpImage("none"))
+    const { code, err, out } = await of("deploy", silent)
+    expect([code, out]).toEqual([0, expect.stringMatching(/^MCP +the handshake failed: no MCP server was found/m)])
+    expect(err).toContain("It runs, but no client can use it yet")
+    expect(err).not.toContain("Connect a client")
+    expect((await of("connect", "--claude")).err).toContain("its MCP handshake failed: no MCP server was found")
+    expect(await of("deploy", image)).toMatchObject({ code: 0 })
+    expect((await of("connect", "--claude")).err).not.toContain("handshake")
   })
 
   it("deploy takes the customer's own authorization server, as a whole or not at all", async () => {

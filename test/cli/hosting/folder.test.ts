@@ -12,7 +12,7 @@ import { berthCli } from "../mcp/run.ts"
 
 /** These tests build on each other: one folder, from its first deployment to what is wrong with it. */
 describeWhen(missingForApps, "berth deploy with a folder", () => {
-  const berth = useBerth({ machines: true })
+  const berth = useBerth({ machines: true, variables: { MCP_DOMAIN: "mcp.example" } })
   const home = temporaryDirectory("cli")
   const project = join(temporaryDirectory("project"), "teller")
   let owner: Account
@@ -71,6 +71,9 @@ describeWhen(missingForApps, "berth deploy with a folder", () => {
 
   it("sends nothing when nothing has changed, and little when a file has", async () => {
     expect((await run("deploy", project)).err).toContain("nothing has changed since it was pushed")
+    // The installation calls itself otherwise, and its servers by a domain of their own.
+    const elsewhere = await run("deploy", project, "--url", berth.url.replace("127.0.0.1", "localhost"))
+    expect(elsewhere).toMatchObject({ code: 0, err: expect.stringContaining("nothing has changed") as string })
     write("more.cjs", "// more\n")
     expect((await run("deploy", project)).err).toMatch(/Pushed: 0\.0 MB sent, \d\d\.\d MB were there/)
   }, 120_000)

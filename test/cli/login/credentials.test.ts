@@ -4,8 +4,19 @@ import { NodeContext } from "@effect/platform-node"
 import { SystemError } from "@effect/platform/Error"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer } from "effect"
-import { spawnSync } from "node:child_process"
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs"
+import { execFileSync, spawnSync } from "node:child_process"
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+  writeSync
+} from "node:fs"
 import { hostname } from "node:os"
 import { join } from "node:path"
 import { temporaryDirectory } from "../../support/Settings.ts"
@@ -17,6 +28,9 @@ const inFolder = <A, E>(use: (folder: string) => Effect.Effect<A, E, NodeContext
     const config = Layer.setConfigProvider(ConfigProvider.fromMap(new Map([["XDG_CONFIG_HOME", folder]])))
     return use(join(folder, "berth")).pipe(Effect.provide(Layer.merge(NodeContext.layer, config)))
   })
+
+/** A small disk of one's own needs root. */
+const noMount = process.getuid?.() === 0 ? undefined : "not root"
 
 const urls = Array.from({ length: 20 }, (_, index) => `http://host-${index}.example`)
 
@@ -80,6 +94,66 @@ describe("the file of credentials", () => {
           assert.strictEqual(readFileSync(file, "utf8"), text)
           assert.deepStrictEqual(readdirSync(folder), ["credentials.json"])
         })
+      )
+  )
+
+  it.live("has its room on the disk before a server is asked, whose answer can't be had again", () =>
+    inFolder((folder) =>
+      Effect.gen(function*() {
+        const files = yield* FileSystem.FileSystem
+        yield* saveCredential("http://a.example", "svc_sess_a")
+        const full = new SystemError({ reason: "Unknown", module: "FileSystem", method: "open", description: "ENOSPC" })
+        let isFull = true
+        let asked = 0
+        const disk: FileSystem.FileSystem = {
+          ...files,
+          open: (path, options) => isFull ? Effect.zipRight(files.open(path, options), full) : files.open(path, options)
+        }
+        const renewal = changeCredential("http://a.example", () =>
+          Effect.sync(() => {
+            asked++
+            isFull = true
+            return ["svc_sess_b".repeat(1000), undefined] as const
+          })).pipe(Effect.provideService(FileSystem.FileSystem, disk))
+        assert.include((yield* Effect.flip(renewal)).message, "can't be written: ")
+        assert.deepStrictEqual([asked, readdirSync(folder)], [0, ["credentials.json"]])
+        assert.deepStrictEqual(yield* savedCredentials, { "http://a.example": "svc_sess_a" })
+        isFull = false
+        yield* renewal
+        assert.deepStrictEqual([asked, readdirSync(folder)], [1, ["credentials.json"]])
+        assert.deepStrictEqual(yield* savedCredentials, { "http://a.example": "svc_sess_b".repeat(1000) })
+      })
+    ))
+
+  it.live.skipIf(noMount !== undefined)(
+    "keeps what a server gave on a disk that was filled meanwhile",
+    () =>
+      inFolder((folder) =>
+        Effect.gen(function*() {
+          mkdirSync(folder)
+          execFileSync("mount", ["-t", "tmpfs", "-o", "size=96k", "tmpfs", folder])
+          yield* Effect.addFinalizer(() => Effect.sync(() => execFileSync("umount", [folder])))
+          yield* saveCredential("http://a.example", "svc_sess_a")
+          const fill = () => {
+            const fd = openSync(join(folder, "filled"), "w")
+            try {
+              for (;;) writeSync(fd, Buffer.alloc(4096))
+            } catch {
+              closeSync(fd)
+            }
+          }
+          const next = "svc_sess_b".repeat(500)
+          yield* changeCredential("http://a.example", () => Effect.sync(() => (fill(), [next, undefined] as const)))
+          assert.deepStrictEqual(yield* savedCredentials, { "http://a.example": next })
+          // Now there is no room before, and nothing is asked.
+          let asked = 0
+          const again = changeCredential(
+            "http://a.example",
+            () => Effect.sync(() => (asked++, [undefined, 1] as const))
+          )
+          yield* Effect.flip(again)
+          assert.strictEqual(asked, 0)
+        }).pipe(Effect.scoped)
       )
   )
 

@@ -4,6 +4,15 @@ import { expect, it } from "vitest"
 
 it("columns are as wide as their widest cell", () => {
   expect(table(["A", "LONG"], [["aaa", "b"], ["c", "d"]])).toBe("A    LONG\naaa  b\nc    d")
+  const wide = [["menu", "http://localhost:8787/s/copper-ladle"], ["a".repeat(30), "x"]]
+  const cut = table(["SERVER", "URL"], wide, 30).split("\n")
+  expect(cut).toEqual([
+    "SERVER          URL",
+    "menu            http://localh…",
+    "aaaaaaaaaaaaa…  x"
+  ])
+  // A terminal that is too narrow for anything gets what it can.
+  expect(Math.max(...table(["SERVER", "URL"], wide, 5).split("\n").map(({ length }) => length))).toBe(18)
 })
 
 it("lists of flat objects are tables, the rest is indented", () => {

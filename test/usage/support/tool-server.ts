@@ -35,7 +35,10 @@ export const mcp: RequestListener = (req, res) => {
       res.writeHead(200, { "content-type": "text/event-stream" }).write("event: message\ndata: {}\n\nevent: mess")
       return void setTimeout(() => res.end(`age\r\ndata: ${JSON.stringify(answers)}\r\n\r\n`), 20)
     }
-    setTimeout(() => res.writeHead(200, json).end(JSON.stringify(answers)), name === "slow" ? 300 : 0)
+    // As the SDK's servers do: each answer says the session again.
+    const session = req.headers["mcp-session-id"]
+    const headers = { ...json, ...(session === undefined ? {} : { "mcp-session-id": session }) }
+    setTimeout(() => res.writeHead(200, headers).end(JSON.stringify(answers)), name === "slow" ? 300 : 0)
   })
 }
 
