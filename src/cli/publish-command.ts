@@ -19,7 +19,7 @@ import { inOptions, refusalInOptions, refusalOf, type Typed, withSuggested } fro
 import { unreadable } from "./unreadable.ts"
 
 const file = Args.text({ name: "file" }).pipe(
-  Args.withDescription("The catalog: menu.csv, or a .json with the profile")
+  Args.withDescription("The catalog: menu.csv, or a .json with business and items (docs/businesses.md)")
 )
 const name = Options.text("name").pipe(
   Options.withDescription("The business's name; a .json file has it already"),
