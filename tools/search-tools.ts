@@ -97,9 +97,9 @@ const coverageIn = (tools: ReadonlyArray<Tool>) => {
 
 /** A tool that loses something comes late, unless the query says one of its words or that something shall end. */
 const rankOf = ({ annotations, name }: Tool, asked: ReadonlyArray<string>) => {
-  const named = [...stemsIn(name.replaceAll("_", " "))].filter((word) => verbs.has(word))
-  const isAsked = annotations.destructiveHint !== true || asked.some((word) => ending.has(word) || named.includes(word))
-  return isAsked ? 1 : 0.1
+  if (annotations.destructiveHint !== true) return 1
+  const own = stemsIn(name.replaceAll("_", " "), wordsOf[name] ?? "")
+  return asked.some((word) => ending.has(word) || verbs.has(word) && own.has(word)) ? 1 : 0.1
 }
 
 export interface Matches {
@@ -156,13 +156,13 @@ export const searchTools = (tools: ReadonlyArray<Tool>) => {
 
   return (query: string): Matches => {
     // The parts of a host's or an image's name are about nothing.
-    const words = query.replace(/\S+[./:]\S+/g, " ")
-    const asked = wordsIn(words).flatMap((term) => {
+    const words = [...new Set(wordsIn(query.toLowerCase().replace(/\S+[./:]\S+/g, " ")))]
+    const asked = words.flatMap((term) => {
       const spellings = spelled(term)
       return spellings === null ? [] : [[spellings].flat()]
     })
     const covered = covers(asked)
-    const ranked = index.search(words).flatMap(({ id, score }) => {
+    const ranked = index.search(words.join(" ")).flatMap(({ id, score }) => {
       const tool = tools[Number(id)]!
       const coverage = covered(tool)
       return coverage === 0 ? [] : [{ tool, rank: score * coverage ** 3 * rankOf(tool, asked.flat()) }]

@@ -1,7 +1,7 @@
 /** Words that say nothing of what a tool is for. */
 export const silent = new Set(
-  ("a all am an and any anybody are as at be by can could did do does else for from have hello help hi how i in is it its just " +
-    "let me my not of on one or our out own please so some somebody someone something tell that the their them there these thing " +
+  ("a all am an and any anybody are as at be by can could did do does else for from good have hello help hi how i in is it its just " +
+    "let me my not now of on one or our out own please so some somebody someone something tell that the their them there these thing " +
     "this through to tool up want we what which while with would you your need needs use using").split(" ")
 )
 

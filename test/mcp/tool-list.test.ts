@@ -181,7 +181,7 @@ describe("find_tools", () => {
     ["make server private", "configure_server_auth"],
     ["unlist business", "set_visibility"],
     ["remove business from directory", "set_visibility"],
-    ["delete a business", "delete_business"],
+    ["delete a business for good", "delete_business"],
     ["see spending", "get_billing"],
     ["health of my server", "get_server"],
     ["kill my machine", "stop_server"],
@@ -196,6 +196,7 @@ describe("find_tools", () => {
     ["call another business's server", "create_server_token"],
     ["let my colleague use my server", "configure_server_auth"],
     ["call get_usage for me", "get_usage"],
+    ["stop the deployment", "cancel_deployment"],
     ["import", "import"]
   ]
 
