@@ -219,7 +219,7 @@ describe("find_tools", () => {
     "grant",
     "import",
     "plan",
-    "stop my machine",
+    "health of my server",
     "see spending",
     "unlist business"
   ])("%s: of those shown whole, none that loses something comes before others, as nothing says so", async (query) => {
