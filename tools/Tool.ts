@@ -22,6 +22,8 @@ export interface Tool<R = CurrentActor> {
   readonly annotations: ToolAnnotations
   /** Whether its failures have lower-case codes, as those of its HTTP twin below `/api/v1` or `/v1/hub`. */
   readonly lowerCaseCodes: boolean
+  /** The credential that it asks for. */
+  readonly needs: Needs
   /** Whether the credential may call it; other tools are not listed, and fail when called. */
   readonly allows: (actor: Actor) => boolean
   /** The text of a result for clients that read structuredContent too; by default `resultText`'s. */
@@ -97,6 +99,7 @@ export const tool = <P, PI, A, AI, E, R extends CurrentActor>(options: {
     ...(text === undefined ? {} : { text: (value: unknown) => text(value as AI) }),
     lowerCaseCodes: options.lowerCaseCodes ?? false,
     annotations: { title: options.title, openWorldHint: false, ...hints[options.effect] },
+    needs,
     allows: (actor) => mayDo(actor, needs),
     ...(confirm === undefined ? {} : { question: (args: unknown) => Effect.flatMap(paramsOf(args), confirm) }),
     call: (args, report) =>

@@ -1,4 +1,5 @@
-import { CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { credentialFor } from "#src/accounts/Policy.ts"
 import { didYouMean } from "#src/format/nearest.ts"
 import { decodeInput, failsWith } from "#src/shared/Failure.ts"
 import { Input, optional, Text } from "#src/shared/text.ts"
@@ -33,7 +34,9 @@ const FoundTools = Schema.Struct({
   others: Schema.Array(Schema.Struct({ name: Schema.String, title: Schema.String })).annotations({
     description: "Weaker matches: find_tools with such a name tells all of it"
   }),
-  hint: optional(Schema.String).annotations({ description: "Where nothing matches: what to try" }),
+  hint: optional(Schema.String).annotations({
+    description: "Where nothing matches: what to try; and which matches need another credential"
+  }),
   groups: optional(
     Schema.Array(Schema.Struct({ about: Schema.String, toolset: Toolset, tools: Schema.Array(Schema.String) }))
   ).annotations({ description: "All that there is, where nothing matches" })
@@ -66,13 +69,31 @@ class ToolNotFound extends Schema.TaggedError<ToolNotFound>()("ToolNotFound", {
   names: Schema.Array(Schema.String)
 }, failsWith(404)) {
   override get message() {
+    if (this.name === "find_tools") {
+      return "call_tool does not call find_tools: call find_tools directly, by its own name."
+    }
+    if (this.name === "call_tool") {
+      return "call_tool does not call itself: call the tool that you want directly, or name it."
+    }
     return `There is no tool ${this.name}.${didYouMean(this.name, this.names)} find_tools finds one by what it does.`
   }
 }
 
 const common = { toolset: "deploy", needs: "anybody" } as const
 
-/** Finds tools that the list has no room for. Its answers name those alone that the credential may call. */
+/** What matches and the credential may not call: what each of these needs. */
+const refusedHint = (refused: ReadonlyArray<Tool>) => {
+  const needed = [...new Set(refused.map(({ needs }) => credentialFor(needs)))]
+  return needed.map((needs) => {
+    const names = refused.filter((one) => credentialFor(one.needs) === needs).map(({ name }) => name).join(", ")
+    return `Your credential may not call ${names}: that needs ${needs}.`
+  }).join(" ")
+}
+
+/**
+ * Finds tools that the list has no room for. Its matches are those alone that the credential may call; its hint says which
+ * better ones need another.
+ */
 export const findToolsIn = (tools: ReadonlyArray<Tool>) => {
   const search = searchTools(tools)
   const groupsFor = (allowed: ReadonlyArray<Tool>) =>
@@ -80,7 +101,8 @@ export const findToolsIn = (tools: ReadonlyArray<Tool>) => {
       const names = allowed.filter(({ name }) => tools.test(name)).map(({ name }) => name)
       return names.length === 0 ? [] : [{ about, toolset, tools: names }]
     })
-  const nothing = (query: string, allowed: ReadonlyArray<Tool>) => {
+  const nothing = (query: string, actor: Actor) => {
+    const allowed = tools.filter((one) => one.allows(actor))
     const words = closestWords(allowed, query)
     const closest = words.length === 0 ? "" : ` Words close to yours: ${words.join(", ")}.`
     return {
@@ -90,13 +112,22 @@ export const findToolsIn = (tools: ReadonlyArray<Tool>) => {
       groups: groupsFor(allowed)
     }
   }
+  const matching = (query: string, limit: number, actor: Actor) => {
+    const { found, named } = search(query)
+    const all = [...named, ...found]
+    const refused = (named.length > 0 ? named : found.slice(0, limit)).filter((one) => !one.allows(actor))
+    const allowed = all.filter((one) => one.allows(actor))
+    // Where a tool is named that the credential may not call, others do not stand for it.
+    const shown = named.length > 0 && !named.some((one) => one.allows(actor)) ? 0 : limit
+    return { shown: allowed.slice(0, shown), others: allowed.slice(shown, shown + mostOthers), refused }
+  }
   return tool({
     ...common,
     name: "find_tools",
     title: "Find tools",
     description:
       "Finds tools that are not in this list by what you want to do: delete or stop a server, share one, API " +
-      "keys, opening hours, analytics, composites, payment, domains. Tells when to use each and its schemas; then " +
+      "keys, opening hours, analytics, composites, payment. Tells when to use each and its schemas; then " +
       "call_tool.",
     effect: "read",
     params: Input({
@@ -112,9 +143,9 @@ export const findToolsIn = (tools: ReadonlyArray<Tool>) => {
     text: foundText,
     run: ({ limit = usuallyShown, query }) =>
       Effect.map(CurrentActor, (actor) => {
-        const found = search(query).filter((one) => one.allows(actor))
+        const { others, refused, shown } = matching(query, limit, actor)
         return {
-          tools: found.slice(0, limit).map(({ annotations, description, inputSchema, name, outputSchema, title }) => ({
+          tools: shown.map(({ annotations, description, inputSchema, name, outputSchema, title }) => ({
             name,
             title,
             whenToUse: description,
@@ -123,8 +154,12 @@ export const findToolsIn = (tools: ReadonlyArray<Tool>) => {
             inputSchema,
             ...(outputSchema === undefined ? {} : { outputSchema })
           })),
-          others: found.slice(limit, limit + mostOthers).map(({ name, title }) => ({ name, title })),
-          ...(found.length === 0 ? nothing(query, tools.filter((one) => one.allows(actor))) : {})
+          others: others.map(({ name, title }) => ({ name, title })),
+          ...(refused.length > 0
+            ? { hint: refusedHint(refused) }
+            : shown.length + others.length === 0
+            ? nothing(query, actor)
+            : {})
         }
       })
   })

@@ -1,29 +1,21 @@
 import { typos } from "#src/directory/spelling.ts"
 import { nearest } from "#src/format/nearest.ts"
-import MiniSearch, { type SearchResult } from "minisearch"
+import MiniSearch from "minisearch"
+import {
+  ambiguous,
+  ending,
+  isUnclear,
+  mayBegin,
+  silent,
+  stem,
+  stemsIn,
+  vague,
+  verbs,
+  wordOf,
+  wordsIn
+} from "./search-words.ts"
 import { groupOf, wordsOf } from "./tool-words.ts"
 import { type Tool } from "./Tool.ts"
-
-/** Words that say nothing of what a tool is for. */
-const silent = new Set(
-  ("a an and are as at be by can could do does for from have hello help hi how i in is it its me my of on one or our " +
-    "please so some tell that the their them there these thing this to tool want we what which with would you your need " +
-    "needs use using").split(" ")
-)
-
-const wordsIn = (text: string): ReadonlyArray<string> => text.match(/[\p{L}\p{N}']+/gu) ?? []
-
-/** Without its ending, so that `servers`, `deploying` and `deployed` are found as `server` and `deploy`. */
-const stem = (word: string) => {
-  const bare = word.replace(/(?:'s|ies|ing|ed|es|s)$/, (ending) => ending === "ies" ? "y" : "")
-  const base = bare.length >= 3 ? bare : word
-  return base.length > 4 ? base.replace(/e$/, "") : base
-}
-
-const wordOf = (term: string) => {
-  const word = term.toLowerCase()
-  return silent.has(word) ? null : stem(word)
-}
 
 const lettersOf = (word: string) => [...word].toSorted().join("")
 
@@ -41,7 +33,6 @@ const aboutOf = ({ name, title }: Tool) => ({
   words: wordsOf[name] ?? "",
   group: groupOf(name)?.words ?? ""
 })
-const aboutFields: ReadonlySet<string> = new Set(["name", "title", "words", "group"])
 const saidOf = ({ description, inputSchema }: Tool) => ({
   description,
   // "projectId" is "project Id" to who searches.
@@ -53,10 +44,72 @@ export const closestWords = (tools: ReadonlyArray<Tool>, query: string): Readonl
   const known = tools.flatMap((tool) => Object.values(aboutOf(tool)).flatMap(wordsIn)).map((word) => word.toLowerCase())
   const all = [...new Set(known)].filter((word) => word.length > 3 && !silent.has(word))
   const asked = wordsIn(query).slice(0, 10).filter((word) => word.length > 3 && wordOf(word) !== null)
-  return [...new Set(asked.flatMap((word) => nearest(word, all) ?? []))]
+  const close = asked.flatMap((word) => all.some((one) => stem(one) === wordOf(word)) ? [] : nearest(word, all) ?? [])
+  return [...new Set(close)]
 }
 
-/** Of the tools, those that fit a query's words, the best first: by name, by what they are about, by what they take. */
+/** How much of a query's words a tool must have: one common word in passing is no match. */
+const enough = 0.7
+/** And where one of the words is of few tools alone. */
+const enoughOfFew = 0.55
+/** A word that more tools are called or described by tells none of them apart. */
+const few = 6
+/** A word that more descriptions than these have tells nothing of any of them. */
+const rare = 4
+
+/** How far a tool is what the query's words ask for, from 0 to 1; 0: not at all. A word may have several spellings. */
+const coverageIn = (tools: ReadonlyArray<Tool>) => {
+  const known = tools.map((tool) => {
+    const { group, name, title, words } = aboutOf(tool)
+    const { description, inputs } = saidOf(tool)
+    return { tool, own: stemsIn(name, title, words), group: stemsIn(group), said: stemsIn(description, inputs) }
+  })
+  const withWord = (part: "own" | "group" | "said", word: string) => {
+    const has = (stems: ReadonlySet<string>) =>
+      stems.has(word) || mayBegin(word) && [...stems].some((one) => one.startsWith(word))
+    return new Set(known.filter((one) => has(one[part])).map(({ tool }) => tool))
+  }
+  const meaningOf = (word: string) => {
+    const [own, group, said] = [withWord("own", word), withWord("group", word), withWord("said", word)]
+    return {
+      worth: (tool: Tool) =>
+        own.has(tool) ? 1 : group.has(tool) ? 0.7 : !said.has(tool) ? 0 : said.size > rare ? 0.2 : 0.8,
+      isTelling: (tool: Tool) => own.has(tool) && own.size <= few && !verbs.has(word) && !ambiguous.has(word)
+    }
+  }
+  const weightOf = (spellings: ReadonlyArray<string>) =>
+    spellings.some((word) => vague.has(word)) ? 0.2 : spellings.some((word) => verbs.has(word)) ? 0.5 : 1
+
+  return (asked: ReadonlyArray<ReadonlyArray<string>>) => {
+    if (isUnclear(asked.flat())) return () => 0
+    const meanings = asked.map((spellings) => ({ weight: weightOf(spellings), words: spellings.map(meaningOf) }))
+    const all = meanings.reduce((sum, { weight }) => sum + weight, 0)
+    return (tool: Tool) => {
+      const found = meanings.reduce(
+        (sum, { weight, words }) => sum + weight * Math.max(...words.map(({ worth }) => worth(tool))),
+        0
+      )
+      const isFew = meanings.some(({ words }) => words.some(({ isTelling }) => isTelling(tool)))
+      return all === 0 || found / all < (isFew ? enoughOfFew : enough) ? 0 : found / all
+    }
+  }
+}
+
+/** A tool that loses something comes late, unless the query says one of its words or that something shall end. */
+const rankOf = ({ annotations, name }: Tool, asked: ReadonlyArray<string>) => {
+  if (annotations.destructiveHint !== true) return 1
+  const own = stemsIn(name.replaceAll("_", " "), wordsOf[name] ?? "")
+  return asked.some((word) => ending.has(word) || verbs.has(word) && own.has(word)) ? 1 : 0.1
+}
+
+export interface Matches {
+  /** Those that the query names. */
+  readonly named: ReadonlyArray<Tool>
+  /** Further ones that its words fit, the best first. */
+  readonly found: ReadonlyArray<Tool>
+}
+
+/** Of the tools, those that fit a query's words: by name, by what they are about, by what they take. */
 export const searchTools = (tools: ReadonlyArray<Tool>) => {
   const vocabulary = new Map<string, string>()
   const index = new MiniSearch<{ readonly id: number }>({
@@ -69,18 +122,23 @@ export const searchTools = (tools: ReadonlyArray<Tool>) => {
     tokenize: (text) => [...wordsIn(text)],
     searchOptions: {
       boost: { name: 4, title: 3, words: 4, group: 0.7, description: 1, inputs: 0.5 },
-      prefix: (term) => term.length > 3,
+      prefix: mayBegin,
       weights: { fuzzy: 0.3, prefix: 0.6 },
+      boostTerm: (term) => vague.has(term) ? 0.1 : 1,
       processTerm: (term) => spelled(term)
     }
   })
+  const covers = coverageIn(tools)
   index.addAll(tools.map((tool, id) => ({ id, ...aboutOf(tool), ...saidOf(tool) })))
   const stems = [...new Set(vocabulary.values())]
 
   /** A word that no tool has, nor the beginning of one, is one mistyped. */
   const spelled = (term: string) => {
     const word = wordOf(term)
-    if (word === null || stems.some((known) => known === word || word.length > 3 && known.startsWith(word))) return word
+    if (
+      word === null || verbs.has(word) ||
+      stems.some((known) => known === word || word.length > 3 && known.startsWith(word))
+    ) return word
     const slips = [...vocabulary].flatMap(([known, base]) => {
       const count = slipsFrom(term.toLowerCase(), known)
       return count === undefined ? [] : [{ base, count }]
@@ -89,18 +147,28 @@ export const searchTools = (tools: ReadonlyArray<Tool>) => {
     return slips.length === 0 ? word : [...new Set(slips.flatMap(({ base, count }) => count === fewest ? base : []))]
   }
 
-  /** A passing word of a description is not what the tool is for: there most of the query's words must be. */
-  const isMeant = ({ match, queryTerms }: SearchResult, asked: number) =>
-    Object.values(match).flat().some((field) => aboutFields.has(field)) || queryTerms.length > asked / 2
+  /** A tool that is called by its name is meant, whatever else the query says. */
+  const namedIn = (query: string) => {
+    const whole = query.trim().toLowerCase()
+    const names = new Set(whole.match(/[a-z]+(?:_[a-z]+)+/g))
+    return tools.filter(({ name }) => name === whole || names.has(name))
+  }
 
-  return (query: string): ReadonlyArray<Tool> => {
-    const exact = tools.find(({ name }) => name === query.trim().toLowerCase())
+  return (query: string): Matches => {
     // The parts of a host's or an image's name are about nothing.
-    const words = query.replace(/\S+[./:]\S+/g, " ")
-    const asked = wordsIn(words).filter((word) => wordOf(word) !== null).length
-    const found = index.search(words).filter((result) => isMeant(result, asked)).flatMap(({ id }) =>
-      tools[Number(id)] ?? []
-    )
-    return exact === undefined ? found : [exact, ...found.filter((tool) => tool !== exact)]
+    const words = [...new Set(wordsIn(query.toLowerCase().replace(/\S+[./:]\S+/g, " ")))]
+    const asked = words.flatMap((term) => {
+      const spellings = spelled(term)
+      return spellings === null ? [] : [[spellings].flat()]
+    })
+    const covered = covers(asked)
+    const ranked = index.search(words.join(" ")).flatMap(({ id, score }) => {
+      const tool = tools[Number(id)]!
+      const coverage = covered(tool)
+      return coverage === 0 ? [] : [{ tool, rank: score * coverage ** 3 * rankOf(tool, asked.flat()) }]
+    })
+    const named = namedIn(query)
+    const found = ranked.toSorted((a, b) => b.rank - a.rank).map(({ tool }) => tool)
+    return { named, found: found.filter((tool) => !named.includes(tool)) }
   }
 }

@@ -15,7 +15,7 @@ export const groups: ReadonlyArray<Group> = [
     toolset: "deploy",
     about: "Projects and API keys",
     tools: /_projects?$|_api_keys?$|^whoami$/,
-    words: "workspace folder team organisation account identity token credential secret permission share access rotate"
+    words: "workspace folder organisation token credential secret permission share access rotate"
   },
   {
     toolset: "deploy",
@@ -23,7 +23,7 @@ export const groups: ReadonlyArray<Group> = [
     tools: /^(list|create|get|update|delete|start|stop|restart)_servers?$|^configure_server_auth$/,
     words:
       "host hosting app service machine container memory size cpu region sleep idle wake pause resume reboot turn " +
-      "shut down take remove destroy network firewall outbound hosts domain public private protect oauth byoa share " +
+      "shut down take remove destroy network firewall outbound hosts public private protect oauth byoa share " +
       "access team readonly"
   },
   {
@@ -131,42 +131,50 @@ export const groupOf = (name: string) => groups.find(({ tools }) => tools.test(n
 
 /** What people say for what one tool does. */
 export const wordsOf: Readonly<Record<string, string>> = {
-  whoami: "identity permissions logged account",
+  whoami: "who identity permissions logged account",
   update_project: "rename",
   delete_project: "remove destroy take down clean everything",
-  create_api_key: "give share access read only readonly permission rotate colleague",
+  create_api_key: "give share access server read only readonly permission rotate colleague",
   delete_api_key: "revoke remove rotate",
   create_server: "new make add host",
-  update_server: "change edit resize rename memory firewall outbound network egress allow domain sleep idle",
+  get_server: "health status state show see url address asleep",
+  update_server:
+    "scale bigger change edit resize rename name memory firewall outbound network egress allow open host sleep idle",
   delete_server: "remove destroy take down for good",
-  start_server: "resume turn on wake",
-  stop_server: "pause suspend turn off shut take down",
-  restart_server: "reboot reload bounce",
-  configure_server_auth: "share private public who may use allow email team protect",
+  start_server: "resume turn on wake machine app",
+  stop_server: "pause suspend turn off shut take down kill machine app",
+  restart_server: "reboot reload bounce machine app",
+  configure_server_auth: "colleague share private public who may use access allow email team protect secure owner only",
   deploy: "release ship run publish update upgrade",
   rollback: "undo revert previous version back",
   cancel_deployment: "abort stop end kill interrupt",
   wait_for_deployment: "finish done until poll ready",
   list_deployments: "history versions releases",
+  get_deployment: "tools",
   add_registry: "login connect private image pull unauthorized",
   update_registry: "rotate edit password token expired",
   delete_registry: "remove logout forget",
-  set_env: "secret variable configure rotate change key password",
+  set_env: "add new secret variable configure rotate change key password",
   delete_env: "remove unset secret variable",
   get_logs: "debug error crash output why failed broken",
-  create_test_token: "try connect bearer",
+  get_server_metrics: "health latency traffic requests errors slow statistics",
+  get_metrics_series: "traffic chart graph time history",
+  create_test_token: "server client try connect bearer",
   create_server_token: "exchange bearer jwt connect call use business headless authorization",
   list_grants: "who has access connected apps permissions shared",
   revoke_grant: "disconnect unshare remove access app",
   register_client: "own app trust consent",
   create_business: "new add shop",
   update_business: "hours opening closed holiday address phone website profile edit",
-  delete_business: "remove close shop take down",
+  delete_business: "listing remove close shop take down",
   update_listing: "name description tags image photo composable",
-  set_visibility: "publish unpublish hide show unlist list take down",
-  get_catalog: "menu prices read show",
+  set_visibility:
+    "delete publish unpublish hide show unlist list take down remove business shop store directory private",
+  verify_phone: "verify business trust badge",
+  request_review: "verify business premium trust badge",
+  get_catalog: "export download menu prices read show",
   create_catalog_item: "add new dish product service",
-  update_catalog_item: "change price sold out available edit",
+  update_catalog_item: "move dish menu fix change price sold out available edit",
   delete_catalog_item: "remove dish product",
   import: "upload csv json file spreadsheet",
   import_revert: "undo take back",
@@ -174,13 +182,19 @@ export const wordsOf: Readonly<Record<string, string>> = {
   directory_search: "find look up near restaurant shop",
   hub_listing_skill: "how use connect instructions",
   hub_upload_capability_doc: "skill document guide replace",
-  hub_create_composite: "group combine several",
+  hub_listing_analytics: "people viewed views clicks statistics",
+  hub_list_unmet_searches: "people searched find demand missing",
+  hub_browse_composites: "public show list see find",
+  hub_list_composites: "own my show see",
+  hub_get_composite: "show see members",
+  hub_create_composite: "group combine several businesses restaurants shops",
   hub_promote_composite: "publish public keep",
   hub_create_key: "make new agent",
   list_plans: "price cost compare tiers",
   get_plan: "limits quota left remaining used cost",
+  get_billing: "cost spend spending money bill invoice paid pay",
   get_usage: "consumption days quota left remaining used",
   subscribe: "pay buy upgrade bigger",
   change_plan: "upgrade downgrade switch",
-  cancel_subscription: "stop paying downgrade free"
+  cancel_subscription: "plan end stop paying downgrade free"
 }

@@ -47,6 +47,17 @@ export const mayDo = ({ credential }: Actor, needs: Needs) => {
   return credential.kind === "oauth" && credential.scopes.has(accountScope)
 }
 
+const hubKeyFrom = "make one with POST /api/v1/hub/api-keys (the tool hub_create_key)"
+
+/** The credential that an operation asks for, and how to get it, for who has another. */
+export const credentialFor = (needs: Needs) => {
+  if (needs === "anybody") return "no credential of its own"
+  if (needs === "hubKey") return `a hub key; ${hubKeyFrom}`
+  if (needs === "sessionOrHubKey") return `a session (log in) or a hub key; ${hubKeyFrom}`
+  if (needs === "session") return `a session (log in), or an OAuth client with the scope ${accountScope}`
+  return `the scope ${needs.join(" or ")}; log in, or make an API key that has it (the tool create_api_key)`
+}
+
 const lacks = ({ credential }: Actor, scopes: ReadonlyArray<GrantedScope>) =>
   new Forbidden({
     reason: `This ${credential.kind === "oauth" ? "token" : "key"} lacks the scope ${scopes.join(" or ")}`,
@@ -75,7 +86,7 @@ export const byHubKey: Policy<Unauthorized> = Effect.flatMap(
   CurrentActor,
   (actor) =>
     mayDo(actor, "hubKey") ? Effect.void : new Unauthorized({
-      reason: "This operation needs a hub key; make one with POST /api/v1/hub/api-keys (the tool hub_create_key)"
+      reason: `This operation needs ${credentialFor("hubKey")}`
     })
 )
 

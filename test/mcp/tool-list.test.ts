@@ -176,6 +176,59 @@ describe("find_tools", () => {
     expect([...found.tools, ...found.others].slice(0, 5).map((one) => one.name)).toContain(name)
   })
 
+  const first: ReadonlyArray<readonly [string, string]> = [
+    ["make a server owner only", "configure_server_auth"],
+    ["make server private", "configure_server_auth"],
+    ["unlist business", "set_visibility"],
+    ["remove business from directory", "set_visibility"],
+    ["delete a business for good", "delete_business"],
+    ["see spending", "get_billing"],
+    ["health of my server", "get_server"],
+    ["kill my machine", "stop_server"],
+    ["stop my machine", "stop_server"],
+    ["share a server read-only", "create_api_key"],
+    ["remove my server for good", "delete_server"],
+    ["end my subscription", "cancel_subscription"],
+    ["increase the memory of my server", "update_server"],
+    ["add an environment variable to my server", "set_env"],
+    ["mark an item sold out", "update_catalog_item"],
+    ["set opening hours for christmas", "update_business"],
+    ["call another business's server", "create_server_token"],
+    ["let my colleague use my server", "configure_server_auth"],
+    ["call get_usage for me", "get_usage"],
+    ["stop the deployment", "cancel_deployment"],
+    ["import", "import"]
+  ]
+
+  it.each(first)("%s: %s is the first", async (query, name) => {
+    expect((await find(query)).tools[0]?.name).toBe(name)
+  })
+
+  it.each([
+    "composite",
+    "browse composites",
+    "show composites",
+    "server",
+    "business",
+    "project",
+    "api key",
+    "registry",
+    "image",
+    "environment variable",
+    "catalog item",
+    "grant",
+    "import",
+    "plan",
+    "health of my server",
+    "see spending",
+    "unlist business"
+  ])("%s: of those shown whole, none that loses something comes before others, as nothing says so", async (query) => {
+    const { tools } = await find(query)
+    const losing = tools.map(({ destructive }) => destructive)
+    expect(losing).toEqual(losing.toSorted((a, b) => Number(a) - Number(b)))
+    expect(losing[0]).toBe(false)
+  })
+
   it("tells of each when to use it, what it undoes, and both schemas, as the whole list has them", async () => {
     const all = await connectMcp(berth.url, { token: owner.token, query: "?toolsets=all" })
     const { tools } = await all.listTools()
@@ -200,7 +253,26 @@ describe("find_tools", () => {
     expect((await find("server", client, { limit: 10 })).tools.length).toBe(10)
   })
 
-  it("names no tool that the credential may not call", async () => {
+  it("says which matches need another credential, and how to get it, as the refused call does", async () => {
+    const exact = await find("hub_browse_composites")
+    expect(exact.tools).toEqual([])
+    const needed = "needs a hub key; make one with POST /api/v1/hub/api-keys (the tool hub_create_key)"
+    expect(exact.hint).toBe(`Your credential may not call hub_browse_composites: that ${needed}.`)
+    expect(textOf(await callTool(client, "hub_browse_composites"))).toMatchObject({
+      error: { message: expect.stringContaining(needed) as unknown }
+    })
+    const { hint, tools } = await find("browse composites")
+    expect(hint).toContain("hub_browse_composites")
+    expect(hint).toContain(needed)
+    expect(tools.map(({ name }) => name)).toContain("hub_get_composite")
+    expect((await find("delete a server", keyClient)).hint).toContain(
+      "may not call delete_server: that needs the scope servers:write"
+    )
+    expect((await find("who has access through OAuth", agent)).hint).toContain("list_grants: that needs a session")
+    expect((await find("hub_browse_composites", agent)).hint).toBe(undefined)
+  })
+
+  it("lists no tool that the credential may not call", async () => {
     for (const query of ["delete server", "composite", "key", "zzzzqqqq"]) {
       for (const by of [keyClient, agent]) {
         const { groups = [], others, tools } = await find(query, by)
@@ -220,6 +292,16 @@ describe("find_tools", () => {
     "weather in Paris",
     "play music",
     "hello",
+    "close my account",
+    "delete my account",
+    "change password",
+    "reset my password",
+    "invite a teammate",
+    "order food",
+    "book a table",
+    "send an email",
+    "create a database",
+    "set my own domain for a server",
     "???"
   ])("finds nothing for %s, and says so", async (query) => {
     const { groups = [], hint, others, tools } = await find(query)
@@ -278,6 +360,14 @@ describe.each<Way>(["Streamable HTTP", "SSE"])("call_tool over %s", (way) => {
       true,
       failure("FORBIDDEN", { requiredScopes: ["servers:write"] })
     ])
+  })
+
+  it("says of itself and of find_tools that they are called directly", async () => {
+    for (const name of meta) {
+      expect(textOf(await callTool(client, "call_tool", { name }))).toMatchObject({
+        error: { message: expect.stringMatching(/^call_tool does not call .* directly/) as unknown }
+      })
+    }
   })
 
   it("suggests a name where there is no such tool, as a direct call does", async () => {
