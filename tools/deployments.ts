@@ -24,7 +24,12 @@ const WaitedFor = Schema.Struct({
 })
 
 const serverId = { serverId: Schema.String }
+const deploymentId = { serverId: optional(Schema.String), deploymentId: Schema.String }
 const deploy = { toolset: "deploy" } as const
+
+/** For readers of the text: to the contract one that a later deploy replaced stays `running`. */
+const standing = <D extends Pick<Deployment, "active" | "status">>(deployment: D) =>
+  deployment.status === "running" && !deployment.active ? { ...deployment, status: "superseded" } : deployment
 
 /** Where a server says nothing: the plans' setting. */
 const usualEgress = `${[...new Set(Object.values(plans).map(({ egress }) => `"${egress}"`))].join(" or ")} (by plan)`
@@ -64,8 +69,8 @@ export const deploymentTools = Effect.gen(function*() {
       name: "rollback",
       title: "Roll back",
       description:
-        "Deploys the stored image of an earlier version again, as a new deployment, and waits for the end; wait: false " +
-        "as in deploy.",
+        "Deploys an earlier version's stored image again, with the variables of now, and waits as deploy does. Not " +
+        "needed after a failed deployment if the version before still serves.",
       effect: "create",
       needs: ["deployments:write"],
       params: Input({ ...serverId, ...rollbackFields }),
@@ -83,6 +88,7 @@ export const deploymentTools = Effect.gen(function*() {
       needs: ["deployments:read"],
       params: Input({ ...serverId, ...PageArguments }),
       success: PageOf(ListedDeployment),
+      text: ({ data, meta }) => resultText({ data: data.map(standing), meta }),
       run: ({ serverId, ...page }) => deployments.list(serverId, page)
     }),
     tool({
@@ -94,8 +100,9 @@ export const deploymentTools = Effect.gen(function*() {
         "tools. After a deploy call that was cut off it goes on.",
       effect: "read",
       needs: ["deployments:read"],
-      params: Input({ ...serverId, deploymentId: Schema.String }),
+      params: Input(deploymentId),
       success: Deployment,
+      text: (found) => resultText(standing(found)),
       run: (input) => deployments.get(input.serverId, input.deploymentId)
     }),
     tool({
@@ -107,9 +114,9 @@ export const deploymentTools = Effect.gen(function*() {
         "next says what to call. Use it after deploy with wait: false.",
       effect: "read",
       needs: ["deployments:read", "deployments:write"],
-      params: Input({ deploymentId: Schema.String, timeoutSeconds: optional(WaitSeconds) }),
+      params: Input({ ...deploymentId, timeoutSeconds: optional(WaitSeconds) }),
       success: WaitedFor,
-      run: ({ deploymentId, timeoutSeconds = 50 }, report) => deployments.waitFor(deploymentId, timeoutSeconds, report)
+      run: ({ timeoutSeconds = 50, ...which }, report) => deployments.waitFor(which, timeoutSeconds, report)
     }),
     tool({
       ...deploy,

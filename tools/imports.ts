@@ -1,4 +1,4 @@
-import { Confirmed, Preview, Reverted } from "#src/imports/Import.ts"
+import { brief, BriefPreview, ConfirmedWithLoss, Reverted } from "#src/imports/Import.ts"
 import { Imports } from "#src/imports/Imports.ts"
 import { Mappings } from "#src/imports/Mappings.ts"
 import { Input, optional } from "#src/shared/text.ts"
@@ -27,8 +27,9 @@ export const importTools = Effect.map(Imports, (imports) => [
       }),
       mappings: optional(Mappings)
     }),
-    success: Preview,
-    run: ({ businessId, content, ...file }) => imports.preview(businessId, { ...file, bytes: Buffer.from(content) })
+    success: BriefPreview,
+    run: ({ businessId, content, ...file }) =>
+      Effect.map(imports.preview(businessId, { ...file, bytes: Buffer.from(content) }), brief)
   }),
   tool({
     ...directory,
@@ -38,7 +39,7 @@ export const importTools = Effect.map(Imports, (imports) => [
       "no preview.",
     effect: "create",
     params: Input({ ...businessId, previewId: Schema.String }),
-    success: Confirmed,
+    success: ConfirmedWithLoss,
     run: ({ businessId, previewId }) => imports.confirm(businessId, previewId)
   }),
   tool({

@@ -9,6 +9,17 @@ export class BodyTooLarge
   }
 }
 
+/** RFC 9110 §15.5.16. A body that nothing decodes would be read as what it is not. */
+export class UnknownCoding extends Schema.TaggedError<UnknownCoding>()(
+  "UnknownCoding",
+  { coding: Schema.String },
+  failsWith(415, "UNSUPPORTED_MEDIA_TYPE")
+) {
+  override get message() {
+    return `The body's Content-Encoding ${JSON.stringify(this.coding)} is not understood: send it as it is, without one`
+  }
+}
+
 export class BodyTooSlow
   extends Schema.TaggedError<BodyTooSlow>()("BodyTooSlow", {}, failsWith(408, "REQUEST_TIMEOUT"))
 {

@@ -29,6 +29,8 @@ export const errorResponse = ({ codes }: Traits, failure: Failure) => {
     ...(codes === "oauth" ? { ...openHeaders, "cache-control": "no-store" } : {}),
     ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
     ...(allow === undefined ? {} : { allow: allow.join(", ") }),
+    // RFC 9110 §12.5.3: what a body may come in.
+    ...(status === 415 ? { "accept-encoding": "identity" } : {}),
     ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
     ...(status === 408 || status === 413 ? { connection: "close" } : {})
   }

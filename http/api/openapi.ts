@@ -32,6 +32,7 @@ const common = (method: string, operation: Json): Readonly<Record<string, string
   ...(method === "get" || operation["requestBody"] === undefined ? {} : {
     400: "The body is not valid JSON",
     413: "The body is too large",
+    415: "The body has a Content-Encoding, such as gzip",
     422: "The body has wrong, missing or unknown fields: `details.issues[]` of `{path, message}`"
   }),
   429: "Too many requests: `Retry-After` tells when to come again"

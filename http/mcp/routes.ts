@@ -1,3 +1,4 @@
+import { UnknownCoding } from "#http/answers/body-errors.ts"
 import { StandardHeaders } from "#http/answers/StandardHeaders.ts"
 import { rawRoutes } from "#http/traits/RawRoutes.ts"
 import { type Actor } from "#src/accounts/CurrentActor.ts"
@@ -105,7 +106,10 @@ const routes = rawRoutes((add) =>
         if (Option.isNone(session)) return yield* new StreamNotFound()
         Object.assign(session.value.caller, { actor, address })
         // Responses to messages go through the stream; errors of this request use the envelope.
-        const body = yield* Effect.mapError(request.json, ({ message }) => new BadRequest({ reason: message }))
+        const body = yield* Effect.mapError(
+          request.json,
+          (error: Error) => error instanceof UnknownCoding ? error : new BadRequest({ reason: error.message })
+        )
         const handled = yield* Effect.either(
           Effect.tryPromise(() =>
             session.value.transport.handleMessage(body, { requestInfo: { headers: request.headers } })

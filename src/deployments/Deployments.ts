@@ -1,9 +1,6 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { anyScope, seesProject, withPolicy } from "#src/accounts/Policy.ts"
-import { Images } from "#src/images/Images.ts"
-import { plans } from "#src/plans/Plan.ts"
 import { Scans, type VulnerabilitiesRequest } from "#src/scanning/Scans.ts"
-import { type ServerRow } from "#src/servers/Server.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { Disk } from "#src/shared/Disk.ts"
@@ -26,18 +23,17 @@ import {
   listedView,
   type RollbackInput,
   VersionNotFound,
-  VersionNotKept,
   view
 } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { HandshakesRepo } from "./HandshakesRepo.ts"
-import { Mirroring } from "./Mirroring.ts"
-import { canceledBy, nextStep } from "./next-step.ts"
+import { makeKeptDigest } from "./kept-digest.ts"
+import { canceledBy } from "./next-step.ts"
 import { OutcomesRepo } from "./OutcomesRepo.ts"
 import { remindingEvery } from "./reminders.ts"
-import { keptVersions } from "./retention-rule.ts"
 import { refusal, stored } from "./run-options.ts"
 import { isSettled, rules, stepOf } from "./transitions.ts"
+import { waitingFor } from "./wait-for.ts"
 import { Watch } from "./Watch.ts"
 
 const reads = withPolicy(anyScope("deployments:read"))
@@ -52,12 +48,11 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     const servers = yield* Servers
     const logs = yield* ServerLogs
     const disk = yield* Disk
-    const images = yield* Images
-    const mirroring = yield* Mirroring
     const scans = yield* Scans
     const watch = yield* Watch
     const uploads = yield* UploadedImages
     const begin = yield* makeBegin
+    const keptDigest = yield* makeKeptDigest
 
     /** A key deploys what was pushed to its own project alone. */
     const checkImage = Effect.fn("Deployments.checkImage")(function*(imageUri: string) {
@@ -93,19 +88,6 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       return view(row, null)
     }, writes)
 
-    /** The digest for a rollback to the version; fails when the plan's or the server's retention no longer keeps it. */
-    const digestOf = Effect.fn("Deployments.digestOf")(function*(server: ServerRow, target: DeploymentRow) {
-      const { version } = target
-      const { plan } = yield* CurrentActor
-      const notKept = (reason: string) => new VersionNotKept({ version, reason })
-      if (target.deployedAt === null || target.imageDigest === null) return yield* notKept("it never ran")
-      const kept = keptVersions(yield* repo.versions(server.id), plans[plan], server)
-      if (!kept.has(version)) return yield* notKept("it is no longer kept")
-      return (yield* images.has(target.imageDigest)) || (yield* mirroring.has(target.imageDigest))
-        ? target.imageDigest
-        : yield* notKept("its image is no longer kept")
-    })
-
     /** Deploys a version's stored image again, as a new version. */
     const rollback = Effect.fn("Deployments.rollback")(
       function*(serverId: string, { version }: typeof RollbackInput.Type) {
@@ -117,7 +99,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
           serverId: server.id,
           type: "rollback",
           imageUri: target.imageUri,
-          imageDigest: yield* digestOf(server, target),
+          imageDigest: yield* keptDigest(server, target),
           rollbackOf: target.id,
           scanResult: target.scanResult,
           scanId: target.scanId,
@@ -140,10 +122,16 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     const whole = (row: DeploymentRow): Effect.Effect<Deployment> =>
       Effect.map(handshakes.find(row.id), (mcp) => view(row, Option.getOrNull(mcp)))
 
-    const get = Effect.fn("Deployments.get")(function*(serverId: string, id: string) {
+    /** Of the server, where one is named: an id alone is enough. */
+    const visibleOf = Effect.fn("Deployments.visibleOf")(function*(serverId: string | undefined, id: string) {
       const row = yield* visible(id)
-      return row.serverId === serverId ? yield* whole(row) : yield* new DeploymentNotFound()
-    }, reads)
+      return serverId === undefined || row.serverId === serverId ? row : yield* new DeploymentNotFound()
+    })
+
+    const get = Effect.fn("Deployments.get")(
+      (serverId: string | undefined, id: string) => Effect.flatMap(visibleOf(serverId, id), whole),
+      reads
+    )
 
     /** The record at each change until it has settled. Fails when the server is deleted meanwhile. */
     const changes = (id: string) =>
@@ -179,12 +167,12 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
         Effect.zipRight(settled(id))
       )
 
-    const awaitEnd = awaitingEnd({ follow, logs, now: (id) => Effect.flatMap(visible(id), whole) })
+    const asItIs = (id: string) => Effect.flatMap(visible(id), whole)
+    const awaitEnd = awaitingEnd({ follow, logs, now: asItIs })
 
     /** Ends a deployment before it serves; the version that serves goes on. */
     const cancel = Effect.fn("Deployments.cancel")(function*(serverId: string, id: string) {
-      const row = yield* visible(id)
-      if (row.serverId !== serverId) return yield* new DeploymentNotFound()
+      const row = yield* visibleOf(serverId, id)
       const by = canceledBy(yield* CurrentActor)
       const outcome = yield* outcomes.cancel(id, serverId, by)
       if (Option.isNone(outcome)) return yield* new DeploymentNotFound()
@@ -195,12 +183,23 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       return yield* whole(yield* visible(id))
     }, writes)
 
-    /** Follows a deployment for at most so long, and says what to do next. */
-    const waitFor = Effect.fn("Deployments.waitFor")(function*(id: string, seconds: number, report: Report) {
-      const ended = yield* Effect.timeoutOption(follow(id, report), `${seconds} seconds`)
-      const deployment = Option.isSome(ended) ? ended.value : yield* whole(yield* visible(id))
-      return { ended: isSettled(deployment.status), next: nextStep(deployment), deployment }
-    }, either)
+    /** The version that serves; none where the server is stopped or in error. */
+    const servingVersion = Effect.fn("Deployments.servingVersion")(function*(serverId: string) {
+      const { activeDeploymentId, status } = yield* Effect.mapError(
+        servers.visible(serverId),
+        () => new DeploymentNotFound()
+      )
+      if (activeDeploymentId === null || status !== "running") return undefined
+      return Option.getOrUndefined(yield* repo.find(activeDeploymentId))?.version
+    })
+
+    const waiting = waitingFor({ follow, now: asItIs, serving: servingVersion })
+
+    const waitFor = (
+      { deploymentId, serverId }: { readonly deploymentId: string; readonly serverId?: string | undefined },
+      seconds: number,
+      report: Report
+    ) => either(Effect.zipRight(visibleOf(serverId, deploymentId), waiting(deploymentId, seconds, report)))
 
     const listed = (rows: ReadonlyArray<DeploymentRow>): Effect.Effect<ReadonlyArray<ListedDeployment>> =>
       Effect.map(
@@ -228,8 +227,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       id: string,
       request: VulnerabilitiesRequest
     ) {
-      const row = yield* visible(id)
-      if (row.serverId !== serverId) return yield* new DeploymentNotFound()
+      const row = yield* visibleOf(serverId, id)
       return yield* scans.list(row.id, row.scanId, request)
     }, reads)
 

@@ -3,10 +3,14 @@ import { type Deployment } from "./Deployment.ts"
 
 const canceled = "Canceled by"
 
-/** What an agent calls after it waited for a deployment. */
-export const nextStep = ({ errorMessage, status }: Pick<Deployment, "errorMessage" | "status">) => {
-  if (errorMessage?.startsWith(canceled)) return "deploy begins another one"
-  if (status === "failed") return "get_logs tells what its program printed; deploy again when it is mended"
+/** What an agent calls after it waited for a deployment. `serving`: the version that serves all the same. */
+export const nextStep = (
+  { errorMessage, status }: Pick<Deployment, "errorMessage" | "status">,
+  serving: number | undefined
+) => {
+  const stays = serving === undefined ? "" : `Version ${serving} still serves, so no rollback is needed. `
+  if (errorMessage?.startsWith(canceled)) return `${stays}deploy begins another one`
+  if (status === "failed") return `${stays}get_logs tells what its program printed; deploy again when it is mended`
   return status === "pending" || status === "building"
     ? "wait_for_deployment again; cancel_deployment ends it"
     : "create_test_token makes a token to try it with"

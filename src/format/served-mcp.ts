@@ -115,6 +115,16 @@ const byMethod: Readonly<Record<string, z.ZodType>> = {
   ping: PingRequestSchema
 }
 
+const lists: ReadonlySet<string> = new Set([
+  "tools/list",
+  "prompts/list",
+  "resources/list",
+  "resources/templates/list"
+])
+
+/** No server here has given a cursor for a second page. */
+export const onePage = "params.cursor: the list has one page; leave the cursor out"
+
 const expectedTypes: Readonly<Record<string, string>> = {
   array: "an array",
   boolean: "true or false",
@@ -131,7 +141,8 @@ const valueAt = (value: unknown, path: ReadonlyArray<PropertyKey>) =>
 export const problemOf = (request: Pick<JSONRPCRequest, "method" | "params">): string | undefined => {
   const schema = Object.hasOwn(byMethod, request.method) ? byMethod[request.method] : undefined
   const result = schema?.safeParse(request)
-  if (result === undefined || result.success) return undefined
+  if (result === undefined) return undefined
+  if (result.success) return lists.has(request.method) && request.params?.["cursor"] !== undefined ? onePage : undefined
   const [issue] = result.error.issues
   const path = issue?.path ?? []
   const name = path.map(String).join(".").slice(0, 200).toWellFormed() || "params"

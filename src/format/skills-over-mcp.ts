@@ -1,4 +1,4 @@
-import { invalid, type Methods } from "./served-mcp.ts"
+import { invalid, type Methods, onePage } from "./served-mcp.ts"
 import { type SkillFile } from "./skill-file.ts"
 
 /** A skill and the URI of its SKILL.md, whose last part before the file is the skill's name. */
@@ -67,7 +67,7 @@ export const skillMethods = ({ find, isPrivate, list, resources, templates }: Se
     "resources/read": async ({ uri }) => ({ contents: [{ uri, mimeType, text: (await found(uri, true)).text }] }),
     extensions: {
       "skills/list": async ({ cursor }) => {
-        if (cursor !== undefined) throw invalid("params.cursor: the list has one page; leave the cursor out")
+        if (cursor !== undefined) throw invalid(onePage)
         return { resultType: "complete", skills: (await list()).map(entryOf), ...caching }
       },
       "skills/get": async ({ uri }) => {

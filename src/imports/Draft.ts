@@ -120,8 +120,8 @@ export class Draft {
     this.#tellOf(this.#oddities.atEnd())
     if (this.#uncounted === 0) return
     const why = this.items.length >= limits.items
-      ? `has more than ${limits.items} items; those after were dropped`
-      : "has more entries than the limit; the rest was left out"
+      ? `has more than ${limits.items} items; the ${this.#uncounted} after those were dropped`
+      : `has more entries than the limit; ${this.#uncounted} were left out`
     this.warn("limit_truncated", context, why)
   }
 

@@ -78,6 +78,36 @@ export type Preview = typeof Preview.Type
 
 export const Confirmed = Schema.Struct({ created_items: Schema.Int, warnings_count: Schema.Int })
 
+/** With why not all of the file was imported, for who has not seen the preview's warnings. */
+export const ConfirmedWithLoss = Schema.Struct({
+  ...Confirmed.fields,
+  left_out: optional(Schema.Array(Schema.String).annotations({ description: "What limits left out, and why" }))
+})
+export type ConfirmedWithLoss = typeof ConfirmedWithLoss.Type
+
+const mostNames = 20
+
+/** For an agent, whose context a catalog of names would fill. */
+export const BriefPreview = Schema.Struct({
+  ...Preview.fields,
+  summary: Schema.Struct({
+    ...Summary.fields,
+    existing_names: Schema.Array(Schema.String).annotations({
+      description: `The first ${mostNames} names that the catalog has already; a confirm adds them a second time`
+    }),
+    existing_names_total: Schema.Int
+  })
+}).annotations({ title: "BriefImportPreview" })
+
+export const brief = ({ summary, ...preview }: Preview): typeof BriefPreview.Type => ({
+  ...preview,
+  summary: {
+    ...summary,
+    existing_names: summary.existing_names.slice(0, mostNames),
+    existing_names_total: summary.existing_names.length
+  }
+})
+
 export const Reverted = Schema.Struct({
   removed_items: Schema.Int,
   removed_categories: Schema.Int,

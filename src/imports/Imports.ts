@@ -8,7 +8,14 @@ import { now } from "#src/shared/now.ts"
 import { Effect, Option, Struct } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { inSpellingsOf } from "./categories.ts"
-import { ImportBuiltUpon, type ImportMode, ImportNotFound, PreviewExpired, PreviewNotFound } from "./Import.ts"
+import {
+  type ConfirmedWithLoss,
+  ImportBuiltUpon,
+  type ImportMode,
+  ImportNotFound,
+  PreviewExpired,
+  PreviewNotFound
+} from "./Import.ts"
 import { type AuditRow, ImportsRepo } from "./ImportsRepo.ts"
 import { categoriesOf, type Plan } from "./plan.ts"
 import { Previews } from "./Previews.ts"
@@ -46,7 +53,7 @@ export class Imports extends Effect.Service<Imports>()("imports/Imports", {
         const { expiresAt, id, plan, sourceFormat, warningsCount } = stored.value
         const at = yield* now
         if (expiresAt <= at) return yield* new PreviewExpired()
-        const { business: after, items } = plan
+        const { business: after, items, leftOut } = plan
         const before = after === null ? null : Struct.pick(row, ...Struct.keys(after))
         const synced = items.length > 0 ? { catalogSyncedAt: row.catalogSyncedAt ?? at } : {}
         yield* businesses.write(row.id, { ...after, ...synced })
@@ -67,7 +74,11 @@ export class Imports extends Effect.Service<Imports>()("imports/Imports", {
           after,
           confirmedAt: at
         })
-        return { created_items: items.length, warnings_count: warningsCount }
+        return {
+          created_items: items.length,
+          warnings_count: warningsCount,
+          ...(leftOut === undefined ? {} : { left_out: leftOut })
+        } satisfies ConfirmedWithLoss
       })
 
     const confirm = Effect.fn("Imports.confirm")(

@@ -149,18 +149,20 @@ export class Previews extends Effect.Service<Previews>()("imports/Previews", {
         const { id: business } = yield* admitted(businessId)
         yield* disk.check
         const result = yield* parsers.withPermits(1)(reading(yield* file))
-        const { plan, summary, warnings } = yield* fit(business, result, mode)
+        const { plan, summary, warnings: unfit } = yield* fit(business, result, mode)
+        const warnings = [...unfit, ...result.warnings]
+        const leftOut = warnings.flatMap(({ message, type }) => type === "limit_truncated" ? [message] : [])
         const { expiresAt, id } = yield* keep({
           businessId: business,
           sourceFormat: result.format,
           warningsCount: summary.warnings_total
-        }, plan)
+        }, leftOut.length === 0 ? plan : { ...plan, leftOut })
         const preview = {
           preview_id: id,
           source_format: result.format,
           record_count: plan.items.length,
           field_mappings: result.mappings,
-          warnings: [...warnings, ...result.warnings],
+          warnings,
           expires_at: expiresAt,
           encoding: result.encoding,
           delimiter: result.delimiter,

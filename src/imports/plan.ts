@@ -36,7 +36,12 @@ const PlannedBusiness = Schema.Struct({
 export type PlannedBusiness = typeof PlannedBusiness.Type
 
 /** What a preview stores for the confirm. */
-export const Plan = Schema.Struct({ business: Schema.NullOr(PlannedBusiness), items: Schema.Array(PlannedItem) })
+export const Plan = Schema.Struct({
+  business: Schema.NullOr(PlannedBusiness),
+  items: Schema.Array(PlannedItem),
+  /** What the limits left out of it, in sentences. */
+  leftOut: optional(Schema.Array(Schema.String))
+})
 export type Plan = typeof Plan.Type
 
 /** What an import would lose although a catalog is of little use without it, and what to do. */

@@ -184,6 +184,26 @@ describeWhen(missingForApps, "a deployment under way", () => {
     })
     const wrong = await callTool(client, "wait_for_deployment", { deploymentId: slow.id, timeoutSeconds: 56 })
     expect(wrong.isError).toBe(true)
+    const next = await begin(server, good)
+    expect((await wait(next.id, 55)).value.deployment).toMatchObject({ version: 3, active: true })
+    const third = await begin(server, deaf)
+    await cancel(server, third.id)
+    expect((await wait(third.id, 55)).value.next).toMatch(/^Version 3 still serves, so no rollback is needed\. deploy/)
+    const listed = await callTool(client, "list_deployments", { serverId: server.id })
+    expect((listed.content as ReadonlyArray<{ text: string }>)[0]?.text.match(/status: \w+/g)).toEqual(
+      ["failed", "running", "superseded", "failed"].map((status) => `status: ${status}`)
+    )
+    expect((listed.structuredContent as { data: ReadonlyArray<Deployment> }).data.map(({ status }) => status)).toEqual(
+      ["failed", "running", "running", "failed"]
+    )
+    const elsewhere = await owner.server(project.id)
+    for (const tool of ["get_deployment", "wait_for_deployment"]) {
+      for (const which of [{}, { serverId: server.id }]) {
+        expect(await callTool(client, tool, { deploymentId: next.id, ...which })).not.toHaveProperty("isError")
+      }
+      const refused = await callTool(client, tool, { deploymentId: next.id, serverId: elsewhere.id })
+      expect([refused.isError, JSON.stringify(refused)]).toEqual([true, expect.stringContaining("no such deployment")])
+    }
     await client.close()
   }, 60_000)
 })

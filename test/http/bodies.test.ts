@@ -46,6 +46,34 @@ describe("a body", () => {
     expect(Object.keys(goodBodies)).toEqual(expect.arrayContaining(withBody.map(({ name }) => name)))
   })
 
+  it("in a coding that is not decoded is 415, wherever bodies are read, and has changed nothing", async () => {
+    const coded = { "content-encoding": "gzip" }
+    const list = { jsonrpc: "2.0", id: 1, method: "tools/list" }
+    const accept = "application/json, text/event-stream"
+    const form = { "content-type": "application/x-www-form-urlencoded" }
+    const rooms = [
+      ["POST", "/v1/projects", { name: "Coded" }, {}],
+      ["POST", "/mcp", list, { accept }],
+      ["POST", "/mcp/directory", list, { accept }],
+      ["POST", "/api/v1/oauth/token", "grant_type=x", form],
+      ["POST", "/sign-in", "email=x", form]
+    ] as const
+    for (const [method, path, body, headers] of rooms) {
+      for (const coding of ["gzip", "identity, br", "x\"y"]) {
+        const answer = await owner.request(method, path, { body, headers: { ...headers, "content-encoding": coding } })
+        expect([answer.status, answer.headers.get("accept-encoding")], path).toEqual([415, "identity"])
+        expect(answer.text, path).toContain("Content-Encoding")
+      }
+    }
+    expect((await post({ name: "Coded" }, coded)).body).toEqual(failure("UNSUPPORTED_MEDIA_TYPE"))
+    expect((await owner.get<{ data: ReadonlyArray<Project> }>("/v1/projects")).text).not.toContain("Coded")
+    for (const coding of ["identity", "Identity", ""]) {
+      expect((await post({ name: "Plain" }, { "content-encoding": coding })).status, coding).toBe(201)
+    }
+    const stranger = await berth.request("POST", "/mcp", { body: list, headers: { accept, ...coded } })
+    expect(stranger.status).toBe(401)
+  })
+
   it("that is no JSON is 400, on every operation", async () => {
     for (const operation of sampled(withBody, 3, 1)) {
       for (const body of ["{", "{\"a\":}", "{'a':1}", "nul", "{}{}", "\ufeff{}x", "[1,]"]) {

@@ -286,6 +286,27 @@ describe("an upload", () => {
 })
 
 describe("the tools", () => {
+  it("say what limits left out of an import, and name 20 of the items that are there already", async () => {
+    const { id } = await newBusiness(owner)
+    const content = `name\n${Array.from({ length: 1_003 }, (_, at) => `Soup ${at}`).join("\n")}\n`
+    const client = await connectMcp(berth.url, { token: owner.token })
+    const shown = await callTool(client, "import", { businessId: id, filename: "a.csv", content })
+    const { preview_id: previewId } = shown.structuredContent as { preview_id: string }
+    const done = await callTool(client, "import_confirm", { businessId: id, previewId })
+    const sentence = "file has more than 1000 items; the 3 after those were dropped"
+    expect(done.structuredContent).toEqual({ created_items: 1_000, warnings_count: 1, left_out: [sentence] })
+    expect(done.content).toMatchObject([{ text: expect.stringContaining(sentence) as string }])
+    const again = await callTool(client, "import", { businessId: id, filename: "a.csv", content })
+    const { summary } = again.structuredContent as {
+      summary: { existing_names: ReadonlyArray<string>; existing_names_total: number }
+    }
+    expect([summary.existing_names.length, summary.existing_names_total]).toEqual([20, 1_000])
+    await client.close()
+    const preview = dataOf(await upload(owner, id, "a.csv", content))
+    expect(preview.summary.existing_names.length).toBe(1_000)
+    expect(dataOf(await confirm(owner, id, preview.preview_id))).toEqual({ created_items: 1_000, warnings_count: 1 })
+  })
+
   it("import, confirm and revert as the requests do", async () => {
     const { id } = await newBusiness(owner)
     const client = await connectMcp(berth.url, { token: owner.token })

@@ -350,7 +350,7 @@ describe("a warning's message", () => {
 
   it("names the whole where it is of the whole", () => {
     expect(messages(csv(`name\n${Array.from({ length: 1001 }, (_, at) => `Soup ${at}`).join("\n")}`)))
-      .toEqual(["file has more than 1000 items; those after were dropped"])
+      .toEqual(["file has more than 1000 items; the 1 after those were dropped"])
   })
 })
 

@@ -95,6 +95,7 @@ describe("a request whose parameters do not fit its method", () => {
       ["tools/call", undefined, "params is required"],
       ["tools/call", { name: "nope" }, "There is no tool nope. find_tools finds one by what it does."],
       ["tools/list", { cursor: 7 }, "params.cursor must be a string"],
+      ["tools/list", { cursor: "eA==" }, "params.cursor: the list has one page; leave the cursor out"],
       ["initialize", {}, "params.protocolVersion is required"],
       ["resources/read", { uri: 7 }, "params.uri must be a string"],
       [
@@ -108,6 +109,20 @@ describe("a request whose parameters do not fit its method", () => {
       const { error, id } = messageOf(answer)
       expect([id, error?.code], `${method} ${JSON.stringify(params)}`).toEqual([9, -32602])
       expect(error?.message).toMatch(new RegExp(`${message.replaceAll(".", "\\.")}$`))
+    }
+  })
+
+  it("is a list with a cursor that no page has given, in either era", async () => {
+    for (const method of ["tools/list", "prompts/list", "resources/list", "resources/templates/list", "skills/list"]) {
+      for (const post of [sessionPost, statelessPost]) {
+        const ask = async (params: Readonly<Record<string, unknown>>) =>
+          rpcOf(await owner.request("POST", "/mcp", post({ method, params })))
+        expect((await ask({ cursor: "eA==" })).error, method).toMatchObject({
+          code: -32602,
+          message: expect.stringMatching(/cursor: the list has one page/)
+        })
+        expect((await ask({})).error, method).toBe(undefined)
+      }
     }
   })
 

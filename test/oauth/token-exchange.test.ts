@@ -1,5 +1,5 @@
 import { decodeJwt } from "jose"
-import { mkdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { berthCli } from "../cli/mcp/run.ts"
@@ -263,7 +263,37 @@ describe("an agent without a browser", () => {
       expect((await berthCli(["call", url, "look"], { XDG_CONFIG_HOME: config })).code).toBe(0)
     }
     const nowhere = await berthCli(["tools", `${berth.url}/s/nobody/mcp`], { XDG_CONFIG_HOME: config })
-    expect([nowhere.code, nowhere.err]).toEqual([1, expect.stringContaining("No server of this platform has this URL")])
+    expect([nowhere.code, nowhere.err]).toEqual([4, expect.stringContaining("No server of this platform has this URL")])
     expect(three.servers.flatMap(({ seen }) => JSON.stringify(seen)).join()).not.toContain(three.caller.token)
+  })
+
+  it("asks for no more than its command needs, and takes a server's publicUrl as its endpoint; connect asks first", async () => {
+    const mine = await berth.signUp()
+    const config = temporaryDirectory("exchange-scopes")
+    mkdirSync(join(config, "berth"))
+    writeFileSync(join(config, "berth/credentials.json"), JSON.stringify({ [berth.url]: mine.token }))
+    const run = (...args: ReadonlyArray<string>) => berthCli(args, { XDG_CONFIG_HOME: config })
+    const { publicUrl, slug } = members[0]!.server
+    const scopes = async () => (await grantsOf(mine)).map((grant) => grant.scopes)
+    expect(await run("connect", publicUrl, "--json")).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(`${publicUrl}/mcp`)
+    })
+    expect(await scopes()).toEqual([])
+    expect(await run("tools", publicUrl)).toMatchObject({ code: 0, out: expect.stringContaining("look") })
+    expect(await scopes()).toEqual([["mcp:read"]])
+    expect((await run("call", `${publicUrl}/`, "look")).code).toBe(0)
+    expect(await scopes()).toEqual([["mcp:read", "mcp:execute"]])
+    const host = `http://${slug}.mcp.localhost:${new URL(berth.url).port}`
+    expect((await run("tools", host)).code).toBe(0)
+    const before = readdirSync(".")
+    for (const nowhere of [`${berth.url}/s/nope`, `${berth.url}/s/nope/sse`, `${berth.url}/nope`]) {
+      expect(await run("connect", nowhere, "--cursor", "--write"), nowhere).toEqual({
+        code: 4,
+        out: "",
+        err: expect.stringContaining("No server of this platform has this URL")
+      })
+    }
+    expect(readdirSync(".")).toEqual(before)
   })
 })

@@ -1,4 +1,4 @@
-import { BodyTooLarge, BodyTooSlow } from "#http/answers/body-errors.ts"
+import { BodyTooLarge, BodyTooSlow, UnknownCoding } from "#http/answers/body-errors.ts"
 import { type NotJsonRpc, parseJsonRpc } from "#http/answers/json-rpc.ts"
 import { CurrentDocument, withDocument } from "#http/api/hub-documents/upload.ts"
 import { CurrentUpload, withUpload } from "#http/api/imports/upload.ts"
@@ -36,6 +36,13 @@ const isJson = (contentType: string | undefined) =>
 
 const hasBody = ({ headers }: HttpServerRequest.HttpServerRequest) =>
   headers["transfer-encoding"] !== undefined || !/^0*$/.test(headers["content-length"] ?? "")
+
+/** RFC 9110 §8.4: `identity` is the body as it is. */
+const codedIn = (request: HttpServerRequest.HttpServerRequest) => {
+  const coding = request.headers["content-encoding"] ?? ""
+  const isPlain = coding.split(",").every((one) => ["", "identity"].includes(one.trim().toLowerCase()))
+  return isPlain || !hasBody(request) ? undefined : new UnknownCoding({ coding: coding.slice(0, 40) })
+}
 
 /** JSON is UTF-8 (RFC 8259 §8.1); other bytes would be stored as text that nobody sent. */
 const textOf = (bytes: Buffer) =>
@@ -122,11 +129,16 @@ const readJson = Effect.fnUntraced(function*(
   return withJson(request, traits, yield* limitDepth(textFor(traits, text)))
 })
 
+const readPlainJson = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, traits: Traits) {
+  return yield* codedIn(request) ?? readJson(request, traits)
+})
+
 /** A message's error is reported only when the message is read, so that the credential is checked first. */
 const readMessage = (request: HttpServerRequest.HttpServerRequest, traits: Traits) =>
   Effect.catchTag(
-    readJson(request, traits),
+    readPlainJson(request, traits),
     "BadRequest",
+    "UnknownCoding",
     (error) => Effect.succeed(withBody(request, { text: Effect.fail(error), json: Effect.fail(error) }))
   )
 
@@ -138,8 +150,12 @@ const readAs = { json: readJson, file: readJson, form: readForm, message: readMe
  * B), which ignore cookies, and the pages, which check a form's origin (http/pages/form.ts). A missing body is reported
  * by the route that needs it.
  */
-export const withBoundedBody = routeMiddleware<Effect.Effect.Error<ReturnType<typeof readJson | typeof withUpload>>>(
+export const withBoundedBody = routeMiddleware<
+  UnknownCoding | Effect.Effect.Error<ReturnType<typeof readJson | typeof withUpload>>
+>(
   (request, { traits }, app) => {
+    const coded = traits.body === "message" ? undefined : codedIn(request)
+    if (coded !== undefined) return coded
     if (traits.body === "file" && isMultipart(request)) {
       return Effect.flatMap(withUpload(request), ({ request: fingerprinted, upload }) =>
         app.pipe(

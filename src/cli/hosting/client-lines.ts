@@ -1,3 +1,4 @@
+import { endpointOf } from "#src/cli/mcp/endpoint.ts"
 import { shellQuoted } from "#src/format/shell.ts"
 
 /** Where a client finds a server, and what it calls it. */
@@ -51,12 +52,13 @@ export const clientLines = (found: Found): Readonly<Record<string, string>> =>
 const plain = (name: string) => name.replaceAll(/[^\w-]+/g, "-").replace(/^-+/, "") || "server"
 
 /**
- * A server by its URL alone: its name is the slug, or says which of the installation's own doors it is; its endpoint is
- * /mcp unless the URL says which.
+ * A server by its URL alone: its name is the slug, or says which of the installation's own doors it is; its endpoint
+ * follows the one rule for addresses.
  */
 export const foundAt = (url: URL, installation: string | undefined): Found => {
   const path = url.pathname.replace(/\/$/, "")
-  const endpoint = url.origin + (/\/(mcp|sse)(\/|$)/.test(path) ? path : `${path}/mcp`)
+  const { origin, pathname } = endpointOf(url)
+  const endpoint = origin + pathname
   const [, slug] = /^\/s\/([^/]+)/.exec(path) ?? []
   const [, door, id] = /^\/mcp\/(directory|composites)(?:\/(\w+))?$/.exec(path) ?? []
   if (slug !== undefined) return { name: plain(slug), endpoint }

@@ -1,6 +1,8 @@
 import { CliFailure } from "#src/cli/CliFailure.ts"
 import { exitCodes } from "#src/cli/exit-codes.ts"
 import { json, show } from "#src/cli/json-output.ts"
+import { savedCredentials } from "#src/cli/login/credentials.ts"
+import { isNothingAt } from "#src/cli/mcp/endpoint.ts"
 import { printable } from "#src/cli/mcp/render.ts"
 import { parseUrl } from "#src/format/parse-url.ts"
 import { Args, Command, Options } from "@effect/cli"
@@ -56,12 +58,26 @@ const address = Args.text({ name: "url" }).pipe(
   Args.optional
 )
 
-const foundIn = (text: string, installation: string) => {
+/** By its URL. The installation of the command, or of a login here, is asked whether it is there; nobody else is told. */
+const foundIn = Effect.fn("cli.connectUrl")(function*(text: string, installation: string) {
   const url = parseUrl(text)
-  return url === undefined || !/^https?:$/.test(url.protocol)
-    ? new CliFailure({ message: `${JSON.stringify(text)} is not the URL of a server`, code: exitCodes.failed })
-    : Effect.succeed(foundAt(url, parseUrl(installation)?.origin))
-}
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    return yield* new CliFailure({
+      message: `${JSON.stringify(text)} is not the URL of a server`,
+      code: exitCodes.failed
+    })
+  }
+  const own = parseUrl(installation)?.origin
+  const found = foundAt(url, own)
+  const origins = [own, ...Object.keys(yield* savedCredentials)]
+  if (origins.includes(url.origin) && (yield* isNothingAt(new URL(found.endpoint)))) {
+    return yield* new CliFailure({
+      message: `No server of this platform has this URL: ${found.endpoint}`,
+      code: exitCodes.notFound
+    })
+  }
+  return found
+})
 
 /** One of the account's own servers. */
 const foundOf = Effect.fn("cli.connectServer")(

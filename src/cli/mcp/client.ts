@@ -3,7 +3,9 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js"
 import { StreamableHTTPClientTransport, StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import type { FetchLike, Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
+import { McpError } from "@modelcontextprotocol/sdk/types.js"
 import { Effect, Redacted } from "effect"
+import { endpointOf } from "./endpoint.ts"
 import { describeFailure, errorCodeIn, type Exchange, rpcCodeIn, saidIn } from "./failure.ts"
 import { fetchFrom } from "./loopback.ts"
 import { McpClientError } from "./McpClientError.ts"
@@ -115,6 +117,23 @@ const connect = async (url: URL, { token }: McpServerAddress, exchange: Exchange
   }
 }
 
+/** At the endpoint of the address; where a server speaks MCP elsewhere, at the address itself. */
+const opened = async (given: URL, address: McpServerAddress, exchange: Exchange): Promise<McpSession> => {
+  const url = endpointOf(given)
+  try {
+    return await connect(url, address, exchange)
+  } catch (error) {
+    // Nobody answered in time, or at all: the address itself is the same machine.
+    const isSilent = exchange.code !== undefined || error instanceof McpError
+    if (isSilent || url.pathname === given.pathname.replace(/\/$/, "")) throw error
+    const first = { ...exchange }
+    return await connect(given, address, exchange).catch(() => {
+      Object.assign(exchange, first)
+      throw error
+    })
+  }
+}
+
 const parseAddress = (text: string): Effect.Effect<URL, McpClientError> => {
   const url = parseUrl(text)
   return url !== undefined && /^https?:$/.test(url.protocol)
@@ -131,7 +150,7 @@ export const withClient = <A>(
     const exchange: Exchange = {}
     const failed = (error: unknown) => describeFailure(error, exchange, address.url, address.token !== undefined)
     return Effect.acquireUseRelease(
-      Effect.tryPromise({ try: () => connect(url, address, exchange), catch: failed }),
+      Effect.tryPromise({ try: () => opened(url, address, exchange), catch: failed }),
       (client) => Effect.tryPromise({ try: (signal) => use(client, signal), catch: failed }),
       (client) => Effect.promise(() => client.close().catch(() => undefined))
     )

@@ -1,16 +1,20 @@
 import { fail } from "#src/cli/fail.ts"
 import { json, show } from "#src/cli/json-output.ts"
 import { savedToken } from "#src/cli/login/tokens.ts"
+import { parseUrl } from "#src/format/parse-url.ts"
 import { Args, Command, Options } from "@effect/cli"
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js"
 import { Config, Effect, Either, Option, Redacted } from "effect"
 import { parseJsonArguments } from "./arguments.ts"
+import { endpointOf } from "./endpoint.ts"
 import { exchangedToken } from "./exchange.ts"
 import { McpClientError } from "./McpClientError.ts"
 import { printable, renderResult, renderTools } from "./render.ts"
 import { exitCodeOfResult } from "./tool-error.ts"
 
-const url = Args.text({ name: "url" }).pipe(Args.withDescription("The MCP server: its URL, ending in /mcp or /sse"))
+const url = Args.text({ name: "url" }).pipe(
+  Args.withDescription("The MCP server: its URL, such as a server's publicUrl")
+)
 
 const token = Options.redacted("token").pipe(
   Options.withDescription("Bearer token; when left out BERTH_TOKEN, or what berth login gives for it"),
@@ -23,16 +27,21 @@ const token = Options.redacted("token").pipe(
  * the login is exchanged for.
  */
 const tokenFor = Effect.fnUntraced(
-  function*(url: string, token: Option.Option<Redacted.Redacted>) {
+  function*(url: string, token: Option.Option<Redacted.Redacted>, scope: string) {
     if (Option.isSome(token)) return token.value
-    const saved = yield* savedToken(url)
-    return Option.isSome(saved) ? Redacted.make(saved.value) : yield* exchangedToken(url)
+    const parsed = parseUrl(url)
+    const saved = parsed === undefined ? Option.none() : yield* savedToken(endpointOf(parsed).href)
+    return Option.isSome(saved) ? Redacted.make(saved.value) : yield* exchangedToken(url, scope)
   },
   Effect.catchTags({
     CliFailure: ({ code, message }) => new McpClientError({ message, code }),
     SettingError: ({ message }) => new McpClientError({ message })
   })
 )
+
+/** The scopes of docs/security.md. A call lists first; which tools `mcp:write` would do for is known only then. */
+const toList = "mcp:read"
+const toCall = "mcp:read mcp:execute"
 
 const field = Options.text("field").pipe(
   Options.withDescription("Print this one field of the result alone, such as id: for scripts"),
@@ -59,7 +68,7 @@ export const toolsCommand = Command.make(
   ({ json, token, url }) =>
     Effect.gen(function*() {
       const { listTools } = yield* operations
-      const tools = yield* listTools({ url, token: yield* tokenFor(url, token) })
+      const tools = yield* listTools({ url, token: yield* tokenFor(url, token, toList) })
       yield* show(json, tools, () => renderTools(tools))
     }).pipe(orSay)
 )
@@ -90,7 +99,7 @@ export const callCommand = Command.make(
       const { callTool } = yield* operations
       const result = yield* callTool({
         url,
-        token: yield* tokenFor(url, token),
+        token: yield* tokenFor(url, token, toCall),
         tool,
         args,
         arguments: base,

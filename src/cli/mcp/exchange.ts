@@ -1,9 +1,11 @@
+import { exitCodes } from "#src/cli/exit-codes.ts"
 import { savedCredentials } from "#src/cli/login/credentials.ts"
 import { tokenOf } from "#src/cli/login/tokens.ts"
 import { parseUrl } from "#src/format/parse-url.ts"
 import { isConfidential } from "#src/images/login.ts"
 import { accessTokenType, tokenExchange } from "#src/oauth/exchange-names.ts"
 import { Effect, Option, Redacted, Schema } from "effect"
+import { endpointOf, isNothingAt } from "./endpoint.ts"
 import { fetchFrom, isLoopbackName } from "./loopback.ts"
 import { McpClientError } from "./McpClientError.ts"
 
@@ -61,10 +63,11 @@ const loginFor = Effect.fn("cli.loginFor")(function*(url: URL) {
 /**
  * A token for a hosted server, exchanged for the login at its platform (RFC 8693); none when no login fits. The resource is
  * the URL that the user gave, whatever the server says it is: the token is of no use elsewhere, and the login goes to its
- * own platform alone.
+ * own platform alone. `scope` is what the command needs: the account's grant for the server grows to it.
  */
-export const exchangedToken = Effect.fn("cli.exchangedToken")(function*(text: string) {
-  const url = parseUrl(text)
+export const exchangedToken = Effect.fn("cli.exchangedToken")(function*(text: string, scope: string) {
+  const given = parseUrl(text)
+  const url = given === undefined ? undefined : endpointOf(given)
   const login = url === undefined ? undefined : yield* loginFor(url)
   if (url === undefined || login === undefined) return undefined
   const token = yield* tokenOf(login.origin)
@@ -78,12 +81,15 @@ export const exchangedToken = Effect.fn("cli.exchangedToken")(function*(text: st
         grant_type: tokenExchange,
         subject_token: token.value,
         subject_token_type: accessTokenType,
-        resource: url.origin + url.pathname
+        resource: url.origin + url.pathname,
+        scope
       })
     )
   })
   if (Option.isNone(answer)) return undefined
-  return "access_token" in answer.value
-    ? Redacted.make(answer.value.access_token)
-    : yield* new McpClientError({ message: `There is no token for ${text}: ${answer.value.error_description}` })
+  if ("access_token" in answer.value) return Redacted.make(answer.value.access_token)
+  return yield* new McpClientError({
+    message: `There is no token for ${text}: ${answer.value.error_description}`,
+    code: (yield* isNothingAt(url)) ? exitCodes.notFound : undefined
+  })
 })
