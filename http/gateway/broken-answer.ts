@@ -28,5 +28,7 @@ export const ownerTeller =
   ({ serverId }: Pick<Route, "serverId">, error: Error) => {
     const problem = brokenAnswer(error)
     // Cut, since a parser's message may have raw bytes of the machine's.
-    if (problem !== undefined) Runtime.runFork(runtime)(tell(serverId, problem, messageOf(error).replace(/\s+/g, " ").slice(0, 200)))
+    if (problem !== undefined) {
+      Runtime.runFork(runtime)(tell(serverId, problem, messageOf(error).replace(/\s+/g, " ").slice(0, 200)))
+    }
   }

@@ -3,7 +3,17 @@ import { isPackage } from "#src/packages/reference.ts"
 import { type ServerRow } from "#src/servers/Server.ts"
 import { Clock, Data, Effect } from "effect"
 import { type DeploymentRow } from "./Deployment.ts"
-import { advice, complaint, contractualPath, exited, exitedAfter, isNotFound, type Probe, telling, timedOut } from "./health.ts"
+import {
+  advice,
+  complaint,
+  contractualPath,
+  exited,
+  exitedAfter,
+  isNotFound,
+  type Probe,
+  telling,
+  timedOut
+} from "./health.ts"
 import { lastWords } from "./last-words.ts"
 import { probe, refused } from "./probe.ts"
 

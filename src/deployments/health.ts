@@ -93,7 +93,9 @@ export const advice = (
       return said
     case "Answered":
       if (refusesHost(probe.status, probe.body) || probe.status === 403) return `${said}; ${acceptHost(port)}`
-      if (probe.status === 200) return `${said}: let it answer ${probe.isTooLarge ? "a short JSON document" : "JSON"}, or ${setPath}`
+      if (probe.status === 200) {
+        return `${said}: let it answer ${probe.isTooLarge ? "a short JSON document" : "JSON"}, or ${setPath}`
+      }
       return probe.status === 404 && path !== contractualPath
         ? `${said}; ${setPath}, or to ${contractualPath}: where that answers 404, a successful MCP handshake passes in ` +
           "its place"
