@@ -23,7 +23,7 @@ import { ReadyImage } from "./ready-image/ReadyImage.ts"
 import { RegistriesLive } from "./registries/Live.ts"
 import { RoutingLive } from "./routing/Live.ts"
 import { ScanningLive } from "./scanning/Live.ts"
-import { ServersLive } from "./servers/Live.ts"
+import { BrokenAnswersLive, ServersLive } from "./servers/Live.ts"
 import { SharedLive } from "./shared/Live.ts"
 import { SyndicationLive } from "./syndication/Live.ts"
 import { UploadsLive } from "./uploads/Live.ts"
@@ -39,7 +39,13 @@ const FoundationLive = UsageLive.pipe(
 )
 
 /** What the gateway asks, without the rest: for processes that do nothing else. */
-export const GatewayServicesLive = Layer.mergeAll(HubKeysLive, ServerCardsLive, TokenChecksLive, RoutingLive).pipe(
+export const GatewayServicesLive = Layer.mergeAll(
+  BrokenAnswersLive,
+  HubKeysLive,
+  ServerCardsLive,
+  TokenChecksLive,
+  RoutingLive
+).pipe(
   Layer.provideMerge(RequestMeteringLive),
   Layer.provideMerge(Layer.merge(JobsLive, SharedLive))
 )

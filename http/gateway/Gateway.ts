@@ -9,6 +9,7 @@ import { Routes } from "#src/routing/Routes.ts"
 import { ServerUse } from "#src/routing/ServerUse.ts"
 import { Sessions } from "#src/routing/Sessions.ts"
 import { Wakes } from "#src/routing/Wakes.ts"
+import { BrokenAnswers } from "#src/servers/BrokenAnswers.ts"
 import { type Target } from "#src/servers/locate.ts"
 import { messageOf } from "#src/shared/message-of.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
@@ -21,6 +22,7 @@ import { admission } from "./admission.ts"
 import { makeAffinity, sessionGone } from "./affinity.ts"
 import { type Answer, answer, failure } from "./answer.ts"
 import { authorizer } from "./authorize.ts"
+import { ownerTeller } from "./broken-answer.ts"
 import { cors, isPreflight } from "./cors.ts"
 import { endpointRewriter } from "./endpoint-event.ts"
 import { forward } from "./forward.ts"
@@ -69,6 +71,7 @@ export const makeGateway = Effect.gen(function*() {
   const limits = yield* RateLimit
   const readCard = cardReader(yield* ServerCards, yield* makeByHubKey)
   const runtime = yield* Effect.runtime()
+  const tellOwner = ownerTeller(yield* BrokenAnswers, runtime)
   const limited = answerLimit(settings, limits)
   const authorize = authorizer(yield* AccessTokens, runtime)
   const { base, from, trustProxy } = publicSide(settings)
@@ -134,7 +137,8 @@ export const makeGateway = Effect.gen(function*() {
         const known = instead()
         if (known !== undefined) return respond(req, res, known, route)
         logMachine(`The machine of ${route.slug} did not answer`, error)
-        respond(req, res, unreachable(sent, inFlight.isDraining()), route)
+        if (sent) tellOwner(route, error)
+        respond(req, res, unreachable(error, sent, inFlight.isDraining()), route)
       },
       onEnd: () => {
         sessions.ended()

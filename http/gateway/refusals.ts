@@ -2,6 +2,7 @@ import { type Route } from "#src/routing/Route.ts"
 import { type Target } from "#src/servers/locate.ts"
 import { type IncomingMessage } from "node:http"
 import { type Answer, failure } from "./answer.ts"
+import { brokenAnswer } from "./broken-answer.ts"
 import { type Verdict as Permission } from "./permit.ts"
 import { scopeChallenge } from "./resource-metadata.ts"
 
@@ -34,9 +35,9 @@ export const notRunning = ({ activeDeploymentId, status }: Pick<Route, "activeDe
 const connectionLost =
   "The server ended the connection without an answer; it may have restarted while the call was running"
 
-/** The machine gave no answer; `sent`: it may have executed the request. */
-export const unreachable = (sent: boolean, isDraining: boolean) => {
-  const message = sent ? connectionLost : "The server can't be reached; try again shortly"
+/** The machine gave no answer, or none that can be passed on; `sent`: it may have executed the request. */
+export const unreachable = (error: Error, sent: boolean, isDraining: boolean) => {
+  const message = sent ? brokenAnswer(error) ?? connectionLost : "The server can't be reached; try again shortly"
   return failure(502, "BAD_GATEWAY", message, isDraining ? { Connection: "close" } : {})
 }
 

@@ -3,7 +3,17 @@ import { isPackage } from "#src/packages/reference.ts"
 import { type ServerRow } from "#src/servers/Server.ts"
 import { Clock, Data, Effect } from "effect"
 import { type DeploymentRow } from "./Deployment.ts"
-import { advice, complaint, contractualPath, exited, exitedAfter, isNotFound, type Probe, timedOut } from "./health.ts"
+import {
+  advice,
+  complaint,
+  contractualPath,
+  exited,
+  exitedAfter,
+  isNotFound,
+  type Probe,
+  telling,
+  timedOut
+} from "./health.ts"
 import { lastWords } from "./last-words.ts"
 import { probe, refused } from "./probe.ts"
 
@@ -70,6 +80,7 @@ export const awaitHealthy = Effect.fn("awaitHealthy")(
     let listened = false
     let nextTry = 0
     let inPlace: string | undefined
+    let heard: Probe | undefined
 
     const explain = Effect.fnUntraced(function*(result: Probe) {
       const ports = result._tag === "NotListening"
@@ -92,10 +103,12 @@ export const awaitHealthy = Effect.fn("awaitHealthy")(
         return yield* new Unhealthy({ message })
       }
       const remaining = deadline - (yield* Clock.currentTimeMillis)
-      const result = yield* probe(state.address, port, healthPath, Math.max(100, Math.min(patience, remaining)))
+      const time = Math.max(100, Math.min(patience, remaining))
+      const result = yield* probe(state.address, port, healthPath, time)
       const now = yield* Clock.currentTimeMillis
       const health = { by: "health" as const, took: now - start }
       if (complaint(result, port) === undefined) return health
+      heard = telling(heard, result, time < patience)
       listened ||= result._tag !== "NotListening" || result.why !== refused
       const notFound = isNotFound(result)
       if (notFound && notFoundIsAlive) return health
@@ -107,7 +120,7 @@ export const awaitHealthy = Effect.fn("awaitHealthy")(
         if (inPlace === undefined) return { by: "mcp" as const, took: nextTry - calm - start }
       }
       if ((yield* Clock.currentTimeMillis) + pause >= deadline) {
-        return yield* new Unhealthy({ message: timedOut(healthPath, healthTimeoutSeconds, yield* explain(result)) })
+        return yield* new Unhealthy({ message: timedOut(healthPath, healthTimeoutSeconds, yield* explain(heard)) })
       }
       onWaiting?.(explain(result))
       yield* Effect.sleep(pause)

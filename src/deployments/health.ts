@@ -4,7 +4,13 @@ import { exitWords } from "./exit-words.ts"
 export type Probe =
   | { readonly _tag: "NotListening"; readonly why: string }
   | { readonly _tag: "Silent" }
-  | { readonly _tag: "Answered"; readonly status: number; readonly body: string }
+  | {
+    readonly _tag: "Answered"
+    readonly status: number
+    readonly body: string
+    /** More came than is read; `body` is empty. */
+    readonly isTooLarge?: true
+  }
 
 const isJson = (text: string) => {
   try {
@@ -24,6 +30,7 @@ export const complaint = (probe: Probe, port: number): string | undefined => {
       return "took the connection and did not answer"
     case "Answered":
       if (probe.status !== 200) return `answered with status ${probe.status}, not 200`
+      if (probe.isTooLarge) return "answered 200, but with more than 64 KiB"
       return isJson(probe.body) ? undefined : "answered 200, but the body is not JSON"
   }
 }
@@ -57,6 +64,13 @@ const listOf = (ports: ReadonlyArray<number>) =>
 
 const setPath = "set the server's healthPath to a path that answers 200 with JSON"
 
+/**
+ * Which of two probes says more about why a machine is not healthy. The last one may have had little time: its silence
+ * says less than what an earlier one heard.
+ */
+export const telling = (earlier: Probe | undefined, last: Probe, wasCutShort: boolean): Probe =>
+  wasCutShort && last._tag === "Silent" && earlier !== undefined ? earlier : last
+
 /** The health path answered 404, and MCP did not pass in its place: what else there is to do. */
 export const orHealthPath = `; or ${setPath}`
 
@@ -79,7 +93,9 @@ export const advice = (
       return said
     case "Answered":
       if (refusesHost(probe.status, probe.body) || probe.status === 403) return `${said}; ${acceptHost(port)}`
-      if (probe.status === 200) return `${said}: let it answer JSON, or ${setPath}`
+      if (probe.status === 200) {
+        return `${said}: let it answer ${probe.isTooLarge ? "a short JSON document" : "JSON"}, or ${setPath}`
+      }
       return probe.status === 404 && path !== contractualPath
         ? `${said}; ${setPath}, or to ${contractualPath}: where that answers 404, a successful MCP handshake passes in ` +
           "its place"

@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { request } from "node:http"
 import { type Probe } from "./health.ts"
 
+/** Characters of a body that are read. */
 const largest = 65_536
 
 /** Why nothing answers where nothing listens. */
@@ -58,7 +59,9 @@ export const probe = (
       response.on("data", (chunk: string) => {
         body += chunk
         // Bounds an endless body, which is not the expected small JSON document.
-        if (body.length > largest) done({ _tag: "Answered", status: response.statusCode ?? 0, body: "" })
+        if (body.length > largest) {
+          done({ _tag: "Answered", status: response.statusCode ?? 0, body: "", isTooLarge: true })
+        }
       })
       response.on("error", failed)
       response.on("aborted", () => done({ _tag: "Silent" }))

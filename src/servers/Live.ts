@@ -1,4 +1,5 @@
 import { Layer } from "effect"
+import { BrokenAnswers } from "./BrokenAnswers.ts"
 import { Environment } from "./Environment.ts"
 import { EnvironmentRepo } from "./EnvironmentRepo.ts"
 import { Health } from "./Health.ts"
@@ -13,11 +14,15 @@ import { ServersRepo } from "./ServersRepo.ts"
 import { ServerStates } from "./ServerStates.ts"
 import { StaleTools } from "./StaleTools.ts"
 
+/** What a process that is a gateway alone has of this folder. */
+export const BrokenAnswersLive = Layer.provide(BrokenAnswers.Default, ServerLogsRepo.Default)
+
 export const ServersLive = Layer.mergeAll(
   Environment.Default,
   Health.Default,
   Metrics.Default,
   ServerHealth.Default,
+  BrokenAnswersLive,
   Layer.provide(ServerLogs.Default, Masks.Default),
   ServerStates.Default,
   StaleTools.Default

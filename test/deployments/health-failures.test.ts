@@ -21,8 +21,8 @@ longPlatformSuite("the health score of a server that fails", (it) => {
           // These two wait for their five seconds at the same time.
           ["mute", "took the connection and did not answer"],
           ["drip", "took the connection and did not answer"],
-          ["huge", "answered 200, but the body is not JSON"],
-          ["endless", "answered 200, but the body is not JSON"],
+          ["huge", "answered 200, but with more than 64 KiB"],
+          ["endless", "answered 200, but with more than 64 KiB"],
           ["elsewhere", "answered with status 302, not 200"],
           ["garbage", "it does not speak HTTP"]
         ]

@@ -101,6 +101,24 @@ describe("the monitor", () => {
     await expect.poll(async () => (berth.hurry(30_000), one.read())).toMatchObject({ status: "running" })
   })
 
+  it("finds it running also where a newer deployment failed meanwhile, unless that one's machine is kept", async () => {
+    const one = await sleeper(berth, machines, { autoStopSeconds: null })
+    const sql = (statement: string) => runSql(berth.databaseUrl, statement, [one.server.id])
+    await sql(
+      `INSERT INTO deployments (id, server_id, version, type, status, stage, image_uri, port, starts)
+       SELECT 'dep_next' || substr($1, 9), $1, 2, 'deploy', 'failed', 'kept', 'oci:/nowhere', 8080, 1`
+    )
+    await sql("UPDATE servers SET status = 'error' WHERE id = $1")
+    for (let i = 0; i < 3; i++) {
+      berth.hurry(30_000)
+      await pause(100)
+    }
+    expect(await one.read()).toMatchObject({ status: "error" })
+    await sql("UPDATE deployments SET stage = 'failed' WHERE server_id = $1 AND version = 2")
+    await expect.poll(async () => (berth.hurry(30_000), one.read())).toMatchObject({ status: "running" })
+    expect(await one.messages()).toContain("The machine is healthy again")
+  })
+
   it("leaves one alone that was busy for a probe, and one that answers with an error", async () => {
     let asked = 0
     machines.conduct = {

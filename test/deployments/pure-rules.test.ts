@@ -1,4 +1,4 @@
-import { complaint } from "#src/deployments/health.ts"
+import { complaint, telling } from "#src/deployments/health.ts"
 import { isLeftover } from "#src/deployments/leftover-rule.ts"
 import { isDead, probed, watchedFrom } from "#src/deployments/liveness-rule.ts"
 import { machineEnvironment, type PlatformValues } from "#src/deployments/machine-environment.ts"
@@ -298,6 +298,15 @@ describe("health", () => {
     assert.include(complaint({ _tag: "Silent" }, 8080)!, "did not answer")
     assert.include(complaint({ _tag: "Answered", status: 500, body: "{}" }, 8080)!, "status 500")
     assert.include(complaint({ _tag: "Answered", status: 200, body: "fine" }, 8080)!, "not JSON")
+    assert.include(complaint({ _tag: "Answered", status: 200, body: "", isTooLarge: true }, 8080)!, "than 64 KiB")
+  })
+  it("tells what a probe heard, not the silence of a later one that had less time", () => {
+    const large = { _tag: "Answered", status: 200, body: "", isTooLarge: true } as const
+    const silent = { _tag: "Silent" } as const
+    assert.strictEqual(telling(large, silent, true), large)
+    assert.strictEqual(telling(large, silent, false), silent)
+    assert.strictEqual(telling(undefined, silent, true), silent)
+    assert.strictEqual(telling(silent, large, true), large)
   })
 })
 

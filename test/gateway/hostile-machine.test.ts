@@ -28,9 +28,20 @@ const refused: Readonly<Record<string, string>> = {
   "a length and a coding": "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
   "two lengths": "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello!",
   "a control character in a header": "HTTP/1.1 200 OK\r\nX: a\u0000b\r\nContent-Length: 0\r\n\r\n",
+  "a head of 60 KB": `HTTP/1.1 200 OK\r\nX: ${"x".repeat(60_000)}\r\n\r\n`,
   "a head of a megabyte": `HTTP/1.1 200 OK\r\nX: ${"x".repeat(1_000_000)}\r\n\r\n`,
   "a switch of protocols nobody asked for":
     "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"
+}
+
+const ended = "The server ended the connection without an answer"
+const tooLarge = "The headers of the server's answer are larger than 16 KiB"
+/** What the client is told, where it is not that the answer is not valid HTTP. */
+const causes: Readonly<Record<string, string>> = {
+  nothing: ended,
+  "half a head": ended,
+  "a head of 60 KB": tooLarge,
+  "a head of a megabyte": tooLarge
 }
 
 layer(gatewayServices(), { excludeTestServices: true })("a machine that answers", (it) => {
@@ -43,7 +54,9 @@ layer(gatewayServices(), { excludeTestServices: true })("a machine that answers"
   for (const [name, text] of Object.entries(refused)) {
     it.scoped(`with ${name} is a 502, and the gateway goes on`, () =>
       Effect.gen(function*() {
-        assert.strictEqual(statusOf(yield* ask(text)), 502)
+        const answer = yield* ask(text)
+        assert.strictEqual(statusOf(answer), 502)
+        assert.include(answer, causes[name] ?? "The server's answer is not valid HTTP")
       }))
   }
 

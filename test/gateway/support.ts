@@ -13,7 +13,9 @@ import { SigningKeys } from "#src/oauth/SigningKeys.ts"
 import { SigningKeysRepo } from "#src/oauth/SigningKeysRepo.ts"
 import { RoutingLive } from "#src/routing/Live.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
+import { BrokenAnswers } from "#src/servers/BrokenAnswers.ts"
 import { type ByoaConfig } from "#src/servers/ByoaConfig.ts"
+import { ServerLogsRepo } from "#src/servers/ServerLogsRepo.ts"
 import { newId, newUlid } from "#src/shared/ids.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
 import { Secrets } from "#src/shared/Secrets.ts"
@@ -71,7 +73,8 @@ export const gatewayServices = (variables: Readonly<Record<string, string>> = {}
     tokensTest,
     RateLimit.Default,
     cardsTest,
-    hubKeysTest
+    hubKeysTest,
+    Layer.provide(BrokenAnswers.Default, ServerLogsRepo.Default)
   ).pipe(
     Layer.provide([UsageRepo.Default, ServerRequestsRepo.Default, ToolCallsRepo.Default, machines]),
     Layer.provideMerge(FakeMachines.Default),

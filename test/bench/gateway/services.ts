@@ -13,6 +13,7 @@ import { ServerUse } from "#src/routing/ServerUse.ts"
 import { ServerUseRepo } from "#src/routing/ServerUseRepo.ts"
 import { Sessions } from "#src/routing/Sessions.ts"
 import { Wakes } from "#src/routing/Wakes.ts"
+import { BrokenAnswers } from "#src/servers/BrokenAnswers.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
 import { RequestMetering } from "#src/usage/RequestMetering.ts"
 import { ServerRequests } from "#src/usage/ServerRequests.ts"
@@ -138,6 +139,7 @@ export const gatewayServices = (variables: Readonly<Record<string, string>> = {}
   Layer.mergeAll(
     Layer.succeed(ServerCards, cards),
     Layer.succeed(HubKeys, hubKeys),
+    Layer.succeed(BrokenAnswers, BrokenAnswers.make({ tell: () => Effect.void })),
     AccessTokens.Default.pipe(Layer.provide(keys)),
     RequestMetering.Default.pipe(Layer.provide([databaseUrl === undefined ? usage : usageIn(databaseUrl), jobs])),
     ServerRequests.Default.pipe(Layer.provide([requests, jobs])),
