@@ -4,8 +4,8 @@ import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { ServerStates } from "#src/servers/ServerStates.ts"
-import { NoRoom } from "#src/shared/Disk.ts"
 import { diskFull, orDiskFull } from "#src/shared/disk-full.ts"
+import { NoRoom } from "#src/shared/Disk.ts"
 import { Effect, Fiber, Option } from "effect"
 import { DeploymentInProgress, type DeploymentRow, NotDeployed } from "./Deployment.ts"
 import { Drains, untilHeard } from "./Drains.ts"
@@ -45,6 +45,11 @@ export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycl
       )
 
     type Happened = ReturnType<typeof happened>
+    type Answer = Effect.Effect<
+      Effect.Effect.Success<Happened>,
+      Effect.Effect.Error<Happened> | NoRoom,
+      Effect.Effect.Context<Happened>
+    >
 
     const deployed = Effect.fn("Lifecycle.deployed")(function*(serverId: string) {
       if (yield* fleet.isInFlight(serverId)) return yield* new DeploymentInProgress()
@@ -62,7 +67,7 @@ export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycl
         Effect.zipRight(log(server, "Started by request")),
         Effect.matchEffect({
           onSuccess: () => happened(server, "started"),
-          onFailure: ({ message }) =>
+          onFailure: ({ message }): Answer =>
             orDiskFull(message) === diskFull ? noRoom(server) : Effect.zipRight(
               log(server, `Started by request, and failed: ${message}`, "error"),
               happened(server, "startFailed")
@@ -79,10 +84,7 @@ export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycl
 
     const change = (
       name: string,
-      act: (
-        server: ServerRow,
-        deployment: DeploymentRow
-      ) => Effect.Effect<Effect.Effect.Success<Happened>, Effect.Effect.Error<Happened> | NoRoom>
+      act: (server: ServerRow, deployment: DeploymentRow) => Answer
     ) =>
       Effect.fn(name)(function*(serverId: string) {
         const { id } = yield* servers.visible(serverId)
