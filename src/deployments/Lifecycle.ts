@@ -4,6 +4,8 @@ import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { ServerStates } from "#src/servers/ServerStates.ts"
+import { diskFull, orDiskFull } from "#src/shared/disk-full.ts"
+import { NoRoom } from "#src/shared/Disk.ts"
 import { Effect, Fiber, Option } from "effect"
 import { DeploymentInProgress, type DeploymentRow, NotDeployed } from "./Deployment.ts"
 import { Drains, untilHeard } from "./Drains.ts"
@@ -42,11 +44,22 @@ export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycl
         Option.match({ onNone: () => overtaken(server.id), onSome: servers.view })
       )
 
+    type Happened = ReturnType<typeof happened>
+    type Answer = Effect.Effect<
+      Effect.Effect.Success<Happened>,
+      Effect.Effect.Error<Happened> | NoRoom,
+      Effect.Effect.Context<Happened>
+    >
+
     const deployed = Effect.fn("Lifecycle.deployed")(function*(serverId: string) {
       if (yield* fleet.isInFlight(serverId)) return yield* new DeploymentInProgress()
       const deployment = yield* fleet.servingOf(serverId)
       return yield* Option.match(deployment, { onNone: () => new NotDeployed(), onSome: Effect.succeed })
     })
+
+    /** The platform's fault: it changes nothing of what its owner wants. What should run is tried again by Revivals. */
+    const noRoom = (server: ServerRow) =>
+      Effect.zipRight(log(server, `Started by request, and failed: ${diskFull}`, "error"), new NoRoom())
 
     /** The returned server's status says whether it started. */
     const up = (server: ServerRow, deployment: DeploymentRow) =>
@@ -54,8 +67,8 @@ export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycl
         Effect.zipRight(log(server, "Started by request")),
         Effect.matchEffect({
           onSuccess: () => happened(server, "started"),
-          onFailure: ({ message }) =>
-            Effect.zipRight(
+          onFailure: ({ message }): Answer =>
+            orDiskFull(message) === diskFull ? noRoom(server) : Effect.zipRight(
               log(server, `Started by request, and failed: ${message}`, "error"),
               happened(server, "startFailed")
             )
@@ -71,7 +84,7 @@ export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycl
 
     const change = (
       name: string,
-      act: (server: ServerRow, deployment: DeploymentRow) => ReturnType<typeof happened>
+      act: (server: ServerRow, deployment: DeploymentRow) => Answer
     ) =>
       Effect.fn(name)(function*(serverId: string) {
         const { id } = yield* servers.visible(serverId)

@@ -16,7 +16,7 @@ import { makePlaces } from "./places.ts"
 import { type PackageReference, parsePackage } from "./reference.ts"
 import { sizeBelow } from "./run-installer.ts"
 import { aboutScripts, type RunScripts } from "./scripts.ts"
-import { workspace } from "./workspace.ts"
+import { installFolder, sweepWorkspaces, workspace } from "./workspace.ts"
 
 /** Changes when the same lock must give another image. */
 const format = "1"
@@ -43,6 +43,8 @@ export class Packages extends Effect.Service<Packages>()("packages/Packages", {
     const repo = yield* PackagesRepo
     const folder = join(settings.home, "packages")
     const lock = keyedMutex()
+    // Nobody may want a package for long: what a crash left at work ends with this start.
+    yield* Effect.forkDaemon(Effect.ignoreLogged(Effect.tryPromise(() => sweepWorkspaces(folder))))
     /** Installers take memory and cores. */
     const installing = yield* makePlaces(3)
     /** Scripts may take minutes: those who ask for none don't wait for them. */
@@ -60,7 +62,7 @@ export class Packages extends Effect.Service<Packages>()("packages/Packages", {
       say: Say,
       scripts?: RunScripts
     ) {
-      const installer = installerOf(reference, { settings, http, folder, work: join(work, "install") })
+      const installer = installerOf(reference, { settings, http, folder, work: installFolder(work) })
       const runtime = yield* installer.runtime
       yield* say(`installing ${locked.name} ${locked.version}`)
       const { contents, programs, ran } = yield* installer.install(locked, scripts)
@@ -93,7 +95,7 @@ export class Packages extends Effect.Service<Packages>()("packages/Packages", {
     ) =>
       Effect.scoped(Effect.gen(function*() {
         const work = yield* workspace(folder)
-        yield* Effect.tryPromise({ try: () => mkdir(join(work, "install")), catch: storageError("Making a folder") })
+        yield* Effect.tryPromise({ try: () => mkdir(installFolder(work)), catch: storageError("Making a folder") })
         return yield* use(work)
       })).pipe(
         (scripts === undefined ? installing : withScripts)(say),
@@ -111,7 +113,7 @@ export class Packages extends Effect.Service<Packages>()("packages/Packages", {
         (reference) =>
           inWorkspace(imageUri, say, scripts, (work) =>
             Effect.gen(function*() {
-              const installer = installerOf(reference, { settings, http, folder, work: join(work, "install") })
+              const installer = installerOf(reference, { settings, http, folder, work: installFolder(work) })
               const locked = yield* installer.lock
               const notes = [...locked.notes, ...aboutScripts(locked.withScripts, scripts !== undefined)]
               yield* Effect.forEach(notes, say, { discard: true })

@@ -1,5 +1,6 @@
 import { type ImageError, imageError, storageError } from "#src/images/ImageError.ts"
 import { entriesBelow } from "#src/images/layout.ts"
+import { tied } from "#src/machines/tied-process.ts"
 import { fingerprint } from "#src/ready-image/cached-layout.ts"
 import { foldersOf, librariesOf } from "#src/ready-image/libraries.ts"
 import { copied, libraryPath } from "#src/ready-image/node-runtime.ts"
@@ -88,7 +89,8 @@ const compiledLibrary = async ({ executable, stdlib }: Python, work: string) => 
     filter: (path) => !isLeftOut(path.split("/").at(-1) ?? "")
   })
   // Files that are not for this version don't compile, and are not needed.
-  await run(executable, compileArgs(copy, stdlib), { timeout: 240_000, maxBuffer: 64_000_000 }).catch(() => undefined)
+  const [program, ...args] = await tied(executable, compileArgs(copy, stdlib))
+  await run(program, args, { timeout: 240_000, maxBuffer: 64_000_000 }).catch(() => undefined)
   return copy
 }
 

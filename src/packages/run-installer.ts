@@ -1,5 +1,6 @@
 import { abortable } from "#src/images/abortable.ts"
 import { type ImageError, imageError, storageError } from "#src/images/ImageError.ts"
+import { forgetProcess, noteProcess, tiedOnGo } from "#src/machines/tied-process.ts"
 import { type Effect } from "effect"
 import { spawn } from "node:child_process"
 import { readdir, stat } from "node:fs/promises"
@@ -52,12 +53,14 @@ const excess = async (folder: string) => {
 
 /**
  * Runs an installer with nothing of the platform's environment, within limits of time and space; answers with the end
- * of its standard error.
+ * of its standard error. It ends with the platform; where it can't be made to, the next one finds it by its note.
  */
 export const runInstaller = ({ args, cwd, env, name, program }: Installation): Effect.Effect<string, ImageError> =>
   abortable(async (signal) => {
+    const [shell, command] = await tiedOnGo(program, args)
+    signal.throwIfAborted()
     // A group of its own, so that whatever it starts ends with it.
-    const child = spawn(program, args, { cwd, env, stdio: ["ignore", "ignore", "pipe"], detached: true })
+    const child = spawn(shell, command, { cwd, env, stdio: ["pipe", "ignore", "pipe"], detached: true })
     let output = ""
     let ended: string | undefined
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
@@ -83,11 +86,15 @@ export const runInstaller = ({ args, cwd, env, name, program }: Installation): E
     void watch()
     const stop = () => end("was stopped")
     signal.addEventListener("abort", stop)
+    const closed = new Promise<number | null>((resolve, reject) => {
+      child.on("error", reject)
+      child.on("close", resolve)
+    })
     try {
-      const code = await new Promise<number | null>((resolve, reject) => {
-        child.on("error", reject)
-        child.on("close", resolve)
-      })
+      child.stdin.on("error", () => undefined)
+      noteProcess(cwd, child.pid)
+      child.stdin.end("go\n")
+      const code = await closed
       if (ended !== undefined) throw imageError("too_large", `${name} ${ended}`)
       // One that was done before the next look.
       const reason = await excess(cwd)
@@ -100,5 +107,8 @@ export const runInstaller = ({ args, cwd, env, name, program }: Installation): E
       signal.removeEventListener("abort", stop)
       clearTimeout(timer)
       isOver = true
+      // One that was not told to go ends.
+      child.stdin.destroy()
+      forgetProcess(cwd)
     }
   }, storageError(`Running ${name}`))

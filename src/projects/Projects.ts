@@ -6,6 +6,7 @@ import { isId, newId } from "#src/shared/ids.ts"
 import { type PageRequest, paginate } from "#src/shared/paging.ts"
 import { slugOf, withSuffix } from "#src/shared/slug.ts"
 import { transactionally } from "#src/shared/sql.ts"
+import { MachineMetering } from "#src/usage/MachineMetering.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Option } from "effect"
 import { ProjectId, type ProjectInput, ProjectNotFound } from "./Project.ts"
@@ -21,6 +22,7 @@ export class Projects extends Effect.Service<Projects>()("projects/Projects", {
     const repo = yield* ProjectsRepo
     const quotas = yield* Quotas
     const teardown = yield* Teardown
+    const metering = yield* MachineMetering
     const sql = yield* SqlClient.SqlClient
 
     /** The project if the caller may see it; doesn't check scopes. Other services call it first to authorize. */
@@ -70,6 +72,7 @@ export class Projects extends Effect.Service<Projects>()("projects/Projects", {
 
     const remove = Effect.fn("Projects.remove")(function*(id: string) {
       const project = yield* visible(id)
+      yield* metering.settleServers(yield* repo.serverIds(project.id))
       yield* teardown.ofServers(yield* repo.delete(project.id))
     }, writes)
 

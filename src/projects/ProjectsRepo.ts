@@ -23,6 +23,9 @@ export class ProjectsRepo extends Effect.Service<ProjectsRepo>()("projects/Proje
       rename: maybe(ProjectRow)((id: ProjectId, name: string) =>
         sql`UPDATE projects SET name = ${name}, updated_at = now() WHERE id = ${id} RETURNING *`
       ),
+      serverIds: many(Schema.Struct({ id: Schema.String }).pipe(Schema.pluck("id")))((id: ProjectId) =>
+        sql`SELECT id FROM servers WHERE project_id = ${id}`
+      ),
       /** Deletes the project with all that belongs to it; returns the ids of its servers. */
       delete: many(Schema.Struct({ id: Schema.String }).pipe(Schema.pluck("id")))((id: ProjectId) =>
         sql`WITH deleted AS (DELETE FROM projects WHERE id = ${id} RETURNING id)

@@ -14,6 +14,7 @@ import { type PageRequest, paginate } from "#src/shared/paging.ts"
 import { isReservedSlug, slugOf, withSuffix } from "#src/shared/slug.ts"
 import { transactionally } from "#src/shared/sql.ts"
 import { randomToken } from "#src/shared/tokens.ts"
+import { MachineMetering } from "#src/usage/MachineMetering.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Option } from "effect"
 import { publicUrl } from "./addresses.ts"
@@ -45,6 +46,7 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
     const projects = yield* Projects
     const quotas = yield* Quotas
     const teardown = yield* Teardown
+    const metering = yield* MachineMetering
     const listings = yield* Listings
     const settings = yield* CurrentSettings
     const sql = yield* SqlClient.SqlClient
@@ -211,6 +213,7 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
 
     const remove = Effect.fn("Servers.remove")(function*(id: string) {
       const server = yield* visible(id)
+      yield* metering.settleServers([server.id])
       yield* deleteRow(server.id)
       yield* teardown.ofServers([server.id])
     }, writes)

@@ -2,6 +2,7 @@ import { CurrentSettings } from "#src/config/Settings.ts"
 import { Effect, Schema } from "effect"
 import { statfs } from "node:fs/promises"
 import { inBytes } from "./bytes.ts"
+import { diskFull } from "./disk-full.ts"
 import { type DiskState, stateOf } from "./disk-state.ts"
 import { failsWith } from "./Failure.ts"
 
@@ -10,6 +11,14 @@ export class LowDisk extends Schema.TaggedError<LowDisk>()("LowDisk", {}, failsW
   readonly retryAfter = 60
   override get message() {
     return "The platform is low on disk space and accepts no new files or images; try again later"
+  }
+}
+
+/** What was asked for did not fit on the disk, and was not done. */
+export class NoRoom extends Schema.TaggedError<NoRoom>()("NoRoom", {}, failsWith(503)) {
+  readonly retryAfter = 60
+  override get message() {
+    return diskFull
   }
 }
 

@@ -41,6 +41,14 @@ export class MachineMetering extends Effect.Service<MachineMetering>()("usage/Ma
       for (const run of runs) counted.set(run.name, { run, at: now })
     })
 
+    /** Keeps nobody from what comes next. */
+    const settle = <E>(what: string, runs: Effect.Effect<ReadonlyArray<MachineRun>, E>) =>
+      Effect.flatMap(runs, count).pipe(
+        Effect.disconnect,
+        Effect.timeout("2 seconds"),
+        Effect.catchAllCause((cause) => Effect.logWarning(`The time of ${what} was not counted`, cause))
+      )
+
     return {
       tick: Effect.fn("MachineMetering.tick")(function*() {
         const runs = yield* machines.runs()
@@ -49,12 +57,15 @@ export class MachineMetering extends Effect.Service<MachineMetering>()("usage/Ma
         for (const name of counted.keys()) if (!names.has(name)) counted.delete(name)
         yield* repo.forget([...names])
       }),
-      /** Before a machine that has ended is started again, or removed. Keeps nobody from that. */
+      /** Before a machine that has ended is started again, or removed. */
       settle: Effect.fn("MachineMetering.settle")((machine: string) =>
-        Effect.flatMap(machines.runs(machine), count).pipe(
-          Effect.disconnect,
-          Effect.timeout("2 seconds"),
-          Effect.catchAllCause((cause) => Effect.logWarning(`The time of machine ${machine} was not counted`, cause))
+        settle(`machine ${machine}`, machines.runs(machine))
+      ),
+      /** Before servers are deleted, since nothing is counted of one that is gone. */
+      settleServers: Effect.fn("MachineMetering.settleServers")((ids: ReadonlyArray<string>) =>
+        settle(
+          "deleted servers",
+          Effect.map(machines.runs(), (runs) => runs.filter(({ owner }) => ids.includes(owner)))
         )
       )
     } as const

@@ -22,12 +22,16 @@ export class MachineMeteringRepo extends Effect.Service<MachineMeteringRepo>()("
       sql`json_to_recordset(${JSON.stringify(stretches)}::json)
         AS r(machine text, "serverId" text, "startedAgo" float8, "endedAgo" float8)`
 
-    /** Locks the machines: whoever counts them next sees until when they were counted. */
+    /**
+     * Locks the machines: whoever counts them next sees until when they were counted. Servers of new ones are locked
+     * before: one that is being deleted has none.
+     */
     const lock = (stretches: ReadonlyArray<Stretch>) =>
       Effect.zipRight(
         run(sql`INSERT INTO machine_metering (machine, server_id, counted_until)
           SELECT r.machine, s.id, '-infinity' FROM ${rowsOf(stretches)} JOIN servers s ON s.id = r."serverId"
-          ORDER BY 1 ON CONFLICT DO NOTHING`),
+          WHERE NOT EXISTS (SELECT FROM machine_metering m WHERE m.machine = r.machine)
+          ORDER BY s.id FOR KEY SHARE OF s ON CONFLICT DO NOTHING`),
         run(sql`SELECT FROM machine_metering WHERE machine = ANY(${stretches.map(({ machine }) => machine)})
           ORDER BY machine FOR UPDATE`)
       )

@@ -75,6 +75,34 @@ describeLong("a disk that is full while an image is pulled", () => {
     await expect.poll(stored, { timeout: 10_000 }).toEqual(before)
   }, 60_000)
 
+  it(
+    "refuses a start with 503 and why, after which the server is as it was, and starts when there is room",
+    async () => {
+      const act = (what: string) =>
+        used.owner.request<{ error: unknown }>("POST", `/v1/servers/${used.server.id}/${what}`)
+      expect((await act("stop")).status).toBe(200)
+      fill(0)
+      const refused = await act("start")
+      const { body } = await used.owner.get<{ data: { items: ReadonlyArray<{ message: string }> } }>(
+        `/v1/servers/${used.server.id}/logs`
+      )
+      const state = await used.read()
+      rmSync(join(home, "fill"))
+      expect(refused.status).toBe(503)
+      expect(refused.body).toMatchObject({
+        error: { message: expect.stringMatching(/^The platform's disk is full; try again/) }
+      })
+      expect(state).toMatchObject({ status: "stopped" })
+      const messages = body.data.items.map(({ message }) => message)
+      expect(messages).toContainEqual(
+        expect.stringMatching(/^Started by request, and failed: The platform's disk is full/)
+      )
+      expect(messages.join("\n")).not.toContain("ENOSPC")
+      expect(await act("start")).toMatchObject({ status: 200, body: { data: { status: "running" } } })
+    },
+    60_000
+  )
+
   it("is no trouble any more when there is room", async () => {
     const imageUri = await Effect.runPromise(image("with room"))
     const done = await used.owner.post<{ data: Deployed }>(`/v1/servers/${used.server.id}/deploy`, { imageUri })

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process"
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { connect } from "node:net"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { itLong } from "../support/needs.ts"
+import { full, itLong } from "../support/needs.ts"
 import {
   about,
   type Driver,
@@ -224,6 +224,30 @@ everyTier("a machine's life", (tier) => {
     await driver.destroy("../../etc")
     expect(await driver.inspect("../../etc")).toBeUndefined()
     await expect(driver.start("unknown")).rejects.toThrow("not provisioned")
+  })
+
+  it("is destroyed once by all who ask for it at the same time, and none of them fails", async () => {
+    for (let round = 0; round < (full ? 5 : 2); round++) {
+      await driver.provision(specOf("wanted-gone", {}, node(server)))
+      await driver.start("wanted-gone")
+      const asked = [0, 3, 6, 12].map(async (millis) => {
+        await new Promise((resolve) => setTimeout(resolve, millis))
+        await driver.destroy("wanted-gone")
+      })
+      await Promise.all([...asked, driver.stop("wanted-gone", 0)])
+      expect(await driver.inspect("wanted-gone")).toBeUndefined()
+    }
+  })
+
+  it("ends also where how it ended can't be written down", async () => {
+    await up(driver, specOf("unwritten", {}, node(server)))
+    const exit = join(driver.home, "machines/unwritten/exit.json")
+    // A folder that no file can replace.
+    mkdirSync(join(exit, "in the way"), { recursive: true })
+    await driver.stop("unwritten", 0)
+    expect(await driver.inspect("unwritten")).toMatchObject({ status: "exited", exitCode: null })
+    await driver.destroy("unwritten")
+    expect(await driver.inspect("unwritten")).toBeUndefined()
   })
 
   it("is destroyed without waiting for a stop that is being patient", async () => {

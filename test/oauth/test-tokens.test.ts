@@ -11,6 +11,8 @@ import { ProjectsRepo } from "#src/projects/ProjectsRepo.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { ServersRepo } from "#src/servers/ServersRepo.ts"
 import { describe as failureOf } from "#src/shared/Failure.ts"
+import { MachineMetering } from "#src/usage/MachineMetering.ts"
+import { MachineMeteringRepo } from "#src/usage/MachineMeteringRepo.ts"
 import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -32,7 +34,8 @@ const context = TestTokens.Default.pipe(
     ServersRepo.Default,
     Quotas.Default,
     ListingsLive,
-    Layer.provide(Teardown.Default, ImageCleanup.Default)
+    Layer.provide(Teardown.Default, ImageCleanup.Default),
+    Layer.provide(MachineMetering.Default, MachineMeteringRepo.Default)
   ]),
   Layer.provide(noMachines),
   Layer.provideMerge(gatewayServices())

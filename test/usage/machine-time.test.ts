@@ -3,7 +3,7 @@ import { MachineMetering } from "#src/usage/MachineMetering.ts"
 import { MachineMeteringRepo } from "#src/usage/MachineMeteringRepo.ts"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Deferred, Effect, Fiber, Layer } from "effect"
 import { newAccount } from "../gateway/support.ts"
 import { DatabaseTest } from "../support/Database.ts"
 import { withoutMachines } from "../support/no-machines.ts"
@@ -126,6 +126,44 @@ describe("a machine's time", () => {
       has(run(ago(3 * second)))
       yield* tick()
       near(yield* counted, 35 * second, "20, 12 and 3")
+    }).pipe(Effect.provide(DatabaseTest)))
+
+  it.scopedLive("is counted before its server is deleted, and no more of it afterwards, nor of others less", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const [gone, stays] = yield* Effect.all([newMachine, newMachine])
+      const { has, platform } = yield* host
+      has(gone.run(ago(9 * second)), stays.run(ago(9 * second)))
+      const { settle, settleServers, tick } = yield* platform
+      yield* settleServers([gone.server])
+      near(yield* gone.counted, 9 * second, "though no tick came")
+      assert.strictEqual(yield* stays.counted, 0)
+      yield* sql`DELETE FROM servers WHERE id = ${gone.server}`
+      const before = yield* gone.counted
+      yield* settle(gone.run(0).name)
+      yield* tick()
+      assert.strictEqual(yield* gone.counted, before)
+      near(yield* stays.counted, 9 * second, "of the other")
+    }).pipe(Effect.provide(DatabaseTest)))
+
+  it.scopedLive("is none of a server that is being deleted as it is counted", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const [gone, stays] = yield* Effect.all([newMachine, newMachine])
+      const { has, platform } = yield* host
+      has(gone.run(ago(9 * second)), stays.run(ago(9 * second)))
+      const { tick } = yield* platform
+      const deleted = yield* Deferred.make<void>()
+      const deleting = yield* Effect.fork(sql.withTransaction(Effect.gen(function*() {
+        yield* sql`DELETE FROM servers WHERE id = ${gone.server}`
+        yield* Deferred.succeed(deleted, undefined)
+        yield* Effect.sleep("200 millis")
+      })))
+      yield* Deferred.await(deleted)
+      yield* tick()
+      yield* Fiber.join(deleting)
+      assert.strictEqual(yield* gone.counted, 0)
+      near(yield* stays.counted, 9 * second, "of the other")
     }).pipe(Effect.provide(DatabaseTest)))
 
   it.scopedLive("does not pass while the host is suspended", () =>

@@ -18,7 +18,7 @@ import {
 import { TestToken, TokensIssuedElsewhere } from "#src/oauth/TestTokens.ts"
 import { Vulnerabilities, VulnerabilitiesQuery } from "#src/scanning/Finding.ts"
 import { Server, ServerNotFound } from "#src/servers/Server.ts"
-import { LowDisk } from "#src/shared/Disk.ts"
+import { LowDisk, NoRoom } from "#src/shared/Disk.ts"
 import { BadRequest, Invalid } from "#src/shared/Failure.ts"
 import { PageOf, PageQuery } from "#src/shared/paging.ts"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
@@ -37,6 +37,7 @@ const lifecycle = <Name extends "start" | "stop" | "restart">(name: Name, summar
     .addError(ServerNotFound)
     .addError(NotDeployed)
     .addError(DeploymentInProgress)
+    .addError(NoRoom)
     .middleware(NoBody)
     .annotate(OpenApi.Summary, summary)
 

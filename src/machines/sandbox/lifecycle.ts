@@ -138,7 +138,8 @@ const kill = (host: Host, name: string) =>
       if (yield* endsWithin(process, 50)) break
     }
     if (wasAlive && store.readExit(host.paths, name)?.run !== record.run) {
-      store.writeExit(host.paths, name, record.run, KILLED)
+      // Killed it is also where that can't be written: its folder is gone already, or the disk is full.
+      yield* Effect.ignoreLogged(Effect.try(() => store.writeExit(host.paths, name, record.run, KILLED)))
     }
     yield* removeTraces(host, name)
   })
@@ -201,8 +202,11 @@ export const stop = (host: Host, name: string, graceSeconds: number) =>
     yield* kill(host, name)
   }).pipe(Effect.mapError(failure("stop", name)))
 
-/** Kills without the machine's lock: a stop's grace period must not delay it. */
-export const destroyNow = (host: Host, name: string) => kill(host, name).pipe(Effect.mapError(failure("destroy", name)))
+/**
+ * Kills without the machine's lock: a stop's grace period must not delay it. Whoever holds the lock may remove the machine
+ * meanwhile, so that a failure here says nothing: `destroy`, with the lock, does the same again.
+ */
+export const destroyNow = (host: Host, name: string) => Effect.ignore(kill(host, name))
 
 export const destroy = (host: Host, name: string) =>
   kill(host, name).pipe(

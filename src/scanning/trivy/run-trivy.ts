@@ -1,4 +1,5 @@
 import { abortable } from "#src/images/abortable.ts"
+import { tied } from "#src/machines/tied-process.ts"
 import { messageOf } from "#src/shared/message-of.ts"
 import { spawn } from "node:child_process"
 import { constants } from "node:fs"
@@ -39,8 +40,10 @@ const argumentsOf = (seconds: number) => [
 /** What Trivy prints of an image: its report. */
 export const runTrivy = ({ cwd, env, program, seconds }: Run) =>
   abortable(async (signal) => {
-    // A group of its own, so that whatever it starts ends with it.
-    const child = spawn(program, argumentsOf(seconds), { cwd, env, stdio: ["ignore", "pipe", "pipe"], detached: true })
+    const [first, ...args] = await tied(program, argumentsOf(seconds))
+    signal.throwIfAborted()
+    // A group of its own, so that whatever it starts ends with it; and with the platform.
+    const child = spawn(first, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], detached: true })
     const report: Array<Buffer> = []
     let size = 0
     let said = ""

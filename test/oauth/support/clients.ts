@@ -11,6 +11,8 @@ import { Servers } from "#src/servers/Servers.ts"
 import { ServersRepo } from "#src/servers/ServersRepo.ts"
 import { GuardedHttp } from "#src/shared/GuardedHttp.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
+import { MachineMetering } from "#src/usage/MachineMetering.ts"
+import { MachineMeteringRepo } from "#src/usage/MachineMeteringRepo.ts"
 import { Layer } from "effect"
 import { FakeMachines, tokensTest } from "../../gateway/support.ts"
 import { DatabaseTest } from "../../support/Database.ts"
@@ -38,7 +40,8 @@ export const clientsTest = OAuthClients.Default.pipe(
     ServersRepo.Default,
     Quotas.Default,
     ListingsLive,
-    Layer.provide(Teardown.Default, ImageCleanup.Default)
+    Layer.provide(Teardown.Default, ImageCleanup.Default),
+    Layer.provide(MachineMetering.Default, MachineMeteringRepo.Default)
   ]),
   Layer.provide(noMachines),
   Layer.provideMerge(Layer.mergeAll(tokensTest, RateLimit.Default, FakeMachines.Default)),
