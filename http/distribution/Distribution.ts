@@ -41,7 +41,11 @@ export const makeDistribution = Effect.gen(function*() {
   const run = Runtime.runPromise(yield* Effect.runtime())
   const level = settings.accessLog ? LogLevel.Info : LogLevel.Debug
 
-  const dispatch = (req: IncomingMessage, endpoint: Endpoint, query: URLSearchParams) => {
+  const dispatch = (
+    req: IncomingMessage,
+    endpoint: Endpoint,
+    query: URLSearchParams
+  ): Effect.Effect<Reply, Refusal, CurrentActor> => {
     switch (endpoint._tag) {
       case "Base":
         return Effect.succeed(json(200, {}))

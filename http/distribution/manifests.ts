@@ -61,7 +61,7 @@ export const makeManifests = Effect.gen(function*() {
     const place = yield* placeOf(name, "pulls")
     const asked = query.get("n")
     if (asked !== null && !/^\d{1,9}$/.test(asked)) {
-      return yield* refused("UNSUPPORTED", "n is how many tags to list, as a number")
+      return yield* refused("PAGINATION_NUMBER_INVALID", "n is how many tags to list, as a number")
     }
     const count = Math.min(asked === null ? mostTags : Number(asked), mostTags)
     const found = yield* manifests.tags(place, query.get("last") ?? "", count + 1)

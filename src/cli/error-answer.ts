@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { quoted } from "./mcp/render.ts"
 
 /** The envelope of every error of an installation. */
 export const ErrorAnswer = Schema.Struct({
@@ -11,9 +12,11 @@ export const ErrorAnswer = Schema.Struct({
   }))
 })
 
-/** The error's issues, one per line, or its message. */
+/** The error's issues, one per line, or its message; lines of its own within one are indented. */
 export const errorText = ({ error }: typeof ErrorAnswer.Type) => {
   const issues = error?.details?.issues ?? []
   if (error === undefined) return "The installation did not answer as expected"
-  return issues.length === 0 ? error.message : issues.map(({ message, path }) => `${path}: ${message}`).join("\n")
+  return issues.length === 0
+    ? quoted(error.message)
+    : issues.map(({ message, path }) => quoted(`${path}: ${message}`)).join("\n")
 }

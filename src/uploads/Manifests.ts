@@ -15,7 +15,7 @@ import { join } from "node:path"
 import { Readable } from "node:stream"
 import { readDocument } from "./manifest-document.ts"
 import { ManifestsRepo, type StoredManifest } from "./ManifestsRepo.ts"
-import { nameUnknown } from "./names.ts"
+import { repositoryUnknown } from "./names.ts"
 import { type Place } from "./places.ts"
 import { refused } from "./Refusal.ts"
 import { UploadQuota } from "./UploadQuota.ts"
@@ -148,7 +148,7 @@ export class Manifests extends Effect.Service<Manifests>()("uploads/Manifests", 
 
     /** Up to so many tags after one, in the order of their bytes. */
     const tags = Effect.fn("Manifests.tags")(function*(place: Place, after: string, count: number) {
-      if (!(yield* repo.isKnown(place))) return yield* nameUnknown(place.name)
+      if (!(yield* repo.isKnown(place))) return yield* repositoryUnknown(place.name)
       return yield* repo.tags(place, beforeNul(after), count)
     })
 

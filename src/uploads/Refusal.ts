@@ -18,6 +18,8 @@ export const statusOf = {
   UNAUTHORIZED: 401,
   UNAVAILABLE: 503,
   UNSUPPORTED: 405,
+  /** Not the specification's: of the distribution project's own registry. */
+  PAGINATION_NUMBER_INVALID: 400,
   /** Not the specification's: RFC 4918 §11.5, "Insufficient Storage". */
   DISK_FULL: 507,
   INTERNAL_ERROR: 500

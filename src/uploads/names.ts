@@ -33,3 +33,7 @@ export const checkDigest = (digest: string) =>
 /** For what is not there, and for what belongs to others. */
 export const nameUnknown = (project: string) =>
   refused("NAME_UNKNOWN", `There is no project ${project} that this credential may see`)
+
+/** The project is there, and is the caller's. */
+export const repositoryUnknown = (name: string) =>
+  refused("NAME_UNKNOWN", `The project has no repository ${name}: push an image to it first`)

@@ -158,6 +158,12 @@ describe("content discovery", () => {
     const second = await list("?n=2&last=a")
     expect([second.body, second.headers.get("link")]).toEqual([{ name: tagged.name, tags: ["b", "d"] }, null])
     expect((await list("?n=0")).body).toEqual({ name: tagged.name, tags: [] })
+    for (const n of ["-1", "1.5", "many", ""]) {
+      expect(refusal(await list(`?n=${n}`))).toEqual([400, "PAGINATION_NUMBER_INVALID"])
+    }
+    const unknown = await tagged.ask("GET", `/v2/${tagged.name}-x/tags/list?n=0`)
+    expect(refusal(unknown)).toEqual([404, "NAME_UNKNOWN"])
+    expect(JSON.stringify(unknown.body)).toMatch(/The project has no repository [\w-]+-x: /)
   })
 
   it("answers referrers with an empty index", async () => {

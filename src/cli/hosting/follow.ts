@@ -4,35 +4,67 @@ import { show } from "#src/cli/json-output.ts"
 import { oneLine } from "#src/cli/mcp/render.ts"
 import { type Deployment, type ListedDeployment } from "#src/deployments/Deployment.ts"
 import { type Server } from "#src/servers/Server.ts"
-import { Console, Effect, Schedule } from "effect"
-import { type Connected, facts } from "./platform.ts"
+import { type RequestError, type ResponseError } from "@effect/platform/HttpClientError"
+import { Clock, Console, Duration, Effect, Predicate, Schedule } from "effect"
+import { type Connected, facts, failureOf } from "./platform.ts"
 
 const isUnderWay = ({ status }: Deployment) => status === "pending" || status === "building"
 
-/** A moment without an answer, such as a restart of the platform, is no end: the deployment goes on there. */
-const patience = Schedule.spaced("1 second").pipe(Schedule.intersect(Schedule.recurs(60)))
+/** Of a proxy or an installation that is busy or restarts: the deployment goes on there. */
+const passing = new Set([429, 502, 503, 504])
+
+const mayPass = (error: unknown) => {
+  if (Predicate.isTagged(error, "ResponseError")) return passing.has((error as ResponseError).response.status)
+  if (!Predicate.isTagged(error, "RequestError")) return false
+  // Without a token nothing was asked, and asking again gives none.
+  const { cause } = error as RequestError
+  return !(cause instanceof CliFailure) || cause.code === exitCodes.noAnswer
+}
+
+const longestPause = 120
+
+/** When to ask again: as Retry-After says in seconds (RFC 9110, 10.2.3), else in a second. */
+const pauseAfter = (error: unknown) => {
+  const said = Predicate.isTagged(error, "ResponseError")
+    ? Number((error as ResponseError).response.headers["retry-after"] ?? 1)
+    : 1
+  return Duration.seconds(said >= 1 ? Math.min(said, longestPause) : 1)
+}
+
+const patience = Schedule.identity<unknown>().pipe(
+  Schedule.addDelay(pauseAfter),
+  Schedule.intersect(Schedule.recurs(60))
+)
+
+/** Often at first, as most end soon; a plan allows only so many requests a minute. */
+const pause = (milliseconds: number) => milliseconds < 10_000 ? "400 millis" : "2500 millis"
+
+const goesOn = ({ id, serverId }: Deployment) =>
+  `The deployment ${id} goes on without this command; berth status --server ${serverId} tells its end`
 
 /** Waits for a deployment's end, and says on standard error what it does. */
 export const follow = Effect.fn("cli.follow")(
   function*({ api }: Connected, begun: Deployment) {
     const path = { serverId: begun.serverId, deploymentId: begun.id }
+    const start = yield* Clock.currentTimeMillis
     let latest = begun
     let told = ""
     while (isUnderWay(latest)) {
       const doing = latest.progress === null ? "" : oneLine(latest.progress)
       if (doing !== told && doing !== "") yield* Console.error(doing)
       told = doing
-      yield* Effect.sleep("400 millis")
-      latest = (yield* api.deployments.get({ path }).pipe(
-        Effect.retry({ schedule: patience, while: ({ _tag }) => _tag === "RequestError" })
-      )).data
+      yield* Effect.sleep(pause((yield* Clock.currentTimeMillis) - start))
+      latest = (yield* Effect.retry(api.deployments.get({ path }), { schedule: patience, while: mayPass })).data
     }
     return latest
   },
-  (effect, _connected, { id }) =>
-    Effect.onInterrupt(
-      effect,
-      () => Console.error(`The deployment ${id} goes on without this command; berth status tells its end`)
+  (effect, { root }, begun) =>
+    effect.pipe(
+      Effect.mapError((error) => {
+        const { code, message } = failureOf(error, root) ?? { code: exitCodes.failed, message: String(error) }
+        return new CliFailure({ message: `${message}\n${goesOn(begun)}`, code })
+      }),
+      Effect.onInterrupt(() => Console.error(goesOn(begun)))
     )
 )
 

@@ -1,7 +1,10 @@
 import { CliFailure } from "#src/cli/CliFailure.ts"
 import { exitCodes } from "#src/cli/exit-codes.ts"
 import { usableFolder } from "#src/config/home.ts"
+import { type FolderError } from "#src/folder-image/FolderError.ts"
+import { type ImageError, storageError } from "#src/images/ImageError.ts"
 import { type Server } from "#src/servers/Server.ts"
+import { diskFull, orDiskFull } from "#src/shared/disk-full.ts"
 import { Config, Console, Effect, Option } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { homedir, tmpdir } from "node:os"
@@ -17,21 +20,31 @@ const cacheFolder = Effect.gen(function*() {
 })
 
 const workFolder = Effect.acquireRelease(
-  Effect.promise(() => mkdtemp(join(tmpdir(), "berth-deploy-"))),
+  Effect.tryPromise({ try: () => mkdtemp(join(tmpdir(), "berth-deploy-")), catch: storageError("Making a folder") }),
   (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }).catch(() => {}))
 )
 
-const failed = ({ message }: { readonly message: string }) => new CliFailure({ message, code: exitCodes.failed })
+const badFile = (message: string) => new CliFailure({ message, code: exitCodes.badFile })
+
+/** The system does not say where a write failed: either folder may be on the full disk. */
+const failed = (folders: string) => (error: FolderError | ImageError) => {
+  const { message } = error
+  if (error._tag !== "ImageError" || error.reason !== "storage") {
+    return new CliFailure({ message, code: exitCodes.failed })
+  }
+  return badFile(orDiskFull(message) === diskFull ? `The disk is full: make room in ${folders}` : message)
+}
 
 /** Makes a folder into an image, here; `push` sends it to the installation, and gives its address there. */
 export const makeFolder = Effect.fn("cli.makeFolder")(
   function*(folder: string, transport: "stdio" | "http" | undefined) {
     // Loaded when a folder is deployed, so that other commands start at once.
     const { imageOfFolder } = yield* Effect.promise(() => import("#src/folder-image/image-of-folder.ts"))
-    const work = yield* workFolder
-    const cache = yield* Effect.mapError(cacheFolder, failed)
+    const cache = yield* Effect.mapError(cacheFolder, ({ message }) => badFile(message))
+    const orFail = Effect.mapError(failed(`${cache} (XDG_CACHE_HOME) or ${tmpdir()} (TMPDIR)`))
+    const work = yield* orFail(workFolder)
     const say = (line: string) => Console.error(line)
-    const { digest, layout } = yield* Effect.mapError(imageOfFolder(folder, work, { cache, say, transport }), failed)
+    const { digest, layout } = yield* orFail(imageOfFolder(folder, work, { cache, say, transport }))
     return {
       push: (connected: Connected, server: Server) =>
         Effect.flatMap(

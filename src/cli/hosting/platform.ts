@@ -47,7 +47,8 @@ export const connect = Effect.fn("cli.connect")(function*({ token, url }: Access
 })
 export type Connected = Effect.Effect.Success<ReturnType<typeof connect>>
 
-const failureOf = (error: unknown, url: string): CliFailure | undefined => {
+/** The sentence and exit code of what ended a command, if it can be told. */
+export const failureOf = (error: unknown, url: string): CliFailure | undefined => {
   if (error instanceof CliFailure) return error
   if (Predicate.hasProperty(error, "cause") && error.cause instanceof CliFailure) return error.cause
   if (Predicate.isTagged(error, "RequestError")) {

@@ -34,7 +34,8 @@ const fileLike = Effect.fnUntraced(function*(folder: string) {
   const file = Either.getOrUndefined(decodeFile({ project: { name }, server: { name } }))
   if (file === undefined) {
     return yield* new CliFailure({
-      message: `There is no ${fileName} in ${folder}: berth init writes one`,
+      message: `There is no ${fileName} in ${folder}, and ${JSON.stringify(name)} can't name a project and a server: ` +
+        "berth init --name NAME writes one",
       code: exitCodes.badFile
     })
   }

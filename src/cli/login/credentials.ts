@@ -1,7 +1,10 @@
 import { CliFailure } from "#src/cli/CliFailure.ts"
 import { exitCodes } from "#src/cli/exit-codes.ts"
+import { unwritable } from "#src/cli/unwritable.ts"
 import { usableFolder } from "#src/config/home.ts"
+import { isDiskFull } from "#src/shared/disk-full.ts"
 import { FileSystem, Path } from "@effect/platform"
+import { type PlatformError } from "@effect/platform/Error"
 import { Config, Effect, Option, Schema } from "effect"
 import { homedir } from "node:os"
 import { withLock } from "./lock.ts"
@@ -58,8 +61,8 @@ const allCredentials = Effect.catchAll(read, (error) => {
 /** More than what a login adds to the file. */
 const roomBytes = 16 * 1024
 
-const unwritable = (file: string) => ({ message }: { readonly message: string }) =>
-  new CliFailure({ message: `${file} can't be written: ${message}`, code: exitCodes.badFile })
+const orUnwritable = (file: string) =>
+  Effect.mapError((error: PlatformError) => unwritable(file, error, `${file} can't be written: ${error.message}`))
 
 /**
  * Room on the disk for the file's next text, had before a server is asked: what it gives then can't be had again. The text
@@ -77,14 +80,14 @@ const reserve = Effect.fn("cli.reserveCredentials")(function*(now: Credentials) 
     const open = yield* files.open(aside, { flag: "w", mode: 0o600 })
     yield* open.writeAll(new Uint8Array(length + roomBytes).fill(32))
     return open
-  }).pipe(Effect.mapError(unwritable(file)))
+  }).pipe(orUnwritable(file))
   return Effect.fnUntraced(function*(next: Credentials) {
     const bytes = yield* bytesOf(next)
     yield* open.seek(0, "start")
     yield* open.writeAll(bytes)
     yield* open.truncate(bytes.length)
     yield* files.rename(aside, file)
-  }, Effect.mapError(unwritable(file)))
+  }, orUnwritable(file))
 })
 
 /**
@@ -117,6 +120,29 @@ export const saveCredential = (url: string, credential: Credential) =>
     (file, former) => ({ file, former })
   )
 
+/**
+ * The same where the disk has no room, and so nobody a lock: the rest is written over the old text, as long as that, which
+ * takes no room and leaves JSON at each moment.
+ */
+const dropInPlace = (origin: string) =>
+  Effect.gen(function*() {
+    const files = yield* FileSystem.FileSystem
+    const file = yield* location
+    const { [origin]: kept, ...others } = yield* allCredentials
+    if (kept === undefined) return Option.none<Credential>()
+    const rest = new TextEncoder().encode(yield* Effect.orDie(Schema.encode(Credentials)(others)))
+    yield* Effect.gen(function*() {
+      const bytes = new Uint8Array(Number((yield* files.stat(file)).size)).fill(32)
+      bytes.set(rest)
+      yield* (yield* files.open(file, { flag: "r+" })).writeAll(bytes)
+    }).pipe(Effect.scoped, orUnwritable(file))
+    return Option.some(kept)
+  })
+
 /** Removes the credential of an installation from the file, and returns it. */
-export const dropCredential = (url: string) =>
-  changeCredential(new URL(url).origin, (kept) => Effect.succeed([undefined, Option.fromNullable(kept)] as const))
+export const dropCredential = (url: string) => {
+  const { origin } = new URL(url)
+  return changeCredential(origin, (kept) => Effect.succeed([undefined, Option.fromNullable(kept)] as const)).pipe(
+    Effect.catchIf(isDiskFull, () => dropInPlace(origin))
+  )
+}

@@ -1,5 +1,4 @@
-import { CliFailure } from "#src/cli/CliFailure.ts"
-import { exitCodes } from "#src/cli/exit-codes.ts"
+import { unwritable } from "#src/cli/unwritable.ts"
 import { FileSystem } from "@effect/platform"
 import { type PlatformError } from "@effect/platform/Error"
 import { Clock, Data, Duration, Effect, Option, Schedule } from "effect"
@@ -112,11 +111,12 @@ export const withLock = (file: string) => <A, E, R>(effect: Effect.Effect<A, E, 
         schedule: Schedule.spaced("50 millis").pipe(Schedule.upTo(patience))
       }),
       Effect.mapError((error) =>
-        new CliFailure({
-          message: `${file} can't be had: ${error._tag === "Held" ? `it was held for ${patience}` : error.message}. ` +
-            "If no other berth is running, remove it",
-          code: exitCodes.badFile
-        })
+        unwritable(
+          file,
+          error,
+          `${file} can't be had: ${error._tag === "Held" ? `it was held for ${patience}` : error.message}. ` +
+            "If no other berth is running, remove it"
+        )
       )
     )
     return yield* Effect.acquireUseRelease(Effect.interruptible(acquire), () => effect, () => Effect.ignore(giveBack))

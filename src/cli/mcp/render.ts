@@ -1,8 +1,14 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js"
 
-/** Removes control characters but tab and newline: text of an untrusted server must not control the terminal. */
+/**
+ * Removes control characters but tab and newline, and those that turn the direction of what follows (Unicode UAX #9, 2):
+ * text of an untrusted server must neither control the terminal nor look like another.
+ */
 export const printable = (text: string): string =>
-  text.replace(/[\p{Cc}\u2028\u2029]/gu, (c) => "\t\n".includes(c) ? c : "")
+  text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, (c) => "\t\n".includes(c) ? c : "")
+
+/** Somebody's words whose further lines are indented, so that none looks like a line of the command's own. */
+export const quoted = (text: string) => text.trimEnd().replace(/\n/g, "\n  ")
 
 /** Printable text without line breaks. */
 export const oneLine = (text: string) => printable(text).replace(/\s+/g, " ").trim()

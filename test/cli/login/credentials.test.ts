@@ -3,7 +3,7 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { SystemError } from "@effect/platform/Error"
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Layer } from "effect"
+import { ConfigProvider, Effect, Layer, Option } from "effect"
 import { execFileSync, spawnSync } from "node:child_process"
 import {
   closeSync,
@@ -151,8 +151,17 @@ describe("the file of credentials", () => {
             "http://a.example",
             () => Effect.sync(() => (asked++, [undefined, 1] as const))
           )
-          yield* Effect.flip(again)
-          assert.strictEqual(asked, 0)
+          const file = join(folder, "credentials.json")
+          const refused = yield* Effect.flip(again)
+          assert.match(
+            refused.message,
+            new RegExp(`^The disk is full: ${file}(\\.lock)? can't be written\\. Make room`)
+          )
+          assert.deepStrictEqual([refused._tag === "CliFailure" && refused.code, asked], [2, 0])
+          // What is forgotten needs no room, and the rest stays.
+          assert.deepStrictEqual(yield* dropCredential("http://b.example"), Option.none())
+          assert.deepStrictEqual(yield* dropCredential("http://a.example"), Option.some(next))
+          assert.deepStrictEqual(JSON.parse(readFileSync(file, "utf8")), {})
         }).pipe(Effect.scoped)
       )
   )
