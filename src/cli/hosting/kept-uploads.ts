@@ -1,3 +1,4 @@
+import { parseUrl } from "#src/format/parse-url.ts"
 import { type KeptUploads } from "#src/images/upload-blob.ts"
 import { Effect, Either, Schema } from "effect"
 import { createHash } from "node:crypto"
@@ -44,7 +45,7 @@ export const keptUploads = Effect.fn("cli.keptUploads")(function*(cache: string,
     find: (digest) =>
       Effect.map(attempt(() => readFile(fileOf(digest), "utf8")), (text) => {
         const kept = text._tag === "None" ? undefined : Either.getOrUndefined(decode(text.value))
-        if (kept === undefined || !URL.canParse(kept.url) || new URL(kept.url).origin !== origin) return undefined
+        if (kept === undefined || parseUrl(kept.url)?.origin !== origin) return undefined
         return kept.pid !== process.pid && isRunning(kept.pid) ? undefined : kept.url
       }),
     put: (digest, url) =>
