@@ -28,10 +28,14 @@ export const json = (status: number, value: unknown, headers: Reply["headers"] =
 /** RFC 7617: what `docker login` and its like understand; a key as Bearer is taken, too. */
 const challenge = "Basic realm=\"Berth\", charset=\"UTF-8\""
 
+/** Seconds, for who sends too much and is not told another time. */
+const retryAfter = 60
+
 /** The specification's envelope, "Error Codes". */
 export const errorReply = ({ code, detail, message, status }: Refusal, headers: Reply["headers"] = {}): Reply =>
   json(status, { errors: [{ code, message, ...(detail === undefined ? {} : { detail }) }] }, {
     ...(code === "UNAUTHORIZED" ? { "WWW-Authenticate": challenge } : {}),
+    ...(code === "TOOMANYREQUESTS" ? { "Retry-After": retryAfter } : {}),
     ...headers
   })
 

@@ -95,6 +95,14 @@ export const nodeImage = Effect.fn("folder.nodeImage")(function*(
     : { transport, because: "--transport or berth.toml says so" }
   yield* say(`Starts node ${program.file} (${program.by}); speaks ${chosen.transport}: ${chosen.because}`)
   if (taken.despite !== undefined) yield* say(`Taken although it is ignored, as the program is there: ${taken.despite}`)
+  if (taken.secrets.length > 0) {
+    yield* say(
+      `Left out, as secrets are kept there: ${
+        taken.secrets.slice(0, 10).join(", ")
+      }. What the server needs of it is named ` +
+        "in .dockerignore or .gitignore, with a ! before it"
+    )
+  }
   if (taken.links.length > 0) yield* say(`Links are left out: ${taken.links.slice(0, 10).join(", ")}`)
 
   const runtime = yield* packageRuntime(cache)

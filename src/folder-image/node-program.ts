@@ -1,5 +1,5 @@
 import { Effect, Either, Schema } from "effect"
-import { readFile, stat } from "node:fs/promises"
+import { lstat, readFile, stat } from "node:fs/promises"
 import { join, posix } from "node:path"
 import { folderError } from "./FolderError.ts"
 
@@ -69,6 +69,16 @@ const byBin = ({ bin, name = "" }: Manifest) =>
 
 const isFile = (path: string) => stat(path).then((stats) => stats.isFile(), () => false)
 
+/** The part of a path below the folder that is a link, if one is: links don't go into the image. */
+const linkOf = async (folder: string, file: string) => {
+  const parts = file.split("/")
+  for (let count = 1; count <= parts.length; count++) {
+    const path = parts.slice(0, count).join("/")
+    if (await lstat(join(folder, path)).then((stats) => stats.isSymbolicLink(), () => false)) return path
+  }
+  return undefined
+}
+
 /** What package.json says of a project's program, which must be there already. */
 export const nodeProgram = Effect.fn("folder.nodeProgram")(function*(folder: string) {
   const text = yield* Effect.promise(() => readFile(join(folder, "package.json"), "utf8"))
@@ -81,6 +91,13 @@ export const nodeProgram = Effect.fn("folder.nodeProgram")(function*(folder: str
   const file = posix.normalize(found.file)
   if (posix.isAbsolute(file) || file.startsWith("..")) {
     return yield* folderError(`The program of package.json (${found.file}) is outside of the folder`)
+  }
+  const link = yield* Effect.promise(() => linkOf(folder, file))
+  if (link !== undefined) {
+    return yield* folderError(
+      `The program of package.json (${found.file}) is behind a link (${link}), and links are left out of the image: name ` +
+        "the file itself, in the folder"
+    )
   }
   if (!(yield* Effect.promise(() => isFile(join(folder, file))))) {
     const build = manifest.scripts?.["build"] === undefined ? "" : ". Build it first: npm run build"

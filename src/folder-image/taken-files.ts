@@ -7,6 +7,11 @@ import { join } from "node:path"
 const never = (name: string) =>
   [".git", "node_modules", ".npmrc", ".berth", ".DS_Store", "berth.toml"].includes(name) || /^\.env(\.|$)/.test(name)
 
+/** Where keys and passwords are by convention (docs/cli.md): taken only where the ignore file has a `!` for it. */
+const isSecret = (name: string) =>
+  [".ssh", ".aws", ".azure", ".gnupg", ".kube", ".docker", ".netrc", ".git-credentials", ".pgpass", ".pypirc"]
+    .includes(name) || /^id_(rsa|dsa|ecdsa|ed25519)$|\.(pem|key|p12|pfx|jks|keystore|ppk|kdbx)$/i.test(name)
+
 interface Rules {
   /** The folder that the rules are written for, below the project's; empty for that itself. */
   readonly at: string
@@ -20,8 +25,8 @@ const asGit = (text: string) =>
   text.split(/\r?\n/).map((line) => line.trim()).filter((line) => line !== "" && !line.startsWith("#"))
     .map((line) => line.replace(/^(!?)\/*/, "$1/")).join("\n")
 
-const isLeftOut = (path: string, isDirectory: boolean, all: ReadonlyArray<Rules>) => {
-  let out = false
+const isLeftOut = (path: string, isDirectory: boolean, all: ReadonlyArray<Rules>, unsaid: boolean) => {
+  let out = unsaid
   for (const { at, rules } of all) {
     const { ignored, unignored } = rules.test(path.slice(at.length) + (isDirectory ? "/" : ""))
     if (ignored || unignored) out = ignored
@@ -33,6 +38,8 @@ export interface Taken {
   readonly entries: ReadonlyArray<LayoutEntry>
   /** Links, which are left out. */
   readonly links: ReadonlyArray<string>
+  /** What is left out as a secret. */
+  readonly secrets: ReadonlyArray<string>
   /** What is taken although the rules leave it out, because the program is there. */
   readonly despite: string | undefined
 }
@@ -48,6 +55,7 @@ export const takenFiles = async (folder: string, program: string, to: string): P
   const docker = await textOf(join(folder, ".dockerignore"))
   const entries: Array<LayoutEntry> = []
   const links: Array<string> = []
+  const secrets: Array<string> = []
   const [top = ""] = program.split("/")
   let despite: string | undefined
 
@@ -57,7 +65,11 @@ export const takenFiles = async (folder: string, program: string, to: string): P
     for (const child of await readdir(join(folder, below), { withFileTypes: true })) {
       const path = below + child.name
       if (never(child.name)) continue
-      const out = isLeftOut(path, child.isDirectory(), rules)
+      const out = isLeftOut(path, child.isDirectory(), rules, false)
+      if (isSecret(child.name) && isLeftOut(path, child.isDirectory(), rules, true)) {
+        if (!out) secrets.push(path)
+        continue
+      }
       const forced = isForced || out && path === top
       if (out && !forced) continue
       if (out && path === top) despite = path
@@ -72,5 +84,5 @@ export const takenFiles = async (folder: string, program: string, to: string): P
     }
   }
   await walk("", docker === undefined ? [] : [{ at: "", rules: ignore().add(asGit(docker)) }], false)
-  return { entries, links, despite }
+  return { entries, links, secrets, despite }
 }

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { type Readable } from "node:stream"
 import { imageError } from "./ImageError.ts"
 import { type Descriptor } from "./manifest.ts"
-import { type RegistryCalls } from "./registry-calls.ts"
+import { isTransient, type RegistryCalls } from "./registry-calls.ts"
 import { refusalOf } from "./registry-refusal.ts"
 import { type Readables, uploadBlob, type UploadOptions } from "./upload-blob.ts"
 
@@ -22,7 +22,7 @@ export interface Pushed {
   readonly sent: number
 }
 
-export interface PushOptions extends Omit<UploadOptions, "onBytes"> {
+export interface PushOptions extends Omit<UploadOptions, "isRefused" | "onBytes" | "onPresent"> {
   readonly documentMs: number
   /** The name under which the manifest is put besides its digest. */
   readonly tag?: string | undefined
@@ -53,23 +53,36 @@ export const pushImage = Effect.fn("images.push")(function*(
 ) {
   const what = `the image ${image.digest}`
   let [present, sent] = [0, 0]
+  let isRefused = false
   const tell = () => onProgress({ present, sent })
 
-  const send = Effect.fnUntraced(function*(descriptor: Descriptor) {
-    const { digest, size } = descriptor
-    if (yield* has(calls, `blobs/${digest}`, "*/*", `blob ${digest}`, documentMs)) {
-      present += size
-      return tell()
-    }
-    const blob: Readables = { digest, size, open: (start, end) => image.open(digest, start, end) }
-    yield* uploadBlob(calls, blob, {
-      ...upload,
-      onBytes: (count) => {
-        sent += count
-        tell()
+  const send = Effect.fnUntraced(
+    function*(descriptor: Descriptor) {
+      const { digest, size } = descriptor
+      if (yield* has(calls, `blobs/${digest}`, "*/*", `blob ${digest}`, documentMs)) {
+        present += size
+        return tell()
       }
-    })
-  })
+      const blob: Readables = { digest, size, open: (start, end) => image.open(digest, start, end) }
+      yield* uploadBlob(calls, blob, {
+        ...upload,
+        isRefused: () => isRefused,
+        onPresent: (count) => {
+          present += count
+          tell()
+        },
+        onBytes: (count) => {
+          sent += count
+          tell()
+        }
+      })
+    },
+    Effect.tapError((error) =>
+      Effect.sync(() => {
+        isRefused ||= !isTransient(error)
+      })
+    )
+  )
   yield* Effect.forEach(image.blobs, send, { concurrency: uploadsAtOnce, discard: true })
 
   yield* Effect.scoped(Effect.gen(function*() {

@@ -13,6 +13,10 @@ export interface Readables extends ExpectedBlob {
 export interface UploadOptions {
   /** A repository of the same registry that has the blob already. */
   readonly mountFrom?: string | undefined
+  /** Whether to ask for a mount without naming where from: a registry may find the blob itself. */
+  readonly mountAnywhere?: boolean
+  /** Where uploads are remembered that an earlier push began. */
+  readonly kept?: KeptUploads | undefined
   /** The most that one request carries: what a proxy in front takes. */
   readonly chunkBytes?: number
   /** Milliseconds before the second try; each pause is twice the one before. */
@@ -20,6 +24,17 @@ export interface UploadOptions {
   readonly blobMs: number
   /** How many more bytes have been sent; negative when the registry has fewer than it was sent. */
   readonly onBytes?: (count: number) => void
+  /** How many bytes the registry had: of a mounted blob, or of an upload that an earlier push began. */
+  readonly onPresent?: (count: number) => void
+  /** Whether an upload that is interrupted now is of a push that was refused, and not one to go on with. */
+  readonly isRefused?: () => boolean
+}
+
+/** The addresses of uploads that have not ended, by their blob's digest. */
+export interface KeptUploads {
+  readonly find: (digest: string) => Effect.Effect<string | undefined>
+  readonly put: (digest: string, url: string) => Effect.Effect<void>
+  readonly drop: (digest: string) => Effect.Effect<void>
 }
 
 /** Where an upload goes on, and how many bytes the registry has. */
@@ -33,6 +48,9 @@ const mostTries = 5
 
 /** The registry may take long over the end of a large blob: it reads it all again. */
 const silence = 120_000
+
+/** Nobody waits long for the end of what has failed. */
+const cancelMs = 5_000
 
 const counted = (source: Readable, onBytes: (count: number) => void) =>
   source.pipe(
@@ -57,10 +75,22 @@ const sizeOf = (range: unknown) => {
 export const uploadBlob = Effect.fn("images.uploadBlob")(function*(
   { at, call, readAll, registry }: RegistryCalls,
   blob: Readables,
-  { blobMs, chunkBytes = Infinity, mountFrom, onBytes = () => {}, pauseMs }: UploadOptions
+  {
+    blobMs,
+    chunkBytes = Infinity,
+    isRefused = () => false,
+    kept,
+    mountAnywhere = false,
+    mountFrom,
+    onBytes = () => {},
+    onPresent = () => {},
+    pauseMs
+  }: UploadOptions
 ) {
   const what = `blob ${blob.digest}`
-  let session: Session | undefined
+  const earlier = yield* kept?.find(blob.digest) ?? Effect.succeed(undefined)
+  let session: Session | undefined = earlier === undefined ? undefined : { url: earlier, offset: 0 }
+  let isEarlier = session !== undefined
   let told = 0
   let most = 0
 
@@ -81,14 +111,14 @@ export const uploadBlob = Effect.fn("images.uploadBlob")(function*(
     }))
 
   const begin = Effect.gen(function*() {
-    const query = mountFrom === undefined
-      ? ""
-      : `?mount=${encodeURIComponent(blob.digest)}&from=${encodeURIComponent(mountFrom)}`
+    const mount = mountFrom !== undefined || mountAnywhere ? `?mount=${encodeURIComponent(blob.digest)}` : ""
+    const query = mountFrom === undefined ? mount : `${mount}&from=${encodeURIComponent(mountFrom)}`
     const url = at(`blobs/uploads/${query}`)
     const { headers, status, text } = yield* request({ url, method: "POST" })
     if (status === 201) return "mounted" as const
     if (status !== 202) return yield* refusalOf(registry, status, text, what)
     session = { url: yield* locationOf(headers, url), offset: 0 }
+    yield* kept?.put(blob.digest, session.url) ?? Effect.void
     return session
   })
 
@@ -132,6 +162,7 @@ export const uploadBlob = Effect.fn("images.uploadBlob")(function*(
     if (status !== 202) return yield* refusalOf(registry, status, text, what)
     most = Math.max(most, end)
     session = { url: yield* locationOf(headers, url), offset: end }
+    if (session.url !== url) yield* kept?.put(blob.digest, session.url) ?? Effect.void
     return session
   })
 
@@ -155,8 +186,16 @@ export const uploadBlob = Effect.fn("images.uploadBlob")(function*(
     const before = session
     const known = before === undefined ? undefined : yield* resumed(before)
     if (known !== undefined) most = Math.max(most, known.offset)
+    if (isEarlier && known !== undefined) {
+      told = known.offset
+      onPresent(known.offset)
+    }
+    isEarlier = false
     const begun = known ?? (yield* begin)
-    if (begun === "mounted") return tell(blob.size)
+    if (begun === "mounted") {
+      tell(0)
+      return onPresent(blob.size)
+    }
     let current: Session = begun
     while (current.offset < blob.size) current = yield* sendOn(current)
     yield* finish(current, known !== undefined)
@@ -174,5 +213,16 @@ export const uploadBlob = Effect.fn("images.uploadBlob")(function*(
       yield* Effect.sleep(pauseMs * 2 ** (tries - 1))
     }
   })
-  yield* attempts
+  /** What the registry refuses is not gone on with: it would take room there until it is forgotten. */
+  const cancel = Effect.gen(function*() {
+    if (session !== undefined) {
+      yield* Effect.ignore(request({ url: session.url, method: "DELETE", totalMs: cancelMs }))
+    }
+    yield* kept?.drop(blob.digest) ?? Effect.void
+  })
+  yield* attempts.pipe(
+    Effect.tapError((error) => isTransient(error) ? Effect.void : cancel),
+    Effect.onInterrupt(() => isRefused() ? cancel : Effect.void),
+    Effect.zipLeft(kept?.drop(blob.digest) ?? Effect.void)
+  )
 })

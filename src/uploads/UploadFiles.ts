@@ -7,8 +7,8 @@ import { join } from "node:path"
 import { type Readable } from "node:stream"
 import { refused } from "./Refusal.ts"
 
-/** Makes room for so many bytes of the upload, or fails. */
-export type Reserve = (bytes: number) => Promise<void>
+/** Makes room for so many bytes of the upload, or fails; `ahead`: of those that may still come. */
+export type Reserve = (bytes: number, ahead: boolean) => Promise<void>
 
 /** Room is asked for in steps, so that a large upload costs few queries. */
 const step = 16 * 1024 * 1024
@@ -43,9 +43,9 @@ export class UploadFiles extends Effect.Service<UploadFiles>()("uploads/UploadFi
           if (written + chunk.length > reserved) {
             const needed = written + chunk.length
             // Near the limit only what has come is asked for.
-            reserved = await reserve(written + Math.max(step, chunk.length)).then(
+            reserved = await reserve(written + Math.max(step, chunk.length), true).then(
               () => written + Math.max(step, chunk.length),
-              () => reserve(needed).then(() => needed)
+              () => reserve(needed, false).then(() => needed)
             )
           }
           let done = 0

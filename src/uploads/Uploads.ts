@@ -1,4 +1,5 @@
 import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { seesProject } from "#src/accounts/Policy.ts"
 import { Quotas } from "#src/accounts/Quotas.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { HeldBlobs } from "#src/images/HeldBlobs.ts"
@@ -11,6 +12,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Option } from "effect"
 import { randomUUID } from "node:crypto"
 import { join } from "node:path"
+import { makeWay } from "./make-way.ts"
 import { checkDigest } from "./names.ts"
 import { type Place } from "./places.ts"
 import { makeReceive, type Piece } from "./receive.ts"
@@ -22,6 +24,9 @@ import { UploadsRepo } from "./UploadsRepo.ts"
 
 /** Uploads of a project at the same time; clients send a handful. */
 const mostAtOnce = 100
+const tooMany =
+  `The project has ${mostAtOnce} uploads that have not ended: end or cancel some. One that nobody goes on ` +
+  "with for 15 minutes makes way"
 
 /** Blobs of projects: pushed in pieces, verified, stored once, and owned by whoever sent their bytes. */
 export class Uploads extends Effect.Service<Uploads>()("uploads/Uploads", {
@@ -37,7 +42,8 @@ export class Uploads extends Effect.Service<Uploads>()("uploads/Uploads", {
     const sql = yield* SqlClient.SqlClient
     const store = makeStore(join(home, "images"))
     const turns = makeTurns()
-    const receive = yield* makeReceive(turns)
+    const way = yield* makeWay(turns)
+    const receive = yield* makeReceive(way)
 
     /** A blob of the project, which the store has. */
     const find = Effect.fn("Uploads.find")(function*({ projectId }: Place, digest: string) {
@@ -57,11 +63,13 @@ export class Uploads extends Effect.Service<Uploads>()("uploads/Uploads", {
     })
 
     const begin = Effect.fn("Uploads.begin")(function*({ name, projectId }: Place) {
+      const { accountId } = yield* CurrentActor
       yield* receive.check
-      if ((yield* repo.unfinishedOf(projectId)) >= mostAtOnce) {
-        const message = `The project has ${mostAtOnce} uploads that have not ended: end or cancel some, or wait a day`
-        return yield* refused("TOOMANYREQUESTS", message)
-      }
+      const hasPlace = Effect.flatMap(
+        repo.unfinishedOf(projectId),
+        (count) => count < mostAtOnce ? Effect.void : refused("TOOMANYREQUESTS", tooMany)
+      )
+      yield* way.orWithout(accountId, () => true, (other) => other.projectId === projectId)(hasPlace)
       const id = randomUUID()
       yield* repo.begin({ id, projectId, repository: name })
       return id
@@ -83,8 +91,6 @@ export class Uploads extends Effect.Service<Uploads>()("uploads/Uploads", {
       return yield* turns.take(id, piece.bytes)(receive.append(id, piece))
     })
 
-    const drop = (id: string) => Effect.zipRight(repo.end(id), Effect.promise(() => files.remove(id)))
-
     /** The bytes become a blob of the project, and of the store if that lacks it. */
     const adopt = Effect.fnUntraced(function*(actor: Actor, { projectId }: Place, id: string, digest: string) {
       yield* images.pin([digest])
@@ -97,7 +103,9 @@ export class Uploads extends Effect.Service<Uploads>()("uploads/Uploads", {
         yield* held.received(actor.accountId, digest)
         yield* repo.end(id)
       })
-      yield* quota.admit(actor, isShared ? 0 : size, id, write)
+      yield* quota.admit(actor, isShared ? 0 : size, id, write).pipe(
+        way.orWithout(actor.accountId, ({ code }) => code === "DENIED", (other) => other.id !== id)
+      )
       yield* Effect.promise(() => files.remove(id))
     }, Effect.scoped)
 
@@ -110,7 +118,7 @@ export class Uploads extends Effect.Service<Uploads>()("uploads/Uploads", {
         if (piece !== undefined) yield* receive.append(id, piece)
         const actual = yield* receive.storing(() => files.digest(id))
         if (actual !== digest) {
-          yield* drop(id)
+          yield* way.drop(id)
           return yield* files.refusal(digest, actual)
         }
         yield* adopt(actor, place, id, digest)
@@ -120,13 +128,22 @@ export class Uploads extends Effect.Service<Uploads>()("uploads/Uploads", {
 
     const cancel = Effect.fn("Uploads.cancel")(function*(place: Place, id: string) {
       yield* unfinished(place, id)
-      yield* turns.take(id)(drop(id))
+      yield* turns.take(id)(way.drop(id))
     })
 
-    /** Gives the project a blob that another of the caller's has; false when there is none to give. */
+    /**
+     * Gives the project a blob that another of the caller's has: whichever it is, where `from` does not say it
+     * (specification, "Mounting a blob from another repository"). False when there is none to give.
+     */
     const mount = Effect.fn("Uploads.mount")(function*(place: Place, digest: string, from: Place | undefined) {
       yield* checkDigest(digest)
-      const found = yield* Effect.option(find(from ?? place, digest))
+      const actor = yield* CurrentActor
+      const projects = from === undefined
+        ? (yield* repo.projectsWith(actor.accountId, digest)).filter((id) => seesProject(actor, id))
+        : [from.projectId]
+      const found = yield* Effect.option(
+        Effect.firstSuccessOf([place.projectId, ...projects].map((projectId) => find({ ...place, projectId }, digest)))
+      )
       if (Option.isNone(found)) return false
       yield* repo.putBlob(place.projectId, digest, found.value.size)
       return true

@@ -53,6 +53,11 @@ export class UploadsRepo extends Effect.Service<UploadsRepo>()("uploads/UploadsR
               + (SELECT coalesce(sum(reserved), 0) FROM unfinished_uploads
                 WHERE project_id IN (SELECT id FROM own) AND id <> ${without}))::float8 AS size`
       ),
+      /** The account's projects that have the blob. */
+      projectsWith: many(Id)((accountId: string, digest: string) =>
+        sql`SELECT p.id FROM uploaded_blobs b JOIN projects p ON p.id = b.project_id
+            WHERE p.account_id = ${accountId} AND b.digest = ${digest}`
+      ),
       /** Whether some project of the account has the blob: then another costs nothing. */
       hasAnywhere: (accountId: string, digest: string) =>
         anyRow(sql`SELECT 1 FROM uploaded_blobs b JOIN projects p ON p.id = b.project_id
@@ -72,10 +77,11 @@ export class UploadsRepo extends Effect.Service<UploadsRepo>()("uploads/UploadsR
         sql`SELECT count(*)::int AS count FROM unfinished_uploads WHERE project_id = ${projectId}`
       ),
       endAbandoned: run(sql`DELETE FROM unfinished_uploads WHERE written_at < now() - interval '1 day'`),
-      /** The account's that nobody has written for a minute. */
-      idleOf: many(Id)((accountId: string) =>
-        sql`SELECT u.id FROM unfinished_uploads u JOIN projects p ON p.id = u.project_id
-            WHERE p.account_id = ${accountId} AND u.written_at < now() - interval '1 minute'`
+      /** The account's that nobody has written for a while, the oldest first. */
+      idleOf: many(Unfinished)((accountId: string) =>
+        sql`SELECT u.id, u.project_id, u.repository FROM unfinished_uploads u JOIN projects p ON p.id = u.project_id
+            WHERE p.account_id = ${accountId} AND u.written_at < now() - interval '15 minutes'
+            ORDER BY u.written_at, u.id`
       ),
       allUnfinished: many(Id)(() => sql`SELECT id FROM unfinished_uploads`),
       /** Every blob and manifest that the store keeps for uploads. */

@@ -5,8 +5,8 @@ import { diskFull, isDiskFull } from "#src/shared/disk-full.ts"
 import { Disk } from "#src/shared/Disk.ts"
 import { Cause, Effect, Exit, Runtime } from "effect"
 import { type Readable } from "node:stream"
+import { type Way } from "./make-way.ts"
 import { Refusal, refused } from "./Refusal.ts"
-import { type Turns } from "./turns.ts"
 import { UploadFiles } from "./UploadFiles.ts"
 import { UploadQuota } from "./UploadQuota.ts"
 import { UploadsRepo } from "./UploadsRepo.ts"
@@ -31,8 +31,10 @@ const reasonOf = (error: unknown): Refusal | undefined => {
   return isCut(error) ? refused("BLOB_UPLOAD_INVALID", "The connection was cut; what arrived was kept") : undefined
 }
 
+const isFull = ({ code }: Refusal) => code === "DISK_FULL"
+
 /** Takes the bytes of uploads: as many as the plan, the disk and an image's size allow. */
-export const makeReceive = (turns: Turns) =>
+export const makeReceive = (way: Way) =>
   Effect.gen(function*() {
     const repo = yield* UploadsRepo
     const files = yield* UploadFiles
@@ -41,22 +43,18 @@ export const makeReceive = (turns: Turns) =>
     const limits = yield* ImageLimits
     const runtime = yield* Effect.runtime()
 
-    const check = Effect.catchTag(disk.check, "LowDisk", ({ message }) => refused("DISK_FULL", message))
+    const check = Effect.flatMap(CurrentActor, ({ accountId }) =>
+      Effect.catchTag(disk.check, "LowDisk", ({ message }) =>
+        refused("DISK_FULL", message)).pipe(
+          way.orWithout(accountId, isFull)
+        ))
 
     const storing = <A>(work: () => Promise<A>): Effect.Effect<A, Refusal> =>
-      Effect.tryPromise(work).pipe(Effect.catchAll(({ error }) => reasonOf(error) ?? Effect.die(error)))
+      Effect.tryPromise(work).pipe(Effect.catchAll(({ error }) =>
+        reasonOf(error) ?? Effect.die(error)
+      ))
 
-    /** What a cut-off push left takes room for a day: it goes when that room is needed. */
-    const makeRoom = Effect.fnUntraced(function*(accountId: string, id: string) {
-      const idle = (yield* repo.idleOf(accountId)).filter((other) => other !== id && !turns.isTaken(other))
-      yield* Effect.forEach(
-        idle,
-        (other) => Effect.zipRight(repo.end(other), Effect.promise(() => files.remove(other)))
-      )
-      return idle.length > 0
-    })
-
-    const reserve = Effect.fnUntraced(function*(id: string, total: number) {
+    const reserve = Effect.fnUntraced(function*(id: string, total: number, ahead = false) {
       const actor = yield* CurrentActor
       if (total > limits.image) {
         return yield* refused("SIZE_INVALID", `A blob may have ${inBytes(limits.image)} at most`)
@@ -66,11 +64,9 @@ export const makeReceive = (turns: Turns) =>
         (isThere) => isThere ? Effect.void : refused("BLOB_UPLOAD_UNKNOWN", "The upload has ended")
       )
       const admit = quota.admit(actor, total, id, write)
-      yield* Effect.catchIf(
-        admit,
-        ({ code }) => code === "DENIED",
-        (denied) => Effect.flatMap(makeRoom(actor.accountId, id), (isFreer) => isFreer ? admit : denied)
-      )
+      // Bytes that may never come are no reason to end another upload.
+      if (ahead) return yield* admit
+      yield* way.orWithout(actor.accountId, ({ code }) => code === "DENIED", (other) => other.id !== id)(admit)
     })
 
     const append = Effect.fn("Uploads.receive")(function*(id: string, { bytes, from, length }: Piece) {
@@ -81,15 +77,19 @@ export const makeReceive = (turns: Turns) =>
       }
       yield* check
       if (length !== undefined && length > 0) yield* reserve(id, size + length)
-      const more = async (total: number) => {
+      const more = async (total: number, ahead: boolean) => {
         if (length !== undefined && total <= size + length) return
         const exit = await Runtime.runPromiseExit(runtime)(
-          Effect.provideService(reserve(id, total), CurrentActor, actor)
+          Effect.provideService(reserve(id, total, ahead), CurrentActor, actor)
         )
         if (Exit.isFailure(exit)) throw Cause.squash(exit.cause)
       }
       const settle = Effect.flatMap(Effect.promise(() => files.size(id)), (now) => repo.reserve(id, now))
-      return yield* Effect.ensuring(storing(() => files.append(id, size, bytes, more)), settle)
+      return yield* storing(() => files.append(id, size, bytes, more)).pipe(
+        Effect.ensuring(settle),
+        // The bytes are gone by then: room is made for who sends them again.
+        Effect.tapError((refusal) => isFull(refusal) ? way.all(actor.accountId) : Effect.void)
+      )
     })
 
     return { check, storing, append } as const

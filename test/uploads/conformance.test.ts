@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest"
 import { type Account } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { type TestImage, testImage, testIndex } from "../support/image.ts"
-import { digestOf, refusal, type RegistryClient, repository } from "./support/client.ts"
+import { digestOf, refusal, RegistryClient, repository } from "./support/client.ts"
 
 /** The cases of the OCI distribution specification's conformance suite that apply, in its order. */
 const berth = useBerth()
@@ -123,6 +123,19 @@ describe("push", () => {
     expect(await other.has(digestOf(content))).toBe(true)
     expect((await mount(digestOf(bytes("absent")), client.name)).status).toBe(202)
     expect((await mount(digestOf(content), "nothing/there")).status).toBe(202)
+  })
+
+  it("mounts from whichever project of the account has it when none is named, and from no other account's", async () => {
+    const content = bytes("somewhere")
+    await client.blob(content)
+    const mount = (to: RegistryClient) => to.ask("POST", `blobs/uploads/?mount=${digestOf(content)}`)
+    const second = await repository(owner, "app", await owner.project("Second of them"))
+    const narrow = new RegistryClient(await owner.holder(second.project.id, ["deployments:write"]), second.name)
+    // A key of one project does not see what the account's others have.
+    expect((await mount(narrow)).status).toBe(202)
+    expect((await mount(second)).status).toBe(201)
+    expect(await second.has(digestOf(content))).toBe(true)
+    expect((await mount(await repository(await berth.signUp()))).status).toBe(202)
   })
 
   it("takes manifests whose blobs it has, by tag and by digest, of OCI and of Docker, and indexes", async () => {

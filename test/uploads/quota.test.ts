@@ -81,10 +81,51 @@ describe("a plan's bytes of pushed images", () => {
     expect(refusal(await client.blob(randomBytes(8 * kB)))).toEqual([403, "DENIED"])
     await runSql(
       berth.databaseUrl,
-      "UPDATE unfinished_uploads SET written_at = now() - interval '2 minutes' WHERE project_id = $1",
+      "UPDATE unfinished_uploads SET written_at = now() - interval '16 minutes' WHERE project_id = $1",
       [client.project.id]
     )
     expect((await client.blob(randomBytes(8 * kB))).status).toBe(201)
     expect(refusal(await client.ask("GET", location))).toEqual([404, "BLOB_UPLOAD_UNKNOWN"])
+  })
+
+  it("make room by the oldest of them, and by no more than is needed", async () => {
+    const { client } = await almostFull(10 * kB)
+    const locations: Array<string> = []
+    for (const minutes of [30, 20, 5]) {
+      const location = await client.begin()
+      locations.push(location)
+      await client.chunk(location, randomBytes(3 * kB))
+      await runSql(
+        berth.databaseUrl,
+        "UPDATE unfinished_uploads SET written_at = now() - $2 * interval '1 minute' WHERE id = $1",
+        [location.split("/").at(-1), minutes]
+      )
+    }
+    const kept = async () => Promise.all(locations.map(async (location) => (await client.ask("GET", location)).status))
+    expect((await client.blob(randomBytes(4 * kB))).status).toBe(201)
+    expect(await kept()).toEqual([404, 204, 204])
+    expect(refusal(await client.blob(randomBytes(7 * kB)))).toEqual([403, "DENIED"])
+    expect((await client.ask("GET", locations[2]!)).status).toBe(204)
+  })
+})
+
+describe("the uploads of a project that have not ended", () => {
+  it("are 100 at most, with the time to try again, and idle ones make way for another", async () => {
+    const client = await repository(await berth.signUp())
+    const first = await client.begin()
+    await runSql(
+      berth.databaseUrl,
+      "INSERT INTO unfinished_uploads (id, project_id, repository) SELECT gen_random_uuid(), $1, 'app' FROM generate_series(1, 99)",
+      [client.project.id]
+    )
+    const refused = await client.ask("POST", "blobs/uploads/")
+    expect([...refusal(refused), refused.headers.get("retry-after")]).toEqual([429, "TOOMANYREQUESTS", "60"])
+    await runSql(
+      berth.databaseUrl,
+      "UPDATE unfinished_uploads SET written_at = now() - interval '16 minutes' WHERE id = $1",
+      [first.split("/").at(-1)]
+    )
+    expect((await client.ask("POST", "blobs/uploads/")).status).toBe(202)
+    expect((await client.ask("GET", first)).status).toBe(404)
   })
 })

@@ -49,7 +49,7 @@ export const makeFolder = Effect.fn("cli.makeFolder")(
       push: (connected: Connected, server: Server) =>
         Effect.flatMap(
           Effect.promise(() => import("./push-layout.ts")),
-          ({ pushLayout }) => pushLayout(connected, server, layout, digest)
+          ({ pushLayout }) => pushLayout(connected, server, layout, digest, cache)
         )
     }
   }

@@ -13,6 +13,7 @@ import { makeGuardedHttp } from "#src/shared/GuardedHttp.ts"
 import { documentUrl } from "#src/shared/well-known.ts"
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { Console, Effect, Option, Schema } from "effect"
+import { keptUploads } from "./kept-uploads.ts"
 import { type Connected } from "./platform.ts"
 
 /** Bytes of one request: what is lost at the most where a proxy passes on only what has arrived whole. */
@@ -58,7 +59,7 @@ const ownHost = Effect.fn("cli.ownHost")(function*(root: string) {
 
 /** Pushes an image of a layout to the installation, below the server's project; answers with its address. */
 export const pushLayout = Effect.fn("cli.pushLayout")(
-  function*({ bearer, root }: Connected, server: Server, layout: string, digest: string) {
+  function*({ bearer, root }: Connected, server: Server, layout: string, digest: string, cache: string) {
     const limits = yield* ImageLimits
     const { host } = new URL(root)
     const http = yield* makeGuardedHttp([host])
@@ -92,6 +93,9 @@ export const pushLayout = Effect.fn("cli.pushLayout")(
     yield* Console.error(`Pushing the image (${megabytes(total)})`)
     const { present, sent } = yield* pushImage(calls, image, {
       tag: "latest",
+      // Another project of the account may have the layers, Node's first of all.
+      mountAnywhere: true,
+      kept: yield* keptUploads(cache, `${root}/v2/${repository}`),
       chunkBytes,
       pauseMs: limits.pushPauseMs,
       blobMs: limits.blobMs,

@@ -1,8 +1,8 @@
 import { CliFailure } from "#src/cli/CliFailure.ts"
 import { exitCodes } from "#src/cli/exit-codes.ts"
 import { Console, Effect, Either, Option, Schema } from "effect"
-import { readFile, stat } from "node:fs/promises"
-import { basename, dirname, join, resolve } from "node:path"
+import { readFile, realpath, stat } from "node:fs/promises"
+import { basename, dirname, join, relative, resolve } from "node:path"
 import { ServerFile } from "./ServerFile.ts"
 import { fileName, loadServerFile } from "./target.ts"
 
@@ -19,6 +19,21 @@ const folderOf = Effect.fnUntraced(function*(word: string, from: string) {
   if (yield* Effect.promise(() => isFolder(path))) return path
   if (!looksLikePath(word)) return undefined
   return yield* new CliFailure({ message: `There is no folder ${word}`, code: exitCodes.badFile })
+})
+
+/** The same of `server.image`: a file that somebody else wrote must not send what is beside or above its folder. */
+const folderBelow = Effect.fnUntraced(function*(word: string, config: string) {
+  const from = dirname(resolve(config))
+  const path = yield* folderOf(word, from)
+  if (path === undefined) return undefined
+  const below = yield* Effect.promise(async () => relative(await realpath(from), await realpath(path)))
+  if (below !== ".." && !below.startsWith("../")) return path
+  return yield* new CliFailure({
+    message:
+      `server.image of ${config} is ${word}, which is outside of the file's folder: write . or ./name, or give ` +
+      `the folder to the command: berth deploy ${word}`,
+    code: exitCodes.badFile
+  })
 })
 
 const Named = Schema.parseJson(Schema.Struct({ name: Schema.String }))
@@ -67,7 +82,7 @@ export const whatToDeploy = Effect.fn("cli.whatToDeploy")(function*(image: Optio
     })
   }
   const named = Option.isNone(image) && looksLikePath(word)
-    ? yield* folderOf(word, dirname(resolve(config)))
+    ? yield* folderBelow(word, config)
     : undefined
   return { file, chosen: named === undefined ? { image: word } as const : { folder: named } as const }
 })

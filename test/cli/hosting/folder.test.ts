@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { beforeAll, expect, it } from "vitest"
 import { missingForApps } from "../../deployments/support/app-image.ts"
@@ -99,8 +99,14 @@ describeWhen(missingForApps, "berth deploy with a folder", () => {
     [{}, /neither a start script nor a bin/],
     [{ bin: { a: "a.js", b: "b.js" } }, /several programs \(a, b\)/],
     [{ bin: "../outside.js" }, /outside of the folder/],
+    [{ bin: "link" }, /\(link\) is behind a link \(link\), and links are left out/],
+    [{ scripts: { start: "node away/hosts" } }, /\(away\/hosts\) is behind a link \(away\)/],
     [{ bin: "dist/main.cjs", dependencies: { zod: "4" } }, /no package-lock\.json.*npm install --package-lock-only/s]
   ])("says what is wrong with package.json: %j", async (more, said) => {
+    if (!existsSync(join(project, "away"))) {
+      symlinkSync("/etc/passwd", join(project, "link"))
+      symlinkSync("/etc", join(project, "away"))
+    }
     manifest(more)
     expect(await run("deploy", project)).toMatchObject({ code: 1, err: expect.stringMatching(said) as string })
   })
