@@ -187,7 +187,7 @@ export const wordsOf: Readonly<Record<string, string>> = {
   hub_browse_composites: "public show list see find",
   hub_list_composites: "own my show see",
   hub_get_composite: "show see members",
-  hub_create_composite: "group combine several businesses restaurants shops",
+  hub_create_composite: "group combine ask several businesses restaurants shops one server together",
   hub_promote_composite: "publish public keep",
   hub_create_key: "make new agent",
   list_plans: "price cost compare tiers",

@@ -158,6 +158,7 @@ describe("find_tools", () => {
     ["what people searched for and did not find", "hub_list_unmet_searches"],
     ["make an agent key for the hub", "hub_create_key"],
     ["group several restaurants", "hub_create_composite"],
+    ["ask several businesses as one server", "hub_create_composite"],
     ["pay for a bigger plan", "subscribe"],
     ["how much is left of my quota", "get_usage"],
     ["downgrade", "change_plan"],
