@@ -15,6 +15,7 @@ import { RoutingLive } from "#src/routing/Live.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
 import { BrokenAnswers } from "#src/servers/BrokenAnswers.ts"
 import { type ByoaConfig } from "#src/servers/ByoaConfig.ts"
+import { newServer as defaults } from "#src/servers/Server.ts"
 import { ServerLogsRepo } from "#src/servers/ServerLogsRepo.ts"
 import { newId, newUlid } from "#src/shared/ids.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
@@ -154,14 +155,7 @@ export const newServer = Effect.fnUntraced(function*({ accountId, byoa, machine,
       projectId,
       name: slug,
       slug,
-      region: "ord",
-      cpu: "shared-1x",
-      memoryMb: 256,
-      autoStopSeconds: 300,
-      healthPath: "/healthz",
-      healthTimeoutSeconds: 30,
-      rollbackOnHealthCheckFailure: true,
-      deploymentRetentionCount: 10,
+      ...defaults,
       replayToken: "",
       authMode: byoa === undefined ? "service_managed" : "byoa",
       byoaConfig: byoa === undefined ? null : JSON.stringify(byoa)
