@@ -31,6 +31,7 @@ import { makeKeptDigest } from "./kept-digest.ts"
 import { canceledBy } from "./next-step.ts"
 import { OutcomesRepo } from "./OutcomesRepo.ts"
 import { remindingEvery } from "./reminders.ts"
+import { RoomWaits } from "./RoomWaits.ts"
 import { refusal, stored } from "./run-options.ts"
 import { isSettled, rules, stepOf } from "./transitions.ts"
 import { waitingFor } from "./wait-for.ts"
@@ -50,6 +51,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     const disk = yield* Disk
     const scans = yield* Scans
     const watch = yield* Watch
+    const { told } = yield* RoomWaits
     const uploads = yield* UploadedImages
     const begin = yield* makeBegin
     const keptDigest = yield* makeKeptDigest
@@ -120,7 +122,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
 
     /** With the tools of its server. */
     const whole = (row: DeploymentRow): Effect.Effect<Deployment> =>
-      Effect.map(handshakes.find(row.id), (mcp) => view(row, Option.getOrNull(mcp)))
+      Effect.map(handshakes.find(row.id), (mcp) => view(told(row), Option.getOrNull(mcp)))
 
     /** Of the server, where one is named: an id alone is enough. */
     const visibleOf = Effect.fn("Deployments.visibleOf")(function*(serverId: string | undefined, id: string) {
@@ -136,8 +138,8 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     /** The record at each change until it has settled. Fails when the server is deleted meanwhile. */
     const changes = (id: string) =>
       watch.ticks(id).pipe(
-        Stream.mapEffect(() => repo.find(id)),
-        Stream.mapEffect(Option.match({ onNone: () => new DeploymentNotFound(), onSome: Effect.succeed })),
+        Stream.mapEffect(() => Effect.mapError(Effect.flatten(repo.find(id)), () => new DeploymentNotFound())),
+        Stream.map(told),
         Stream.changesWith((a, b) => a.stage === b.stage && a.status === b.status && a.note === b.note),
         Stream.takeUntil(({ status }) => isSettled(status))
       )
@@ -204,7 +206,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     const listed = (rows: ReadonlyArray<DeploymentRow>): Effect.Effect<ReadonlyArray<ListedDeployment>> =>
       Effect.map(
         handshakes.summaries(rows.map(({ id }) => id)),
-        (summaries) => rows.map((row) => listedView(row, summaries.get(row.id) ?? null))
+        (summaries) => rows.map((row) => listedView(told(row), summaries.get(row.id) ?? null))
       )
 
     /** Newest first. */
