@@ -133,8 +133,8 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
     const sweep = Effect.fn("Reconciler.sweep")(function*() {
       yield* failForRoom()
       yield* drive()
-      const broken = (yield* fleet.serving).filter(({ latest, serverStatus }) =>
-        latest && mayHappen("recovered", serverStatus)
+      const broken = (yield* fleet.serving).filter(({ failedByDeployment, serverStatus }) =>
+        !failedByDeployment && mayHappen("recovered", serverStatus)
       )
       yield* Effect.forEach(broken, recover, { concurrency: 4, discard: true })
       const destroyed = yield* leftovers.ofAll()
