@@ -117,7 +117,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       const row = isId("dep", id) ? yield* repo.find(id) : Option.none()
       if (Option.isNone(row)) return yield* new DeploymentNotFound()
       yield* Effect.mapError(servers.visible(row.value.serverId), () => new DeploymentNotFound())
-      return row.value
+      return yield* Effect.as(watch.ended(row.value), row.value)
     })
 
     /** With the tools of its server. */
@@ -138,8 +138,9 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     /** The record at each change until it has settled. Fails when the server is deleted meanwhile. */
     const changes = (id: string) =>
       watch.ticks(id).pipe(
-        Stream.mapEffect(() => Effect.mapError(Effect.flatten(repo.find(id)), () => new DeploymentNotFound())),
-        Stream.map(told),
+        Stream.mapEffect(() => Effect.flatten(repo.find(id))),
+        Stream.mapBoth({ onFailure: () => new DeploymentNotFound(), onSuccess: told }),
+        Stream.tap(watch.ended),
         Stream.changesWith((a, b) => a.stage === b.stage && a.status === b.status && a.note === b.note),
         Stream.takeUntil(({ status }) => isSettled(status))
       )
@@ -224,14 +225,11 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     }, reads)
 
     /** What was found in its image, the worst first. */
-    const vulnerabilities = Effect.fn("Deployments.vulnerabilities")(function*(
-      serverId: string,
-      id: string,
-      request: VulnerabilitiesRequest
-    ) {
-      const row = yield* visibleOf(serverId, id)
-      return yield* scans.list(row.id, row.scanId, request)
-    }, reads)
+    const vulnerabilities = Effect.fn("Deployments.vulnerabilities")(
+      (serverId: string, id: string, request: VulnerabilitiesRequest) =>
+        Effect.flatMap(visibleOf(serverId, id), (row) => scans.list(row.id, row.scanId, request)),
+      reads
+    )
 
     return {
       deploy,
