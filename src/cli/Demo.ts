@@ -115,7 +115,7 @@ const deploy = Effect.fn("Demo.deploy")(function*(server: Server) {
 
 /** Waits until a server that ran before is healthy again, so that the printed URL works at once. */
 const awaitRestart = Effect.fn("Demo.awake")(
-  function*(server: Server, deployment: Pick<Deployment, "id" | "imageUri" | "admittedBy">) {
+  function*(server: Server, deployment: Pick<Deployment, "id" | "imageUri" | "admittedBy" | "transport">) {
     if (server.status !== "running") return
     yield* awaitHealthy(healthRule(server, { ...deployment, port: 0 })).pipe(
       Effect.retry(Schedule.spaced("100 millis")),

@@ -1,14 +1,15 @@
 import { diskFull, isDiskFull } from "#src/shared/disk-full.ts"
-import { messageOf } from "#src/shared/message-of.ts"
 import { Activity, Workflow } from "@effect/workflow"
-import { Cause, Effect, Exit, Layer, Option, Schema } from "effect"
+import { Effect, Layer, Option, Schema } from "effect"
 import { DeploymentId, type DeploymentRow } from "./Deployment.ts"
+import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { Drains } from "./Drains.ts"
 import { Pipeline, Source } from "./Pipeline.ts"
+import { RoomWaits } from "./RoomWaits.ts"
 import { Gone, StageFailed } from "./StageFailed.ts"
 import { staysInterrupted, Stopping, StopsFirst } from "./Stopping.ts"
 import { throughOutage } from "./through-outage.ts"
-import { type Stage } from "./transitions.ts"
+import { isSettled, type Stage } from "./transitions.ts"
 
 const Failed = Schema.Union(StageFailed, Gone)
 
@@ -17,6 +18,18 @@ export const DeployWorkflow = Workflow.make({
   name: "Deploy",
   payload: { deploymentId: DeploymentId, serverId: Schema.String },
   idempotencyKey: ({ deploymentId }) => deploymentId
+})
+
+/**
+ * The journal has no room for the next stage: this one is the last. Its record takes less, and may be written at once;
+ * the workflow ends once it is.
+ */
+const failForRoom = Effect.fnUntraced(function*(id: DeploymentId, serverId: string) {
+  const pipeline = yield* Pipeline
+  const repo = yield* DeploymentsRepo
+  const record = Option.getOrUndefined(yield* repo.find(id))
+  if (record === undefined || isSettled(record.status)) return
+  yield* pipeline.fail(id, serverId, `${record.stage}: ${diskFull}`)
 })
 
 const registration = DeployWorkflow.toLayer(({ deploymentId: id, serverId }) =>
@@ -76,18 +89,12 @@ const registration = DeployWorkflow.toLayer(({ deploymentId: id, serverId }) =>
     )
   }).pipe(
     Effect.orDie,
-    // The journal keeps a defect's message alone, and a database that is out of room says so in its code.
     Effect.catchSomeDefect((defect) =>
-      isDiskFull(defect) ? Option.some(Effect.die(new Error(diskFull, { cause: defect }))) : Option.none()
+      isDiskFull(defect)
+        ? Option.some(Effect.flatMap(RoomWaits, ({ patiently }) => patiently(failForRoom(id, serverId))))
+        : Option.none()
     )
   )
 )
-
-/** Why a workflow ended without settling its record, for the owner. */
-export const lostBy = (exit: Exit.Exit<unknown, unknown>) =>
-  Exit.isFailure(exit) &&
-    [...Cause.defects(exit.cause)].some((defect) => messageOf(defect) === diskFull)
-    ? diskFull
-    : "the platform lost track of the deployment"
 
 export const DeployWorkflowLive = Layer.provideMerge(StopsFirst, registration)

@@ -31,6 +31,7 @@ import { makeKeptDigest } from "./kept-digest.ts"
 import { canceledBy } from "./next-step.ts"
 import { OutcomesRepo } from "./OutcomesRepo.ts"
 import { remindingEvery } from "./reminders.ts"
+import { RoomWaits } from "./RoomWaits.ts"
 import { refusal, stored } from "./run-options.ts"
 import { isSettled, rules, stepOf } from "./transitions.ts"
 import { waitingFor } from "./wait-for.ts"
@@ -50,6 +51,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     const disk = yield* Disk
     const scans = yield* Scans
     const watch = yield* Watch
+    const { told } = yield* RoomWaits
     const uploads = yield* UploadedImages
     const begin = yield* makeBegin
     const keptDigest = yield* makeKeptDigest
@@ -115,12 +117,12 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       const row = isId("dep", id) ? yield* repo.find(id) : Option.none()
       if (Option.isNone(row)) return yield* new DeploymentNotFound()
       yield* Effect.mapError(servers.visible(row.value.serverId), () => new DeploymentNotFound())
-      return row.value
+      return yield* Effect.as(watch.ended(row.value), row.value)
     })
 
     /** With the tools of its server. */
     const whole = (row: DeploymentRow): Effect.Effect<Deployment> =>
-      Effect.map(handshakes.find(row.id), (mcp) => view(row, Option.getOrNull(mcp)))
+      Effect.map(handshakes.find(row.id), (mcp) => view(told(row), Option.getOrNull(mcp)))
 
     /** Of the server, where one is named: an id alone is enough. */
     const visibleOf = Effect.fn("Deployments.visibleOf")(function*(serverId: string | undefined, id: string) {
@@ -136,8 +138,9 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     /** The record at each change until it has settled. Fails when the server is deleted meanwhile. */
     const changes = (id: string) =>
       watch.ticks(id).pipe(
-        Stream.mapEffect(() => repo.find(id)),
-        Stream.mapEffect(Option.match({ onNone: () => new DeploymentNotFound(), onSome: Effect.succeed })),
+        Stream.mapEffect(() => Effect.flatten(repo.find(id))),
+        Stream.mapBoth({ onFailure: () => new DeploymentNotFound(), onSuccess: told }),
+        Stream.tap(watch.ended),
         Stream.changesWith((a, b) => a.stage === b.stage && a.status === b.status && a.note === b.note),
         Stream.takeUntil(({ status }) => isSettled(status))
       )
@@ -204,7 +207,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     const listed = (rows: ReadonlyArray<DeploymentRow>): Effect.Effect<ReadonlyArray<ListedDeployment>> =>
       Effect.map(
         handshakes.summaries(rows.map(({ id }) => id)),
-        (summaries) => rows.map((row) => listedView(row, summaries.get(row.id) ?? null))
+        (summaries) => rows.map((row) => listedView(told(row), summaries.get(row.id) ?? null))
       )
 
     /** Newest first. */
@@ -222,14 +225,11 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     }, reads)
 
     /** What was found in its image, the worst first. */
-    const vulnerabilities = Effect.fn("Deployments.vulnerabilities")(function*(
-      serverId: string,
-      id: string,
-      request: VulnerabilitiesRequest
-    ) {
-      const row = yield* visibleOf(serverId, id)
-      return yield* scans.list(row.id, row.scanId, request)
-    }, reads)
+    const vulnerabilities = Effect.fn("Deployments.vulnerabilities")(
+      (serverId: string, id: string, request: VulnerabilitiesRequest) =>
+        Effect.flatMap(visibleOf(serverId, id), (row) => scans.list(row.id, row.scanId, request)),
+      reads
+    )
 
     return {
       deploy,

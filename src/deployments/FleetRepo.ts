@@ -27,11 +27,8 @@ const Serving = Schema.Struct({
   port: Schema.Int,
   healthPath: Schema.String,
   healthTimeoutSeconds: Schema.Int,
-  /**
-   * Whether it is the newest deployment. Newer ones that failed do not count, except one whose machine is kept: that
-   * puts the server in `error` although this one serves.
-   */
-  latest: Schema.Boolean
+  /** Whether its server is in `error` although it serves, since a newer one failed whose machine is kept. */
+  failedByDeployment: Schema.Boolean
 })
 export type Serving = typeof Serving.Type
 const Open = Schema.Struct({ id: DeploymentId, serverId: Schema.String, stage: Stage })
@@ -52,9 +49,7 @@ export class FleetRepo extends Effect.Service<FleetRepo>()("deployments/FleetRep
     const serving = (condition: Statement.Fragment) =>
       sql`SELECT d.id, d.server_id, s.status AS server_status, s.asleep_at IS NOT NULL AS asleep,
               coalesce(s.restarting_until > clock_timestamp(), false) AS held,
-              d.port, s.health_path, s.health_timeout_seconds, NOT EXISTS (
-              SELECT 1 FROM deployments n WHERE n.server_id = d.server_id AND n.version > d.version
-              AND n.stage <> 'failed') AS latest
+              d.port, s.health_path, s.health_timeout_seconds, s.failed_by_deployment
             FROM deployments d
             JOIN servers s ON s.active_deployment_id = d.id WHERE d.active AND ${condition}`
 

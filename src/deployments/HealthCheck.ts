@@ -11,6 +11,7 @@ import {
   exitedAfter,
   isNotFound,
   type Probe,
+  type Speaks,
   telling,
   timedOut
 } from "./health.ts"
@@ -25,7 +26,7 @@ export interface HealthRule {
   readonly port: number
   readonly healthPath: string
   readonly healthTimeoutSeconds: number
-  readonly isPackage: boolean
+  readonly speaks: Speaks
   /** MCP passed in place of its health path, which answers 404: then that answer is its sign of life. */
   readonly notFoundIsAlive: boolean
 }
@@ -33,13 +34,16 @@ export interface HealthRule {
 /** The rule of a deployment, on any of its starts. */
 export const healthRule = (
   { healthPath, healthTimeoutSeconds }: Pick<ServerRow, "healthPath" | "healthTimeoutSeconds">,
-  { admittedBy, id, imageUri, port }: Pick<DeploymentRow, "admittedBy" | "id" | "imageUri" | "port">
+  { admittedBy, id, imageUri, port, transport }: Pick<
+    DeploymentRow,
+    "admittedBy" | "id" | "imageUri" | "port" | "transport"
+  >
 ): HealthRule => ({
   machine: id,
   port,
   healthPath,
   healthTimeoutSeconds,
-  isPackage: isPackage(imageUri),
+  speaks: !isPackage(imageUri) ? "image" : transport === "http" ? "http" : "stdio",
   notFoundIsAlive: admittedBy === "mcp"
 })
 
@@ -86,7 +90,7 @@ export const awaitHealthy = Effect.fn("awaitHealthy")(
       const ports = result._tag === "NotListening"
         ? yield* Effect.orElseSucceed(machines.listening(machine), () => [port])
         : []
-      return advice(healthPath, result, port, ports, rule.isPackage) +
+      return advice(healthPath, result, port, ports, rule.speaks) +
         (inPlace === undefined ? "" : `, and ${inPlace}`)
     })
 
@@ -99,7 +103,7 @@ export const awaitHealthy = Effect.fn("awaitHealthy")(
         const words = yield* Effect.flatMap(lastWords(machines, machine), mask)
         const message = answered
           ? exitedAfter(healthPath, state.exitCode, words)
-          : exited(healthPath, state.exitCode, words, { listened, isPackage: rule.isPackage })
+          : exited(healthPath, state.exitCode, words, { listened, speaks: rule.speaks })
         return yield* new Unhealthy({ message })
       }
       const remaining = deadline - (yield* Clock.currentTimeMillis)

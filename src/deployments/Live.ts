@@ -34,6 +34,7 @@ import { Reconciler } from "./Reconciler.ts"
 import { Retention } from "./Retention.ts"
 import { RetentionRepo } from "./RetentionRepo.ts"
 import { Revivals } from "./Revivals.ts"
+import { RoomWaits } from "./RoomWaits.ts"
 import { ServerLocks } from "./ServerLocks.ts"
 import { Sleep } from "./Sleep.ts"
 import { SleepRepo } from "./SleepRepo.ts"
@@ -53,6 +54,7 @@ const base = Layer.mergeAll(
   RetentionRepo.Default,
   SleepRepo.Default,
   JournalRepo.Default,
+  RoomWaits.Default,
   ServerLocks.Default,
   Stopping.Default,
   Watch.Default

@@ -4,6 +4,7 @@ import { ImageCleanup } from "#src/images/ImageCleanup.ts"
 import { Images, ResolvedImage } from "#src/images/Images.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { isPackage } from "#src/packages/reference.ts"
+import { Routes } from "#src/routing/Routes.ts"
 import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { megabytes } from "#src/shared/bytes.ts"
@@ -60,6 +61,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
     const logs = yield* ServerLogs
     const watch = yield* Watch
     const standing = yield* Standing
+    const routes = yield* Routes
 
     /** Machines that this process has started: not started again, so that the health check reports their exit. */
     const started = new Set<string>()
@@ -148,14 +150,19 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
     })
 
     const swap = Effect.fn("Pipeline.swap")(function*(id: string, serverId: string, generation: number) {
+      const { slug } = yield* orGone(repo.server(serverId))
       const outcome = yield* outcomes.swap(id, serverId, generation, drainSeconds)
       if (outcome === "gone") return yield* new Gone()
+      // Not when the database says so: whoever is told that the new version runs reaches it with the next request.
+      if (outcome === "swapped") routes.changed(slug)
       if (outcome === "overtaken") {
         return yield* new StageFailed({ stage: "checking", cause: "the server was changed by another deployment" })
       }
       yield* Effect.all([Metric.increment(deployed), standing.followServer(serverId), watch.changed(id)])
       yield* Effect.flatMap(orGone(repo.find(id)), (record) => log(record, "running; requests go to the new machine"))
     }, throughOutage())
+
+    const swapped = (id: string, serverId: string, generation: number) => watch.ends(id, swap(id, serverId, generation))
 
     /** Destroys the machine of a deployment that has failed; never one that serves or may still serve. */
     const discard = Effect.fn("Pipeline.discard")(
@@ -235,6 +242,6 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
         )
       )
 
-    return { resolve, scan, mirror, push, create, start, check, swap, retire, discard, fail, stage } as const
+    return { resolve, scan, mirror, push, create, start, check, swap: swapped, retire, discard, fail, stage } as const
   })
 }) {}

@@ -3,11 +3,12 @@ import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { ServerStates } from "#src/servers/ServerStates.ts"
 import { mayHappen } from "#src/servers/transitions.ts"
+import { diskFull } from "#src/shared/disk-full.ts"
 import { shares, Shutdown } from "#src/shared/Shutdown.ts"
 import { WorkflowEngine } from "@effect/workflow"
 import { Effect, Option } from "effect"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
-import { DeployWorkflow, lostBy } from "./DeployWorkflow.ts"
+import { DeployWorkflow } from "./DeployWorkflow.ts"
 import { countMachines } from "./fleet-metrics.ts"
 import { FleetRepo, type Serving } from "./FleetRepo.ts"
 import { awaitHealthy, healthRule } from "./HealthCheck.ts"
@@ -17,10 +18,11 @@ import { Leftovers } from "./Leftovers.ts"
 import { MachineOutput } from "./MachineOutput.ts"
 import { Pipeline } from "./Pipeline.ts"
 import { Revivals } from "./Revivals.ts"
+import { RoomWaits } from "./RoomWaits.ts"
 import { ServerLocks } from "./ServerLocks.ts"
 import { Sleep } from "./Sleep.ts"
 import { Stopping } from "./Stopping.ts"
-import { isSettled } from "./transitions.ts"
+import { isSettled, sourcesOf } from "./transitions.ts"
 
 /** Reconciles what runs with what is recorded, after a crash, a restart, or the end of a machine. */
 export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconciler", {
@@ -36,6 +38,7 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
     const sleep = yield* Sleep
     const output = yield* MachineOutput
     const pipeline = yield* Pipeline
+    const room = yield* RoomWaits
     const logs = yield* ServerLogs
     const locks = yield* ServerLocks
     const stopping = yield* Stopping
@@ -85,6 +88,13 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
       }).pipe(locks.withLock(serverId), Effect.catchAll((error) => Effect.logWarning(error)))
     }
 
+    /** Fails what is under way once the database has had no room for too long: a record takes less than the journal. */
+    const failForRoom = Effect.fn("Reconciler.failForRoom")(function*() {
+      if (!(yield* room.isTooLong)) return
+      const failable = (yield* fleet.open).filter(({ stage }) => sourcesOf("failed").includes(stage))
+      yield* Effect.forEach(failable, ({ id, serverId, stage }) => pipeline.fail(id, serverId, `${stage}: ${diskFull}`))
+    })
+
     /** Starts open pipelines, which is idempotent; fails those whose workflow ended without settling the record. */
     const drive = Effect.fn("Reconciler.drive")(function*() {
       for (const { id, serverId } of yield* fleet.open) {
@@ -99,7 +109,7 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
         const record = Option.getOrUndefined(yield* repo.find(id))
         if (record === undefined) continue
         if (isSettled(record.status)) yield* repo.enter(id, "retired")
-        else yield* pipeline.fail(id, serverId, `${record.stage}: ${lostBy(result.exit)}`)
+        else yield* pipeline.fail(id, serverId, `${record.stage}: the platform lost track of the deployment`)
       }
     }, Effect.provideService(WorkflowEngine.WorkflowEngine, engine))
 
@@ -121,9 +131,10 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
     )
 
     const sweep = Effect.fn("Reconciler.sweep")(function*() {
+      yield* failForRoom()
       yield* drive()
-      const broken = (yield* fleet.serving).filter(({ latest, serverStatus }) =>
-        latest && mayHappen("recovered", serverStatus)
+      const broken = (yield* fleet.serving).filter(({ failedByDeployment, serverStatus }) =>
+        !failedByDeployment && mayHappen("recovered", serverStatus)
       )
       yield* Effect.forEach(broken, recover, { concurrency: 4, discard: true })
       const destroyed = yield* leftovers.ofAll()

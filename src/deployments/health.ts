@@ -57,7 +57,15 @@ const noHttp =
   "the package's program does not serve HTTP: leave transport out, so that its stdio is served over HTTP, or " +
   "give args with which it serves HTTP on PORT"
 
-const notServing = (isPackage: boolean) => isPackage ? noHttp : stdio
+/** Its stdio is served over HTTP, and its program ended before the first word, or says none. */
+const noStdio =
+  "the package's program does not speak MCP over stdio: give the args with which it does, name another of " +
+  "its programs (command), or, if it serves HTTP on PORT, set transport to http"
+
+/** An image listens by itself; a package does, or its stdio is served over HTTP. */
+export type Speaks = "image" | "http" | "stdio"
+
+const notServing: Readonly<Record<Speaks, string>> = { image: stdio, http: noHttp, stdio: noStdio }
 
 const listOf = (ports: ReadonlyArray<number>) =>
   ports.length > 5 ? `${ports.slice(0, 5).join(", ")} and others` : ports.join(", ")
@@ -80,14 +88,14 @@ export const advice = (
   probe: Probe,
   port: number,
   listening: ReadonlyArray<number>,
-  isPackage: boolean
+  speaks: Speaks
 ): string => {
   const said = complaint(probe, port) ?? "answered"
   switch (probe._tag) {
     case "NotListening":
       if (listening.includes(port)) return said
       return listening.length === 0
-        ? `${said}; nothing in the machine listens on any port: ${notServing(isPackage)}`
+        ? `${said}; nothing in the machine listens on any port: ${notServing[speaks]}`
         : `${said}; it listens on ${listOf(listening)} instead: let it read PORT, or set the variable that it reads`
     case "Silent":
       return said
@@ -118,13 +126,13 @@ export const exited = (
   path: string,
   exitCode: number | null,
   words: string,
-  { isPackage, listened }: { readonly listened: boolean; readonly isPackage: boolean }
+  { listened, speaks }: { readonly listened: boolean; readonly speaks: Speaks }
 ) => {
   const lost = exitCode === null ? ", and its exit code was lost" : ""
   const what = `the machine ${exitWords(exitCode)} before ${path} answered${lost}`
   // A stdio server's input is at its end at once, which is how its client tells it to go.
   if (exitCode === 0 && !listened) {
-    return `${what}, and nothing ever listened on its port: ${notServing(isPackage)}${
+    return `${what}, and nothing ever listened on its port: ${notServing[speaks]}${
       words === "" ? "" : `; its last words: ${quoted(words)}`
     }`
   }

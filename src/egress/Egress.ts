@@ -80,7 +80,8 @@ export class Egress extends Effect.Service<Egress>()("egress/Egress", {
     const lookup = async ({ policy, socket }: Wish, name: string) => {
       const host = canonicalHost(name)
       const ports = host === undefined || isIP(host) > 0 ? "unknown" : await destinations.ports(policy, host)
-      if (typeof ports !== "string") return finish(socket, `ports ${ports.join(" ")}\n`)
+      // The web's ports listen too where they are not allowed: whoever connects there is refused here, and told of.
+      if (typeof ports !== "string") return finish(socket, `ports ${[...new Set([...ports, ...webPorts])].join(" ")}\n`)
       refused(policy, host ?? name, undefined, ports)
       finish(socket, ports === "failed" ? "failed\n" : "refused\n")
     }

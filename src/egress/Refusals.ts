@@ -15,7 +15,7 @@ interface Told {
   readonly until: Map<string, number>
 }
 
-/** Tells a server's log what its machine was refused: each host at most once in ten minutes, while nothing is changed. */
+/** Tells a server's log what its machine was refused: each entry of an allow-list at most once in ten minutes, while nothing is changed. */
 export class Refusals extends Effect.Service<Refusals>()("egress/Refusals", {
   effect: Effect.gen(function*() {
     const logs = yield* ServerLogs
@@ -81,7 +81,7 @@ export class Refusals extends Effect.Service<Refusals>()("egress/Refusals", {
       notAllowed: (policy: Policy, host: string, port?: number) =>
         tell(
           policy,
-          `${host} is not allowed`,
+          `${entryFor(host, port)} is not allowed`,
           `${place(host, port)} was refused: this server's egress does not allow it. To allow it: ${
             command(policy, host, port)
           }`

@@ -70,12 +70,13 @@ export class Routes extends Effect.Service<Routes>()("gateway/Routes", {
       fallback
     })
 
+    const changed = (slug: string) => {
+      cache.drop(slug)
+      for (const listener of listeners.get(slug) ?? []) listener()
+    }
+
     yield* listenForChanges("server_changed", {
-      onChange: (payload) => {
-        const slug = payload.slice(payload.indexOf(" ") + 1)
-        cache.drop(slug)
-        for (const listener of listeners.get(slug) ?? []) listener()
-      },
+      onChange: (payload) => changed(payload.slice(payload.indexOf(" ") + 1)),
       onConnected: () => {
         cache.expire()
         listening = true
@@ -92,6 +93,8 @@ export class Routes extends Effect.Service<Routes>()("gateway/Routes", {
       peek: (slug: string) => cache.peek(slug),
       /** Undefined: no server has the slug. Rejects when the database fails. */
       find: (slug: string) => cache.get(slug),
+      /** The server was changed by this process, which needs not wait until the database says so. */
+      changed,
       /** For a machine that does not answer: the cached route may be wrong. */
       expire: (slug: string) => cache.expire(slug),
       /** Calls the listener at each change of the server that this process hears of, until the answer is called. */

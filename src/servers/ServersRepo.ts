@@ -72,6 +72,11 @@ export class ServersRepo extends Effect.Service<ServersRepo>()("servers/ServersR
       sql`UPDATE servers SET status = ${rules[event].to}, ${assignments} updated_at = now(),
               asleep_at = ${event === "fellAsleep" ? sql`clock_timestamp()` : sql`NULL`},
               ${rules[event].to === "running" ? sql`running_since = clock_timestamp(),` : sql``}
+              ${
+        event === "deploymentFailed" || rules[event].to !== "error"
+          ? sql`failed_by_deployment = ${event === "deploymentFailed"},`
+          : sql``
+      }
               wake_failures = 0, wake_problem = NULL, wake_retry_at = NULL, restarting_until = NULL
               WHERE id = ${id} AND ${sql.in("status", rules[event].from)} AND ${condition}
                 ${fromSleep.includes(event) ? sql`AND asleep_at IS NOT NULL` : sql``} RETURNING *`

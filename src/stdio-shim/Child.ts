@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process"
+import { constants } from "node:os"
 import { isMessage, type Message } from "./message.ts"
 import { type Options } from "./options.ts"
 
@@ -11,6 +12,15 @@ export interface ChildEvents {
 /** Bytes of one message: a picture in base64, or a long document. */
 const longest = 64 * 1024 * 1024
 const patience = 3_000
+
+/** How a process ended, as a shell tells it: a signal is 128 and its number. */
+export const exitCodeOf = (code: number | null, signal: NodeJS.Signals | null) =>
+  code ?? 128 + (signal === null ? 0 : constants.signals[signal])
+
+const endOf = (code: number | null, signal: NodeJS.Signals | null) =>
+  code !== null
+    ? `exited with code ${code}`
+    : `was ended by ${signal}${signal === "SIGKILL" ? ", as when it takes more memory than the machine has" : ""}`
 
 /** Splits a stream of bytes at newlines (MCP, stdio), in time that grows with the bytes. */
 export const lineSplitter = (onLine: (line: string) => void, onTooLong: () => void) => {
@@ -47,6 +57,8 @@ export class Child {
   #events: ChildEvents | undefined
   #early: Array<Message> = []
   #ended: string | undefined
+  #exitCode: number | undefined
+  #isStopping = false
 
   constructor({ args, program }: Pick<Options, "args" | "program">) {
     this.#process = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] })
@@ -55,14 +67,23 @@ export class Child {
     // A process that has ended closes its input first; its end is told by "close".
     stdin.on("error", () => {})
     this.#process.on("error", (error) => this.#end(`could not be started: ${error.message}`))
-    this.#process.on(
-      "close",
-      (code, signal) => this.#end(code === null ? `was ended by ${signal}` : `exited with code ${code}`)
-    )
+    this.#process.on("close", (code, signal) => {
+      this.#exitCode = exitCodeOf(code, signal)
+      this.#end(endOf(code, signal))
+    })
   }
 
   get ended() {
     return this.#ended
+  }
+
+  /** Once its process has ended. */
+  get exitCode() {
+    return this.#exitCode
+  }
+
+  get isStopping() {
+    return this.#isStopping
   }
 
   #read(line: string) {
@@ -106,6 +127,7 @@ export class Child {
   /** Ends as MCP says for stdio: its input closes, then SIGTERM, then SIGKILL. */
   async stop() {
     if (this.#ended !== undefined) return
+    this.#isStopping = true
     const closed = new Promise<void>((resolve) => this.#process.once("close", () => resolve()))
     this.#process.stdin.end()
     const timers = [

@@ -13,6 +13,20 @@ const quiet = 1_000
 /** A process that says nothing for so long, but lives, counts as started. */
 const patience = 3_000
 
+/** The program ended before its first word; the code is its own, where it was started at all. */
+export class EndedEarly extends Error {
+  readonly exitCode: number | undefined
+  constructor(reason: string, exitCode: number | undefined) {
+    super(`The program ${reason} before it answered`)
+    this.exitCode = exitCode
+  }
+}
+
+/** For the server's log: only its client would hear of it, if one asks. */
+const tell = (child: Child, reason: string) => {
+  if (!child.isStopping && child.exitCode !== 0) process.stderr.write(`A process of the package ${reason}\n`)
+}
+
 /** Sessions and the processes that answer them: one each, or one for all. */
 export class Sessions {
   readonly #options: Options
@@ -57,7 +71,7 @@ export class Sessions {
         onEnd: (reason) => {
           clearTimeout(timer)
           this.#children.delete(child)
-          reject(new Error(`The program ${reason} before it answered`))
+          reject(new EndedEarly(reason, child.exitCode))
         }
       })
       // A ping may come before the handshake (MCP, Lifecycle).
@@ -71,13 +85,14 @@ export class Sessions {
 
   #sharedProcess() {
     const child = this.#take()
-    const process: SharedProcess = new SharedProcess(child, () => {
+    const shared: SharedProcess = new SharedProcess(child, (reason) => {
       this.#children.delete(child)
-      if (this.#shared === process) this.#shared = undefined
-      if (this.#stateless === process) this.#stateless = undefined
-      for (const [id, session] of this.#sessions) if (session.isOf(process)) this.#sessions.delete(id)
+      tell(child, reason)
+      if (this.#shared === shared) this.#shared = undefined
+      if (this.#stateless === shared) this.#stateless = undefined
+      for (const [id, session] of this.#sessions) if (session.isOf(shared)) this.#sessions.delete(id)
     })
-    return process
+    return shared
   }
 
   /** Undefined when there is no room; waits for it while other sessions may become quiet. */
@@ -101,6 +116,7 @@ export class Sessions {
       onMessage: (message) => session.receive(message),
       onEnd: (reason) => {
         this.#children.delete(child)
+        tell(child, reason)
         this.#sessions.delete(id)
         session.fail(reason)
       }

@@ -1,9 +1,10 @@
 import { type Programs } from "#src/format/package-programs.ts"
 import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
+import { exitCodeOf } from "./Child.ts"
 import { makeServer } from "./http.ts"
 import { type Options, readOptions } from "./options.ts"
-import { Sessions } from "./Sessions.ts"
+import { EndedEarly, Sessions } from "./Sessions.ts"
 
 /**
  * The program of an image that was made of a package: it serves a stdio server over HTTP at PORT, or runs one that
@@ -22,7 +23,7 @@ const passThrough = ({ args, program }: Options) => {
     process.stderr.write(`${program} could not be started: ${error.message}\n`)
     process.exit(1)
   })
-  child.on("close", (code) => process.exit(code ?? 1))
+  child.on("close", (code, signal) => process.exit(exitCodeOf(code, signal)))
 }
 
 const serve = async (options: Options) => {
@@ -36,6 +37,8 @@ const serve = async (options: Options) => {
 }
 
 run().catch((error: unknown) => {
+  // Whoever looks at the machine is told of the program's end, and not of ours.
+  if (error instanceof EndedEarly && error.exitCode !== undefined) process.exit(error.exitCode)
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
   process.exit(1)
 })

@@ -11,7 +11,7 @@ const ports = fc.array(fc.integer({ min: 1, max: 65_535 }), { maxLength: 9 })
 describe("why a machine may not serve", () => {
   it("names the ports that it listens on, and wraps only what listens nowhere", () => {
     fc.assert(fc.property(ports, (listening) => {
-      const said = advice("/healthz", refused, 8080, listening, false)
+      const said = advice("/healthz", refused, 8080, listening, "image")
       assert.strictEqual(said.includes("stdio"), listening.length === 0)
       assert.strictEqual(said.includes("instead"), listening.length > 0 && !listening.includes(8080))
       if (said.includes("instead")) assert.include(said, String(listening[0]))
@@ -24,16 +24,22 @@ describe("why a machine may not serve", () => {
     assert.isTrue(refusesHost(421, ""))
     assert.isFalse(refusesHost(403, "a ghost"))
     assert.isFalse(refusesHost(500, "host"))
-    assert.include(advice("/healthz", { _tag: "Answered", status: 400, body: "bad host" }, 9, [], false), "localhost:9")
-    assert.notInclude(advice("/healthz", { _tag: "Answered", status: 500, body: "host" }, 9, [], false), "localhost:9")
+    assert.include(
+      advice("/healthz", { _tag: "Answered", status: 400, body: "bad host" }, 9, [], "image"),
+      "localhost:9"
+    )
+    assert.notInclude(
+      advice("/healthz", { _tag: "Answered", status: 500, body: "host" }, 9, [], "image"),
+      "localhost:9"
+    )
   })
 
   it("says of a package that its program does not serve HTTP, and never to deploy it as a package", () => {
     const silent: Probe = { _tag: "NotListening", why: "connection refused" }
     for (
       const said of [
-        advice("/healthz", silent, 8080, [], true),
-        exited("/healthz", 0, "", { listened: false, isPackage: true })
+        advice("/healthz", silent, 8080, [], "http"),
+        exited("/healthz", 0, "", { listened: false, speaks: "http" })
       ]
     ) {
       assert.include(said, "leave transport out")
@@ -42,20 +48,20 @@ describe("why a machine may not serve", () => {
   })
 
   it("says what to do about a 200 that is not JSON", () => {
-    const said = advice("/healthz", { _tag: "Answered", status: 200, body: "OK" }, 8080, [], false)
+    const said = advice("/healthz", { _tag: "Answered", status: 200, body: "OK" }, 8080, [], "image")
     assert.include(said, "answered 200, but the body is not JSON: let it answer JSON, or set the server's healthPath")
   })
 
   it("says of another health path alone what to set", () => {
     const notFound: Probe = { _tag: "Answered", status: 404, body: "" }
-    assert.strictEqual(advice("/healthz", notFound, 8080, [], false), "answered with status 404, not 200")
-    assert.include(advice("/ready", notFound, 8080, [], false), "set the server's healthPath")
+    assert.strictEqual(advice("/healthz", notFound, 8080, [], "image"), "answered with status 404, not 200")
+    assert.include(advice("/ready", notFound, 8080, [], "image"), "set the server's healthPath")
   })
 
   it("takes an end for that of a stdio program only where it was a good one and nothing listened", () => {
     fc.assert(
       fc.property(fc.option(fc.integer({ min: 0, max: 255 })), fc.boolean(), fc.string(), (code, listened, words) => {
-        const said = exited("/healthz", code, words, { listened, isPackage: false })
+        const said = exited("/healthz", code, words, { listened, speaks: "image" })
         if (!words.includes("stdio")) assert.strictEqual(said.includes("stdio"), code === 0 && !listened)
         assert.isBelow(said.length, 1_000)
       })

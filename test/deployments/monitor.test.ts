@@ -101,21 +101,32 @@ describe("the monitor", () => {
     await expect.poll(async () => (berth.hurry(30_000), one.read())).toMatchObject({ status: "running" })
   })
 
-  it("finds it running also where a newer deployment failed meanwhile, unless that one's machine is kept", async () => {
+  it("finds it running also where a newer deployment failed meanwhile, unless that one put it there", async () => {
     const one = await sleeper(berth, machines, { autoStopSeconds: null })
     const sql = (statement: string) => runSql(berth.databaseUrl, statement, [one.server.id])
     await sql(
       `INSERT INTO deployments (id, server_id, version, type, status, stage, image_uri, port, starts)
        SELECT 'dep_next' || substr($1, 9), $1, 2, 'deploy', 'failed', 'kept', 'oci:/nowhere', 8080, 1`
     )
-    await sql("UPDATE servers SET status = 'error' WHERE id = $1")
+    // As such a deployment leaves it, whose machine is kept.
+    await sql("UPDATE servers SET status = 'error', failed_by_deployment = true WHERE id = $1")
     for (let i = 0; i < 3; i++) {
       berth.hurry(30_000)
       await pause(100)
     }
     expect(await one.read()).toMatchObject({ status: "error" })
-    await sql("UPDATE deployments SET stage = 'failed' WHERE server_id = $1 AND version = 2")
-    await expect.poll(async () => (berth.hurry(30_000), one.read())).toMatchObject({ status: "running" })
+    // Its owner has seen it, and goes on with the version before. What crashes from then on recovers by itself.
+    expect((await one.owner.request("POST", `/v1/servers/${one.server.id}/restart`)).status).toBe(200)
+    machines.conduct = { delay: 0, exits: 1, listener: healthy }
+    await look()
+    machines.end(one.machine, 1)
+    await expect.poll(async () => (await look(), berth.advance(8_000), one.read()), { timeout: 20_000 })
+      .toMatchObject({ status: "error" })
+    machines.conduct = { delay: 0, listener: healthy }
+    await expect.poll(async () => (await look(), berth.advance(60_000), berth.hurry(30_000), one.read()), {
+      timeout: 20_000
+    })
+      .toMatchObject({ status: "running" })
     expect(await one.messages()).toContain("The machine is healthy again")
   })
 

@@ -80,6 +80,26 @@ describeWhen(missingForApps, "a server that is deployed while it is used", () =>
     await owner.delete(`/v1/servers/${server.id}`)
   }, soak ? 3_600_000 : 600_000)
 
+  it("is the new version to whoever was told that it runs, also where the database is slow to tell of it", async () => {
+    const { one, server } = await setUp()
+    const tells = (how: "DISABLE" | "ENABLE") =>
+      runSql(berth.databaseUrl, `ALTER TABLE servers ${how} TRIGGER server_changed`)
+    await tells("DISABLE")
+    try {
+      // The route to the old machine is in use until the end.
+      let isOver = false
+      const using = (async () => {
+        while (!isOver) await versionAt(one)
+      })()
+      await deploy(server, "2")
+      const [version] = await Promise.all([versionAt(one), using, isOver = true])
+      expect(version).toBe("2")
+    } finally {
+      await tells("ENABLE")
+    }
+    await owner.delete(`/v1/servers/${server.id}`)
+  }, 60_000)
+
   itLong("leaves sessions and streams where they are until the limit, and then they begin anew", async () => {
     const { one, other, server } = await setUp()
     const session = await openSession(one)

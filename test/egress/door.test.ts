@@ -128,10 +128,10 @@ describeWhen(missingProgram("openssl"), "the platform's end of the way out", () 
       byoaConfig: { issuer: "https://login.example.net", jwksUri: `${issuer}/jwks`, ...endpoints }
     })
     expect(changed.status).toBe(200)
-    await until(async () => await lookup("login.example.net") === "ports 443 8443" || undefined)
+    await until(async () => await lookup("login.example.net") === "ports 443 8443 80" || undefined)
     await patch(server, { egress: { allow: ["api.example.com"] } })
     await until(async () => await lookup("api.example.com") === "ports 443 80" || undefined)
-    expect(await lookup("login.example.net")).toBe("ports 443 8443")
+    expect(await lookup("login.example.net")).toBe("ports 443 8443 80")
   })
 
   it("closes what is open to a host that is no longer allowed", async () => {
@@ -172,6 +172,29 @@ describeWhen(missingProgram("openssl"), "the platform's end of the way out", () 
     const all = await logOf(server)
     expect(all).toHaveLength(52)
     expect(all[0]?.message).toMatch(/more hosts than are told of here/)
+  }, 20_000)
+
+  it("tells of a refused web port of an allowed host, with the command that allows it", async () => {
+    const { ask, lookup, open, server } = await machineOf({ allow: ["api.example.com:443", "api.example.com:7"] })
+    // The keeper listens where it may tell the platform of a connection.
+    expect(await lookup("api.example.com")).toBe("ports 443 7 80")
+    expect(await ask(`connect api.example.com 80\n${get("api.example.com")}`)).toMatch(
+      /^HTTP\/1.1 403 [^]*egress does not allow/
+    )
+    expect(await ask("proxy\nCONNECT api.example.com:22 HTTP/1.1\r\n\r\n")).toMatch(/^HTTP\/1.1 403 /)
+    const lines = await until(async () => {
+      const found = (await logOf(server)).map(({ message }) => message)
+      return found.length > 1 ? found : undefined
+    })
+    expect(lines.map((line) => /^(\S+) was refused: .*"egress":(.*)\}'$/.exec(line)?.slice(1)).sort()).toEqual([
+      ["api.example.com:22", "{\"add\":[\"api.example.com:22\"]}"],
+      ["api.example.com:80", "{\"add\":[\"api.example.com\"]}"]
+    ])
+    await patch(server, { egress: { add: ["api.example.com"] } })
+    await until(async () => {
+      const socket = open(`connect api.example.com 80\n${get("api.example.com")}`)
+      return /200 OK/.test(await text(socket)) || undefined
+    })
   }, 20_000)
 
   it("says it again after the server's egress changed, and its commands may be followed in any order", async () => {

@@ -100,7 +100,12 @@ describeLong("a server that needs an outside host", () => {
       )
     expect(await socket("db.example.com", 5432)).toBe("hello\n")
     expect(world.connections).toContain("10.0.0.5:5432")
-    expect(await socket("db.example.com", 443)).toMatch(/^failed ECONNREFUSED/)
+    expect(await socket("db.example.com", 5433)).toMatch(/^failed ECONNREFUSED/)
+    // A web port is refused where it can be told of.
+    expect(await socket("db.example.com", 80)).toMatch(/^HTTP\/1.1 403 .*egress does not allow/s)
+    await until(async () =>
+      (await log()).some(({ message }) => /^db\.example\.com:80 was refused/.test(message)) || undefined
+    )
   })
 
   it("does not reach what it may not: other names, the host, private addresses, however they are named", async () => {

@@ -191,8 +191,29 @@ describeWhen(missing, "a package of npm", () => {
       expect(failed.errorMessage).toMatch(message)
     }
     const ended = await deploy({ imageUri: "npm:@tools/stdio", args: ["--fail"] })
-    expect(ended.errorMessage).toMatch(/exited with code 1 before \/healthz answered: Fatal error: the argument PLACE/)
+    expect(ended.errorMessage).toMatch(/exited with code 4 before \/healthz answered: Fatal error: the argument PLACE/)
   }, 60_000)
+
+  it(
+    "that ends early is told with its program's own exit code alone, and of memory where that is what it lacked",
+    async () => {
+      const endings = {
+        "process.exit(7)": "the machine exited with code 7 before /healthz answered",
+        "process.exit(0)":
+          "the machine exited with code 0 before /healthz answered, and nothing ever listened on its port: " +
+          "the package's program does not speak MCP over stdio: ",
+        "process.kill(process.pid, 'SIGKILL')":
+          "the machine exited with code 137 (SIGKILL, as when it takes more memory than it has) before /healthz answered"
+      }
+      for (const [at, [code, told]] of Object.entries(endings).entries()) {
+        await registries[0]!.publish("early", `1.0.${at}`, { "a.js": code }, { bin: "a.js" })
+        const { errorMessage = "" } = await deploy({ imageUri: `npm:early@1.0.${at}` })
+        expect(errorMessage.slice(0, "checking: ".length + told.length)).toBe(`checking: ${told}`)
+        expect(errorMessage.match(/code \d+/g)).toHaveLength(1)
+      }
+    },
+    60_000
+  )
 
   it.each(sampled(["by-url", "by-git", "by-folder", "by-file"], 4))(
     "whose dependency comes from elsewhere is not installed: %s",

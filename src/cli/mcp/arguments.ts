@@ -28,6 +28,16 @@ const typesOf = (root: Node, value: unknown, depth = 4): ReadonlySet<string> => 
   return new Set([...own, ...(own.length === 0 ? listed : []), ...nested])
 }
 
+/** Whether a text may be a value as it is: there are strings, and not only some words of which it is none. */
+const isText = (root: Node, value: unknown, text: string, depth = 4): boolean => {
+  const node = resolve(root, value)
+  if (Array.isArray(node.enum)) return node.enum.includes(text)
+  if (node.const !== undefined) return node.const === text
+  if ([node.type].flat().includes("string")) return true
+  const nested = [node.anyOf, node.oneOf, node.allOf].filter(Array.isArray).flat()
+  return depth > 0 && nested.some((part) => isText(root, part, text, depth - 1))
+}
+
 const json = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -37,15 +47,15 @@ const json = (text: string): unknown => {
 }
 
 /** Converts text from a command line to a type of the schema. Left: the types it would have to be. */
-const coerce = (types: ReadonlySet<string>, text: string): Either.Either<unknown, string> => {
+const coerce = (types: ReadonlySet<string>, text: string, mayBeText: boolean): Either.Either<unknown, string> => {
   const value = json(text.trim())
   if (types.has("number") && typeof value === "number") return Either.right(value)
   if (types.has("integer") && Number.isInteger(value)) return Either.right(value)
   if (types.has("boolean") && typeof value === "boolean") return Either.right(value)
   if (types.has("array") && Array.isArray(value)) return Either.right(value)
   if (types.has("object") && isNode(value)) return Either.right(value)
+  if (types.has("null") && value === null && !mayBeText) return Either.right(null)
   if (types.size === 0 || types.has("string")) return Either.right(text)
-  if (types.has("null") && value === null) return Either.right(null)
   const names = [...types].map((type) => ({ array: "a JSON list", object: "a JSON object" })[type] ?? type)
   return Either.left(names.join(" or "))
 }
@@ -77,7 +87,7 @@ export const parseArguments = (
     const property = isDeclared ? resolve(root, properties[key]) : {}
     const types = typesOf(root, property)
     const list = types.has("array") && !types.has("string") && !Array.isArray(json(text))
-    const value = coerce(list ? typesOf(root, property.items) : types, text)
+    const value = coerce(list ? typesOf(root, property.items) : types, text, isText(root, property, text))
     if (Either.isLeft(value)) return Either.left(`The argument "${key}" must be ${value.left}, not "${text}".`)
     const earlier = seenKeys.has(key) ? values.get(key) : undefined
     values.set(key, list ? [...(Array.isArray(earlier) ? earlier : []), value.right] : value.right)

@@ -57,7 +57,13 @@ export const routesTo = (socketPath: string, plan: PlanName) => {
   const route = { ...routeTo(socketPath, resourceOf({ baseUrl })), plan }
   return Layer.succeed(
     Routes,
-    Routes.make({ peek: () => route, find: async () => route, expire: () => {}, onChange: () => () => {} })
+    Routes.make({
+      peek: () => route,
+      find: async () => route,
+      expire: () => {},
+      changed: () => {},
+      onChange: () => () => {}
+    })
   )
 }
 

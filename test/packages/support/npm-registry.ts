@@ -14,14 +14,14 @@ interface Version {
 export const startNpmRegistry = async () => {
   const packages = new Map<string, Map<string, Version>>()
   const seen: Array<string> = []
-  /** Names that are answered for only when they are let go. */
+  /** Names that are answered for only when they are let go, and with "/-" behind it those whose files are. */
   const held = new Map<string, Promise<void>>()
 
   const server = createServer((request, response) => {
     const path = decodeURIComponent(request.url ?? "")
     seen.push(path)
     const [name = "", file] = path.slice(1).split("/-/")
-    const waits = file === undefined ? held.get(name) : undefined
+    const waits = held.get(file === undefined ? name : `${name}/-`)
     if (waits !== undefined) return void waits.then(() => server.emit("request", request, response))
     const versions = packages.get(name)
     if (versions === undefined) return response.writeHead(404).end("{}")
@@ -67,7 +67,7 @@ export const startNpmRegistry = async () => {
     packages.set(name, versions.set(version, { manifest, tarball }))
   }
 
-  /** Holds what is asked about a package until the answer is called. */
+  /** Holds what is asked about a package until the answer is called; with "/-" behind its name, its files. */
   const hold = (name: string) => {
     let letGo = () => {}
     held.set(name, new Promise((resolve) => (letGo = resolve)))
@@ -77,12 +77,14 @@ export const startNpmRegistry = async () => {
     }
   }
 
+  const unpublish = (name: string) => void packages.delete(name)
+
   const close = async () => {
     server.closeAllConnections()
     server.close()
     await once(server, "close")
   }
-  return { host, url, seen, publish, hold, close }
+  return { host, url, seen, publish, unpublish, hold, close }
 }
 
 export type NpmRegistry = Awaited<ReturnType<typeof startNpmRegistry>>
