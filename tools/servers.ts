@@ -66,7 +66,7 @@ export const serverTools = Effect.gen(function*() {
       name: "update_server",
       title: "Change a server",
       description:
-        "Changes a server's name, size, auto-stop, egress or health settings. autoStopSeconds counts at once: after so long " +
+        "Changes a server's name, size, auto-stop, egress, registry credentials or health settings. autoStopSeconds counts at once: after so long " +
         "without a request a server falls asleep, and the next one wakes it. egress (hosts outside that it may reach) counts " +
         "at once too: {add: [host]} allows hosts beside those of now, {allow: [host]} replaces the list. The size counts " +
         "from the next deploy.",

@@ -21,8 +21,10 @@ const refusedTo = (login: Login | undefined, registry: string) => (what: string)
     "unauthorized",
     `${registry} refuses ${what}` + (login === undefined
       ? ": it is private, or does not exist. If it is private, give your account credentials for the registry " +
-        "(add_registry, POST /v1/registries) and deploy again"
-      : ` with your account's credentials: check the password (update_registry, PATCH /v1/registries/{id}), and ` +
+        "(add_registry, POST /v1/registries), or have the server name those it has (registryCredential), and deploy again"
+      : ` with your account's credentials${
+        login.name === undefined || login.name === registry ? "" : ` ${login.name}`
+      }: check the password (update_registry, PATCH /v1/registries/{id}), and ` +
         "whether that user may read it; or it does not exist")
   )
 

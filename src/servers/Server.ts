@@ -42,6 +42,11 @@ const RequireMcp = Schema.NullOr(Schema.Boolean).annotations({
     "Whether a deployment whose MCP handshake fails is a failed one; null: for packages and published businesses"
 })
 
+const RegistryCredential = Schema.NullOr(Text(255)).annotations({
+  description:
+    "Name of the registry credentials (list_registries) for images of their host; null: the image's host's own"
+})
+
 export const Slug = Schema.String.pipe(
   Schema.filter((text) => isLabel(text) || "must be 1 to 63 lower-case letters, digits and inner hyphens", {
     jsonSchema: { pattern: "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$" }
@@ -84,6 +89,9 @@ export const Server = Schema.Struct({
   rollbackOnHealthCheckFailure: Schema.Boolean,
   deploymentRetentionCount: Schema.Int,
   egress: Egress,
+  registryCredential: Schema.NullOr(Schema.String).annotations({
+    description: "The registry credentials that it is deployed with; null: those of its image's host"
+  }),
   createdAt: Timestamp,
   updatedAt: Timestamp
 }).annotations({ title: "Server" })
@@ -131,7 +139,8 @@ export const createFields = {
   healthPath: withDefault(HealthPath, newServer.healthPath),
   healthTimeoutSeconds: withDefault(HealthTimeoutSeconds, newServer.healthTimeoutSeconds),
   requireMcp: withDefault(RequireMcp, null),
-  egress: optional(EgressInput)
+  egress: optional(EgressInput),
+  registryCredential: withDefault(RegistryCredential, null)
 }
 export const CreateServer = Input(createFields)
 
@@ -149,7 +158,8 @@ export const updateFields = {
   healthPath: optional(HealthPath),
   healthTimeoutSeconds: optional(HealthTimeoutSeconds),
   requireMcp: optional(RequireMcp),
-  egress: optional(EgressChange)
+  egress: optional(EgressChange),
+  registryCredential: optional(RegistryCredential)
 }
 /** At least one field is required; the service rejects an empty change. */
 export const UpdateServer = Input(updateFields)

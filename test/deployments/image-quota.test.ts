@@ -26,7 +26,8 @@ const account = Effect.gen(function*() {
     autoStopSeconds: 300,
     healthPath: "/healthz",
     healthTimeoutSeconds: 5,
-    requireMcp: null
+    requireMcp: null,
+    registryCredential: null
   }))
   const settled = (id: Deployment["id"]) => as(deployments.settled(id))
   return {

@@ -25,9 +25,10 @@ describe.each(["token", "basic"] as const)("a deployment from a registry that wa
     await registry.close()
   })
 
-  const outcomeFor = async (account: Account) => {
+  const outcomeFor = async (account: Account, registryCredential: string | null = null) => {
     image = registry.add("acme/menu", await testImage({ config: { User: String(registry.blobs.size) } }), "v1")
     const server = await account.server((await account.project()).id)
+    if (registryCredential !== null) await account.patch(`/v1/servers/${server.id}`, { registryCredential })
     const path = `/v1/servers/${server.id}/deploy`
     const { errorMessage, status } = dataOf(
       await account.post<{ data: { status: string; errorMessage?: string } }>(path, { imageUri: image })
@@ -35,12 +36,13 @@ describe.each(["token", "basic"] as const)("a deployment from a registry that wa
     return errorMessage ?? status
   }
   const sent = () => registry.seen.map(({ authorization }) => authorization).filter((said) => said !== undefined)
-  const add = async (account: Account, password: string) =>
+  const add = async (account: Account, password: string, more: object = {}) =>
     dataOf(
       await account.post<{ data: { id: string } }>("/v1/registries", {
         host: registry.host,
         username: "reader",
-        password
+        password,
+        ...more
       })
     ).id
 
@@ -79,6 +81,26 @@ describe.each(["token", "basic"] as const)("a deployment from a registry that wa
     await account.delete(`/v1/registries/${id}`)
     expect(await outcomeFor(account)).toMatch(/add_registry/)
     wanted = "reader:first"
+  })
+
+  it("has the image with the credentials that its server names, not with the host's own", async () => {
+    const account = await berth.signUp("enterprise")
+    await add(account, "first", { name: "robot" })
+    expect(await outcomeFor(account)).toMatch(/registryCredential/)
+    expect(await outcomeFor(account, "robot")).toBe("running")
+    await add(account, "stale")
+    expect(await outcomeFor(account, "robot")).toBe("running")
+    expect(await outcomeFor(account)).toMatch(/with your account's credentials: check/)
+    await add(account, "stale", { name: "old" })
+    expect(await outcomeFor(account, "old")).toMatch(/with your account's credentials old: check/)
+  })
+
+  it("is sent none that its server names for another host", async () => {
+    const account = await berth.signUp("enterprise")
+    await add(account, "first", { name: "elsewhere", host: "other.example" })
+    const before = sent().length
+    expect(await outcomeFor(account, "elsewhere")).toMatch(/^resolving: .*add_registry/)
+    expect(sent().length).toBe(before)
   })
 
   it("writes no password and no token into any log", () => {
