@@ -27,7 +27,7 @@ export const registryTools = Effect.map(ImageRegistries, (registries) => [
     title: "Add a private registry",
     description:
       "Adds the user and password of a private image registry (ghcr.io, docker.io). Deployments of its images use " +
-      "them from then on: deploy next. A second one for a host has a name, for servers with that registryCredential. The password is never returned. Needs a session.",
+      "them from then on: deploy next. name: for servers with that registryCredential. The password is never returned. Needs a session.",
     effect: "create",
     params: ImageRegistryInput,
     success: ImageRegistry,

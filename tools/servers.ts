@@ -41,8 +41,7 @@ export const serverTools = Effect.gen(function*() {
       name: "create_server",
       title: "Create a server",
       description:
-        "Creates a hosted MCP server in a project. It has an address at once, and runs after its first deploy. egress " +
-        "names the hosts outside that it may reach.",
+        "Creates a hosted MCP server in a project. It has an address at once, and runs after its first deploy.",
       effect: "create",
       needs: ["servers:write"],
       params: Input({ projectId: Schema.String, ...createFields }),
@@ -66,7 +65,7 @@ export const serverTools = Effect.gen(function*() {
       name: "update_server",
       title: "Change a server",
       description:
-        "Changes a server's name, size, auto-stop, egress, registry credentials or health settings. autoStopSeconds counts at once: after so long " +
+        "Changes a server's name, size, auto-stop, egress or health settings. autoStopSeconds counts at once: after so long " +
         "without a request a server falls asleep, and the next one wakes it. egress (hosts outside that it may reach) counts " +
         "at once too: {add: [host]} allows hosts beside those of now, {allow: [host]} replaces the list. The size counts " +
         "from the next deploy.",

@@ -30,8 +30,9 @@ const AutoStopSeconds = Schema.NullOr(between(60, 86_400)).annotations({
 export const HealthPath = Text(255).pipe(
   Schema.pattern(/^\/(?!\/)[\w\-.~!$&'()*+,;=:@%/?]*$/, { message: () => "must be a URL path that starts with one /" }),
   Schema.annotations({
-    description: "The path that answers 200 with JSON when the server is ready. Where /healthz, the default, answers " +
-      "404, a successful MCP handshake passes in its place"
+    description:
+      "The path that answers 200 with JSON when the server is ready. Where /healthz, the default, is a 404, an " +
+      "MCP handshake does instead"
   })
 )
 export const HealthTimeoutSeconds = between(1, 300).annotations({
@@ -43,8 +44,7 @@ const RequireMcp = Schema.NullOr(Schema.Boolean).annotations({
 })
 
 const RegistryCredential = Schema.NullOr(Text(255)).annotations({
-  description:
-    "Name of the registry credentials (list_registries) for images of their host; null: the image's host's own"
+  description: "By its name; null: by the image's host"
 })
 
 export const Slug = Schema.String.pipe(
@@ -140,7 +140,7 @@ export const createFields = {
   healthTimeoutSeconds: withDefault(HealthTimeoutSeconds, newServer.healthTimeoutSeconds),
   requireMcp: withDefault(RequireMcp, null),
   egress: optional(EgressInput),
-  registryCredential: withDefault(RegistryCredential, null)
+  registryCredential: optional(RegistryCredential)
 }
 export const CreateServer = Input(createFields)
 

@@ -119,7 +119,7 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
         const row = yield* repo.insert({
           ...input,
           egress: input.egress ?? null,
-          registryCredential: yield* registries.named(input.registryCredential),
+          registryCredential: yield* registries.named(input.registryCredential ?? null),
           id: ServerId.make(newId("srv")),
           projectId: project.id,
           slug: yield* pickSlug(input.slug, input.name, actor.accountId),

@@ -26,8 +26,7 @@ const account = Effect.gen(function*() {
     autoStopSeconds: 300,
     healthPath: "/healthz",
     healthTimeoutSeconds: 5,
-    requireMcp: null,
-    registryCredential: null
+    requireMcp: null
   }))
   const settled = (id: Deployment["id"]) => as(deployments.settled(id))
   return {
