@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { berthCli } from "../cli/mcp/run.ts"
 import { anyMachines } from "../scanning/support/scanned.ts"
 import { type Account, dataOf } from "../support/account.ts"
 import { Berth } from "../support/Berth.ts"
@@ -12,6 +13,7 @@ describe.each(["token", "basic"] as const)("a deployment from a registry that wa
   let owner: Account
   let wanted = "reader:first"
   let image = ""
+  let serverId = ""
 
   const options: FakeRegistryOptions = { auth, login: () => wanted, redirectBlobs: true }
   beforeAll(async () => {
@@ -28,6 +30,7 @@ describe.each(["token", "basic"] as const)("a deployment from a registry that wa
   const outcomeFor = async (account: Account, registryCredential: string | null = null) => {
     image = registry.add("acme/menu", await testImage({ config: { User: String(registry.blobs.size) } }), "v1")
     const server = await account.server((await account.project()).id)
+    serverId = server.id
     if (registryCredential !== null) await account.patch(`/v1/servers/${server.id}`, { registryCredential })
     const path = `/v1/servers/${server.id}/deploy`
     const { errorMessage, status } = dataOf(
@@ -93,6 +96,24 @@ describe.each(["token", "basic"] as const)("a deployment from a registry that wa
     expect(await outcomeFor(account)).toMatch(/with your account's credentials: check/)
     await add(account, "stale", { name: "old" })
     expect(await outcomeFor(account, "old")).toMatch(/with your account's credentials old: check/)
+  })
+
+  it("that is refused is told by the command line with its own command to mend it", async () => {
+    const account = await berth.signUp("enterprise")
+    const told = async () => {
+      const env = { BERTH_URL: berth.url, BERTH_TOKEN: account.token }
+      return /^Error +(.*)$/m.exec((await berthCli(["status", "--server", serverId], env)).out)?.[1] ?? ""
+    }
+    const command = `berth registries add ${registry.host}`
+    await outcomeFor(account)
+    const none = await told()
+    expect(none).toContain(`credentials for the registry (${command} --username USER), or `)
+    expect(none).toContain("(server.registry_credential of berth.toml)")
+    await add(account, "stale", { name: "old" })
+    await outcomeFor(account, "old")
+    const stale = await told()
+    expect(stale).toContain(`credentials old: check the password (${command} --name old --username USER), and`)
+    for (const text of [none, stale]) expect(text).not.toMatch(/_registry\b|\/v1\//)
   })
 
   it("is sent none that its server names for another host", async () => {
