@@ -26,8 +26,8 @@ export const registryTools = Effect.map(ImageRegistries, (registries) => [
     name: "add_registry",
     title: "Add a private registry",
     description:
-      "Adds the user and password of a private image registry, one for each host (ghcr.io, docker.io). Deployments of " +
-      "its images use them from then on: deploy next. The password is never returned. Needs a session.",
+      "Adds the user and password of a private image registry (ghcr.io, docker.io). Deployments of its images use " +
+      "them from then on: deploy next. name: for servers with that registryCredential. The password is never returned. Needs a session.",
     effect: "create",
     params: ImageRegistryInput,
     success: ImageRegistry,
@@ -49,7 +49,7 @@ export const registryTools = Effect.map(ImageRegistries, (registries) => [
     title: "Delete a private registry",
     description:
       "Deletes your credentials for a private image registry: what runs goes on, but its next deploy can't pull from there. " +
-      "Needs a session.",
+      "Not those that a server names. Needs a session.",
     effect: "delete",
     params: Input(registryId),
     run: (input) => registries.remove(input.registryId)

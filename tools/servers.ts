@@ -41,8 +41,7 @@ export const serverTools = Effect.gen(function*() {
       name: "create_server",
       title: "Create a server",
       description:
-        "Creates a hosted MCP server in a project. It has an address at once, and runs after its first deploy. egress " +
-        "names the hosts outside that it may reach.",
+        "Creates a hosted MCP server in a project. It has an address at once, and runs after its first deploy.",
       effect: "create",
       needs: ["servers:write"],
       params: Input({ projectId: Schema.String, ...createFields }),

@@ -42,6 +42,10 @@ export const clientCommands = {
     "Print a server's log: its deployments' stages and its own output",
     async () => (await import("./hosting/logs-command.ts")).logsCommand
   ),
+  metrics: lazy(
+    "Show how much a server is used, how often it fails and how long it takes",
+    async () => (await import("./hosting/metrics-command.ts")).metricsCommand
+  ),
   env: lazy(
     "Environment variables of a server",
     async () => (await import("./hosting/env-commands.ts")).envCommand

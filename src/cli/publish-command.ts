@@ -1,6 +1,6 @@
 import { savedToken } from "#src/cli/login/tokens.ts"
-import { oneLine, outline, printable, renderResult } from "#src/cli/mcp/render.ts"
-import { exitCodeOfResult } from "#src/cli/mcp/tool-error.ts"
+import { oneLine, outline, printable } from "#src/cli/mcp/render.ts"
+import { errorOfResult } from "#src/cli/mcp/tool-error.ts"
 import { TemplateType } from "#src/format/ReadyConfig.ts"
 import { ImportMode } from "#src/imports/Import.ts"
 import { type Mappings } from "#src/imports/Mappings.ts"
@@ -76,8 +76,10 @@ const profileOf = (city: Option.Option<string>, state: Option.Option<string>) =>
 }
 
 /** Ends with an error of the tool, told in the options of this command. */
-const failed = (result: CallToolResult, typed: Typed) =>
-  fail(printable(Option.getOrElse(refusalOf(result, typed), () => renderResult(result))), exitCodeOfResult(result))
+const failed = (result: CallToolResult, typed: Typed) => {
+  const { code, message } = errorOfResult(result)
+  return fail(printable(Option.getOrElse(refusalOf(result, typed), () => message)), code)
+}
 
 /** A dry run would be refused. */
 const refused = ({ refusal, suggested }: Finding, typed: Typed) =>

@@ -7,7 +7,10 @@ import { Effect, Option } from "effect"
 import { type DeploymentRow } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
 
-/** With what a deployment's image is pulled: the credentials of the account that owns its project, for that registry. */
+/**
+ * With what a deployment's image is pulled: the credentials of the account that owns its project, for that registry, and
+ * those among them that the server names.
+ */
 export const makePullLogin = Effect.gen(function*() {
   const registries = yield* ImageRegistries
   const repo = yield* DeploymentsRepo
@@ -15,8 +18,9 @@ export const makePullLogin = Effect.gen(function*() {
   return Effect.fn("Deployments.pullLogin")(function*({ imageUri, serverId }: DeploymentRow) {
     const server = yield* repo.server(serverId)
     if (Option.isNone(server)) return undefined
+    const { accountId, registryCredential } = server.value
     return yield* Effect.mapError(
-      registries.loginFor(server.value.accountId, imageUri),
+      registries.loginFor(accountId, imageUri, registryCredential),
       ({ message }) => imageError("storage", message)
     )
   })

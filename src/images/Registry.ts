@@ -3,6 +3,7 @@ import { type ImageError, imageError } from "./ImageError.ts"
 import { type Login } from "./login.ts"
 import { acceptedTypes, type Descriptor, digestOf } from "./manifest.ts"
 import { formatReference, type RegistryReference } from "./reference.ts"
+import { registryAdvice } from "./registry-advice.ts"
 import { type Access, registryCalls } from "./registry-calls.ts"
 import type { Source, SourceDocument } from "./Source.ts"
 
@@ -16,13 +17,17 @@ const findRoot = Effect.fnUntraced(function*({ http }: Access, registry: string)
   return answers ? secure : plain
 })
 
+const named = ({ name }: Login, registry: string) => name === undefined || name === registry ? "" : ` ${name}`
+
 const refusedTo = (login: Login | undefined, registry: string) => (what: string) =>
   imageError(
     "unauthorized",
     `${registry} refuses ${what}` + (login === undefined
-      ? ": it is private, or does not exist. If it is private, give your account credentials for the registry " +
-        "(add_registry, POST /v1/registries) and deploy again"
-      : ` with your account's credentials: check the password (update_registry, PATCH /v1/registries/{id}), and ` +
+      ? ": it is private, or does not exist. If it is private, give your account credentials for the registry (" +
+        `${registryAdvice.add}), or have the server name those it has (${registryAdvice.name}), and deploy again`
+      : ` with your account's credentials${
+        named(login, registry)
+      }: check the password (${registryAdvice.change}), and ` +
         "whether that user may read it; or it does not exist")
   )
 

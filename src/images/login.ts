@@ -5,6 +5,8 @@ import { isIPv4 } from "node:net"
 export interface Login {
   readonly username: string
   readonly password: Redacted.Redacted
+  /** What the account calls them; the registry's host where it has no other name. */
+  readonly name?: string
 }
 
 /** Basic authentication (RFC 7617), in UTF-8. */

@@ -16,6 +16,7 @@ import {
   ImageRegistryExists,
   ImageRegistryId,
   type ImageRegistryInput,
+  ImageRegistryInUse,
   ImageRegistryNotFound,
   type ImageRegistryUpdate,
   registriesPerAccount,
@@ -27,7 +28,7 @@ export const sealedPasswords = sealedColumn("image_registries", "sealed_password
 /** The context that a sealed password is bound to. */
 const passwordContext = (id: string) => `registry ${id} password`
 
-/** An account's credentials for private image registries, one for each host. Managed by sessions only. */
+/** An account's credentials for private image registries. Managed by sessions only. */
 export class ImageRegistries extends Effect.Service<ImageRegistries>()("registries/ImageRegistries", {
   effect: Effect.gen(function*() {
     const repo = yield* ImageRegistriesRepo
@@ -40,11 +41,15 @@ export class ImageRegistries extends Effect.Service<ImageRegistries>()("registri
         const { accountId } = yield* CurrentActor
         const id = ImageRegistryId.make(newId("reg"))
         const host = registryHost(given.host) ?? given.host
+        const name = given.name ?? host
         const sealedPassword = yield* secrets.seal(password, passwordContext(id))
         yield* quotas.lock(accountId)
         if ((yield* repo.total(accountId)) >= registriesPerAccount) return yield* new TooManyRegistries()
-        const row = yield* repo.insert({ id, accountId, host, username, sealedPassword })
-        return yield* Option.match(row, { onNone: () => new ImageRegistryExists({ host }), onSome: Effect.succeed })
+        const row = yield* repo.insert({ id, accountId, host, name, username, sealedPassword })
+        return yield* Option.match(row, {
+          onNone: () => new ImageRegistryExists({ host, name }),
+          onSome: Effect.succeed
+        })
       },
       transactionally(sql),
       withPolicy(sessionOnly)
@@ -76,23 +81,58 @@ export class ImageRegistries extends Effect.Service<ImageRegistries>()("registri
       withPolicy(sessionOnly)
     )
 
-    const remove = Effect.fn("ImageRegistries.remove")(function*(id: string) {
-      const { accountId } = yield* CurrentActor
-      const removed = isId("reg", id) ? yield* repo.remove(id, accountId) : Option.none()
-      if (Option.isNone(removed)) return yield* new ImageRegistryNotFound()
-    }, withPolicy(sessionOnly))
+    /** One that servers name stays: without it they would silently have another user's images, or none. */
+    const remove = Effect.fn("ImageRegistries.remove")(
+      function*(id: string) {
+        const { accountId } = yield* CurrentActor
+        yield* quotas.lock(accountId)
+        const found = isId("reg", id) ? yield* repo.find(id, accountId) : Option.none()
+        if (Option.isNone(found)) return yield* new ImageRegistryNotFound()
+        const { name } = found.value
+        const servers = yield* repo.namedBy(accountId, name)
+        if (servers.length > 0) {
+          return yield* new ImageRegistryInUse({ name, servers: servers.map(({ id, name }) => `${name} (${id})`) })
+        }
+        yield* repo.remove(id, accountId)
+      },
+      transactionally(sql),
+      withPolicy(sessionOnly)
+    )
 
-    /** What an account logs in with where an image comes from; undefined when it has nothing for that registry. */
-    const loginFor = Effect.fn("ImageRegistries.loginFor")(function*(accountId: string, imageUri: string) {
-      const reference = parseReference(imageUri)
-      if (Either.isLeft(reference) || reference.right._tag !== "Registry") return undefined
-      const row = yield* repo.sealed(accountId, reference.right.registry)
-      if (Option.isNone(row)) return undefined
-      const { id, sealedPassword, username } = row.value
-      const password = Redacted.make(yield* secrets.open(sealedPassword, passwordContext(id)))
-      return { username, password } satisfies Login
+    /**
+     * What a server may name, as it is stored. In the transaction that writes the server: until its end the account's
+     * credentials stay.
+     */
+    const named = Effect.fn("ImageRegistries.named")(function*(given: string | null) {
+      if (given === null) return null
+      const { accountId } = yield* CurrentActor
+      const name = registryHost(given) ?? given
+      yield* quotas.lock(accountId)
+      if (yield* repo.has(accountId, name)) return name
+      return yield* Invalid.field(
+        "registryCredential",
+        "names no credentials of your account: list_registries (GET /v1/registries) tells their names"
+      )
     })
 
-    return { create, list, update, remove, loginFor } as const
+    /**
+     * What an account logs in with where an image comes from; undefined when it has nothing for that registry. What a
+     * server names is for images of its host alone.
+     */
+    const loginFor = Effect.fn("ImageRegistries.loginFor")(function*(
+      accountId: string,
+      imageUri: string,
+      registryCredential: string | null
+    ) {
+      const reference = parseReference(imageUri)
+      if (Either.isLeft(reference) || reference.right._tag !== "Registry") return undefined
+      const row = yield* repo.sealed(accountId, reference.right.registry, registryCredential)
+      if (Option.isNone(row)) return undefined
+      const { id, name, sealedPassword, username } = row.value
+      const password = Redacted.make(yield* secrets.open(sealedPassword, passwordContext(id)))
+      return { name, username, password } satisfies Login
+    })
+
+    return { create, list, update, remove, named, loginFor } as const
   })
 }) {}

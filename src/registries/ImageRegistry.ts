@@ -1,4 +1,5 @@
 import { registryHost } from "#src/images/reference.ts"
+import { isLabel } from "#src/shared/dns-label.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { Id } from "#src/shared/ids.ts"
 import { Input, Name, optional, Text, Timestamp } from "#src/shared/text.ts"
@@ -11,6 +12,10 @@ export const ImageRegistry = Schema.Struct({
   id: ImageRegistryId,
   host: Schema.String.annotations({
     description: "As image addresses resolve it: registry-1.docker.io for Docker Hub"
+  }),
+  name: Schema.String.annotations({
+    description:
+      "What a server names it by (registryCredential); the host, of the one that its images have by themselves"
   }),
   username: Schema.String,
   createdAt: Timestamp,
@@ -42,7 +47,23 @@ const Password = Text(16_384).pipe(
   Schema.filter((text) => text !== "" || "must not be empty", { jsonSchema: { minLength: 1 } })
 )
 
-export const ImageRegistryInput = Input({ host: Host, username: Username, password: Password })
+/** What names a host is its own credential's. */
+const CredentialName = Text(63).pipe(
+  Schema.filter(
+    (text) =>
+      isLabel(text) && registryHost(text) === undefined ||
+      "must be 1 to 63 lower-case letters, digits and inner hyphens",
+    { jsonSchema: { pattern: "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$" } }
+  ),
+  Schema.annotations({ description: "Of a further one for the host, for servers that name it" })
+)
+
+export const ImageRegistryInput = Input({
+  host: Host,
+  name: optional(CredentialName),
+  username: Username,
+  password: Password
+})
 
 export const updateFields = { username: optional(Username), password: optional(Password) }
 export const ImageRegistryUpdate = Input(updateFields)
@@ -59,11 +80,25 @@ export class ImageRegistryNotFound
 }
 
 export class ImageRegistryExists extends Schema.TaggedError<ImageRegistryExists>()("ImageRegistryExists", {
-  host: Schema.String
+  host: Schema.String,
+  name: Schema.String
 }, failsWith(409)) {
   override get message() {
-    return `The account has credentials for ${this.host} already: change them (update_registry, ` +
-      "PATCH /v1/registries/{id}), or delete them first"
+    const which = this.name === this.host ? `for ${this.host}` : `named ${this.name}`
+    return `The account has credentials ${which} already: change them (update_registry, PATCH /v1/registries/{id}), ` +
+      "delete them first, or give these another name"
+  }
+}
+
+export class ImageRegistryInUse extends Schema.TaggedError<ImageRegistryInUse>()("ImageRegistryInUse", {
+  name: Schema.String,
+  servers: Schema.Array(Schema.String)
+}, failsWith(409)) {
+  override get message() {
+    const [some, more] = [this.servers.slice(0, 5).join(", "), this.servers.length - 5]
+    return `Servers name the credentials ${this.name}: ${some}${more > 0 ? ` and ${more} more` : ""}. Have them name ` +
+      "others, or null for those of their image's host, first (registryCredential of update_server, " +
+      "PATCH /v1/servers/{id})"
   }
 }
 
@@ -71,6 +106,6 @@ export class TooManyRegistries
   extends Schema.TaggedError<TooManyRegistries>()("TooManyRegistries", {}, failsWith(409))
 {
   override get message() {
-    return `An account can have credentials for at most ${registriesPerAccount} registries; delete one first`
+    return `An account can have at most ${registriesPerAccount} credentials for registries; delete one first`
   }
 }

@@ -30,8 +30,9 @@ const AutoStopSeconds = Schema.NullOr(between(60, 86_400)).annotations({
 export const HealthPath = Text(255).pipe(
   Schema.pattern(/^\/(?!\/)[\w\-.~!$&'()*+,;=:@%/?]*$/, { message: () => "must be a URL path that starts with one /" }),
   Schema.annotations({
-    description: "The path that answers 200 with JSON when the server is ready. Where /healthz, the default, answers " +
-      "404, a successful MCP handshake passes in its place"
+    description:
+      "The path that answers 200 with JSON when the server is ready. Where /healthz, the default, is a 404, an " +
+      "MCP handshake does instead"
   })
 )
 export const HealthTimeoutSeconds = between(1, 300).annotations({
@@ -40,6 +41,10 @@ export const HealthTimeoutSeconds = between(1, 300).annotations({
 const RequireMcp = Schema.NullOr(Schema.Boolean).annotations({
   description:
     "Whether a deployment whose MCP handshake fails is a failed one; null: for packages and published businesses"
+})
+
+const RegistryCredential = Schema.NullOr(Text(255)).annotations({
+  description: "By its name; null: by the image's host"
 })
 
 export const Slug = Schema.String.pipe(
@@ -84,6 +89,9 @@ export const Server = Schema.Struct({
   rollbackOnHealthCheckFailure: Schema.Boolean,
   deploymentRetentionCount: Schema.Int,
   egress: Egress,
+  registryCredential: Schema.NullOr(Schema.String).annotations({
+    description: "The registry credentials that it is deployed with; null: those of its image's host"
+  }),
   createdAt: Timestamp,
   updatedAt: Timestamp
 }).annotations({ title: "Server" })
@@ -131,7 +139,8 @@ export const createFields = {
   healthPath: withDefault(HealthPath, newServer.healthPath),
   healthTimeoutSeconds: withDefault(HealthTimeoutSeconds, newServer.healthTimeoutSeconds),
   requireMcp: withDefault(RequireMcp, null),
-  egress: optional(EgressInput)
+  egress: optional(EgressInput),
+  registryCredential: optional(RegistryCredential)
 }
 export const CreateServer = Input(createFields)
 
@@ -149,7 +158,8 @@ export const updateFields = {
   healthPath: optional(HealthPath),
   healthTimeoutSeconds: optional(HealthTimeoutSeconds),
   requireMcp: optional(RequireMcp),
-  egress: optional(EgressChange)
+  egress: optional(EgressChange),
+  registryCredential: optional(RegistryCredential)
 }
 /** At least one field is required; the service rejects an empty change. */
 export const UpdateServer = Input(updateFields)

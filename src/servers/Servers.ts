@@ -7,6 +7,7 @@ import { Listings } from "#src/listings/Listings.ts"
 import { type PlanName, plans } from "#src/plans/Plan.ts"
 import { autoStopRefusal, regionRefusal } from "#src/plans/PlanLimitReached.ts"
 import { Projects } from "#src/projects/Projects.ts"
+import { ImageRegistries } from "#src/registries/ImageRegistries.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { isId, newId } from "#src/shared/ids.ts"
 import { now } from "#src/shared/now.ts"
@@ -45,6 +46,7 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
     const repo = yield* ServersRepo
     const projects = yield* Projects
     const quotas = yield* Quotas
+    const registries = yield* ImageRegistries
     const teardown = yield* Teardown
     const metering = yield* MachineMetering
     const listings = yield* Listings
@@ -117,6 +119,7 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
         const row = yield* repo.insert({
           ...input,
           egress: input.egress ?? null,
+          registryCredential: yield* registries.named(input.registryCredential ?? null),
           id: ServerId.make(newId("srv")),
           projectId: project.id,
           slug: yield* pickSlug(input.slug, input.name, actor.accountId),
@@ -167,11 +170,15 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
 
     const write = Effect.fn("Servers.write")(function*(
       id: ServerId,
-      { egress, ...fields }: typeof UpdateServer.Type,
+      { egress, registryCredential, ...fields }: typeof UpdateServer.Type,
       begun: { readonly runningSince?: Date }
     ) {
+      // It locks the account, which comes before its servers.
+      const named = registryCredential === undefined
+        ? {}
+        : { registryCredential: yield* registries.named(registryCredential) }
       const change = egress === undefined ? {} : { egress: yield* egressAfter(id, egress) }
-      return yield* repo.update(id, { ...fields, ...change, ...begun })
+      return yield* repo.update(id, { ...fields, ...named, ...change, ...begun })
     }, transactionally(sql))
 
     const update = Effect.fn("Servers.update")(function*(id: string, input: typeof UpdateServer.Type) {

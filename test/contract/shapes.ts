@@ -44,6 +44,7 @@ export const server = (fields: Readonly<Record<string, unknown>> = {}) => ({
   rollbackOnHealthCheckFailure: true,
   deploymentRetentionCount: 10,
   egress: "none",
+  registryCredential: null,
   createdAt: timestamp,
   updatedAt: timestamp,
   ...fields

@@ -8,9 +8,11 @@ import { AccessTokens } from "#src/oauth/AccessTokens.ts"
 import { TestTokens } from "#src/oauth/TestTokens.ts"
 import { Projects } from "#src/projects/Projects.ts"
 import { ProjectsRepo } from "#src/projects/ProjectsRepo.ts"
+import { RegistriesLive } from "#src/registries/Live.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { ServersRepo } from "#src/servers/ServersRepo.ts"
 import { describe as failureOf } from "#src/shared/Failure.ts"
+import { Secrets } from "#src/shared/Secrets.ts"
 import { MachineMetering } from "#src/usage/MachineMetering.ts"
 import { MachineMeteringRepo } from "#src/usage/MachineMeteringRepo.ts"
 import { SqlClient } from "@effect/sql"
@@ -34,6 +36,7 @@ const context = TestTokens.Default.pipe(
     ServersRepo.Default,
     Quotas.Default,
     ListingsLive,
+    Layer.provide(RegistriesLive, [Quotas.Default, Secrets.Default]),
     Layer.provide(Teardown.Default, ImageCleanup.Default),
     Layer.provide(MachineMetering.Default, MachineMeteringRepo.Default)
   ]),

@@ -41,8 +41,8 @@ const seeded = Effect.gen(function*() {
   const replaced = yield* secrets.seal("value before", "env replaced")
   yield* sql`INSERT INTO replaced_variables (id, server_id, name, sealed_value) VALUES ('r', 'srv', 'N', ${replaced})`
   const password = yield* secrets.seal("pass", "registry r password")
-  yield* sql`INSERT INTO image_registries (id, account_id, host, username, sealed_password)
-    VALUES ('r', 'u', 'ghcr.io', 'u', ${password})`
+  yield* sql`INSERT INTO image_registries (id, account_id, host, name, username, sealed_password)
+    VALUES ('r', 'u', 'ghcr.io', 'ghcr.io', 'u', ${password})`
   const jwk = yield* secrets.seal("private", "key")
   yield* sql`INSERT INTO signing_keys (kid, public_jwk, sealed_private_jwk) VALUES ('kid', '{}', ${jwk})`
 })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { berthCli } from "../cli/mcp/run.ts"
 import { anyMachines } from "../scanning/support/scanned.ts"
 import { type Account, dataOf } from "../support/account.ts"
 import { Berth } from "../support/Berth.ts"
@@ -12,6 +13,7 @@ describe.each(["token", "basic"] as const)("a deployment from a registry that wa
   let owner: Account
   let wanted = "reader:first"
   let image = ""
+  let serverId = ""
 
   const options: FakeRegistryOptions = { auth, login: () => wanted, redirectBlobs: true }
   beforeAll(async () => {
@@ -25,9 +27,11 @@ describe.each(["token", "basic"] as const)("a deployment from a registry that wa
     await registry.close()
   })
 
-  const outcomeFor = async (account: Account) => {
+  const outcomeFor = async (account: Account, registryCredential: string | null = null) => {
     image = registry.add("acme/menu", await testImage({ config: { User: String(registry.blobs.size) } }), "v1")
     const server = await account.server((await account.project()).id)
+    serverId = server.id
+    if (registryCredential !== null) await account.patch(`/v1/servers/${server.id}`, { registryCredential })
     const path = `/v1/servers/${server.id}/deploy`
     const { errorMessage, status } = dataOf(
       await account.post<{ data: { status: string; errorMessage?: string } }>(path, { imageUri: image })
@@ -35,12 +39,13 @@ describe.each(["token", "basic"] as const)("a deployment from a registry that wa
     return errorMessage ?? status
   }
   const sent = () => registry.seen.map(({ authorization }) => authorization).filter((said) => said !== undefined)
-  const add = async (account: Account, password: string) =>
+  const add = async (account: Account, password: string, more: object = {}) =>
     dataOf(
       await account.post<{ data: { id: string } }>("/v1/registries", {
         host: registry.host,
         username: "reader",
-        password
+        password,
+        ...more
       })
     ).id
 
@@ -79,6 +84,44 @@ describe.each(["token", "basic"] as const)("a deployment from a registry that wa
     await account.delete(`/v1/registries/${id}`)
     expect(await outcomeFor(account)).toMatch(/add_registry/)
     wanted = "reader:first"
+  })
+
+  it("has the image with the credentials that its server names, not with the host's own", async () => {
+    const account = await berth.signUp("enterprise")
+    await add(account, "first", { name: "robot" })
+    expect(await outcomeFor(account)).toMatch(/registryCredential/)
+    expect(await outcomeFor(account, "robot")).toBe("running")
+    await add(account, "stale")
+    expect(await outcomeFor(account, "robot")).toBe("running")
+    expect(await outcomeFor(account)).toMatch(/with your account's credentials: check/)
+    await add(account, "stale", { name: "old" })
+    expect(await outcomeFor(account, "old")).toMatch(/with your account's credentials old: check/)
+  })
+
+  it("that is refused is told by the command line with its own command to mend it", async () => {
+    const account = await berth.signUp("enterprise")
+    const told = async () => {
+      const env = { BERTH_URL: berth.url, BERTH_TOKEN: account.token }
+      return /^Error +(.*)$/m.exec((await berthCli(["status", "--server", serverId], env)).out)?.[1] ?? ""
+    }
+    const command = `berth registries add ${registry.host}`
+    await outcomeFor(account)
+    const none = await told()
+    expect(none).toContain(`credentials for the registry (${command} --username USER), or `)
+    expect(none).toContain("(server.registry_credential of berth.toml)")
+    await add(account, "stale", { name: "old" })
+    await outcomeFor(account, "old")
+    const stale = await told()
+    expect(stale).toContain(`credentials old: check the password (${command} --name old --username USER), and`)
+    for (const text of [none, stale]) expect(text).not.toMatch(/_registry\b|\/v1\//)
+  })
+
+  it("is sent none that its server names for another host", async () => {
+    const account = await berth.signUp("enterprise")
+    await add(account, "first", { name: "elsewhere", host: "other.example" })
+    const before = sent().length
+    expect(await outcomeFor(account, "elsewhere")).toMatch(/^resolving: .*add_registry/)
+    expect(sent().length).toBe(before)
   })
 
   it("writes no password and no token into any log", () => {

@@ -7,6 +7,7 @@ import { runSql } from "../support/sql.ts"
 interface Registry {
   readonly id: string
   readonly host: string
+  readonly name: string
   readonly username: string
 }
 
@@ -28,6 +29,7 @@ describe("credentials for registries", () => {
       data: {
         id: expect.stringMatching(/^reg_/),
         host: "registry.example.com:5000",
+        name: "registry.example.com:5000",
         username: "reader",
         createdAt: expect.any(String),
         updatedAt: expect.any(String)
@@ -47,7 +49,7 @@ describe("credentials for registries", () => {
     expect((await owner.delete(`${path}/${made.body.data.id}`)).body).toEqual(failure("NOT_FOUND"))
   })
 
-  it("are one for each host, by whichever of its names, also of two creates at once", async () => {
+  it("without a name are one for each host, by whichever of its names, also of two creates at once", async () => {
     const both = await Promise.all([add("ghcr.io"), add("GHCR.io")])
     expect(both.map(({ status }) => status).sort()).toEqual([201, 409])
     expect(dataOf(await add("docker.io")).host).toBe("registry-1.docker.io")
@@ -70,6 +72,9 @@ describe("credentials for registries", () => {
     for (const username of ["", " ", "a:b", "a\nb", "\u0000", "x".repeat(256), null]) {
       expect((await add("a.example", { username })).body).toEqual(invalid("username"))
     }
+    for (const name of ["", "A", "a b", "-a", "a.example", "localhost", "b:1", "x".repeat(64), 1, null]) {
+      expect((await add("a.example", { name })).body).toEqual(invalid("name"))
+    }
     for (const password of ["", "\u0000", "\ud800", "x".repeat(16_385), 1, null]) {
       expect((await add("a.example", { password })).body).toEqual(invalid("password"))
     }
@@ -78,6 +83,7 @@ describe("credentials for registries", () => {
     const { id } = dataOf(await add("quay.io", { password: "{\n\"a key\": \"file\"\n}".padEnd(16_384, "x") }))
     expect((await owner.patch(`${path}/${id}`, { host: "other.example" })).body).toEqual(invalid("host"))
     expect((await owner.patch(`${path}/${id}`, { password: "" })).body).toEqual(invalid("password"))
+    expect((await owner.patch(`${path}/${id}`, { name: "other" })).body).toEqual(invalid("name"))
     expect((await owner.patch(`${path}/${id}`, {})).body).toEqual(invalid(""))
   })
 
@@ -107,7 +113,7 @@ describe("credentials for registries", () => {
     for (let at = 0; at < 49; at++) expect((await add(`r${at}.example`, {}, account)).status).toBe(201)
     const last = await Promise.all([add("a.example", {}, account), add("b.example", {}, account)])
     expect(last.map(({ status }) => status).sort()).toEqual([201, 409])
-    expect(last.find(({ status }) => status === 409)?.text).toContain("at most 50 registries")
+    expect(last.find(({ status }) => status === 409)?.text).toContain("at most 50 credentials")
     const first = (await account.get<Listed<Registry>>(`${path}?limit=30`)).body
     const rest = (await account.get<Listed<Registry>>(`${path}?limit=30&cursor=${first.meta.cursor}`)).body
     expect([first.meta.total, rest.meta.hasMore, new Set([...first.data, ...rest.data].map(({ id }) => id)).size])

@@ -27,7 +27,13 @@ const pending = {
 }
 // A list has the number of tools, not the tools.
 const { tools: _, ...handshake } = deployment.mcp!
-const registry = { id: ids.registryId, host: "registry.example.com:5000", username: "reader", ...at }
+const registry = {
+  id: ids.registryId,
+  host: "registry.example.com:5000",
+  name: "menu-robot",
+  username: "reader",
+  ...at
+}
 
 export const serverExamples: Examples = {
   "servers.list": { answer: page(server) },
@@ -42,7 +48,8 @@ export const serverExamples: Examples = {
       healthPath: "/healthz",
       healthTimeoutSeconds: 30,
       requireMcp: null,
-      egress: { allow: ["api.example.com", "*.example.com:8443"] }
+      egress: { allow: ["api.example.com", "*.example.com:8443"] },
+      registryCredential: null
     },
     answer: { data: { ...server, status: "provisioning" } }
   },
@@ -140,7 +147,7 @@ export const serverExamples: Examples = {
   },
   "registries.list": { answer: page(registry) },
   "registries.create": {
-    body: { host: registry.host, username: "reader", password: "let me in" },
+    body: { host: registry.host, name: registry.name, username: "reader", password: "let me in" },
     answer: { data: registry }
   },
   "registries.update": { body: { password: "let me in again" }, answer: { data: registry } },

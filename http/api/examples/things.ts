@@ -66,6 +66,7 @@ export const server: typeof Server.Encoded = {
   rollbackOnHealthCheckFailure: true,
   deploymentRetentionCount: 10,
   egress: { allow: ["api.example.com", "*.example.com:8443"] },
+  registryCredential: null,
   ...at
 }
 

@@ -5,6 +5,7 @@ import {
   ImageRegistry,
   ImageRegistryExists,
   ImageRegistryInput,
+  ImageRegistryInUse,
   ImageRegistryNotFound,
   ImageRegistryUpdate,
   TooManyRegistries
@@ -33,8 +34,8 @@ export class RegistriesApi extends HttpApiGroup.make("registries")
       .annotate(OpenApi.Summary, "Add credentials for a private image registry (session only)")
       .annotate(
         OpenApi.Description,
-        "Deployments of your servers use them for images of that host. One for each host; at most 50. The password is " +
-          "stored encrypted and never returned."
+        "Deployments of your servers use them for images of that host. Further ones for a host have a name, and are for " +
+          "servers that name them (registryCredential); at most 50. The password is stored encrypted and never returned."
       )
   )
   .add(
@@ -54,7 +55,8 @@ export class RegistriesApi extends HttpApiGroup.make("registries")
       .setPath(path)
       .addSuccess(HttpApiSchema.NoContent)
       .addError(ImageRegistryNotFound)
-      .annotate(OpenApi.Summary, "Delete credentials for an image registry (session only)")
+      .addError(ImageRegistryInUse)
+      .annotate(OpenApi.Summary, "Delete credentials for an image registry that no server names (session only)")
   )
   .addError(Forbidden)
   .middleware(Authentication)

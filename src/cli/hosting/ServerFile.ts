@@ -39,7 +39,11 @@ const tables = {
       "What berth deploy takes when it is given nothing: a folder (. or ./name), an OCI image, npm:… or pypi:…"
     ),
     env: described(List(VariableName), "Environment variables that must be set before a deployment"),
-    egress: optional(EgressInput)
+    egress: optional(EgressInput),
+    registry_credential: described(
+      Text(255),
+      "The registry credentials that it is deployed with, by their name: berth registries list"
+    )
   }),
   health: Input({ path: optional(HealthPath), timeout: optional(HealthTimeoutSeconds) }),
   deploy: Input({

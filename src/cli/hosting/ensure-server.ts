@@ -1,5 +1,6 @@
 import { CliFailure } from "#src/cli/CliFailure.ts"
 import { exitCodes } from "#src/cli/exit-codes.ts"
+import { registryHost } from "#src/images/reference.ts"
 import { CreateServer, type Server, type UpdateServer } from "#src/servers/Server.ts"
 import { Console, Effect, Option, Schema } from "effect"
 import { type Connected } from "./platform.ts"
@@ -22,6 +23,9 @@ const wanted = ({ deploy, health, server }: ServerFile): Changes =>
     cpu: server.cpu,
     memoryMb: server.memory === undefined ? undefined : memories[server.memory],
     egress: server.egress,
+    // As it is stored, so that a host's other name is no change at each deployment.
+    registryCredential: server.registry_credential &&
+      (registryHost(server.registry_credential) ?? server.registry_credential),
     healthPath: health?.path,
     healthTimeoutSeconds: health?.timeout,
     rollbackOnHealthCheckFailure: deploy?.auto_rollback,

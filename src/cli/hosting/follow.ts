@@ -7,6 +7,7 @@ import { type Server } from "#src/servers/Server.ts"
 import { type RequestError, type ResponseError } from "@effect/platform/HttpClientError"
 import { Clock, Console, Duration, Effect, Predicate, Schedule } from "effect"
 import { type Connected, facts, failureOf } from "./platform.ts"
+import { inCommands } from "./registry-advice.ts"
 
 const isUnderWay = ({ status }: Deployment) => status === "pending" || status === "building"
 
@@ -42,6 +43,13 @@ const pause = (milliseconds: number) => milliseconds < 10_000 ? "400 millis" : "
 const goesOn = ({ id, serverId }: Deployment) =>
   `The deployment ${id} goes on without this command; berth status --server ${serverId} tells its end`
 
+/** A reminder, which comes every five seconds, and its reason: the reason is not told again while it is the same. */
+const reminder = /^(Still waiting after \d+ s): (.+)$/
+const toTell = (doing: string, before: string) => {
+  const [, short, reason] = reminder.exec(doing) ?? []
+  return short !== undefined && reason === reminder.exec(before)?.[2] ? short : doing
+}
+
 /** Waits for a deployment's end, and says on standard error what it does. */
 export const follow = Effect.fn("cli.follow")(
   function*({ api }: Connected, begun: Deployment) {
@@ -51,7 +59,7 @@ export const follow = Effect.fn("cli.follow")(
     let told = ""
     while (isUnderWay(latest)) {
       const doing = latest.progress === null ? "" : oneLine(latest.progress)
-      if (doing !== told && doing !== "") yield* Console.error(doing)
+      if (doing !== told && doing !== "") yield* Console.error(toTell(doing, told))
       told = doing
       yield* Effect.sleep(pause((yield* Clock.currentTimeMillis) - start))
       latest = (yield* Effect.retry(api.deployments.get({ path }), { schedule: patience, while: mayPass })).data
@@ -87,7 +95,7 @@ export const deploymentFacts = (deployment: Deployment) => ({
   Image: deployment.imageUri,
   Digest: deployment.imageDigest,
   State: deployment.status,
-  Error: deployment.errorMessage,
+  Error: inCommands(deployment),
   MCP: handshake(deployment)
 })
 

@@ -45,7 +45,7 @@ export const statusCommand = Command.make(
         ({ data }) => data
       )
       yield* show(json, { server: found, deployment }, () => {
-        const { asleep, authMode, egress, id, name, publicUrl, region, status } = found
+        const { asleep, authMode, egress, id, name, publicUrl, region, registryCredential, status } = found
         return facts({
           Server: `${name} (${id})`,
           Status: asleep ? "stopped: asleep, the next request wakes it" : status,
@@ -53,6 +53,7 @@ export const statusCommand = Command.make(
           Region: region,
           Access: authMode,
           Egress: typeof egress === "string" ? egress : egress.allow.join(", ") || "none",
+          Registry: registryCredential,
           Serving: serving === undefined || serving.id === newest?.id
             ? null
             : `version ${serving.version}, ${serving.imageUri}`,

@@ -39,18 +39,21 @@ const folderBelow = Effect.fnUntraced(function*(word: string, config: string) {
 const Named = Schema.parseJson(Schema.Struct({ name: Schema.String }))
 const decodeFile = Schema.decodeUnknownEither(ServerFile)
 
+const brief = (name: string) => name.length > 40 ? `${name.slice(0, 39).toWellFormed()}…` : name
+
 /** What berth.toml would say at the least, of a folder that has none: all is named like the package, or the folder. */
 const fileLike = Effect.fnUntraced(function*(folder: string) {
   const text = yield* Effect.promise(() => readFile(join(folder, "package.json"), "utf8").catch(() => ""))
-  const name = Either.match(Schema.decodeUnknownEither(Named)(text), {
-    onLeft: () => basename(folder),
-    onRight: ({ name }) => name.slice(name.indexOf("/") + 1)
+  const { name, whose } = Either.match(Schema.decodeUnknownEither(Named)(text), {
+    onLeft: () => ({ whose: "its name", name: basename(folder) }),
+    onRight: ({ name }) => ({ whose: "the name in its package.json", name: name.slice(name.indexOf("/") + 1) })
   })
   const file = Either.getOrUndefined(decodeFile({ project: { name }, server: { name } }))
   if (file === undefined) {
     return yield* new CliFailure({
-      message: `There is no ${fileName} in ${folder}, and ${JSON.stringify(name)} can't name a project and a server: ` +
-        "berth init --name NAME writes one",
+      message:
+        `There is no ${fileName} in ${folder}, and ${whose}, ${JSON.stringify(brief(name))}, can't name a project ` +
+        "and a server: berth init --name NAME writes one",
       code: exitCodes.badFile
     })
   }

@@ -1,3 +1,4 @@
+import { exitCodes } from "#src/cli/exit-codes.ts"
 import { fail } from "#src/cli/fail.ts"
 import { json, show } from "#src/cli/json-output.ts"
 import { savedToken } from "#src/cli/login/tokens.ts"
@@ -10,7 +11,7 @@ import { endpointOf } from "./endpoint.ts"
 import { exchangedToken } from "./exchange.ts"
 import { McpClientError } from "./McpClientError.ts"
 import { printable, renderResult, renderTools } from "./render.ts"
-import { exitCodeOfResult } from "./tool-error.ts"
+import { errorOfResult, isFailedDeployment } from "./tool-error.ts"
 
 const url = Args.text({ name: "url" }).pipe(
   Args.withDescription("The MCP server: its URL, such as a server's publicUrl")
@@ -105,13 +106,15 @@ export const callCommand = Command.make(
         arguments: base,
         ...(json ? {} : { onProgress: (message: string) => void process.stderr.write(`${printable(message)}\n`) })
       })
-      if (result.isError === true) {
-        return yield* new McpClientError({ message: renderResult(result), code: exitCodeOfResult(result) })
-      }
+      if (result.isError === true) return yield* new McpClientError(errorOfResult(result))
       if (Option.isSome(field)) {
         const value = yield* fieldOf(result, field.value)
-        return yield* show(json, value, () => typeof value === "string" ? value : JSON.stringify(value))
+        yield* show(json, value, () => typeof value === "string" ? value : JSON.stringify(value))
+      } else {
+        yield* show(json, result, () => renderResult(result))
       }
-      yield* show(json, result, () => renderResult(result))
+      if (isFailedDeployment(tool, result)) {
+        return yield* new McpClientError({ message: "The deployment failed", code: exitCodes.deploymentFailed })
+      }
     }).pipe(orSay)
 )

@@ -2,7 +2,7 @@ import { exitCodeOf, exitCodes } from "#src/cli/exit-codes.ts"
 import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { ErrorCode, McpError } from "@modelcontextprotocol/sdk/types.js"
 import { McpClientError } from "./McpClientError.ts"
-import { oneLine } from "./render.ts"
+import { oneLine, quoted } from "./render.ts"
 
 /** The outcome of the last HTTP exchange, because the SDK reports failures differently for each transport. */
 export interface Exchange {
@@ -17,6 +17,8 @@ export interface Exchange {
 }
 
 const longestSaid = 300
+/** Of a refusal that may name several arguments, a line each. */
+const longestRefusal = 1000
 
 /** The sentence in a body that tells of an error; what is no such body has none. */
 export const saidIn = (body: string): string | undefined => {
@@ -80,11 +82,11 @@ const networkMessage = (code: string, url: string): string => {
 export const describeFailure = (error: unknown, exchange: Exchange, url: string, token: boolean): McpClientError => {
   if (error instanceof McpClientError) return error
   const say = (message: string, code?: number) => new McpClientError({ message, code })
-  const text = error instanceof Error ? error.message.replace(/^MCP error -?\d+: /, "").replace(/\s+/g, " ") : ""
+  const text = error instanceof Error ? error.message.replace(/^MCP error -?\d+: /, "") : ""
   if (error instanceof McpError && error.code !== ErrorCode.ConnectionClosed) {
     return error.code === ErrorCode.RequestTimeout
       ? say(`${new URL(url).host} did not answer in time. Try again.`)
-      : say(`The server refused: ${text.slice(0, 300)}`)
+      : say(`The server refused: ${quoted(text.slice(0, longestRefusal))}`)
   }
   const status = error instanceof StreamableHTTPError && (error.code ?? 0) >= 400 ? error.code : exchange.status
   if (status !== undefined) {
@@ -94,5 +96,5 @@ export const describeFailure = (error: unknown, exchange: Exchange, url: string,
     )
   }
   if (exchange.code !== undefined) return say(networkMessage(exchange.code, url), exitCodes.noAnswer)
-  return say(`${url} did not answer as an MCP server does: ${text.slice(0, 200)}`)
+  return say(`${url} did not answer as an MCP server does: ${oneLine(text).slice(0, 200)}`)
 }

@@ -107,6 +107,26 @@ describe("a followed deployment", () => {
       assert.strictEqual(asked.length, answers.length)
     }))
 
+  it.effect("tells the reason of a wait once, until it is another", () =>
+    Effect.gen(function*() {
+      const waits = ["5 s: no answer", "10 s: no answer", "15 s: status 500", "20 s: status 500"]
+      const { fiber, pass, told } = yield* following((count) => {
+        const progress = waits[count - 1]
+        return progress === undefined
+          ? ended
+          : [200, { data: { ...underWay, progress: `Still waiting after ${progress}` } }]
+      })
+      yield* pass(5)
+      yield* Fiber.join(fiber)
+      assert.deepStrictEqual(told, [
+        "pulling",
+        "Still waiting after 5 s: no answer",
+        "Still waiting after 10 s",
+        "Still waiting after 15 s: status 500",
+        "Still waiting after 20 s"
+      ])
+    }))
+
   it.effect("is said to go on where the command ends before it", () =>
     Effect.gen(function*() {
       const { fiber, pass } = yield* following(() => refused(401))

@@ -20,6 +20,7 @@ memory = "512mb"
 image = "npm:@modelcontextprotocol/server-everything"
 env = ["API_KEY"]
 egress = { allow = ["api.example.com"] }
+registry_credential = "robot"
 [health]
 path = "/ready"
 timeout = 45
@@ -42,7 +43,8 @@ package_scripts = true
         memory: "512mb",
         image: "npm:@modelcontextprotocol/server-everything",
         env: ["API_KEY"],
-        egress: { allow: ["api.example.com"] }
+        egress: { allow: ["api.example.com"] },
+        registry_credential: "robot"
       },
       health: { path: "/ready", timeout: 45 },
       deploy: {
@@ -140,7 +142,8 @@ package_scripts = true
       "memory",
       "image",
       "env",
-      "egress"
+      "egress",
+      "registry_credential"
     ])
   })
 })

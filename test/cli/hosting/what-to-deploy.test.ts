@@ -4,6 +4,22 @@ import { describe, expect, it } from "vitest"
 import { temporaryDirectory } from "../../support/Settings.ts"
 import { berthCli } from "../mcp/run.ts"
 
+describe("a folder without berth.toml", () => {
+  it.each([["\"\"", "\"\""], [JSON.stringify(`@me/${"x".repeat(300)}`), `"${"x".repeat(39)}…"`]])(
+    "whose package.json has a name that can't be a server's is refused, and told how to name it: %s",
+    async (name, told) => {
+      const folder = temporaryDirectory("unnamed")
+      writeFileSync(join(folder, "package.json"), `{ "name": ${name} }`)
+      expect(await berthCli(["deploy", folder], { XDG_CONFIG_HOME: folder })).toMatchObject({
+        code: 2,
+        err:
+          `There is no berth.toml in ${folder}, and the name in its package.json, ${told}, can't name a project and ` +
+          "a server: berth init --name NAME writes one"
+      })
+    }
+  )
+})
+
 describe("server.image of berth.toml", () => {
   const outer = temporaryDirectory("outer")
   const config = join(outer, "own", "berth.toml")

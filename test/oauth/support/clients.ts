@@ -7,10 +7,12 @@ import { OAuthClients } from "#src/oauth/Clients.ts"
 import { ClientsRepo } from "#src/oauth/ClientsRepo.ts"
 import { Projects } from "#src/projects/Projects.ts"
 import { ProjectsRepo } from "#src/projects/ProjectsRepo.ts"
+import { RegistriesLive } from "#src/registries/Live.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { ServersRepo } from "#src/servers/ServersRepo.ts"
 import { GuardedHttp } from "#src/shared/GuardedHttp.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
+import { Secrets } from "#src/shared/Secrets.ts"
 import { MachineMetering } from "#src/usage/MachineMetering.ts"
 import { MachineMeteringRepo } from "#src/usage/MachineMeteringRepo.ts"
 import { Layer } from "effect"
@@ -40,6 +42,7 @@ export const clientsTest = OAuthClients.Default.pipe(
     ServersRepo.Default,
     Quotas.Default,
     ListingsLive,
+    Layer.provide(RegistriesLive, [Quotas.Default, Secrets.Default]),
     Layer.provide(Teardown.Default, ImageCleanup.Default),
     Layer.provide(MachineMetering.Default, MachineMeteringRepo.Default)
   ]),
