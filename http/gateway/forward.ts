@@ -6,6 +6,7 @@ import { corsFor } from "./cors.ts"
 import { type Exchange } from "./exchange.ts"
 import { hasBody } from "./framing.ts"
 import { isEventStream, isOpenEnded, readHead, reasonBytes, type ResponseHead, responseHeaders } from "./headers.ts"
+import { type Cut } from "./in-flight.ts"
 import { interruptedCallEvents } from "./interrupted-calls.ts"
 import { Upload } from "./upload.ts"
 import { type Connection, connectionTo, mayRetry, toError, wasNotReceived } from "./upstream.ts"
@@ -16,7 +17,7 @@ const ignore = () => {}
 const smallChunk = 16 * 1024
 
 /** An exchange under way; undici calls the methods that are named `on…`. */
-class Forwarding implements Dispatcher.DispatchHandler {
+class Forwarding implements Dispatcher.DispatchHandler, Cut {
   readonly #exchange: Exchange
   readonly #upload: Upload
   #connection: Connection | undefined
@@ -56,7 +57,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
         this.#unmetered += count
         if (this.#connection !== undefined) this.#meter()
       },
-      onReady: () => this.#send(exchange.machine, false)
+      onReady: () => this.#send(exchange.way.machine, false)
     })
     this.#upload.start()
     if (exchange.awaitsContinue && body === undefined && hasBody(req)) res.writeContinue()
@@ -91,7 +92,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
   }
 
   #send(machine: MachineAddress, fresh: boolean) {
-    const { addressing, headers, path, req } = this.#exchange
+    const { req, way: { addressing, headers, path } } = this.#exchange
     const body = this.#upload.body()
     this.#wasSent = false
     this.#writtenAtOnce = body === null || Buffer.isBuffer(body)
@@ -100,7 +101,9 @@ class Forwarding implements Dispatcher.DispatchHandler {
       method: req.method as Dispatcher.HttpMethod,
       // undici has no asterisk-form; a server reads this one as the same (RFC 9112 §3.2.4).
       path: path === "*" ? `http://${addressing.machineHost}` : path,
-      headers: this.#writtenAtOnce || length === undefined ? headers : [...headers, "Content-Length", String(length)],
+      headers: this.#writtenAtOnce || length === undefined
+        ? [...headers]
+        : [...headers, "Content-Length", String(length)],
       body,
       // Without one, undici looks in the host for that of a certificate.
       servername: addressing.machineHost
@@ -116,17 +119,20 @@ class Forwarding implements Dispatcher.DispatchHandler {
   onHeaders(status: number, headers: Array<Buffer>, resume: () => void, reason: string) {
     // Hints; the answer comes after them.
     if (this.#isOver || status < 200) return true
-    const { addressing, closing, req, res, rewriter, watch } = this.#exchange
+    const { req, res, watch, way: { addressing } } = this.#exchange
     const head = this.#head = readHead(headers)
     this.#resume = resume
     const streams = isEventStream(head)
     if (isOpenEnded(head)) this.#requestBody = this.#upload.chunks
     watch.asked(this.#upload.chunks, head)
     this.#upload.answered()
-    if (streams && !head.isEncoded) this.#rewriter = rewriter?.()
-    const out = responseHeaders(head, addressing, this.#rewriter !== undefined || status === 204)
+    if (streams && !head.isEncoded) this.#rewriter = this.#exchange.rewriter?.()
+    const out = responseHeaders(head, addressing, {
+      withoutLength: this.#rewriter !== undefined || status === 204,
+      nameSession: (id) => this.#exchange.nameSession(id)
+    })
     out.push(...corsFor(req, head.hasCors))
-    if (closing()) out.push("Connection", "close")
+    if (this.#exchange.isClosing()) out.push("Connection", "close")
     try {
       // Only the machine's own Date, if any.
       res.sendDate = false
@@ -174,7 +180,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
     this.#connection?.destroy()
     // The response may be complete although the machine did not read the whole body.
     if (this.#isOver || this.#isComplete) return
-    const { machine, relocate, req: { method } } = this.#exchange
+    const { req: { method }, way: { machine } } = this.#exchange
     if (this.#head !== undefined) return this.#breakOff(this.#head)
     const { isReplayable } = this.#upload
     const wasUsed = this.#connection?.wasUsed === true
@@ -183,7 +189,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
     const wasReceived = this.#wasSent && !wasNotReceived(attempt)
     if (wasReceived || this.#wasMoved || !isReplayable) return this.#giveUp(error, wasReceived)
     this.#wasMoved = true
-    relocate().then((now) => {
+    this.#exchange.relocate().then((now) => {
       if (this.#isOver) return
       if (now === undefined) this.#giveUp(error, false)
       else this.#send(now, true)
@@ -242,9 +248,6 @@ class Forwarding implements Dispatcher.DispatchHandler {
 
 /**
  * Streams a request to its machine and the response back, with back-pressure both ways. When one side closes, the other
- * is closed. The returned function ends it for a shutdown: an event stream cleanly, anything else abruptly.
+ * is closed. What is returned ends it for a shutdown: an event stream cleanly, anything else abruptly.
  */
-export const forward = (exchange: Exchange) => {
-  const forwarding = new Forwarding(exchange)
-  return () => forwarding.cut()
-}
+export const forward = (exchange: Exchange): Cut => new Forwarding(exchange)

@@ -149,11 +149,11 @@ export const requestHeaders = (
   return out
 }
 
-/** The head of a machine's response, with what decides how it is passed on. */
 /** The parser reads a reason phrase as UTF-8; Node writes each character as a byte. */
 export const reasonBytes = (reason: string) =>
   /[^\0-\x7f]/.test(reason) ? Buffer.from(reason, "utf8").toString("latin1") : reason
 
+/** The head of a machine's response, with what decides how it is passed on. */
 export interface ResponseHead {
   readonly rawHeaders: ReadonlyArray<string>
   readonly connection: string | undefined
@@ -199,11 +199,18 @@ export const readHead = (headers: ReadonlyArray<Buffer>): ResponseHead => {
   return { rawHeaders, connection, contentType: contentType ?? "", isEncoded, hasLength, hasCors }
 }
 
-/** The client's response headers; `withoutLength`: the body's will change, or there is none (RFC 9110 §8.6: a 204). */
+interface Outward {
+  /** The body's will change, or there is none (RFC 9110 §8.6: a 204). */
+  readonly withoutLength: boolean
+  /** Makes the machine's `Mcp-Session-Id` the client's. */
+  readonly nameSession: (id: string) => string
+}
+
+/** The client's response headers. */
 export const responseHeaders = (
   { connection, rawHeaders }: ResponseHead,
   addressing: Addressing,
-  withoutLength: boolean
+  { nameSession, withoutLength }: Outward
 ): Array<string> => {
   const shared = addressing.prefix === "" ? undefined : sharedOrigin()
   const out = copy(rawHeaders, connection, ({ isForGateway, lower }, value) => {
@@ -214,7 +221,7 @@ export const responseHeaders = (
       case "content-location":
         return rewriteAddress(addressing, value)
       case sessionId:
-        return addressing.nameSession?.(value) ?? value
+        return nameSession(value)
     }
     if (isForGateway) return undefined
     const outward = lower === "www-authenticate" ? rewriteChallenge(addressing, value) : value
