@@ -4,6 +4,7 @@ import { type Route } from "#src/routing/Route.ts"
 import { type Target } from "#src/servers/locate.ts"
 import { type IncomingMessage } from "node:http"
 import { requestHeaders } from "./headers.ts"
+import { plainRequestHead } from "./plain-request.ts"
 import { untagPath } from "./session-tag.ts"
 
 /** How a request goes to its machine: what its head and its route say of that, and no time, body or limit. */
@@ -17,6 +18,8 @@ export interface Way {
   readonly sentPath: string
   /** Flat list of names and values, without framing. */
   readonly headers: ReadonlyArray<string>
+  /** Of a POST up to its length, if it may be written as it is. */
+  readonly plainHead: string | undefined
   /** The client reads an event stream that may have to be rewritten. */
   readonly rewrites: boolean
 }
@@ -50,13 +53,8 @@ export const wayFinder =
     // A stream of the legacy transport begins with an address, which must be rewritten to the client's URL.
     const rewrites = req.method === "GET"
     const readable = rewrites && /text\/event-stream/i.test(req.headers.accept ?? "")
-    return {
-      route,
-      machine,
-      addressing,
-      path: untagPath(path),
-      sentPath: path,
-      headers: requestHeaders(req, { addressing, trustProxy, readable, replayToken: route.replayToken }),
-      rewrites
-    }
+    const headers = requestHeaders(req, { addressing, trustProxy, readable, replayToken: route.replayToken })
+    const untagged = untagPath(path)
+    const plainHead = req.method === "POST" ? plainRequestHead(untagged, headers) : undefined
+    return { route, machine, addressing, path: untagged, sentPath: path, headers, plainHead, rewrites }
   }
