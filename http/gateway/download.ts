@@ -1,3 +1,4 @@
+import { LingeringResponse } from "#http/connection/linger.ts"
 import { type ServerResponse } from "node:http"
 
 const ignore = () => {}
@@ -55,8 +56,8 @@ export class Download {
     this.#held = undefined
     this.stop()
     if (held === undefined || held.length === 0) this.#res.end()
-    else if (held.length > smallChunk) this.#res.end(held)
-    else this.#res.end(held.toString("latin1"), "latin1")
+    else if (held.length > smallChunk || !(this.#res instanceof LingeringResponse)) this.#res.end(held)
+    else this.#res.endAtOnce(held.toString("latin1"))
   }
 
   /** Nothing is flushed any more. */

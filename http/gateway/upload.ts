@@ -1,3 +1,4 @@
+import { TakeableRequest } from "#http/connection/taken-body.ts"
 import { type IncomingMessage } from "node:http"
 import { Readable } from "node:stream"
 import { hasBody } from "./framing.ts"
@@ -40,7 +41,9 @@ export class Upload {
     const [read, req] = [this.#read, this.#req]
     if (read !== undefined) this.#owner.onUploaded(read.length)
     if (read !== undefined || !hasBody(req)) return this.#ready()
-    if (this.#length === undefined || this.#length > smallBytes) this.#ready()
+    const isSmall = this.#length !== undefined && this.#length <= smallBytes
+    if (!isSmall) this.#ready()
+    if (isSmall && req instanceof TakeableRequest && req.takeBody(this.#onPart)) return
     req.on("data", this.#onData).on("end", this.#onEnd)
   }
 
@@ -81,6 +84,7 @@ export class Upload {
   /** Nobody wants the rest. */
   stop() {
     clearTimeout(this.#timer)
+    if (this.#req instanceof TakeableRequest) this.#req.leaveBody()
     this.#req.off("data", this.#onData).off("end", this.#onEnd)
   }
 
@@ -95,6 +99,8 @@ export class Upload {
     clearTimeout(this.#timer)
     this.#owner.onReady()
   }
+
+  readonly #onPart = (part: Buffer | null) => part === null ? this.#onEnd() : this.#onData(part)
 
   readonly #onData = (chunk: Buffer) => {
     this.#owner.onUploaded(chunk.length)
