@@ -2,7 +2,7 @@
 const longestLine = 8 * 1024
 const mostTrailers = 100
 
-const sizeLine = /^([\da-f]{1,12})[\t ]*(;[\t\x20-\x7e\x80-\xff]*)?$/i
+const sizeLine = /^([\da-f]{1,12})(;[\t\x20-\x7e\x80-\xff]*)?$/i
 const trailer = /^[\w!#$%&'*+.^`|~-]+:[\t\x20-\x7e\x80-\xff]*$/
 
 const [cr, lf] = [13, 10]

@@ -43,10 +43,15 @@ const fieldsIn = (lines: ReadonlyArray<string>) => {
 const valuesOf = (fields: ReadonlyArray<string>, name: string) =>
   fields.filter((_, i) => i % 2 === 1 && fields[i - 1]!.length === name.length && fields[i - 1]!.toLowerCase() === name)
 
-/** Undefined where there is the least doubt: a body without a length, two lengths, other codings, a change of protocol. */
-const framingOf = (fields: ReadonlyArray<string>): Pick<PlainHead, "length"> | undefined => {
+/**
+ * Undefined where there is the least doubt: a body without a length, two lengths, other codings, a change of protocol.
+ * What a 204 or 304 says of a body is said of none (RFC 9112 §6.3).
+ */
+const framingOf = (fields: ReadonlyArray<string>, hasBody: boolean): Pick<PlainHead, "length"> | undefined => {
   const [lengths, codings] = [valuesOf(fields, "content-length"), valuesOf(fields, "transfer-encoding")]
-  if (lengths.length + codings.length !== 1 || valuesOf(fields, "upgrade").length > 0) return undefined
+  const isBodyless = !hasBody && codings.length === 0 && lengths.length <= 1
+  if (isBodyless && valuesOf(fields, "upgrade").length === 0) return { length: 0 }
+  if (!hasBody || lengths.length + codings.length !== 1 || valuesOf(fields, "upgrade").length > 0) return undefined
   const [length = ""] = lengths
   if (codings.length === 1) return codings[0]!.toLowerCase() === "chunked" ? { length: undefined } : undefined
   return /^\d{1,15}$/.test(length) ? { length: Number(length) } : undefined
@@ -63,17 +68,15 @@ const keepingOf = (fields: ReadonlyArray<string>): Pick<PlainHead, "keptSeconds"
 
 /**
  * Reads the head of an answer to a POST, up to its empty line. Undefined: it is not of the plain form, and is for a whole
- * parser to judge. An answer without a body, whatever its head says, is not (RFC 9112 §6.3).
+ * parser to judge.
  */
 export const readPlainHead = (text: string): PlainHead | undefined => {
   const [first = "", ...lines] = text.split("\r\n")
   const [, status, reason] = statusLine.exec(first) ?? []
-  if (isDoubtful(text) || status === undefined || reason === undefined || status === "204" || status === "304") {
-    return undefined
-  }
+  if (isDoubtful(text) || status === undefined || reason === undefined) return undefined
   const fields = fieldsIn(lines)
   if (fields === undefined) return undefined
-  const [framing, keeping] = [framingOf(fields), keepingOf(fields)]
+  const [framing, keeping] = [framingOf(fields, status !== "204" && status !== "304"), keepingOf(fields)]
   if (framing === undefined || keeping === undefined) return undefined
   return { status: Number(status), reason, head: headOf(fields), ...framing, ...keeping }
 }
