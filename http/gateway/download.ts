@@ -6,6 +6,14 @@ const ignore = () => {}
 /** A last chunk up to this size is written together with the headers, as one string of Latin-1. */
 const smallChunk = 16 * 1024
 
+/** Answers that are complete. Written one after the other, each costs less than when their clients wake in between. */
+let due: Array<Download> = []
+const endDue = () => {
+  const now = due
+  due = []
+  for (const download of now) download.endNow()
+}
+
 interface Owner {
   /** What has come by now is about to be written. */
   readonly onFlush: () => void
@@ -50,11 +58,15 @@ export class Download {
     this.#res.write(held)
   }
 
-  /** With the headers, if they wait still: one write in place of two or three. */
   end() {
+    this.stop()
+    if (due.push(this) === 1) setImmediate(endDue)
+  }
+
+  /** With the headers, if they wait still: one write in place of two or three. */
+  endNow() {
     const held = this.#held
     this.#held = undefined
-    this.stop()
     if (held === undefined || held.length === 0) this.#res.end()
     else if (held.length > smallChunk || !(this.#res instanceof LingeringResponse)) this.#res.end(held)
     else this.#res.endAtOnce(held.toString("latin1"))
