@@ -21,6 +21,8 @@ interface Owner {
 
 /** An answer's body on its way to the client, in as few writes as its pieces allow. */
 export class Download {
+  /** It is complete, and is written in this turn. */
+  isDue = false
   readonly #res: ServerResponse
   readonly #owner: Owner
   /** The last chunk, which may be the last one. */
@@ -60,6 +62,7 @@ export class Download {
 
   end() {
     this.stop()
+    this.isDue = true
     if (due.push(this) === 1) setImmediate(endDue)
   }
 
@@ -67,6 +70,7 @@ export class Download {
   endNow() {
     const held = this.#held
     this.#held = undefined
+    this.isDue = false
     if (held === undefined || held.length === 0) this.#res.end()
     else if (held.length > smallChunk || !(this.#res instanceof LingeringResponse)) this.#res.end(held)
     else this.#res.endAtOnce(held.toString("latin1"))

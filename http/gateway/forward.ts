@@ -62,7 +62,7 @@ class Forwarding implements AnswerHandler, Cut {
   cut() {
     const { res } = this.#exchange
     const head = this.#head
-    if (this.#isOver) return
+    if (this.#isOver || this.#download.isDue) return
     if (head === undefined) return this.#giveUp(new Error("the platform is stopping"), true)
     this.#abandon()
     this.#exchange.watch.broke()
