@@ -60,7 +60,8 @@ export class Download {
     this.#res.write(held)
   }
 
-  end() {
+  /** At the end of this turn, with all others that are. */
+  endSoon() {
     this.stop()
     this.isDue = true
     if (due.push(this) === 1) setImmediate(endDue)
@@ -70,6 +71,7 @@ export class Download {
   endNow() {
     const held = this.#held
     this.#held = undefined
+    this.stop()
     this.isDue = false
     if (held === undefined || held.length === 0) this.#res.end()
     else if (held.length > smallChunk || !(this.#res instanceof LingeringResponse)) this.#res.end(held)

@@ -17,6 +17,8 @@ export interface Exchange {
   readonly watch: Pick<Watch, "asked" | "heard" | "broke">
   /** The gateway stops: connections are not to be used again. */
   readonly isClosing: () => boolean
+  /** No other request is under way: nothing is to be gained by waiting for it. */
+  readonly isAlone: () => boolean
   /** Makes the machine's `Mcp-Session-Id` the client's, which names the machine. */
   readonly nameSession: (id: string) => string
   readonly onBytes: (count: number) => void

@@ -177,7 +177,7 @@ class Forwarding implements AnswerHandler, Cut {
     this.#connection = undefined
     const { req, res } = this.#exchange
     if (this.#rewriter !== undefined) this.#download.push(this.#rewriter.end())
-    if (req.complete) return this.#download.end()
+    if (req.complete) return this.#exchange.isAlone() ? this.#download.endNow() : this.#download.endSoon()
     // The rest of the body goes unread.
     this.#upload.stop()
     this.#download.stop()

@@ -13,6 +13,8 @@ export const makeInFlight = () => {
   let onIdle = () => {}
   return {
     isDraining: () => draining,
+    /** Nothing else is under way. */
+    isAlone: () => cuts.size <= 1,
     begin: (cut: Cut) => cuts.add(cut),
     end: (entry: Entry<Cut>) => {
       cuts.delete(entry)

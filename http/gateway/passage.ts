@@ -76,6 +76,10 @@ class Passage implements Exchange {
     return this.#services.inFlight.isDraining()
   }
 
+  isAlone() {
+    return this.#services.inFlight.isAlone()
+  }
+
   nameSession(id: string) {
     return this.#sessions.name(id)
   }
