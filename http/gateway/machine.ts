@@ -1,5 +1,6 @@
 import { type MachineAddress } from "#src/machines/Machines.ts"
 import { buildConnector } from "undici"
+import { type Connection, type Home } from "./connection.ts"
 import { PlainConnection } from "./plain-connection.ts"
 import { type PlainHead, readPlainHead } from "./plain-head.ts"
 import { UndiciConnection } from "./undici-connection.ts"
@@ -8,20 +9,10 @@ import { UndiciConnection } from "./undici-connection.ts"
 const connectTimeoutMs = 5_000
 const maxIdle = 256
 
-/** For one request at a time. */
-export interface Connection {
-  /** Whether a request was answered on it before: the machine may be closing it just now. */
-  readonly wasUsed: boolean
-  /** For the next request: the answer is complete. */
-  readonly release: () => void
-  /** Closes it, with the request that is under way. */
-  readonly destroy: () => void
-}
-
 const hostOf = (host: string) => host.includes(":") ? `[${host}]` : host
 
 /** The connections to one machine. Their number has no limit: each open stream has one. */
-export class Machine {
+class Machine implements Home {
   readonly origin: string
   readonly connect: (opened: buildConnector.Callback) => void
   readonly connector: buildConnector.connector
@@ -58,18 +49,18 @@ export class Machine {
     return connection
   }
 
-  addIdle(connection: PlainConnection | UndiciConnection) {
-    const idle: Array<Connection> = this.#idleLike(connection)
+  addIdle(connection: Connection) {
+    const idle = this.#idleLike(connection)
     return idle.length < maxIdle && idle.push(connection) > 0
   }
 
-  removeIdle(connection: PlainConnection | UndiciConnection) {
-    const idle: Array<Connection> = this.#idleLike(connection)
+  removeIdle(connection: Connection) {
+    const idle = this.#idleLike(connection)
     const at = idle.lastIndexOf(connection)
     return at !== -1 && idle.splice(at, 1).length > 0
   }
 
-  #idleLike(connection: PlainConnection | UndiciConnection) {
+  #idleLike(connection: Connection): Array<Connection> {
     return connection instanceof PlainConnection ? this.#idle.plain : this.#idle.undici
   }
 

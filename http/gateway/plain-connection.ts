@@ -1,8 +1,8 @@
 import { type Socket } from "node:net"
 import { Client, type Dispatcher } from "undici"
 import { ChunkedBody } from "./chunked-body.ts"
+import { type Connection, type Home } from "./connection.ts"
 import { HandedOver } from "./handed-over.ts"
-import { type Connection, type Machine } from "./machine.ts"
 import { isDoubtful, longestPlain, type PlainHead } from "./plain-head.ts"
 import { clientOptions, idleMs, thresholdMs } from "./undici-connection.ts"
 
@@ -48,7 +48,7 @@ const writeDue = () => {
  */
 export class PlainConnection implements Connection {
   wasUsed = false
-  readonly #machine: Machine
+  readonly #machine: Home
   #socket: Socket | undefined
   #request: PlainRequest | undefined
   #handler: AnswerHandler | undefined
@@ -65,7 +65,7 @@ export class PlainConnection implements Connection {
   #timerMs = 0
   #client: Client | undefined
 
-  constructor(machine: Machine) {
+  constructor(machine: Home) {
     this.#machine = machine
     machine.connect((error, socket) => {
       if (error !== null) return this.#lose(error)

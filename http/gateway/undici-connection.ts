@@ -1,7 +1,7 @@
 import { type IncomingMessage } from "node:http"
 import { type Readable } from "node:stream"
 import { Client, type Dispatcher } from "undici"
-import { type Connection, type Machine } from "./machine.ts"
+import { type Connection, type Home } from "./connection.ts"
 import { type Way } from "./way.ts"
 
 /**
@@ -45,12 +45,12 @@ export const undiciRequest = (
  * its place.
  */
 export class UndiciConnection implements Connection {
-  readonly #machine: Machine
+  readonly #machine: Home
   readonly #client: Client
   #wasUsed = false
   #isDestroyed = false
 
-  constructor(machine: Machine) {
+  constructor(machine: Home) {
     this.#machine = machine
     this.#client = new Client(machine.origin, { ...clientOptions, connect: machine.connector })
     this.#client.on("connect", () => this.#wasUsed = false)
