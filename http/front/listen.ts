@@ -1,11 +1,12 @@
 import { machineBehind } from "#http/callers/machine-caller.ts"
 import { connectionsOf, type IdleLimit } from "#http/connection/connections.ts"
 import { LingeringResponse } from "#http/connection/linger.ts"
+import { TakeableRequest } from "#http/connection/taken-body.ts"
 import { type Gateway } from "#http/gateway/Gateway.ts"
 import { type Settings } from "#src/config/Settings.ts"
 import { shares, Shutdown } from "#src/shared/Shutdown.ts"
 import { Data, Effect } from "effect"
-import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http"
+import { createServer, type RequestListener, type Server } from "node:http"
 import { answerMalformed } from "./malformed.ts"
 import { ownTarget } from "./target.ts"
 
@@ -78,6 +79,7 @@ export const listen = (
     // Headers that are not complete after 15 seconds are answered 408; by default Node checks only every 30 seconds.
     const server = createServer({
       requireHostHeader: false,
+      IncomingMessage: TakeableRequest,
       ServerResponse: LingeringResponse,
       headersTimeout: 15_000,
       connectionsCheckingInterval: 1_000,
@@ -88,7 +90,7 @@ export const listen = (
     const connections = connectionsOf(server, idleLimit(settings))
     const targetOf = ownTarget(settings)
     const dispatch =
-      (awaitsContinue: boolean): RequestListener<typeof IncomingMessage, typeof LingeringResponse> => (req, res) => {
+      (awaitsContinue: boolean): RequestListener<typeof TakeableRequest, typeof LingeringResponse> => (req, res) => {
         // Machines can't reach other hosted servers.
         const match = machineBehind(req, settings.trustProxy) === undefined ? gateway.match(req) : undefined
         connections.begin(req, res, match !== undefined)

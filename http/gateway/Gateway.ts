@@ -1,9 +1,8 @@
 import { makeByHubKey } from "#http/callers/hub-key.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { ServerCards } from "#src/directory/ServerCards.ts"
-import { type MachineAddress } from "#src/machines/Machines.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
-import { addressingOf, publicSide, rewriteEndpoint } from "#src/routing/addressing.ts"
+import { publicSide } from "#src/routing/addressing.ts"
 import { isOff, type Route } from "#src/routing/Route.ts"
 import { Routes } from "#src/routing/Routes.ts"
 import { ServerUse } from "#src/routing/ServerUse.ts"
@@ -24,24 +23,25 @@ import { type Answer, answer, failure } from "./answer.ts"
 import { authorizer } from "./authorize.ts"
 import { ownerTeller } from "./broken-answer.ts"
 import { cors, isPreflight } from "./cors.ts"
-import { endpointRewriter } from "./endpoint-event.ts"
-import { forward } from "./forward.ts"
 import { framingProblem, wantsWebSocket } from "./framing.ts"
-import { requestHeaders } from "./headers.ts"
 import { makeInFlight } from "./in-flight.ts"
 import { answerLimit } from "./limits.ts"
-import { type Match, matcher } from "./match.ts"
+import { type Match, matcher, type TargetMatch } from "./match.ts"
 import { observer } from "./observe.ts"
+import { passer } from "./passage.ts"
 import { needsInspection, permitter } from "./permit.ts"
-import { metadataAnswer, noSuchServer, notRunning, rejection, restarting, unreachable } from "./refusals.ts"
+import { metadataAnswer, noSuchServer, notRunning, rejection, restarting } from "./refusals.ts"
 import { relocator } from "./relocate.ts"
+import { type Decided, rememberingHeads } from "./repeated-head.ts"
 import { challenge, resourceMetadata } from "./resource-metadata.ts"
 import { asksForCard, cardReader } from "./server-card.ts"
 import { untagPath } from "./session-tag.ts"
 import { sessionCounter } from "./sessions.ts"
 import { tallier } from "./tally.ts"
 import { makeToolMarks } from "./tool-marks.ts"
+import { onwardTrace } from "./trace.ts"
 import { isAway, waker } from "./wake.ts"
+import { type Way, wayFinder } from "./way.ts"
 
 export interface Gateway {
   /** Matches a request that the gateway must answer, else undefined. Cheap: called for every request. */
@@ -73,8 +73,8 @@ export const makeGateway = Effect.gen(function*() {
   const runtime = yield* Effect.runtime()
   const tellOwner = ownerTeller(yield* BrokenAnswers, runtime)
   const limited = answerLimit(settings, limits)
-  const authorize = authorizer(yield* AccessTokens, runtime)
-  const { base, from, trustProxy } = publicSide(settings)
+  const { authorize, isStill } = authorizer(yield* AccessTokens, runtime)
+  const side = publicSide(settings)
   const observe = observer(settings, runtime)
   const log = (message: string, error: unknown) => Runtime.runFork(runtime)(Effect.logWarning(message, error))
   // Truncated, so that a machine's output, such as a parser's raw bytes, does not fill the log.
@@ -89,8 +89,9 @@ export const makeGateway = Effect.gen(function*() {
       }
     )
 
+  const heads = rememberingHeads(matcher(settings))
   const inFlight = makeInFlight()
-  const wake = waker({ wakes, limits, trustProxy, runtime, inFlight })
+  const wake = waker({ wakes, limits, trustProxy: side.trustProxy, runtime, inFlight })
   const relocation = relocator({ affinity, metering, wake })
   const { admit, awaken } = admission({ affinity, metering, respond, wake })
 
@@ -98,57 +99,19 @@ export const makeGateway = Effect.gen(function*() {
     makeToolMarks({ onFailure: (error) => logMachine("A machine did not tell its tools", error) })
   )
 
-  const pass = (
-    route: Route,
-    machine: MachineAddress,
-    target: Target,
-    req: IncomingMessage,
-    res: ServerResponse,
-    awaitsContinue: boolean,
-    body?: Buffer
-  ) => {
-    const { end: endTally, watch } = tally(route, req, res)
-    const sessions = countSessions(req, res, route, watch.client)
-    const plain = addressingOf(req, from, route.host, target.form === "path" ? `${base}/s/${route.slug}` : "")
-    const addressing = { ...plain, nameSession: sessions.name }
-    const endpoint = (data: string) => sessions.endpoint(rewriteEndpoint(addressing, data), addressing.clientHost)
-    const { instead, relocate } = relocation({ route, machine, req, res, path: target.path })
-    // A stream of the legacy transport begins with an address, which must be rewritten to the client's URL.
-    const rewrites = req.method === "GET"
-    const readable = rewrites && /text\/event-stream/i.test(req.headers.accept ?? "")
-    const endUse = use.begin(route)
-    const entry = inFlight.begin(() => cut())
-    const cut = forward({
-      req,
-      res,
-      path: untagPath(target.path),
-      headers: requestHeaders(req, { addressing, trustProxy, readable, replayToken: route.replayToken }),
-      addressing,
-      machine,
-      body,
-      awaitsContinue,
-      rewriter: rewrites ? () => endpointRewriter(endpoint) : undefined,
-      watch,
-      closing: inFlight.isDraining,
-      onBytes: (count) => metering.addBytes(route.accountId, count),
-      relocate,
-      onFailure: (error, sent) => {
-        routes.expire(route.slug)
-        const known = instead()
-        if (known !== undefined) return respond(req, res, known, route)
-        logMachine(`The machine of ${route.slug} did not answer`, error)
-        if (sent) tellOwner(route, error)
-        respond(req, res, unreachable(error, sent, inFlight.isDraining()), route)
-      },
-      onEnd: () => {
-        sessions.ended()
-        endTally()
-        // In byoa mode the machine says whom it lets in: others keep no server awake.
-        endUse(route.authMode !== "byoa" || res.statusCode !== 401)
-        inFlight.end(entry)
-      }
-    })
-  }
+  const wayTo = wayFinder(side)
+  const pass = passer({
+    tally,
+    countSessions,
+    relocation,
+    use,
+    routes,
+    metering,
+    inFlight,
+    respond,
+    logMachine,
+    tellOwner
+  })
 
   /** Passes a request on, as one of the month's. `isCounted`: it is one already. */
   const proxy = (
@@ -156,15 +119,18 @@ export const makeGateway = Effect.gen(function*() {
     target: Target,
     req: IncomingMessage,
     res: ServerResponse,
-    { awaitsContinue = false, body, isCounted = false }: {
+    { awaitsContinue = false, body, isCounted = false, way }: {
       readonly awaitsContinue?: boolean
       readonly body?: Buffer | undefined
       readonly isCounted?: boolean
+      /** Known of the request before; to the machine of the route, unless another one is found first. */
+      readonly way?: Way | undefined
     }
   ): void | Promise<void> => {
     const go = (to: Route) => {
       if (!res.destroyed && to.machine !== undefined && !isOff(to)) {
-        return pass(to, to.machine, target, req, res, awaitsContinue, body)
+        const known = way?.route === to ? way : wayTo(to, to.machine, target, req)
+        return pass(known, { req, res, awaitsContinue, body })
       }
       metering.takeBack(route.accountId)
       respond(req, res, notRunning(to), route)
@@ -186,7 +152,23 @@ export const makeGateway = Effect.gen(function*() {
     return counted instanceof Promise ? counted.then(onceCounted) : onceCounted(counted)
   }
 
-  const serve = async (target: Target, req: IncomingMessage, res: ServerResponse, awaitsContinue: boolean) => {
+  /** Passes a request on whose head was decided before, on the same connection; false: it is not known. */
+  const serveAgain = (
+    { claims, route, token, way }: Decided,
+    target: Target,
+    req: IncomingMessage,
+    res: ServerResponse
+  ) => {
+    if (inFlight.isDraining() || routes.peek(route.slug) !== route || !isStill(token, route, claims)) {
+      return false
+    }
+    const going = proxy(way.route, target, req, res, { way })
+    if (going instanceof Promise) going.catch((error: unknown) => unrouted(req, res, error))
+    return true
+  }
+
+  const serve = async (match: TargetMatch, req: IncomingMessage, res: ServerResponse, awaitsContinue: boolean) => {
+    const { target } = match
     const problem = framingProblem(req)
     if (problem !== undefined) return respond(req, res, failure(400, "BAD_REQUEST", problem, { Connection: "close" }))
     if (isPreflight(req)) return respond(req, res, { status: 204, headers: cors.preflight })
@@ -216,7 +198,13 @@ export const makeGateway = Effect.gen(function*() {
     if (to === undefined) return respond(req, res, sessionGone, route)
 
     if (res.destroyed) return
-    if (!needsInspection(verdict.claims)) return proxy(to, target, req, res, { awaitsContinue })
+    if (!needsInspection(verdict.claims)) {
+      const head = awaitsContinue ? undefined : heads.repeated(req, match)
+      const isKept = head !== undefined && to.machine !== undefined && onwardTrace(req) === undefined
+      const way = isKept ? wayTo(to, to.machine, target, req) : undefined
+      if (way !== undefined) head!.decided = { route, token: verdict.token, claims: verdict.claims, way }
+      return proxy(to, target, req, res, { awaitsContinue, way })
+    }
     // What a token allows depends on the tools, which only a server that is awake tells.
     const isCounted = isAway(to)
     if (isCounted && !(await admit(to, req, res))) return
@@ -231,19 +219,23 @@ export const makeGateway = Effect.gen(function*() {
     return respond(req, res, rejection(permission, route, target))
   }
 
+  const unrouted = (req: IncomingMessage, res: ServerResponse, error: unknown) => {
+    log("A request could not be routed", error)
+    const message = "The gateway can't look the server up right now; try again shortly"
+    respond(req, res, failure(503, "SERVICE_UNAVAILABLE", message, { "Retry-After": "5" }))
+  }
+
   const handle: Gateway["handle"] = (match, req, res, awaitsContinue = false) => {
     if (match._tag === "Ambiguous") {
       return respond(req, res, failure(400, "BAD_REQUEST", match.reason, { Connection: "close" }))
     }
     observe(req, res, match.target.form)
-    serve(match.target, req, res, awaitsContinue).catch((error: unknown) => {
-      log("A request could not be routed", error)
-      const message = "The gateway can't look the server up right now; try again shortly"
-      respond(req, res, failure(503, "SERVICE_UNAVAILABLE", message, { "Retry-After": "5" }))
-    })
+    const decided = awaitsContinue || onwardTrace(req) !== undefined ? undefined : heads.repeated(req, match)?.decided
+    if (decided !== undefined && serveAgain(decided, match.target, req, res)) return
+    serve(match, req, res, awaitsContinue).catch((error: unknown) => unrouted(req, res, error))
   }
 
-  return { match: matcher(settings), handle, drain: inFlight.drain } satisfies Gateway
+  return { match: heads.match, handle, drain: inFlight.drain } satisfies Gateway
 })
 
 /** The gateway of this process, for the listener and for composites. */

@@ -4,7 +4,7 @@ import { Effect, Option, type Runtime, Runtime as R } from "effect"
 import { type IncomingMessage } from "node:http"
 
 export type Verdict =
-  | { readonly _tag: "Passed"; readonly claims: AccessTokenClaims | undefined }
+  | { readonly _tag: "Passed"; readonly token: string; readonly claims: AccessTokenClaims | undefined }
   /** `error` is RFC 6750's §3.1 code; undefined when no credentials were sent. */
   | { readonly _tag: "Rejected"; readonly error: string | undefined; readonly message: string }
 
@@ -39,7 +39,7 @@ export const authorizer = (tokens: AccessTokens, runtime: Runtime.Runtime<never>
   const verify = (token: string, route: Route) =>
     R.runPromise(runtime)(
       tokens.verify(token, route.audiences, route.serverId).pipe(
-        Effect.map((claims): Verdict => ({ _tag: "Passed", claims })),
+        Effect.map((claims): Verdict => ({ _tag: "Passed", token, claims })),
         Effect.catchAll(({ reason }) =>
           Effect.as(
             Effect.logDebug(`A token for ${route.slug} was refused: ${reason}`),
@@ -49,7 +49,7 @@ export const authorizer = (tokens: AccessTokens, runtime: Runtime.Runtime<never>
       )
     )
 
-  return (req: IncomingMessage, route: Route): Verdict | Promise<Verdict> => {
+  const authorize = (req: IncomingMessage, route: Route): Verdict | Promise<Verdict> => {
     const header = req.headers.authorization
     const inQuery = route.authMode === "service_managed" && tokenInQuery.test(req.url ?? "")
     if (header === undefined) {
@@ -62,9 +62,15 @@ export const authorizer = (tokens: AccessTokens, runtime: Runtime.Runtime<never>
     const token = tokenIn(header)
     if (token === undefined) return rejected("The Authorization header holds no Bearer token", "invalid_token")
     // The customer's server checks it; the gateway does not (contract: Hosted servers).
-    if (route.authMode === "byoa") return { _tag: "Passed", claims: undefined }
+    if (route.authMode === "byoa") return { _tag: "Passed", token, claims: undefined }
     if (inQuery) return rejected("A token belongs into the Authorization header, and only there", "invalid_request")
     const cached = tokens.peek(token, route.audiences, Date.now(), route.serverId)
-    return Option.isSome(cached) ? { _tag: "Passed", claims: cached.value } : verify(token, route)
+    return Option.isSome(cached) ? { _tag: "Passed", token, claims: cached.value } : verify(token, route)
   }
+
+  /** Whether a token with which a request passed still has those claims: it has not expired, and was not revoked. */
+  const isStill = (token: string, { audiences, serverId }: Route, claims: AccessTokenClaims | undefined) =>
+    claims === undefined || Option.getOrUndefined(tokens.peek(token, audiences, Date.now(), serverId)) === claims
+
+  return { authorize, isStill } as const
 }

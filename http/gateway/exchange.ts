@@ -1,17 +1,13 @@
 import { type MachineAddress } from "#src/machines/Machines.ts"
-import { type Addressing } from "#src/routing/addressing.ts"
 import { type IncomingMessage, type ServerResponse } from "node:http"
 import { type Watch } from "./watch.ts"
+import { type Way } from "./way.ts"
 
 /** One request to a machine. */
 export interface Exchange {
+  readonly way: Way
   readonly req: IncomingMessage
   readonly res: ServerResponse
-  readonly path: string
-  /** Flat list of names and values, without framing. */
-  readonly headers: Array<string>
-  readonly addressing: Addressing
-  readonly machine: MachineAddress
   /** The request's body, if it was already read. */
   readonly body: Buffer | undefined
   /** The client waits for `100 Continue` before it sends the body. */
@@ -19,7 +15,12 @@ export interface Exchange {
   /** Rewrites an event stream; undefined passes every byte unchanged. */
   readonly rewriter: (() => { push: (chunk: Buffer) => Buffer; end: () => Buffer }) | undefined
   readonly watch: Pick<Watch, "asked" | "heard" | "broke">
-  readonly closing: () => boolean
+  /** The gateway stops: connections are not to be used again. */
+  readonly isClosing: () => boolean
+  /** No other request is under way: nothing is to be gained by waiting for it. */
+  readonly isAlone: () => boolean
+  /** Makes the machine's `Mcp-Session-Id` the client's, which names the machine. */
+  readonly nameSession: (id: string) => string
   readonly onBytes: (count: number) => void
   /** Called when the machine can't be reached: its new address, if it moved. */
   readonly relocate: () => Promise<MachineAddress | undefined>

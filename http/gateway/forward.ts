@@ -1,25 +1,31 @@
 import { markEventStream } from "#http/connection/connections.ts"
 import { linger } from "#http/connection/linger.ts"
 import { type MachineAddress } from "#src/machines/Machines.ts"
-import { type Dispatcher } from "undici"
-import { corsFor } from "./cors.ts"
+import { type Connection } from "./connection.ts"
+import { Download } from "./download.ts"
 import { type Exchange } from "./exchange.ts"
 import { hasBody } from "./framing.ts"
-import { isEventStream, isOpenEnded, readHead, reasonBytes, type ResponseHead, responseHeaders } from "./headers.ts"
+import { isEventStream, isOpenEnded, readHead, reasonBytes, type ResponseHead } from "./headers.ts"
+import { type Cut } from "./in-flight.ts"
 import { interruptedCallEvents } from "./interrupted-calls.ts"
+import { machineAt } from "./machine.ts"
+import { outwardHead } from "./outward-head.ts"
+import { type AnswerHandler } from "./plain-connection.ts"
+import { type PlainHead } from "./plain-head.ts"
+import { plainRequest } from "./plain-request.ts"
+import { undiciRequest } from "./undici-connection.ts"
 import { Upload } from "./upload.ts"
-import { type Connection, connectionTo, mayRetry, toError, wasNotReceived } from "./upstream.ts"
+import { mayRetry, toError, wasNotReceived } from "./upstream.ts"
 
 const ignore = () => {}
 
-/** A last chunk up to this size is written together with the headers, as one string of Latin-1. */
-const smallChunk = 16 * 1024
-
 /** An exchange under way; undici calls the methods that are named `on…`. */
-class Forwarding implements Dispatcher.DispatchHandler {
+class Forwarding implements AnswerHandler, Cut {
   readonly #exchange: Exchange
   readonly #upload: Upload
+  readonly #download: Download
   #connection: Connection | undefined
+  #sentTo: MachineAddress
   /** Whether the machine may have got a part of the request. */
   #wasSent = false
   #wasMoved = false
@@ -31,33 +37,24 @@ class Forwarding implements Dispatcher.DispatchHandler {
   /** The request that an event stream answers; parsed only when the stream breaks. */
   #requestBody: ReadonlyArray<Buffer> = []
   #rewriter: ReturnType<NonNullable<Exchange["rewriter"]>> | undefined
-  /** The last chunk, which may be the last one. */
-  #held: Buffer | undefined
-  #hasWritten = false
-  #willFlush = false
-  #resume = ignore
+  /** Pieces are told with their ends. */
+  #isPlain = false
   /** Bytes of both bodies; of a small exchange all at once. */
   #unmetered = 0
 
   constructor(exchange: Exchange) {
     this.#exchange = exchange
     const { body, req, res } = exchange
+    this.#sentTo = exchange.way.machine
     res.on("error", ignore)
     res.on("close", () => {
       if (!this.#isComplete) this.#abandon()
-      this.#meter()
+      this.onFlush()
       if (this.#head === undefined) exchange.watch.asked(this.#upload.chunks, undefined)
       exchange.onEnd()
     })
-    this.#upload = new Upload({
-      req,
-      read: body,
-      onBytes: (count) => {
-        this.#unmetered += count
-        if (this.#connection !== undefined) this.#meter()
-      },
-      onReady: () => this.#send(exchange.machine, false)
-    })
+    this.#download = new Download(res, this)
+    this.#upload = new Upload(req, body, this)
     this.#upload.start()
     if (exchange.awaitsContinue && body === undefined && hasBody(req)) res.writeContinue()
   }
@@ -66,7 +63,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
   cut() {
     const { res } = this.#exchange
     const head = this.#head
-    if (this.#isOver) return
+    if (this.#isOver || this.#download.isDue) return
     if (head === undefined) return this.#giveUp(new Error("the platform is stopping"), true)
     this.#abandon()
     this.#exchange.watch.broke()
@@ -74,7 +71,17 @@ class Forwarding implements Dispatcher.DispatchHandler {
     else res.destroy()
   }
 
-  #meter() {
+  onUploaded(count: number) {
+    this.#unmetered += count
+    if (this.#connection !== undefined) this.onFlush()
+  }
+
+  onReady() {
+    this.#send(this.#exchange.way.machine, false)
+  }
+
+  /** Bytes are counted as they pass. */
+  onFlush() {
     if (this.#unmetered > 0) this.#exchange.onBytes(this.#unmetered)
     this.#unmetered = 0
   }
@@ -82,6 +89,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
   #abandon() {
     this.#isOver = true
     this.#upload.stop()
+    this.#download.stop()
     this.#connection?.destroy()
   }
 
@@ -91,66 +99,76 @@ class Forwarding implements Dispatcher.DispatchHandler {
   }
 
   #send(machine: MachineAddress, fresh: boolean) {
-    const { addressing, headers, path, req } = this.#exchange
+    const { req, way } = this.#exchange
     const body = this.#upload.body()
     this.#wasSent = false
+    this.#sentTo = machine
     this.#writtenAtOnce = body === null || Buffer.isBuffer(body)
     const { length } = this.#upload
-    const request = {
-      method: req.method as Dispatcher.HttpMethod,
-      // undici has no asterisk-form; a server reads this one as the same (RFC 9112 §3.2.4).
-      path: path === "*" ? `http://${addressing.machineHost}` : path,
-      headers: this.#writtenAtOnce || length === undefined ? headers : [...headers, "Content-Length", String(length)],
-      body,
-      // Without one, undici looks in the host for that of a certificate.
-      servername: addressing.machineHost
+    const options = () => undiciRequest(req, way, body, length)
+    if (way.plainHead !== undefined && Buffer.isBuffer(body)) {
+      const connection = this.#connection = machineAt(machine).plain(fresh)
+      connection.send({ text: plainRequest(way.plainHead, body), options }, this)
+    } else {
+      const connection = this.#connection = machineAt(machine).undici(fresh)
+      connection.dispatch(options(), this)
     }
-    this.#connection = connectionTo(machine, fresh)
-    this.#connection.dispatch(request, this)
   }
 
   onConnect() {
     this.#wasSent = true
   }
 
+  onUnsent() {
+    if (!this.#isOver) this.#send(this.#sentTo, false)
+  }
+
   onHeaders(status: number, headers: Array<Buffer>, resume: () => void, reason: string) {
     // Hints; the answer comes after them.
     if (this.#isOver || status < 200) return true
-    const { addressing, closing, req, res, rewriter, watch } = this.#exchange
-    const head = this.#head = readHead(headers)
-    this.#resume = resume
+    this.#download.begin(resume)
+    this.#answer(status, reasonBytes(reason), readHead(headers), false)
+    this.#download.flushSoon()
+    return true
+  }
+
+  onPlainHead({ head, reason, status }: PlainHead, resume: () => void) {
+    if (this.#isOver) return
+    this.#isPlain = true
+    this.#download.begin(resume)
+    this.#answer(status, reason, head, true)
+  }
+
+  onPiece() {
+    this.#download.flush()
+  }
+
+  /** `mayCome`: the same head may come again. */
+  #answer(status: number, reason: string, head: ResponseHead, mayCome: boolean) {
+    const { res, watch } = this.#exchange
+    this.#head = head
     const streams = isEventStream(head)
     if (isOpenEnded(head)) this.#requestBody = this.#upload.chunks
     watch.asked(this.#upload.chunks, head)
     this.#upload.answered()
-    if (streams && !head.isEncoded) this.#rewriter = rewriter?.()
-    const out = responseHeaders(head, addressing, this.#rewriter !== undefined || status === 204)
-    out.push(...corsFor(req, head.hasCors))
-    if (closing()) out.push("Connection", "close")
+    if (streams && !head.isEncoded) this.#rewriter = this.#exchange.rewriter?.()
+    const withoutLength = this.#rewriter !== undefined || status === 204
     try {
       // Only the machine's own Date, if any.
       res.sendDate = false
-      res.writeHead(status, reasonBytes(reason), out)
+      res.writeHead(status, reason, outwardHead(this.#exchange, head, { mayCome, withoutLength }) as Array<string>)
     } catch (error) {
-      this.#giveUp(toError(error), true)
-      return true
+      return this.#giveUp(toError(error), true)
     }
     if (streams) markEventStream(res)
-    this.#flushSoon()
-    return true
   }
 
   onData(chunk: Buffer) {
     if (this.#isOver) return true
-    const { res, watch } = this.#exchange
     this.#unmetered += chunk.length
-    watch.heard(chunk)
-    this.#writeHeld()
-    this.#held = this.#rewriter === undefined ? chunk : this.#rewriter.push(chunk)
-    this.#flushSoon()
-    if (!res.writableNeedDrain) return true
-    res.once("drain", this.#resume)
-    return false
+    this.#exchange.watch.heard(chunk)
+    if (!this.#isPlain) this.#download.flushSoon()
+    return this.#download.push(this.#rewriter === undefined ? chunk : this.#rewriter.push(chunk))
   }
 
   onComplete() {
@@ -159,14 +177,12 @@ class Forwarding implements Dispatcher.DispatchHandler {
     this.#connection?.release()
     this.#connection = undefined
     const { req, res } = this.#exchange
-    if (this.#rewriter !== undefined) {
-      this.#writeHeld()
-      this.#held = this.#rewriter.end()
-    }
-    if (req.complete) return this.#end()
+    if (this.#rewriter !== undefined) this.#download.push(this.#rewriter.end())
+    if (req.complete) return this.#exchange.isAlone() ? this.#download.endNow() : this.#download.endSoon()
     // The rest of the body goes unread.
     this.#upload.stop()
-    this.#writeHeld()
+    this.#download.stop()
+    this.#download.writeHeld()
     linger(req, () => res.end())
   }
 
@@ -174,7 +190,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
     this.#connection?.destroy()
     // The response may be complete although the machine did not read the whole body.
     if (this.#isOver || this.#isComplete) return
-    const { machine, relocate, req: { method } } = this.#exchange
+    const { req: { method }, way: { machine } } = this.#exchange
     if (this.#head !== undefined) return this.#breakOff(this.#head)
     const { isReplayable } = this.#upload
     const wasUsed = this.#connection?.wasUsed === true
@@ -183,7 +199,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
     const wasReceived = this.#wasSent && !wasNotReceived(attempt)
     if (wasReceived || this.#wasMoved || !isReplayable) return this.#giveUp(error, wasReceived)
     this.#wasMoved = true
-    relocate().then((now) => {
+    this.#exchange.relocate().then((now) => {
       if (this.#isOver) return
       if (now === undefined) this.#giveUp(error, false)
       else this.#send(now, true)
@@ -198,53 +214,13 @@ class Forwarding implements Dispatcher.DispatchHandler {
     if (!isOpenEnded(head)) return void res.destroy()
     const last = interruptedCallEvents(this.#requestBody)
     if (last === undefined && req.method !== "GET") return void res.destroy()
-    this.#writeHeld()
+    this.#download.writeHeld()
     res.end(last)
-  }
-
-  #writeHeld() {
-    const held = this.#held
-    this.#held = undefined
-    if (held === undefined || held.length === 0) return
-    this.#hasWritten = true
-    this.#exchange.res.write(held)
-  }
-
-  /** With the headers, if they wait still: one write in place of two or three. */
-  #end() {
-    const { res } = this.#exchange
-    const held = this.#held
-    this.#held = undefined
-    if (held === undefined || held.length === 0) res.end()
-    else if (held.length > smallChunk) res.end(held)
-    else res.end(held.toString("latin1"), "latin1")
-  }
-
-  #flushSoon() {
-    if (this.#willFlush) return
-    this.#willFlush = true
-    process.nextTick(Forwarding.#flush, this)
-  }
-
-  /** What came in one packet is there: headers, and a first chunk, share one of ours. */
-  static #flush(this: void, one: Forwarding) {
-    one.#willFlush = false
-    one.#meter()
-    if (one.#isComplete || one.#isOver) return
-    one.#writeHeld()
-    if (!one.#hasWritten) setImmediate(Forwarding.#flushHeaders, one)
-  }
-
-  static #flushHeaders(this: void, one: Forwarding) {
-    if (!one.#hasWritten && !one.#exchange.res.writableEnded) one.#exchange.res.flushHeaders()
   }
 }
 
 /**
  * Streams a request to its machine and the response back, with back-pressure both ways. When one side closes, the other
- * is closed. The returned function ends it for a shutdown: an event stream cleanly, anything else abruptly.
+ * is closed. What is returned ends it for a shutdown: an event stream cleanly, anything else abruptly.
  */
-export const forward = (exchange: Exchange) => {
-  const forwarding = new Forwarding(exchange)
-  return () => forwarding.cut()
-}
+export const forward = (exchange: Exchange): Cut => new Forwarding(exchange)

@@ -149,11 +149,11 @@ export const requestHeaders = (
   return out
 }
 
-/** The head of a machine's response, with what decides how it is passed on. */
 /** The parser reads a reason phrase as UTF-8; Node writes each character as a byte. */
 export const reasonBytes = (reason: string) =>
   /[^\0-\x7f]/.test(reason) ? Buffer.from(reason, "utf8").toString("latin1") : reason
 
+/** The head of a machine's response, with what decides how it is passed on. */
 export interface ResponseHead {
   readonly rawHeaders: ReadonlyArray<string>
   readonly connection: string | undefined
@@ -162,6 +162,8 @@ export interface ResponseHead {
   readonly hasLength: boolean
   /** It has a CORS policy of its own. */
   readonly hasCors: boolean
+  /** It names a session. */
+  readonly hasSession: boolean
 }
 
 export const isEventStream = ({ contentType }: ResponseHead) => /^text\/event-stream\b/i.test(contentType)
@@ -170,16 +172,15 @@ export const isEventStream = ({ contentType }: ResponseHead) => /^text\/event-st
 export const isOpenEnded = (head: ResponseHead) => isEventStream(head) && !head.isEncoded && !head.hasLength
 
 /** Reads the parser's flat list of names and values (RFC 9110 §5.5: bytes, each a character of Latin-1). */
-export const readHead = (headers: ReadonlyArray<Buffer>): ResponseHead => {
-  const rawHeaders: Array<string> = []
+export const readHead = (headers: ReadonlyArray<Buffer>) => headOf(headers.map((part) => part.toString("latin1")))
+
+export const headOf = (rawHeaders: ReadonlyArray<string>): ResponseHead => {
   let connection: string | undefined
   let contentType: string | undefined
-  let [isEncoded, hasLength, hasCors] = [false, false, false]
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i]!.toString("latin1")
-    const value = headers[i + 1]!.toString("latin1")
-    rawHeaders.push(name, value)
-    switch (rulesFor(name).lower) {
+  let [isEncoded, hasLength, hasCors, hasSession] = [false, false, false, false]
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const value = rawHeaders[i + 1]!
+    switch (rulesFor(rawHeaders[i]!).lower) {
       case "content-type":
         contentType ??= value
         break
@@ -194,16 +195,26 @@ export const readHead = (headers: ReadonlyArray<Buffer>): ResponseHead => {
         break
       case "access-control-allow-origin":
         hasCors = true
+        break
+      case sessionId:
+        hasSession = true
     }
   }
-  return { rawHeaders, connection, contentType: contentType ?? "", isEncoded, hasLength, hasCors }
+  return { rawHeaders, connection, contentType: contentType ?? "", isEncoded, hasLength, hasCors, hasSession }
 }
 
-/** The client's response headers; `withoutLength`: the body's will change, or there is none (RFC 9110 §8.6: a 204). */
+interface Outward {
+  /** The body's will change, or there is none (RFC 9110 §8.6: a 204). */
+  readonly withoutLength: boolean
+  /** Makes the machine's `Mcp-Session-Id` the client's. */
+  readonly nameSession: (id: string) => string
+}
+
+/** The client's response headers. */
 export const responseHeaders = (
   { connection, rawHeaders }: ResponseHead,
   addressing: Addressing,
-  withoutLength: boolean
+  { nameSession, withoutLength }: Outward
 ): Array<string> => {
   const shared = addressing.prefix === "" ? undefined : sharedOrigin()
   const out = copy(rawHeaders, connection, ({ isForGateway, lower }, value) => {
@@ -214,7 +225,7 @@ export const responseHeaders = (
       case "content-location":
         return rewriteAddress(addressing, value)
       case sessionId:
-        return addressing.nameSession?.(value) ?? value
+        return nameSession(value)
     }
     if (isForGateway) return undefined
     const outward = lower === "www-authenticate" ? rewriteChallenge(addressing, value) : value

@@ -1,15 +1,22 @@
 import { type Entry, InFlight } from "#http/connection/in-flight.ts"
 import { Effect } from "effect"
 
-/** Requests under way, each by the function that cuts it, and the end of them all. */
+/** What ends a request that is under way. */
+export interface Cut {
+  readonly cut: () => void
+}
+
+/** Requests under way, each by what cuts it, and the end of them all. */
 export const makeInFlight = () => {
-  const cuts = new InFlight<() => void>()
+  const cuts = new InFlight<Cut>()
   let draining = false
   let onIdle = () => {}
   return {
     isDraining: () => draining,
-    begin: (cut: () => void) => cuts.add(cut),
-    end: (entry: Entry<() => void>) => {
+    /** Nothing else is under way. */
+    isAlone: () => cuts.size <= 1,
+    begin: (cut: Cut) => cuts.add(cut),
+    end: (entry: Entry<Cut>) => {
       cuts.delete(entry)
       if (cuts.size === 0) onIdle()
     },
@@ -24,7 +31,7 @@ export const makeInFlight = () => {
         Effect.interruptible,
         Effect.timeoutOption(milliseconds),
         Effect.zipRight(Effect.sync(() => {
-          for (const { value: cut } of cuts.entries()) cut()
+          for (const { value } of cuts.entries()) value.cut()
         }))
       )
   } as const

@@ -3,8 +3,14 @@ import { type Settings } from "#src/config/Settings.ts"
 import { locator, type Target } from "#src/servers/locate.ts"
 import { type IncomingMessage } from "node:http"
 
+/** For a hosted server. */
+export interface TargetMatch {
+  readonly _tag: "Target"
+  readonly target: Target
+}
+
 /** A request that the gateway answers: for a hosted server, or with an ambiguous host. */
-export type Match = { readonly _tag: "Target"; readonly target: Target } | {
+export type Match = TargetMatch | {
   readonly _tag: "Ambiguous"
   readonly reason: string
 }

@@ -6,7 +6,8 @@ export const isRecord = (value: unknown): value is Readonly<Record<string, unkno
 const parsed = (text: string): ReadonlyArray<Readonly<Record<string, unknown>>> => {
   try {
     const value: unknown = JSON.parse(text)
-    return (Array.isArray(value) ? value : [value]).filter(isRecord)
+    if (isRecord(value)) return [value]
+    return Array.isArray(value) ? value.filter(isRecord) : []
   } catch {
     return []
   }

@@ -2,6 +2,7 @@ import { type Route } from "#src/routing/Route.ts"
 import { type Sessions } from "#src/routing/Sessions.ts"
 import { type IncomingMessage, type ServerResponse } from "node:http"
 import { clientOfSessionId, tagEndpoint, tagSessionId } from "./session-tag.ts"
+import { type Watch } from "./watch.ts"
 
 /** Counts the session that an exchange opens or ends, and names the machine, and the client, in the id that the client gets. */
 export const sessionCounter = (sessions: Pick<Sessions, "opened" | "closed">) =>
@@ -9,7 +10,7 @@ export const sessionCounter = (sessions: Pick<Sessions, "opened" | "closed">) =>
   req: IncomingMessage,
   res: ServerResponse,
   { activeDeploymentId, mark }: Route,
-  client: () => string | undefined
+  watch: Pick<Watch, "client">
 ) => {
   const had = req.headers["mcp-session-id"]
   const has = had !== undefined
@@ -22,7 +23,7 @@ export const sessionCounter = (sessions: Pick<Sessions, "opened" | "closed">) =>
         sessions.opened(activeDeploymentId)
       }
       // Servers say it in later answers too, and clients then go on with that one: the name stays in it.
-      return tagSessionId(id, mark, client() ?? (typeof had === "string" ? clientOfSessionId(had) : undefined))
+      return tagSessionId(id, mark, watch.client() ?? (typeof had === "string" ? clientOfSessionId(had) : undefined))
     },
     /** The address for messages of the older transport. */
     endpoint: (address: string, clientHost: string) => mark === null ? address : tagEndpoint(address, mark, clientHost),

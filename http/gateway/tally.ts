@@ -3,25 +3,41 @@ import { type Route } from "#src/routing/Route.ts"
 import { type ServerRequests } from "#src/usage/ServerRequests.ts"
 import { type ToolCalls } from "#src/usage/ToolCalls.ts"
 import { type IncomingMessage, type ServerResponse } from "node:http"
-import { watcher } from "./watch.ts"
+import { type Watch, watcher } from "./watch.ts"
+
+type Requests = Pick<ServerRequests, "count">
 
 /**
  * Counts a request that is passed to a server from now on, and the calls in it; `end` tells that its answer has ended. A
  * stream that a GET opened ends when its client likes, and so does a request that its client gave up: neither is timed.
  */
-export const tallier = (requests: Pick<ServerRequests, "count">, tools: Pick<ToolCalls, "count">) => {
-  const watch = watcher(tools)
-  return (route: Route, req: IncomingMessage, res: ServerResponse) => {
-    const began = performance.now()
-    const watched = watch(route, req, res)
-    return {
-      watch: watched,
-      end: () => {
-        const isTimed = res.headersSent && !(req.method === "GET" && isMarkedStream(res))
-        const millis = isTimed ? performance.now() - began : undefined
-        requests.count(route.serverId, { isError: res.headersSent && res.statusCode >= 500, millis })
-        watched.ended(millis)
-      }
-    }
+export class Tally {
+  readonly watch: Watch
+  readonly #requests: Requests
+  readonly #serverId: string
+  readonly #req: IncomingMessage
+  readonly #res: ServerResponse
+  readonly #began = performance.now()
+
+  constructor(requests: Requests, watch: Watch, serverId: string, req: IncomingMessage, res: ServerResponse) {
+    this.#requests = requests
+    this.watch = watch
+    this.#serverId = serverId
+    this.#req = req
+    this.#res = res
   }
+
+  end() {
+    const { headersSent, statusCode } = this.#res
+    const isTimed = headersSent && !(this.#req.method === "GET" && isMarkedStream(this.#res))
+    const millis = isTimed ? performance.now() - this.#began : undefined
+    this.#requests.count(this.#serverId, { isError: headersSent && statusCode >= 500, millis })
+    this.watch.ended(millis)
+  }
+}
+
+export const tallier = (requests: Requests, tools: Pick<ToolCalls, "count">) => {
+  const watch = watcher(tools)
+  return (route: Route, req: IncomingMessage, res: ServerResponse) =>
+    new Tally(requests, watch(route, req, res), route.serverId, req, res)
 }

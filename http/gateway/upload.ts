@@ -1,3 +1,4 @@
+import { TakeableRequest } from "#http/connection/taken-body.ts"
 import { type IncomingMessage } from "node:http"
 import { Readable } from "node:stream"
 import { hasBody } from "./framing.ts"
@@ -8,18 +9,18 @@ const smallBytes = 64 * 1024
 /** A small body that takes longer to arrive is sent as it arrives. */
 const patienceMs = 200
 
-interface UploadOptions {
-  readonly req: IncomingMessage
-  /** The body, if it was already read. */
-  readonly read: Buffer | undefined
-  readonly onBytes: (count: number) => void
+interface Owner {
+  readonly onUploaded: (count: number) => void
   /** Called once: `body` can be sent. */
   readonly onReady: () => void
 }
 
 /** A request's body on its way to the machine, whole or as a stream. */
 export class Upload {
-  readonly #options: UploadOptions
+  readonly #req: IncomingMessage
+  /** The body, if it was already read. */
+  readonly #read: Buffer | undefined
+  readonly #owner: Owner
   readonly #replay = new ReplayBuffer()
   readonly #length: number | undefined
   #stream: Readable | undefined
@@ -28,23 +29,27 @@ export class Upload {
   #isEnded = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor(options: UploadOptions) {
-    this.#options = options
-    const length = options.req.headers["content-length"]
+  constructor(req: IncomingMessage, read: Buffer | undefined, owner: Owner) {
+    this.#req = req
+    this.#read = read
+    this.#owner = owner
+    const length = req.headers["content-length"]
     this.#length = length === undefined ? undefined : Number(length)
   }
 
   start() {
-    const { onBytes, read, req } = this.#options
-    if (read !== undefined) onBytes(read.length)
+    const [read, req] = [this.#read, this.#req]
+    if (read !== undefined) this.#owner.onUploaded(read.length)
     if (read !== undefined || !hasBody(req)) return this.#ready()
-    if (this.#length === undefined || this.#length > smallBytes) this.#ready()
+    const isSmall = this.#length !== undefined && this.#length <= smallBytes
+    if (!isSmall) this.#ready()
+    if (isSmall && req instanceof TakeableRequest && req.takeBody(this.#onPart)) return
     req.on("data", this.#onData).on("end", this.#onEnd)
   }
 
   /** The body for another attempt to send it. */
   body(): Buffer | Readable | null {
-    const { read, req } = this.#options
+    const [read, req] = [this.#read, this.#req]
     if (read !== undefined) return read
     if (!hasBody(req)) return null
     if (this.#isEnded && this.isReplayable) return this.#whole()
@@ -63,13 +68,12 @@ export class Upload {
 
   /** Whether everything that was read so far can be sent again. */
   get isReplayable() {
-    return this.#options.read !== undefined || !hasBody(this.#options.req) || this.#replay.isComplete
+    return this.#read !== undefined || !hasBody(this.#req) || this.#replay.isComplete
   }
 
   /** What was read so far, unless it is too much to be kept. */
   get chunks(): ReadonlyArray<Buffer> {
-    const { read } = this.#options
-    return read === undefined ? this.#replay.chunks : [read]
+    return this.#read === undefined ? this.#replay.chunks : [this.#read]
   }
 
   /** The machine has answered: nothing will be sent again. */
@@ -80,7 +84,8 @@ export class Upload {
   /** Nobody wants the rest. */
   stop() {
     clearTimeout(this.#timer)
-    this.#options.req.off("data", this.#onData).off("end", this.#onEnd)
+    if (this.#req instanceof TakeableRequest) this.#req.leaveBody()
+    this.#req.off("data", this.#onData).off("end", this.#onEnd)
   }
 
   #whole() {
@@ -92,15 +97,17 @@ export class Upload {
     if (this.#isReady) return
     this.#isReady = true
     clearTimeout(this.#timer)
-    this.#options.onReady()
+    this.#owner.onReady()
   }
 
+  readonly #onPart = (part: Buffer | null) => part === null ? this.#onEnd() : this.#onData(part)
+
   readonly #onData = (chunk: Buffer) => {
-    this.#options.onBytes(chunk.length)
+    this.#owner.onUploaded(chunk.length)
     this.#received += chunk.length
     this.#replay.add(chunk)
     if (this.#stream !== undefined) {
-      if (!this.#stream.push(chunk)) this.#options.req.pause()
+      if (!this.#stream.push(chunk)) this.#req.pause()
     } else if (this.#received === this.#length) this.#onEnd()
     else this.#timer ??= setTimeout(() => this.#ready(), patienceMs)
   }

@@ -74,7 +74,7 @@ export const waker = ({ inFlight, limits, runtime, trustProxy, wakes }: WakerOpt
     if (refusal !== undefined) return { answer: refusal }
     const waiting = new AbortController()
     const end = () => waiting.abort()
-    const entry = inFlight.begin(end)
+    const entry = inFlight.begin({ cut: end })
     res.once("close", end)
     try {
       const woken = await wakes.wait(route, waiting.signal)

@@ -33,6 +33,70 @@ const unwatched: Watch = {
   ended: () => {}
 }
 
+interface Watching {
+  readonly tools: Pick<ToolCalls, "count">
+  readonly remember: (serverId: string, req: IncomingMessage, name: string) => void
+  readonly clientOf: (serverId: string, req: IncomingMessage) => string | undefined
+}
+
+class Watched implements Watch {
+  readonly #watching: Watching
+  readonly #serverId: string
+  readonly #req: IncomingMessage
+  readonly #res: ServerResponse
+  #asked: Asked | undefined
+  #isStream = false
+  #isReadable = false
+  #isBroken = false
+  #hasSession = false
+  #size = 0
+  #chunks: Array<Buffer> = []
+
+  constructor(watching: Watching, serverId: string, req: IncomingMessage, res: ServerResponse) {
+    this.#watching = watching
+    this.#serverId = serverId
+    this.#req = req
+    this.#res = res
+  }
+
+  asked(body: ReadonlyArray<Buffer>, head: ResponseHead | undefined) {
+    this.#asked = askedIn(body)
+    this.#isReadable = this.#asked.calls.length > 0 && head !== undefined && !head.isEncoded
+    this.#isStream = this.#isReadable && head !== undefined && isEventStream(head)
+  }
+
+  heard(chunk: Buffer) {
+    if (!this.#isReadable) return
+    this.#size += chunk.length
+    if (this.#size <= maxLooked) return void this.#chunks.push(chunk)
+    this.#isReadable = false
+    this.#chunks = []
+  }
+
+  broke() {
+    this.#isBroken = true
+  }
+
+  client() {
+    this.#hasSession = true
+    return this.#asked?.client
+  }
+
+  ended(millis: number | undefined) {
+    const asked = this.#asked
+    const { clientOf, remember, tools } = this.#watching
+    if (asked?.client !== undefined && !this.#hasSession) remember(this.#serverId, this.#req, asked.client)
+    if (asked === undefined || asked.calls.length === 0) return
+    const allFailed = this.#isBroken || this.#res.headersSent && this.#res.statusCode >= 400
+    const failed = allFailed || !this.#isReadable ? undefined : failedIn(this.#chunks, this.#isStream)
+    // Accepted, and answered elsewhere: how long it took is unknown.
+    const took = this.#res.statusCode === 202 ? undefined : millis
+    for (const { client = clientOf(this.#serverId, this.#req), id, tool } of asked.calls) {
+      tools.count(this.#serverId, { tool, client, isError: allFailed || failed?.has(id) === true, millis: took })
+    }
+  }
+}
+
 export const watcher = (tools: Pick<ToolCalls, "count">) => {
   /** By server and token: how the client named itself that sends requests of no session, as far as this process saw it. */
   const clients = new LRUCache<string, LRUCache<string, string>>({ max: maxServers })
@@ -52,47 +116,10 @@ export const watcher = (tools: Pick<ToolCalls, "count">) => {
     return known?.get(hash("sha256", authorization ?? "", "base64"))
   }
 
-  return ({ authMode, serverId }: Route, req: IncomingMessage, res: ServerResponse): Watch => {
+  const watching: Watching = { tools, remember, clientOf }
+  return ({ authMode, serverId }: Route, req: IncomingMessage, res: ServerResponse): Watch =>
     // A byoa server's traffic is its owner's: the gateway passes it unseen.
-    if (req.method !== "POST" || authMode === "byoa" || req.headers["content-encoding"] !== undefined) return unwatched
-    let asked: Asked | undefined
-    let isStream = false
-    let isReadable = false
-    let isBroken = false
-    let hasSession = false
-    let size = 0
-    let chunks: Array<Buffer> = []
-    return {
-      asked: (body, head) => {
-        asked = askedIn(body)
-        isReadable = asked.calls.length > 0 && head !== undefined && !head.isEncoded
-        isStream = isReadable && head !== undefined && isEventStream(head)
-      },
-      heard: (chunk) => {
-        if (!isReadable) return
-        size += chunk.length
-        if (size <= maxLooked) chunks.push(chunk)
-        else {
-          isReadable = false
-          chunks = []
-        }
-      },
-      broke: () => isBroken = true,
-      client: () => {
-        hasSession = true
-        return asked?.client
-      },
-      ended: (millis) => {
-        if (asked?.client !== undefined && !hasSession) remember(serverId, req, asked.client)
-        if (asked === undefined || asked.calls.length === 0) return
-        const allFailed = isBroken || res.headersSent && res.statusCode >= 400
-        const failed = allFailed || !isReadable ? undefined : failedIn(chunks, isStream)
-        // Accepted, and answered elsewhere: how long it took is unknown.
-        const took = res.statusCode === 202 ? undefined : millis
-        for (const { client = clientOf(serverId, req), id, tool } of asked.calls) {
-          tools.count(serverId, { tool, client, isError: allFailed || failed?.has(id) === true, millis: took })
-        }
-      }
-    }
-  }
+    req.method !== "POST" || authMode === "byoa" || req.headers["content-encoding"] !== undefined
+      ? unwatched
+      : new Watched(watching, serverId, req, res)
 }

@@ -36,18 +36,24 @@ export const makeCounters = <Row extends Record<Name, number>, Name extends stri
   const [waitingNow, lostNow] = [Metric.tagged(waiting, "what", what), Metric.tagged(lost, "what", what)]
   let dropped = 0
 
-  const add = (id: string, make: () => Row, name: Name, by = 1) => {
+  /** The id's row, to add counts to at once; undefined: there is no room for it, and `by` counts are lost. */
+  const rowOf = (id: string, make: () => Row, by = 1): Record<Name, number> | undefined => {
     let row = rows.get(id)
     if (row === undefined) {
       if (rows.size >= capacity) {
         dropped += by
-        return lostNow.unsafeUpdate(by, [])
+        lostNow.unsafeUpdate(by, [])
+        return undefined
       }
       rows.set(id, row = make())
       if (rows.size === batch) full?.()
     }
-    const counts: Record<Name, number> = row
-    counts[name] += by
+    return row
+  }
+
+  const add = (id: string, make: () => Row, name: Name, by = 1) => {
+    const row = rowOf(id, make, by)
+    if (row !== undefined) row[name] += by
   }
 
   const subtract = (id: string, counts: Record<Name, number>, amounts: Row) => {
@@ -73,6 +79,7 @@ export const makeCounters = <Row extends Record<Name, number>, Name extends stri
   return {
     /** `make` returns the id's row with all counts 0. */
     add,
+    rowOf,
     /** The counts that are not in the database yet; undefined when there are none. */
     get: (id: string): Readonly<Row> | undefined => rows.get(id),
     /** The number of waiting rows. */

@@ -11,8 +11,6 @@ export interface Addressing {
   readonly scheme: string
   /** `/s/{slug}` in the path form, where it shares the platform's origin; empty in the host form. */
   readonly prefix: string
-  /** Makes the machine's `Mcp-Session-Id` the client's, which names the machine; absent: it stays as it is. */
-  readonly nameSession?: (id: string) => string
 }
 
 export interface AddressingSource {

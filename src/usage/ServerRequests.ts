@@ -34,7 +34,7 @@ const figuresOf = (rows: ReadonlyArray<Counts>) => {
 export class ServerRequests extends Effect.Service<ServerRequests>()("usage/ServerRequests", {
   scoped: Effect.gen(function*() {
     const repo = yield* ServerRequestsRepo
-    const { add, flush } = yield* writeBehind("Writing requests of servers", "3 seconds", {
+    const { flush, rowOf } = yield* writeBehind("Writing requests of servers", "3 seconds", {
       what: "requests of servers",
       names: ["requests", "errors", "micros"],
       capacity,
@@ -49,9 +49,11 @@ export class ServerRequests extends Effect.Service<ServerRequests>()("usage/Serv
         const began = now - now % minute
         const id = `${serverId} ${began} ${latency}`
         const make = () => ({ serverId, minute: began, latency, requests: 0, errors: 0, micros: 0 })
-        add(id, make, "requests")
-        if (isError) add(id, make, "errors")
-        if (millis !== undefined) add(id, make, "micros", Math.round(millis * 1000))
+        const row = rowOf(id, make)
+        if (row === undefined) return
+        row.requests++
+        if (isError) row.errors++
+        if (millis !== undefined) row.micros += Math.round(millis * 1000)
       },
       /** Of the last so many hours, all gateways together. Milliseconds; 0 where nothing was timed. */
       ofLast: Effect.fn("ServerRequests.ofLast")(function*(serverId: string, hours: number) {

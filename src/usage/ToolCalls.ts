@@ -59,7 +59,7 @@ export class ToolCalls extends Effect.Service<ToolCalls>()("usage/ToolCalls", {
       if (names === undefined) waiting.set(serverId, names = { tools: new Set(), clients: new Set() })
       return names
     }
-    const { add, flush } = yield* writeBehind("Writing calls of tools", "3 seconds", {
+    const { flush, rowOf } = yield* writeBehind("Writing calls of tools", "3 seconds", {
       what: "calls of tools",
       names: ["calls", "errors", "micros"],
       capacity,
@@ -111,9 +111,11 @@ export class ToolCalls extends Effect.Service<ToolCalls>()("usage/ToolCalls", {
         // No name has a NUL.
         const id = `${serverId} ${began} ${latency} ${named.tool}\0${named.client}`
         const make = () => ({ serverId, minute: began, ...named, latency, calls: 0, errors: 0, micros: 0 })
-        add(id, make, "calls")
-        if (isError) add(id, make, "errors")
-        if (millis !== undefined) add(id, make, "micros", Math.round(millis * 1000))
+        const row = rowOf(id, make)
+        if (row === undefined) return
+        row.calls++
+        if (isError) row.errors++
+        if (millis !== undefined) row.micros += Math.round(millis * 1000)
       },
       /** Of the last so many hours, all gateways together, the most called first; `other` has what was not told apart. */
       ofLast: Effect.fn("ToolCalls.ofLast")(function*(serverId: string, hours: number) {

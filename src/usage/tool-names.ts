@@ -22,8 +22,11 @@ export interface Named {
   readonly isError: boolean
 }
 
+const isPlain = /^[\x20-\x7e]*$/
+
 /** A name as a client told it, which may be anything. */
-export const nameOf = (told: string) => storableText(told, maxLength)
+export const nameOf = (told: string) =>
+  told.length <= maxLength && isPlain.test(told) ? told : storableText(told, maxLength)
 
 const admitted = (names: Set<string>, name: string, max: number) => {
   if (name === others || names.has(name)) return name

@@ -1,7 +1,8 @@
 /**
  * How many requests a second pass the gateway, beside the same requests sent to the machine directly, through nginx,
- * through the barest proxy that Node can be, and through two MCP proxies from npm: ratios, since machines differ. Then
- * the memory that idle event streams take. The proxies have the first core, load and machine the others; loopback only.
+ * through the barest proxy that Node can be, and through two MCP proxies from npm: ratios, since machines differ; beside
+ * them what Node takes without a rule. Then the memory that idle event streams take. The proxies have the first core, load
+ * and machine the others; loopback only.
  *
  *   npm run bench gateway [seconds a round [rounds]]
  */
@@ -32,6 +33,8 @@ interface Proxy {
 const machine = await startProgram<number>("machine", otherCores, socketPath)
 const gateway = await startProgram<{ port: number; token: string }>("front", proxyCore, socketPath)
 const pipe = await startProgram<number>("pipe", proxyCore, socketPath)
+const answering = await startProgram<number>("floor", proxyCore, socketPath, "answers")
+const passing = await startProgram<number>("floor", proxyCore, socketPath, "undici")
 const nginx = await startNginx(home, socketPath)
 const { token } = gateway.said
 
@@ -41,7 +44,11 @@ const byHttp: ReadonlyArray<Proxy> = [
   { name: "gateway", port: gateway.said.port, path: "/s/bench/mcp", pid: gateway.child.pid! },
   { name: "bare pipe", port: pipe.said, path: "/mcp", pid: pipe.child.pid! }
 ]
-const proxies = [direct, ...byHttp, ...await startMcpProxies()]
+const floors: ReadonlyArray<Proxy> = [
+  { name: "node:http, nothing behind it", port: answering.said, path: "/mcp", pid: answering.child.pid! },
+  { name: "node:http and undici, no rules", port: passing.said, path: "/mcp", pid: passing.child.pid! }
+]
+const proxies = [direct, ...byHttp, ...floors, ...await startMcpProxies()]
 const base = nginx === undefined ? "direct" : "nginx"
 
 const sorted = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)

@@ -45,27 +45,32 @@ const causes: Readonly<Record<string, string>> = {
 }
 
 layer(gatewayServices(), { excludeTestServices: true })("a machine that answers", (it) => {
-  const ask = Effect.fnUntraced(function*(text: string) {
+  const ask = Effect.fnUntraced(function*(text: string, method = "GET") {
     const { port } = yield* startGateway
     const { path, token } = yield* newServer({ machine: yield* saying(text) })
-    return yield* rawRequest(port, "GET", path, ["Host: b", `Authorization: Bearer ${token}`])
+    const [length, body] = method === "GET" ? [[], ""] : [["Content-Length: 2"], "{}"]
+    return yield* rawRequest(port, method, path, ["Host: b", `Authorization: Bearer ${token}`, ...length], body)
   })
 
   for (const [name, text] of Object.entries(refused)) {
     it.scoped(`with ${name} is a 502, and the gateway goes on`, () =>
       Effect.gen(function*() {
-        const answer = yield* ask(text)
-        assert.strictEqual(statusOf(answer), 502)
-        assert.include(answer, causes[name] ?? "The server's answer is not valid HTTP")
+        for (const method of ["GET", "POST"]) {
+          const answer = yield* ask(text, method)
+          assert.strictEqual(statusOf(answer), 502, method)
+          assert.include(answer, causes[name] ?? "The server's answer is not valid HTTP", method)
+        }
       }))
   }
 
   it.scoped("with a 204 and a length has the length left out", () =>
     Effect.gen(function*() {
-      const answer = yield* ask("HTTP/1.1 204 No Content\r\nContent-Length: 4\r\nX-Own: 1\r\n\r\n")
-      assert.strictEqual(statusOf(answer), 204)
-      assert.match(answer, /x-own: 1/i)
-      assert.notMatch(answer, /content-length/i)
+      for (const method of ["GET", "POST"]) {
+        const answer = yield* ask("HTTP/1.1 204 No Content\r\nContent-Length: 4\r\nX-Own: 1\r\n\r\n", method)
+        assert.strictEqual(statusOf(answer), 204)
+        assert.match(answer, /x-own: 1/i)
+        assert.notMatch(answer, /content-length/i)
+      }
     }))
 
   it.scoped("with anything but HTTP is told to the log in a few words", () => {
@@ -86,18 +91,21 @@ layer(gatewayServices(), { excludeTestServices: true })("a machine that answers"
     Effect.gen(function*() {
       const text =
         "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 799 Odd\r\nX: \u00e9\r\nContent-Length: 2\r\n\r\nok"
-      const response = yield* ask(text)
-      assert.strictEqual(statusOf(response), 799)
-      assert.include(response, "X: \u00e9")
-      assert.isTrue(response.endsWith("ok"))
+      for (const method of ["GET", "POST"]) {
+        const response = yield* ask(text, method)
+        assert.strictEqual(statusOf(response), 799)
+        assert.include(response, "X: \u00e9")
+        assert.isTrue(response.endsWith("ok"))
+      }
     }))
 
   it.scoped("more than it announced is cut at its length", () =>
     Effect.gen(function*() {
-      const response = yield* ask(
-        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nX-Smuggled: 1\r\n\r\n"
-      )
-      assert.notInclude(response, "Smuggled")
-      assert.isTrue(response.endsWith("ok"))
+      const text = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nX-Smuggled: 1\r\n\r\n"
+      for (const method of ["GET", "POST"]) {
+        const response = yield* ask(text, method)
+        assert.notInclude(response, "Smuggled")
+        assert.isTrue(response.endsWith("ok"))
+      }
     }))
 })

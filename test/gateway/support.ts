@@ -1,3 +1,5 @@
+import { LingeringResponse } from "#http/connection/linger.ts"
+import { TakeableRequest } from "#http/connection/taken-body.ts"
 import { makeGateway } from "#http/gateway/Gateway.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { PublicListingsRepo } from "#src/directory/PublicListingsRepo.ts"
@@ -28,7 +30,7 @@ import { ToolCallsRepo } from "#src/usage/ToolCallsRepo.ts"
 import { UsageRepo } from "#src/usage/UsageRepo.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
-import { createServer, type RequestListener, type Server } from "node:http"
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http"
 import { type AddressInfo, connect } from "node:net"
 import { DatabaseTest } from "../support/Database.ts"
 import { settingsTest } from "../support/Settings.ts"
@@ -84,7 +86,7 @@ export const gatewayServices = (variables: Readonly<Record<string, string>> = {}
     Layer.provideMerge(settingsTest({ BASE_URL: "http://berth.test", MCP_DOMAIN: "mcp.test", ...variables }))
   )
 
-const listening = (server: Server) =>
+const listening = (server: Server<typeof IncomingMessage, typeof LingeringResponse> | Server) =>
   Effect.acquireRelease(
     Effect.async<number>((resume) => {
       server.listen(0, "127.0.0.1", () => resume(Effect.succeed((server.address() as AddressInfo).port)))
@@ -103,13 +105,14 @@ export const startUpstream = (listener: RequestListener) =>
 export const startGateway = Effect.gen(function*() {
   const gateway = yield* makeGateway
   const platform: RequestListener = (_req, res) => void res.writeHead(418).end("platform")
-  const server = createServer((req, res) => {
+  const server = createServer({ IncomingMessage: TakeableRequest, ServerResponse: LingeringResponse }, (req, res) => {
     const match = gateway.match(req)
     if (match === undefined) platform(req, res)
     else gateway.handle(match, req, res)
   })
   server.on("checkContinue", (req, res) => {
     const match = gateway.match(req)
+    res.awaitContinue()
     if (match !== undefined) return gateway.handle(match, req, res, true)
     res.writeContinue()
     platform(req, res)

@@ -38,6 +38,7 @@ const listening = (serve: (socket: Socket) => void) =>
   )
 
 const Answer = Schema.Struct({
+  method: Schema.Literal("GET", "POST"),
   framing: Schema.Literal("length", "chunked", "close"),
   chunks: Schema.Array(Schema.String.pipe(Schema.pattern(/^[\x20-\x7e\xa1-\xff]{1,40}$/))).pipe(Schema.maxItems(5)),
   cuts: Schema.Array(Schema.Int.pipe(Schema.between(1, 300))).pipe(Schema.maxItems(4))
@@ -156,12 +157,14 @@ layer(gatewayServices(), { excludeTestServices: true })("the way to a machine", 
             pieces = piecesOf(answer)
             ends = answer.framing === "close"
             const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+              method: answer.method,
+              ...(answer.method === "POST" ? { body: "{}" } : {}),
               headers: { authorization: `Bearer ${token}` }
             })
             const body = Buffer.from(await response.arrayBuffer()).toString("latin1")
             assert.strictEqual(body, answer.chunks.join(""))
           }),
-          { numRuns: 40 }
+          { numRuns: 60 }
         )
       )
     }))

@@ -12,7 +12,7 @@ export const validating = () =>
     Effect.gen(function*() {
       const audience = resourceOf(yield* CurrentSettings)
       const { mint } = yield* AccessTokens
-      const authorize = authorizer(yield* AccessTokens, yield* Effect.runtime())
+      const { authorize } = authorizer(yield* AccessTokens, yield* Effect.runtime())
       const route = routeTo("unused", audience)
       const minted = yield* Effect.forEach(
         Array.from({ length: 2_000 }),
