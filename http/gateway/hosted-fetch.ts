@@ -1,4 +1,5 @@
 import { LingeringResponse } from "#http/connection/linger.ts"
+import { TakeableRequest } from "#http/connection/taken-body.ts"
 import { HostedFetch } from "#src/composites/HostedFetch.ts"
 import { fetchThrough } from "#src/machines/machine-fetch.ts"
 import { Effect, Layer } from "effect"
@@ -12,12 +13,20 @@ const maxBytes = 2 * 1024 * 1024
 
 /** A server that listens nowhere: its connections are made in this process. */
 const inside = ({ handle, match }: Gateway) =>
-  createServer({ ServerResponse: LingeringResponse, requestTimeout: 0, keepAliveTimeout: 0 }, (req, res) => {
-    const found = match(req)
-    if (found !== undefined) return handle(found, req, res)
-    const { body, status } = failure(404, "NOT_FOUND", "There is no such server")
-    res.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
-  })
+  createServer(
+    {
+      IncomingMessage: TakeableRequest,
+      ServerResponse: LingeringResponse<TakeableRequest>,
+      requestTimeout: 0,
+      keepAliveTimeout: 0
+    },
+    (req, res) => {
+      const found = match(req)
+      if (found !== undefined) return handle(found, req, res)
+      const { body, status } = failure(404, "NOT_FOUND", "There is no such server")
+      res.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
+    }
+  )
 
 /** Connections that wait for the next request; they cost memory alone. */
 const mostIdle = 64

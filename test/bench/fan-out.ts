@@ -1,7 +1,7 @@
 /**
  * What a composite adds to its slowest member: ten members, each a process, asked by one client, a process too, one call
  * at a time. All hold a call for 50 ms; then each for another time, from 5 to 50 ms, as members do. Processor time is
- * that of the platform alone.
+ * that of the platform alone. Measured is a platform that has been asked before: until then its code is not compiled.
  *
  *   npm run bench fan-out [calls]
  */
@@ -19,6 +19,7 @@ import { type Call, type Order } from "./fan-out/client.program.ts"
 
 const calls = Number(process.argv[2] ?? 200)
 const members = 10
+const warmUp = 1_500
 
 const live = new LiveMembers()
 const scope = Effect.runSync(Scope.make())
@@ -79,9 +80,10 @@ const timed = async <A>(work: () => Promise<A>) => {
   return { result, processor: (system + user) / 1000, took: performance.now() - began }
 }
 
-const measure = async (name: string, order: Omit<Order, "calls">) => {
-  // Until the compiler has seen what is called often.
-  await ask({ ...order, calls })
+const hold = (delayOf: (member: number) => number) => processes.forEach((child, i) => child.send({ delay: delayOf(i) }))
+
+const measure = async (name: string, order: Omit<Order, "calls">, delayOf: (member: number) => number) => {
+  hold(delayOf)
   const { processor, result, took } = await timed(() => ask({ ...order, calls }))
   const more = result.map(({ held, took }) => took - held)
   const each = (processor - took * ofJobs) / calls
@@ -102,20 +104,17 @@ const call = (businesses?: ReadonlyArray<string>) => ({
   method: "tools/call",
   params: { name: "look", arguments: businesses === undefined ? {} : { businesses } }
 })
-const hold = (delayOf: (member: number) => number) => processes.forEach((child, i) => child.send({ delay: delayOf(i) }))
+const direct = { url: `${server.publicUrl}/mcp`, token, method: "tools/call", params: { name: "look", arguments: {} } }
+const list = { ...composite, method: "tools/list", params: {} }
+const together = () => 50
+hold(() => 0)
+for (const order of [direct, call([slug]), call(), list]) await ask({ ...order, calls: warmUp })
 
-hold(() => 50)
-await measure("one member, by its own URL", {
-  url: `${server.publicUrl}/mcp`,
-  token,
-  method: "tools/call",
-  params: { name: "look", arguments: {} }
-})
-await measure("one member of the composite", call([slug]))
-await measure(`${members} members of the composite, which answer at once`, call())
-hold((member) => 5 * (member + 1))
-await measure(`${members} members of the composite, which answer one after the other`, call())
-await measure("tools/list of the composite", { ...composite, method: "tools/list", params: {} })
+await measure("one member, by its own URL", direct, together)
+await measure("one member of the composite", call([slug]), together)
+await measure(`${members} members of the composite, which answer at once`, call(), together)
+await measure(`${members} members of the composite, which answer one after the other`, call(), (i) => 5 * (i + 1))
+await measure("tools/list of the composite", list, together)
 
 client.disconnect()
 for (const child of processes) child.disconnect()
