@@ -5,6 +5,7 @@ import { type Login } from "#src/images/login.ts"
 import { parseReference, registryHost } from "#src/images/reference.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { isId, newId } from "#src/shared/ids.ts"
+import { lineOf } from "#src/shared/outside-text.ts"
 import { type PageRequest, paginate } from "#src/shared/paging.ts"
 import { sealedColumn } from "#src/shared/sealed-column.ts"
 import { Secrets } from "#src/shared/Secrets.ts"
@@ -104,14 +105,15 @@ export class ImageRegistries extends Effect.Service<ImageRegistries>()("registri
      * credentials stay.
      */
     const named = Effect.fn("ImageRegistries.named")(function*(given: string | null) {
-      if (given === null) return null
+      // A host's own is what its images have by themselves.
+      if (given === null || registryHost(given) !== undefined) return null
       const { accountId } = yield* CurrentActor
-      const name = registryHost(given) ?? given
       yield* quotas.lock(accountId)
-      if (yield* repo.has(accountId, name)) return name
+      if (yield* repo.has(accountId, given)) return given
       return yield* Invalid.field(
         "registryCredential",
-        "names no credentials of your account: list_registries (GET /v1/registries) tells their names"
+        `must name credentials of your account, which has none of the name ${JSON.stringify(lineOf(given, 60))}: ` +
+          "list_registries (GET /v1/registries) tells their names"
       )
     })
 

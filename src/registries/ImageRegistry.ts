@@ -51,8 +51,9 @@ const Password = Text(16_384).pipe(
 const CredentialName = Text(63).pipe(
   Schema.filter(
     (text) =>
-      isLabel(text) && registryHost(text) === undefined ||
-      "must be 1 to 63 lower-case letters, digits and inner hyphens",
+      registryHost(text) === undefined
+        ? isLabel(text) || "must be 1 to 63 lower-case letters, digits and inner hyphens"
+        : "must not be a host: without a name these are the host's own credentials",
     { jsonSchema: { pattern: "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$" } }
   ),
   Schema.annotations({ description: "Of a further one for the host, for servers that name it" })
@@ -97,7 +98,7 @@ export class ImageRegistryInUse extends Schema.TaggedError<ImageRegistryInUse>()
   override get message() {
     const [some, more] = [this.servers.slice(0, 5).join(", "), this.servers.length - 5]
     return `Servers name the credentials ${this.name}: ${some}${more > 0 ? ` and ${more} more` : ""}. Have them name ` +
-      "others, or null for those of their image's host, first (registryCredential of update_server, " +
+      "others, or a host for those of their image's host, first (registryCredential of update_server, " +
       "PATCH /v1/servers/{id})"
   }
 }

@@ -48,14 +48,23 @@ describe("registry credentials that servers name", () => {
     expect(dataOf(await owner.get<{ data: Named }>(`/v1/servers/${made.id}`)).registryCredential).toBe("hub")
     expect(dataOf(await change(made.id, null)).registryCredential).toBeNull()
     expect(dataOf(await create()).registryCredential).toBeNull()
-    await add("docker.io")
-    expect(dataOf(await change(made.id, "Docker.io")).registryCredential).toBe("registry-1.docker.io")
+    // As a host is, with credentials of its own or without.
+    for (const host of ["Docker.io", "registry.example:5000", "localhost"]) {
+      await change(made.id, "hub")
+      expect(dataOf(await change(made.id, host)).registryCredential).toBeNull()
+    }
+  })
+
+  it("have no host for a name, and say so", async () => {
+    const refused = await add("ghcr.io", "localhost")
+    expect([refused.status, refused.body]).toEqual([422, invalid("name")])
+    expect(refused.text).toContain("must not be a host")
   })
 
   it("must be the account's: of another's, and of none, nothing is written", async () => {
     await add("quay.io", "theirs", await berth.signUp())
     const server = dataOf(await create())
-    for (const name of ["theirs", "nobody", "quay.io", "", "\u0000", 1, {}]) {
+    for (const name of ["theirs", "nobody", "", "\u0000", 1, {}]) {
       const refused = await change(server.id, name)
       expect([name, refused.status, refused.body]).toEqual([name, 422, invalid("registryCredential")])
       expect((await create(name)).body).toEqual(invalid("registryCredential"))

@@ -23,9 +23,11 @@ const wanted = ({ deploy, health, server }: ServerFile): Changes =>
     cpu: server.cpu,
     memoryMb: server.memory === undefined ? undefined : memories[server.memory],
     egress: server.egress,
-    // As it is stored, so that a host's other name is no change at each deployment.
-    registryCredential: server.registry_credential &&
-      (registryHost(server.registry_credential) ?? server.registry_credential),
+    // As it is stored, so that a host is no change at each deployment.
+    registryCredential:
+      server.registry_credential !== undefined && registryHost(server.registry_credential) !== undefined
+        ? null
+        : server.registry_credential,
     healthPath: health?.path,
     healthTimeoutSeconds: health?.timeout,
     rollbackOnHealthCheckFailure: deploy?.auto_rollback,
