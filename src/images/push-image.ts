@@ -61,6 +61,8 @@ export const pushImage = Effect.fn("images.push")(function*(
       const { digest, size } = descriptor
       if (yield* has(calls, `blobs/${digest}`, "*/*", `blob ${digest}`, documentMs)) {
         present += size
+        // A push that broke off just when this one had ended may have left its note.
+        yield* upload.kept?.drop(digest) ?? Effect.void
         return tell()
       }
       const blob: Readables = { digest, size, open: (start, end) => image.open(digest, start, end) }
