@@ -1,5 +1,5 @@
-import { boundedBody } from "#http/answers/bounded-json.ts"
 import { BodyTooLarge, BodyTooSlow, UnknownCoding } from "#http/answers/body-errors.ts"
+import { boundedBody } from "#http/answers/bounded-json.ts"
 import { type NotJsonRpc, parseJsonRpc } from "#http/answers/json-rpc.ts"
 import { CurrentDocument, withDocument } from "#http/api/hub-documents/upload.ts"
 import { CurrentUpload, withUpload } from "#http/api/imports/upload.ts"
