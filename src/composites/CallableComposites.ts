@@ -35,6 +35,7 @@ import { memberScope, reachesEverybodysOnly } from "./member-scope.ts"
 import { MemberCalls } from "./MemberCalls.ts"
 import { type AnyTool, merge, type Merged } from "./merge.ts"
 import { OfferingsRepo } from "./OfferingsRepo.ts"
+import { parsedResult } from "./parsed-result.ts"
 import { ReachedComposites } from "./ReachedComposites.ts"
 
 type Fields = Readonly<Record<string, unknown>>
@@ -203,12 +204,10 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
     })
 
     /** What a member answered, if it is what the protocol asks for. */
-    const checked = <A>(slug: string, schema: { safeParse: (value: unknown) => { data?: A } }, result: Fields) => {
-      const { data } = schema.safeParse(result)
-      return data !== undefined
-        ? Effect.succeed(data)
+    const checked = <A>(slug: string, result: A | undefined) =>
+      result !== undefined
+        ? Effect.succeed(result)
         : new MemberFailed({ slug, code: "member_answer_invalid", reason: "its answer is not what MCP asks for" })
-    }
 
     /** Calls a tool: a merged one at each of the chosen members at once, which answer or don't, each for itself. */
     const call = Effect.fn("CallableComposites.call")(function*(opened: Opened, name: string, args: Fields) {
@@ -229,17 +228,14 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
       const found = opened.merged.prompts.find((prompt) => prompt.name === name)
       if (found === undefined) return yield* new NotOffered({ what: "prompt", name })
       const result = yield* askOne(opened, found.slug, "prompts/get", { name: found.prompt.name, arguments: args })
-      return yield* checked(found.slug, GetPromptResultSchema, result)
+      return yield* checked(found.slug, parsedResult(GetPromptResultSchema, "messages", result))
     })
 
     const readResource = Effect.fn("CallableComposites.readResource")(function*(opened: Opened, uri: string) {
       const found = opened.merged.resources.get(uri)
       if (found === undefined) return yield* new NotOffered({ what: "resource", name: uri })
-      return yield* checked(
-        found.slug,
-        ReadResourceResultSchema,
-        yield* askOne(opened, found.slug, "resources/read", { uri })
-      )
+      const result = yield* askOne(opened, found.slug, "resources/read", { uri })
+      return yield* checked(found.slug, parsedResult(ReadResourceResultSchema, "contents", result))
     })
 
     return { open, members, isSearched, find, describe, call, getPrompt, readResource } as const

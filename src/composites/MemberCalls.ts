@@ -3,7 +3,6 @@ import { CurrentSettings } from "#src/config/Settings.ts"
 import { type MemberGrantRow } from "#src/oauth/member-standing.ts"
 import { MemberTokens } from "#src/oauth/MemberTokens.ts"
 import { StaleTools } from "#src/servers/StaleTools.ts"
-import { jsonWeight } from "#src/shared/json-weight.ts"
 import { type FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { Effect, Runtime } from "effect"
 import { LRUCache } from "lru-cache"
@@ -40,13 +39,6 @@ const failed = (code: MemberCode, message: string): Outcome => ({ _tag: "Failed"
 /** Idle sessions with members are closed after this: they are kept for speed alone, and any instance can open one. */
 const idleMillis = 60_000
 const mostSessions = 500
-
-/** Levels of an answer: as many as a request may have. */
-const deepestAnswer = 100
-const tooDeep = `its answer nests more than ${deepestAnswer} levels deep`
-/** Values of an answer, which are checked and shown one by one: a catalog of thousands of items fits. */
-const largestAnswer = 50_000
-const tooLarge = `its answer has more than ${largestAnswer} values`
 
 const late = Symbol("late")
 
@@ -167,10 +159,6 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
           return failed("member_timeout", silent)
         }
         breaker.worked(key)
-        // What reads, shows and sends answers is recursive.
-        const { depth, nodes } = jsonWeight(result)
-        if (depth > deepestAnswer) return failed("member_answer_invalid", tooDeep)
-        if (nodes > largestAnswer) return failed("member_answer_invalid", tooLarge)
         return { _tag: "Answered", result }
       } catch (error) {
         const { code, isBroken, message } = failureOf(error)

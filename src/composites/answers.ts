@@ -5,6 +5,7 @@ import { inWords } from "./in-words.ts"
 import { type JsonSchema, mostBusinesses } from "./input-schema.ts"
 import { MemberCode } from "./member-code.ts"
 import { type Outcome } from "./MemberCalls.ts"
+import { parsedResult } from "./parsed-result.ts"
 
 /** What one member answered to a merged tool. */
 export interface MemberAnswer {
@@ -84,7 +85,7 @@ export const noToolResult = {
 } as const
 
 export const toolResultOf = (result: unknown): CallToolResult | undefined =>
-  CallToolResultSchema.safeParse(result).data as CallToolResult | undefined
+  parsedResult(CallToolResultSchema, "content", result) as CallToolResult | undefined
 
 /** A member's answer, and what a person reads of it. */
 export interface ToldAnswer {

@@ -1,3 +1,4 @@
+import { AnswerTooLarge } from "#src/routing/answer-bounds.ts"
 import { TooManyEvents } from "#src/routing/calm-events.ts"
 import { quotable } from "#src/shared/outside-text.ts"
 import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
@@ -14,9 +15,12 @@ export interface MemberFailure {
 }
 
 const longest = 300
+/** Our gateway's envelopes are far shorter. */
+const longestEnvelope = 64 * 1024
 
 /** The message of our gateway's envelope, or undefined. */
 const envelopeIn = (text: string): string | undefined => {
+  if (text.length > longestEnvelope) return undefined
   const json = text.slice(Math.max(0, text.indexOf("{")))
   try {
     const body: unknown = JSON.parse(json)
@@ -49,6 +53,8 @@ export const failureOf = (error: unknown): MemberFailure => {
   }
   if (error instanceof NoHandshake) return { code: "member_timeout", message: error.message, isBroken: true }
   if (error instanceof TooManyEvents) return { code: "member_answer_invalid", message: error.message, isBroken: true }
+  // Our own error in a stream ends its session; the server itself works.
+  if (error instanceof AnswerTooLarge) return { code: "member_answer_invalid", message: error.message, isBroken: false }
   if (error instanceof McpError) {
     const said = quotable(error.message.replace(/^MCP error -?\d+: /, ""), longest)
     // Connection closed, and timed out: codes of the SDK, and of our gateway for a call that was cut off.

@@ -1,5 +1,5 @@
 import { version } from "#src/config/version.ts"
-import { calmEvents, TooManyEvents } from "#src/routing/calm-events.ts"
+import { calmEvents } from "#src/routing/calm-events.ts"
 import { withFewRequests, withFewStreams } from "#src/routing/quiet-transport.ts"
 import { isStateless, ownEnvelope, statelessRequest } from "#src/routing/stateless-request.ts"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
@@ -88,9 +88,9 @@ export const openSession = async (
   const client = new Client(clientInfo, { capabilities: {}, jsonSchemaValidator })
   for (const schema of lists) client.setNotificationHandler(schema, onListChanged)
   const close = () => void client.close().catch(() => undefined)
-  let flood: TooManyEvents | undefined
-  const calm = withFewStreams(calmEvents(fetch, () => {
-    flood = new TooManyEvents()
+  let flood: Error | undefined
+  const calm = withFewStreams(calmEvents(fetch, (error) => {
+    flood = error
     close()
   }))
   // An SSE session is its stream: the SDK's client would open another one, and wait for answers that never come.

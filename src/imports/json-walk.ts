@@ -1,3 +1,5 @@
+import { mostLevels } from "#src/shared/json-bounds.ts"
+
 /** Callbacks for the root object of a JSON text: the span of each field's value, and of each element of one list. */
 export interface Visitor {
   /** A field begins. A returned message makes the text invalid. */
@@ -6,8 +8,6 @@ export interface Visitor {
   readonly element: (start: number, end: number) => void
 }
 
-/** The same limit as for JSON bodies. */
-const maxDepth = 100
 const pauseEvery = 32 * 1024
 /** In bytes of the text: processing an element takes longer than scanning it. */
 const elementCost = 256
@@ -120,7 +120,7 @@ export function* walkJson(json: Buffer, list: string, visit: Visitor): Generator
         if (open.length === 1) memberStart = at
         else if (open.length === 2) elementStart = at
         if (byte === openBrace || byte === openBracket) {
-          if (open.push(byte) > maxDepth) return `is nested more than ${maxDepth} levels deep`
+          if (open.push(byte) > mostLevels) return `is nested more than ${mostLevels} levels deep`
           expected = byte === openBrace ? "key or end" : "value or end"
           at++
           break

@@ -1,6 +1,7 @@
 import { WholeResponse } from "#src/machines/WholeResponse.ts"
 import { type FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { ReadableStream } from "node:stream/web"
+import { boundsOfAnswer, boundsOfEvents } from "./answer-bounds.ts"
 
 /** So much at once, and so much more each second. Progress and notices of a call are far below it. */
 const atOnce = { events: 200, lines: 20_000 }
@@ -39,13 +40,15 @@ const makeAllowance = () => {
   }
 }
 
-async function* calmed(body: AsyncIterable<Uint8Array>, onTooMany: () => void) {
+async function* calmed(body: AsyncIterable<Uint8Array>, onTooMany: (error: Error) => void) {
   const allow = makeAllowance()
+  const check = boundsOfEvents()
   for await (const chunk of body) {
     try {
       allow(chunk)
+      check(chunk)
     } catch (error) {
-      onTooMany()
+      onTooMany(error as Error)
       throw error
     }
     yield chunk
@@ -56,11 +59,13 @@ const [bracket, ...blanks] = "[ \t\n\r".split("").map((letter) => letter.charCod
 
 /** Nobody sends batches, so that an answer is none (JSON-RPC 2.0, Batch): thousands of messages would come in one. */
 const makeSingle = () => {
+  const checkBounds = boundsOfAnswer()
   let isBegun = false
   return (chunk: Uint8Array) => {
     const first: number | undefined = isBegun ? undefined : chunk.find((byte) => !blanks.includes(byte))
     isBegun ||= first !== undefined
     if (first === bracket) throw new SyntaxError("the answer is a batch")
+    checkBounds(chunk)
   }
 }
 
@@ -74,10 +79,10 @@ async function* single(body: AsyncIterable<Uint8Array>) {
 
 /**
  * `fetch` of a server that others wrote, for one message at a time: neither its event streams (WHATWG HTML, server-sent
- * events) nor batches may flood us.
+ * events) nor batches may flood us, nor a message that holds more than its readers can take (AnswerTooLarge).
  */
 export const calmEvents =
-  (fetch: FetchLike, onTooMany: () => void = () => undefined): FetchLike => async (url, init) => {
+  (fetch: FetchLike, onTooMany: (error: Error) => void = () => undefined): FetchLike => async (url, init) => {
     const answer = await fetch(url, init)
     if (answer instanceof WholeResponse) {
       makeSingle()(answer.bytesRead)

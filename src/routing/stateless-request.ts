@@ -82,6 +82,9 @@ export interface StatelessRequest {
   readonly onNotice?: Notice
 }
 
+/** What is no success is not counted before it is here (calmEvents), and says little. */
+const longestRefusal = 64 * 1024
+
 const jsonIn = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -113,7 +116,7 @@ export const statelessRequest = async (
   const body = streamed ? "" : await response.text()
   const answer = streamed && response.body !== null
     ? await answerIn(response.body as ReadableStream, onNotice)
-    : jsonIn(body)
+    : jsonIn(response.ok ? body : body.slice(0, longestRefusal))
   if (!isAnswer(answer)) {
     const message = `${method} was answered with ${response.status} and no response: ${body}`
     throw new StreamableHTTPError(response.status, message)

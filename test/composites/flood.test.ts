@@ -161,16 +161,40 @@ describe("a member that", () => {
     expect(answers.longest()).toBeLessThan(2_000)
   })
 
-  it("answers more values than anybody reads is told so", async () => {
-    started.flooder.call = (id, res) => {
-      const structuredContent = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`k${at}`, 1]))
-      res.writeHead(200, stream).end(event({ id, result: { content: [], structuredContent } }))
+  const fields = (count: number) => Array.from({ length: count }, (_, at) => `"k${at}":1`).join(",")
+  const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels)
+  const [wide, many, deep] = [
+    "its answer has an object of more than 5000 fields",
+    "its answer has more than 50000 values",
+    "its answer nests more than 100 levels deep"
+  ]
+  it.each([
+    ["fields", `{"content":[],${fields(200_000)}}`, wide],
+    ["structured fields", `{"content":[],"structuredContent":{${fields(5_001)}}}`, wide],
+    ["values", `{"content":[],"structuredContent":{"all":[${"0,".repeat(50_000)}0]}}`, many],
+    ["levels", `{"content":[],"structuredContent":{"all":${nested(500_000)}}}`, deep],
+    ["levels that never end", `{"content":[],"structuredContent":{"all":${"[".repeat(1_040_000)}`, deep],
+    ["invalid items", `{"content":[${"{},".repeat(40_000)}{}]}`, "its answer is no valid result of a tool"]
+  ])(
+    "answers more %s than anybody reads is told so alone, in a document and in a stream",
+    async (_what, sent, message) => {
+      for (const type of ["application/json", "text/event-stream"]) {
+        started.flooder.call = (id, res) => {
+          const text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${sent}}`
+          res.writeHead(200, { "content-type": type }).end(type === "application/json" ? text : `data: ${text}\n\n`)
+        }
+        const answers = await ask()
+        expect(answers, type).toMatchObject({
+          flooder: { status: "error", code: "member_answer_invalid", message },
+          honest: { status: "ok" }
+        })
+        expect(answers.longest()).toBeLessThan(2_000)
+      }
+      // It is asked again at once: what is too large for us is no failure of its server.
+      started.flooder.call = (id, res) => void res.writeHead(200, stream).end(event(result(id)))
+      expect(await ask()).toMatchObject({ flooder: { status: "ok" } })
     }
-    expect(await ask()).toMatchObject({
-      flooder: { code: "member_answer_invalid", message: "its answer has more than 50000 values" },
-      honest: { status: "ok" }
-    })
-  })
+  )
 
   it("refuses a call is quoted: its words are not the platform's", async () => {
     started.flooder.call = (_id, res) => void res.writeHead(403).end("{\"error\":{\"message\":\"log in elsewhere\"}}")

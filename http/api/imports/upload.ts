@@ -1,4 +1,5 @@
 import { type BodyTooSlow } from "#http/answers/body-errors.ts"
+import { excessIn } from "#http/answers/bounded-json.ts"
 import { type Parts, receiveParts, type UploadRule } from "#http/api/uploads/receive.ts"
 import { withBody } from "#http/connection/with-body.ts"
 import { unknownField } from "#src/format/issues.ts"
@@ -29,11 +30,15 @@ const rule: UploadRule<BadRequest | FileTooLarge | Invalid> = {
 }
 
 /** The field `mappings`: a JSON object. */
-const mappingsOf = (text: string) =>
-  Schema.decodeUnknown(Schema.parseJson())(text).pipe(
-    Effect.mapError(() => new Invalid({ issues: [{ path: "mappings", message: "must be a JSON object" }] })),
-    Effect.flatMap((mappings) => decodeInput(Input({ mappings: Mappings }))({ mappings }))
-  )
+const mappingsOf = (bytes: Buffer) => {
+  const excess = excessIn(bytes)
+  return excess === undefined
+    ? Schema.decodeUnknown(Schema.parseJson())(bytes.toString()).pipe(
+      Effect.mapError(() => new Invalid({ issues: [{ path: "mappings", message: "must be a JSON object" }] })),
+      Effect.flatMap((mappings) => decodeInput(Input({ mappings: Mappings }))({ mappings }))
+    )
+    : Invalid.field("mappings", excess)
+}
 
 const uploadOf = (parts: Parts): Effect.Effect<Upload, Invalid> => {
   const [file, mappings] = [parts.get("file"), parts.get("mappings")]
@@ -42,7 +47,7 @@ const uploadOf = (parts: Parts): Effect.Effect<Upload, Invalid> => {
   if (filename === undefined) return Invalid.field("file", "must be a file with a name that ends in .json or .csv")
   return mappings === undefined
     ? Effect.succeed({ filename, bytes })
-    : Effect.map(mappingsOf(mappings.bytes.toString()), (decoded) => ({ filename, bytes, ...decoded }))
+    : Effect.map(mappingsOf(mappings.bytes), (decoded) => ({ filename, bytes, ...decoded }))
 }
 
 /** For `Idempotency-Key`: identifies the content, since the multipart boundary differs each time. */

@@ -1,4 +1,5 @@
 import { BodyTooLarge, BodyTooSlow, UnknownCoding } from "#http/answers/body-errors.ts"
+import { boundedBody } from "#http/answers/bounded-json.ts"
 import { type NotJsonRpc, parseJsonRpc } from "#http/answers/json-rpc.ts"
 import { CurrentDocument, withDocument } from "#http/api/hub-documents/upload.ts"
 import { CurrentUpload, withUpload } from "#http/api/imports/upload.ts"
@@ -12,7 +13,6 @@ import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect } from "effect"
 import { isUtf8 } from "node:buffer"
 import { type Readable } from "node:stream"
-import { deeperThan } from "./json-depth.ts"
 
 /** Our bodies are small: 1 MiB is far above the largest that its schema allows. */
 const maxBytes = 1024 * 1024
@@ -20,8 +20,6 @@ const maxBytes = 1024 * 1024
 const maxFormBytes = 64 * 1024
 /** 1 MiB in this time is 17 KiB per second. */
 const maxTime = "60 seconds"
-/** Ten times the depth of our deepest body. */
-const maxDepth = 100
 
 const isForm = (contentType: string | undefined) =>
   /^\s*application\/x-www-form-urlencoded\s*(;|$)/i.test(contentType ?? "")
@@ -48,20 +46,15 @@ const codedIn = (request: HttpServerRequest.HttpServerRequest) => {
 const textOf = (bytes: Buffer) =>
   isUtf8(bytes) ? Effect.succeed(bytes.toString("utf8")) : new BadRequest({ reason: "The body is not UTF-8" })
 
-const limitDepth = (text: string) =>
-  deeperThan(text, maxDepth)
-    ? new BadRequest({ reason: `The body is nested more than ${maxDepth} levels deep` })
-    : Effect.succeed(text)
-
 /**
  * Reads a body within the limits. The rest of a larger one is discarded as it comes, and the connection ends after the
  * response, so that a client that reads only after sending everything gets the 413.
  */
 export const read = (source: Readable, limit: number) =>
-  Effect.async<string, BodyTooLarge | BadRequest>((resume) => {
+  Effect.async<Buffer, BodyTooLarge | BadRequest>((resume) => {
     const chunks: Array<Buffer> = []
     let size = 0
-    const settle = (result: Effect.Effect<string, BodyTooLarge | BadRequest>) => {
+    const settle = (result: Effect.Effect<Buffer, BodyTooLarge | BadRequest>) => {
       source.off("data", onData).off("end", onEnd).off("error", onError)
       source.resume()
       resume(result)
@@ -71,7 +64,7 @@ export const read = (source: Readable, limit: number) =>
       if (size > limit) settle(new BodyTooLarge({ limit }))
       else chunks.push(chunk)
     }
-    const onEnd = () => settle(textOf(Buffer.concat(chunks)))
+    const onEnd = () => settle(Effect.succeed(Buffer.concat(chunks)))
     const onError = () => settle(new BadRequest({ reason: "The body was cut off" }))
     source.on("data", onData).on("end", onEnd).on("error", onError)
     return Effect.sync(() => void source.off("data", onData).off("end", onEnd).off("error", onError).resume())
@@ -105,7 +98,7 @@ const readForm = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServ
       reason: "The body must be a form (Content-Type: application/x-www-form-urlencoded)"
     })
   }
-  const text = yield* read(NodeHttpServerRequest.toIncomingMessage(request), maxFormBytes)
+  const text = yield* textOf(yield* read(NodeHttpServerRequest.toIncomingMessage(request), maxFormBytes))
   return withBody(request, { text: Effect.succeed(text) })
 })
 
@@ -125,8 +118,9 @@ const readJson = Effect.fnUntraced(function*(
     return yield* new BadRequest({ reason: `The body must be JSON in UTF-8, not ${charset?.slice(0, 40)}` })
   }
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) return yield* new BodyTooLarge({ limit: maxBytes })
-  const text = yield* read(NodeHttpServerRequest.toIncomingMessage(request), maxBytes)
-  return withJson(request, traits, yield* limitDepth(textFor(traits, text)))
+  const bytes = yield* read(NodeHttpServerRequest.toIncomingMessage(request), maxBytes)
+  const text = yield* textOf(yield* boundedBody(bytes))
+  return withJson(request, traits, textFor(traits, text))
 })
 
 const readPlainJson = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, traits: Traits) {
