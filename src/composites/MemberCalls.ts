@@ -4,6 +4,7 @@ import { type MemberGrantRow } from "#src/oauth/member-standing.ts"
 import { MemberTokens } from "#src/oauth/MemberTokens.ts"
 import { StaleTools } from "#src/servers/StaleTools.ts"
 import { jsonWeight } from "#src/shared/json-weight.ts"
+import { wellFormedFields } from "#src/shared/well-formed.ts"
 import { type FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { Effect, Runtime } from "effect"
 import { LRUCache } from "lru-cache"
@@ -171,7 +172,7 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
         const { depth, nodes } = jsonWeight(result)
         if (depth > deepestAnswer) return failed("member_answer_invalid", tooDeep)
         if (nodes > largestAnswer) return failed("member_answer_invalid", tooLarge)
-        return { _tag: "Answered", result }
+        return { _tag: "Answered", result: wellFormedFields(result) }
       } catch (error) {
         const { code, isBroken, message } = failureOf(error)
         // A caller that hangs up says nothing of the member.
