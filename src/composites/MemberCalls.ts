@@ -13,7 +13,7 @@ import { resting, revocation } from "./callable-member.ts"
 import { HostedFetch } from "./HostedFetch.ts"
 import { type MemberCode } from "./member-code.ts"
 import { failureOf } from "./member-failure.ts"
-import { isLostSession, type MemberAddress, type MemberSession, openSession } from "./member-session.ts"
+import { type MemberAddress, type MemberSession, openSession } from "./member-session.ts"
 
 /** A member as the caller's account may use it at this moment. */
 export type CalledMember = MemberAddress & MemberGrantRow & {
@@ -133,8 +133,9 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
         return await (await opening).request(method, params, signal)
       } catch (error) {
         const isOurs = sessions.peek(key) === opening
-        if (isOurs && !signal.aborted && failureOf(error).isBroken || isLostSession(error)) sessions.delete(key)
-        if (!wasKept || !isLostSession(error)) throw error
+        const isLost = await opening.then((session) => session.isLost(error), () => false)
+        if (isOurs && (isLost || !signal.aborted && failureOf(error).isBroken)) sessions.delete(key)
+        if (!wasKept || !isLost) throw error
         return await (await sessionOf(key, make)).request(method, params, signal)
       }
     }

@@ -40,6 +40,14 @@ const whole: Readonly<Record<string, readonly [number, string, string]>> = {
   html: [200, "text/html", "<p>hello"],
   broken: [200, "application/json", "{"],
   refuses: [403, "application/json", "{}"],
+  bad: [
+    400,
+    "application/json",
+    `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"invalid session of yoga"}}`
+  ],
+  forgets: [400, "application/json", `{"error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}`],
+  forgot: [400, "text/plain", "No transport found for sessionId"],
+  gone: [404, "text/plain", "no such session"],
   crashes: [500, "application/json", "{}"]
 }
 const codes: Readonly<Record<string, string>> = {
@@ -49,12 +57,17 @@ const codes: Readonly<Record<string, string>> = {
   broken: "member_answer_invalid",
   input: "member_needs_input",
   refuses: "member_refused",
+  bad: "member_refused",
   error: "member_error",
   crashes: "member_unreachable"
 }
 
+/** Names of what was called. */
+const called: Array<string> = []
+
 const answerTo = ({ id, method, params }: Asked): readonly [number, string, string] => {
   const name = params?.name ?? ""
+  if (method === "tools/call") called.push(name)
   const given = whole[name]
   if (given !== undefined) return given
   const reply = (body: object): readonly [number, string, string] => [
@@ -150,6 +163,19 @@ describe("a member's answer", () => {
     expect((content[0] as { text: string }).text.split("\n").slice(2).sort()).toEqual(rows.sort())
     await both.close()
   })
+
+  it.each([["refuses", 1], ["bad", 1], ["forgets", 2], ["forgot", 2], ["gone", 2]])(
+    "%s: a call of a kept session is made again only where the answer says that the session is lost",
+    async (tool, times) => {
+      const alone = await connect(members.slice(0, 1))
+      const name = (one: string) => `${members[0]!.slug}__${one}`
+      await callTool(alone, name("right"))
+      called.length = 0
+      expect(await callTool(alone, name(tool))).toMatchObject({ isError: true })
+      expect(called).toEqual(Array.from({ length: times }, () => tool))
+      await alone.close()
+    }
+  )
 
   it("is text throughout, whatever it is an answer to: strict parsers read it all, and no key is a prototype", async () => {
     const [alone, both] = [await connect(members.slice(0, 1)), await connect(members)]
