@@ -37,6 +37,6 @@ export const selectionOf = (definition: QueryDefinition) => {
 export const reasonsOf = (definition: QueryDefinition, member: CompositeMember): ReadonlyArray<string> => [
   `it is ${conditionsOf(definition).join(", ")}`,
   `it is healthy (${member.health_score})`,
-  `rank ${rank([member])}: verification ${member.verification_tier} × health ${member.health_score} × listing tier ` +
+  `score ${rank([member])}: verification ${member.verification_tier} × health ${member.health_score} × listing tier ` +
   member.listing_tier
 ]

@@ -39,6 +39,7 @@ const results: Readonly<Record<string, unknown>> = {
 const whole: Readonly<Record<string, readonly [number, string, string]>> = {
   html: [200, "text/html", "<p>hello"],
   broken: [200, "application/json", "{"],
+  large: [200, "application/json", JSON.stringify({ result: "x".repeat(2 * 1024 * 1024) })],
   refuses: [403, "application/json", "{}"],
   bad: [
     400,
@@ -55,6 +56,7 @@ const codes: Readonly<Record<string, string>> = {
   wrong: "member_answer_invalid",
   html: "member_answer_invalid",
   broken: "member_answer_invalid",
+  large: "member_answer_invalid",
   input: "member_needs_input",
   refuses: "member_refused",
   bad: "member_refused",
@@ -140,6 +142,7 @@ describe("a member's answer", () => {
       expect(merged.structuredContent).toMatchObject({
         answers: [{ status: "error", code, message: expect.any(String) }, { status: "error", code }]
       })
+      if (tool === "large") expect(error.message).toContain("its answer is larger than 2 MiB")
       // No list of issues of a validator, and no JSON.
       for (const said of [error.message, JSON.stringify(merged.content)]) {
         expect(said).not.toMatch(/invalid_type|invalid_union|"path"|ZodError|JSON at position/)
