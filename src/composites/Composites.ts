@@ -74,14 +74,14 @@ export class Composites extends Effect.Service<Composites>()("composites/Composi
       return { composite: view(row, isAll ? summaryOf(found) : yield* summaryFor(row.queryDefinition)), members: found }
     })
 
-    const orNotFound = (caller: Actor, row: Option.Option<CompositeRow>) =>
-      Option.isSome(row) && isVisible(caller, row.value) ? Effect.succeed(row.value) : new CompositeNotFound()
+    const orNotFound = (caller: Actor, row: Option.Option<CompositeRow>, asked: { readonly id?: string } = {}) =>
+      Option.isSome(row) && isVisible(caller, row.value) ? Effect.succeed(row.value) : new CompositeNotFound(asked)
 
     /** One that the caller may read, with its members of this moment: public, or its account's own. */
     const readable = Effect.fn("Composites.readable")(
       function*({ caller, id }: { readonly caller: Actor; readonly id: string }) {
         if (!isUlid(id)) return yield* new BadCompositeId()
-        return yield* detailOf(yield* orNotFound(caller, yield* repo.find(id, yield* now)))
+        return yield* detailOf(yield* orNotFound(caller, yield* repo.find(id, yield* now), { id }))
       }
     )
 
@@ -147,9 +147,9 @@ export class Composites extends Effect.Service<Composites>()("composites/Composi
     const lockOwn = Effect.fnUntraced(function*(id: string) {
       const caller = yield* CurrentActor
       if (!isUlid(id)) return yield* new BadCompositeId()
-      const row = yield* orNotFound(caller, yield* repo.lock(id, yield* now))
+      const row = yield* orNotFound(caller, yield* repo.lock(id, yield* now), { id })
       if (row.createdBy === "system") return yield* new SystemComposite()
-      if (row.userId !== caller.accountId) return yield* new CompositeNotFound()
+      if (row.userId !== caller.accountId) return yield* new CompositeNotFound({ id })
       return row
     })
 

@@ -5,7 +5,7 @@ import { Predicate } from "effect"
  * one lone surrogate (RFC 8259 §8.2). Without keys `__proto__`, which an assignment takes for something else.
  * Recursive: the value must be known not to nest too deep.
  */
-export const wellFormed = (value: unknown): unknown => {
+const wellFormed = (value: unknown): unknown => {
   if (typeof value === "string") return value.toWellFormed()
   if (Array.isArray(value)) return value.map(wellFormed)
   return Predicate.isRecord(value) ? wellFormedFields(value) : value
