@@ -1,6 +1,7 @@
 import { AccountId } from "#src/accounts/CurrentActor.ts"
 import { HubTier } from "#src/plans/HubTier.ts"
 import { failsWith } from "#src/shared/Failure.ts"
+import { firstUlidOf } from "#src/shared/ids.ts"
 import { Prose } from "#src/shared/profile-text.ts"
 import { Input, Name, optional, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
@@ -94,11 +95,20 @@ export class AgentCompositeVisibility extends Schema.TaggedError<AgentCompositeV
   }
 }
 
-export class CompositeNotFound
-  extends Schema.TaggedError<CompositeNotFound>()("CompositeNotFound", {}, failsWith(404))
-{
+/** Ids that are made begin with their time; those computed of a vertical and a place look as if made long after this. */
+const firstComputed = firstUlidOf(Date.UTC(2100))
+
+export class CompositeNotFound extends Schema.TaggedError<CompositeNotFound>()(
+  "CompositeNotFound",
+  { id: optional(Schema.String) },
+  failsWith(404)
+) {
   override get message() {
-    return "There is no such composite, or it has expired"
+    const message = "There is no such composite, or it has expired"
+    return this.id === undefined || this.id < firstComputed
+      ? message
+      : `${message}. The id is of one that GET /v1/hub/composites (hub_composites) computes and nobody keeps: make one ` +
+        "of its query_definition by POST /v1/hub/composites (hub_create_composite)"
   }
 }
 

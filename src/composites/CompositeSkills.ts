@@ -26,11 +26,11 @@ export class CompositeSkills extends Effect.Service<CompositeSkills>()("composit
      */
     const strict = Effect.fn("CompositeSkills.strict")(function*(caller: Actor, address: string) {
       const name = address.toLowerCase()
-      if (!mayDo(caller, "sessionOrHubKey") || !isSkillName(name)) return yield* new CompositeNotFound()
+      if (!mayDo(caller, "sessionOrHubKey") || !isSkillName(name)) return yield* new CompositeNotFound({})
       const id = name.toUpperCase()
       const source = isUlid(id)
         ? yield* composites.readable({ id, caller }).pipe(
-          Effect.catchTag("BadCompositeId", () => new CompositeNotFound())
+          Effect.catchTag("BadCompositeId", () => new CompositeNotFound({}))
         )
         : yield* composites.readableBySlug({ slug: name, caller })
       return strictCompositeSkillOf({ ...source, baseUrl, hubUrl }, name)

@@ -29,8 +29,9 @@ import { type CompositeRow, CompositesRepo } from "./CompositesRepo.ts"
 import { isVisible } from "./is-visible.ts"
 import { liveSummaries } from "./live-summaries.ts"
 import { summaryOf } from "./Member.ts"
+import { placeIssues } from "./place-texts.ts"
 import { byPromotingKey } from "./promoting-key.ts"
-import { checkCircle, mostMembers } from "./QueryDefinition.ts"
+import { checkCircle, mostMembers, type QueryDefinition } from "./QueryDefinition.ts"
 import { standingOf } from "./standing.ts"
 
 /** Contract: Limits, agent composite lifetime. */
@@ -40,6 +41,11 @@ const mostListed = 200
 
 /** Its end is of the id, so that no two are alike. */
 const slugFor = (name: string, id: string) => `${slugOf(name, "composite")}-${id.slice(-10).toLowerCase()}`
+
+const checkDefinition = (definition: QueryDefinition) => {
+  const issues = placeIssues(definition).map(({ message, path }) => ({ path: `query_definition.${path}`, message }))
+  return issues.length > 0 ? new Invalid({ issues }) : checkCircle(definition)
+}
 
 /** Composites that accounts make, and reads of every one (contract: Composite skill). */
 export class Composites extends Effect.Service<Composites>()("composites/Composites", {
@@ -68,14 +74,14 @@ export class Composites extends Effect.Service<Composites>()("composites/Composi
       return { composite: view(row, isAll ? summaryOf(found) : yield* summaryFor(row.queryDefinition)), members: found }
     })
 
-    const orNotFound = (caller: Actor, row: Option.Option<CompositeRow>) =>
-      Option.isSome(row) && isVisible(caller, row.value) ? Effect.succeed(row.value) : new CompositeNotFound()
+    const orNotFound = (caller: Actor, row: Option.Option<CompositeRow>, asked: { readonly id?: string } = {}) =>
+      Option.isSome(row) && isVisible(caller, row.value) ? Effect.succeed(row.value) : new CompositeNotFound(asked)
 
     /** One that the caller may read, with its members of this moment: public, or its account's own. */
     const readable = Effect.fn("Composites.readable")(
       function*({ caller, id }: { readonly caller: Actor; readonly id: string }) {
         if (!isUlid(id)) return yield* new BadCompositeId()
-        return yield* detailOf(yield* orNotFound(caller, yield* repo.find(id, yield* now)))
+        return yield* detailOf(yield* orNotFound(caller, yield* repo.find(id, yield* now), { id }))
       }
     )
 
@@ -116,7 +122,7 @@ export class Composites extends Effect.Service<Composites>()("composites/Composi
         const { accountId, credential } = yield* CurrentActor
         const isAgent = credential.kind === "hub"
         if (isAgent && visibility !== undefined) return yield* new AgentCompositeVisibility()
-        yield* checkCircle(queryDefinition)
+        yield* checkDefinition(queryDefinition)
         const at = yield* now
         yield* isAgent ? admitAgent(accountId, at) : admitKept(accountId)
         const id = newUlid()
@@ -141,9 +147,9 @@ export class Composites extends Effect.Service<Composites>()("composites/Composi
     const lockOwn = Effect.fnUntraced(function*(id: string) {
       const caller = yield* CurrentActor
       if (!isUlid(id)) return yield* new BadCompositeId()
-      const row = yield* orNotFound(caller, yield* repo.lock(id, yield* now))
+      const row = yield* orNotFound(caller, yield* repo.lock(id, yield* now), { id })
       if (row.createdBy === "system") return yield* new SystemComposite()
-      if (row.userId !== caller.accountId) return yield* new CompositeNotFound()
+      if (row.userId !== caller.accountId) return yield* new CompositeNotFound({ id })
       return row
     })
 
@@ -152,7 +158,7 @@ export class Composites extends Effect.Service<Composites>()("composites/Composi
         const row = yield* lockOwn(id)
         const changes = { ...rest, ...(query_definition === undefined ? {} : { queryDefinition: query_definition }) }
         if (Object.keys(changes).length === 0) return yield* Invalid.field("", "at least one field is required")
-        if (query_definition !== undefined) yield* checkCircle(query_definition)
+        if (query_definition !== undefined) yield* checkDefinition(query_definition)
         if (row.createdBy === "agent" && (rest.visibility ?? row.visibility) !== row.visibility) {
           return yield* Invalid.field(
             "visibility",

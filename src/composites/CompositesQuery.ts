@@ -1,10 +1,10 @@
-import { isBlank } from "#src/format/blank.ts"
 import { issuesOf } from "#src/format/issues.ts"
 import { listingTiers } from "#src/plans/ListingTier.ts"
 import { LimitArgument } from "#src/shared/paging.ts"
 import { BadQuery, queryParameters } from "#src/shared/query-parameters.ts"
-import { Input, isStorable, optional } from "#src/shared/text.ts"
+import { Input, optional } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
+import { placeIssues } from "./place-texts.ts"
 import { checkCircle, ListingIds, selectorNumbers, selectorTexts, Tags } from "./QueryDefinition.ts"
 
 const mostPerPage = 100
@@ -38,7 +38,7 @@ const degrees = (description: string, most: number) => ({
   jsonSchema: { type: "number", minimum: -most, maximum: most }
 })
 
-/** Any value: what is wrong is told with the contract's `validation_error`, by the service. Blank ones are ignored. */
+/** Any value: what is wrong is told with the contract's `validation_error`, by the service. Empty ones are ignored. */
 const described = {
   vertical: text("The business's industry, whatever case and punctuation: `nail_salon` is `Nail Salon`"),
   city: text("The whole city, whatever case and accents; `Saint` is `St.`"),
@@ -72,9 +72,9 @@ const plainDigits = (name: string) =>
     ? /^\d+$/
     : undefined
 const isList = (name: string) => name === "listing_ids" || name === "tags"
-/** A blank text asks for nothing; one that can't be stored is wrong, as in the directory. */
+/** A form sends empty what nobody filled in. Characters that nobody sees are wrong: somebody wrote them. */
 const isNothing = (name: string, value: unknown) =>
-  typeof value === "string" && isBlank(value) && isStorable(value) && plainDigits(name) === undefined
+  typeof value === "string" && value.trim() === "" && plainDigits(name) === undefined
 
 /** A query's texts as what they stand for: plain digits are a number, commas divide a list. */
 const read = ([name, value]: readonly [string, unknown]): readonly [string, unknown] => {
@@ -94,6 +94,8 @@ export const compositesQueryOf = Effect.fnUntraced(function*(sent: Sent) {
     decode(Object.fromEntries(given.map(read))),
     (error) => new BadQuery({ issues: issuesOf(error) })
   )
+  const issues = placeIssues(query)
+  if (issues.length > 0) return yield* new BadQuery({ issues })
   yield* checkCircle(query)
   return query
 })

@@ -7,7 +7,8 @@ import { QueryDefinition } from "./QueryDefinition.ts"
 /** A composite that a dynamic query computed (contract: Composite skill). */
 const DynamicComposite = Schema.Struct({
   id: Schema.String.annotations({
-    description: "Of the vertical, state and city: the system composite of these has it, too"
+    description:
+      "Of the vertical, state and city, and of their system composite, if there is one; nothing else is kept under it"
   }),
   created_by: Schema.Literal("system"),
   userId: Schema.Null,

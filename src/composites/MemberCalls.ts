@@ -3,6 +3,7 @@ import { CurrentSettings } from "#src/config/Settings.ts"
 import { type MemberGrantRow } from "#src/oauth/member-standing.ts"
 import { MemberTokens } from "#src/oauth/MemberTokens.ts"
 import { StaleTools } from "#src/servers/StaleTools.ts"
+import { wellFormedFields } from "#src/shared/well-formed.ts"
 import { type FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { Effect, Runtime } from "effect"
 import { LRUCache } from "lru-cache"
@@ -11,7 +12,7 @@ import { resting, revocation } from "./callable-member.ts"
 import { HostedFetch } from "./HostedFetch.ts"
 import { type MemberCode } from "./member-code.ts"
 import { failureOf } from "./member-failure.ts"
-import { isLostSession, type MemberAddress, type MemberSession, openSession } from "./member-session.ts"
+import { type MemberAddress, type MemberSession, openSession } from "./member-session.ts"
 
 /** A member as the caller's account may use it at this moment. */
 export type CalledMember = MemberAddress & MemberGrantRow & {
@@ -124,8 +125,9 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
         return await (await opening).request(method, params, signal)
       } catch (error) {
         const isOurs = sessions.peek(key) === opening
-        if (isOurs && !signal.aborted && failureOf(error).isBroken || isLostSession(error)) sessions.delete(key)
-        if (!wasKept || !isLostSession(error)) throw error
+        const isLost = await opening.then((session) => session.isLost(error), () => false)
+        if (isOurs && (isLost || !signal.aborted && failureOf(error).isBroken)) sessions.delete(key)
+        if (!wasKept || !isLost) throw error
         return await (await sessionOf(key, make)).request(method, params, signal)
       }
     }
@@ -159,7 +161,7 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
           return failed("member_timeout", silent)
         }
         breaker.worked(key)
-        return { _tag: "Answered", result }
+        return { _tag: "Answered", result: wellFormedFields(result) }
       } catch (error) {
         const { code, isBroken, message } = failureOf(error)
         // A caller that hangs up says nothing of the member.

@@ -39,7 +39,7 @@ export class ReachedComposites extends Effect.Service<ReachedComposites>()("comp
 
     const stored = Effect.fnUntraced(function*(id: string, at: Date) {
       const text = yield* composites.definition(id, at)
-      return Option.isSome(text) ? yield* know(id, text.value) : yield* new CompositeNotFound()
+      return Option.isSome(text) ? yield* know(id, text.value) : yield* new CompositeNotFound({ id })
     })
 
     /** One that the caller may read: public, or its account's own. */
@@ -51,7 +51,7 @@ export class ReachedComposites extends Effect.Service<ReachedComposites>()("comp
         for (;;) {
           const matching = yield* members.matching(last.definition)
           const row = yield* repo.reached(id, at, last.definition, matching, caller.accountId)
-          if (Option.isNone(row) || !isVisible(caller, row.value)) return yield* new CompositeNotFound()
+          if (Option.isNone(row) || !isVisible(caller, row.value)) return yield* new CompositeNotFound({ id })
           if (row.value.definition === last.text) return row.value
           last = yield* know(id, row.value.definition)
         }

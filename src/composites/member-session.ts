@@ -4,7 +4,7 @@ import { withFewRequests, withFewStreams } from "#src/routing/quiet-transport.ts
 import { isStateless, ownEnvelope, statelessRequest } from "#src/routing/stateless-request.ts"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js"
-import { StreamableHTTPClientTransport, StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { type FetchLike, type Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import {
   PromptListChangedNotificationSchema,
@@ -14,6 +14,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js"
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv-provider.js"
 import { ReadableStream } from "node:stream/web"
+import { isLostSession, SessionEnded } from "./lost-session.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -28,6 +29,8 @@ export interface MemberAddress {
 export interface MemberSession {
   /** One request, and its result as it came. Rejects with the SDK's errors. */
   readonly request: (method: string, params: Fields, signal: AbortSignal) => Promise<Fields>
+  /** Whether it failed since the member has forgotten the session, so that it did nothing. */
+  readonly isLost: (error: unknown) => boolean
   readonly close: () => void
 }
 
@@ -82,6 +85,7 @@ export const openSession = async (
     return {
       request: async (method, params, signal) =>
         await statelessRequest(calmEvents(fetch), url, { method, params, envelope, onNotice }, signal) as Fields,
+      isLost: () => false,
       close: () => undefined
     }
   }
@@ -112,20 +116,7 @@ export const openSession = async (
         throw flood ?? error
       })
     },
+    isLost: isLostSession,
     close
   }
 }
-
-/** The session had ended before the request was sent. */
-class SessionEnded extends Error {
-  override message = "its stream ended"
-}
-
-/** An address for messages that nobody reads any more, as the SDK's client tells it. */
-const lostAddress = /^Error POSTing to endpoint \(HTTP 40[04]\)/
-
-/** Whether the member has forgotten the session, so that the request did nothing (MCP 2025-11-25, Session Management). */
-export const isLostSession = (error: unknown) =>
-  error instanceof SessionEnded ||
-  error instanceof StreamableHTTPError && (error.code === 404 || error.code === 400) ||
-  error instanceof Error && lostAddress.test(error.message)

@@ -1,6 +1,7 @@
-import { type McpFeatures, type McpPrompt, type McpResource, type McpToolDefinition } from "#src/servers/McpFeatures.ts"
+import { type McpFeatures, type McpToolDefinition } from "#src/servers/McpFeatures.ts"
 import { lineOf } from "#src/shared/outside-text.ts"
 import { type JsonSchema, reachOf, sameArguments, takesBusinesses, withBusinesses } from "./input-schema.ts"
+import { type NamedPrompt, type NamedResource, promptsOf, resourcesOf } from "./prompts-and-resources.ts"
 import { memberName, mergedName, prefixEnd } from "./tool-names.ts"
 
 /** A member that can be called, as far as its tools are concerned. */
@@ -51,17 +52,6 @@ export interface Clash {
   readonly claims: ReadonlyArray<string>
   /** Whether the claimants are there under names of their own, `{slug}__{tool}`; else they are left out. */
   readonly isPrefixed: boolean
-}
-
-export interface NamedPrompt {
-  readonly name: string
-  readonly slug: string
-  readonly prompt: McpPrompt
-}
-
-export interface NamedResource {
-  readonly slug: string
-  readonly resource: McpResource
 }
 
 export interface Merged {
@@ -202,8 +192,9 @@ const distinct = <A>(
  * first member on, so that names don't change when another joins. `reserved` are names of our own tools.
  */
 export const merge = (offerings: ReadonlyArray<Offering>, reserved: ReadonlySet<string>): Merged => {
-  const copies = offerings.flatMap(({ features, name, slug }) =>
-    features.tools.map((tool): Copy => ({ slug, owner: lineOf(name, 200), tool }))
+  const members = offerings.map(({ name, ...one }) => ({ ...one, owner: lineOf(name, 200) }))
+  const copies = members.flatMap(({ features, owner, slug }) =>
+    features.tools.map((tool): Copy => ({ slug, owner, tool }))
   )
   const groups = [
     ...groupBy(copies, ({ tool }) => JSON.stringify([tool.name, sameArguments(tool.inputSchema)])).values()
@@ -223,26 +214,17 @@ export const merge = (offerings: ReadonlyArray<Offering>, reserved: ReadonlySet<
   )
   const named = distinct(tools, ({ name }) => name, claimsOf, reserved)
 
-  const prompts = offerings.flatMap(({ features, slug }) =>
-    features.prompts.map((prompt): NamedPrompt => ({ name: memberName(slug, prompt.name), slug, prompt }))
-  )
   const namedPrompts = distinct(
-    prompts,
+    promptsOf(members),
     ({ name }) => name,
     ({ prompt, slug }) => [`${slug}: ${prompt.name}`],
     new Set()
   )
 
-  const resources = new Map<string, NamedResource>()
-  for (const { features, slug } of offerings) {
-    for (const resource of features.resources) {
-      if (!resources.has(resource.uri)) resources.set(resource.uri, { slug, resource })
-    }
-  }
   const clashes = [
     ...shared.clashes.map((clash) => ({ ...clash, isPrefixed: true })),
     ...named.clashes,
     ...namedPrompts.clashes
   ]
-  return { tools: named.kept, prompts: namedPrompts.kept, resources, clashes }
+  return { tools: named.kept, prompts: namedPrompts.kept, resources: resourcesOf(members), clashes }
 }

@@ -15,7 +15,7 @@ const conditionsOf = (definition: QueryDefinition): ReadonlyArray<string> => {
     ...(category === undefined ? [] : [`in the category ${said(category)}`]),
     ...(tags === undefined ? [] : [`tagged ${tags.map(said).join(" and ")}`]),
     ...(city === undefined ? [] : [`in the city ${said(city)}`]),
-    ...(state === undefined ? [] : [`in the state ${said(state)}`]),
+    ...(state === undefined ? [] : [state === "" ? "in a place without a state" : `in the state ${said(state)}`]),
     ...(search === undefined ? [] : [`found by ${said(search)}`]),
     ...(radius_miles === undefined ? [] : [`within ${radius_miles} miles of ${lat}, ${lng}`]),
     ...(listing_tier === undefined ? [] : [`of the listing tier ${listing_tier}`]),
@@ -37,6 +37,6 @@ export const selectionOf = (definition: QueryDefinition) => {
 export const reasonsOf = (definition: QueryDefinition, member: CompositeMember): ReadonlyArray<string> => [
   `it is ${conditionsOf(definition).join(", ")}`,
   `it is healthy (${member.health_score})`,
-  `rank ${rank([member])}: verification ${member.verification_tier} × health ${member.health_score} × listing tier ` +
+  `score ${rank([member])}: verification ${member.verification_tier} × health ${member.health_score} × listing tier ` +
   member.listing_tier
 ]

@@ -3,7 +3,7 @@ import { inWords } from "#src/format/issues.ts"
 import { ParseResult, Predicate, Schema } from "effect"
 
 /** PostgreSQL stores no NUL, and a lone surrogate is not text (Unicode 3.9, D91). */
-export const isStorable = (text: string) => !text.includes("\u0000") && text.isWellFormed()
+const isStorable = (text: string) => !text.includes("\u0000") && text.isWellFormed()
 
 /** The number of characters as JSON Schema and PostgreSQL count them: Unicode code points. */
 export const characters = (text: string) => {

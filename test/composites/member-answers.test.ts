@@ -8,10 +8,15 @@ import { compose } from "../support/composites.ts"
 import { type LiveMember, LiveMembers } from "../support/live-members.ts"
 import { callTool, connectMcp, textOf } from "../support/mcp.ts"
 
+/** A lone surrogate in a text and in a key, and a key that is no plain one in JavaScript. */
+const halves = JSON.parse(
+  `{"text":"a\\ud800b","k\\ud800":1,"__proto__":{"polluted":true},"in":[{"__proto__":7}]}`
+) as object
+
 interface Asked {
   readonly id?: number
   readonly method: string
-  readonly params?: { readonly name?: string }
+  readonly params?: { readonly name?: string; readonly uri?: string }
 }
 
 /** What a call of the tool is answered with: a result, or all of an answer. */
@@ -28,12 +33,22 @@ const results: Readonly<Record<string, unknown>> = {
   denies: { isError: true, content: [{ type: "text", text: `{"error":{"message":"The oven is cold"}}` }] },
   none: null,
   wrong: { content: 7 },
+  halves: { content: [{ type: "text", text: "a\ud800b" }], structuredContent: halves, _meta: halves },
   input: { resultType: "input_required", inputRequests: [] }
 }
 const whole: Readonly<Record<string, readonly [number, string, string]>> = {
   html: [200, "text/html", "<p>hello"],
   broken: [200, "application/json", "{"],
+  large: [200, "application/json", JSON.stringify({ result: "x".repeat(2 * 1024 * 1024) })],
   refuses: [403, "application/json", "{}"],
+  bad: [
+    400,
+    "application/json",
+    `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"invalid session of yoga"}}`
+  ],
+  forgets: [400, "application/json", `{"error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}`],
+  forgot: [400, "text/plain", "No transport found for sessionId"],
+  gone: [404, "text/plain", "no such session"],
   crashes: [500, "application/json", "{}"]
 }
 const codes: Readonly<Record<string, string>> = {
@@ -41,14 +56,20 @@ const codes: Readonly<Record<string, string>> = {
   wrong: "member_answer_invalid",
   html: "member_answer_invalid",
   broken: "member_answer_invalid",
+  large: "member_answer_invalid",
   input: "member_needs_input",
   refuses: "member_refused",
+  bad: "member_refused",
   error: "member_error",
   crashes: "member_unreachable"
 }
 
+/** Names of what was called. */
+const called: Array<string> = []
+
 const answerTo = ({ id, method, params }: Asked): readonly [number, string, string] => {
   const name = params?.name ?? ""
+  if (method === "tools/call") called.push(name)
   const given = whole[name]
   if (given !== undefined) return given
   const reply = (body: object): readonly [number, string, string] => [
@@ -59,6 +80,9 @@ const answerTo = ({ id, method, params }: Asked): readonly [number, string, stri
   if (id === undefined) return [202, "application/json", ""]
   if (name === "error") return reply({ error: { code: -32603, message: "the oven is cold" } })
   if (method === "tools/call") return reply({ result: results[name] })
+  const content = { type: "text", text: "a\ud800b", _meta: halves }
+  if (name === "halved") return reply({ result: { messages: [{ role: "user", content }] } })
+  if (params?.uri === "menu://halved") return reply({ result: { contents: [{ uri: params.uri, ...content }] } })
   if (method === "prompts/get" || method === "resources/read") return reply({ result: { messages: 7 } })
   return reply({
     result: method === "initialize"
@@ -72,8 +96,8 @@ const answerTo = ({ id, method, params }: Asked): readonly [number, string, stri
           name: tool,
           inputSchema: { type: "object" }
         })),
-        prompts: [{ name: "greet" }],
-        resources: [{ uri: "menu://today", name: "Menu" }]
+        prompts: [{ name: "greet" }, { name: "halved" }],
+        resources: [{ uri: "menu://today", name: "Menu" }, { uri: "menu://halved", name: "Half a menu" }]
       }
   })
 }
@@ -118,6 +142,7 @@ describe("a member's answer", () => {
       expect(merged.structuredContent).toMatchObject({
         answers: [{ status: "error", code, message: expect.any(String) }, { status: "error", code }]
       })
+      if (tool === "large") expect(error.message).toContain("its answer is larger than 2 MiB")
       // No list of issues of a validator, and no JSON.
       for (const said of [error.message, JSON.stringify(merged.content)]) {
         expect(said).not.toMatch(/invalid_type|invalid_union|"path"|ZodError|JSON at position/)
@@ -139,6 +164,37 @@ describe("a member's answer", () => {
     const { content } = await callTool(both, tool)
     const rows = members.map(({ slug }) => `| ${slug} | ${status} | ${words} |`)
     expect((content[0] as { text: string }).text.split("\n").slice(2).sort()).toEqual(rows.sort())
+    await both.close()
+  })
+
+  it.each([["refuses", 1], ["bad", 1], ["forgets", 2], ["forgot", 2], ["gone", 2]])(
+    "%s: a call of a kept session is made again only where the answer says that the session is lost",
+    async (tool, times) => {
+      const alone = await connect(members.slice(0, 1))
+      const name = (one: string) => `${members[0]!.slug}__${one}`
+      await callTool(alone, name("right"))
+      called.length = 0
+      expect(await callTool(alone, name(tool))).toMatchObject({ isError: true })
+      expect(called).toEqual(Array.from({ length: times }, () => tool))
+      await alone.close()
+    }
+  )
+
+  it("is text throughout, whatever it is an answer to: strict parsers read it all, and no key is a prototype", async () => {
+    const [alone, both] = [await connect(members.slice(0, 1)), await connect(members)]
+    const [{ slug }] = members as [LiveMember]
+    const told = [
+      await callTool(alone, `${slug}__halves`),
+      await callTool(both, "halves"),
+      await alone.getPrompt({ name: `${slug}__halved` }),
+      await alone.readResource({ uri: "menu://halved" })
+    ]
+    expect(told[0]).toMatchObject({ structuredContent: { text: "a\ufffdb", "k\ufffd": 1, in: [{}] } })
+    for (const one of told) {
+      expect(JSON.stringify(one)).toContain("a\ufffdb")
+      expect(JSON.stringify(one)).not.toMatch(/\\ud[89a-f]|__proto__|polluted/i)
+    }
+    await alone.close()
     await both.close()
   })
 

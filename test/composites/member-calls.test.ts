@@ -60,8 +60,8 @@ describe("many tools", () => {
 
   it("above 40 are found, described and called by a fixed list", async () => {
     const before = servers.map(({ tools }) => tools)
-    servers[0]!.tools = [look, ...many("bake")]
-    servers[1]!.tools = [look, ...many("brew")]
+    servers[0]!.tools = [...many("bake"), look]
+    servers[1]!.tools = [...many("brew"), look]
     for (const i of [0, 1]) await live.list(berth, members[i]!)
     await withClient(async (client) => {
       expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([
@@ -86,6 +86,8 @@ describe("many tools", () => {
       expect(new Set(pages.flatMap((one) => one.tools.map(({ name }) => name))).size).toBe(pages[0]!.total)
       expect(pages.map((one) => one.tools.length)).toEqual([20, 20, pages[0]!.total - 40])
       expect(await page({ query: "brew", limit: 1, offset: 24 })).toMatchObject({ total: 25, tools: [{}] })
+      // Though the best ranked member has 25 of its own.
+      expect(await page({ limit: 1 })).toMatchObject({ tools: [{ name: "look" }] })
       expect(await page({ query: "unheard-of" })).toEqual({ total: 0, tools: [] })
       const name = `${slugOf(1)}__brew_7`
       const described = await callTool(client, "describe_tools", { names: ["look", name] })

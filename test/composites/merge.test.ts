@@ -231,11 +231,11 @@ describe("annotations", () => {
 })
 
 describe("prompts and resources", () => {
-  const prompt = { name: "greet", description: "", arguments: [] }
+  const prompt = { name: "greet", description: "Greets.", arguments: [] }
   const resource = { uri: "menu://today", name: "Menu", description: "" }
   const both = (slug: string): Offering => ({
     slug,
-    name: slug,
+    name: `Named ${slug}\u202e`,
     features: { tools: [], prompts: [prompt], resources: [{ ...resource, description: slug }] }
   })
 
@@ -243,5 +243,14 @@ describe("prompts and resources", () => {
     const { prompts, resources } = merge([both("a"), both("b")], ours)
     expect(prompts.map(({ name, slug }) => [name, slug])).toEqual([["a__greet", "a"], ["b__greet", "b"]])
     expect([...resources]).toMatchObject([["menu://today", { slug: "a", resource: { description: "a" } }]])
+  })
+
+  it("tell whose they are in their words", () => {
+    const { prompts, resources } = merge([both("a"), both("b")], ours)
+    expect(prompts.map((one) => one.prompt)).toMatchObject([
+      { name: "greet", description: "Named a: Greets." },
+      { name: "greet", description: "Named b: Greets." }
+    ])
+    expect([...resources.values()]).toMatchObject([{ resource: { uri: "menu://today", name: "Named a: Menu" } }])
   })
 })

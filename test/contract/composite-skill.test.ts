@@ -63,7 +63,7 @@ describe("a composite's SKILL.md", () => {
     expect(first).toContain("Copper Ladle\n")
     expect(first).toContain("- Listing tier: premium\n- Verification: tier 3 (premium_verified)\n- Health: 95 of 100\n")
     expect(first).toContain("`order_soup`")
-    expect(first).toContain("- Why it is here: it is in the city “Denver”; it is healthy (95); rank 855: ")
+    expect(first).toContain("- Why it is here: it is in the city “Denver”; it is healthy (95); score 855: ")
     expect(first).toContain(`<${berth.url}/api/v1/hub/listings/${listingIds[0]}/skill.md>`)
     expect(second).toContain("Tin Spoon\n")
     const head = await key.request("HEAD", path())

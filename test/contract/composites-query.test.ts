@@ -3,6 +3,7 @@ import { idOf } from "../composites/model.ts"
 import { seedOf, store } from "../composites/seeds.ts"
 import { type Account, dataOf, Holder } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
+import { compose } from "../support/composites.ts"
 import { callTool, connectMcp, textOf } from "../support/mcp.ts"
 import { runSql } from "../support/sql.ts"
 import { row } from "./row.ts"
@@ -135,6 +136,13 @@ describe("the dynamic query of composites", () => {
     ["city=a&city=b", "city"],
     ["city=a%00", "city"],
     ["search=%00", "search"],
+    ["city=%25", "city"],
+    ["vertical=-", "vertical"],
+    ["state=%25", "state"],
+    ["state=%E2%80%AE", "state"],
+    ["state=TX%07", "state"],
+    ["city=%E2%80%AE", "city"],
+    ["category=%E2%80%AE", "category"],
     ["citty=Austin", "citty"],
     [`search=${"x".repeat(201)}`, "search"],
     [`city=${"x".repeat(256)}`, "city"],
@@ -158,6 +166,24 @@ describe("the dynamic query of composites", () => {
     const second = await hub.request<Page>("GET", `${path}?limit=1&cursor=${cursor}`)
     expect(second.body).toMatchObject({ data: [{ name: "Austin Restaurant" }], meta: { cursor: null, hasMore: false } })
     expect((await hub.request("GET", `${path}?city=austin&cursor=${cursor}`)).status).toBe(400)
+  })
+
+  it("keeps none under its id: the 404 says how to, and the query_definition makes one of the same members", async () => {
+    interface Found {
+      readonly data: ReadonlyArray<{ id: string; name: string; query_definition: object; memberCount: number }>
+    }
+    const found = await hub.request<Found>("GET", `${path}?city=Austin`)
+    const { id, memberCount, name, query_definition } = found.body.data[0]!
+    for (const at of [`${path}/${id}`, `${path}/${id}/skill.md`]) {
+      const answer = await hub.request("GET", at)
+      expect([answer.status, answer.text], at).toEqual([
+        404,
+        expect.stringContaining("of its query_definition by POST")
+      ])
+    }
+    const unknown = await hub.request("GET", `${path}/01ARZ3NDEKTSV4RRFFQ69G5FAV`)
+    expect([unknown.status, unknown.text]).toEqual([404, expect.not.stringContaining("query_definition")])
+    expect(await compose(hub, { name, query_definition })).toMatchObject({ memberCount })
   })
 
   it("is the tool hub_composites: the same answers and the same failures", async () => {

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest"
 import { type Account, dataOf, type Holder } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
+import { businesses } from "../support/business.ts"
 import {
   compose,
   type Composite,
@@ -272,7 +273,14 @@ describe("composites refuse", () => {
       [{ query_definition: { city: "Denver" } }, "422 validation_error", "name"],
       [{ name: "x" }, "422 validation_error", "query_definition"],
       [{ name: "x", query_definition: { city: "Denver" }, created_by: "system" }, "422 validation_error", "created_by"],
-      [{ name: "x", query_definition: { city: "Den\u0000ver" } }, "422 validation_error", "city"]
+      [{ name: "x", query_definition: { city: "Den\u0000ver" } }, "422 validation_error", "city"],
+      [{ name: "x", query_definition: { city: "%" } }, "422 validation_error", "query_definition.city"],
+      [{ name: "x", query_definition: { vertical: "-", city: "Denver" } }, "422 validation_error", "vertical"],
+      [{ name: "x", query_definition: { category: "\u202e" } }, "422 validation_error", "category"],
+      [{ name: "x", query_definition: { city: "Denver", state: "C\u0007O" } }, "422 validation_error", "state"],
+      ...["", " ", "%", "\u202e"].map((state) =>
+        [{ name: "x", query_definition: { state } }, "422 validation_error", "query_definition.state"] as const
+      )
     ]
     const { id } = await compose(owner)
     for (const [body, code, path] of cases) {
@@ -284,6 +292,13 @@ describe("composites refuse", () => {
       }
     }
     expect((await owner.get<{ data: Array<Composite> }>(`${composites}/mine`)).text).not.toContain("\"x\"")
+  })
+
+  it("no place without a state, as a dynamic composite of it has it", async () => {
+    const { id, listingId } = await rated(berth, owner, { city: "Suva" })
+    await owner.patch(`${businesses}/${id}`, { contact: { address: { city: "Suva", state: "" } } })
+    await rate(berth, listingId, { health: 90 })
+    expect(await compose(owner, { query_definition: { city: "Suva", state: "" } })).toMatchObject({ memberCount: 1 })
   })
 
   it("a bad id, limit or cursor: 400 validation_error", async () => {

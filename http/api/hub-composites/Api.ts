@@ -40,7 +40,7 @@ const query = HttpApiEndpoint.get("query", root)
     "With a hub key. Listings that match and have a health score of 50 or more, grouped by vertical, state and city, as they " +
       "are at this moment; one without an industry (`custom` is none) or without a city is in no group: its owner sets them " +
       "by PATCH /api/v1/ready/businesses/{id}. Best first: compositeTrust (the lowest verification tier) × avgHealthScore × the mean weight of " +
-      "the listing tiers (basic 1, featured 2, premium 3), then by id. A cursor goes with the filters it was given for."
+      "the listing tiers (basic 1, featured 2, premium 3), then by id. A cursor goes with the filters it was given for. None is kept: POST its query_definition."
   )
 
 const browse = HttpApiEndpoint.get("browse", `${root}/browse`)
