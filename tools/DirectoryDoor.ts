@@ -36,9 +36,9 @@ const directoryDoorTools = Effect.map(
       title: "Search businesses",
       description:
         "Finds businesses by words of their names, categories, tags and places (typos are forgiven), or of what they " +
-        "offer (`gluten-free pizza`: all words in one item, which matchedItem names), by city, category, and whether they " +
-        "are open now; best first. Use it first when somebody names a place, a kind of business, a dish, a product or a " +
-        "service. For further items and prices ask get_menus.",
+        "offer (`gluten-free pizza under 15 dollars`: all words in one item at that price or less, which matchedItem " +
+        "names), by city, category, and whether they are open now; best first. Use it first when somebody names a place, " +
+        "a kind of business, a dish, a product or a service. For further items and prices ask get_menus.",
       params: SearchBusinesses,
       success: FoundBusinesses,
       run: search.search

@@ -1,6 +1,9 @@
 import { writeBehind } from "#src/jobs/write-behind.ts"
+import { CallerAddress } from "#src/shared/CallerAddress.ts"
+import { addressBucket } from "#src/shared/client-address.ts"
 import { Clock, Effect } from "effect"
 import { EventsRepo } from "./EventsRepo.ts"
+import { makeReferralLimit } from "./referral-limit.ts"
 
 /** What happens to listings. */
 export type EventKind = "view" | "search_impression" | "click" | "referral_click" | "transaction"
@@ -18,6 +21,8 @@ const batch = 5_000
 export class Events extends Effect.Service<Events>()("analytics/Events", {
   scoped: Effect.gen(function*() {
     const repo = yield* EventsRepo
+    // About 5 MB in memory.
+    const isFirstReferral = makeReferralLimit({ entries: 30_000, millis: 3_600_000 })
     const { add, flush, size } = yield* writeBehind("Writing events", "1 second", {
       what: "events",
       names: ["n"],
@@ -35,10 +40,18 @@ export class Events extends Effect.Service<Events>()("analytics/Events", {
         }
       })
 
+    /** Counts a referral to the listing, once an hour for the caller's address. */
+    const refer = Effect.fnUntraced(function*(listingId: string) {
+      const now = yield* Clock.currentTimeMillis
+      if (isFirstReferral(now, addressBucket(yield* CallerAddress), listingId)) {
+        yield* record("referral_click", [listingId])
+      }
+    })
+
     /** Counts one at once, for a transaction of the caller's; fails as a statement does. */
     const commit = (kind: EventKind, listingId: string) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => repo.add([{ listingId, day: dayOf(now), kind, n: 1 }]))
 
-    return { record, commit, flush, forget: repo.forget, waiting: size } as const
+    return { record, refer, commit, flush, forget: repo.forget, waiting: size } as const
   })
 }) {}

@@ -1,6 +1,6 @@
 import { PriceType } from "#src/format/ReadyConfig.ts"
 import { many, one } from "#src/shared/sql.ts"
-import { SqlClient } from "@effect/sql"
+import { SqlClient, type Statement } from "@effect/sql"
 import { Array as Arr, Effect, Option, Schema } from "effect"
 import { DirectoryMatches } from "./DirectoryMatches.ts"
 import { locationOf } from "./location.ts"
@@ -11,6 +11,9 @@ const mostWords = 8
 
 /** So many listings whose bits agree are looked at. A bit stands for several items: not each has an item that matches. */
 const mostCandidates = 500
+
+/** So many items of a listing that match are compared, the cheapest. */
+const mostCompared = 200
 
 /** Listings that one transaction indexes: of 5,000 items each, a minute. */
 const foldBatch = 100
@@ -27,6 +30,7 @@ const Match = Schema.Struct({
   state: Schema.String,
   verificationTier: Schema.Int,
   item: Schema.String,
+  furtherItems: Schema.Int,
   priceCents: Schema.NullOr(Schema.Int),
   priceType: PriceType
 })
@@ -35,6 +39,8 @@ export interface ItemSearch {
   readonly search: string
   readonly location?: string
   readonly category?: string
+  /** US cents: only listings whose item costs that or less. */
+  readonly mostCents?: number
 }
 
 /** Shown listings found by what they offer (docs/decisions/catalog-words.md). */
@@ -51,8 +57,14 @@ export class ItemMatches extends Effect.Service<ItemMatches>()("directory/ItemMa
       return words.length > mostWords ? [] : words
     })
 
-    /** Best first, at most `count`: those of which one item, with the listing's own words, has all words of the search. */
-    const find = Effect.fn("ItemMatches.find")(function*({ category, location, search }: ItemSearch, count: number) {
+    /**
+     * Best first, at most `count`: those of which one item, with the listing's own words, has all words of the search. Of
+     * such items the one that has the most of the words itself is told; of equal ones the cheapest.
+     */
+    const find = Effect.fn("ItemMatches.find")(function*(
+      { category, location, mostCents, search }: ItemSearch,
+      count: number
+    ) {
       const words = yield* wordsOf(search)
       if (!Arr.isNonEmptyReadonlyArray(words)) return []
       const place = location === undefined ? undefined : yield* locationOf(location)
@@ -73,6 +85,9 @@ export class ItemMatches extends Effect.Service<ItemMatches>()("directory/ItemMa
       // words are joined to them. PostgreSQL does not turn a comparison with IS TRUE into a join.
       const isThere = sql`w0.number IN (SELECT number FROM matching)`
       const isAmong = place === undefined || place.states.length > 0 ? sql`(${isThere}) IS TRUE` : isThere
+      const found = (lexemes: Statement.Fragment) =>
+        sql`(SELECT count(*) FROM unnest(${lexemes}) AS word WHERE word = ANY(${words}::text[]))`
+      const isWithin = mostCents === undefined ? sql`true` : sql`coalesce(i.price_cents <= ${mostCents}, false)`
       return yield* many(Match)(() =>
         sql`${among.value === undefined ? sql`` : sql`WITH ${among.value}`}
           SELECT m.* FROM (
@@ -89,21 +104,33 @@ export class ItemMatches extends Effect.Service<ItemMatches>()("directory/ItemMa
             ORDER BY w0.rank, w0.number LIMIT ${mostCandidates}
           ) c CROSS JOIN LATERAL (
             SELECT l.id, l.business_slug, l.name, l.description, l.categories, l.city, l.state, l.verification_tier,
-              i.name AS item, i.price_cents, i.price_type
-            FROM listings l JOIN catalog_items i ON i.business_id = l.business_id
-              AND i.is_available AND catalog_bit(i.id) & c.bits <> 0
-            LEFT JOIN catalog_categories k ON k.id = i.category_id,
-            LATERAL (SELECT catalog_item_lexemes(i.name, k.name, i.description) AS words OFFSET 0) t
+              i.name AS item, i.price_cents, i.price_type,
+              (count(*) OVER (PARTITION BY i.fit, i.is_within) - 1)::int AS further_items
+            FROM listings l CROSS JOIN LATERAL (
+              SELECT i.name, i.price_cents, i.price_type, i.sort_order, i.id, ${isWithin} AS is_within,
+                ${found(sql`t.words`)} AS fit, ${found(sql`catalog_item_lexemes(i.name, k.name, '')`)} AS name_fit
+              FROM (
+                SELECT i.id, i.name, i.description, i.category_id, i.price_type, i.sort_order,
+                  CASE WHEN i.price_type <> 'free_estimate' THEN i.price_cents END AS price_cents
+                FROM catalog_items i
+                WHERE i.business_id = l.business_id AND i.is_available AND catalog_bit(i.id) & c.bits <> 0
+                ORDER BY 7, i.sort_order, i.id OFFSET 0
+              ) i LEFT JOIN catalog_categories k ON k.id = i.category_id,
+              LATERAL (SELECT catalog_item_lexemes(i.name, k.name, i.description) AS words OFFSET 0) t
+              WHERE t.words @> c.needed AND t.words && ${words}::text[]
+              ORDER BY i.price_cents, i.sort_order, i.id LIMIT ${mostCompared}
+            ) i
             WHERE l.number = c.number AND l.status = 'active' AND l.agent_access
-              AND t.words @> c.needed AND t.words && ${words}::text[]
-            ORDER BY i.sort_order, i.id LIMIT 1
-          ) m ORDER BY c.rank, c.number LIMIT ${count}`
+            ORDER BY i.fit DESC, i.is_within DESC, i.name_fit DESC, i.price_cents, i.sort_order, i.id LIMIT 1
+          ) m ${mostCents === undefined ? sql`` : sql`WHERE m.price_cents <= ${mostCents}`}
+          ORDER BY c.rank, c.number LIMIT ${count}`
       )()
     })
 
     /** Those of the listings that have all words of the search themselves, whatever they offer. */
     const named = Effect.fn("ItemMatches.named")(function*(search: string, ids: ReadonlyArray<string>) {
       const words = yield* wordsOf(search)
+      if (words.length === 0) return new Set<string>()
       const rows = yield* many(Schema.Struct({ id: Schema.String }))(() =>
         sql`SELECT l.id FROM listings l WHERE l.id = ANY(${ids}::text[])
           AND catalog_own_lexemes(l) @> ${words}::text[]`

@@ -79,12 +79,15 @@ export class ListingSkills extends Effect.Service<ListingSkills>()("hub/ListingS
       Effect.map(repo.best(mostListings), (rows) => rows.map((row) => strictSkillOf(...partsOf(row))))
     )
 
-    /** Where to send somebody who follows a listing's link: its website, else its server. `isFollowed`: counts as a referral. */
+    /**
+     * Where to send somebody who follows a listing's link: its website, else its server. `isFollowed`: counts as a referral,
+     * once an hour for an address.
+     */
     const refer = Effect.fn("ListingSkills.refer")(function*(id: string, isFollowed: boolean) {
       const { serverSlug, website } = yield* find(id)
       const to = website !== "" ? website : serverSlug === null ? undefined : mcpUrl(settings, serverSlug)
       if (to === undefined) return yield* new NoReferral()
-      if (isFollowed) yield* events.record("referral_click", [id])
+      if (isFollowed) yield* events.refer(id)
       return to
     })
 

@@ -77,7 +77,8 @@ export const catalogTools = (config: ReadyConfig, catalog: ServedCatalog): Reado
     readTool({
       name: "search_catalog",
       title: `Search the ${noun}`,
-      description: `Finds items of ${name} by words in their name, category or description, best match first; word ` +
+      description:
+        `Finds items of ${name}, with prices, by words in their name, category or description, best match first; word ` +
         "beginnings and small typing errors match too. Use it when the customer names a dish, product, service or " +
         "ingredient. Items that match more of the words come first.",
       input: Schema.Struct({

@@ -9,6 +9,7 @@ import { levelOfTier } from "#src/listings/VerificationLevel.ts"
 import { type Page } from "#src/shared/paging.ts"
 import { Clock, Effect, Struct } from "effect"
 import { isOpenNow } from "./opening.ts"
+import { priceLimitOf } from "./price-limit.ts"
 import {
   type DiscoverNearby,
   farthest,
@@ -44,6 +45,17 @@ type Search = Omit<DirectoryQuery, "limit" | "cursor">
 interface Wanted {
   readonly limit: number
   readonly open_now?: boolean
+  /** US cents: what the item that is looked for may cost. */
+  readonly mostCents?: number
+}
+
+/** What a limit of the price did. `within`: how many offer what was searched for at that price, `offering`: at any. */
+const priceHint = (mostCents: number, within: number, offering: number) => {
+  const price = formatPrice({ priceCents: mostCents, priceType: "fixed" })
+  if (within > 0) return `Each matchedItem is ${price} or less; businesses without one come after them.`
+  return offering > 0
+    ? `Nothing that matches is known to be ${price} or less: each matchedItem is dearer or has no price.`
+    : `No item has all of the words, so ${price} or less chose nothing: see get_menus for prices.`
 }
 
 /** Searches of the directory for agents without a login: small answers, without the listings that left that door. */
@@ -101,14 +113,20 @@ export class BusinessSearch extends Effect.Service<BusinessSearch>()("syndicatio
     const collectByItem = Effect.fn("BusinessSearch.collectByItem")(function*(search: Search, wanted: Wanted) {
       if (search.search === undefined) return []
       const now = yield* Clock.currentTimeMillis
-      const rows = yield* items.find({ ...search, search: search.search }, mostByItem(wanted))
+      const asked = { ...search, ...Struct.pick(wanted, "mostCents"), search: search.search }
+      const rows = yield* items.find(asked, mostByItem(wanted))
       const standings = new Map((yield* repo.standings(rows.map(({ id }) => id))).map((row) => [row.id, row]))
-      return rows.flatMap(({ id, item, priceCents, priceType, verificationTier, ...listing }): Array<Found> => {
+      return rows.flatMap((row): Array<Found> => {
+        const { furtherItems, id, item, priceCents, priceType, verificationTier, ...listing } = row
         const standing = standings.get(id)
         if (standing?.agentAccess !== true) return []
         const isOpen = isOpenNow(standing, now)
         if (wanted.open_now === true && isOpen !== true) return []
-        const matchedItem = { name: lineOf(item, 120), price: formatPrice({ priceCents, priceType }) }
+        const matchedItem = {
+          name: lineOf(item, 120),
+          price: formatPrice({ priceCents, priceType }),
+          ...(furtherItems === 0 ? {} : { furtherItems })
+        }
         const shown = view({ ...listing, verificationLevel: levelOfTier(verificationTier) }, isOpen)
         return [{ id, business: { ...shown, matchedItem } }]
       })
@@ -116,12 +134,15 @@ export class BusinessSearch extends Effect.Service<BusinessSearch>()("syndicatio
 
     /**
      * First those whose own words are all that was searched for, then those that offer it, then those that have some of the
-     * words.
+     * words. With a price those that offer it come first, and where nobody offers it for that, those that do for more.
      */
     const collectAll = Effect.fn("BusinessSearch.collectAll")(function*(search: Search, wanted: Wanted) {
       const { found: listed, isCut, openUnknown, total } = yield* collect(search, wanted)
-      const offering = yield* collectByItem(search, wanted)
-      const named = search.search === undefined || offering.length === 0
+      const { mostCents, ...atAnyPrice } = wanted
+      const within = yield* collectByItem(search, wanted)
+      const isDearer = mostCents !== undefined && within.length === 0
+      const offering = isDearer ? yield* collectByItem(search, atAnyPrice) : within
+      const named = search.search === undefined || offering.length === 0 || mostCents !== undefined
         ? new Set<string>()
         : yield* items.named(search.search, listed.map(({ id }) => id))
       const byId = new Map([...listed, ...offering].map((one) => [one.id, one]))
@@ -134,7 +155,8 @@ export class BusinessSearch extends Effect.Service<BusinessSearch>()("syndicatio
         answer: {
           businesses: shown.map(({ business }) => business),
           hasMore: found.length > wanted.limit || isCut,
-          ...(wanted.open_now === true ? { openUnknown } : {})
+          ...(wanted.open_now === true ? { openUnknown } : {}),
+          ...(mostCents === undefined ? {} : { hint: priceHint(mostCents, within.length, offering.length) })
         }
       }
     })
@@ -171,14 +193,24 @@ export class BusinessSearch extends Effect.Service<BusinessSearch>()("syndicatio
       } satisfies FoundBusinesses
     })
 
-    const search = Effect.fn("BusinessSearch.search")((input: typeof SearchBusinesses.Type) => {
+    /** Whether a listing has all of the words itself, also those that sound like a price: they are its name then. */
+    const isName = Effect.fnUntraced(function*(search: Search & { readonly search: string }) {
+      const { found } = yield* collect(search, { limit: 1 })
+      return (yield* items.named(search.search, found.map(({ id }) => id))).size > 0
+    })
+
+    const search = Effect.fn("BusinessSearch.search")(function*(input: typeof SearchBusinesses.Type) {
       const { category, city, query } = input
-      const search = {
-        ...(query === undefined ? {} : { search: query }),
+      const filters = {
         ...(city === undefined ? {} : { location: city }),
         ...(category === undefined ? {} : { category })
       }
-      return run(search, input)
+      if (query === undefined) return yield* run(filters, input)
+      const price = priceLimitOf(query)
+      if (price === undefined || (yield* isName({ ...filters, search: query }))) {
+        return yield* run({ ...filters, search: query }, input)
+      }
+      return yield* run({ ...filters, search: price.words }, { ...input, mostCents: price.mostCents })
     })
 
     /** The nearest first. */

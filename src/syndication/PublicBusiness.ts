@@ -26,7 +26,9 @@ const between = (minimum: number, maximum: number, description: string) =>
 export const SearchBusinesses = Input({
   query: optional(
     Text(200).annotations(
-      described("Words of the name, the place, the categories, or of one item: `gluten-free pizza austin`")
+      described(
+        "Words of the name, the place, the categories, or of one item, also with its price: `gluten-free pizza under $15`"
+      )
     )
   ),
   city: optional(Text(255).annotations(described("`Denver`, `Denver, CO`, a state, or a zip code"))),
@@ -68,7 +70,13 @@ export const FoundBusiness = Schema.Struct({
   verificationLevel: VerificationLevel,
   isOpenNow: Known.annotations(described("null: its hours or its time zone are not known")),
   distanceMiles: optional(Schema.Number),
-  matchedItem: optional(Schema.Struct({ name: Schema.String, price: Schema.String })),
+  matchedItem: optional(
+    Schema.Struct({
+      name: Schema.String,
+      price: Schema.String,
+      furtherItems: optional(Schema.Int).annotations(described("How many more match as well: get_menus names them"))
+    })
+  ).annotations(described("The cheapest of the items that match best")),
   pageUrl: Schema.String.annotations(described("A page for people"))
 })
 export type FoundBusiness = typeof FoundBusiness.Type
@@ -79,7 +87,7 @@ export const FoundBusinesses = Schema.Struct({
   openUnknown: optional(Schema.Int).annotations(
     described("With open_now: how many that match were left out because it is not known whether they are open")
   ),
-  hint: optional(Schema.String).annotations(described("What to try when nothing was found"))
+  hint: optional(Schema.String).annotations(described("What to try when nothing was found, or what a price did"))
 })
 export type FoundBusinesses = typeof FoundBusinesses.Type
 

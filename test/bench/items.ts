@@ -98,6 +98,14 @@ const main = Effect.gen(function*() {
       "one common word in a state",
       (i) => ({ search: kinds[i % 10]!, location: zips[(i * 7_919) % zips.length]!.state })
     ],
+    ["two common words at a price that all have", (i) => ({
+      search: `${ways[i % 10]} ${kinds[(i * 3) % 10]}`,
+      mostCents: 900
+    })],
+    ["two common words at a price that nobody has", (i) => ({
+      search: `${ways[i % 10]} ${kinds[(i * 3) % 10]}`,
+      mostCents: 899
+    })],
     ["two common words in a category", (i) => ({ search: `${ways[i % 10]} ${kinds[(i * 3) % 10]}`, category: "cafe" })]
   ]
   console.log(`${listings} listings, ${requests} requests a case; ms`)

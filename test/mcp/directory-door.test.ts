@@ -257,10 +257,20 @@ describe("the directory's own MCP endpoint", () => {
     await find({ lat: 39.75, lng: -105, radius_miles: 20 }, "discover_nearby")
     await callTool(client, "get_business", { slug: mine.slug })
     await callTool(client, "get_menus", { slugs: [mine.slug, mine.slug] })
-    await callTool(client, "get_order_link", { slug: mine.slug })
+    // Two addresses, one of which asks again over both doors: each is answered, and one of its referrals counts.
+    const address = freshAddress()
+    const again = await connectDirectory(berth.url, { "x-forwarded-for": address })
+    for (const asking of [client, again, again]) {
+      expect((await callTool(asking, "get_order_link", { slug: mine.slug })).structuredContent).toHaveProperty("url")
+    }
+    const followed = await berth.request("GET", `/api/v1/hub/listings/${mine.listingId}/referral`, {
+      headers: { "x-forwarded-for": address }
+    })
+    expect(followed.status).toBe(302)
+    await again.close()
     await find({ query: "xylophone repair", city: "Denver" })
     await expect.poll(() => counted(mine), { timeout: 10_000 })
-      .toEqual({ search_impression: 1, view: 1, click: 1, referral_click: 1 })
+      .toEqual({ search_impression: 1, view: 1, click: 1, referral_click: 2 })
     const unmet = () => runSql(berth.databaseUrl, "SELECT n::int FROM unmet_searches WHERE words = 'xylophone repair'")
     await expect.poll(unmet, { timeout: 10_000 }).toEqual([{ n: 1 }])
   })

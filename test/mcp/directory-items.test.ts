@@ -22,7 +22,7 @@ beforeAll(async () => {
 interface Found {
   readonly businesses: ReadonlyArray<{
     readonly slug: string
-    readonly matchedItem?: { readonly name: string; readonly price: string }
+    readonly matchedItem?: { readonly name: string; readonly price: string; readonly furtherItems?: number }
   }>
   readonly hint?: string
 }
@@ -121,5 +121,51 @@ describe("what businesses offer, in the directory's own search", () => {
       [closed.slug]: "Loquat crumble"
     })
     expect(await foundBy({ query: "loquat crumble", open_now: true })).toEqual({ [open.slug]: "Loquat crumble" })
+  })
+
+  it("names the cheapest of the items that match best, and keeps to a price that the words name", async () => {
+    const bravo = await shown("Bravo Pizza", "Salina")
+    const dear = await shown("Tall Oven", "Salina")
+    const items = [
+      [bravo, { name: "Gluten-free Pizza Funghi", priceCents: 1750 }],
+      [bravo, { name: "Gluten-free Pizza Bianca", priceCents: 1200 }],
+      [bravo, { name: "Gluten-free brownie", priceCents: 400 }],
+      [bravo, { name: "Gluten-free Pizza for a party" }],
+      [bravo, { name: "Gluten-free Pizza of a caterer", priceCents: 100, priceType: "free_estimate" }],
+      [dear, { name: "Gluten-free Pizza Rossa", priceCents: 1600 }],
+      [dear, { name: "Chili dip", description: "Goes with gluten-free pizza", priceCents: 300 }]
+    ] as const
+    for (const [{ id }, item] of items) await newItem(owner, id, item)
+    const city = "Salina"
+    const all = { [bravo.slug]: "Gluten-free Pizza Bianca", [dear.slug]: "Gluten-free Pizza Rossa" }
+    await soon({ query: "gluten-free pizza", city }).toEqual(all)
+    await expect.poll(async () => (await find({ query: "gluten-free pizza", city })).businesses).toContainEqual(
+      expect.objectContaining({
+        matchedItem: { name: "Gluten-free Pizza Bianca", price: "$12.00", furtherItems: 3 }
+      })
+    )
+    const cheap = await find({ query: "gluten-free pizza under 15 dollars", city })
+    expect(cheap.businesses.map(({ matchedItem, slug }) => [slug, matchedItem])).toEqual([
+      [bravo.slug, { name: "Gluten-free Pizza Bianca", price: "$12.00" }],
+      [dear.slug, { name: "Chili dip", price: "$3.00" }]
+    ])
+    expect(cheap.hint).toMatch(/^Each matchedItem is \$15.00 or less/)
+    expect(await foundBy({ query: "gluten-free pizza rossa up to $16", city })).toMatchObject({
+      [dear.slug]: "Gluten-free Pizza Rossa"
+    })
+    const none = await find({ query: "gluten-free pizza for less than 2.50", city })
+    expect(none.hint).toMatch(/^Nothing that matches is known to be \$2.50 or less/)
+    expect(await foundBy({ query: "gluten-free pizza for less than 2.50", city })).toEqual(all)
+    expect((await find({ query: "pizza with horseradish under $15", city })).hint).toMatch(
+      /\$15.00 or less chose nothing/
+    )
+  })
+
+  it("takes what sounds like a price for a name where a listing has all of it", async () => {
+    const named = await shown("Larch Under 21", "Salina")
+    await shown("Larch Row", "Salina")
+    const { businesses: [first], hint } = await find({ query: "larch under 21" })
+    expect([first?.slug, hint]).toEqual([named.slug, undefined])
+    expect((await find({ query: "larch under 22" })).hint).toMatch(/chose nothing/)
   })
 })

@@ -65,6 +65,19 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
     }
   })
 
+  it("tells before a search that it answers prices, which it takes none of", async () => {
+    const { tools } = await client.listTools()
+    const tool = tools.find(({ name }) => name === "search_catalog")
+    expect(tool?.description).toMatch(/with prices/)
+    expect((await call(client, "search_catalog", { query: "soup", maxPrice: 15 })).text).toContain(
+      "\"maxPrice\" is not a known field"
+    )
+    const { data } = await call(client, "search_catalog", { query: "fish" })
+    expect(data).toMatchObject({
+      items: expect.arrayContaining([expect.objectContaining({ price: expect.any(String) })])
+    })
+  })
+
   it("answers each tool with structured content and the same JSON as text", async () => {
     const calls: ReadonlyArray<[string, Record<string, unknown>]> = [
       ["get_business", {}],
