@@ -1,3 +1,4 @@
+import { tied } from "#src/machines/tied-process.ts"
 import { Effect, Either, Schema } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -54,10 +55,16 @@ export const readLock = Effect.fn("folder.readLock")(function*(folder: string) {
   )
 })
 
+const noNpm = "npm is not installed here: it installs what the server needs"
+
+/** Ends with this command, where the system can do that: nothing would use what it installs. */
 const npm = async (folder: string, signal: AbortSignal) => {
-  const args = ["ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--no-bin-links", "--loglevel=error"]
-  const child = spawn("npm", args, { cwd: folder, stdio: ["ignore", "ignore", "pipe"], signal })
+  const options = ["--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--no-bin-links", "--loglevel=error"]
+  const [program, ...args] = await tied("npm", ["ci", ...options])
+  const child = spawn(program, args, { cwd: folder, stdio: ["ignore", "ignore", "pipe"], signal })
   const [said, [code]] = await Promise.all([text(child.stderr), once(child, "close")])
+  // What ties it says so when the program is not there, as shells do.
+  if (code === 127 && program !== "npm") throw folderError(noNpm)
   if (code !== 0) {
     throw folderError(`npm could not install what the lock file says: ${said.trim() || `exit code ${code}`}`)
   }
@@ -77,7 +84,7 @@ export const installDependencies = (folder: string, { file }: Locked, work: stri
     },
     catch: (error) =>
       error instanceof Error && "code" in error && error.code === "ENOENT"
-        ? folderError("npm is not installed here: it installs what the server needs")
+        ? folderError(noNpm)
         : error instanceof Error
         ? folderError(error.message)
         : folderError(String(error))

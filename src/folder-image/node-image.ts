@@ -1,22 +1,15 @@
 import { type ImageError, storageError } from "#src/images/ImageError.ts"
 import { entriesBelow, type LayoutEntry, writeLayout, type WrittenLayer } from "#src/images/layout.ts"
 import { type ImageConfig } from "#src/machines/Machines.ts"
-import {
-  appFolder,
-  packageRuntime,
-  plain,
-  type Runtime,
-  sharedLayer,
-  shimFolder,
-  shimProgram
-} from "#src/packages/package-image.ts"
-import { Effect } from "effect"
+import { appFolder, packageRuntime, plain, type Runtime, shimFolder, shimProgram } from "#src/packages/package-image.ts"
+import { Effect, type Scope } from "effect"
 import { createHash } from "node:crypto"
-import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { type FolderError, folderError } from "./FolderError.ts"
+import { findKept, makeKept } from "./kept-layer.ts"
 import { installDependencies, type Locked, readLock } from "./node-dependencies.ts"
 import { nodeProgram } from "./node-program.ts"
+import { runFolder, sweep } from "./run-folders.ts"
 import { takenFiles } from "./taken-files.ts"
 import { type Transport, transportOf } from "./transport.ts"
 
@@ -26,25 +19,28 @@ export type Say = (line: string) => Effect.Effect<void>
 const to = appFolder.slice(1)
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 
+const reason = (error: unknown) => folderError(error instanceof Error ? error.message : String(error))
+
 /** What is installed is kept for the next time: the same lock gives the same layer. */
 const dependencies = Effect.fn("folder.dependencies")(
   function*(folder: string, locked: Locked, runtime: Runtime, cache: string, say: Say) {
-    const place = join(cache, "projects", sha256(folder).slice(0, 16))
-    const work = `${place}-install`
-    const layer = yield* Effect.tryPromise({
-      try: (signal) =>
-        sharedLayer(place, sha256(`${runtime.identity} ${locked.text}`), () =>
-          Effect.runPromise(
-            Effect.gen(function*() {
-              yield* say("Installing what package.json needs (without install scripts)")
-              yield* installDependencies(folder, locked, work)
-              const entries = yield* entriesBelow(join(work, "node_modules"), `${to}/node_modules`)
-              return entries.flatMap(plain).filter(({ path }) => !path.endsWith("node_modules/.package-lock.json"))
-            }),
-            { signal }
-          )),
-      catch: (error) => error instanceof Error ? folderError(error.message) : folderError(String(error))
-    }).pipe(Effect.ensuring(Effect.promise(() => rm(work, { recursive: true, force: true }).catch(() => {}))))
+    const inputs = sha256(`${runtime.identity} ${locked.text}`)
+    const place = join(cache, "dependencies", `${sha256(folder).slice(0, 16)}-${inputs.slice(0, 16)}`)
+    // Where they were kept before: runs of one folder shared it, and could keep what was not whole.
+    yield* Effect.promise(() => sweep(join(cache, "projects"), ""))
+    const install = Effect.gen(function*() {
+      yield* say("Installing what package.json needs (without install scripts)")
+      const run = yield* runFolder(join(cache, "installing"))
+      const work = join(run, "install")
+      yield* installDependencies(folder, locked, work)
+      const entries = yield* entriesBelow(join(work, "node_modules"), `${to}/node_modules`)
+      const files = entries.flatMap(plain).filter(({ path }) => !path.endsWith("node_modules/.package-lock.json"))
+      return yield* Effect.tryPromise({
+        try: () => makeKept(place, inputs, run, () => Promise.resolve(files)),
+        catch: reason
+      })
+    })
+    const layer = (yield* Effect.promise(() => findKept(place, inputs))) ?? (yield* install)
     if (locked.withScripts.length > 0) {
       yield* say(
         `Install scripts were not run: ${locked.withScripts.join(", ")}. Where they are needed, add a Dockerfile`
@@ -84,7 +80,7 @@ export const nodeImage = Effect.fn("folder.nodeImage")(function*(
   folder: string,
   layout: string,
   { cache, say, transport }: NodeImageOptions
-): Effect.fn.Return<string, FolderError | ImageError> {
+): Effect.fn.Return<string, FolderError | ImageError, Scope.Scope> {
   const program = yield* nodeProgram(folder)
   const taken = yield* Effect.tryPromise({
     try: () => takenFiles(folder, program.file, to),
@@ -105,7 +101,8 @@ export const nodeImage = Effect.fn("folder.nodeImage")(function*(
   }
   if (taken.links.length > 0) yield* say(`Links are left out: ${taken.links.slice(0, 10).join(", ")}`)
 
-  const runtime = yield* packageRuntime(cache)
+  // Another command may be making it as well, and remove what this one is writing: by now it is there.
+  const runtime = yield* Effect.retry(packageRuntime(cache), { times: 2 })
   const layers: Array<WrittenLayer> = [...runtime.layers]
   if (program.hasDependencies) {
     layers.push(yield* dependencies(folder, yield* readLock(folder), runtime, cache, say))
@@ -124,4 +121,4 @@ export const nodeImage = Effect.fn("folder.nodeImage")(function*(
     config: configOf(runtime, chosen.transport, command)
   })
   return digest
-})
+}, Effect.scoped)

@@ -1,3 +1,4 @@
+import { isRunning } from "#src/folder-image/run-folders.ts"
 import { parseUrl } from "#src/format/parse-url.ts"
 import { type KeptUploads } from "#src/images/upload-blob.ts"
 import { Effect, Either, Schema } from "effect"
@@ -10,14 +11,6 @@ const dayMs = 24 * 60 * 60_000
 
 const Kept = Schema.parseJson(Schema.Struct({ url: Schema.String, pid: Schema.Int }))
 const decode = Schema.decodeUnknownEither(Kept)
-
-const isRunning = (pid: number) => {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH"
-  }
-}
 
 /** A lost note costs a blob that is sent again, and fails no push. */
 const attempt = <A>(work: () => Promise<A>) => Effect.option(Effect.tryPromise(work))

@@ -2,11 +2,10 @@ import { CliFailure } from "#src/cli/CliFailure.ts"
 import { exitCodes } from "#src/cli/exit-codes.ts"
 import { usableFolder } from "#src/config/home.ts"
 import { type FolderError } from "#src/folder-image/FolderError.ts"
-import { type ImageError, storageError } from "#src/images/ImageError.ts"
+import { type ImageError } from "#src/images/ImageError.ts"
 import { type Server } from "#src/servers/Server.ts"
 import { diskFull, orDiskFull } from "#src/shared/disk-full.ts"
 import { Config, Console, Effect, Option } from "effect"
-import { mkdtemp, rm } from "node:fs/promises"
 import { homedir, tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Connected } from "./platform.ts"
@@ -18,11 +17,6 @@ const cacheFolder = Effect.gen(function*() {
   yield* usableFolder("XDG_CACHE_HOME", folder, 0o700)
   return folder
 })
-
-const workFolder = Effect.acquireRelease(
-  Effect.tryPromise({ try: () => mkdtemp(join(tmpdir(), "berth-deploy-")), catch: storageError("Making a folder") }),
-  (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }).catch(() => {}))
-)
 
 const badFile = (message: string) => new CliFailure({ message, code: exitCodes.badFile })
 
@@ -39,10 +33,13 @@ const failed = (folders: string) => (error: FolderError | ImageError) => {
 export const makeFolder = Effect.fn("cli.makeFolder")(
   function*(folder: string, transport: "stdio" | "http" | undefined) {
     // Loaded when a folder is deployed, so that other commands start at once.
-    const { imageOfFolder } = yield* Effect.promise(() => import("#src/folder-image/image-of-folder.ts"))
+    const { imageOfFolder, runFolder } = yield* Effect.promise(async () => ({
+      ...await import("#src/folder-image/image-of-folder.ts"),
+      ...await import("#src/folder-image/run-folders.ts")
+    }))
     const cache = yield* Effect.mapError(cacheFolder, ({ message }) => badFile(message))
     const orFail = Effect.mapError(failed(`${cache} (XDG_CACHE_HOME) or ${tmpdir()} (TMPDIR)`))
-    const work = yield* orFail(workFolder)
+    const work = yield* orFail(runFolder(tmpdir(), "berth-deploy-"))
     const say = (line: string) => Console.error(line)
     const { digest, layout } = yield* orFail(imageOfFolder(folder, work, { cache, say, transport }))
     return {
