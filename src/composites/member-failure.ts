@@ -1,3 +1,4 @@
+import { BodyOverLimit } from "#src/machines/machine-fetch.ts"
 import { AnswerTooLarge } from "#src/routing/answer-bounds.ts"
 import { TooManyEvents } from "#src/routing/calm-events.ts"
 import { quotable } from "#src/shared/outside-text.ts"
@@ -43,9 +44,6 @@ const isInvalidAnswer = (error: Error) =>
   // "Unexpected content type".
   error instanceof StreamableHTTPError && error.code === -1
 
-/** How a body beyond what is read of one answer ends. */
-const tooLarge = /^the answer is larger than (\d+) bytes$/
-
 const mebibyte = 1024 * 1024
 
 /** What to tell of an error of the member's session. */
@@ -56,9 +54,8 @@ export const failureOf = (error: unknown): MemberFailure => {
   if (isInvalidAnswer(error)) {
     return { code: "member_answer_invalid", message: "its server's answer is no valid MCP message", isBroken: false }
   }
-  const [, bytes] = tooLarge.exec(error.message) ?? []
-  if (bytes !== undefined) {
-    const message = `its answer is larger than ${Number(bytes) / mebibyte} MiB`
+  if (error instanceof BodyOverLimit) {
+    const message = `its answer is larger than ${error.maxBytes / mebibyte} MiB`
     return { code: "member_answer_invalid", message, isBroken: false }
   }
   if (error instanceof NoHandshake) return { code: "member_timeout", message: error.message, isBroken: true }

@@ -11,12 +11,22 @@ const bodiless = new Set([101, 204, 205, 304])
 /** A machine that is silent for so long counts as failed. */
 const silenceMs = 5_000
 
+/** The body has more bytes than are read of one answer. */
+export class BodyOverLimit extends Error {
+  readonly maxBytes: number
+
+  constructor(maxBytes: number) {
+    super(`the answer is larger than ${maxBytes} bytes`)
+    this.maxBytes = maxBytes
+  }
+}
+
 /** Fails when a body is too large, or endless. */
 async function* limited(source: AsyncIterable<Buffer>, maxBytes: number) {
   let size = 0
   for await (const chunk of source) {
     size += chunk.length
-    if (size > maxBytes) throw new Error(`the answer is larger than ${maxBytes} bytes`)
+    if (size > maxBytes) throw new BodyOverLimit(maxBytes)
     yield chunk
   }
 }
