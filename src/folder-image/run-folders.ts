@@ -1,4 +1,5 @@
 import { storageError } from "#src/images/ImageError.ts"
+import { isRunning } from "#src/shared/is-running.ts"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { readlinkSync } from "node:fs"
@@ -7,14 +8,6 @@ import { hostname } from "node:os"
 import { join } from "node:path"
 
 const dayMs = 24 * 60 * 60_000
-
-export const isRunning = (pid: number) => {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH"
-  }
-}
 
 const pidNamespace = () => {
   try {

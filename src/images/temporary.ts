@@ -1,19 +1,10 @@
+import { isRunning } from "#src/shared/is-running.ts"
 import { randomBytes } from "node:crypto"
 
 /** Temporary names contain the process id, so that a later process can recognise what a crash left behind. */
 const pattern = /^\.tmp-(\d+)-[a-f0-9]+$/
 
 const inUse = new Set<string>()
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (cause) {
-    // EPERM: it runs as another user.
-    return cause instanceof Error && "code" in cause && cause.code === "EPERM"
-  }
-}
 
 /** A name for an incomplete file. The collection keeps it until `releaseTemporary`. */
 export const temporaryName = (): string => {
@@ -28,5 +19,5 @@ export const releaseTemporary = (name: string): void => void inUse.delete(name)
 export const isAbandoned = (name: string): boolean => {
   const pid = Number(pattern.exec(name)?.[1] ?? 0)
   if (pid === 0) return false
-  return pid === process.pid ? !inUse.has(name) : !isAlive(pid)
+  return pid === process.pid ? !inUse.has(name) : !isRunning(pid)
 }

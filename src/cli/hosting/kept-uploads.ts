@@ -1,6 +1,6 @@
-import { isRunning } from "#src/folder-image/run-folders.ts"
 import { parseUrl } from "#src/format/parse-url.ts"
 import { type KeptUploads } from "#src/images/upload-blob.ts"
+import { isRunning } from "#src/shared/is-running.ts"
 import { Effect, Either, Schema } from "effect"
 import { createHash } from "node:crypto"
 import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"

@@ -1,4 +1,5 @@
 import { unwritable } from "#src/cli/unwritable.ts"
+import { isRunning } from "#src/shared/is-running.ts"
 import { FileSystem } from "@effect/platform"
 import { type PlatformError } from "@effect/platform/Error"
 import { Clock, Data, Duration, Effect, Option, Schedule } from "effect"
@@ -14,15 +15,9 @@ class Held extends Data.TaggedError("Held") {}
 const isReason = (error: PlatformError, reason: string) => error._tag === "SystemError" && error.reason === reason
 
 /** Whether a process of this machine is there; another's that shares the folder can't be asked. */
-const isRunning = (holder: string) => {
+const mayRun = (holder: string) => {
   const [host, pid] = holder.split(" ")
-  if (host !== hostname()) return true
-  try {
-    process.kill(Number(pid), 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH"
-  }
+  return host !== hostname() || isRunning(Number(pid))
 }
 
 /** What a lock says of its holder that nobody else's says. */
@@ -42,7 +37,7 @@ const stepsOf = (file: string, own: string) =>
       )
     }
     const isStale = Effect.fnUntraced(function*(path: string, holder: string) {
-      if (!isRunning(holder)) return true
+      if (!mayRun(holder)) return true
       const { mtime } = yield* files.stat(path)
       const age = (yield* Clock.currentTimeMillis) - Option.match(mtime, { onNone: () => 0, onSome: Number })
       return age >= staleMillis

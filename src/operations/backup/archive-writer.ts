@@ -1,3 +1,4 @@
+import { isRunning } from "#src/shared/is-running.ts"
 import { randomBytes } from "node:crypto"
 import { open, readdir, rename, rm } from "node:fs/promises"
 import { basename, dirname, resolve } from "node:path"
@@ -6,15 +7,6 @@ import { pipeline } from "node:stream/promises"
 import { createGzip } from "node:zlib"
 import { type Pack, pack } from "tar-stream"
 
-const isAlive = (pid: number) => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"
-  }
-}
-
 /** Deletes what killed backups to this file left. */
 const dropAbandoned = async (file: string) => {
   const name = basename(file)
@@ -22,7 +14,7 @@ const dropAbandoned = async (file: string) => {
     const [, pid] = entry.startsWith(`${name}.`)
       ? /^(\d+)-[0-9a-f]+\.part$/.exec(entry.slice(name.length + 1)) ?? []
       : []
-    if (pid !== undefined && !isAlive(Number(pid))) await rm(resolve(dirname(file), entry), { force: true })
+    if (pid !== undefined && !isRunning(Number(pid))) await rm(resolve(dirname(file), entry), { force: true })
   }
 }
 
