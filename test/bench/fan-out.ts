@@ -15,7 +15,7 @@ import { dataOf, signUp } from "../support/account.ts"
 import { freePort, send, type Sent } from "../support/http.ts"
 import { LiveMembers } from "../support/live-members.ts"
 import { settingsTest, temporaryDirectory } from "../support/Settings.ts"
-import { type Call, type Order } from "./fan-out/client.program.ts"
+import { type Call, type Door, type Order } from "./fan-out/client.program.ts"
 
 const calls = Number(process.argv[2] ?? 200)
 const members = 10
@@ -58,10 +58,12 @@ const { id } = dataOf(
     query_definition: { listing_ids: added.map(({ business }) => business.listingId) }
   })
 )
-const [{ server, slug }] = added as [typeof added[number]]
-const { accessToken: token } = dataOf(
-  await owner.post<{ data: { accessToken: string } }>(`/v1/servers/${server.id}/test-token`, {})
-)
+const [{ slug }] = added as [typeof added[number]]
+const ownDoors: Array<Door> = []
+for (const { server } of added) {
+  const minted = await owner.post<{ data: { accessToken: string } }>(`/v1/servers/${server.id}/test-token`, {})
+  ownDoors.push({ url: `${server.publicUrl}/mcp`, token: dataOf(minted).accessToken })
+}
 const client = fork(file("client"))
 const ask = async (order: Order) => {
   client.send(order)
@@ -98,22 +100,31 @@ const idle = await timed(() => new Promise((resolve) => setTimeout(resolve, 5_00
 const ofJobs = idle.processor / idle.took
 console.log(`nothing asked: ${(ofJobs * 1000).toFixed(1)} ms of processor time a second`)
 
-const composite = { url: `${url}/mcp/composites/${id}`, token: owner.token }
+const composite = { doors: [{ url: `${url}/mcp/composites/${id}`, token: owner.token }] }
 const call = (businesses?: ReadonlyArray<string>) => ({
   ...composite,
   method: "tools/call",
   params: { name: "look", arguments: businesses === undefined ? {} : { businesses } }
 })
-const direct = { url: `${server.publicUrl}/mcp`, token, method: "tools/call", params: { name: "look", arguments: {} } }
+const direct = (doors: ReadonlyArray<Door>) => ({
+  doors,
+  method: "tools/call",
+  params: { name: "look", arguments: {} }
+})
+const one = direct(ownDoors.slice(0, 1))
+const each = direct(ownDoors)
 const list = { ...composite, method: "tools/list", params: {} }
 const together = () => 50
 hold(() => 0)
-for (const order of [direct, call([slug]), call(), list]) await ask({ ...order, calls: warmUp })
+for (const order of [one, each, call([slug]), call(), list]) await ask({ ...order, calls: warmUp })
 
-await measure("one member, by its own URL", direct, together)
+const oneByOne = (i: number) => 5 * (i + 1)
+await measure("one member, by its own URL", one, together)
+await measure(`${members} members by their own URLs at once, which answer at once`, each, together)
+await measure(`${members} members by their own URLs at once, which answer one after the other`, each, oneByOne)
 await measure("one member of the composite", call([slug]), together)
 await measure(`${members} members of the composite, which answer at once`, call(), together)
-await measure(`${members} members of the composite, which answer one after the other`, call(), (i) => 5 * (i + 1))
+await measure(`${members} members of the composite, which answer one after the other`, call(), oneByOne)
 await measure("tools/list of the composite", list, together)
 
 client.disconnect()
