@@ -1,15 +1,16 @@
 import { addressBucket } from "#src/shared/client-address.ts"
-import { type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import { type IncomingMessage, type Server } from "node:http"
 import { type Socket } from "node:net"
+import { type ClientResponse } from "./client-response.ts"
 import { InFlight } from "./in-flight.ts"
 
 /** Responses of hosted servers that are event streams: others may be long downloads. */
-const hostedStreams = new WeakSet<ServerResponse>()
-export const markEventStream = (res: ServerResponse) => void hostedStreams.add(res)
-export const isMarkedStream = (res: ServerResponse) => hostedStreams.has(res)
+const hostedStreams = new WeakSet<ClientResponse>()
+export const markEventStream = (res: ClientResponse) => void hostedStreams.add(res)
+export const isMarkedStream = (res: ClientResponse) => hostedStreams.has(res)
 
 /** A response to a GET that has begun and not ended: our own, except event streams, are written at once. */
-const isEventStream = (req: IncomingMessage, res: ServerResponse, hosted: boolean) =>
+const isEventStream = (req: IncomingMessage, res: ClientResponse, hosted: boolean) =>
   req.method === "GET" && res.headersSent && !res.writableEnded && (!hosted || isMarkedStream(res))
 
 export interface IdleLimit {
@@ -52,7 +53,7 @@ const idleConnections = ({ isLimited, max, minIdleMillis }: IdleLimit) => {
 export const connectionsOf = (server: Server, idleLimit: IdleLimit) => {
   const sockets = new Set<Socket>()
   const inFlight = new InFlight<
-    { readonly req: IncomingMessage; readonly res: ServerResponse; readonly hosted: boolean }
+    { readonly req: IncomingMessage; readonly res: ClientResponse; readonly hosted: boolean }
   >()
   const states = new WeakMap<Socket, { readonly key: string; requests: number }>()
   const idle = idleConnections(idleLimit)
@@ -77,7 +78,7 @@ export const connectionsOf = (server: Server, idleLimit: IdleLimit) => {
   }
   return {
     /** Call this for each request, before it is answered. */
-    begin: (req: IncomingMessage, res: ServerResponse, hosted: boolean) => {
+    begin: (req: IncomingMessage, res: ClientResponse, hosted: boolean) => {
       const { socket } = req
       const entry = inFlight.add({ req, res, hosted })
       const state = stateOf(socket)

@@ -1,6 +1,7 @@
 import { machineBehind } from "#http/callers/machine-caller.ts"
 import { connectionsOf, type IdleLimit } from "#http/connection/connections.ts"
 import { LingeringResponse } from "#http/connection/linger.ts"
+import { repeatsOf } from "#http/connection/repeats.ts"
 import { TakeableRequest } from "#http/connection/taken-body.ts"
 import { type Gateway } from "#http/gateway/Gateway.ts"
 import { type Settings } from "#src/config/Settings.ts"
@@ -88,9 +89,21 @@ export const listen = (
       keepAliveTimeout: 65_000
     })
     const connections = connectionsOf(server, idleLimit(settings))
+    // A connection may be busy without Node's knowing; `endIdle` knows.
+    server.closeIdleConnections = () => undefined
+    const { holds, learn, serve } = gateway.repeats
+    const repeats = repeatsOf(server, {
+      learn,
+      holds,
+      serve: (known, req, res, body) => {
+        connections.begin(req, res, true)
+        serve(known, req, res, body)
+      }
+    })
     const targetOf = ownTarget(settings)
     const dispatch =
       (awaitsContinue: boolean): RequestListener<typeof TakeableRequest, typeof LingeringResponse> => (req, res) => {
+        if (repeats.begin(req, res)) return
         // Machines can't reach other hosted servers.
         const match = machineBehind(req, settings.trustProxy) === undefined ? gateway.match(req) : undefined
         connections.begin(req, res, match !== undefined)
@@ -104,6 +117,7 @@ export const listen = (
     server.on("request", dispatch(false)).on("checkContinue", dispatch(true))
     // An expectation other than 100-continue, which is not supported (http/front/expectations.ts).
     server.on("checkExpectation", (req, res) => {
+      repeats.begin(req, res)
       connections.begin(req, res, false)
       platform(req, res)
     })

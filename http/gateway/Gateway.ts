@@ -1,4 +1,6 @@
 import { makeByHubKey } from "#http/callers/hub-key.ts"
+import { type ClientResponse } from "#http/connection/client-response.ts"
+import { type Repeats } from "#http/connection/repeats.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { ServerCards } from "#src/directory/ServerCards.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
@@ -16,7 +18,7 @@ import { RequestMetering } from "#src/usage/RequestMetering.ts"
 import { ServerRequests } from "#src/usage/ServerRequests.ts"
 import { ToolCalls } from "#src/usage/ToolCalls.ts"
 import { Effect, Option, Runtime } from "effect"
-import { type IncomingMessage, type ServerResponse } from "node:http"
+import { type IncomingMessage } from "node:http"
 import { admission } from "./admission.ts"
 import { makeAffinity, sessionGone } from "./affinity.ts"
 import { type Answer, answer, failure } from "./answer.ts"
@@ -50,7 +52,9 @@ export interface Gateway {
    * Answers a matched request. A `checkContinue` listener passes `awaitsContinue`: the client gets `100 Continue` once
    * the request is admitted.
    */
-  readonly handle: (match: Match, req: IncomingMessage, res: ServerResponse, awaitsContinue?: boolean) => void
+  readonly handle: (match: Match, req: IncomingMessage, res: ClientResponse, awaitsContinue?: boolean) => void
+  /** Requests whose heads were decided before. */
+  readonly repeats: Repeats<Decided>
   /** Accepts no more requests, waits for those in flight, and after that many milliseconds ends the rest. */
   readonly drain: (milliseconds: number) => Effect.Effect<void>
 }
@@ -81,7 +85,7 @@ export const makeGateway = Effect.gen(function*() {
   const logMachine = (message: string, error: unknown) =>
     Runtime.runFork(runtime)(Effect.logWarning(`${message}: ${messageOf(error).slice(0, 200)}`))
 
-  const respond = (req: IncomingMessage, res: ServerResponse, reply: Answer, letIn?: Route) =>
+  const respond = (req: IncomingMessage, res: ClientResponse, reply: Answer, letIn?: Route) =>
     void Runtime.runPromise(runtime)(limited(req, reply, letIn)).then((counted) => answer(req, res, counted)).catch(
       (error) => {
         log("A request could not be answered", error)
@@ -118,7 +122,7 @@ export const makeGateway = Effect.gen(function*() {
     route: Route,
     target: Target,
     req: IncomingMessage,
-    res: ServerResponse,
+    res: ClientResponse,
     { awaitsContinue = false, body, isCounted = false, way }: {
       readonly awaitsContinue?: boolean
       readonly body?: Buffer | undefined
@@ -152,22 +156,17 @@ export const makeGateway = Effect.gen(function*() {
     return counted instanceof Promise ? counted.then(onceCounted) : onceCounted(counted)
   }
 
-  /** Passes a request on whose head was decided before, on the same connection; false: it is not known. */
-  const serveAgain = (
-    { claims, route, token, way }: Decided,
-    target: Target,
-    req: IncomingMessage,
-    res: ServerResponse
-  ) => {
-    if (inFlight.isDraining() || routes.peek(route.slug) !== route || !isStill(token, route, claims)) {
-      return false
-    }
-    const going = proxy(way.route, target, req, res, { way })
+  /** Whether what was decided of a head is so at this moment. */
+  const holds = ({ claims, route, token }: Decided) =>
+    !inFlight.isDraining() && routes.peek(route.slug) === route && isStill(token, route, claims)
+
+  /** Passes a request on whose head was decided before, on the same connection. */
+  const serveAgain = ({ target, way }: Decided, req: IncomingMessage, res: ClientResponse, body?: Buffer) => {
+    const going = proxy(way.route, target, req, res, { way, body })
     if (going instanceof Promise) going.catch((error: unknown) => unrouted(req, res, error))
-    return true
   }
 
-  const serve = async (match: TargetMatch, req: IncomingMessage, res: ServerResponse, awaitsContinue: boolean) => {
+  const serve = async (match: TargetMatch, req: IncomingMessage, res: ClientResponse, awaitsContinue: boolean) => {
     const { target } = match
     const problem = framingProblem(req)
     if (problem !== undefined) return respond(req, res, failure(400, "BAD_REQUEST", problem, { Connection: "close" }))
@@ -202,7 +201,7 @@ export const makeGateway = Effect.gen(function*() {
       const head = awaitsContinue ? undefined : heads.repeated(req, match)
       const isKept = head !== undefined && to.machine !== undefined && onwardTrace(req) === undefined
       const way = isKept ? wayTo(to, to.machine, target, req) : undefined
-      if (way !== undefined) head!.decided = { route, token: verdict.token, claims: verdict.claims, way }
+      if (way !== undefined) head!.decided = { route, token: verdict.token, claims: verdict.claims, target, way }
       return proxy(to, target, req, res, { awaitsContinue, way })
     }
     // What a token allows depends on the tools, which only a server that is awake tells.
@@ -219,7 +218,7 @@ export const makeGateway = Effect.gen(function*() {
     return respond(req, res, rejection(permission, route, target))
   }
 
-  const unrouted = (req: IncomingMessage, res: ServerResponse, error: unknown) => {
+  const unrouted = (req: IncomingMessage, res: ClientResponse, error: unknown) => {
     log("A request could not be routed", error)
     const message = "The gateway can't look the server up right now; try again shortly"
     respond(req, res, failure(503, "SERVICE_UNAVAILABLE", message, { "Retry-After": "5" }))
@@ -231,11 +230,20 @@ export const makeGateway = Effect.gen(function*() {
     }
     observe(req, res, match.target.form)
     const decided = awaitsContinue || onwardTrace(req) !== undefined ? undefined : heads.repeated(req, match)?.decided
-    if (decided !== undefined && serveAgain(decided, match.target, req, res)) return
+    if (decided !== undefined && holds(decided)) return serveAgain(decided, req, res)
     serve(match, req, res, awaitsContinue).catch((error: unknown) => unrouted(req, res, error))
   }
 
-  return { match: heads.match, handle, drain: inFlight.drain } satisfies Gateway
+  const repeats: Gateway["repeats"] = {
+    learn: heads.decided,
+    holds,
+    serve: (decided, req, res, body) => {
+      observe(req, res, decided.target.form)
+      serveAgain(decided, req, res, body)
+    }
+  }
+
+  return { match: heads.match, handle, repeats, drain: inFlight.drain } satisfies Gateway
 })
 
 /** The gateway of this process, for the listener and for composites. */

@@ -1,7 +1,8 @@
 import { closedPolicy } from "#http/answers/content-security.ts"
+import { type ClientResponse } from "#http/connection/client-response.ts"
 import { linger } from "#http/connection/linger.ts"
 import { newUlid } from "#src/shared/ids.ts"
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http"
+import { type IncomingMessage, STATUS_CODES } from "node:http"
 import { cors } from "./cors.ts"
 
 export interface Answer {
@@ -18,7 +19,7 @@ const requestId = ({ headers }: IncomingMessage) => {
 }
 
 /** Answers a request ourselves: not cacheable, readable by any page, with a request id. */
-export const answer = (req: IncomingMessage, res: ServerResponse, { body, headers, status }: Answer) => {
+export const answer = (req: IncomingMessage, res: ClientResponse, { body, headers, status }: Answer) => {
   if (res.headersSent || res.destroyed) return
   res.on("error", () => undefined)
   const text = body === undefined ? "" : JSON.stringify(body)

@@ -1,5 +1,4 @@
-import { LingeringResponse } from "#http/connection/linger.ts"
-import { type ServerResponse } from "node:http"
+import { type ClientResponse } from "#http/connection/client-response.ts"
 
 const ignore = () => {}
 
@@ -23,7 +22,7 @@ interface Owner {
 export class Download {
   /** It is complete, and is written in this turn. */
   isDue = false
-  readonly #res: ServerResponse
+  readonly #res: ClientResponse
   readonly #owner: Owner
   /** The last chunk, which may be the last one. */
   #held: Buffer | undefined
@@ -33,7 +32,7 @@ export class Download {
   #waits = false
   #resume = ignore
 
-  constructor(res: ServerResponse, owner: Owner) {
+  constructor(res: ClientResponse, owner: Owner) {
     this.#res = res
     this.#owner = owner
   }
@@ -74,7 +73,7 @@ export class Download {
     this.stop()
     this.isDue = false
     if (held === undefined || held.length === 0) this.#res.end()
-    else if (held.length > smallChunk || !(this.#res instanceof LingeringResponse)) this.#res.end(held)
+    else if (held.length > smallChunk || this.#res.endAtOnce === undefined) this.#res.end(held)
     else this.#res.endAtOnce(held.toString("latin1"))
   }
 

@@ -1,5 +1,6 @@
+import { type ClientResponse } from "#http/connection/client-response.ts"
 import { type MachineAddress } from "#src/machines/Machines.ts"
-import { type IncomingMessage, type ServerResponse } from "node:http"
+import { type IncomingMessage } from "node:http"
 import { type Watch } from "./watch.ts"
 import { type Way } from "./way.ts"
 
@@ -7,7 +8,7 @@ import { type Way } from "./way.ts"
 export interface Exchange {
   readonly way: Way
   readonly req: IncomingMessage
-  readonly res: ServerResponse
+  readonly res: ClientResponse
   /** The request's body, if it was already read. */
   readonly body: Buffer | undefined
   /** The client waits for `100 Continue` before it sends the body. */

@@ -1,9 +1,10 @@
+import { type ClientResponse } from "#http/connection/client-response.ts"
 import { pathOf } from "#http/connection/path-of.ts"
 import { measureRequest } from "#http/connection/request-metrics.ts"
 import { measures, type Settings } from "#src/config/Settings.ts"
 import { type Form } from "#src/servers/locate.ts"
 import { Effect, Option, Runtime } from "effect"
-import { type IncomingMessage, type ServerResponse } from "node:http"
+import { type IncomingMessage } from "node:http"
 import { tracer } from "./trace.ts"
 
 /** One label for all servers and paths: metrics have no room for each of them. */
@@ -17,7 +18,7 @@ export const observer = (settings: Settings, runtime: Runtime.Runtime<never>) =>
   const isMeasured = measures(settings)
   if (!accessLog && !isMeasured) return ignore
   const trace = Option.isSome(settings.otlpEndpoint) ? tracer(Runtime.runSync(runtime)(Effect.tracer)) : ignore
-  return (req: IncomingMessage, res: ServerResponse, form: Form) => {
+  return (req: IncomingMessage, res: ClientResponse, form: Form) => {
     trace(req, res, routes[form])
     const started = performance.now()
     const { headers: { host = "" }, method = "" } = req

@@ -1,9 +1,10 @@
+import { type ClientResponse } from "#http/connection/client-response.ts"
 import { rewriteEndpoint } from "#src/routing/addressing.ts"
 import { type Route } from "#src/routing/Route.ts"
 import { type Routes } from "#src/routing/Routes.ts"
 import { type ServerUse } from "#src/routing/ServerUse.ts"
 import { type RequestMetering } from "#src/usage/RequestMetering.ts"
-import { type IncomingMessage, type ServerResponse } from "node:http"
+import { type IncomingMessage } from "node:http"
 import { type Answer } from "./answer.ts"
 import { endpointRewriter } from "./endpoint-event.ts"
 import { type Exchange } from "./exchange.ts"
@@ -23,14 +24,14 @@ export interface PassageServices {
   readonly routes: Pick<Routes, "expire">
   readonly metering: Pick<RequestMetering, "addBytes">
   readonly inFlight: RequestsInFlight
-  readonly respond: (req: IncomingMessage, res: ServerResponse, reply: Answer, letIn?: Route) => void
+  readonly respond: (req: IncomingMessage, res: ClientResponse, reply: Answer, letIn?: Route) => void
   readonly logMachine: (message: string, error: unknown) => void
   readonly tellOwner: (route: Route, error: Error) => void
 }
 
 interface Request {
   readonly req: IncomingMessage
-  readonly res: ServerResponse
+  readonly res: ClientResponse
   readonly awaitsContinue: boolean
   readonly body: Buffer | undefined
 }
@@ -39,7 +40,7 @@ interface Request {
 class Passage implements Exchange {
   readonly way: Way
   readonly req: IncomingMessage
-  readonly res: ServerResponse
+  readonly res: ClientResponse
   readonly awaitsContinue: boolean
   readonly body: Buffer | undefined
   readonly #services: PassageServices

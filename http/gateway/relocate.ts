@@ -1,7 +1,8 @@
+import { type ClientResponse } from "#http/connection/client-response.ts"
 import { type MachineAddress } from "#src/machines/Machines.ts"
 import { isOff, type Route } from "#src/routing/Route.ts"
 import { type RequestMetering } from "#src/usage/RequestMetering.ts"
-import { type IncomingMessage, type ServerResponse } from "node:http"
+import { type IncomingMessage } from "node:http"
 import { type Affinity, sessionGone } from "./affinity.ts"
 import { type Answer } from "./answer.ts"
 import { notRunning } from "./refusals.ts"
@@ -12,7 +13,7 @@ interface Sent {
   /** Where it was sent, and could not be. */
   readonly machine: MachineAddress
   readonly req: IncomingMessage
-  readonly res: ServerResponse
+  readonly res: ClientResponse
   readonly path: string
 }
 

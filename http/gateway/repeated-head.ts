@@ -1,5 +1,6 @@
 import { type AccessTokenClaims } from "#src/oauth/AccessTokens.ts"
 import { type Route } from "#src/routing/Route.ts"
+import { type Target } from "#src/servers/locate.ts"
 import { type IncomingMessage } from "node:http"
 import { type Socket } from "node:net"
 import { type Match } from "./match.ts"
@@ -12,6 +13,7 @@ export interface Decided {
   readonly token: string
   /** Undefined: the machine checks the token. */
   readonly claims: AccessTokenClaims | undefined
+  readonly target: Target
   readonly way: Way
 }
 
@@ -91,6 +93,11 @@ export const rememberingHeads = (find: (req: IncomingMessage) => Match | undefin
     repeated: ({ socket }: IncomingMessage, match: Match): RepeatedHead | undefined => {
       const head = last.get(socket)
       return head?.isRepeated === true && head.match === match ? head : undefined
+    },
+    /** What was decided of a request's head, which its connection has sent before. */
+    decided: (req: IncomingMessage): Decided | undefined => {
+      const decided = last.get(req.socket)?.decided
+      return decided !== undefined && last.get(req.socket)?.isThatOf(req) === true ? decided : undefined
     }
   } as const
 }

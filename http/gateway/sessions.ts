@@ -1,6 +1,7 @@
+import { type ClientResponse } from "#http/connection/client-response.ts"
 import { type Route } from "#src/routing/Route.ts"
 import { type Sessions } from "#src/routing/Sessions.ts"
-import { type IncomingMessage, type ServerResponse } from "node:http"
+import { type IncomingMessage } from "node:http"
 import { clientOfSessionId, tagEndpoint, tagSessionId } from "./session-tag.ts"
 import { type Watch } from "./watch.ts"
 
@@ -8,7 +9,7 @@ import { type Watch } from "./watch.ts"
 export const sessionCounter = (sessions: Pick<Sessions, "opened" | "closed">) =>
 (
   req: IncomingMessage,
-  res: ServerResponse,
+  res: ClientResponse,
   { activeDeploymentId, mark }: Route,
   watch: Pick<Watch, "client">
 ) => {

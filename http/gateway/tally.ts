@@ -1,8 +1,9 @@
+import { type ClientResponse } from "#http/connection/client-response.ts"
 import { isMarkedStream } from "#http/connection/connections.ts"
 import { type Route } from "#src/routing/Route.ts"
 import { type ServerRequests } from "#src/usage/ServerRequests.ts"
 import { type ToolCalls } from "#src/usage/ToolCalls.ts"
-import { type IncomingMessage, type ServerResponse } from "node:http"
+import { type IncomingMessage } from "node:http"
 import { type Watch, watcher } from "./watch.ts"
 
 type Requests = Pick<ServerRequests, "count">
@@ -16,10 +17,10 @@ export class Tally {
   readonly #requests: Requests
   readonly #serverId: string
   readonly #req: IncomingMessage
-  readonly #res: ServerResponse
+  readonly #res: ClientResponse
   readonly #began = performance.now()
 
-  constructor(requests: Requests, watch: Watch, serverId: string, req: IncomingMessage, res: ServerResponse) {
+  constructor(requests: Requests, watch: Watch, serverId: string, req: IncomingMessage, res: ClientResponse) {
     this.#requests = requests
     this.watch = watch
     this.#serverId = serverId
@@ -38,6 +39,6 @@ export class Tally {
 
 export const tallier = (requests: Requests, tools: Pick<ToolCalls, "count">) => {
   const watch = watcher(tools)
-  return (route: Route, req: IncomingMessage, res: ServerResponse) =>
+  return (route: Route, req: IncomingMessage, res: ClientResponse) =>
     new Tally(requests, watch(route, req, res), route.serverId, req, res)
 }

@@ -1,5 +1,6 @@
+import { type ClientResponse } from "#http/connection/client-response.ts"
 import { Context, Exit, Option, Tracer } from "effect"
-import { type IncomingMessage, type ServerResponse } from "node:http"
+import { type IncomingMessage } from "node:http"
 
 /** W3C Trace Context §3.2.2: version 00 is this to the letter, a later one may go on after it. */
 const format = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/
@@ -27,7 +28,7 @@ const nanosNow = () => BigInt(Math.round((performance.timeOrigin + performance.n
 const ended = (status: number) => status >= 500 ? Exit.fail(`status ${status}`) : Exit.void
 
 /** Makes a span of each request for a hosted server, until its answer has ended. */
-export const tracer = (spans: Tracer.Tracer) => (req: IncomingMessage, res: ServerResponse, route: string) => {
+export const tracer = (spans: Tracer.Tracer) => (req: IncomingMessage, res: ClientResponse, route: string) => {
   const { headers: { traceparent }, method = "" } = req
   const parent = parentIn(typeof traceparent === "string" ? traceparent : undefined)
   // Who began the trace has decided against collecting it.

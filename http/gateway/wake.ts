@@ -1,10 +1,11 @@
 import { addressOf } from "#http/callers/address.ts"
+import { type ClientResponse } from "#http/connection/client-response.ts"
 import { type Route } from "#src/routing/Route.ts"
 import { type Wakes, type Woken } from "#src/routing/Wakes.ts"
 import { addressBucket } from "#src/shared/client-address.ts"
 import { type RateLimit } from "#src/shared/RateLimit.ts"
 import { Runtime } from "effect"
-import { type IncomingMessage, type ServerResponse } from "node:http"
+import { type IncomingMessage } from "node:http"
 import { type Answer, failure } from "./answer.ts"
 import { type RequestsInFlight } from "./in-flight.ts"
 import { noSuchServer, notRunning, restarting } from "./refusals.ts"
@@ -69,7 +70,7 @@ export const waker = ({ inFlight, limits, runtime, trustProxy, wakes }: WakerOpt
     return allowed ? undefined : unavailable(message, retryAfterSeconds)
   }
 
-  return async (route: Route, req: IncomingMessage, res: ServerResponse): Promise<Awoken> => {
+  return async (route: Route, req: IncomingMessage, res: ClientResponse): Promise<Awoken> => {
     const refusal = route.status === "stopped" && route.authMode === "byoa" ? await limited(req, route) : undefined
     if (refusal !== undefined) return { answer: refusal }
     const waiting = new AbortController()

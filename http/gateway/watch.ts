@@ -1,9 +1,10 @@
+import { type ClientResponse } from "#http/connection/client-response.ts"
 import { type Route } from "#src/routing/Route.ts"
 import { nameOf } from "#src/usage/tool-names.ts"
 import { type ToolCalls } from "#src/usage/ToolCalls.ts"
 import { LRUCache } from "lru-cache"
 import { hash } from "node:crypto"
-import { type IncomingMessage, type ServerResponse } from "node:http"
+import { type IncomingMessage } from "node:http"
 import { isEventStream, type ResponseHead } from "./headers.ts"
 import { clientOfSessionId } from "./session-tag.ts"
 import { type Asked, askedIn, failedIn, maxLooked } from "./tool-calls.ts"
@@ -43,7 +44,7 @@ class Watched implements Watch {
   readonly #watching: Watching
   readonly #serverId: string
   readonly #req: IncomingMessage
-  readonly #res: ServerResponse
+  readonly #res: ClientResponse
   #asked: Asked | undefined
   #isStream = false
   #isReadable = false
@@ -52,7 +53,7 @@ class Watched implements Watch {
   #size = 0
   #chunks: Array<Buffer> = []
 
-  constructor(watching: Watching, serverId: string, req: IncomingMessage, res: ServerResponse) {
+  constructor(watching: Watching, serverId: string, req: IncomingMessage, res: ClientResponse) {
     this.#watching = watching
     this.#serverId = serverId
     this.#req = req
@@ -117,7 +118,7 @@ export const watcher = (tools: Pick<ToolCalls, "count">) => {
   }
 
   const watching: Watching = { tools, remember, clientOf }
-  return ({ authMode, serverId }: Route, req: IncomingMessage, res: ServerResponse): Watch =>
+  return ({ authMode, serverId }: Route, req: IncomingMessage, res: ClientResponse): Watch =>
     // A byoa server's traffic is its owner's: the gateway passes it unseen.
     req.method !== "POST" || authMode === "byoa" || req.headers["content-encoding"] !== undefined
       ? unwatched
