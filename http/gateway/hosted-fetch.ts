@@ -1,48 +1,48 @@
-import { LingeringResponse } from "#http/connection/linger.ts"
-import { TakeableRequest } from "#http/connection/taken-body.ts"
 import { HostedFetch } from "#src/composites/HostedFetch.ts"
-import { fetchThrough } from "#src/machines/machine-fetch.ts"
+import { type Incoming, responseOf } from "#src/machines/machine-fetch.ts"
+import { type FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { Effect, Layer } from "effect"
-import { Agent, createServer } from "node:http"
-import { failure } from "./answer.ts"
+import { setMaxListeners } from "node:events"
+import { answer, failure } from "./answer.ts"
 import { type Gateway, HostedGateway } from "./Gateway.ts"
-import { memorySockets } from "./memory-socket.ts"
+import { insideRequest } from "./inside-request.ts"
+import { InsideResponse } from "./inside-response.ts"
 
 /** Of one answer, or of one event stream. */
 const maxBytes = 2 * 1024 * 1024
 
-/** A server that listens nowhere: its connections are made in this process. */
-const inside = ({ handle, match }: Gateway) =>
-  createServer(
-    {
-      IncomingMessage: TakeableRequest,
-      ServerResponse: LingeringResponse<TakeableRequest>,
-      requestTimeout: 0,
-      keepAliveTimeout: 0
-    },
-    (req, res) => {
-      const found = match(req)
-      if (found !== undefined) return handle(found, req, res)
-      const { body, status } = failure(404, "NOT_FOUND", "There is no such server")
-      res.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
-    }
-  )
+const nothing = Buffer.alloc(0)
 
-/** Connections that wait for the next request; they cost memory alone. */
-const mostIdle = 64
+/** `fetch` of what the gateway answers, without HTTP between: it gets a request as if Node had read it. */
+const fetchInside = ({ handle, match }: Gateway, own: Readonly<Record<string, string>>): FetchLike => (url, init) =>
+  new Promise((resolve, reject) => {
+    const { host, pathname, search } = new URL(url)
+    const { body, method = "GET", signal } = init ?? {}
+    const headers = { ...Object.fromEntries(new Headers(init?.headers)), ...own, host }
+    const sent = typeof body === "string" ? Buffer.from(body) : nothing
+    const req = insideRequest({ method, url: pathname + search, headers }, sent)
+    const res = new InsideResponse((incoming: Incoming) => {
+      // The machine chooses status and headers: what a Response refuses must not end the process.
+      responseOf(incoming, maxBytes).then(resolve, (error: unknown) => {
+        res.destroy()
+        reject(error)
+      })
+    }, reject)
+    if (signal?.aborted === true) return reject(signal.reason)
+    const abort = () => res.destroy(signal?.reason as Error)
+    // All requests of an MCP session have its signal: eleven at once are no leak.
+    if (signal !== undefined && signal !== null) {
+      setMaxListeners(0, signal)
+      signal.addEventListener("abort", abort)
+      res.once("close", () => signal.removeEventListener("abort", abort))
+    }
+    const found = match(req)
+    if (found === undefined) return answer(req, res, failure(404, "NOT_FOUND", "There is no such server"))
+    handle(found, req, res)
+  })
 
 /** The gateway as composites use it: without a network between. */
 export const HostedFetchLive = Layer.effect(
   HostedFetch,
-  Effect.map(HostedGateway, (gateway) => {
-    const server = inside(gateway)
-    const agent = new Agent({ keepAlive: true, maxFreeSockets: mostIdle })
-    agent.createConnection = () => {
-      const [ours, theirs] = memorySockets()
-      server.emit("connection", theirs)
-      return ours
-    }
-    return (headers) => (url, init) =>
-      fetchThrough(() => ({ agent }), { ...headers, host: new URL(url).host }, maxBytes)(url, init)
-  })
+  Effect.map(HostedGateway, (gateway) => (headers) => fetchInside(gateway, headers))
 )

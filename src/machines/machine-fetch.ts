@@ -1,6 +1,6 @@
 import { type FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { setMaxListeners } from "node:events"
-import { type IncomingMessage, request, type RequestOptions } from "node:http"
+import { request, type RequestOptions } from "node:http"
 import { ReadableStream } from "node:stream/web"
 import { connectTo } from "./host.ts"
 import { type MachineAddress } from "./Machines.ts"
@@ -22,7 +22,7 @@ export class BodyOverLimit extends Error {
 }
 
 /** Fails when a body is too large, or endless. */
-async function* limited(source: AsyncIterable<Buffer>, maxBytes: number) {
+async function* limited(source: AsyncIterable<Buffer> | Iterable<Buffer>, maxBytes: number) {
   let size = 0
   for await (const chunk of source) {
     size += chunk.length
@@ -50,15 +50,27 @@ const readOf = async (body: AsyncGenerator<Buffer>): Promise<Buffer | AsyncItera
   return joined(chunks, body)
 }
 
-const responseOf = async (incoming: IncomingMessage, maxBytes: number) => {
-  const { statusCode: status = 502 } = incoming
+/** An answer that begins, or that has come whole. */
+export interface Incoming {
+  readonly statusCode: number
+  /** Names and values. */
+  readonly rawHeaders: ReadonlyArray<string>
+  readonly body: Buffer | AsyncIterable<Buffer>
+}
+
+const readWithin = async (body: Incoming["body"], maxBytes: number, isMessage: boolean) => {
+  if (!Buffer.isBuffer(body)) return isMessage ? await readOf(limited(body, maxBytes)) : limited(body, maxBytes)
+  if (body.length > maxBytes) throw new BodyOverLimit(maxBytes)
+  return isMessage ? body : limited([body], maxBytes)
+}
+
+/** Fails where a `Response` can't be made of what a machine chose, or its message is larger than that. */
+export const responseOf = async ({ body: given, rawHeaders, statusCode: status }: Incoming, maxBytes: number) => {
   if (status < 200 || status > 599) throw new Error(`the answer has status ${status}, which HTTP does not have`)
-  const isMessage = status === 200 && /^application\/json\b/i.test(incoming.headers["content-type"] ?? "")
-  const body = isMessage ? await readOf(limited(incoming, maxBytes)) : limited(incoming, maxBytes)
   const received = new Headers()
-  for (let i = 0; i < incoming.rawHeaders.length; i += 2) {
-    received.append(incoming.rawHeaders[i]!, incoming.rawHeaders[i + 1]!)
-  }
+  for (let i = 0; i < rawHeaders.length; i += 2) received.append(rawHeaders[i]!, rawHeaders[i + 1]!)
+  const isMessage = status === 200 && /^application\/json\b/i.test(received.get("content-type") ?? "")
+  const body = await readWithin(given, maxBytes, isMessage)
   if (Buffer.isBuffer(body)) return new WholeResponse(body, { status, headers: received })
   const content = bodiless.has(status) ? null : ReadableStream.from(body)
   return new Response(content as ConstructorParameters<typeof Response>[0], { status, headers: received })
@@ -88,7 +100,8 @@ export const fetchThrough =
       outgoing.on("timeout", () => outgoing.destroy(new Error("the machine stays silent")))
       outgoing.on("response", (incoming) => {
         // The machine chooses status and headers: what a Response refuses must not end the process.
-        responseOf(incoming, maxBytes).then(resolve, (error: unknown) => {
+        const { rawHeaders, statusCode = 502 } = incoming
+        responseOf({ statusCode, rawHeaders, body: incoming }, maxBytes).then(resolve, (error: unknown) => {
           outgoing.destroy()
           reject(error)
         })

@@ -1,7 +1,8 @@
 /**
  * What a composite adds to its slowest member: ten members, each a process, asked by one client, a process too, one call
- * at a time. All hold a call for 50 ms; then each for another time, from 5 to 50 ms, as members do. Processor time is
- * that of the platform alone. Measured is a platform that has been asked before: until then its code is not compiled.
+ * at a time. All hold a call for so long; then each for another time, up to that, as members do. Beside it is the same client
+ * that asks the members itself, at once. Processor time is that of the platform alone. Measured is a platform that has
+ * been asked before: until then its code is not compiled.
  *
  *   npm run bench fan-out [calls]
  */
@@ -114,18 +115,21 @@ const direct = (doors: ReadonlyArray<Door>) => ({
 const one = direct(ownDoors.slice(0, 1))
 const each = direct(ownDoors)
 const list = { ...composite, method: "tools/list", params: {} }
-const together = () => 50
 hold(() => 0)
 for (const order of [one, each, call([slug]), call(), list]) await ask({ ...order, calls: warmUp })
 
-const oneByOne = (i: number) => 5 * (i + 1)
-await measure("one member, by its own URL", one, together)
-await measure(`${members} members by their own URLs at once, which answer at once`, each, together)
-await measure(`${members} members by their own URLs at once, which answer one after the other`, each, oneByOne)
-await measure("one member of the composite", call([slug]), together)
-await measure(`${members} members of the composite, which answer at once`, call(), together)
-await measure(`${members} members of the composite, which answer one after the other`, call(), oneByOne)
-await measure("tools/list of the composite", list, together)
+for (const millis of [5, 50]) {
+  const together = () => millis
+  const oneByOne = (i: number) => millis * (i + 1) / members
+  console.log(`Members hold a call for up to ${millis} ms`)
+  await measure("one member, by its own URL", one, together)
+  await measure(`${members} members by their own URLs at once, which answer at once`, each, together)
+  await measure(`${members} members by their own URLs at once, which answer one after the other`, each, oneByOne)
+  await measure("one member of the composite", call([slug]), together)
+  await measure(`${members} members of the composite, which answer at once`, call(), together)
+  await measure(`${members} members of the composite, which answer one after the other`, call(), oneByOne)
+}
+await measure("tools/list of the composite", list, () => 0)
 
 client.disconnect()
 for (const child of processes) child.disconnect()
