@@ -1,10 +1,11 @@
-import { makeGateway } from "#http/gateway/Gateway.ts"
 import { listen } from "#http/front/listen.ts"
+import { makeGateway } from "#http/gateway/Gateway.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { Shutdown } from "#src/shared/Shutdown.ts"
 import { Effect } from "effect"
 import { once } from "node:events"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
+import { newServer } from "./support.ts"
 
 /** The main listener, and how many requests it served past Node's parser; `isOn`: false leaves all of them to Node. */
 export const startListener = (isOn = true) =>
@@ -114,11 +115,65 @@ export const openClient = async (port: number) => {
     },
     /** Waits for as many in total, or the end. */
     until: async (count: number, millis = 3_000) => {
-      for (const before = performance.now(); answers.length < count && !isOver && performance.now() - before < millis;) {
+      for (
+        const before = performance.now();
+        answers.length < count && !isOver && performance.now() - before < millis;
+      ) {
         await pause(1)
       }
       return answers
     }
   }
 }
-export type Client = Awaited<ReturnType<typeof openClient>>
+
+const warm = "warm"
+export const requestOf = (head: string, body: string) => `${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+
+/** A client whose next request with that head is one that repeats it. */
+export const warmClient = async (port: number, head: string) => {
+  const client = await openClient(port)
+  for (let i = 1; i <= 3; i++) {
+    await client.write(requestOf(head, warm))
+    await client.until(i)
+  }
+  client.answers.length = 0
+  return client
+}
+
+const chunks = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n3\r\ncde\r\n0\r\n\r\n"
+const events =
+  "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n9\r\ndata: 1\n\n\r\n0\r\n\r\n"
+
+/** What machines answer, by the body that asks for it. */
+export const kinds: Readonly<Record<string, string>> = {
+  chunks,
+  events,
+  nothing: "HTTP/1.1 204 No Content\r\n\r\n",
+  empty: plain(""),
+  big: plain("b".repeat(1_000_000)),
+  middle: plain("m".repeat(20_000)),
+  failed: plain("failed").replace("200 OK", "500 "),
+  latin: plain("\u00e9", "X-Latin: \u00e9", "Content-Disposition: attachment; filename=\"\u00c3\u00a9\""),
+  mute: plain("trailer", "Trailer: X-Trailer"),
+  invalid: plain("invalid", "X-Bad: a\u0001b"),
+  wrong: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nwrong!",
+  dies: ""
+}
+
+/** A server whose machine answers each kind, or with its number, and a listener. */
+export const setUp = Effect.gen(function*() {
+  const held: Array<Socket> = []
+  const got: Array<string> = []
+  const machine = yield* startMachine(({ body, socket, text }) => {
+    got.push(text)
+    const kind = kinds[body]
+    if (body.startsWith("hold")) held.push(socket)
+    else if (body.startsWith("slow")) setTimeout(() => socket.write(chunks), 30)
+    else if (kind === "") socket.destroy()
+    else socket.write(kind ?? plain(`got ${body}`))
+  })
+  const server = yield* newServer({ machine })
+  const headWith = (token: string, start = `POST ${server.path}/mcp HTTP/1.1`) =>
+    `${start}\r\nHost: berth.test\r\nAuthorization: Bearer ${token}`
+  return { ...server, got, held, head: headWith(server.token), headWith }
+})
