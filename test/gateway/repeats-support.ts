@@ -87,7 +87,7 @@ export const pause = (millis: number) => new Promise<void>((resolve) => setTimeo
 const masked = (text: string) => text.replace(/^(Date|X-Request-Id|X-RateLimit-\w+): .*$/gim, "$1: *")
 
 /** A client that writes bytes, and cuts what comes into answers. */
-export const openClient = async (port: number) => {
+const openClient = async (port: number) => {
   const socket = connect({ port, host: "127.0.0.1", noDelay: true }).on("error", () => undefined)
   await once(socket, "connect")
   const answers: Array<string> = []
