@@ -19,6 +19,7 @@ const kept = (seconds: number) => `Connection: keep-alive\r\nKeep-Alive: timeout
 interface Written {
   readonly status: number
   readonly reason: string
+  readonly keptSeconds: number
   /** Undefined: Node has to write it. */
   readonly text: string | undefined
 }
@@ -26,8 +27,8 @@ interface Written {
 /** Heads of machines that come again are the same list. */
 const known = new WeakMap<ReadonlyArray<string>, Written>()
 
-/** Headers that say how the message or the connection goes on. */
-const frames = new Set(["connection", "keep-alive", "trailer", "transfer-encoding"])
+/** Headers that say how the message or the connection goes on, and one whose bytes Node changes. */
+const notPlain = new Set(["connection", "content-disposition", "keep-alive", "trailer", "transfer-encoding"])
 
 const headText = (status: number, reason: string, headers: ReadonlyArray<string>, keptSeconds: number) => {
   validateHeaderValue("reason", reason)
@@ -40,7 +41,7 @@ const headText = (status: number, reason: string, headers: ReadonlyArray<string>
     validateHeaderValue(name, value)
     const lower = name.toLowerCase()
     if (lower === "content-length") lengths++
-    if (frames.has(lower)) isPlain = false
+    if (notPlain.has(lower)) isPlain = false
     text += `${name}: ${value}\r\n`
   }
   return isPlain && lengths === 1 ? text + kept(keptSeconds) : undefined
@@ -48,8 +49,8 @@ const headText = (status: number, reason: string, headers: ReadonlyArray<string>
 
 const writtenOf = (status: number, reason: string, headers: ReadonlyArray<string>, keptSeconds: number) => {
   const before = known.get(headers)
-  if (before?.status === status && before.reason === reason) return before
-  const now: Written = { status, reason, text: headText(status, reason, headers, keptSeconds) }
+  if (before?.status === status && before.reason === reason && before.keptSeconds === keptSeconds) return before
+  const now: Written = { status, reason, keptSeconds, text: headText(status, reason, headers, keptSeconds) }
   known.set(headers, now)
   return now
 }
@@ -66,7 +67,8 @@ export class RepeatedResponse extends EventEmitter implements ClientResponse {
   destroyed = false
   readonly #line: Line
   readonly #keptSeconds: number
-  #head: Written | undefined
+  /** Undefined: Node writes it. */
+  #head: string | undefined
   #nodes: ClientResponse | undefined
   #sent: { readonly reason: string | undefined; readonly headers: Headers } | undefined
 
@@ -81,22 +83,28 @@ export class RepeatedResponse extends EventEmitter implements ClientResponse {
   }
 
   writeHead(status: number, reason: string | undefined, headers: Headers) {
-    if (this.#nodes !== undefined) return this.#nodes.writeHead(status, reason, headers)
-    this.#head = Array.isArray(headers) && !this.sendDate
-      ? writtenOf(status, reason ?? "", headers, this.#keptSeconds)
-      : undefined
+    const isOurs = this.#nodes === undefined && reason !== undefined && Array.isArray(headers) && !this.sendDate
+    const head = isOurs ? writtenOf(status, reason, headers, this.#keptSeconds) : undefined
+    if (head?.text === undefined) {
+      // At once: what Node refuses of it is thrown to who wrote it, who answers something else.
+      const nodes = this.#node()
+      if (nodes === undefined) return
+      nodes.sendDate = this.sendDate
+      nodes.writeHead(status, reason, headers)
+    } else {
+      this.#head = head.text
+      this.#sent = { reason, headers }
+    }
     this.statusCode = status
     this.headersSent = true
-    this.#sent = { reason, headers }
-    return undefined
   }
 
   endAtOnce(text: string) {
-    const head = this.#head?.text
-    if (this.#nodes !== undefined || head === undefined) return void this.#node()?.end(Buffer.from(text, "latin1"))
+    if (this.#nodes !== undefined || this.#head === undefined) return this.end(Buffer.from(text, "latin1"))
     if (this.destroyed || this.writableEnded) return
     this.writableEnded = true
-    this.#line.writeAnswer(head + text)
+    this.#line.writeAnswer(this.#head + text)
+    this.destroyed = true
     this.emit("close")
   }
 
@@ -137,14 +145,15 @@ export class RepeatedResponse extends EventEmitter implements ClientResponse {
       this.emit("close")
       return undefined
     }
-    nodes.sendDate = this.sendDate
     nodes.on("drain", () => this.emit("drain"))
     nodes.on("error", () => undefined)
     nodes.on("close", () => {
       this.destroyed = true
       this.emit("close")
     })
-    if (this.#sent !== undefined) nodes.writeHead(this.statusCode, this.#sent.reason, this.#sent.headers)
+    if (this.#sent === undefined) return nodes
+    nodes.sendDate = this.sendDate
+    nodes.writeHead(this.statusCode, this.#sent.reason, this.#sent.headers)
     return nodes
   }
 }

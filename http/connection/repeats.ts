@@ -36,8 +36,8 @@ class RepeatingConnection<Known> implements Line {
   #chunk: Buffer | undefined
   #handedOver: LingeringResponse | undefined
   #isHandingOver = false
-  /** Came before the answer to the request before was written. */
-  #early: Array<Buffer> = []
+  /** What came before the answer to the request before was written waits in the socket. */
+  #isPaused = false
 
   constructor(socket: Socket, repeats: Repeats<Known>, toNode: (chunk: Buffer) => void, keptSeconds: number) {
     this.#socket = socket
@@ -51,14 +51,17 @@ class RepeatingConnection<Known> implements Line {
   }
 
   readonly onData = (chunk: Buffer) => {
+    const socket = this.#socket
     if (this.#current !== undefined) {
-      this.#early.push(chunk)
-      this.#socket.pause()
+      this.#isPaused = true
+      socket.pause()
+      // Before all that the socket has of what follows: Node may resume it on its own.
+      socket.unshift(chunk)
       return
     }
     if (this.#isBetween) {
       const [last, body] = [this.#last, this.#last?.bytes.bodyIn(chunk)]
-      if (last !== undefined && body !== undefined && this.#repeats.holds(last.known)) {
+      if (last !== undefined && body !== undefined && socket.writable && this.#repeats.holds(last.known)) {
         this.#chunk = chunk
         this.#current = new RepeatedResponse(this, this.#keptSeconds)
         return this.#repeats.serve(last.known, last.req, this.#current, body)
@@ -74,8 +77,12 @@ class RepeatingConnection<Known> implements Line {
   readonly onClose = () => {
     const current = this.#current
     this.#current = undefined
-    this.#early = []
     current?.lose()
+  }
+
+  /** Node reads no more of this connection, and its parser may be another's by now. */
+  leave() {
+    this.#socket.removeListener("data", this.onData)
   }
 
   /** Node has read a request; true: it is one that is answered already. */
@@ -112,20 +119,14 @@ class RepeatingConnection<Known> implements Line {
   #free() {
     this.#current = undefined
     this.#chunk = undefined
-    this.#readEarlySoon()
+    this.#readOn()
   }
 
-  /** When its caller is done with the answer before. */
-  #readEarlySoon() {
-    if (this.#early.length > 0) process.nextTick(() => this.#readEarly())
-  }
-
-  #readEarly() {
-    const early = this.#early
-    this.#early = []
-    if (this.#socket.destroyed) return
+  /** In a later turn, when the caller is done with the answer before. */
+  #readOn() {
+    if (!this.#isPaused) return
+    this.#isPaused = false
     this.#socket.resume()
-    for (const chunk of early) this.onData(chunk)
   }
 
   handOver() {
@@ -137,11 +138,12 @@ class RepeatingConnection<Known> implements Line {
     this.#first = chunk
     this.#bytes = chunk.length
     this.#isHandingOver = true
+    // First, so that Node may pause it again.
+    this.#readOn()
     this.#toNode(chunk)
     this.#isHandingOver = false
     const res = this.#handedOver
     this.#handedOver = undefined
-    this.#readEarlySoon()
     return res
   }
 
@@ -161,11 +163,12 @@ export const repeatsOf = <Known>(server: Server, repeats: Repeats<Known>) => {
     // Node's own; with none or with several it reads in another way than is known here, and has all of it.
     const [toNode, ...more] = socket.listeners("data") as Array<(chunk: Buffer) => void>
     if (toNode === undefined || more.length > 0) return
-    const connection = new RepeatingConnection(socket, repeats, toNode, server.keepAliveTimeout / 1000)
+    const connection = new RepeatingConnection(socket, repeats, toNode, Math.floor(server.keepAliveTimeout / 1000))
     connections.set(socket, connection)
     socket.removeListener("data", toNode)
     socket.on("data", connection.onData).once("close", connection.onClose)
   })
+  server.on("connect", (_req, socket) => connections.get(socket as Socket)?.leave())
   // Node counts the time since it has written an answer, in which others may be under way.
   server.on("timeout", (socket: Socket) => {
     if (connections.get(socket)?.isBusy !== true) socket.destroy()

@@ -69,7 +69,7 @@ const idleLimit = ({ trustProxy }: Settings): IdleLimit => ({
   minIdleMillis: 1_000
 })
 
-/** Dispatches each request, and listens until the scope closes. */
+/** Dispatches each request, and listens until the scope closes. The server is told for its address. */
 export const listen = (
   settings: Settings,
   gateway: Gateway,
@@ -131,4 +131,5 @@ export const listen = (
           { concurrent: true }
         )
     )
+    return server
   })
