@@ -155,7 +155,7 @@ class RepeatingConnection<Known> implements Line {
 /**
  * Answers requests of the server's connections that repeat the head of one before past Node's parser, which is a third of
  * what a small request costs. The listener calls `begin` for each request that Node has read; true: it is answered
- * already. `follow` takes no request of the connection any more.
+ * already.
  */
 export const repeatsOf = <Known>(server: Server, repeats: Repeats<Known>) => {
   const connections = new WeakMap<Socket, RepeatingConnection<Known>>()
