@@ -166,7 +166,7 @@ export const setUp = Effect.gen(function*() {
   const got: Array<string> = []
   const machine = yield* startMachine(({ body, socket, text }) => {
     got.push(text)
-    const kind = kinds[body]
+    const kind = Object.hasOwn(kinds, body) ? kinds[body] : undefined
     if (body.startsWith("hold")) held.push(socket)
     else if (body.startsWith("slow")) setTimeout(() => socket.write(chunks), 30)
     else if (kind === "") socket.destroy()
