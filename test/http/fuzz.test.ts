@@ -61,7 +61,8 @@ const check = async (operation: Operation, path: string, sent: Sent) => {
   const fine = answer.status < 500
   expect(fine ? "fine" : answer.text, `${method} ${path}`).toBe("fine")
   isEnvelope(answer, answer.status)
-  if (isOf(operation, path)) fits(operation, answer)
+  // A head over Node's 16 KiB is refused before it is known what it asks for.
+  if (answer.status !== 431 && isOf(operation, path)) fits(operation, answer)
   return answer
 }
 
