@@ -134,16 +134,11 @@ export function keeper(
     const handled = ["SigCgt", "SigIgn"].map((set) => BigInt(`0x${new RegExp(`${set}:\\s*(\\w+)`).exec(status)?.[1]}`))
     return plan.isInit && handled.every((signals) => ((signals >> 14n) & 1n) === 0n)
   }
-  process.on("SIGTERM", () => {
+  const terminate = () => {
     const pid = mainProcess()
     if (pid === undefined) {
       terminated = true
       return void child.kill("SIGKILL")
-    }
-    try {
-      process.kill(pid, "SIGTERM")
-    } catch {
-      return
     }
     const killIfIgnored = () => {
       try {
@@ -153,9 +148,22 @@ export function keeper(
       } catch {
         // It ended.
       }
+      terminateNext(pid)
+    }
+    try {
+      process.kill(pid, "SIGTERM")
+    } catch {
+      return terminateNext(pid)
     }
     killIfIgnored()
-  })
+  }
+  // With it the machine ends, unless it was a step of preparing it (runc has several), whose next one has had no signal.
+  const terminateNext = (ended: number) => {
+    const next = mainProcess()
+    if (next === undefined || next === ended) setTimeout(terminateNext, 20, ended)
+    else terminate()
+  }
+  process.on("SIGTERM", terminate)
   for (const ignored of ["SIGINT", "SIGHUP", "SIGPIPE"] as const) process.on(ignored, () => undefined)
 
   if (plan.memoryBytes > 0) {
