@@ -6,7 +6,9 @@ import { Readable } from "node:stream"
 
 type Chunk = Uint8Array | string
 
-const bytesOf = (chunk: Chunk) => typeof chunk === "string" ? Buffer.from(chunk) : Buffer.from(chunk)
+/** Bytes are not copied. */
+const bytesOf = (chunk: Chunk) =>
+  typeof chunk === "string" ? Buffer.from(chunk) : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
 
 const listOf = (headers: Array<string> | OutgoingHttpHeaders): ReadonlyArray<string> =>
   Array.isArray(headers)

@@ -96,8 +96,8 @@ export const rememberingHeads = (find: (req: IncomingMessage) => Match | undefin
     },
     /** What was decided of a request's head, which its connection has sent before. */
     decided: (req: IncomingMessage): Decided | undefined => {
-      const decided = last.get(req.socket)?.decided
-      return decided !== undefined && last.get(req.socket)?.isThatOf(req) === true ? decided : undefined
+      const head = last.get(req.socket)
+      return head?.decided !== undefined && head.isThatOf(req) ? head.decided : undefined
     }
   } as const
 }
