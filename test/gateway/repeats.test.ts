@@ -150,9 +150,10 @@ layer(gatewayServices(), { excludeTestServices: true })("a request that repeats 
       yield* Effect.promise(async () => {
         const client = await warmClient(port, head)
         const before = count.taken
-        // As Node does it after an answer, for longer.
-        sockets[0]!.setTimeout(40)
         await client.write(requestOf(head, "hold"))
+        while (held.length === 0) await pause(1)
+        // As Node does it after an answer, for longer; before, a slow machine could close the connection too soon.
+        sockets[0]!.setTimeout(40)
         await pause(130)
         held[0]!.write(plain("at last"))
         assert.include((await client.until(1))[0], "at last")
