@@ -49,8 +49,7 @@ layer(gatewayServices(), { excludeTestServices: true })("a request on a connecti
         for (const [requests, at] of [...sent, [[requestOf(head, "last")], undefined] as const]) {
           count += requests.length
           await client.write(...requests.flatMap((text) => cut(text, requests.length > 1 ? undefined : at)))
-          // What a length leaves open is not waited for.
-          await client.until(count, 60)
+          await client.until(count)
           count = client.answers.length
         }
         const result = { answers: [...client.answers], isOver: client.isOver(), got: got.toSorted() }

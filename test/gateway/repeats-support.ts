@@ -114,10 +114,10 @@ const openClient = async (port: number) => {
       }
     },
     /** Waits for as many in total, or the end. */
-    until: async (count: number, millis = 3_000) => {
+    until: async (count: number) => {
       for (
         const before = performance.now();
-        answers.length < count && !isOver && performance.now() - before < millis;
+        answers.length < count && !isOver && performance.now() - before < 5_000;
       ) {
         await pause(1)
       }
