@@ -62,10 +62,11 @@ layer(gatewayServices(), { excludeTestServices: true })("a request on a connecti
             const [ours, nodes] = [await run(on.port, sent), await run(off.port, sent)]
             assert.deepStrictEqual(ours, nodes)
           }),
-          { numRuns: 15 }
+          { numRuns: 30 }
         )
       )
-      assert.isAbove(on.count.taken, 15)
+      // By chance about 40.
+      assert.isAbove(on.count.taken, 10)
       assert.strictEqual(off.count.taken, 0)
     }))
 })
