@@ -147,7 +147,8 @@ export const frontDoor =
         }
 
         // Health answers in time, also while callers can't be identified.
-        const caller = traits.probe ? anonymous : identify(request, traits)
+        const identified = traits.probe ? anonymous : identify(request, traits)
+        const caller = traits.ahead === undefined ? identified : Effect.zipRight(traits.ahead(request), identified)
         const response = Effect.catchAllCause(Effect.flatMap(caller, admit), fallback)
         return Effect.zipRight(
           FiberRef.set(FiberRef.currentLogAnnotations, HashMap.make(["requestId", requestId])),

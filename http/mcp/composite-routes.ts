@@ -8,6 +8,7 @@ import { CompositeDoor } from "#tools/CompositeDoor.ts"
 import { HttpRouter } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { challenging, enterBy, preflightBy } from "./enter.ts"
+import { readAhead } from "./read-ahead.ts"
 import { answerWhole, notAllowed } from "./streamable.ts"
 
 const path = "/mcp/composites/:compositeId"
@@ -17,17 +18,18 @@ const routes = rawRoutes((add) =>
   Effect.gen(function*() {
     const door = yield* CompositeDoor
     const settings = yield* CurrentSettings
+    const readings = readAhead(door.begin)
     const enter = enterBy(settings)
     const withChallenge = challenging(settings)
 
     yield* add(
       "POST",
       path,
-      { ...traits, body: "message" },
+      { ...traits, body: "message", ahead: readings.begin },
       Effect.gen(function*() {
         const { actor, request } = yield* enter
         const { compositeId = "" } = yield* HttpRouter.params
-        const server = yield* door.open(compositeId).pipe(
+        const server = yield* door.open(compositeId, readings.of(request, actor)).pipe(
           Effect.flatMap(door.server),
           Effect.provideService(CurrentActor, actor)
         )

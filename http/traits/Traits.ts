@@ -1,4 +1,5 @@
-import { Context } from "effect"
+import { type HttpServerRequest } from "@effect/platform"
+import { Context, type Effect } from "effect"
 
 /** What middleware needs to know of a route, beside its method and path. docs/architecture.md has an example. */
 export interface Traits {
@@ -38,6 +39,8 @@ export interface Traits {
   readonly successor: string | undefined
   /** It always rejects requests: `Allow` does not name its method. */
   readonly alwaysRejects: boolean
+  /** Begins what the route will need while the caller is identified, whom it must not trust to be one. */
+  readonly ahead: ((request: HttpServerRequest.HttpServerRequest) => Effect.Effect<void>) | undefined
 }
 
 export const defaults: Traits = {
@@ -53,7 +56,8 @@ export const defaults: Traits = {
   strictQuery: false,
   forMachines: false,
   successor: undefined,
-  alwaysRejects: false
+  alwaysRejects: false,
+  ahead: undefined
 }
 
 /** Annotates an endpoint of the contract, or a group; an endpoint's traits override its group's. */

@@ -2,6 +2,7 @@ import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { newId, newUlid } from "#src/shared/ids.ts"
 import { now } from "#src/shared/now.ts"
 import { digestOf, randomToken } from "#src/shared/tokens.ts"
+import { traced } from "#src/shared/traced.ts"
 import { Duration, Effect, Option } from "effect"
 import { AccountsRepo } from "./AccountsRepo.ts"
 import { Attempts } from "./Attempts.ts"
@@ -83,7 +84,7 @@ export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {
     }).pipe(Effect.withSpan("Accounts.me"))
 
     /** The actor of a session token; none when it is unknown, expired or logged out. Extends the expiry. */
-    const authenticate = Effect.fn("Accounts.authenticate")(function*(token: string) {
+    const authenticate = traced("Accounts.authenticate")(function*(token: string) {
       const at = yield* now
       const session = yield* repo.sessionByHash(digestOf(token), at)
       if (Option.isNone(session)) return Option.none<Actor>()

@@ -3,21 +3,13 @@ import { CurrentSettings } from "#src/config/Settings.ts"
 import { mcpUrl, publicUrl, sseUrl } from "#src/servers/addresses.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { jsonWeight } from "#src/shared/json-weight.ts"
+import { traced } from "#src/shared/traced.ts"
 import { GetPromptResultSchema, ReadResourceResultSchema } from "@modelcontextprotocol/sdk/types.js"
 import { Clock, Effect } from "effect"
 import { LRUCache } from "lru-cache"
-import {
-  answerOf,
-  asksForInput,
-  describedAnswers,
-  inputNeeded,
-  noToolResult,
-  resultOf,
-  toolResultOf
-} from "./answers.ts"
+import { answerOf, asksForInput, inputNeeded, noToolResult, resultOf, toolResultOf } from "./answers.ts"
 import { obstacleOf, type Reached, resting } from "./callable-member.ts"
 import {
-  type DescribedTools,
   type FindTools,
   type FoundTools,
   MemberFailed,
@@ -28,15 +20,16 @@ import {
   withoutMembers
 } from "./CallableComposite.ts"
 import { chosenBusinesses } from "./chosen-businesses.ts"
+import { described } from "./described-tool.ts"
 import { findTools } from "./find-tools.ts"
 import { businessesArgument } from "./input-schema.ts"
 import { hindered, left } from "./member-outcome.ts"
 import { memberScope, reachesEverybodysOnly } from "./member-scope.ts"
 import { MemberCalls } from "./MemberCalls.ts"
-import { type AnyTool, merge, type Merged } from "./merge.ts"
+import { merge, type Merged } from "./merge.ts"
 import { OfferingsRepo } from "./OfferingsRepo.ts"
 import { parsedResult } from "./parsed-result.ts"
-import { ReachedComposites } from "./ReachedComposites.ts"
+import { type Begun, ReachedComposites } from "./ReachedComposites.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -47,22 +40,6 @@ export interface Opened {
   readonly reached: ReadonlyMap<string, Reached>
   readonly merged: Merged
 }
-
-const described = (tool: AnyTool): DescribedTools["tools"][number] => ({
-  name: tool.name,
-  ...(tool.title === undefined ? {} : { title: tool.title }),
-  description: tool.description,
-  inputSchema: tool.inputSchema,
-  ...(tool.kind === "merged"
-    ? {
-      outputSchema: describedAnswers,
-      ...(tool.memberOutput === undefined ? {} : { resultSchema: tool.memberOutput })
-    }
-    : tool.memberOutput === undefined
-    ? {}
-    : { outputSchema: tool.memberOutput }),
-  annotations: { ...tool.annotations }
-})
 
 /** Merged lists are kept up to so many values in their schemas, together and each: a value takes some 70 bytes. */
 const valuesKept = 1_000_000
@@ -102,10 +79,10 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
     })
 
     /** The composite for the caller; fails when it may not read it. */
-    const open = Effect.fn("CallableComposites.open")(function*(id: string) {
+    const open = traced("CallableComposites.open")(function*(id: string, begun?: Begun) {
       const caller = yield* CurrentActor
       yield* memberScope
-      const { description, members, name, ...composite } = yield* composites.readable({ id, caller })
+      const { description, members, name, ...composite } = yield* composites.readable({ id, caller, begun })
       const who = { accountId: caller.accountId, forEverybody: reachesEverybodysOnly(caller) }
       const at = yield* Clock.currentTimeMillis
       const restOf = (server: Reached["server"]) => {
@@ -210,7 +187,7 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
         : new MemberFailed({ slug, code: "member_answer_invalid", reason: "its answer is not what MCP asks for" })
 
     /** Calls a tool: a merged one at each of the chosen members at once, which answer or don't, each for itself. */
-    const call = Effect.fn("CallableComposites.call")(function*(opened: Opened, name: string, args: Fields) {
+    const call = traced("CallableComposites.call")(function*(opened: Opened, name: string, args: Fields) {
       const tool = yield* toolNamed(opened, name)
       if (tool.kind === "member") return yield* callAlone(opened, tool.slug, tool.tool, args)
       const { [businessesArgument]: asked, ...own } = args
@@ -238,6 +215,16 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
       return yield* checked(found.slug, parsedResult(ReadResourceResultSchema, "contents", result))
     })
 
-    return { open, members, isSearched, find, describe, call, getPrompt, readResource } as const
+    return {
+      begin: composites.begin,
+      open,
+      members,
+      isSearched,
+      find,
+      describe,
+      call,
+      getPrompt,
+      readResource
+    } as const
   })
 }) {}

@@ -3,6 +3,7 @@ import { CurrentSettings } from "#src/config/Settings.ts"
 import { type MemberGrantRow } from "#src/oauth/member-standing.ts"
 import { MemberTokens } from "#src/oauth/MemberTokens.ts"
 import { StaleTools } from "#src/servers/StaleTools.ts"
+import { traced } from "#src/shared/traced.ts"
 import { wellFormedFields } from "#src/shared/well-formed.ts"
 import { type FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { Effect, Runtime } from "effect"
@@ -172,7 +173,7 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
     }
 
     /** The members at once; their outcomes in the same order. */
-    const request = Effect.fn("MemberCalls.request")(
+    const request = traced("MemberCalls.request")(
       function*(members: ReadonlyArray<CalledMember>, asked: MemberRequest) {
         const actor = yield* CurrentActor
         const clock = yield* Effect.clock

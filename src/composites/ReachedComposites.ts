@@ -1,7 +1,8 @@
 import { type Actor } from "#src/accounts/CurrentActor.ts"
 import { isUlid } from "#src/shared/ids.ts"
 import { now } from "#src/shared/now.ts"
-import { Effect, Option, Schema } from "effect"
+import { traced } from "#src/shared/traced.ts"
+import { Effect, Fiber, Option, Schema } from "effect"
 import { LRUCache } from "lru-cache"
 import { BadCompositeId, CompositeNotFound } from "./Composite.ts"
 import { CompositeMembers } from "./CompositeMembers.ts"
@@ -9,10 +10,18 @@ import { CompositesRepo } from "./CompositesRepo.ts"
 import { isVisible } from "./is-visible.ts"
 import { MembersRepo } from "./MembersRepo.ts"
 import { QueryDefinition } from "./QueryDefinition.ts"
+import { type ReachedComposite } from "./reached-sql.ts"
 
 interface Known {
   readonly text: string
   readonly definition: QueryDefinition
+}
+
+/** A composite that is being read for an account, before it is known whether the account asks for it. */
+export interface Begun {
+  readonly id: string
+  readonly accountId: string
+  readonly reading: Fiber.Fiber<Option.Option<ReachedComposite>>
 }
 
 /** Letters of the definitions that are kept. */
@@ -39,25 +48,41 @@ export class ReachedComposites extends Effect.Service<ReachedComposites>()("comp
 
     const stored = Effect.fnUntraced(function*(id: string, at: Date) {
       const text = yield* composites.definition(id, at)
-      return Option.isSome(text) ? yield* know(id, text.value) : yield* new CompositeNotFound({ id })
+      return Option.isNone(text) ? Option.none<Known>() : Option.some(yield* know(id, text.value))
     })
 
-    /** One that the caller may read: public, or its account's own. */
-    const readable = Effect.fn("ReachedComposites.readable")(
-      function*({ caller, id }: { readonly caller: Actor; readonly id: string }) {
+    /** As the account calls it; none when there is none. */
+    const read = Effect.fnUntraced(function*(id: string, accountId: string) {
+      const at = yield* now
+      const kept = known.get(id)
+      const first = kept === undefined ? yield* stored(id, at) : Option.some(kept)
+      if (Option.isNone(first)) return Option.none<ReachedComposite>()
+      let last = first.value
+      for (;;) {
+        const matching = yield* members.matching(last.definition)
+        const row = yield* repo.reached(id, at, last.definition, matching, accountId)
+        if (Option.isNone(row) || row.value.definition === last.text) return row
+        last = yield* know(id, row.value.definition)
+      }
+    })
+
+    /** Starts to read a composite for an account that may turn out to be another, or to be refused. */
+    const begin = (id: string, accountId: string) =>
+      Effect.map(Effect.forkDaemon(read(id, accountId)), (reading): Begun => ({ id, accountId, reading }))
+
+    /** One that the caller may read: public, or its account's own. What was begun for the account is not read again. */
+    const readable = traced("ReachedComposites.readable")(
+      function*(
+        { begun, caller, id }: { readonly begun?: Begun | undefined; readonly caller: Actor; readonly id: string }
+      ) {
         if (!isUlid(id)) return yield* new BadCompositeId()
-        const at = yield* now
-        let last = known.get(id) ?? (yield* stored(id, at))
-        for (;;) {
-          const matching = yield* members.matching(last.definition)
-          const row = yield* repo.reached(id, at, last.definition, matching, caller.accountId)
-          if (Option.isNone(row) || !isVisible(caller, row.value)) return yield* new CompositeNotFound({ id })
-          if (row.value.definition === last.text) return row.value
-          last = yield* know(id, row.value.definition)
-        }
+        const isSame = begun?.id === id && begun.accountId === caller.accountId
+        const row = yield* isSame ? Fiber.join(begun.reading) : read(id, caller.accountId)
+        if (Option.isNone(row) || !isVisible(caller, row.value)) return yield* new CompositeNotFound({ id })
+        return row.value
       }
     )
 
-    return { readable } as const
+    return { begin, readable } as const
   })
 }) {}

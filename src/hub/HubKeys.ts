@@ -6,6 +6,7 @@ import { isUlid, newUlid } from "#src/shared/ids.ts"
 import { now } from "#src/shared/now.ts"
 import { transactionally } from "#src/shared/sql.ts"
 import { digestOf, isKey, newKey } from "#src/shared/tokens.ts"
+import { traced } from "#src/shared/traced.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Option } from "effect"
 import {
@@ -65,7 +66,7 @@ export class HubKeys extends Effect.Service<HubKeys>()("hub/HubKeys", {
      * The actor of a hub key, whose request counts against its day; none when it is unknown or revoked. A malformed key
      * costs no query.
      */
-    const authenticate = Effect.fn("HubKeys.authenticate")(function*(key: string) {
+    const authenticate = traced("HubKeys.authenticate")(function*(key: string) {
       if (!isKey([hubKeyPrefix], key)) return Option.none<Actor>()
       const at = yield* now
       const holder = yield* repo.consume(digestOf(key), dayOf(at), at)

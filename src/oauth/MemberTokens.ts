@@ -3,6 +3,7 @@ import { CurrentSettings } from "#src/config/Settings.ts"
 import { mcpScopesIn } from "#src/oauth/scopes/mcp-scopes.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
 import { newId } from "#src/shared/ids.ts"
+import { traced } from "#src/shared/traced.ts"
 import { Clock, Effect } from "effect"
 import { LRUCache } from "lru-cache"
 import { AccessTokens } from "./AccessTokens.ts"
@@ -97,7 +98,7 @@ export class MemberTokens extends Effect.Service<MemberTokens>()("oauth/MemberTo
      * Tokens of the caller's account for servers, with these scopes (space-separated); the same ones while they are valid.
      * The servers are as the account may use them at this moment.
      */
-    const admit = Effect.fn("MemberTokens.admit")(function*(servers: ReadonlyArray<MemberGrantRow>, scope: string) {
+    const admit = traced("MemberTokens.admit")(function*(servers: ReadonlyArray<MemberGrantRow>, scope: string) {
       const { accountId } = yield* CurrentActor
       const rows = new Map((yield* granted(servers, scope)).map((row) => [row.serverId, row]))
       const at = yield* Clock.currentTimeMillis

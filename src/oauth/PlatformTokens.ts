@@ -8,6 +8,7 @@ import {
   grantedScopes,
   platformResources
 } from "#src/oauth/scopes/platform-resource.ts"
+import { traced } from "#src/shared/traced.ts"
 import { Effect, Option } from "effect"
 import { AccessTokens, InvalidToken } from "./AccessTokens.ts"
 
@@ -25,7 +26,7 @@ export class PlatformTokens extends Effect.Service<PlatformTokens>()("oauth/Plat
      * for the MCP endpoint or the composite whose endpoint the path is. None when the token is invalid there or the user
      * is gone. A token for a composite has no scopes of the platform.
      */
-    const authenticate = Effect.fn("PlatformTokens.authenticate")(
+    const authenticate = traced("PlatformTokens.authenticate")(
       function*(token: string, path?: string) {
         const composite = path === undefined ? undefined : compositeResource(settings, path)
         const { aud, client_id, fam, scope, sub } = yield* tokens.verify(

@@ -4,6 +4,7 @@ import { isId, newId } from "#src/shared/ids.ts"
 import { type PageRequest, paginate } from "#src/shared/paging.ts"
 import { transactionally } from "#src/shared/sql.ts"
 import { digestOf, isKey, newKey } from "#src/shared/tokens.ts"
+import { traced } from "#src/shared/traced.ts"
 import { SqlClient } from "@effect/sql"
 import { Clock, Duration, Effect, Option } from "effect"
 import { ApiKeyId, type ApiKeyInput, ApiKeyNotFound, TooManyKeys } from "./ApiKey.ts"
@@ -73,7 +74,7 @@ export class ApiKeys extends Effect.Service<ApiKeys>()("projects/ApiKeys", {
     }, withPolicy(sessionOnly))
 
     /** The actor of a platform key; none when it is unknown, deleted or expired. A malformed key costs no query. */
-    const authenticate = Effect.fn("ApiKeys.authenticate")(function*(key: string) {
+    const authenticate = traced("ApiKeys.authenticate")(function*(key: string) {
       if (!isKey(Object.values(prefixes), key)) return Option.none<Actor>()
       const now = yield* Clock.currentTimeMillis
       const row = yield* repo.holder(digestOf(key), new Date(now))

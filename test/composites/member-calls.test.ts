@@ -177,7 +177,7 @@ describe("a member's list", () => {
       servers[0]!.tools = [look, change, { ...look, name: "renew" }, { ...look, name: added }]
       await withClient((client) => callTool(client, `${slugOf(0)}__${tool}`), fresh.token, at)
       const names = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name)
-      await expect.poll(() => withClient(names, fresh.token, at), { timeout: 20_000, interval: 500 })
+      await expect.poll(() => withClient(names, fresh.token, at), { timeout: 20_000, interval: 800 })
         .toContain(`${slugOf(0)}__${added}`)
       servers[0]!.tools = [look, change]
       await live.list(berth, members[0]!)
