@@ -134,14 +134,24 @@ export function keeper(
     const handled = ["SigCgt", "SigIgn"].map((set) => BigInt(`0x${new RegExp(`${set}:\\s*(\\w+)`).exec(status)?.[1]}`))
     return plan.isInit && handled.every((signals) => ((signals >> 14n) & 1n) === 0n)
   }
+  const nameOf = (pid: number) => {
+    try {
+      return fs.readFileSync(`/proc/${pid}/comm`, "latin1")
+    } catch {
+      return ""
+    }
+  }
   const terminate = () => {
     const pid = mainProcess()
     if (pid === undefined) {
       terminated = true
       return void child.kill("SIGKILL")
     }
+    const name = nameOf(pid)
     const killIfIgnored = () => {
       try {
+        // runc's last step catches signals, and may drop one when it becomes the machine's program.
+        if (name.startsWith("runc") && nameOf(pid) !== name) return terminate()
         if (!ignoresTerm(pid)) return void setTimeout(killIfIgnored, 20)
         terminated = true
         process.kill(pid, "SIGKILL")
