@@ -137,6 +137,11 @@ export class RepeatedResponse extends EventEmitter implements ClientResponse {
     this.emit("close")
   }
 
+  /** Has Node write it, so that it has all of the connection; false: there is nothing left to write. */
+  yieldToNode() {
+    return !this.writableEnded && this.#node() !== undefined
+  }
+
   #node() {
     if (this.#nodes !== undefined || this.destroyed) return this.#nodes
     const nodes = this.#nodes = this.#line.handOver()

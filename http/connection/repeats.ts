@@ -36,7 +36,7 @@ class RepeatingConnection<Known> implements Line {
   #chunk: Buffer | undefined
   #handedOver: LingeringResponse | undefined
   #isHandingOver = false
-  /** What came before the answer to the request before was written waits in the socket. */
+  /** What came before the client had read the answer waits in the socket. */
   #isPaused = false
 
   constructor(socket: Socket, repeats: Repeats<Known>, toNode: (chunk: Buffer) => void, keptSeconds: number) {
@@ -52,7 +52,13 @@ class RepeatingConnection<Known> implements Line {
 
   readonly onData = (chunk: Buffer) => {
     const socket = this.#socket
+    if (this.#current?.yieldToNode() === true) {
+      // What comes before the answer is Node's to order, and so is the client's leaving meanwhile.
+      this.#bytes += chunk.length
+      return this.#toNode(chunk)
+    }
     if (this.#current !== undefined) {
+      // Its reader is slow.
       this.#isPaused = true
       socket.pause()
       // Before all that the socket has of what follows: Node may resume it on its own.

@@ -1,6 +1,8 @@
 import { machineBehind } from "#http/callers/machine-caller.ts"
 import { connectionsOf, type IdleLimit } from "#http/connection/connections.ts"
+import { lastRequests } from "#http/connection/last-requests.ts"
 import { LingeringResponse } from "#http/connection/linger.ts"
+import { queuedResponses } from "#http/connection/queued-responses.ts"
 import { repeatsOf } from "#http/connection/repeats.ts"
 import { TakeableRequest } from "#http/connection/taken-body.ts"
 import { type Gateway } from "#http/gateway/Gateway.ts"
@@ -100,10 +102,17 @@ export const listen = (
         serve(known, req, res, body)
       }
     })
+    const endWithConnection = queuedResponses()
+    const { endWith, isBehindLast } = lastRequests()
     const targetOf = ownTarget(settings)
     const dispatch =
       (awaitsContinue: boolean): RequestListener<typeof TakeableRequest, typeof LingeringResponse> => (req, res) => {
+        if (isBehindLast(req)) return
+        endWithConnection(req, res)
         if (repeats.begin(req, res)) return
+        // Other than WebSocket it is an offer that is ignored (RFC 9110 §7.8). Node then loses what follows in the same
+        // packet, and takes what comes after it for a request.
+        if (req.headers.upgrade !== undefined) endWith(req, res)
         // Machines can't reach other hosted servers.
         const match = machineBehind(req, settings.trustProxy) === undefined ? gateway.match(req) : undefined
         connections.begin(req, res, match !== undefined)

@@ -40,15 +40,25 @@ const graceMillis = 5_000
 export const answerMalformed = (server: Server) => {
   const answering = new WeakMap<Duplex, ServerResponse>()
   server.on("request", (req, res) => answering.set(req.socket, res))
-  server.on("connect", (_req, socket) => socket.end(rawResponse(tunnel)))
+  const close = (socket: Duplex, text: string) => {
+    socket.end(text)
+    // A client that neither reads nor closes would keep the connection.
+    setTimeout(() => socket.destroy(), graceMillis).unref()
+  }
+  server.on("connect", (_req, socket) => {
+    // Node has let go of it: what comes is not read, its end is not noticed, and an error of it would end the process.
+    socket.on("error", () => undefined).on("end", () => socket.destroy()).resume()
+    const current = answering.get(socket)
+    const refuse = () => close(socket, rawResponse(tunnel))
+    if (current === undefined || current.writableFinished) refuse()
+    else current.once("close", refuse)
+  })
   server.on("clientError", (error, socket) => {
     const current = answering.get(socket)
     // No other response can be sent while one is being written.
     const canRespond = current === undefined || current.writableFinished || !current.headersSent
     if (socket.writable && canRespond) {
-      socket.end(rawResponse(reasons[(error as NodeJS.ErrnoException).code ?? ""] ?? unreadable))
-      // A client that neither reads nor closes would keep the connection.
-      setTimeout(() => socket.destroy(), graceMillis).unref()
+      close(socket, rawResponse(reasons[(error as NodeJS.ErrnoException).code ?? ""] ?? unreadable))
     } else socket.destroy()
   })
 }

@@ -74,10 +74,34 @@ layer(gatewayServices(), { excludeTestServices: true })("a request that repeats 
       }
     }))
 
+  it.scoped("is answered before a CONNECT behind it, whose connection is done then", () =>
+    Effect.gen(function*() {
+      const [{ head }, { count, port }] = [yield* setUp, yield* startListener()]
+      for (const gap of [0, 10]) {
+        yield* Effect.promise(async () => {
+          const client = await warmClient(port, head)
+          const before = count.taken
+          client.socket.write(requestOf(head, "slow"))
+          await pause(gap)
+          client.socket.write("CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n")
+          await once(client.socket, "close")
+          assert.deepStrictEqual(client.answers.map((text) => text.slice(9, 12)), ["200", "405"])
+          assert.include([before, before + 1], count.taken)
+        })
+      }
+    }))
+
   it.scoped("is given up when its client leaves", () =>
     Effect.gen(function*() {
       const [{ head, held }, { count, port }] = [yield* setUp, yield* startListener()]
-      for (const leave of [(socket: Socket) => socket.destroy(), (socket: Socket) => socket.end()]) {
+      const leaving = [
+        (socket: Socket) => socket.destroy(),
+        (socket: Socket) => socket.end(),
+        (socket: Socket) => socket.end("P"),
+        (socket: Socket) => socket.end(requestOf(head, "next")),
+        (socket: Socket) => socket.end(requestOf(head, "x".repeat(300_000)))
+      ]
+      for (const leave of leaving) {
         held.length = 0
         yield* Effect.promise(async () => {
           const client = await warmClient(port, head)

@@ -1,3 +1,6 @@
+import { once } from "node:events"
+import { connect } from "node:net"
+import { text } from "node:stream/consumers"
 import { describe, expect, it } from "vitest"
 import { useBerth } from "../support/Berth.ts"
 import { sendRaw } from "../support/http.ts"
@@ -40,6 +43,50 @@ describe("what is no HTTP request", () => {
       expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
       expect(answer).toMatch(/\r\nx-request-id: \S+\r\n/i)
       expect(answer).toContain(`"code":"${code}"`)
+    }
+  })
+
+  it("ends its own connection only, however its client leaves", async () => {
+    const { hostname, port } = new URL(berth.url)
+    for (const bytes of ["CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n", "garbage\r\n\r\n"]) {
+      for (const wait of [0, 1, 20, 50]) {
+        const socket = connect({ host: hostname, port: Number(port) }).on("error", () => undefined)
+        await once(socket, "connect")
+        socket.write(bytes)
+        await new Promise((resolve) => setTimeout(resolve, wait))
+        socket.resetAndDestroy()
+      }
+    }
+    expect((await berth.request("GET", "/v1/health")).status).toBe(200)
+  })
+
+  it("is answered in its turn", async () => {
+    const login = JSON.stringify({ email: "nobody@example.com", password: "wrong-password" })
+    const answer = await sendRaw(
+      berth.url,
+      `POST /v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${login.length}\r\n\r\n` +
+        `${login}CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n`
+    )
+    expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 401", "HTTP/1.1 405"])
+  })
+
+  it("is not made of what follows an Upgrade that is ignored: its answer is the connection's last", async () => {
+    const offer = "Host: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n"
+    const smuggled = "GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n"
+    const { hostname, port } = new URL(berth.url)
+    for (
+      const first of [
+        `GET /v1/health HTTP/1.1\r\n${offer}\r\n`,
+        `POST /v1/auth/login HTTP/1.1\r\n${offer}Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`
+      ]
+    ) {
+      const socket = connect({ host: hostname, port: Number(port), noDelay: true }).on("error", () => undefined)
+      socket.write(`${first}POST /v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: ${smuggled.length}\r\n\r\n`)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      socket.write(smuggled)
+      const answer = await text(socket)
+      expect(answer.match(/HTTP\/1\.1 \d+/g)).toHaveLength(1)
+      expect(answer).toMatch(/\r\nconnection: close\r\n/i)
     }
   })
 
