@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { describeLong, soak } from "../support/needs.ts"
+import { describeWhen, sampled, soak } from "../support/needs.ts"
 import { missingForApps } from "./support/app-image.ts"
 import { sessionImage } from "./support/session-image.ts"
 import { makeKillable } from "./support/used.ts"
@@ -11,9 +11,9 @@ const everyStage = ["resolving", "scanning", "mirroring", "creating", "starting"
  */
 const sample = soak
   ? everyStage.flatMap((stage) => [0, 20, 150, 600].map((delay) => [stage, delay] as const))
-  : [["checking", 150], ["draining", 20]] as const
+  : sampled([["checking", 150], ["draining", 20]] as const, 2)
 
-describeLong("a platform that is killed in the middle of a deployment", () => {
+describeWhen(missingForApps, "a platform that is killed in the middle of a deployment", () => {
   let server: Awaited<ReturnType<typeof makeKillable>>
   beforeAll(async () => {
     server = await makeKillable((note) => sessionImage(note, { pause: 0.3 }), { variables: { DRAIN_SECONDS: "4" } })
@@ -41,4 +41,4 @@ describeLong("a platform that is killed in the middle of a deployment", () => {
     },
     soak ? 600_000 : 60_000
   )
-}, missingForApps)
+})
