@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest"
 import { answering, listing, type Rpc, tryWith } from "./support/mcp-servers.ts"
 
 describe("the tools that are kept", () => {
-  const named = (count: number, from = 0) => Array.from({ length: count }, (_, i) => ({ name: `tool_${from + i}` }))
+  const named = (count: number, from = 0) =>
+    Array.from({ length: count }, (_, i) => ({ name: `tool_${from + i}`, inputSchema: { type: "object" } }))
 
   it("are all of its pages", async () => {
     const pages = answering(({ params }) => {
@@ -27,6 +28,17 @@ describe("the tools that are kept", () => {
     expect(report.ok).toBe(true)
     expect(report.toolCount).toBeLessThanOrEqual(mostTools)
     expect(report.problem).toContain("only the first 200 tools and 20 pages are read")
+  })
+
+  it("are told of that the official SDK's clients refuse", async () => {
+    const fine = { name: "fine", inputSchema: { type: "object" } }
+    const refused = { name: "bare", inputSchema: { $schema: "https://json-schema.org/draft/2020-12/schema" } }
+    expect(await tryWith(listing([fine, refused, { name: "none" }]))).toMatchObject({
+      ok: true,
+      toolCount: 3,
+      problem: expect.stringMatching(/refuse all of it: inputSchema\.type of the tool "bare" is not what MCP asks for/)
+    })
+    expect(await tryWith(listing([fine]))).toMatchObject({ ok: true, problem: null })
   })
 
   it("have a name that shows as it is called, one of each, and a description that is one short line", async () => {

@@ -74,7 +74,7 @@ describe("the MCP handshake with a new machine", () => {
         const { id, method } = JSON.parse(body)
         const result = method === "initialize"
           ? { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "x", version: "1" } }
-          : { tools: [{ name: "look" }] }
+          : { tools: [{ name: "look", inputSchema: { type: "object" } }] }
         res.writeHead(200, { "content-type": "text/event-stream" })
         const answer = `: hello${end}${end}event: message${end}data: ${JSON.stringify({ jsonrpc: "2.0", id, result })}`
         for (const character of `${answer}${end}${end}${end}`.match(/\r|\n|[^\r\n]+/g)!) {

@@ -1,10 +1,17 @@
 import { type McpToolDefinition } from "#src/servers/McpFeatures.ts"
 import { lineOf } from "#src/shared/outside-text.ts"
+import { ToolSchema } from "@modelcontextprotocol/sdk/types.js"
 import { longestDescription, type McpTool, mostTools } from "../McpReport.ts"
 import { definitionOf } from "./definitions.ts"
 import { HandshakeFailed } from "./failure.ts"
-import { isFields } from "./rpc.ts"
+import { type Fields, isFields } from "./rpc.ts"
 import { type Session } from "./sessions.ts"
+
+interface RefusedField {
+  readonly tool: string
+  /** `inputSchema.type` */
+  readonly field: string
+}
 
 export interface ToolList {
   readonly tools: ReadonlyArray<McpTool>
@@ -12,6 +19,8 @@ export interface ToolList {
   readonly definitions: ReadonlyArray<McpToolDefinition>
   /** Entries without a usable name, and second ones of a name. */
   readonly unusable: number
+  /** The first field for which clients of the official SDK refuse the list as a whole. */
+  readonly refused: RefusedField | undefined
   /** There are more, or the pages don't end. */
   readonly isCut: boolean
 }
@@ -28,6 +37,11 @@ const isName = (name: unknown): name is string =>
 const describe = (value: unknown) =>
   typeof value === "string" ? lineOf(value.slice(0, longestDescription * 10), longestDescription) : ""
 
+const refusedIn = (tool: string, fields: Fields): RefusedField | undefined => {
+  const { error } = ToolSchema.safeParse(fields)
+  return error && { tool, field: lineOf(error.issues[0]?.path.join(".") ?? "", 100) }
+}
+
 /** A server without tools does not know `tools/list`. */
 const withoutTools = (error: unknown) =>
   error instanceof HandshakeFailed && error.cause._tag === "Error" && error.cause.code === -32601
@@ -39,7 +53,8 @@ export const listTools = async ({ call, transport }: Session): Promise<ToolList>
   const found = new Map<string, McpTool>()
   const definitions: Array<McpToolDefinition> = []
   let unusable = 0
-  const list = (isCut: boolean): ToolList => ({ tools: [...found.values()], definitions, unusable, isCut })
+  let refused: RefusedField | undefined
+  const list = (isCut: boolean): ToolList => ({ tools: [...found.values()], definitions, unusable, refused, isCut })
   let params: { readonly cursor?: string } = {}
   for (let page = 0; page < mostPages; page++) {
     const result = await call("tools/list", params).catch(withoutTools)
@@ -58,6 +73,7 @@ export const listTools = async ({ call, transport }: Session): Promise<ToolList>
       if (!isName(name) || found.has(name)) unusable++
       else if (found.size === mostTools) return list(true)
       else {
+        refused ??= refusedIn(name, fields)
         found.set(name, { name, description: describe(description ?? title) })
         definitions.push(...[definitionOf(name, fields)].filter((one) => one !== undefined))
       }

@@ -65,9 +65,15 @@ export const problemOf = (
 export const nowhere = (mcp: number, sse: number) =>
   `no MCP server was found: /mcp answered with status ${mcp}, /sse with ${sse}; ${expected}`
 
-/** What a list of tools leaves out; null: nothing. */
-export const leftOut = ({ isCut, unusable }: ToolList): string | null => {
+/** What a list of tools leaves out, and what its clients do; null: nothing. */
+export const leftOut = ({ isCut, refused, unusable }: ToolList): string | null => {
   const parts = [
+    ...(refused === undefined
+      ? []
+      : [
+        `clients that check the list, as the official SDKs do, refuse all of it: ${refused.field} of the tool ` +
+        `"${refused.tool}" is not what MCP asks for; mend the tool, or take a version where it is`
+      ]),
     ...(isCut ? [`only the first ${mostTools} tools and 20 pages are read: list fewer`] : []),
     ...(unusable === 0
       ? []

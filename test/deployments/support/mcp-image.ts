@@ -60,9 +60,12 @@ while (1) {
 }
 `
 
+const withSchema = (tool: unknown) =>
+  typeof tool === "object" && tool !== null ? { inputSchema: { type: "object" }, ...tool } : tool
+
 /** An image of a server with the tools; `oci:` and its path. */
 export const mcpImage = (
   behaviour: McpBehaviour,
   tools: ReadonlyArray<unknown> = [],
   env: ReadonlyArray<string> = []
-) => perlImage(app, { env: [`BEHAVIOUR=${behaviour}`, `TOOLS=${JSON.stringify(tools)}`, ...env] })
+) => perlImage(app, { env: [`BEHAVIOUR=${behaviour}`, `TOOLS=${JSON.stringify(tools.map(withSchema))}`, ...env] })
