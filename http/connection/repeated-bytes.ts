@@ -2,6 +2,8 @@ import { type IncomingMessage } from "node:http"
 
 /** Digits of a length that may be announced in place of another: bodies up to 64 KiB are read whole. */
 const mostDigits = 5
+/** Below what Node refuses (16 KiB), so that no other length makes a head that it would. */
+const longestHead = 15 * 1024
 const endOfLine = "\r\n"
 
 const isLength = (name: string) => name.length === 14 && name.toLowerCase() === "content-length"
@@ -47,7 +49,8 @@ export class RepeatedBytes {
 
   static of(req: IncomingMessage): RepeatedBytes | undefined {
     const { after, before } = written(req)
-    return before === undefined ? undefined : new RepeatedBytes(before, after)
+    if (before === undefined || before.length + after.length > longestHead) return undefined
+    return new RepeatedBytes(before, after)
   }
 
   /** The body of a chunk that is one whole request with this head; undefined: it is not. */
