@@ -19,7 +19,7 @@ export const billingTools = Effect.map(
       title: "List plans and prices",
       description:
         "Lists every plan with its price and all its limits. Use it to say what more would cost; then subscribe or " +
-        "change_plan.",
+        "change_plan (call_tool).",
       toolset: "billing",
       effect: "read",
       needs: "anybody",

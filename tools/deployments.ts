@@ -49,13 +49,12 @@ export const deploymentTools = Effect.gen(function*() {
       name: "deploy",
       title: "Deploy an image",
       description:
-        "Deploys an OCI image, or a package of npm or PyPI (npm:@scope/name@1.2.3, pypi:name==1.2.3, served over " +
-        "HTTP though it speaks stdio; args are its arguments), and waits for the end: running, or failed with an " +
-        "errorMessage (then get_logs tells more). mcp tells whether it speaks MCP, and its tools; a problem there fails it " +
-        "only where the server's mcpRequired is true. The version that serves goes on until the new one is healthy. If " +
-        "your client gives up after 60 seconds, pass wait: false, then wait_for_deployment; a canceled call ends no " +
-        "deployment, cancel_deployment does. " +
-        `Outside it reaches what its egress says, by default ${usualEgress}; update_server with egress: ` +
+        "Deploys an OCI image, or a package of npm or PyPI (served over HTTP though it speaks stdio), and waits for " +
+        "the end: running, or failed with an errorMessage (then get_logs tells more). mcp tells whether it speaks MCP, " +
+        "and its tools; a problem there fails it only where the server's mcpRequired is true. The version that serves " +
+        "goes on until the new one is healthy. If your client gives up after 60 seconds, pass wait: false, then " +
+        "wait_for_deployment; a canceled call ends no deployment, cancel_deployment (call_tool) does. " +
+        `Outside it reaches what its egress says, by default ${usualEgress}; update_server (call_tool) with egress: ` +
         "{add: [\"api.example.com\"]} allows a host, and get_logs names refused ones.",
       effect: "create",
       needs: ["deployments:write"],

@@ -12,7 +12,7 @@ export const grantTools = Effect.map(Effect.all([Grants, TokenExchange]), ([gran
     title: "Get a token for a server",
     description:
       "Gets a Bearer token of 15 minutes with which you call a hosted MCP server, such as a listing's mcpServerUrl, over " +
-      "HTTP. For servers that let in everybody, and your own. It is recorded as a grant, which revoke_grant ends.",
+      "HTTP. For servers that let in everybody, and your own. Recorded as a grant: revoke_grant (call_tool) ends it.",
     toolset: "deploy",
     effect: "create",
     needs: "sessionOrHubKey",

@@ -3,7 +3,10 @@ import { Predicate } from "effect"
 type JsonSchema = Readonly<Record<string, unknown>>
 
 /** What the schema library says by itself of a rule that stands beside it as `minimum`, `pattern` or `maxItems`. */
-const generated = { title: /^\w+\(.*\)$|^int$/s, description: /^an? (number|integer|string|array)\b/ } as const
+const generated = {
+  title: /^\w+\(.*\)$|^(?:int|(?:non)?(?:positive|negative))$/is,
+  description: /^an? (?:(?:non-)?(?:positive|negative) )?(number|integer|string|array)\b/
+} as const
 
 const isSaidAlready = (name: string, value: unknown) =>
   (name === "title" || name === "description") && typeof value === "string" && generated[name].test(value) ||

@@ -88,7 +88,7 @@ const prompts: ReadonlyArray<Prompt> = [
         "2. get_logs of the server: what the deployment did, what its program printed, and hosts that it was refused.",
         "3. By the stage. resolving, mirroring: the image's name, its registry, or the plan's quota. starting, checking: the " +
         "program has to listen on PORT and answer healthPath (get_server) with 200 and JSON in healthTimeoutSeconds; a " +
-        "missing variable is set with set_env; a refused host is allowed by update_server's egress.",
+        "missing variable is set with set_env; a refused host is allowed by the egress of update_server (by find_tools and call_tool).",
         "4. Mend it and deploy again, or rollback to a version that ran. Tell me first what you would change."
       ].join("\n")
   }

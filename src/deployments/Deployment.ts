@@ -119,7 +119,7 @@ const ImageUri = Text(1024).pipe(
 )
 
 const Wait = optional(Schema.Boolean).annotations({
-  description: "false: answer at once with the pending deployment, and let it go on; true by default"
+  description: "false: answer at once, while the deployment goes on; true by default"
 })
 
 /** `POST /v1/servers/:serverId/deploy` */

@@ -12,7 +12,7 @@ export const nextStep = (
   if (errorMessage?.startsWith(canceled)) return `${stays}deploy begins another one`
   if (status === "failed") return `${stays}get_logs tells what its program printed; deploy again when it is mended`
   return status === "pending" || status === "building"
-    ? "wait_for_deployment again; cancel_deployment ends it"
+    ? "wait_for_deployment again; cancel_deployment (call_tool) ends it"
     : "create_test_token makes a token to try it with"
 }
 

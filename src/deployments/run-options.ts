@@ -26,8 +26,8 @@ const Processes = Schema.Literal("session", "shared").annotations({
 
 const PackageScripts = Schema.Boolean.annotations({
   description:
-    "Whether the install scripts of a package of npm and of what it needs are run, inside the sandbox, and what " +
-    "they write is in its image; false by default"
+    "Whether the install scripts of an npm package and of what it needs are run, in the sandbox, into its image; " +
+    "false by default"
 })
 
 /** How the program of an image is made and run: what a caller may say. */

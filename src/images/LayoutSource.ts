@@ -1,10 +1,11 @@
 import { Effect } from "effect"
 import { createReadStream } from "node:fs"
 import { lstat, readFile } from "node:fs/promises"
-import { join, resolve } from "node:path"
+import { basename, join, resolve } from "node:path"
 import { type ImageError, imageError } from "./ImageError.ts"
 import type { Limits } from "./limits.ts"
 import { decodeDocument, type Descriptor, digestOf, Index } from "./manifest.ts"
+import { readyFolder } from "./ready-folder.ts"
 import { formatReference, type LayoutReference } from "./reference.ts"
 import type { Source, SourceDocument } from "./Source.ts"
 
@@ -20,13 +21,24 @@ const select = (index: Index, name: string, tag: string | undefined) => {
     : imageError("invalid_reference", `${name} holds ${matches.length} images: name one by its tag`)
 }
 
+/** What to do where there is no layout. */
+const advice = (directory: string) =>
+  basename(directory) === readyFolder
+    ? "build it with npm run image:ready, BERTH_HOME as the platform has it"
+    : "write an OCI layout there, as skopeo copy does"
+
 /** An image in an OCI layout directory (image-spec, image-layout.md). */
 export const layoutSource = (limits: Limits, reference: LayoutReference): Source => {
   const name = formatReference(reference)
   const directory = resolve(reference.path)
   const blobPath = (digest: string) => join(directory, "blobs", ...digest.split(":"))
 
-  const missing = (path: string): ImageError => imageError("not_found", `${name} does not exist: ${path} is not there`)
+  const indexPath = join(directory, "index.json")
+  const missing = (path: string): ImageError =>
+    imageError(
+      "not_found",
+      `${name} does not exist: ${path} is not there${path === indexPath ? `; ${advice(directory)}` : ""}`
+    )
 
   /** The size of a regular file. Rejects others, because reading a fifo or a device could block. */
   const sizeOf = (path: string) =>
@@ -51,7 +63,7 @@ export const layoutSource = (limits: Limits, reference: LayoutReference): Source
     })
 
   const root = Effect.gen(function*() {
-    const index = yield* decodeIndex(yield* read(join(directory, "index.json")))
+    const index = yield* decodeIndex(yield* read(indexPath))
     const chosen: Descriptor = yield* select(index, name, reference.tag)
     return { ...yield* manifest(chosen.digest), mediaType: chosen.mediaType }
   })

@@ -51,7 +51,7 @@ const npm = ({ folder, http, settings, work }: Place, reference: PackageReferenc
   /** What the proxy refused explains more than what npm makes of it. */
   const run = <A>(use: (options: NpmOptions) => Effect.Effect<A, ImageError>) =>
     Effect.scoped(Effect.gen(function*() {
-      const proxy = yield* startRegistryProxy(http, [new URL(registry).origin])
+      const proxy = yield* startRegistryProxy(http, { origins: [new URL(registry).origin], setting: "NPM_REGISTRY" })
       const options = { folder: work, registry, proxy: proxy.url, certificates: certificatesOf(settings) }
       return yield* Effect.mapError(use(options), proxy.explain)
     }))
@@ -89,7 +89,7 @@ const originsOf = (index: string) => {
 const pypi = ({ folder, http, settings, work }: Place, reference: PackageReference): Installer => {
   const run = <A>(use: (options: PypiOptions) => Effect.Effect<A, ImageError>) =>
     Effect.scoped(Effect.gen(function*() {
-      const proxy = yield* startRegistryProxy(http, originsOf(settings.pypiIndex))
+      const proxy = yield* startRegistryProxy(http, { origins: originsOf(settings.pypiIndex), setting: "PYPI_INDEX" })
       const options = {
         folder: work,
         index: settings.pypiIndex,

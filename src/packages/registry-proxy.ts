@@ -15,6 +15,12 @@ export interface RegistryProxy {
   readonly explain: (error: ImageError) => ImageError
 }
 
+/** What a registry's packages are fetched by: its origins, and the setting that names another registry. */
+export interface RegistryPlace {
+  readonly origins: ReadonlyArray<string>
+  readonly setting: "NPM_REGISTRY" | "PYPI_INDEX"
+}
+
 const addressOf = (http: GuardedHttp, origin: string) =>
   Effect.map(http.check(`${origin}/`), ({ addresses: [first] }) => first!.address)
 
@@ -24,16 +30,24 @@ const addressOf = (http: GuardedHttp, origin: string) =>
  */
 export const startRegistryProxy = (
   http: GuardedHttp,
-  origins: ReadonlyArray<string>
+  { origins, setting }: RegistryPlace
 ): Effect.Effect<RegistryProxy, ImageError, Scope.Scope> =>
   Effect.gen(function*() {
     const sockets = new Set<Duplex>()
     let left = most
     let complaint: string | undefined
+    /** Installers try again: it is what went wrong only until a connection is made. */
+    let unreached: string | undefined
 
     const refuse = (reason: string) => {
       complaint ??= reason
       return reason
+    }
+    const missed = (what: string) => {
+      unreached = `${what}; where this host has no way there, its operator names a mirror in ${setting}`
+    }
+    const notConnected = (host: string) => (error: NodeJS.ErrnoException) => {
+      if (error.syscall === "connect") missed(`${host} could not be reached: ${error.code ?? error.message}`)
     }
     const closeAll = () => {
       for (const socket of sockets) socket.destroy()
@@ -52,7 +66,10 @@ export const startRegistryProxy = (
     const find = (origin: string): Promise<string | undefined> =>
       Effect.runPromise(
         origins.includes(origin)
-          ? Effect.catchAll(addressOf(http, origin), (error) => Effect.sync(() => void refuse(error.message)))
+          ? Effect.catchAll(
+            addressOf(http, origin),
+            (error) => Effect.sync(() => void (error.reason === "unreachable" ? missed : refuse)(error.message))
+          )
           : Effect.sync(() => void refuse(`${origin} is not the registry; packages come from ${origins.join(" and ")}`))
       )
 
@@ -65,7 +82,9 @@ export const startRegistryProxy = (
       count(upstream)
       client.on("close", () => upstream.destroy())
       upstream.on("error", () => client.destroy())
+      upstream.on("error", notConnected(host))
       upstream.once("connect", () => {
+        unreached = undefined
         client.write("HTTP/1.1 200 Connection established\r\n\r\n")
         upstream.write(head)
         upstream.pipe(client)
@@ -85,9 +104,11 @@ export const startRegistryProxy = (
         headers: { ...headers, host: port === "" ? hostname : `${hostname}:${port}` }
       })
       outgoing.on("error", () => response.destroy())
+      outgoing.on("error", notConnected(hostname))
       response.on("close", () => outgoing.destroy())
       outgoing.once("socket", count)
       outgoing.once("response", (answer) => {
+        unreached = undefined
         response.writeHead(answer.statusCode ?? 502, answer.headers)
         answer.pipe(response)
       })
@@ -113,6 +134,9 @@ export const startRegistryProxy = (
     )
     return {
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      explain: (error) => complaint === undefined ? error : imageError("not_allowed", complaint)
+      explain: (error) => {
+        if (complaint !== undefined) return imageError("not_allowed", complaint)
+        return unreached === undefined ? error : imageError("unreachable", unreached)
+      }
     }
   })

@@ -1,4 +1,5 @@
 import { CurrentSettings } from "#src/config/Settings.ts"
+import { readyFolder } from "#src/images/ready-folder.ts"
 import { orDiskFull } from "#src/shared/disk-full.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { messageOf } from "#src/shared/message-of.ts"
@@ -15,15 +16,13 @@ export class NoReadyImage
   }
 }
 
-const folder = "ready-image"
-
 /** The image that serves businesses: `READY_IMAGE`, or in development one built below the home. */
 export class ReadyImage extends Effect.Service<ReadyImage>()("ready-server/ReadyImage", {
   effect: Effect.gen(function*() {
     const { home, production, readyImage } = yield* CurrentSettings
     const exclusively = (yield* Effect.makeSemaphore(1)).withPermits(1)
     const built = exclusively(Effect.tryPromise({
-      try: () => buildReadyImage(join(home, folder)),
+      try: () => buildReadyImage(join(home, readyFolder)),
       catch: (error) => new NoReadyImage({ reason: orDiskFull(messageOf(error)) })
     }))
     const notConfigured = new NoReadyImage({
@@ -35,7 +34,7 @@ export class ReadyImage extends Effect.Service<ReadyImage>()("ready-server/Ready
       onSome: (uri) => Effect.succeed(uri)
     })
     /** Whether a reference is a locally built one, of this home or another: its image can be built again. */
-    const isLocalBuild = (imageUri: string) => imageUri.startsWith("oci:") && basename(imageUri) === folder
+    const isLocalBuild = (imageUri: string) => imageUri.startsWith("oci:") && basename(imageUri) === readyFolder
     return { reference, isLocalBuild } as const
   })
 }) {}

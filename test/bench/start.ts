@@ -1,6 +1,7 @@
 /**
- * What the program takes from its start to its first good answer on a home that exists, with the embedded database, by
- * the clock and of the processor (its own threads, without the database), and what memory it holds when it has rested.
+ * What the program takes from its start to its first good answer on an empty home (`--no-demo`) that exists, with the embedded
+ * database, by the clock and of the processor (its own threads, without the database), and what memory it holds when it has
+ * rested.
  * With a second build the two take turns, so that they can be compared.
  *
  *   npm run bench start [other build's dist/berth.js]

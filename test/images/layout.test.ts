@@ -90,6 +90,19 @@ describe("an image in a layout on disk", () => {
       expect(yield* reason(`oci:${directory}`, { production: true })).toBe("not_allowed")
     }))
 
+  it.scopedLive("says what to do where there is none: of the ready-made server's image, how it is built", () =>
+    Effect.gen(function*() {
+      const home = temporaryDirectory("empty")
+      const said = (folder: string) =>
+        Effect.map(Effect.flip(deploy(`oci:${join(home, folder)}`)), ({ message }) => message)
+      const missing = (folder: string) =>
+        `oci:${home}/${folder} does not exist: ${home}/${folder}/index.json is not there; `
+      expect(yield* said("ready-image")).toBe(
+        `${missing("ready-image")}build it with npm run image:ready, BERTH_HOME as the platform has it`
+      )
+      expect(yield* said("other")).toBe(`${missing("other")}write an OCI layout there, as skopeo copy does`)
+    }))
+
   it.scopedLive("is refused for another architecture, wrong bytes, and what is no layout", () =>
     Effect.gen(function*() {
       const other = yield* written({ ...simple, architecture: "s390x" })

@@ -341,7 +341,7 @@ describe("tools/list", () => {
     await client.close()
     expect(new Set(Object.values(plans).map(({ egress }) => egress))).toEqual(new Set(["none"]))
     expect(text).toContain("Outside it reaches what its egress says, by default \"none\" (by plan); ")
-    const [, change = ""] = /update_server with egress: (\{.*?\}) allows a host/.exec(text ?? "") ?? []
+    const [, change = ""] = /update_server \(call_tool\) with egress: (\{.*?\}) allows a host/.exec(text ?? "") ?? []
     const server = await owner.server(project.id)
     const egress = JSON.parse(change.replace("add", "\"add\"")) as unknown
     const { body } = await owner.request("PATCH", `/v1/servers/${server.id}`, { body: { egress } })

@@ -86,6 +86,17 @@ describe("the list of tools by default", () => {
     ])
   })
 
+  it("says call_tool wherever a text names a tool that is not in it", async () => {
+    const { tools } = await client.listTools()
+    const all = await connectMcp(berth.url, { token: owner.token, query: "?toolsets=all" })
+    const names = new Set(await namesOf(all))
+    await all.close()
+    for (const { name } of tools) names.delete(name)
+    const unexplained = new RegExp(`\\b(?:${[...names].join("|")})\\b(?![^.;:]*\\(call_tool\\))`, "g")
+    expect("stop_server ends it, a start_server (call_tool) follows; stop_server".match(unexplained)).toHaveLength(1)
+    for (const tool of tools) expect(JSON.stringify(tool).match(unexplained), tool.name).toBe(null)
+  })
+
   it("is the same each time, to the byte, and for each credential of a kind: a prompt cache lasts", async () => {
     const other = await berth.signUp("free")
     const listed = async (token: string) => {

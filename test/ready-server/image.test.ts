@@ -1,7 +1,7 @@
 import { buildReadyImage } from "#src/ready-image/build-image.ts"
 import { compiledFile, compileProgram, launcher, programFile } from "#src/ready-image/compiled-program.ts"
 import { parseLdd } from "#src/ready-image/libraries.ts"
-import { execFileSync, spawn } from "node:child_process"
+import { execFile, execFileSync, spawn } from "node:child_process"
 import { createHash } from "node:crypto"
 import {
   copyFileSync,
@@ -15,12 +15,14 @@ import {
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { promisify } from "node:util"
 import * as tar from "tar"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { describeLong, describeWhen, missingProgram } from "../support/needs.ts"
 import { readyServerBundle } from "./bundle.ts"
 import { restaurant } from "./config.ts"
 
+const run = promisify(execFile)
 const chroot = "chroot"
 const notLinux = process.platform === "linux" ? undefined : "the ready image is made of this Node, on Linux only"
 const noChroot = process.getuid?.() === 0 ? missingProgram(chroot) : "running an unpacked image here needs root"
@@ -111,6 +113,15 @@ describeLong("the ready image", () => {
     expect(await buildReadyImage(layout, { server })).toMatchObject({ digest, built: true })
     expect(statSync(blob(layer?.digest ?? "")).size).toBe(layer?.size)
   })
+
+  it("is built by npm run image:ready where the platform of the same BERTH_HOME looks for it", async () => {
+    const BERTH_HOME = join(home, "berth")
+    const { stdout } = await run(process.execPath, ["--import", "tsx", "src/ready-image/image-cli.ts"], {
+      env: { ...process.env, BERTH_HOME }
+    })
+    expect(stdout).toContain(`Built oci:${BERTH_HOME}/ready-image\n`)
+    expect(existsSync(join(BERTH_HOME, "ready-image/index.json"))).toBe(true)
+  }, 30_000)
 
   it("leaves nothing behind when a file cannot be read", async () => {
     const broken = join(home, "broken")

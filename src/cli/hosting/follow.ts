@@ -94,7 +94,7 @@ export const deploymentFacts = (deployment: Deployment) => ({
   Version: String(deployment.version),
   Image: deployment.imageUri,
   Digest: deployment.imageDigest,
-  State: deployment.status,
+  Deployment: deployment.status,
   Error: inCommands(deployment),
   MCP: handshake(deployment)
 })

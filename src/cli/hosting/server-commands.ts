@@ -45,7 +45,7 @@ export const statusCommand = Command.make(
         ({ data }) => data
       )
       yield* show(json, { server: found, deployment }, () => {
-        const { asleep, authMode, egress, id, name, publicUrl, region, registryCredential, status } = found
+        const { asleep, authMode, egress, id, mcpRequired, name, publicUrl, region, registryCredential, status } = found
         return facts({
           Server: `${name} (${id})`,
           Status: asleep ? "stopped: asleep, the next request wakes it" : status,
@@ -54,10 +54,11 @@ export const statusCommand = Command.make(
           Access: authMode,
           Egress: typeof egress === "string" ? egress : egress.allow.join(", ") || "none",
           Registry: registryCredential,
+          "MCP required": mcpRequired ? "yes" : "no",
           Serving: serving === undefined || serving.id === newest?.id
             ? null
             : `version ${serving.version}, ${serving.imageUri}`,
-          ...deployment === null ? { State: "nothing is deployed yet" } : deploymentFacts(deployment)
+          ...deployment === null ? { Deployment: "nothing is deployed yet" } : deploymentFacts(deployment)
         })
       })
     }).pipe(orEnd(url))

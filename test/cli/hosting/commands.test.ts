@@ -9,6 +9,7 @@ import { mcpImage } from "../../deployments/support/mcp-image.ts"
 import { type Account, type Server } from "../../support/account.ts"
 import { useBerth } from "../../support/Berth.ts"
 import { describeWhen } from "../../support/needs.ts"
+import { runSql } from "../../support/sql.ts"
 import { berthCli } from "../mcp/run.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "berth-hosting-"))
@@ -144,7 +145,7 @@ describeWhen(missingForApps, "the commands that host a server", () => {
     expect([code, out]).toEqual([
       0,
       expect.stringMatching(
-        /^Server +Menu \(srv_[^]*^State +running$[^]*^MCP +(?:1 tool|\d\d+ tools|[02-9] tools) over/m
+        /^Server +Menu \(srv_[^]*^Deployment +running$[^]*^MCP +(?:1 tool|\d\d+ tools|[02-9] tools) over/m
       )
     ])
     // What it does is told at least once, however fast it is.
@@ -178,18 +179,33 @@ describeWhen(missingForApps, "the commands that host a server", () => {
     const { code, err, out } = await of("deploy", crash)
     expect([code, out, err]).toEqual([
       5,
-      expect.stringMatching(/^State +failed$[^]*^Error +/m),
+      expect.stringMatching(/^Deployment +failed$[^]*^Error +/m),
       expect.stringContaining("The deployment failed. berth logs has what the server printed")
     ])
-    expect((await of("status")).out).toMatch(/^Serving +version 2, [^]*^Version +\d+$[^]*^State +failed$/m)
+    expect((await of("status")).out).toMatch(/^Serving +version 2, [^]*^Version +\d+$[^]*^Deployment +failed$/m)
     expect((await of("logs", "-n", "20")).out).toMatch(/^\d{4}-\S+Z \w+ +.*Fatal error: no configuration$/m)
+  })
+
+  it("status tells the server's own status beside its deployment's, asleep too, and whether it must speak MCP", async () => {
+    const { server: { id } } = await jsonOf<{ server: Server }>("status")
+    const status = async () => (await of("status")).out
+    expect(await status()).toMatch(/^Status +running$[^]*^MCP required +no$[^]*^Deployment +failed$/m)
+    await owner.patch(`/v1/servers/${id}`, { requireMcp: true })
+    await owner.request("POST", `/v1/servers/${id}/stop`)
+    expect(await status()).toMatch(/^Status +stopped$[^]*^MCP required +yes$/m)
+    await runSql(berth.databaseUrl, "UPDATE servers SET asleep_at = now() WHERE id = $1", [id])
+    expect(await status()).toMatch(/^Status +stopped: asleep, the next request wakes it$/m)
+    await runSql(berth.databaseUrl, "UPDATE servers SET status = 'error', asleep_at = NULL WHERE id = $1", [id])
+    expect(await status()).toMatch(/^Status +error$/m)
+    await owner.patch(`/v1/servers/${id}`, { requireMcp: null })
+    await owner.request("POST", `/v1/servers/${id}/start`)
   })
 
   it("rollback goes back to a version, and says when there is none", async () => {
     expect(await of("rollback", "99")).toMatchObject({ code: 4, err: "The server has no version 99" })
     expect(await of("rollback", "1")).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^State +running$/m) as string
+      out: expect.stringMatching(/^Deployment +running$/m) as string
     })
     expect(await of("rollback")).toMatchObject({
       code: 4,

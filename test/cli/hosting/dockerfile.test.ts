@@ -47,7 +47,7 @@ describeLong("berth deploy with a folder that has a Dockerfile", () => {
   const isBuiltBy = async (builder: string, path: string) => {
     const { code, err, out } = await deploy(path)
     expect([code, err]).toEqual([0, expect.stringContaining(`Building the Dockerfile with ${builder}`)])
-    expect(out).toMatch(/^State +running$/m)
+    expect(out).toMatch(/^Deployment +running$/m)
   }
 
   it("has it built by Docker where its daemon answers, and is live", () =>

@@ -55,7 +55,7 @@ describeWhen(missingForApps, "berth deploy with a folder", () => {
       ])
       expect(err).toContain("the project and the server are named teller")
       expect(err).toMatch(/Pushed: \d+\.\d MB sent/)
-      expect(out).toMatch(/^State +running$/m)
+      expect(out).toMatch(/^Deployment +running$/m)
       const { body: { data: [server] } } = await owner.get<{ data: ReadonlyArray<Server> }>("/v1/servers")
       const { body: { data: { accessToken } } } = await owner.post<{ data: { accessToken: string } }>(
         `/v1/servers/${server!.id}/test-token`,

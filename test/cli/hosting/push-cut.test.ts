@@ -58,7 +58,7 @@ describeLong("berth deploy with a folder, whose push breaks off", () => {
     })
     const { code, err, out } = await deploy()
     expect([code, err]).toEqual([0, expect.stringContaining("Pushed: ")])
-    expect(out).toMatch(/^State +running$/m)
+    expect(out).toMatch(/^Deployment +running$/m)
     const of = proxy.seen.filter((request) => uploadOf(request) === uploadOf(broken!))
     const sent = of.filter(isChunk).reduce((sum, { bytes }) => sum + bytes, 0)
     const { body: { data: [server] } } = await owner.get<{ data: ReadonlyArray<Server> }>("/v1/servers")
