@@ -82,7 +82,8 @@ describe("the bytes of a request", () => {
   )
 
   it("are not known again with a head that another length could make too long", async () => {
-    const headOf = (letters: number) => `POST /a HTTP/1.1\r\nHost: b\r\nX: ${"x".repeat(letters)}\r\nContent-Length: 1\r\n\r\na`
+    const headOf = (letters: number) =>
+      `POST /a HTTP/1.1\r\nHost: b\r\nX: ${"x".repeat(letters)}\r\nContent-Length: 1\r\n\r\na`
     for (const [letters, isKnown] of [[15_000, true], [15_600, false]] as const) {
       const [known] = await readBy(headOf(letters))
       assert.strictEqual(RepeatedBytes.of(known!.req) !== undefined, isKnown)
