@@ -63,7 +63,7 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
       publicUrl: publicUrl(settings, row.slug)
     })
 
-    /** Of these servers those whose newest deployment must speak MCP. */
+    /** Of these servers those whose deployment, under way or serving, must speak MCP. */
     const requiringMcp = Effect.fn("Servers.requiringMcp")((ids: ReadonlyArray<string>) =>
       Effect.map(repo.mcpCircumstances(ids), (rows) => new Set(rows.filter(requiresMcp).map(({ id }) => id)))
     )
