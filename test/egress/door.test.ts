@@ -236,9 +236,9 @@ describeWhen(missingProgram("openssl"), "the platform's end of the way out", () 
       await refused(2)
       await refused(2)
       await patch(server, { egress: { add: ["api.example.com"] } })
-      await until(async () => await lookup("api.example.com") === "ports 443 80" || undefined)
+      // Whoever has the answer may ask at once.
+      expect(await lookup("api.example.com")).toBe("ports 443 80")
       await patch(server, { egress: first })
-      await until(async () => await lookup("api.example.com") === "refused" || undefined)
       await refused(4)
     },
     20_000
