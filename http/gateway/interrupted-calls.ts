@@ -1,3 +1,4 @@
+import { errorEvents } from "#src/routing/error-events.ts"
 import { messagesIn } from "./rpc-messages.ts"
 
 /** JSON-RPC leaves -32000 to implementations; the SDKs name it "connection closed". */
@@ -11,18 +12,10 @@ const idsIn = (body: string): ReadonlyArray<string | number> =>
   )
 
 /**
- * Ends an event that was cut in the middle: its last line (a colon alone is a comment), and the event itself, with a
- * type and an id that clients ignore.
- */
-const cutOff = ":\nevent: interrupted\nid:\n\n"
-
-/**
  * The end of a broken event stream that would have carried the responses to this body: an error for each request in it.
  * Undefined when it holds none. A client that already has its response ignores a second one.
  */
 export const interruptedCallEvents = (body: ReadonlyArray<Buffer>): string | undefined => {
   const ids = idsIn(Buffer.concat(body).toString("utf8"))
-  if (ids.length === 0) return undefined
-  const errors = ids.map((id) => JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } }))
-  return `${cutOff}${errors.map((data) => `event: message\ndata: ${data}\n\n`).join("")}`
+  return ids.length === 0 ? undefined : errorEvents(ids, { code, message })
 }

@@ -1,4 +1,5 @@
 import { version } from "#src/config/version.ts"
+import { BrokenStreams } from "#src/routing/BrokenStreams.ts"
 import { calmEvents } from "#src/routing/calm-events.ts"
 import { withFewRequests, withFewStreams } from "#src/routing/quiet-transport.ts"
 import { isStateless, ownEnvelope, statelessRequest } from "#src/routing/stateless-request.ts"
@@ -93,10 +94,12 @@ export const openSession = async (
   for (const schema of lists) client.setNotificationHandler(schema, onListChanged)
   const close = () => void client.close().catch(() => undefined)
   let flood: Error | undefined
-  const calm = withFewStreams(calmEvents(fetch, (error) => {
+  const { lastEvent, reason } = new BrokenStreams()
+  const onTooMany = (error: Error) => {
     flood = error
     close()
-  }))
+  }
+  const calm = withFewStreams(calmEvents(fetch, { onTooMany, lastEvent }))
   // An SSE session is its stream: the SDK's client would open another one, and wait for answers that never come.
   const transport = kind === "sse"
     ? new SSEClientTransport(new URL(`${publicUrl}/sse`), { fetch: tellingEnd(calm, close) })
@@ -107,13 +110,13 @@ export const openSession = async (
     await client.connect(withFewRequests(transport as Transport), { signal })
   } catch (error) {
     close()
-    throw flood ?? (signal.aborted ? new NoHandshake() : error)
+    throw flood ?? (signal.aborted ? new NoHandshake() : reason(error))
   }
   return {
     request: (method, params, signal) => {
       if (client.transport === undefined) return Promise.reject(new SessionEnded())
       return client.request({ method, params: { ...params } }, ResultSchema, { signal }).catch((error: unknown) => {
-        throw flood ?? error
+        throw flood ?? reason(error)
       })
     },
     isLost: isLostSession,

@@ -1,5 +1,6 @@
 import { connectTo, machineHost } from "#src/machines/host.ts"
 import { type MachineAddress } from "#src/machines/Machines.ts"
+import { withoutPlace } from "#src/machines/socket-failure.ts"
 import { Effect } from "effect"
 import { request } from "node:http"
 import { type Probe } from "./health.ts"
@@ -19,7 +20,7 @@ const reason = (error: NodeJS.ErrnoException) => {
     case "EPIPE":
       return refused
     default:
-      return error.code?.startsWith("HPE_") ? "it does not speak HTTP" : error.message
+      return error.code?.startsWith("HPE_") ? "it does not speak HTTP" : withoutPlace(error).message
   }
 }
 

@@ -170,6 +170,7 @@ export class Egress extends Effect.Service<Egress>()("egress/Egress", {
       if (start === undefined || socket.destroyed) return void socket.destroy()
       const { bytes, value: { end, words: [verb, name = "", port = ""] } } = start
       if (policy === undefined) return verb === "lookup" ? finish(socket, "failed\n") : void socket.destroy()
+      refusals.heed(policy)
       const wish: Wish = { machine, policy, socket, before: bytes.subarray(end + 1) }
       if (verb === "lookup") return lookup(wish, name)
       if (verb === "connect") return connect(wish, name, Number(port))

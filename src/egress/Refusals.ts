@@ -25,12 +25,16 @@ export class Refusals extends Effect.Service<Refusals>()("egress/Refusals", {
     const now = () => Runtime.runSync(runtime)(Clock.currentTimeMillis)
     const servers = new LRUCache<string, Told>({ max: 5_000 })
 
+    /** After a change the owner looks whether it was the right one. */
+    const heed = ({ meaning, serverId }: Policy) => {
+      const known = servers.get(serverId)
+      if (known !== undefined && known.under !== meaning) servers.delete(serverId)
+    }
+
     /** Whether a line about it is due. */
     const isDue = (policy: Policy, about: string, at: number) => {
-      const under = policy.meaning
-      const known = servers.get(policy.serverId)
-      // After a change the owner looks whether it was the right one.
-      const told = known?.under === under ? known : { under, until: new Map<string, number>() }
+      heed(policy)
+      const told = servers.get(policy.serverId) ?? { under: policy.meaning, until: new Map<string, number>() }
       servers.set(policy.serverId, told)
       for (const [each, until] of told.until) if (until <= at) told.until.delete(each)
       if (told.until.has(about) || told.until.size > mostLines) return false
@@ -77,6 +81,8 @@ export class Refusals extends Effect.Service<Refusals>()("egress/Refusals", {
     const place = (host: string, port: number | undefined) => port === undefined ? host : `${host}:${port}`
 
     return {
+      /** Of whatever its machine does: a change that was taken back is two changes. */
+      heed,
       /** By its egress; with the one command that changes it. */
       notAllowed: (policy: Policy, host: string, port?: number) =>
         tell(

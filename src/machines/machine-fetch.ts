@@ -4,6 +4,7 @@ import { request, type RequestOptions } from "node:http"
 import { ReadableStream } from "node:stream/web"
 import { connectTo } from "./host.ts"
 import { type MachineAddress } from "./Machines.ts"
+import { withoutPlace } from "./socket-failure.ts"
 import { WholeResponse } from "./WholeResponse.ts"
 
 const bodiless = new Set([101, 204, 205, 304])
@@ -96,7 +97,7 @@ export const fetchThrough =
         setHost: false,
         ...(signal === undefined || signal === null ? {} : { signal })
       })
-      outgoing.on("error", reject)
+      outgoing.on("error", (error) => reject(withoutPlace(error)))
       outgoing.on("timeout", () => outgoing.destroy(new Error("the machine stays silent")))
       outgoing.on("response", (incoming) => {
         // The machine chooses status and headers: what a Response refuses must not end the process.

@@ -40,18 +40,32 @@ const makeAllowance = () => {
   }
 }
 
-async function* calmed(body: AsyncIterable<Uint8Array>, onTooMany: (error: Error) => void) {
+interface Told {
+  readonly onTooMany?: (error: Error) => void
+  /** What ends a stream that broke off; undefined: its error does. */
+  readonly lastEvent?: (request: RequestInit, error: Error) => Uint8Array | undefined
+}
+
+async function* calmed(body: AsyncIterable<Uint8Array>, request: RequestInit, { lastEvent, onTooMany }: Told) {
   const allow = makeAllowance()
   const check = boundsOfEvents()
-  for await (const chunk of body) {
-    try {
-      allow(chunk)
-      check(chunk)
-    } catch (error) {
-      onTooMany(error as Error)
-      throw error
+  let isTooMany = false
+  try {
+    for await (const chunk of body) {
+      try {
+        allow(chunk)
+        check(chunk)
+      } catch (error) {
+        isTooMany = true
+        onTooMany?.(error as Error)
+        throw error
+      }
+      yield chunk
     }
-    yield chunk
+  } catch (error) {
+    const last = isTooMany ? undefined : lastEvent?.(request, error as Error)
+    if (last === undefined) throw error
+    yield last
   }
 }
 
@@ -81,17 +95,16 @@ async function* single(body: AsyncIterable<Uint8Array>) {
  * `fetch` of a server that others wrote, for one message at a time: neither its event streams (WHATWG HTML, server-sent
  * events) nor batches may flood us, nor a message that holds more than its readers can take (AnswerTooLarge).
  */
-export const calmEvents =
-  (fetch: FetchLike, onTooMany: (error: Error) => void = () => undefined): FetchLike => async (url, init) => {
-    const answer = await fetch(url, init)
-    if (answer instanceof WholeResponse) {
-      makeSingle()(answer.bytesRead)
-      return answer
-    }
-    const { body, headers, ok, status } = answer
-    if (body === null || !ok) return answer
-    const bytes = body as ReadableStream<Uint8Array>
-    const isStream = /^text\/event-stream\b/i.test(headers.get("content-type") ?? "")
-    const stream = ReadableStream.from(isStream ? calmed(bytes, onTooMany) : single(bytes))
-    return new Response(stream as ConstructorParameters<typeof Response>[0], { status, headers })
+export const calmEvents = (fetch: FetchLike, told: Told = {}): FetchLike => async (url, init = {}) => {
+  const answer = await fetch(url, init)
+  if (answer instanceof WholeResponse) {
+    makeSingle()(answer.bytesRead)
+    return answer
   }
+  const { body, headers, ok, status } = answer
+  if (body === null || !ok) return answer
+  const bytes = body as ReadableStream<Uint8Array>
+  const isStream = /^text\/event-stream\b/i.test(headers.get("content-type") ?? "")
+  const stream = ReadableStream.from(isStream ? calmed(bytes, init, told) : single(bytes))
+  return new Response(stream as ConstructorParameters<typeof Response>[0], { status, headers })
+}

@@ -83,8 +83,8 @@ export const Server = Schema.Struct({
   requireMcp: RequireMcp,
   mcpRequired: Schema.Boolean.annotations({
     description:
-      "What holds: requireMcp, or where that is null whether the newest image is a package (npm:, pypi:) or " +
-      "the server speaks for a published business"
+      "What holds: requireMcp, or where that is null whether the newest image that has not failed is a package " +
+      "(npm:, pypi:) or the server speaks for a published business"
   }),
   rollbackOnHealthCheckFailure: Schema.Boolean,
   deploymentRetentionCount: Schema.Int,

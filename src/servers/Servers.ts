@@ -8,6 +8,7 @@ import { type PlanName, plans } from "#src/plans/Plan.ts"
 import { autoStopRefusal, regionRefusal } from "#src/plans/PlanLimitReached.ts"
 import { Projects } from "#src/projects/Projects.ts"
 import { ImageRegistries } from "#src/registries/ImageRegistries.ts"
+import { tellHere } from "#src/shared/changes.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { isId, newId } from "#src/shared/ids.ts"
 import { now } from "#src/shared/now.ts"
@@ -63,7 +64,7 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
       publicUrl: publicUrl(settings, row.slug)
     })
 
-    /** Of these servers those whose newest deployment must speak MCP. */
+    /** Of these servers those whose deployment, under way or serving, must speak MCP. */
     const requiringMcp = Effect.fn("Servers.requiringMcp")((ids: ReadonlyArray<string>) =>
       Effect.map(repo.mcpCircumstances(ids), (rows) => new Set(rows.filter(requiresMcp).map(({ id }) => id)))
     )
@@ -181,6 +182,9 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
       return yield* repo.update(id, { ...fields, ...named, ...change, ...begun })
     }, transactionally(sql))
 
+    /** What follows from the setting counts for whoever has the answer (docs/images.md, "Hosts outside"). */
+    const tellChanged = ({ id, slug }: ServerRow) => tellHere("server_changed", `${id} ${slug}`)
+
     const update = Effect.fn("Servers.update")(function*(id: string, input: typeof UpdateServer.Type) {
       const server = yield* visible(id)
       if (Object.keys(input).length === 0) return yield* Invalid.field("", "at least one field is required")
@@ -191,7 +195,9 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
       }
       // Use is not told of servers that never sleep: the time that counts begins now.
       const begun = autoStopSeconds === undefined ? {} : { runningSince: yield* now }
-      return yield* viewOrNotFound(yield* write(server.id, input, begun))
+      const changed = yield* write(server.id, input, begun)
+      yield* tellChanged(server)
+      return yield* viewOrNotFound(changed)
     }, writes)
 
     const configureAuth = Effect.fn("Servers.configureAuth")(function*(id: string, input: typeof ConfigureAuth.Type) {
@@ -199,12 +205,12 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
       yield* checkAuth(input, !settings.production)
       const { allowedEmails, byoaConfig, ...rest } = input
       const emails = allowedEmails?.map((email) => email.toLowerCase())
-      return yield* viewOrNotFound(
-        yield* repo.configureAuth(server.id, byoaConfig ?? null, {
-          ...rest,
-          ...(emails === undefined ? {} : { allowedEmails: [...new Set(emails)] })
-        })
-      )
+      const changed = yield* repo.configureAuth(server.id, byoaConfig ?? null, {
+        ...rest,
+        ...(emails === undefined ? {} : { allowedEmails: [...new Set(emails)] })
+      })
+      yield* tellChanged(server)
+      return yield* viewOrNotFound(changed)
     }, writes)
 
     /**

@@ -113,7 +113,11 @@ export class ServersRepo extends Effect.Service<ServersRepo>()("servers/ServersR
       /** What the servers' `requireMcp` is decided by. A business is published also while that is under way. */
       mcpCircumstances: many(McpRow)((ids: ReadonlyArray<string>) =>
         sql`SELECT s.id, s.require_mcp,
-              (SELECT d.image_uri FROM deployments d WHERE d.server_id = s.id ORDER BY d.version DESC LIMIT 1) AS image_uri,
+              coalesce(
+                (SELECT d.image_uri FROM deployments d WHERE d.server_id = s.id AND d.status <> 'failed'
+                  ORDER BY d.version DESC LIMIT 1),
+                (SELECT d.image_uri FROM deployments d WHERE d.server_id = s.id ORDER BY d.version DESC LIMIT 1)
+              ) AS image_uri,
               EXISTS (SELECT 1 FROM businesses b JOIN listings l ON l.business_id = b.id
                 WHERE b.server_id = s.id AND (l.status = 'active'
                   OR EXISTS (SELECT 1 FROM publications w WHERE w.listing_id = l.id))) AS is_of_published_business

@@ -4,7 +4,7 @@ import { isPackage } from "#src/packages/reference.ts"
 export interface McpCircumstances {
   /** The owner's setting; null: decided by the rest. */
   readonly requireMcp: boolean | null
-  /** Of the newest deployment; null before the first. */
+  /** Of the newest deployment that has not failed, else of the newest; null before the first. */
   readonly imageUri: string | null
   /** Whether agents find it as the server of a business. */
   readonly isOfPublishedBusiness: boolean

@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Redacted, Schedule } from "effect"
+import { Context, Effect, Redacted, Schedule } from "effect"
 import pg from "pg"
 
 export interface ChangeListener {
@@ -9,6 +9,25 @@ export interface ChangeListener {
   /** The connection broke: changes may go unnoticed. */
   readonly onLost: () => void
 }
+
+/** Those of this process, by channel. */
+class Listeners extends Context.Reference<Listeners>()("shared/Listeners", {
+  defaultValue: () => new Map<string, Set<ChangeListener>>()
+}) {}
+
+/** Tells this process of its own change now, in words of the channel: PostgreSQL tells all, some moments later. */
+export const tellHere = (channel: string, payload: string) =>
+  Effect.map(Listeners, (listeners) => listeners.get(channel)?.forEach(({ onChange }) => onChange(payload)))
+
+const registered = (channel: string, listener: ChangeListener) =>
+  Effect.flatMap(Listeners, (all) =>
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        const listeners = all.get(channel) ?? new Set()
+        all.set(channel, listeners.add(listener))
+      }),
+      () => Effect.sync(() => all.get(channel)?.delete(listener))
+    ))
 
 const connectionOf = (config: PgClient.PgClientConfig): pg.ClientConfig => ({
   ...(config.url === undefined ? {} : { connectionString: Redacted.value(config.url) }),
@@ -68,6 +87,7 @@ const listening = Effect.fnUntraced(
 export const listenForChanges = Effect.fn("gateway.listenForChanges")(
   function*(channel: string, listener: ChangeListener) {
     const { config } = yield* PgClient.PgClient
+    yield* registered(channel, listener)
     const retrySchedule = Schedule.exponential("200 millis").pipe(Schedule.union(Schedule.spaced("2 seconds")))
     yield* listening(config, channel, listener).pipe(
       Effect.tapError((error) => Effect.logDebug(`Listening on ${channel} broke off: ${String(error)}`)),

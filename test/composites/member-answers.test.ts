@@ -36,6 +36,8 @@ const results: Readonly<Record<string, unknown>> = {
   halves: { content: [{ type: "text", text: "a\ud800b" }], structuredContent: halves, _meta: halves },
   input: { resultType: "input_required", inputRequests: [] }
 }
+/** An event stream of more than anybody reads, in few events. */
+const long = `data: ${JSON.stringify({ jsonrpc: "2.0", method: "x", params: { text: "x".repeat(300_000) } })}\n\n`
 const whole: Readonly<Record<string, readonly [number, string, string]>> = {
   html: [200, "text/html", "<p>hello"],
   broken: [200, "application/json", "{"],
@@ -49,7 +51,14 @@ const whole: Readonly<Record<string, readonly [number, string, string]>> = {
   forgets: [400, "application/json", `{"error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}`],
   forgot: [400, "text/plain", "No transport found for sessionId"],
   gone: [404, "text/plain", "no such session"],
-  crashes: [500, "application/json", "{}"]
+  crashes: [500, "application/json", "{}"],
+  longStream: [200, "text/event-stream", long.repeat(8)]
+}
+/** What breaks off: its type, and whether it says how long it is. */
+const cut: Readonly<Record<string, readonly [string, boolean]>> = {
+  cutJson: ["application/json", true],
+  cutStream: ["text/event-stream", true],
+  cutChunks: ["text/event-stream", false]
 }
 const codes: Readonly<Record<string, string>> = {
   none: "member_answer_invalid",
@@ -61,6 +70,10 @@ const codes: Readonly<Record<string, string>> = {
   refuses: "member_refused",
   bad: "member_refused",
   error: "member_error",
+  cutJson: "member_unreachable",
+  cutStream: "member_unreachable",
+  cutChunks: "member_unreachable",
+  longStream: "member_answer_invalid",
   crashes: "member_unreachable"
 }
 
@@ -92,7 +105,7 @@ const answerTo = ({ id, method, params }: Asked): readonly [number, string, stri
         serverInfo: { name: "odd", version: "1" }
       }
       : {
-        tools: [...Object.keys(results), ...Object.keys(whole), "error"].map((tool) => ({
+        tools: [...Object.keys(results), ...Object.keys(whole), ...Object.keys(cut), "error"].map((tool) => ({
           name: tool,
           inputSchema: { type: "object" }
         })),
@@ -109,6 +122,12 @@ describe("a member's answer", () => {
   const http = createServer((req, res) =>
     void text(req).then((body) => {
       const asked = (body === "" ? { method: "" } : JSON.parse(body)) as Asked
+      const broken = cut[asked.params?.name ?? ""]
+      if (broken !== undefined) {
+        const [type, hasLength] = broken
+        res.writeHead(200, { "content-type": type, ...(hasLength ? { "content-length": 1_000 } : {}) })
+        return void res.write("data: {\"jsonrpc\":", () => res.destroy())
+      }
       const [status, type, answer] = req.method === "POST" ? answerTo(asked) : [405, "text/plain", ""] as const
       res.writeHead(status, { "content-type": type }).end(answer)
     })
@@ -142,7 +161,7 @@ describe("a member's answer", () => {
       expect(merged.structuredContent).toMatchObject({
         answers: [{ status: "error", code, message: expect.any(String) }, { status: "error", code }]
       })
-      if (tool === "large") expect(error.message).toContain("its answer is larger than 2 MiB")
+      if (tool === "large" || tool === "longStream") expect(error.message).toContain("its answer is larger than 2 MiB")
       // No list of issues of a validator, and no JSON.
       for (const said of [error.message, JSON.stringify(merged.content)]) {
         expect(said).not.toMatch(/invalid_type|invalid_union|"path"|ZodError|JSON at position/)

@@ -92,10 +92,11 @@ longPlatformSuite("a deployment that fails", (it) => {
         assert.isFalse(done.active)
         assert.isNull(done.deployedAt)
         assert.strictEqual((yield* as(Effect.flatMap(Servers, (servers) => servers.get(server.id)))).status, "error")
-        const { items } = yield* as(
-          Effect.flatMap(ServerLogs, (logs) => logs.list(server.id, { limit: 200, level: "error" }))
-        )
-        assert.include(items.map(({ message }) => message), `Deployment 1: failed: ${done.errorMessage}`)
+        const { items } = yield* as(Effect.flatMap(ServerLogs, (logs) => logs.list(server.id, { limit: 200 })))
+        const errors = items.filter(({ level }) => level === "error")
+        assert.include(errors.map(({ message }) => message), `Deployment 1: failed: ${done.errorMessage}`)
+        // Where a machine's socket is on the host.
+        assert.notMatch(JSON.stringify([done, items]), /\/m\/[0-9a-f]+\.s\b/)
         const machines = yield* Machines
         yield* until(machines.list(server.id), (list) => list.length === 0)
         // They wait most of the time, each for a server of its own.

@@ -220,6 +220,30 @@ describeWhen(missingProgram("openssl"), "the platform's end of the way out", () 
     })
   }, 20_000)
 
+  it(
+    "says it again after a change that was taken back, of a name that is not allowed and of a private one",
+    async () => {
+      const first = { allow: ["lan.example.net"] }
+      const { lookup, server } = await machineOf(first)
+      const refused = async (count: number) => {
+        for (const name of ["api.example.com", "lan.example.net"]) expect(await lookup(name)).toBe("refused")
+        const lines = await until(async () => {
+          const found = await logOf(server)
+          return found.length >= count ? found : undefined
+        })
+        expect(lines).toHaveLength(count)
+      }
+      await refused(2)
+      await refused(2)
+      await patch(server, { egress: { add: ["api.example.com"] } })
+      // Whoever has the answer may ask at once.
+      expect(await lookup("api.example.com")).toBe("ports 443 80")
+      await patch(server, { egress: first })
+      await refused(4)
+    },
+    20_000
+  )
+
   it.each<readonly [unknown, string, RegExp]>([
     ["internet", "db.example.net", /"internet" has no such hosts\. An allow-list that names db\.example\.net:5432/],
     [{ allow: ["db.example.net"] }, "db.example.net", /lets machines reach it as db\.example\.net:5432 alone$/],

@@ -17,8 +17,8 @@ import { temporaryDirectory } from "../support/Settings.ts"
 import { about, type Driver, driverOf, run, specOf, up } from "./support.ts"
 import { everyTier, everyTierAtLength, tiers } from "./tiers.ts"
 
-/** A platform that allows names which begin with "a"; a connection is told what it was opened for. */
-const platform = (asked: Array<string>) => () =>
+/** A platform that allows these names and those which begin with "a"; a connection is told what it was opened for. */
+const platform = (asked: Array<string>, allowed: ReadonlySet<string> = new Set()) => () =>
   createServer((socket) => {
     socket.on("error", () => undefined)
     socket.once("data", (bytes) => {
@@ -27,7 +27,8 @@ const platform = (asked: Array<string>) => () =>
       const [verb, name = ""] = line.split(" ")
       if (verb === "connect" && name.startsWith("ahold")) return
       if (verb !== "lookup") return void socket.end(`for ${line}`)
-      socket.end(name.startsWith("a") ? "ports 443 5432\n" : name.startsWith("f") ? "failed\n" : "refused\n")
+      const isAllowed = name.startsWith("a") || allowed.has(name)
+      socket.end(isAllowed ? "ports 443 5432\n" : name.startsWith("f") ? "failed\n" : "refused\n")
     })
   })
 
@@ -71,11 +72,12 @@ const hex = (name: string, type = 1) =>
 
 everyTier("the way out of a machine", (tier) => {
   const asked: Array<string> = []
+  const allowed = new Set<string>()
   let driver: Driver
   let state: MachineState
   beforeAll(async () => {
     const variables = { AUTH_URL: "https://auth.example.com" }
-    driver = driverOf(tier, temporaryDirectory("m"), variables, undefined, platform(asked))
+    driver = driverOf(tier, temporaryDirectory("m"), variables, undefined, platform(asked, allowed))
     // As a user of the image without any privilege.
     const spec = specOf("out")
     state = await up(driver, { ...spec, config: { ...spec.config, user: "node" } })
@@ -100,6 +102,15 @@ everyTier("the way out of a machine", (tier) => {
     ]
     expect(again).toBe(first)
     expect(second).not.toBe(first)
+  })
+
+  it("asks the platform anew for each question, so that a change counts for the next one", async () => {
+    const name = "changing.example.com"
+    expect(await ask(state, hex(name))).toMatch(/^\[3,0,/)
+    allowed.add(name)
+    expect(await ask(state, hex(name))).toMatch(/^\[0,1,"127\.81\./)
+    allowed.delete(name)
+    expect(await ask(state, hex(name))).toMatch(/^\[3,0,/)
   })
 
   it("answers what is no question with an error, or not at all, and goes on", async () => {

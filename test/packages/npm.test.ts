@@ -194,6 +194,19 @@ describeWhen(missing, "a package of npm", () => {
     expect(ended.errorMessage).toMatch(/exited with code 4 before \/healthz answered: Fatal error: the argument PLACE/)
   }, 60_000)
 
+  it("must speak MCP as what serves must, whatever image failed after it, and before that as the newest must", async () => {
+    const required = async ({ id }: Server) =>
+      dataOf(await owner.get<{ data: { mcpRequired: boolean } }>(`/v1/servers/${id}`)).mcpRequired
+    const nowhere = { image: "oci:/nowhere/at/all", package: "npm:nowhere" }
+    const other = await owner.server(server.projectId)
+    for (const [imageUri, isOther] of [[nowhere.package, true], [nowhere.image, false]] as const) {
+      for (const to of [server, other]) {
+        expect(await deploy({ imageUri }, to)).toMatchObject({ status: "failed" })
+      }
+      expect([await required(server), await required(other)]).toEqual([true, isOther])
+    }
+  })
+
   it(
     "that ends early is told with its program's own exit code alone, and of memory where that is what it lacked",
     async () => {

@@ -17,8 +17,8 @@ export function keeperEgress(require: NodeJS.Require, plan: NonNullable<KeeperPl
   const MOST_CONNECTIONS = 128
   const MOST_QUESTIONS = 64
   const QUESTIONS_PER_SECOND = 1_000
-  const KEPT_MILLIS = 5_000
-  const TTL_SECONDS = 30
+  // A change of what is allowed counts for the next question (docs/images.md, "Hosts outside").
+  const TTL_SECONDS = 0
 
   let connections = 0
   /** Relays to the platform's socket, both half-closed states kept. */
@@ -89,22 +89,14 @@ export function keeperEgress(require: NodeJS.Require, plan: NonNullable<KeeperPl
       socket.on("close", () => resolve(answer.trim() || "failed"))
       socket.write(`lookup ${name}\n`)
     })
-  const kept = new Map<string, { readonly until: number; readonly answer: Promise<string> }>()
-  let asking = 0
+  /** Those who ask at the same time share an answer, as for A and AAAA. It is not kept: the next one may be another. */
+  const asking = new Map<string, Promise<string>>()
   const verdict = (name: string) => {
-    const found = kept.get(name)
-    if (found !== undefined && found.until > Date.now()) return found.answer
-    if (asking >= MOST_QUESTIONS) return Promise.resolve("failed")
-    asking++
-    const answer = ask(name).finally(() => void asking--)
-    kept.delete(name)
-    kept.set(name, { until: Date.now() + KEPT_MILLIS, answer })
-    for (const oldest of kept.keys()) {
-      if (kept.size <= MOST_NAMES) break
-      kept.delete(oldest)
-    }
-    // A failure is not kept.
-    void answer.then((text) => text === "failed" && kept.delete(name))
+    const found = asking.get(name)
+    if (found !== undefined) return found
+    if (asking.size >= MOST_QUESTIONS) return Promise.resolve("failed")
+    const answer = ask(name).finally(() => void asking.delete(name))
+    asking.set(name, answer)
     return answer
   }
 

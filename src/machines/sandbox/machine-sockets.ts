@@ -1,7 +1,7 @@
-import { messageOf } from "#src/shared/message-of.ts"
 import { Effect, type Scope } from "effect"
 import { rmSync } from "node:fs"
 import { type Server, type Socket } from "node:net"
+import { withoutPlace } from "../socket-failure.ts"
 import { SandboxError } from "./SandboxError.ts"
 
 /** A Unix socket of the platform for each machine, to which its keeper relays connections. */
@@ -29,7 +29,7 @@ const listen = (server: Server, path: string, what: string) =>
     rmSync(path, { force: true })
     // Not `once`: a listening server emits an error also when descriptors run out.
     server.on("error", (error) => {
-      resume(new SandboxError({ message: `its ${what} can't be opened: ${messageOf(error)}` }))
+      resume(new SandboxError({ message: `its ${what} can't be opened: ${withoutPlace(error).message}` }))
     })
     server.listen(path, () => resume(Effect.succeed({ close })))
   })
