@@ -1,4 +1,5 @@
 import { type IncomingMessage, ServerResponse } from "node:http"
+import { type Socket } from "node:net"
 
 /** Limits for the rest of a body that was answered before it was read: size, total time and silence. */
 export const bounds = { bytes: 64 * 1024 * 1024, millis: 60_000, silentMillis: 10_000 } as const
@@ -51,6 +52,7 @@ export const linger = (
  */
 export class LingeringResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   #keepsAlive: boolean | undefined
+  #continuesLater = false
   // Node's own, which frameworks use too; its types lack them.
   declare readonly _hasBody: boolean
   declare readonly _send: (text: string, encoding: BufferEncoding) => boolean
@@ -66,7 +68,14 @@ export class LingeringResponse<Request extends IncomingMessage = IncomingMessage
 
   override writeContinue(callback?: () => void) {
     this.shouldKeepAlive = this.#keepsAlive ?? this.shouldKeepAlive
-    super.writeContinue(callback)
+    // Behind another response Node would write it between this one's head and body.
+    if (this.socket === null) this.#continuesLater = true
+    else super.writeContinue(callback)
+  }
+
+  override assignSocket(socket: Socket) {
+    super.assignSocket(socket)
+    if (this.#continuesLater && !this.headersSent) super.writeContinue()
   }
 
   /**

@@ -107,7 +107,7 @@ export const listen = (
     const targetOf = ownTarget(settings)
     const dispatch =
       (awaitsContinue: boolean): RequestListener<typeof TakeableRequest, typeof LingeringResponse> => (req, res) => {
-        if (isBehindLast(req)) return
+        if (isBehindLast(req)) return void req.resume()
         endWithConnection(req, res)
         if (repeats.begin(req, res)) return
         // Other than WebSocket it is an offer that is ignored (RFC 9110 §7.8). Node then loses what follows in the same
@@ -122,10 +122,13 @@ export const listen = (
         req.url = targetOf(req.url ?? "/")
         platform(req, res)
       }
-    answerMalformed(server)
+    const begin = answerMalformed(server)
+    server.on("checkContinue", begin).on("checkExpectation", begin)
     server.on("request", dispatch(false)).on("checkContinue", dispatch(true))
     // An expectation other than 100-continue, which is not supported (http/front/expectations.ts).
     server.on("checkExpectation", (req, res) => {
+      if (isBehindLast(req)) return void req.resume()
+      endWithConnection(req, res)
       repeats.begin(req, res)
       connections.begin(req, res, false)
       platform(req, res)

@@ -2,17 +2,16 @@ import { closedPolicy } from "#http/answers/content-security.ts"
 import { plans } from "#src/plans/Plan.ts"
 import { codeOf } from "#src/shared/Failure.ts"
 import { newUlid } from "#src/shared/ids.ts"
-import { type Server, type ServerResponse, STATUS_CODES } from "node:http"
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import { type Duplex } from "node:stream"
 
 const reasons: Readonly<Record<string, readonly [status: number, code: string, message: string]>> = {
   HPE_HEADER_OVERFLOW: [431, "HEADERS_TOO_LARGE", "The request line and headers are larger than 16 KiB"],
   HPE_INVALID_METHOD: [400, codeOf(400), "The request's method is not known"],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, "REQUEST_TIMEOUT", "The request took too long to arrive"]
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "REQUEST_TIMEOUT", "The request took too long to arrive"],
+  CONNECT: [405, codeOf(405), "CONNECT is not supported"]
 }
 const unreadable = [400, codeOf(400), "The request is not valid HTTP (RFC 9112)"] as const
-
-const tunnel = [405, codeOf(405), "CONNECT is not supported"] as const
 
 const rawResponse = ([status, code, message]: readonly [status: number, code: string, message: string]) => {
   const body = JSON.stringify({ error: { code, message } })
@@ -36,29 +35,47 @@ const rawResponse = ([status, code, message]: readonly [status: number, code: st
 /** How long a client has to read the error. */
 const graceMillis = 5_000
 
-/** Answers requests that Node can't parse with the usual envelope and headers, and closes the connection. */
+interface Exchange {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+}
+
+/**
+ * Answers requests that Node can't parse with the usual envelope and headers, and closes the connection. What it returns
+ * has to know of each request that Node announces by another event than "request".
+ */
 export const answerMalformed = (server: Server) => {
-  const answering = new WeakMap<Duplex, ServerResponse>()
-  server.on("request", (req, res) => answering.set(req.socket, res))
-  const close = (socket: Duplex, text: string) => {
-    socket.end(text)
+  const latest = new WeakMap<Duplex, Exchange>()
+  const refused = new WeakSet<Duplex>()
+  const begin = (req: IncomingMessage, res: ServerResponse) => void latest.set(req.socket, { req, res })
+  server.on("request", begin)
+  const close = (socket: Duplex, reason: keyof typeof reasons | undefined) => {
+    if (!socket.writable) return socket.destroy()
+    socket.end(rawResponse(reason === undefined ? unreadable : reasons[reason] ?? unreadable))
     // A client that neither reads nor closes would keep the connection.
     setTimeout(() => socket.destroy(), graceMillis).unref()
   }
+  /** In its turn (RFC 9112 §9.3.2): after the answers to all that came before. */
+  const refuse = (socket: Duplex, reason: keyof typeof reasons | undefined) => {
+    if (refused.has(socket)) return
+    refused.add(socket)
+    const { req, res } = latest.get(socket) ?? {}
+    if (req === undefined || res === undefined || res.closed || res.writableFinished) return close(socket, reason)
+    if (req.complete && socket.readableEnded) return void socket.destroy()
+    if (req.complete) {
+      // Node has given up on it: that its client leaves meanwhile is noticed here.
+      socket.on("end", () => socket.destroy())
+      return void res.once("close", () => close(socket, reason))
+    }
+    // The rest of this very request is what can't be read.
+    if (res.socket === null || res.headersSent) return void socket.destroy()
+    close(socket, reason)
+  }
   server.on("connect", (_req, socket) => {
     // Node has let go of it: what comes is not read, its end is not noticed, and an error of it would end the process.
-    socket.on("error", () => undefined).on("end", () => socket.destroy()).resume()
-    const current = answering.get(socket)
-    const refuse = () => close(socket, rawResponse(tunnel))
-    if (current === undefined || current.writableFinished) refuse()
-    else current.once("close", refuse)
+    socket.on("error", () => undefined).resume()
+    refuse(socket, "CONNECT")
   })
-  server.on("clientError", (error, socket) => {
-    const current = answering.get(socket)
-    // No other response can be sent while one is being written.
-    const canRespond = current === undefined || current.writableFinished || !current.headersSent
-    if (socket.writable && canRespond) {
-      close(socket, rawResponse(reasons[(error as NodeJS.ErrnoException).code ?? ""] ?? unreadable))
-    } else socket.destroy()
-  })
+  server.on("clientError", (error, socket) => refuse(socket, (error as NodeJS.ErrnoException).code))
+  return begin
 }

@@ -91,6 +91,36 @@ layer(gatewayServices(), { excludeTestServices: true })("a request that repeats 
       }
     }))
 
+  it.scoped("is followed by a whole answer to one that waits for 100 Continue", () =>
+    Effect.gen(function*() {
+      const [{ head }, { port }] = [yield* setUp, yield* startListener()]
+      for (const gap of [0, 10]) {
+        yield* Effect.promise(async () => {
+          const client = await warmClient(port, head)
+          client.socket.write(requestOf(head, "slow"))
+          await pause(gap)
+          client.socket.write(`${head}\r\nExpect: 100-continue\r\nContent-Length: 6\r\n\r\nmiddle`)
+          const answers = await client.until(2)
+          assert.match(answers[1]!.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, ""), /^HTTP\/1\.1 200 OK\r\n/)
+          await client.until(answers[1]!.startsWith("HTTP/1.1 100") ? 3 : 2)
+          assert.match(client.answers.at(-1)!, /\r\n\r\nm{20000}$/)
+          client.socket.destroy()
+        })
+      }
+    }))
+
+  it.scoped("is given up when its client leaves behind an Upgrade that is ignored", () =>
+    Effect.gen(function*() {
+      const [{ head, held }, { port }] = [yield* setUp, yield* startListener()]
+      yield* Effect.promise(async () => {
+        const client = await warmClient(port, head)
+        client.socket.write(requestOf(`${head}\r\nConnection: Upgrade\r\nUpgrade: foo`, "hold"))
+        while (held.length === 0) await pause(1)
+        client.socket.end(requestOf(head, "x".repeat(3_000_000)))
+        await once(held[0]!, "close")
+      })
+    }))
+
   it.scoped("is given up when its client leaves", () =>
     Effect.gen(function*() {
       const [{ head, held }, { count, port }] = [yield* setUp, yield* startListener()]
@@ -98,6 +128,8 @@ layer(gatewayServices(), { excludeTestServices: true })("a request that repeats 
         (socket: Socket) => socket.destroy(),
         (socket: Socket) => socket.end(),
         (socket: Socket) => socket.end("P"),
+        (socket: Socket) => socket.end("garbage\r\n\r\n"),
+        (socket: Socket) => socket.write("CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n", () => socket.end()),
         (socket: Socket) => socket.end(requestOf(head, "next")),
         (socket: Socket) => socket.end(requestOf(head, "x".repeat(300_000)))
       ]

@@ -70,6 +70,25 @@ describe("what is no HTTP request", () => {
     expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 401", "HTTP/1.1 405"])
   })
 
+  it("is answered in its turn behind one that waits for 100 Continue, and not within its answer", async () => {
+    const login = JSON.stringify({ email: "nobody@example.com", password: "wrong-password" })
+    const first = (expect: string) =>
+      `POST /v1/auth/login HTTP/1.1\r\nHost: x\r\n${expect}Content-Type: application/json\r\nContent-Length: ${login.length}\r\n\r\n${login}`
+    const expecting = "Expect: 100-continue\r\n"
+    for (
+      const [second, status] of [["CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n", 405], ["garbage\r\n\r\n", 400]] as const
+    ) {
+      const statuses = async (bytes: string) => (await sendRaw(berth.url, bytes)).match(/(?<=HTTP\/1\.1 )(?!100)\d+/g)
+      expect(await statuses(`${first(expecting)}${second}`), second).toEqual(["401", `${status}`])
+      expect(await statuses(`${first("")}${first(expecting)}${second}`), second).toEqual(["401", "401", `${status}`])
+      expect(await statuses(`${first("")}${first("Expect: foo\r\n")}${second}`), second).toEqual([
+        "401",
+        "417",
+        `${status}`
+      ])
+    }
+  })
+
   it("is not made of what follows an Upgrade that is ignored: its answer is the connection's last", async () => {
     const offer = "Host: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n"
     const smuggled = "GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n"
