@@ -80,7 +80,10 @@ describe("what is no HTTP request", () => {
     ) {
       const statuses = async (bytes: string) => (await sendRaw(berth.url, bytes)).match(/(?<=HTTP\/1\.1 )(?!100)\d+/g)
       expect(await statuses(`${first(expecting)}${second}`), second).toEqual(["401", `${status}`])
-      expect(await statuses(`${first("")}${first(expecting)}${second}`), second).toEqual(["401", "401", `${status}`])
+      // One that has its answer before its turn to be told 100 is its connection's last.
+      expect(["401,401", `401,401,${status}`]).toContain(
+        (await statuses(`${first("")}${first(expecting)}${second}`))?.join()
+      )
       expect(await statuses(`${first("")}${first("Expect: foo\r\n")}${second}`), second).toEqual([
         "401",
         "417",
