@@ -9,7 +9,7 @@ import { type Gateway } from "#http/gateway/Gateway.ts"
 import { type Settings } from "#src/config/Settings.ts"
 import { shares, Shutdown } from "#src/shared/Shutdown.ts"
 import { Data, Effect } from "effect"
-import { createServer, type RequestListener, type Server } from "node:http"
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http"
 import { answerMalformed } from "./malformed.ts"
 import { ownTarget } from "./target.ts"
 
@@ -105,11 +105,18 @@ export const listen = (
     const endWithConnection = queuedResponses()
     const { endWith, isBehindLast } = lastRequests()
     const targetOf = ownTarget(settings)
+    /** Whether there is nothing left to do for a request that Node announces. */
+    const isDone = (req: IncomingMessage, res: LingeringResponse) => {
+      if (isBehindLast(req)) {
+        req.resume()
+        return true
+      }
+      endWithConnection(req, res)
+      return repeats.begin(req, res)
+    }
     const dispatch =
       (awaitsContinue: boolean): RequestListener<typeof TakeableRequest, typeof LingeringResponse> => (req, res) => {
-        if (isBehindLast(req)) return void req.resume()
-        endWithConnection(req, res)
-        if (repeats.begin(req, res)) return
+        if (isDone(req, res)) return
         // Other than WebSocket it is an offer that is ignored (RFC 9110 §7.8). Node then loses what follows in the same
         // packet, and takes what comes after it for a request.
         if (req.headers.upgrade !== undefined) endWith(req, res)
@@ -127,9 +134,7 @@ export const listen = (
     server.on("request", dispatch(false)).on("checkContinue", dispatch(true))
     // An expectation other than 100-continue, which is not supported (http/front/expectations.ts).
     server.on("checkExpectation", (req, res) => {
-      if (isBehindLast(req)) return void req.resume()
-      endWithConnection(req, res)
-      repeats.begin(req, res)
+      if (isDone(req, res)) return
       connections.begin(req, res, false)
       platform(req, res)
     })

@@ -49,20 +49,20 @@ export const answerMalformed = (server: Server) => {
   const refused = new WeakSet<Duplex>()
   const begin = (req: IncomingMessage, res: ServerResponse) => void latest.set(req.socket, { req, res })
   server.on("request", begin)
-  const close = (socket: Duplex, reason: keyof typeof reasons | undefined) => {
+  const close = (socket: Duplex, reason = "") => {
     if (!socket.writable) return socket.destroy()
-    socket.end(rawResponse(reason === undefined ? unreadable : reasons[reason] ?? unreadable))
+    socket.end(rawResponse(reasons[reason] ?? unreadable))
     // A client that neither reads nor closes would keep the connection.
     setTimeout(() => socket.destroy(), graceMillis).unref()
   }
   /** In its turn (RFC 9112 §9.3.2): after the answers to all that came before. */
-  const refuse = (socket: Duplex, reason: keyof typeof reasons | undefined) => {
+  const refuse = (socket: Duplex, reason?: string) => {
     if (refused.has(socket)) return
     refused.add(socket)
     const { req, res } = latest.get(socket) ?? {}
     if (req === undefined || res === undefined || res.closed || res.writableFinished) return close(socket, reason)
-    if (req.complete && socket.readableEnded) return void socket.destroy()
     if (req.complete) {
+      if (socket.readableEnded) return void socket.destroy()
       // Node has given up on it: that its client leaves meanwhile is noticed here.
       socket.on("end", () => socket.destroy())
       return void res.once("close", () => close(socket, reason))

@@ -39,7 +39,7 @@ export interface Traits {
   readonly successor: string | undefined
   /** It always rejects requests: `Allow` does not name its method. */
   readonly alwaysRejects: boolean
-  /** Begins what the route will need while the caller is identified, whom it must not trust to be one. */
+  /** Begins what the route will need while the caller is still being identified; what it reads may be for nobody. */
   readonly ahead: ((request: HttpServerRequest.HttpServerRequest) => Effect.Effect<void>) | undefined
 }
 
