@@ -1,13 +1,14 @@
 import { codeOf, DatabaseError, reasonOf } from "#sql/embedded/DatabaseError.ts"
 import { CurrentSettings, measures } from "#src/config/Settings.ts"
 import { parseUrl } from "#src/format/parse-url.ts"
-import { type SqlClient } from "@effect/sql"
+import { SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Option, Redacted, Schedule, Schema, String } from "effect"
+import { Context, Effect, Layer, Option, Redacted, Schedule, Schema, String } from "effect"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import pg from "pg"
 import { embedded, type EmbeddedAddress } from "./Embedded.ts"
+import { lightClient } from "./light.ts"
 import { MigrationsLive } from "./Migrate.ts"
 import { measurePool } from "./pool-metrics.ts"
 import { prepareMarked } from "./prepare.ts"
@@ -124,12 +125,18 @@ export const clientLayer = (source: DatabaseSource, maxConnections = 10, isMeasu
     yield* checkUrl(source)
     const connections = yield* pool(source, maxConnections)
     if (isMeasured) yield* Effect.forkScoped(measurePool(connections))
-    return Layer.orDie(PgClient.layerFromPool({
-      acquire: Effect.succeed(connections),
-      transformQueryNames: String.camelToSnake,
-      transformResultNames: camelCased,
-      transformJson: false
-    }))
+    return Layer.map(
+      Layer.orDie(PgClient.layerFromPool({
+        acquire: Effect.succeed(connections),
+        transformQueryNames: String.camelToSnake,
+        transformResultNames: camelCased,
+        transformJson: false
+      })),
+      (made) => {
+        const client = lightClient(Context.get(made, PgClient.PgClient))
+        return Context.make(PgClient.PgClient, client).pipe(Context.add(SqlClient.SqlClient, client))
+      }
+    )
   }))
 
 /**

@@ -3,6 +3,7 @@ import { CurrentSettings } from "#src/config/Settings.ts"
 import { isUlid } from "#src/shared/ids.ts"
 import { paginate } from "#src/shared/paging.ts"
 import { BadQuery } from "#src/shared/query-parameters.ts"
+import { traced } from "#src/shared/traced.ts"
 import { Effect, Option } from "effect"
 import { type PageFields, pageOf } from "./browse-query.ts"
 import { compositeOf } from "./composite-of.ts"
@@ -36,7 +37,7 @@ export class BrowseComposites extends Effect.Service<BrowseComposites>()("compos
      * A page is cut by the stored standings, shows values of this moment, and is ordered by them
      * (docs/decisions/composite-order.md).
      */
-    const browse = Effect.fn("BrowseComposites.browse")(
+    const browse = traced("BrowseComposites.browse")(
       function*(query: PageFields) {
         const request = yield* pageOf(query)
         const { data, meta } = yield* paginate({

@@ -2,6 +2,7 @@ import { CurrentSettings } from "#src/config/Settings.ts"
 import { DirectoryMatches } from "#src/directory/DirectoryMatches.ts"
 import { documentUrl } from "#src/hub/document-url.ts"
 import { mcpUrl, sseUrl } from "#src/servers/addresses.ts"
+import { traced } from "#src/shared/traced.ts"
 import { Effect, Option } from "effect"
 import { type MemberRow } from "./member-sql.ts"
 import { type CompositeMember, type CompositeSummary, type CountedMember, summaryOf } from "./Member.ts"
@@ -52,7 +53,7 @@ export class CompositeMembers extends Effect.Service<CompositeMembers>()("compos
       })
 
     /** The best members of a definition, at most 50: by trust × health × weight of the tier, then the oldest. */
-    const resolve = Effect.fn("CompositeMembers.resolve")(function*(definition: QueryDefinition) {
+    const resolve = traced("CompositeMembers.resolve")(function*(definition: QueryDefinition) {
       const cte = yield* matching(definition)
       return Option.isNone(cte) ? [] : (yield* repo.best(definition, cte.value)).map(counted)
     })
@@ -65,12 +66,12 @@ export class CompositeMembers extends Effect.Service<CompositeMembers>()("compos
     })
 
     /** Trust, health and number of all members of each definition, in the same order. */
-    const summaries = Effect.fn("CompositeMembers.summaries")((definitions: ReadonlyArray<QueryDefinition>) =>
-      Effect.forEach(definitions, summary, { concurrency: 4 })
-    )
+    const summaries = traced("CompositeMembers.summaries")(function*(definitions: ReadonlyArray<QueryDefinition>) {
+      return yield* Effect.forEach(definitions, summary, { concurrency: 4 })
+    })
 
     /** The summaries of system composites, whose ids are those of their groups. */
-    const ofSystem = Effect.fn("CompositeMembers.ofSystem")(function*(ids: ReadonlyArray<string>) {
+    const ofSystem = traced("CompositeMembers.ofSystem")(function*(ids: ReadonlyArray<string>) {
       const rows = ids.length === 0 ? [] : yield* repo.ofGroups(ids)
       const found = new Map<string, CompositeSummary>(rows.map(({ id, ...summary }) => [id, summary]))
       return new Map(ids.map((id) => [id, found.get(id) ?? summaryOf([])]))

@@ -3,6 +3,7 @@ import { bySessionOrHubKey, mayDo, withPolicy } from "#src/accounts/Policy.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { isSkillName } from "#src/format/skill-file.ts"
 import { isUlid } from "#src/shared/ids.ts"
+import { traced } from "#src/shared/traced.ts"
 import { Effect } from "effect"
 import { compositeSkillOf, strictCompositeSkillOf } from "./composite-skill.ts"
 import { CompositeNotFound } from "./Composite.ts"
@@ -15,7 +16,7 @@ export class CompositeSkills extends Effect.Service<CompositeSkills>()("composit
     const { baseUrl, hubUrl } = yield* CurrentSettings
 
     /** The SKILL.md of a composite that the caller may read, made of its members of this moment. */
-    const get = Effect.fn("CompositeSkills.get")(function*(id: string) {
+    const get = traced("CompositeSkills.get")(function*(id: string) {
       const source = yield* composites.readable({ id, caller: yield* CurrentActor })
       return compositeSkillOf({ ...source, baseUrl, hubUrl })
     }, withPolicy(bySessionOrHubKey))

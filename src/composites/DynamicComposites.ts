@@ -4,6 +4,7 @@ import { now } from "#src/shared/now.ts"
 import { decodeCursor, encodeCursor } from "#src/shared/paging.ts"
 import { BadQuery } from "#src/shared/query-parameters.ts"
 import { slugOf } from "#src/shared/slug.ts"
+import { traced } from "#src/shared/traced.ts"
 import { Array as Arr, Effect, Option, Struct } from "effect"
 import { createHash } from "node:crypto"
 import { BroadLabels } from "./BroadLabels.ts"
@@ -110,7 +111,7 @@ export class DynamicComposites extends Effect.Service<DynamicComposites>()("comp
       )
     })
 
-    const query = Effect.fn("DynamicComposites.query")(function*(sent: Parameters<typeof compositesQueryOf>[0]) {
+    const query = traced("DynamicComposites.query")(function*(sent: Parameters<typeof compositesQueryOf>[0]) {
       const { cursor, limit, ...filters } = yield* compositesQueryOf(sent)
       const list = listName(filters)
       const after = cursor === undefined ? undefined : keyOf(

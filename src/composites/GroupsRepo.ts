@@ -1,4 +1,5 @@
 import { prepared } from "#src/format/prepared.ts"
+import { decodePassing } from "#src/shared/passing.ts"
 import { dieOnSql } from "#src/shared/sql.ts"
 import { SqlClient, type Statement } from "@effect/sql"
 import { Effect, Schema } from "effect"
@@ -21,6 +22,8 @@ const GroupRow = Schema.Struct({
   updatedAt: Schema.NullOr(Schema.DateFromSelf)
 })
 export type GroupRow = typeof GroupRow.Type
+const decodeGroups = decodePassing(Schema.Array(GroupRow))
+const decodeTotal = decodePassing(Schema.Tuple(Schema.Struct({ total: Schema.Int })))
 
 export interface GroupPage {
   readonly after: GroupKey | undefined
@@ -51,10 +54,9 @@ export class GroupsRepo extends Effect.Service<GroupsRepo>()("composites/GroupsR
     const g = sql`g`
 
     const decodePage = Effect.fnUntraced(function*(rows: ReadonlyArray<Record<string, unknown>>) {
-      const [{ total }] = yield* Schema.decodeUnknown(Schema.Tuple(Schema.Struct({ total: Schema.Int })))(
-        rows.slice(0, 1)
-      )
-      return { total, rows: yield* Schema.decodeUnknown(Schema.Array(GroupRow))(rows.filter(({ id }) => id !== null)) }
+      const [{ total }] = yield* decodeTotal(rows.slice(0, 1).map(({ total }) => ({ total })))
+      const found = rows.filter(({ id }) => id !== null).map(({ total: _, ...row }) => row)
+      return { total, rows: yield* decodeGroups(found) }
     })
 
     /** `members`: a statement of the members of the group `p.number`, as one JSON array. */

@@ -1,4 +1,5 @@
 import { prepared } from "#src/format/prepared.ts"
+import { decodePassing } from "#src/shared/passing.ts"
 import { dieOnSql, many, maybe } from "#src/shared/sql.ts"
 import { SqlClient, type Statement } from "@effect/sql"
 import { Array as Arr, Effect, Option, Schema } from "effect"
@@ -85,8 +86,8 @@ export class MembersRepo extends Effect.Service<MembersRepo>()("composites/Membe
     const best = (count: number | null) =>
       sql`SELECT number, score, trust, health FROM found ORDER BY score DESC, number LIMIT ${count}`
 
-    const decodeMembers = Schema.decodeUnknown(Schema.Tuple(Members))
-    const decodeSummary = Schema.decodeUnknown(Schema.Tuple(CompositeSummary))
+    const decodeMembers = decodePassing(Schema.Tuple(Members))
+    const decodeSummary = decodePassing(Schema.Tuple(CompositeSummary))
 
     const onceFor = (definition: QueryDefinition, matching: Statement.Fragment | undefined) =>
       sql.literal(isGroup(definition, matching) || isListed(definition) ? prepared : "")

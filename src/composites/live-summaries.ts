@@ -1,4 +1,4 @@
-import { Clock, Effect, Option } from "effect"
+import { Array as Arr, Clock, Effect, Option } from "effect"
 import { type CompositeMembers } from "./CompositeMembers.ts"
 import { type CompositeRow } from "./CompositesRepo.ts"
 import { type CompositeSummary } from "./Member.ts"
@@ -21,16 +21,17 @@ export const liveSummaries = (members: CompositeMembers) =>
           // What runs in a request is uninterruptible; the database is told to give the query up.
           now >= end ? Effect.succeedNone : Effect.timeoutOption(Effect.interruptible(work), end - now)
       )
-    const summaryOf = (row: CompositeRow) =>
-      Effect.map(inTime(members.summaries([row.queryDefinition])), Option.flatMapNullable(([summary]) => summary))
-    const isSystem = ({ createdBy }: CompositeRow) => createdBy === "system"
-    // Those of the platform, which are most, are counted in one statement.
-    const [ofSystem, ofOthers] = yield* Effect.all([
-      inTime(members.ofSystem(rows.filter(isSystem).map(({ id }) => id))),
-      Effect.forEach(rows, (row) => isSystem(row) ? Effect.succeedNone : summaryOf(row), { concurrency: 3 })
-    ], { concurrency: 2 })
-    const systems = Option.getOrElse(ofSystem, () => new Map<string, CompositeSummary>())
-    return rows.map((row, at) =>
-      systems.get(row.id) ?? Option.getOrElse(ofOthers[at] ?? Option.none(), () => storedSummary(row))
-    )
+    const summaryOf = ({ queryDefinition }: CompositeRow) =>
+      Effect.map(inTime(members.summaries([queryDefinition])), Option.flatMapNullable(([summary]) => summary))
+    const [system, others] = Arr.partition(rows, ({ createdBy }) => createdBy !== "system")
+    // Those of the platform, which are most, are counted in one statement; alone they need no fibers beside this one.
+    const ofSystem = inTime(members.ofSystem(system.map(({ id }) => id)))
+    const [systems, found] = others.length === 0
+      ? [yield* ofSystem, []]
+      : yield* Effect.all([ofSystem, Effect.forEach(others, summaryOf, { concurrency: 3 })], { concurrency: 2 })
+    const known = new Map(Option.getOrElse(systems, () => new Map<string, CompositeSummary>()))
+    for (const [at, summary] of found.entries()) {
+      if (Option.isSome(summary)) known.set(others[at]!.id, summary.value)
+    }
+    return rows.map((row) => known.get(row.id) ?? storedSummary(row))
   })

@@ -1,31 +1,27 @@
-import { listingTiers } from "#src/plans/ListingTier.ts"
-import { isAmong, isListOf, isNullOr, isRowOf, JsonRow } from "#src/shared/json-row.ts"
+import { ListingTier } from "#src/plans/ListingTier.ts"
 import { type SqlClient, type Statement } from "@effect/sql"
-import { Predicate } from "effect"
-
-const { isBoolean, isNumber, isString } = Predicate
-const transports = ["streamable-http", "sse"] as const
+import { Schema } from "effect"
 
 /** At most so many tools of a member are listed. */
 const mostTools = 40
 
-export const MemberRow = JsonRow(isRowOf({
-  id: isString,
-  name: isString,
-  businessSlug: isString,
-  industry: isString,
-  city: isString,
-  state: isString,
-  tier: isAmong(listingTiers),
-  verificationTier: isNumber,
-  healthScore: isNumber,
-  serverSlug: isNullOr(isString),
-  transport: isNullOr(isAmong(transports)),
-  hasDocument: isBoolean,
-  tools: isListOf(isRowOf({ name: isString, description: isString })),
+export const MemberRow = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  businessSlug: Schema.String,
+  industry: Schema.String,
+  city: Schema.String,
+  state: Schema.String,
+  tier: ListingTier,
+  verificationTier: Schema.Number,
+  healthScore: Schema.Number,
+  serverSlug: Schema.NullOr(Schema.String),
+  transport: Schema.NullOr(Schema.Literal("streamable-http", "sse")),
+  hasDocument: Schema.Boolean,
+  tools: Schema.Array(Schema.Struct({ name: Schema.String, description: Schema.String })),
   /** With those that are not listed. */
-  toolCount: isNumber
-}))
+  toolCount: Schema.Number
+})
 export type MemberRow = typeof MemberRow.Type
 
 /**

@@ -1,5 +1,6 @@
 import { prepared } from "#src/format/prepared.ts"
 import { publicColumns } from "#src/listings/Listing.ts"
+import { decodePassing } from "#src/shared/passing.ts"
 import { dieOnSql, many } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"
@@ -77,7 +78,7 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
               WHERE ${inCity(location)} AND p.state <> ALL(whole.states))
             SELECT states, ARRAY(SELECT id FROM partly)::text AS ids, ${inStates} AS in_states, ${elsewhere} AS elsewhere
             FROM whole`.pipe(
-        Effect.flatMap(Schema.decodeUnknown(Schema.Tuple(Located))),
+        Effect.flatMap(decodePassing(Schema.Tuple(Located))),
         Effect.map(([found]) => found),
         dieOnSql
       )
@@ -93,14 +94,15 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
     const details = sql`LEFT JOIN listings l ON l.number = p.number LEFT JOIN businesses b ON b.id = l.business_id
       LEFT JOIN servers s ON s.id = b.server_id`
 
-    const decodeTotals = Schema.decodeUnknown(Schema.Tuple(
+    const decodeTotals = decodePassing(Schema.Tuple(
       Schema.Struct({ total: Schema.Int, hits: Schema.optional(Schema.Int) })
     ))
-    const decodeFound = Schema.decodeUnknown(Schema.Array(FoundRow))
+    const decodeFound = decodePassing(Schema.Array(FoundRow))
 
     const decodePage = Effect.fnUntraced(function*(rows: ReadonlyArray<Record<string, unknown>>) {
-      const [{ hits = 0, total }] = yield* decodeTotals(rows.slice(0, 1))
-      return { total, hits, rows: yield* decodeFound(rows.filter((row) => row["id"] !== null)) }
+      const [{ hits = 0, total }] = yield* decodeTotals(rows.slice(0, 1).map(({ hits, total }) => ({ hits, total })))
+      const found = rows.filter((row) => row["id"] !== null).map(({ hits: _, total: __, ...row }) => row)
+      return { total, hits, rows: yield* decodeFound(found) }
     })
 
     /** With words alone one plan fits all values; places and labels are planned by how common they are. */

@@ -1,3 +1,4 @@
+import { decodePassing } from "#src/shared/passing.ts"
 import { dieOnSql, many } from "#src/shared/sql.ts"
 import { SqlClient, type Statement } from "@effect/sql"
 import { Effect, Schema } from "effect"
@@ -50,7 +51,7 @@ export class FacetsRepo extends Effect.Service<FacetsRepo>()("directory/FacetsRe
       labels: Schema.Array(Label),
       cities: Schema.Array(City)
     })
-    const decodeDocument = Schema.decodeUnknown(Schema.Tuple(Document))
+    const decodeDocument = decodePassing(Schema.Tuple(Document))
 
     /** Of the entries that match: one statement. */
     const ofMatching = Effect.fnUntraced(function*(by: Predicate, predicates: ReadonlyArray<Predicate>) {

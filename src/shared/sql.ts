@@ -1,5 +1,6 @@
 import { type SqlClient, type SqlError } from "@effect/sql"
 import { Cause, Effect, type ParseResult, Predicate, Schema } from "effect"
+import { decodePassing } from "./passing.ts"
 
 /** Name of the violated constraint, if the error has the code (PostgreSQL error codes, class 23). */
 const constraintOf = (code: string) => (error: SqlError.SqlError): string | undefined =>
@@ -36,17 +37,17 @@ const decoding =
   (...args: Args): Effect.Effect<A> => dieOnSql(Effect.flatMap(Effect.suspend(() => statement(...args)), decode))
 
 /** `many(Row)((id: string) => sql`…`)`: every row, as the schema decodes it. */
-export const many = <A, I>(row: Schema.Schema<A, I>) => decoding(Schema.decodeUnknown(Schema.Array(row)))
+export const many = <A, I>(row: Schema.Schema<A, I>) => decoding(decodePassing(Schema.Array(row)))
 
 /** The first row, if there is one. */
 export const maybe = <A, I>(row: Schema.Schema<A, I>) => {
-  const decode = Schema.decodeUnknown(row)
+  const decode = decodePassing(row)
   return decoding((rows) => rows.length > 0 ? Effect.asSome(decode(rows[0])) : Effect.succeedNone)
 }
 
 /** The row that the statement must return. */
 export const one = <A, I>(row: Schema.Schema<A, I>) => {
-  const decode = Schema.decodeUnknown(row)
+  const decode = decodePassing(row)
   return decoding((rows) => rows.length > 0 ? decode(rows[0]) : Effect.fail(new Cause.NoSuchElementException()))
 }
 
