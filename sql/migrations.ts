@@ -53,6 +53,7 @@ import mirroredImages from "./migrations/0050_mirrored_images.ts"
 import compositeBroadLabels from "./migrations/0051_composite_broad_labels.ts"
 import failedByDeployment from "./migrations/0052_failed_by_deployment.ts"
 import registryCredentialNames from "./migrations/0053_registry_credential_names.ts"
+import compositeTimes from "./migrations/0054_composite_times.ts"
 
 /**
  * Every migration by its file's name (`NNNN_name`), run in the order of the numbers. A record, not a folder read at
@@ -111,5 +112,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0050_mirrored_images": mirroredImages,
   "0051_composite_broad_labels": compositeBroadLabels,
   "0052_failed_by_deployment": failedByDeployment,
-  "0053_registry_credential_names": registryCredentialNames
+  "0053_registry_credential_names": registryCredentialNames,
+  "0054_composite_times": compositeTimes
 }

@@ -1,6 +1,6 @@
 import { type Actor, type CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { mayDo, type Needs } from "#src/accounts/Policy.ts"
-import { BadRequest, decodeInput, type Invalid } from "#src/shared/Failure.ts"
+import { asBadRequest, decodeInput, type Invalid } from "#src/shared/Failure.ts"
 import { type Report } from "#src/shared/progress.ts"
 import { type ToolAnnotations } from "@modelcontextprotocol/sdk/types.js"
 import { Effect, JSONSchema, Schema } from "effect"
@@ -58,9 +58,6 @@ const hints = {
   unknown: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }
 } as const
 
-/** The arguments of a reading tool are a query over HTTP, whose errors are 400 (contract: Platform errors). */
-const asQuery = ({ issues, message }: Invalid): unknown => new BadRequest({ reason: message, issues })
-
 /**
  * Binds one service operation to one MCP tool: decode the arguments, run, encode the result. `success` is the schema of
  * `structuredContent` (the HTTP body's `data`, or the whole body of a list); absent where HTTP answers 204.
@@ -75,7 +72,7 @@ export const tool = <P, PI, A, AI, E, R extends CurrentActor>(options: {
   readonly needs: Needs
   readonly lowerCaseCodes?: boolean
   readonly params: Schema.Schema<P, PI>
-  /** What wrong arguments of a reading tool are where the contract has another code than bad_request. */
+  /** What wrong arguments of a tool that reads are, a query over HTTP, where the contract has another code than bad_request. */
   readonly wrongQuery?: (error: Invalid) => unknown
   readonly success?: Schema.Schema<A, AI>
   readonly text?: (value: AI) => string
@@ -85,7 +82,7 @@ export const tool = <P, PI, A, AI, E, R extends CurrentActor>(options: {
 }): Tool<R> => {
   const coerced = coercedBy(options.params)
   const decode = decodeInput(options.params)
-  const { confirm, needs, success, text, wrongQuery = asQuery } = options
+  const { confirm, needs, success, text, wrongQuery = asBadRequest } = options
   const asFailure = (error: Invalid) => options.effect === "read" ? wrongQuery(error) : error
   const encode = success === undefined ? () => Effect.succeed(undefined) : Schema.encodeUnknown(success)
   const paramsOf = (args: unknown) => Effect.mapError(decode(coerced(args)), asFailure)

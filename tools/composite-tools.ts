@@ -8,8 +8,9 @@ import {
   ownToolNames
 } from "#src/composites/CallableComposite.ts"
 import { CallableComposites, type Opened } from "#src/composites/CallableComposites.ts"
-import { Input } from "#src/shared/text.ts"
+import { NoInput } from "#src/shared/text.ts"
 import { Context, Effect, Schema } from "effect"
+import { ofHub } from "./of-hub.ts"
 import { tool } from "./Tool.ts"
 
 /** The composite that a request is for. */
@@ -19,7 +20,7 @@ export class CurrentComposite extends Context.Reference<CurrentComposite>()("too
   }
 }) {}
 
-const common = { toolset: "hub", needs: "anybody", lowerCaseCodes: true } as const
+const common = { ...ofHub, needs: "anybody" } as const
 
 /** The composite's own tools, beside those of its members. */
 export const compositeTools = Effect.map(CallableComposites, (composites) => ({
@@ -31,7 +32,7 @@ export const compositeTools = Effect.map(CallableComposites, (composites) => ({
       "Lists the businesses of this composite, the best ranked first, with the slugs by which other tools name them; " +
       "says which can't be called here and why, and which tools are left out because two have one name.",
     effect: "read",
-    params: Input({}),
+    params: NoInput,
     success: MemberList,
     run: () => Effect.map(CurrentComposite, composites.members)
   }),

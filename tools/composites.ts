@@ -14,17 +14,12 @@ import { CompositesArguments } from "#src/composites/CompositesQuery.ts"
 import { DynamicPage } from "#src/composites/DynamicComposite.ts"
 import { DynamicComposites } from "#src/composites/DynamicComposites.ts"
 import { PageOf } from "#src/shared/paging.ts"
-import { asBadQuery } from "#src/shared/query-parameters.ts"
 import { Input, NoInput } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
+import { ofHub } from "./of-hub.ts"
 import { tool } from "./Tool.ts"
 
-const hub = {
-  toolset: "hub",
-  needs: "sessionOrHubKey",
-  lowerCaseCodes: true,
-  wrongQuery: asBadQuery
-} as const
+const hub = { ...ofHub, needs: "sessionOrHubKey" } as const
 
 const compositeId = { compositeId: Schema.String }
 

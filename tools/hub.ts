@@ -4,6 +4,7 @@ import { CreatedHubKey, HubKey, hubKeyFields } from "#src/hub/HubKey.ts"
 import { HubKeys } from "#src/hub/HubKeys.ts"
 import {
   analyticsFields,
+  asInvalidInput,
   DailyAnalytics,
   InvalidInput,
   ListingAnalytics,
@@ -14,18 +15,17 @@ import { ListingAnalyticsReads } from "#src/hub/ListingAnalyticsReads.ts"
 import { BadListingId, ListingSkills } from "#src/hub/ListingSkills.ts"
 import { SkillsArguments, SkillsPage, SkillsRegistry } from "#src/hub/SkillsRegistry.ts"
 import { Transactions } from "#src/hub/Transactions.ts"
-import { type Invalid } from "#src/shared/Failure.ts"
-import { asBadQuery } from "#src/shared/query-parameters.ts"
 import { Input, NoInput, optional } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
+import { ofHub } from "./of-hub.ts"
 import { tool } from "./Tool.ts"
 
-const hub = { toolset: "hub", needs: "session", lowerCaseCodes: true, wrongQuery: asBadQuery } as const
+const hub = { ...ofHub, needs: "session" } as const
 
 /** Contract: Hub error codes, analytics. */
 const analytic = {
   ...hub,
-  wrongQuery: ({ issues, message }: Invalid) => new InvalidInput({ reason: message, issues })
+  wrongQuery: asInvalidInput
 } as const
 
 /** Over HTTP the id is the path's `id`; here it is an argument with a name of its own. */

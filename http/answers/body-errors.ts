@@ -13,16 +13,14 @@ export class BodyTooLarge
 export class UnknownCoding extends Schema.TaggedError<UnknownCoding>()(
   "UnknownCoding",
   { coding: Schema.String },
-  failsWith(415, "UNSUPPORTED_MEDIA_TYPE")
+  failsWith(415)
 ) {
   override get message() {
     return `The body's Content-Encoding ${JSON.stringify(this.coding)} is not understood: send it as it is, without one`
   }
 }
 
-export class BodyTooSlow
-  extends Schema.TaggedError<BodyTooSlow>()("BodyTooSlow", {}, failsWith(408, "REQUEST_TIMEOUT"))
-{
+export class BodyTooSlow extends Schema.TaggedError<BodyTooSlow>()("BodyTooSlow", {}, failsWith(408)) {
   override get message() {
     return "The body did not arrive in time"
   }

@@ -1,6 +1,6 @@
 import { type Traits } from "#http/traits/Traits.ts"
 import { issuesFrom } from "#src/format/issues.ts"
-import { BadRequest, codeOf, describe, errorOf, type Failure, Invalid, sentence } from "#src/shared/Failure.ts"
+import { codeOf, describe, errorOf, type Failure, Invalid } from "#src/shared/Failure.ts"
 import { describeOutage, reportOutage } from "#src/shared/outage.ts"
 import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { type Cause, Effect, Predicate } from "effect"
@@ -41,18 +41,21 @@ const failed = (status: number, message: string): Failure => ({ status, code: co
 
 /** HttpApi does not say which part is invalid; the method does: a query (400) or a body (422). */
 const decodeFailure = (
-  request: HttpServerRequest.HttpServerRequest,
+  { method }: HttpServerRequest.HttpServerRequest,
+  { wrongQuery }: Traits,
   issues: Parameters<typeof issuesFrom>[0]
 ): Failure | undefined => {
-  const details = issuesFrom(issues)
-  return request.method === "GET" || request.method === "HEAD"
-    ? describe(new BadRequest({ reason: sentence(details), issues: details }))
-    : describe(new Invalid({ issues: details }))
+  const error = new Invalid({ issues: issuesFrom(issues) })
+  return describe(method === "GET" || method === "HEAD" ? wrongQuery(error) : error)
 }
 
-const failureOfError = (request: HttpServerRequest.HttpServerRequest, error: unknown): Failure | undefined => {
+const failureOfError = (
+  request: HttpServerRequest.HttpServerRequest,
+  traits: Traits,
+  error: unknown
+): Failure | undefined => {
   if (Predicate.isTagged(error, "HttpApiDecodeError") && Predicate.hasProperty(error, "issues")) {
-    return decodeFailure(request, error.issues as Parameters<typeof issuesFrom>[0])
+    return decodeFailure(request, traits, error.issues as Parameters<typeof issuesFrom>[0])
   }
   if (Predicate.isTagged(error, "RouteNotFound")) return failed(404, "There is nothing at this path")
   if (error instanceof NotJsonRpc) {
@@ -65,9 +68,13 @@ const failureOfError = (request: HttpServerRequest.HttpServerRequest, error: unk
  * The failure to report for any error of a request, those of HttpApi and of the router included. An unexpected
  * error is a 500, whose cause is logged and not shown to the caller.
  */
-export const failureOf = (request: HttpServerRequest.HttpServerRequest, cause: Cause.Cause<unknown>) => {
+export const failureOf = (
+  request: HttpServerRequest.HttpServerRequest,
+  traits: Traits,
+  cause: Cause.Cause<unknown>
+) => {
   const error = errorOf(cause)
-  const expected = failureOfError(request, error)
+  const expected = failureOfError(request, traits, error)
   return expected !== undefined
     ? Effect.as(reportOutage(error), expected)
     : Effect.as(

@@ -27,10 +27,11 @@ import { ServersApi } from "#http/api/servers/Api.ts"
 import { VerificationApi } from "#http/api/verification/Api.ts"
 import { version } from "#src/config/version.ts"
 import { HttpApi, OpenApi } from "@effect/platform"
+import { declaredIn } from "./declared.ts"
 import { introduction } from "./introduction.ts"
 import { describeActualResponses } from "./openapi.ts"
 
-export class Api extends HttpApi.make(apiName)
+class Declared extends HttpApi.make(apiName)
   .add(HealthApi)
   .add(AccountsApi)
   .add(ProjectsApi)
@@ -57,8 +58,11 @@ export class Api extends HttpApi.make(apiName)
   .add(HubDocumentsApi)
   .add(HubAnalyticsApi)
   .add(HubCompositesApi)
+{}
+
+export class Api extends Declared
   .annotate(OpenApi.Title, "Berth")
   .annotate(OpenApi.Version, version)
   .annotate(OpenApi.Description, introduction)
-  .annotate(OpenApi.Transform, describeActualResponses)
+  .annotate(OpenApi.Transform, describeActualResponses(declaredIn(Declared)))
 {}

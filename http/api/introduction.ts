@@ -33,7 +33,7 @@ A success is \`{"data": …}\`. A failure is \`{"error": {"code", "message", "de
 \`code\` is for programs (upper case below \`/v1\`, lower case below \`/api/v1\`, \`/v1/hub\` and \`/v1/directory\`).
 
 - 400: no valid JSON, or a query that does not fit. 422: the body does not fit, and \`details.issues[]\` has
-  \`{path, message}\` for each fault. Fields that an operation does not know are faults, too.
+  \`{path, message}\` for each fault. Fields and parameters that an operation does not know are faults, too.
 - 401: no valid credential. 403: it lacks a scope, or the plan's limit is reached (\`PLAN_LIMIT_REACHED\` says which, and
   which plan would do).
 - 404: it does not exist, or is not yours.

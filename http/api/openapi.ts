@@ -1,6 +1,9 @@
 import { areaOf } from "#http/traits/areas.ts"
+import { defaults } from "#http/traits/Traits.ts"
+import { describe, type Failure } from "#src/shared/Failure.ts"
+import { type Declared } from "./declared.ts"
 import { children, dig, type Json, operationsOf, usedSchemas } from "./describe.ts"
-import { failureExample } from "./examples/failures.ts"
+import { type Body, failureExample, unknownParameter } from "./examples/failures.ts"
 import { examples } from "./examples/index.ts"
 import { pathExamples } from "./examples/parameters.ts"
 
@@ -27,10 +30,19 @@ const onEachAnswer = Object.fromEntries(
   Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }])
 )
 
+const bodyOf = (operation: Json): Body | undefined =>
+  operation["requestBody"] === undefined
+    ? undefined
+    : dig(operation, "requestBody", "content", "multipart/form-data") === undefined
+    ? "json"
+    : "file"
+
 /** Responses that any operation can give, by the kind of operation. */
 const common = (method: string, operation: Json): Readonly<Record<string, string>> => ({
-  ...(method === "get" || operation["requestBody"] === undefined ? {} : {
-    400: "The body is not valid JSON",
+  ...(method === "get" || bodyOf(operation) === undefined ? {} : {
+    400: bodyOf(operation) === "file"
+      ? "The body has no file that can be read, or the query or an id in the path is not valid"
+      : "The body is not valid JSON, or the query or an id in the path is not valid",
     413: "The body is too large",
     415: "The body has a Content-Encoding, such as gzip",
     422: "The body has wrong, missing or unknown fields: `details.issues[]` of `{path, message}`"
@@ -39,7 +51,7 @@ const common = (method: string, operation: Json): Readonly<Record<string, string
 })
 
 const meanings: Readonly<Record<string, string>> = {
-  400: "Bad request",
+  400: "The query or an id in the path is not valid",
   401: "No valid credential",
   403: "The credential or the plan does not allow it",
   404: "Not found, or not the caller's",
@@ -63,8 +75,8 @@ const failures = () => {
   const names = new Map<string, string>()
   return {
     responses,
-    reference: (status: string, description: string, isLower: boolean) => {
-      const key = JSON.stringify([status, description, isLower])
+    reference: (description: string, { status, ...error }: Failure) => {
+      const key = JSON.stringify([status, description, error])
       const others = Object.keys(responses).filter((name) => name.startsWith(`Error${status}`)).length
       const name = names.get(key) ?? `Error${status}${others === 0 ? "" : `-${others + 1}`}`
       names.set(key, name)
@@ -74,7 +86,7 @@ const failures = () => {
         content: {
           "application/json": {
             schema: { $ref: "#/components/schemas/Error" },
-            example: failureExample(status, description, isLower)
+            example: { error }
           }
         }
       }
@@ -101,14 +113,32 @@ const showExample = (operationId: string, operation: Json) => {
   }
 }
 
+/** A failure of an operation, in one of the codes that it has for it, spelled as below its path. */
+const exampleFor = (declared: Declared | undefined, path: string, operation: Json) => {
+  const { codes, query, wrongQuery } = { ...defaults, ...areaOf(path), ...declared?.traits }
+  const spelled = ({ code, ...failure }: Failure): Failure => ({
+    code: codes === "lower" ? code.toLowerCase() : code,
+    ...failure
+  })
+  const body = bodyOf(operation)
+  return (status: number, meaning: string) => {
+    // Every operation has a limit of requests; and a JSON body is read before the operation is asked.
+    const isCommon = status === 429 || status === 400 && body === "json"
+    const isQuery = status === 400 && body === undefined && query !== "any"
+    const shown = isQuery ? describe(wrongQuery(unknownParameter)) : undefined
+    return spelled(shown ?? failureExample(status, meaning, isCommon ? [] : declared?.codes.get(status) ?? [], body))
+  }
+}
+
 /**
  * Corrects the generated document to what is really sent: all errors share one envelope, and every response has the
  * request id and the rate limit. It shows an example of each operation.
  */
-export const describeActualResponses = (spec: Json): Json => {
+export const describeActualResponses = (declared: ReadonlyArray<Declared>) => (spec: Json): Json => {
   const { reference, responses: shared } = failures()
+  const byId = new Map(declared.map((one) => [one.operationId, one]))
   for (const { method, operation, operationId, path, responses } of operationsOf(spec)) {
-    const isLower = areaOf(path).codes === "lower"
+    const exampleOf = exampleFor(byId.get(operationId), path, operation)
     describeUpload(operation)
     const specific = common(method, operation)
     for (const status of Object.keys(specific)) responses[status] ??= {}
@@ -119,11 +149,8 @@ export const describeActualResponses = (spec: Json): Json => {
         response["headers"] = onEachAnswer
         if (isReport) response["description"] = "Something that the platform needs does not work: the report says what"
       } else {
-        responses[status] = reference(
-          status,
-          specific[status] ?? meanings[status] ?? String(response["description"]),
-          isLower
-        )
+        const description = specific[status] ?? meanings[status] ?? String(response["description"])
+        responses[status] = reference(description, exampleOf(Number(status), description))
       }
     }
     showExample(operationId, operation)

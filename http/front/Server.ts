@@ -4,7 +4,7 @@ import { ApiLive, ApiRawRoutes } from "#http/api/Live.ts"
 import { withBoundedBody } from "#http/api/middleware/bodies.ts"
 import { idempotent } from "#http/api/middleware/idempotency.ts"
 import { withMethods } from "#http/api/middleware/methods.ts"
-import { withReadableQuery } from "#http/api/middleware/query-text.ts"
+import { withKnownQuery, withReadableQuery } from "#http/api/middleware/query-text.ts"
 import { makeIdentify } from "#http/callers/caller.ts"
 import { makeDistribution } from "#http/distribution/Distribution.ts"
 import { isDistribution } from "#http/distribution/endpoint.ts"
@@ -55,7 +55,7 @@ const middleware = Effect.gen(function*() {
     })
     return enter(
       withoutExpectations(
-        forMachines(answersPreflights(withMethods(withReadableQuery(withBoundedBody(withReplay(app))))))
+        forMachines(answersPreflights(withMethods(withReadableQuery(withKnownQuery(withBoundedBody(withReplay(app)))))))
       )
     )
   }

@@ -6,7 +6,7 @@ import { Schema } from "effect"
 class ExpectationFailed extends Schema.TaggedError<ExpectationFailed>()(
   "ExpectationFailed",
   {},
-  failsWith(417, "EXPECTATION_FAILED")
+  failsWith(417)
 ) {
   override get message() {
     return "The only Expect that is understood is 100-continue"

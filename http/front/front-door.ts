@@ -95,7 +95,7 @@ export const frontDoor =
         const answer = (cause: Cause.Cause<unknown>) =>
           Cause.isInterruptedOnly(cause)
             ? Effect.failCause(cause as Cause.Cause<never>)
-            : Effect.map(failureOf(request, cause), failed)
+            : Effect.map(failureOf(request, traits, cause), failed)
 
         const headersOf = ({ limit, remaining, resetAt }: Pick<RateLimitState, "limit" | "remaining" | "resetAt">) => ({
           ...security,

@@ -26,7 +26,7 @@ export const checkOrigin = (settings: Settings, headers: Headers.Headers) => {
 class Misdirected extends Schema.TaggedError<Misdirected>()(
   "Misdirected",
   { host: Schema.String },
-  failsWith(421, "MISDIRECTED_REQUEST")
+  failsWith(421)
 ) {
   override get message() {
     return `${this.host} is not served here; the operator can set it as BASE_URL, or list it in ALLOWED_ORIGINS`

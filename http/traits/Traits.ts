@@ -1,3 +1,6 @@
+import { type InvalidInput } from "#src/hub/ListingAnalytics.ts"
+import { asBadRequest, type BadRequest, type Invalid } from "#src/shared/Failure.ts"
+import { type BadQuery } from "#src/shared/query-parameters.ts"
 import { type HttpServerRequest } from "@effect/platform"
 import { Context, type Effect } from "effect"
 
@@ -33,6 +36,13 @@ export interface Traits {
   readonly idempotency: "account" | "email" | "none"
   /** A query with broken percent-encoding is rejected. */
   readonly strictQuery: boolean
+  /**
+   * Parameters of the query that nobody knows: rejected, because the route takes `none` or by its `schema`; or taken as
+   * `any` and ignored, where people follow links, probes ask, or another specification defines the parameters.
+   */
+  readonly query: "none" | "schema" | "any"
+  /** What a query is that does not fit, in the code that the contract has for the route. */
+  readonly wrongQuery: (error: Invalid) => BadRequest | BadQuery | InvalidInput
   /** Hosted servers may request it from inside their machines (docs/decisions/what-a-machine-reaches.md). */
   readonly forMachines: boolean
   /** The path that takes its place; until then it is deprecated (RFC 9745, RFC 8594). Parameters by name. */
@@ -54,6 +64,8 @@ export const defaults: Traits = {
   openToPages: false,
   idempotency: "none",
   strictQuery: false,
+  query: "any",
+  wrongQuery: asBadRequest,
   forMachines: false,
   successor: undefined,
   alwaysRejects: false,

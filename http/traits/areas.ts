@@ -1,17 +1,21 @@
+import { asInvalidInput } from "#src/hub/ListingAnalytics.ts"
+import { asBadQuery } from "#src/shared/query-parameters.ts"
 import { type Traits } from "./Traits.ts"
 
 /**
  * Traits of everything below a path, also of unknown paths: the longest prefix counts. The contract ("Conventions")
- * defines the spelling of codes.
+ * defines the spelling of codes, and "Hub error codes by endpoint" the code of a query that does not fit.
  */
 const areas: Readonly<Record<string, Partial<Traits>>> = {
-  "/v1/hub": { codes: "lower" },
+  "/v1/hub": { codes: "lower", wrongQuery: asBadQuery },
   "/v1/directory": { codes: "lower" },
   "/v0.1": { credential: "hub", openToPages: true },
   "/hub/templates": { openToPages: true },
   "/hub/listings": { codes: "lower", failure: "page" },
   "/listings": { codes: "lower", failure: "page" },
   "/api/v1": { codes: "lower" },
+  "/api/v1/hub": { codes: "lower", wrongQuery: asBadQuery },
+  "/api/v1/hub/analytics": { codes: "lower", wrongQuery: asInvalidInput },
   "/api/v1/oauth": { codes: "oauth" },
   "/api/v1/oauth/authorize": { codes: "lower", failure: "page" },
   "/billing": { failure: "page", body: "form" },

@@ -80,11 +80,11 @@ export class CompositesRepo extends Effect.Service<CompositesRepo>()("composites
       lock: maybe(CompositeRow)((id: string, at: Date) =>
         sql`SELECT ${columns} FROM composites WHERE id = ${id} AND ${alive(at)} FOR UPDATE`
       ),
-      /** The account's, newest first. */
+      /** The account's, newest first by `createdAt`, then by id: ids made at once need not follow their times. */
       ofAccount: many(CompositeRow)((userId: string, at: Date, count: number) =>
         sql`SELECT ${columns} FROM composites WHERE user_id = ${userId} AND ${
           alive(at)
-        } ORDER BY id DESC LIMIT ${count}`
+        } ORDER BY created_at DESC, id DESC LIMIT ${count}`
       ),
       /** Those that expire. */
       agents: one(Count)((userId: string, at: Date) =>

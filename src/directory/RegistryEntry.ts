@@ -1,6 +1,6 @@
 import { failsWith } from "#src/shared/Failure.ts"
 import { QueryLimit } from "#src/shared/paging.ts"
-import { characters, optional, Query, Text, Timestamp } from "#src/shared/text.ts"
+import { characters, OpenQuery, optional, Text, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
 
 const Remote = Schema.Struct({ type: Schema.Literal("streamable-http", "sse"), url: Schema.String })
@@ -46,7 +46,7 @@ const Since = Schema.String.pipe(
   Schema.transform(Schema.DateFromSelf, { decode: (text) => new Date(text), encode: (date) => date.toISOString() })
 )
 
-export const RegistryQuery = Query({
+export const RegistryQuery = OpenQuery({
   limit: Schema.optionalWith(QueryLimit(100), { exact: true, default: () => 30 }),
   cursor: optional(Schema.String),
   search: optional(

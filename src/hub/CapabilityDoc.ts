@@ -70,9 +70,7 @@ export class DocumentNotValid extends Schema.TaggedError<DocumentNotValid>()(
 export const tooLarge = () => DocumentNotValid.of(`must be at most ${documentLimits.bytes / 1024} KB`)
 
 /** Contract: Hub error codes, a listing that is not shown. */
-export class ListingDelisted
-  extends Schema.TaggedError<ListingDelisted>()("ListingDelisted", {}, failsWith(422, "VALIDATION_ERROR"))
-{
+export class ListingDelisted extends Schema.TaggedError<ListingDelisted>()("ListingDelisted", {}, failsWith(422)) {
   override get message() {
     return "The listing is not in the directory: show it first (PATCH /v1/directory/{id}, set_visibility)"
   }

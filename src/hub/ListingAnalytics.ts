@@ -107,6 +107,9 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()(
   }
 }
 
+/** Wrong arguments of a tool that counts, and a query that does not fit. */
+export const asInvalidInput = ({ issues, message }: Invalid) => new InvalidInput({ reason: message, issues })
+
 export class NotYourListing extends Schema.TaggedError<NotYourListing>()("NotYourListing", {}, failsWith(403)) {
   override get message() {
     return "The listing is another account's, or of another project than the key"

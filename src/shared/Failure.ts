@@ -1,6 +1,6 @@
 import { type Issue, issuesOf } from "#src/format/issues.ts"
 import { HttpApiSchema } from "@effect/platform"
-import { Cause, Effect, Option, ParseResult, Predicate, Schema } from "effect"
+import { Cause, Effect, Option, ParseResult, Predicate, Schema, SchemaAST } from "effect"
 
 /** A failure as HTTP and MCP report it: the HTTP status, and the envelope's `code`, `message` and `details`. */
 export interface Failure {
@@ -18,34 +18,44 @@ export interface Failure {
 
 const FailureCode = Symbol.for("berth/FailureCode")
 
-const codes: Readonly<Record<number, string>> = {
-  400: "BAD_REQUEST",
-  401: "UNAUTHORIZED",
-  403: "FORBIDDEN",
-  404: "NOT_FOUND",
-  405: "METHOD_NOT_ALLOWED",
-  409: "CONFLICT",
-  410: "GONE",
-  413: "PAYLOAD_TOO_LARGE",
-  422: "VALIDATION_ERROR",
-  429: "RATE_LIMITED",
-  500: "INTERNAL_ERROR",
-  501: "NOT_IMPLEMENTED",
-  503: "SERVICE_UNAVAILABLE"
-}
+/** Every code that is answered, by status: the first is that of an error which names none. */
+export const failureCodes = {
+  400: ["BAD_REQUEST", "VALIDATION_ERROR", "INVALID_INPUT"],
+  401: ["UNAUTHORIZED"],
+  403: ["FORBIDDEN", "PLAN_LIMIT_REACHED"],
+  404: ["NOT_FOUND", "CONFIG_NOT_GENERATED"],
+  405: ["METHOD_NOT_ALLOWED"],
+  408: ["REQUEST_TIMEOUT"],
+  409: ["CONFLICT", "DEPLOYMENT_ENDED", "DEPLOYMENT_IN_PROGRESS", "LIMIT_EXCEEDED", "NOT_CONFIRMED", "NOT_DEPLOYED"],
+  410: ["CHANGES_TOKEN_EXPIRED"],
+  413: ["PAYLOAD_TOO_LARGE", "FILE_TOO_LARGE"],
+  415: ["UNSUPPORTED_MEDIA_TYPE"],
+  417: ["EXPECTATION_FAILED"],
+  421: ["MISDIRECTED_REQUEST"],
+  422: ["VALIDATION_ERROR", "PREVIEW_EXPIRED", "UNSUPPORTED_FORMAT"],
+  429: ["RATE_LIMITED", "LIMIT_EXCEEDED", "QUOTA_EXCEEDED"],
+  500: ["INTERNAL_ERROR"],
+  501: ["NOT_IMPLEMENTED"],
+  /** An error of a composite's member has a code of its own (src/composites/member-code.ts). */
+  502: ["BAD_GATEWAY"],
+  503: ["SERVICE_UNAVAILABLE"]
+} as const
+type Status = keyof typeof failureCodes
+
+const byStatus: Readonly<Record<number, ReadonlyArray<string>>> = failureCodes
 
 /**
  * Annotations of an error class: its HTTP status, and its code if not the default of that status.
  * The class may carry `details` (shown to the caller), `retryAfter` (seconds), `allow` (methods), and a `failureCode`
  * where one class has several codes.
  */
-export const failsWith = (status: number, code?: string): { readonly [key: symbol]: unknown } => ({
-  ...HttpApiSchema.annotations({ status }),
-  [FailureCode]: code ?? codes[status]
-})
+export const failsWith = <S extends Status>(
+  status: S,
+  code: (typeof failureCodes)[S][number] = failureCodes[status][0]
+): { readonly [key: symbol]: unknown } => ({ ...HttpApiSchema.annotations({ status }), [FailureCode]: code })
 
 /** The code of a status in the platform's (uppercase) vocabulary. */
-export const codeOf = (status: number) => codes[status] ?? "INTERNAL_ERROR"
+export const codeOf = (status: number) => byStatus[status]?.[0] ?? "INTERNAL_ERROR"
 
 /** A body or a tool's arguments are invalid (422). */
 export class Invalid extends Schema.TaggedError<Invalid>()("Invalid", {
@@ -79,6 +89,9 @@ export class BadRequest extends Schema.TaggedError<BadRequest>()("BadRequest", {
   }
 }
 
+/** A query, or the arguments of a tool that reads, is not valid, in the platform's code (contract: Platform errors). */
+export const asBadRequest = ({ issues, message }: Invalid) => new BadRequest({ reason: message, issues })
+
 export const sentence = (issues: ReadonlyArray<Issue>) => {
   const [first, ...more] = issues
   if (first === undefined) return "The request is not valid"
@@ -86,10 +99,16 @@ export const sentence = (issues: ReadonlyArray<Issue>) => {
   return `${where}${first.message}${more.length > 0 ? ` (and ${more.length} more)` : ""}`
 }
 
-const codeAnnotation = (schema: Schema.Schema.Any): string | undefined => {
-  const to = schema.ast._tag === "Transformation" ? schema.ast.to : schema.ast
-  const code = to.annotations[FailureCode] ?? schema.ast.annotations[FailureCode]
+const codeAnnotation = (ast: SchemaAST.AST): string | undefined => {
+  const to = ast._tag === "Transformation" ? ast.to : ast
+  const code = to.annotations[FailureCode] ?? ast.annotations[FailureCode]
   return typeof code === "string" ? code : undefined
+}
+
+/** The codes of an error's class, or of each in a union of them. */
+export const codesIn = (ast: SchemaAST.AST): ReadonlyArray<string> => {
+  const own = codeAnnotation(ast)
+  return own !== undefined ? [own] : SchemaAST.isUnion(ast) ? ast.types.flatMap(codesIn) : []
 }
 
 /**
@@ -117,7 +136,7 @@ export const describe = (error: unknown): Failure | undefined => {
   const ownCode = Predicate.hasProperty(error, "failureCode") ? String(error.failureCode) : undefined
   return {
     status,
-    code: ownCode ?? codeAnnotation(schema) ?? codeOf(status),
+    code: ownCode ?? codeAnnotation(schema.ast) ?? codeOf(status),
     message: Predicate.hasProperty(error, "message") ? String(error.message) : codeOf(status),
     ...(details === undefined ? {} : { details }),
     ...(retryAfter === undefined ? {} : { retryAfter }),

@@ -37,12 +37,15 @@ export const Input = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
     decodingFallback: inWords
   })
 
-/** The parameters of a query; unknown ones are ignored. */
-export const Query = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
+/** The parameters of a query that another specification defines: those that we don't know are ignored. */
+export const OpenQuery = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.Struct(fields).annotations({
     parseOptions: { onExcessProperty: "ignore", errors: "all" },
     decodingFallback: inWords
   })
+
+/** The parameters of a query; unknown ones are rejected as in a body (docs/decisions/unknown-parameters.md). */
+export const Query = <Fields extends Schema.Struct.Fields>(fields: Fields) => Input(fields)
 
 const decimal = (form: RegExp) =>
   Schema.transformOrFail(Schema.String, Schema.Number, {

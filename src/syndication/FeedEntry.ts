@@ -77,7 +77,7 @@ export const FeedPage = Schema.Struct({
 
 /** The changes since a token are no longer known. */
 export class ChangesTokenExpired
-  extends Schema.TaggedError<ChangesTokenExpired>()("ChangesTokenExpired", {}, failsWith(410, "CHANGES_TOKEN_EXPIRED"))
+  extends Schema.TaggedError<ChangesTokenExpired>()("ChangesTokenExpired", {}, failsWith(410))
 {
   override get message() {
     return "changes_token: what changed since then is no longer known; read the feed from the beginning, without one, " +

@@ -230,6 +230,26 @@ describe("composites", () => {
     expect((await owner.get<{ data: ReadonlyArray<Composite> }>(`${composites}/mine`)).text).not.toContain(account.id)
   })
 
+  it("own ones are listed by the time that callers see, newest first, and then by id", async () => {
+    const account = await berth.signUp()
+    const times = ["00.0014", "00.0006", "00.0012", "00.003", "00"]
+    await runSql(
+      berth.databaseUrl,
+      `INSERT INTO composites (id, created_by, user_id, name, slug, visibility, query_definition, created_at)
+       SELECT '01J000000000000000000B000' || n, 'user', $1, 'n', 'n', 'private', '{"city":"Denver"}', time
+       FROM unnest($2::timestamptz[]) WITH ORDINALITY AS made (time, n)`,
+      [account.id, times.map((seconds) => `2026-01-01 00:00:${seconds}Z`)]
+    )
+    const { body: { data } } = await account.get<{ data: ReadonlyArray<Composite> }>(`${composites}/mine`)
+    expect(data.map(({ createdAt, id }) => [createdAt.slice(17), id.at(-1)])).toEqual([
+      ["00.003Z", "4"],
+      ["00.001Z", "3"],
+      ["00.001Z", "2"],
+      ["00.001Z", "1"],
+      ["00.000Z", "5"]
+    ])
+  })
+
   row(
     "recomputation drops members whose health or verification lapses; a composite without members says so",
     async () => {

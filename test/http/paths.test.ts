@@ -86,10 +86,6 @@ describe("a query", () => {
     expect([answer.status, answer.body]).toEqual([400, failure("BAD_REQUEST", { issues: expect.any(Array) })])
   })
 
-  it("with parameters nobody knows is answered", async () => {
-    expect((await owner.get("/v1/projects?utm_source=x&__proto__=y&%00=%00")).status).toBe(200)
-  })
-
   it("with NUL or broken text in a search is 400", async () => {
     for (const search of ["%00", "a%00b", `${"x".repeat(1001)}`]) {
       const answer = await owner.get(`/v1/servers/${server.id}/logs?search=${search}`)

@@ -1,5 +1,6 @@
 import { routeTable } from "#http/traits/route-table.ts"
 import { defaults } from "#http/traits/Traits.ts"
+import { asBadQuery } from "#src/shared/query-parameters.ts"
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { describe } from "vitest"
@@ -17,6 +18,7 @@ describe("traits of routes", () => {
       expect(described.length).toBeGreaterThan(90)
     }))
 
+  const ofHub = { ...defaults, codes: "lower", wrongQuery: asBadQuery }
   const table = routeTable([
     { method: "GET", path: "/v1/hub/things/:id", traits: { rate: "directory" } },
     { method: "DELETE", path: "/v1/hub/things/:id", traits: {} },
@@ -29,10 +31,10 @@ describe("traits of routes", () => {
       known: true,
       path: "/v1/hub/things/:id",
       allow: [],
-      traits: { ...defaults, codes: "lower", rate: "directory" }
+      traits: { ...ofHub, rate: "directory" }
     })
     expect(table("HEAD", "/v1/hub/things/7").traits.rate).toBe("directory")
-    expect(table("DELETE", "/v1/hub/things/7").traits).toEqual({ ...defaults, codes: "lower" })
+    expect(table("DELETE", "/v1/hub/things/7").traits).toEqual(ofHub)
   })
 
   it("where nothing is, those of the area count, and where nothing takes the method, those of one that does", () => {
@@ -40,14 +42,14 @@ describe("traits of routes", () => {
       known: false,
       path: "",
       allow: [],
-      traits: { ...defaults, codes: "lower" }
+      traits: ofHub
     })
     expect(table("GET", "/v1/hubs").traits).toEqual(defaults)
     expect(table("PUT", "/v1/hub/things/7")).toEqual({
       known: false,
       path: "",
       allow: ["GET", "HEAD", "DELETE", "OPTIONS"],
-      traits: { ...defaults, codes: "lower", rate: "directory" }
+      traits: { ...ofHub, rate: "directory" }
     })
   })
 

@@ -75,7 +75,7 @@ const withKey = <E, R>(
     const content = `${request.method} ${request.url}\n${canonicalJson(text)}`
     const run = app.pipe(
       Effect.catchAllCause((cause) =>
-        Effect.map(failureOf(request, cause), (failure) => errorResponse(traits, failure))
+        Effect.map(failureOf(request, traits, cause), (failure) => errorResponse(traits, failure))
       ),
       Effect.map(toStored)
     )

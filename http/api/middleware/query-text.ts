@@ -1,5 +1,8 @@
 import { routeMiddleware } from "#http/traits/route-middleware.ts"
-import { BadRequest } from "#src/shared/Failure.ts"
+import { issuesFrom } from "#src/format/issues.ts"
+import { type InvalidInput } from "#src/hub/ListingAnalytics.ts"
+import { BadRequest, Invalid } from "#src/shared/Failure.ts"
+import { type BadQuery } from "#src/shared/query-parameters.ts"
 
 /** Undefined where the percent-encoding is broken (RFC 3986 §2.1) or its bytes are not UTF-8 (§2.5). */
 const decoded = (text: string) => {
@@ -31,4 +34,22 @@ export const withReadableQuery = routeMiddleware<BadRequest>(({ url }, { traits 
     reason: path === "" ? `The query ${message}` : `${path}: ${message}`,
     issues: [{ path, message }]
   })
+})
+
+const namesIn = (url: string) => {
+  const at = url.indexOf("?")
+  return at === -1 ? [] : [...new URLSearchParams(url.slice(at + 1)).keys()]
+}
+
+/**
+ * Rejects parameters of a route that takes none. Those of one that takes some are rejected with what else is wrong, by
+ * its schema; but `__proto__`, which no schema gets to see.
+ */
+export const withKnownQuery = routeMiddleware<BadRequest | BadQuery | InvalidInput>(({ url }, { traits }, app) => {
+  if (traits.query === "any") return app
+  const unknown = namesIn(url).filter((name) => traits.query === "none" || name === "__proto__")
+  if (unknown.length === 0) return app
+  return traits.wrongQuery(
+    new Invalid({ issues: issuesFrom(unknown.map((name) => ({ path: [name], message: "", known: [] }))) })
+  )
 })

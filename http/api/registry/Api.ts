@@ -1,3 +1,4 @@
+import { RouteTraits } from "#http/traits/Traits.ts"
 import { RegistryEntry, RegistryPage, RegistryQuery, UnknownRegistryServer } from "#src/directory/RegistryEntry.ts"
 import { BadRequest } from "#src/shared/Failure.ts"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
@@ -28,5 +29,6 @@ export class RegistryApi extends HttpApiGroup.make("registry")
       .addError(UnknownRegistryServer)
       .annotate(OpenApi.Summary, "Read a server's version; `latest` is the one that serves")
   )
+  .annotate(RouteTraits, { query: "any" })
   .annotate(OpenApi.Title, "MCP registry")
 {}

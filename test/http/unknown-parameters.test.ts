@@ -1,0 +1,79 @@
+import { beforeAll, describe, expect, it } from "vitest"
+import { byHubKeyAlone, twins } from "../mcp/twins.ts"
+import { type Account, type Holder } from "../support/account.ts"
+import { useBerth } from "../support/Berth.ts"
+import { composites, hubKey } from "../support/composites.ts"
+import { type FailureBody } from "../support/http.ts"
+import { callTool, connectMcp, textOf } from "../support/mcp.ts"
+import { fill, openApi, type Operation, operationsOf } from "../support/operations.ts"
+
+const berth = useBerth()
+let owner: Account
+let agent: Holder
+let operations: ReadonlyArray<Operation>
+beforeAll(async () => {
+  owner = await berth.signUp("enterprise")
+  agent = await hubKey(berth, owner)
+  operations = operationsOf(await openApi(berth))
+})
+
+/** Links that people follow, what probes ask, and what another specification defines. */
+const ignores = ["GET /v1/health", "GET /api/v1/hub/listings/{listingId}/referral"]
+const isOpen = ({ name, path }: Operation) => ignores.includes(name) || path.startsWith("/v0.1/")
+const holderOf = ({ name }: Operation) => byHubKeyAlone.has(twins[name] ?? "") ? agent : owner
+const issue = { path: "verbose", message: "is not a known field" }
+
+describe("a parameter of the query that nobody knows", () => {
+  it("is 400 at every operation that the platform describes, and told by name", async () => {
+    for (const operation of operations.filter((one) => !isOpen(one))) {
+      const { body, status } = await holderOf(operation).request<FailureBody>(
+        operation.method,
+        `${fill(operation, {})}?verbose=1`,
+        operation.bodyFields === undefined ? {} : { body: {} }
+      )
+      expect([operation.name, status, body.error.details?.issues]).toEqual([operation.name, 400, [issue]])
+    }
+  })
+
+  it("is told in the envelope in which a tool that reads refuses such an argument", async () => {
+    const [bySession, byKey] = [
+      await connectMcp(berth.url, { token: owner.token }),
+      await connectMcp(berth.url, { token: agent.token })
+    ]
+    for (const operation of operations.filter((one) => one.method === "GET" && twins[one.name] !== undefined)) {
+      const holder = holderOf(operation)
+      const ids = Object.fromEntries(operation.parameters.map((name) => [name, "x"]))
+      const query: Readonly<Record<string, string>> = operation.query.includes("subdomain") ? { subdomain: "x" } : {}
+      const asked = new URLSearchParams({ ...query, verbose: "1" }).toString()
+      const http = await holder.get<FailureBody>(`${fill(operation, ids)}?${asked}`)
+      const args = { ...ids, ...query, verbose: 1 }
+      const mcp = await callTool(holder === agent ? byKey : bySession, twins[operation.name] ?? "", args)
+      expect([operation.name, textOf(mcp)]).toEqual([operation.name, http.body])
+    }
+    await Promise.all([bySession.close(), byKey.close()])
+  })
+
+  it("is told beside what else is wrong, each once, and with the name that may have been meant", async () => {
+    const issues = async (path: string, holder: Holder | Account = owner) =>
+      (await holder.get<FailureBody>(path)).body.error.details?.issues
+    expect(await issues("/v1/projects?limt=5&limit=x&limt=6")).toEqual([
+      { path: "limt", message: "is not a known field. Did you mean \"limit\"?" },
+      { path: "limit", message: "must be an integer between 1 and 100" }
+    ])
+    expect(await issues("/v1/projects?__proto__=1")).toEqual([{ ...issue, path: "__proto__" }])
+    expect(await issues(`${composites}/mine?x=1&y=&x=2&%00`)).toEqual(
+      ["x", "y", "\u0000"].map((path) => ({ ...issue, path }))
+    )
+    for (const path of [`${composites}/mine?`, `${composites}/mine?&&`, "/v1/projects?&limit=1&"]) {
+      expect((await owner.get(path)).status, path).toBe(200)
+    }
+  })
+
+  it("is ignored in links that people follow, by probes, and where another specification defines them", async () => {
+    const open = ["/v1/health?verbose=1", "/v0.1/servers?include_deleted=true&__proto__=x", "/docs?utm_source=x"]
+      .concat("/.well-known/oauth-authorization-server?verbose=1", "/openapi.json?verbose=1")
+    for (const path of open) expect((await berth.request("GET", path)).status, path).toBe(200)
+    const referral = `/api/v1/hub/listings/${"0".repeat(26)}/referral?utm_source=x`
+    expect((await berth.request("GET", referral)).status).toBe(404)
+  })
+})
