@@ -1,8 +1,8 @@
 import { type RouteEntry } from "#http/traits/route-table.ts"
-import { RouteTraits } from "#http/traits/Traits.ts"
+import { RouteTraits, type Traits } from "#http/traits/Traits.ts"
 import { codesIn } from "#src/shared/Failure.ts"
-import { HttpApi, type HttpApiGroup } from "@effect/platform"
-import { Context, Option } from "effect"
+import { HttpApi, type HttpApiGroup, HttpApiSchema } from "@effect/platform"
+import { Context, Option, type Schema } from "effect"
 
 /** What an endpoint says of itself where it is declared. */
 export interface Declared extends RouteEntry {
@@ -10,6 +10,12 @@ export interface Declared extends RouteEntry {
   readonly operationId: string
   /** The codes of its errors, by status. */
   readonly codes: ReadonlyMap<number, ReadonlyArray<string>>
+}
+
+/** Assistants add a parameter of their own (`utm_source`) to links that they show, and texts are what is linked to. */
+const queryOf = ({ ast }: Schema.Schema.All, parameters: Option.Option<unknown>): Traits["query"] => {
+  if (HttpApiSchema.getEncoding(ast).kind === "Text") return "any"
+  return Option.isSome(parameters) ? "schema" : "none"
 }
 
 /** Every endpoint of an API, with the traits of its group and its own. */
@@ -23,7 +29,7 @@ export const declaredIn = <Id extends string, Groups extends HttpApiGroup.HttpAp
       const traits = {
         idempotency: "account" as const,
         strictQuery: true,
-        query: Option.isSome(endpoint.urlParamsSchema) ? "schema" as const : "none" as const,
+        query: queryOf(endpoint.successSchema, endpoint.urlParamsSchema),
         ...Option.getOrUndefined(Context.getOption(group.annotations, RouteTraits)),
         ...Option.getOrUndefined(Context.getOption(endpoint.annotations, RouteTraits))
       }
