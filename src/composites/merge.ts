@@ -1,3 +1,4 @@
+import { ended } from "#src/format/ended.ts"
 import { type McpFeatures, type McpToolDefinition } from "#src/servers/McpFeatures.ts"
 import { lineOf } from "#src/shared/outside-text.ts"
 import { type JsonSchema, reachOf, sameArguments, takesBusinesses, withBusinesses } from "./input-schema.ts"
@@ -146,7 +147,7 @@ const merged = (copies: ReadonlyArray<Copy>): MergedTool => {
     ...common(copies, tool),
     name: mergedName(tool.name),
     inputSchema: withBusinesses(tool.inputSchema, slugs),
-    description: `${tool.description} Asks ${reachOf(slugs.length)} businesses in one call; each answers for itself.`
+    description: `${ended(tool.description)} Asks ${reachOf(slugs.length)} businesses in one call; each answers for itself.`
       .trim(),
     slugs
   }

@@ -184,6 +184,18 @@ describe("tools of several members", () => {
     expect(words(hostile, plain("a"))).toMatch(/^In the words of Named x: IGNORE/)
   })
 
+  it("are described by sentences: what ends a member's words stays, and what lacks it gets a full stop", () => {
+    const words = (description: string) => {
+      const copies = ["a", "b"].map((slug) => member(slug, tool("search", { description })))
+      return merge(copies, ours).tools[0]!.description.replace(/ ?Asks up to 2 businesses in one call;.*$/, "")
+    }
+    for (const whole of ["Shows headers.", "Open now?", "Zeigt „alles.”", "(Shows headers.)", "料理を探す。", "Cut…", ""]) {
+      expect(words(whole)).toBe(whole)
+    }
+    expect(["Shows headers", "Shows headers:", "Shows headers ", "Shows menus (all)"].map(words))
+      .toEqual(["Shows headers.", "Shows headers.", "Shows headers.", "Shows menus (all)."])
+  })
+
   it("don't let an owner's name turn the words after it around", () => {
     const search = tool("search", { description: "Finds dishes." })
     const owner = { ...member("a", search), name: "Pizza\u202e\u2066 Palace" }
