@@ -117,7 +117,9 @@ export class CompositeDoor extends Effect.Service<CompositeDoor>()("tools/Compos
           "resources/list": () => ({
             resources: [...opened.merged.resources.values()].map(({ resource }) => resource)
           }),
-          "resources/templates/list": () => ({ resourceTemplates: [] }),
+          "resources/templates/list": () => ({
+            resourceTemplates: opened.merged.templates.map(({ template }) => template)
+          }),
           // SEP-2164: the error of a resource that is not there names it.
           "resources/read": ({ uri }, { signal }) => run(composites.readResource(opened, uri), signal, { uri })
         }

@@ -29,6 +29,7 @@ import { MemberCalls } from "./MemberCalls.ts"
 import { merge, type Merged } from "./merge.ts"
 import { OfferingsRepo } from "./OfferingsRepo.ts"
 import { parsedResult } from "./parsed-result.ts"
+import { templateOwner } from "./prompts-and-resources.ts"
 import { type Begun, ReachedComposites } from "./ReachedComposites.ts"
 
 type Fields = Readonly<Record<string, unknown>>
@@ -209,10 +210,11 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
     })
 
     const readResource = Effect.fn("CallableComposites.readResource")(function*(opened: Opened, uri: string) {
-      const found = opened.merged.resources.get(uri)
-      if (found === undefined) return yield* new NotOffered({ what: "resource", name: uri })
-      const result = yield* askOne(opened, found.slug, "resources/read", { uri })
-      return yield* checked(found.slug, parsedResult(ReadResourceResultSchema, "contents", result))
+      const { resources, templates } = opened.merged
+      const slug = resources.get(uri)?.slug ?? templateOwner(templates, uri)
+      if (slug === undefined) return yield* new NotOffered({ what: "resource", name: uri })
+      const result = yield* askOne(opened, slug, "resources/read", { uri })
+      return yield* checked(slug, parsedResult(ReadResourceResultSchema, "contents", result))
     })
 
     return {

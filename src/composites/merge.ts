@@ -2,7 +2,14 @@ import { ended } from "#src/format/ended.ts"
 import { type McpFeatures, type McpToolDefinition } from "#src/servers/McpFeatures.ts"
 import { lineOf } from "#src/shared/outside-text.ts"
 import { type JsonSchema, reachOf, sameArguments, takesBusinesses, withBusinesses } from "./input-schema.ts"
-import { type NamedPrompt, type NamedResource, promptsOf, resourcesOf } from "./prompts-and-resources.ts"
+import {
+  type NamedPrompt,
+  type NamedResource,
+  type NamedTemplate,
+  promptsOf,
+  resourcesOf,
+  templatesOf
+} from "./prompts-and-resources.ts"
 import { memberName, mergedName, prefixEnd } from "./tool-names.ts"
 
 /** A member that can be called, as far as its tools are concerned. */
@@ -60,6 +67,7 @@ export interface Merged {
   readonly prompts: ReadonlyArray<NamedPrompt>
   /** By URI; of two members with one URI the better ranked has it. */
   readonly resources: ReadonlyMap<string, NamedResource>
+  readonly templates: ReadonlyArray<NamedTemplate>
   readonly clashes: ReadonlyArray<Clash>
 }
 
@@ -147,7 +155,9 @@ const merged = (copies: ReadonlyArray<Copy>): MergedTool => {
     ...common(copies, tool),
     name: mergedName(tool.name),
     inputSchema: withBusinesses(tool.inputSchema, slugs),
-    description: `${ended(tool.description)} Asks ${reachOf(slugs.length)} businesses in one call; each answers for itself.`
+    description: `${ended(tool.description)} Asks ${
+      reachOf(slugs.length)
+    } businesses in one call; each answers for itself.`
       .trim(),
     slugs
   }
@@ -227,5 +237,11 @@ export const merge = (offerings: ReadonlyArray<Offering>, reserved: ReadonlySet<
     ...named.clashes,
     ...namedPrompts.clashes
   ]
-  return { tools: named.kept, prompts: namedPrompts.kept, resources: resourcesOf(members), clashes }
+  return {
+    tools: named.kept,
+    prompts: namedPrompts.kept,
+    resources: resourcesOf(members),
+    templates: templatesOf(members),
+    clashes
+  }
 }
