@@ -129,6 +129,6 @@ export class CompositeDoor extends Effect.Service<CompositeDoor>()("tools/Compos
     const server = (opened: Opened) =>
       Effect.map(Effect.runtime<CurrentActor>(), (runtime) => serverWith(opened, runtime))
 
-    return { begin: composites.begin, open: composites.open, server } as const
+    return { begin: composites.begin, open: composites.open, permit: composites.permit, server } as const
   })
 }) {}

@@ -33,6 +33,8 @@ interface CompositeTool {
   readonly description: string
   readonly inputSchema: JsonSchema
   readonly annotations: Hints
+  /** Whether each member marks it as state-changing itself, so that none refuses who may change things alone. */
+  readonly isMarked: boolean
   /** What the members call it. */
   readonly tool: string
   /** Of one member's answer, where they all have the same. */
@@ -116,6 +118,7 @@ const common = (copies: ReadonlyArray<Copy>, { name, outputSchema: _, title, ...
   ...(title === undefined ? {} : { title }),
   description: first.description,
   annotations: weakestHints(copies),
+  isMarked: copies.every(({ tool }) => tool.annotations?.["readOnlyHint"] === false),
   tool: name,
   memberOutput: outputOf(copies)
 })
