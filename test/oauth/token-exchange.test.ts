@@ -4,31 +4,15 @@ import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { berthCli } from "../cli/mcp/run.ts"
 import { useThreeMembers } from "../composites/three-members.ts"
-import { type Listed } from "../support/account.ts"
-import { hubKey } from "../support/composites.ts"
 import { callTool, connectMcp } from "../support/mcp.ts"
-import { newFlow, type OAuthErrorBody, postForm, replayToken, type TokenBody } from "../support/oauth.ts"
+import { newFlow, postForm, replayToken } from "../support/oauth.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
-import { runSql } from "../support/sql.ts"
+import { exchanging, fieldsOf, tokenType } from "./support/exchange.ts"
 
 const three = useThreeMembers()
 const { berth, members } = three
 
-const tokenType = "urn:ietf:params:oauth:token-type:access_token"
-const fieldsOf = (subject: string, resource: string) => ({
-  grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
-  subject_token: subject,
-  subject_token_type: tokenType,
-  resource
-})
-type Exchanged = TokenBody & { readonly issued_token_type: string } & OAuthErrorBody
-const exchange = (fields: Readonly<Record<string, string>> | URLSearchParams) =>
-  postForm<Exchanged>(berth, "/api/v1/oauth/token", fields)
-const tokenFor = async (subject: string, resource: string, scope?: string) => {
-  const { body, status } = await exchange({ ...fieldsOf(subject, resource), ...(scope === undefined ? {} : { scope }) })
-  expect(status).toBe(200)
-  return body.access_token
-}
+const { exchange, grantsOf, tokenFor } = exchanging(berth)
 
 const look = async (token: string, i = 0) => {
   const client = await connectMcp(berth.url, { token, path: `/s/${members[i]!.server.slug}/mcp` })
@@ -44,15 +28,6 @@ const statusAt = async (path: string, token: string, method = "tools/list") =>
     headers: { accept: "application/json, text/event-stream" },
     body: { jsonrpc: "2.0", id: 1, method, ...(method === "tools/call" ? { params: { name: "look" } } : {}) }
   })).status
-interface GrantOf {
-  readonly id: string
-  readonly clientName: string
-  readonly serverId: string
-  readonly scopes: ReadonlyArray<string>
-}
-const grantsOf = async (account: typeof three.caller) =>
-  (await account.get<Listed<GrantOf>>("/v1/auth/grants")).body.data
-
 /** An access token for our own MCP endpoint, and the flow that it comes of. */
 const clientToken = async (scope: string) => {
   const flow = await newFlow(berth)
@@ -233,109 +208,6 @@ describe("an exchange", () => {
       (await berth.request<{ grant_types_supported: unknown }>("GET", "/.well-known/oauth-authorization-server"))
         .body.grant_types_supported
     ).toContain(good.grant_type)
-  })
-})
-
-describe("a token for a composite", () => {
-  const resource = () => `${berth.url}${three.path}`
-  const message = async (at: string, token: string, method: string, params = {}) => {
-    const headers = { accept: "application/json, text/event-stream" }
-    return berth.request("POST", at, { token, headers, body: { jsonrpc: "2.0", id: 1, method, params } })
-  }
-
-  it("has its URL as the audience, as one by consent has, and the scopes that were asked for; it opens nothing else", async () => {
-    const { flow, token: clients } = await clientToken("account")
-    const own = await three.compositeOf(members, flow.user)
-    for (
-      const [subject, at, accountId] of [
-        [three.caller.token, three.path, three.caller.id],
-        [three.key.token, three.path, three.caller.id],
-        [clients, own, flow.user.id]
-      ] as const
-    ) {
-      const url = `${berth.url}${at}`
-      const token = await tokenFor(subject, url)
-      expect(decodeJwt(token)).toMatchObject({
-        aud: url,
-        sub: accountId,
-        client_id: "berth-token-exchange",
-        scope: "mcp:read mcp:write mcp:execute"
-      })
-      expect(await message(at, token, "tools/call", { name: "look" })).toMatchObject({
-        status: 200,
-        body: { result: { structuredContent: { answers: [{ status: "ok" }, { status: "ok" }, { status: "ok" }] } } }
-      })
-      const other = at === own ? three.path : own
-      for (const elsewhere of [other, "/mcp", `/s/${members[0]!.server.slug}/mcp`]) {
-        expect((await message(elsewhere, token, "ping")).status, elsewhere).toBe(401)
-      }
-      expect(await exchange(fieldsOf(token, url))).toMatchObject({ status: 400, body: { error: "invalid_request" } })
-      const least = await tokenFor(subject, url, "mcp:read")
-      expect((await message(at, least, "tools/list")).status).toBe(200)
-      expect((await message(at, least, "tools/call", { name: "look" })).status).toBe(403)
-    }
-  })
-
-  it("comes of one grant, which the account sees, revokes at once and renews", async () => {
-    const mine = await berth.signUp()
-    const at = await three.compositeOf(members, mine)
-    const url = `${berth.url}${at}`
-    const [token = ""] = await Promise.all(Array.from({ length: 5 }, () => tokenFor(mine.token, url, "mcp:read")))
-    await tokenFor(mine.token, url, "mcp:execute")
-    const [grant, another] = await grantsOf(mine)
-    expect(another).toBeUndefined()
-    expect(grant).toMatchObject({
-      clientName: "Token exchange",
-      resource: url,
-      serverId: null,
-      scopes: ["mcp:read", "mcp:execute"]
-    })
-    expect((await mine.delete(`/v1/auth/grants/${grant!.id}`)).status).toBe(204)
-    await expect.poll(async () => (await message(at, token, "tools/list")).status, { timeout: 10_000 }).toBe(401)
-    expect(await exchange(fieldsOf(mine.token, url))).toMatchObject({
-      status: 400,
-      body: { error: "invalid_target", error_description: expect.stringContaining(`${grant!.id}/renew`) }
-    })
-    expect((await mine.post(`/v1/auth/grants/${grant!.id}/renew`, {})).status).toBe(200)
-    expect((await message(at, await tokenFor(mine.token, url), "tools/list")).status).toBe(200)
-  })
-
-  it("is given to who may read it alone: another's private one is as one that is not there", async () => {
-    const stranger = await berth.signUp()
-    const nowhere = `${berth.url}/mcp/composites/01HZZZZZZZZZZZZZZZZZZZZZZZ`
-    for (const [subject, url] of [[stranger.token, resource()], [three.caller.token, nowhere]] as const) {
-      expect(await exchange(fieldsOf(subject, url))).toMatchObject({
-        status: 400,
-        body: {
-          error: "invalid_target",
-          error_description: "No composite that this account may read has this URL, or it has expired"
-        }
-      })
-    }
-    expect(await grantsOf(stranger)).toEqual([])
-  })
-
-  it("for a hub key reaches what the key reaches: no server that is there for its account alone", async () => {
-    const { business, server } = members[0]!
-    const key = await hubKey(berth, three.owner)
-    const at = await three.compositeOf(members.slice(0, 1), three.owner)
-    const set = async (access: string, composable: boolean | null) => {
-      await runSql(berth.databaseUrl, "UPDATE servers SET access = $2 WHERE id = $1", [server.id, access])
-      await runSql(berth.databaseUrl, "UPDATE listings SET composable = $2 WHERE id = $1", [
-        business.listingId,
-        composable
-      ])
-    }
-    const callable = async (subject: string) => {
-      const token = await tokenFor(subject, `${berth.url}${at}`)
-      return message(at, token, "tools/call", { name: "composite_members" })
-    }
-    const told = (member: object) => ({ body: { result: { structuredContent: { members: [member] } } } })
-    await set("owner", true)
-    expect(await callable(three.owner.token)).toMatchObject(told({ callable: true }))
-    expect(await callable(key.token)).toMatchObject(told({ callable: false, code: "member_refused" }))
-    await set("public", null)
-    expect(await callable(key.token)).toMatchObject(told({ callable: true }))
   })
 })
 
