@@ -117,7 +117,9 @@ export class CompositeDoor extends Effect.Service<CompositeDoor>()("tools/Compos
           "resources/list": () => ({
             resources: [...opened.merged.resources.values()].map(({ resource }) => resource)
           }),
-          "resources/templates/list": () => ({ resourceTemplates: [] }),
+          "resources/templates/list": () => ({
+            resourceTemplates: opened.merged.templates.map(({ template }) => template)
+          }),
           // SEP-2164: the error of a resource that is not there names it.
           "resources/read": ({ uri }, { signal }) => run(composites.readResource(opened, uri), signal, { uri })
         }
@@ -127,6 +129,6 @@ export class CompositeDoor extends Effect.Service<CompositeDoor>()("tools/Compos
     const server = (opened: Opened) =>
       Effect.map(Effect.runtime<CurrentActor>(), (runtime) => serverWith(opened, runtime))
 
-    return { begin: composites.begin, open: composites.open, server } as const
+    return { begin: composites.begin, open: composites.open, permit: composites.permit, server } as const
   })
 }) {}

@@ -1,12 +1,13 @@
+import { ResourceTokens } from "#src/composites/ResourceTokens.ts"
 import { Grant } from "#src/oauth/Grant.ts"
 import { Grants } from "#src/oauth/Grants.ts"
-import { ExchangedToken, exchangeFields, TokenExchange } from "#src/oauth/TokenExchange.ts"
+import { ExchangedToken, exchangeFields } from "#src/oauth/TokenExchange.ts"
 import { PageArguments, PageOf } from "#src/shared/paging.ts"
 import { Input } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
 import { tool } from "./Tool.ts"
 
-export const grantTools = Effect.map(Effect.all([Grants, TokenExchange]), ([grants, exchanges]) => [
+export const grantTools = Effect.map(Effect.all([Grants, ResourceTokens]), ([grants, exchanges]) => [
   tool({
     name: "create_server_token",
     title: "Get a token for a server",

@@ -8,9 +8,9 @@ import {
   type Need,
   needsOf,
   partOfMcp,
+  scopesToAsk,
   toolsInDoubt
 } from "#src/oauth/scopes/mcp-scopes.ts"
-import { mcpScopes } from "#src/oauth/scopes/scopes.ts"
 import { gatewayTokenHeader } from "#src/routing/addressing.ts"
 import { type Route } from "#src/routing/Route.ts"
 import { envelopeOf } from "#src/routing/stateless-request.ts"
@@ -92,8 +92,8 @@ export const permitter = (marks: ToolMarks) => {
     ): Promise<Verdict> => {
       const inDoubt = toolsInDoubt(needs, granted)
       const missing = missingScopes(needs, granted, await changesOf(req, path, route, inDoubt, message))
-      if (missing.size === 0) return { _tag: "Permitted", body }
-      return { _tag: "Insufficient", scopes: mcpScopes.filter((one) => missing.has(one) || granted.has(one)).join(" ") }
+      const scopes = scopesToAsk(missing, granted)
+      return scopes === undefined ? { _tag: "Permitted", body } : { _tag: "Insufficient", scopes }
     }
 
     if (isAmbiguous(req)) return decide([everything], undefined)

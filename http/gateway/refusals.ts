@@ -1,10 +1,11 @@
+import { InsufficientScope } from "#src/oauth/scopes/InsufficientScope.ts"
 import { type Route } from "#src/routing/Route.ts"
 import { type Target } from "#src/servers/locate.ts"
 import { type IncomingMessage } from "node:http"
 import { type Answer, failure } from "./answer.ts"
 import { brokenAnswer } from "./broken-answer.ts"
 import { type Verdict as Permission } from "./permit.ts"
-import { scopeChallenge } from "./resource-metadata.ts"
+import { resourceAt } from "./resource-metadata.ts"
 
 export const metadataAnswer = (req: IncomingMessage, document: unknown): Answer =>
   req.method === "GET" || req.method === "HEAD"
@@ -43,7 +44,8 @@ export const unreachable = (error: Error, sent: boolean, isDraining: boolean) =>
 
 export const rejection = (permission: Exclude<Permission, { _tag: "Permitted" }>, route: Route, target: Target) => {
   if (permission._tag === "Rejected") return failure(permission.status, "BAD_REQUEST", permission.reason)
-  const { scopes } = permission
-  const message = `The access token's scopes do not allow this; it takes ${scopes}`
-  return failure(403, "FORBIDDEN", message, { "WWW-Authenticate": scopeChallenge(route, target, scopes) })
+  const refusal = new InsufficientScope({ scopes: permission.scopes })
+  return failure(403, "FORBIDDEN", refusal.message, {
+    "WWW-Authenticate": refusal.challenge(resourceAt(route, target))
+  })
 }

@@ -7,7 +7,7 @@ import { documentUrl } from "#src/shared/well-known.ts"
 /** The URL of a request: clients compare `resource` with the URL that they were given (RFC 9728 §3.3). */
 type Place = Pick<Target, "form" | "endpoint">
 
-const resourceAt = ({ resources }: Route, { endpoint, form }: Place) => resources[form] + endpoint
+export const resourceAt = ({ resources }: Route, { endpoint, form }: Place) => resources[form] + endpoint
 
 /**
  * The protected-resource document (RFC 9728 §2), of the server or of one of its endpoints, in the form that the client
@@ -42,10 +42,3 @@ export const challenge = (route: Route, place: Place, error?: string) =>
     ...(route.byoaConfig === null ? [`scope="${challengedScopes(mcpScopes)}"`] : []),
     ...(error === undefined ? [] : [`error="${error}"`])
   ].join(", ")
-
-/**
- * `WWW-Authenticate` of a 403 for too little scope (RFC 6750 §3.1): the scopes needed and those the
- * token has, so that a client that requests exactly these loses none.
- */
-export const scopeChallenge = (route: Route, place: Place, scopes: string) =>
-  `Bearer error="insufficient_scope", scope="${scopes}", resource_metadata="${documentUrl(resourceAt(route, place))}"`

@@ -30,6 +30,7 @@ const routes = rawRoutes((add) =>
         const { actor, request } = yield* enter
         const { compositeId = "" } = yield* HttpRouter.params
         const server = yield* door.open(compositeId, readings.of(request, actor)).pipe(
+          Effect.tap((opened) => door.permit(opened, request.json)),
           Effect.flatMap(door.server),
           Effect.provideService(CurrentActor, actor)
         )

@@ -4,12 +4,13 @@ import { CurrentCaller } from "#http/callers/caller.ts"
 import { CurrentRoute } from "#http/traits/Traits.ts"
 import { Unauthorized } from "#src/accounts/Policy.ts"
 import { type Settings } from "#src/config/Settings.ts"
+import { InsufficientScope } from "#src/oauth/scopes/InsufficientScope.ts"
 import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { codeOf } from "#src/shared/Failure.ts"
 import { HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 import { checkHost, checkOrigin, corsHeaders } from "./origins.ts"
-import { mcpChallenge } from "./platform-resource.ts"
+import { mcpChallenge, mcpResource } from "./platform-resource.ts"
 
 /** CORS headers on every response, errors included: a page must be able to read where a 401 sends it to log in. */
 const withCors = HttpApp.appendPreResponseHandler(({ headers }, response) =>
@@ -50,10 +51,26 @@ const unauthorized = (settings: Settings) =>
     )
   })
 
-/** Answers a missing or invalid credential with a challenge. */
-export const challenging =
-  (settings: Settings) => <E, R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, E | Unauthorized, R>) =>
-    Effect.catchIf(route, (error) => error instanceof Unauthorized, unauthorized(settings))
+/** A 403 for too little scope says what to ask for. */
+const insufficient = (settings: Settings) =>
+  Effect.fn("http.mcp.insufficient")(function*(error: InsufficientScope) {
+    const { url } = yield* HttpServerRequest.HttpServerRequest
+    return HttpServerResponse.setHeader(
+      errorResponse((yield* CurrentRoute).traits, { status: 403, code: codeOf(403), message: error.message }),
+      "www-authenticate",
+      error.challenge(mcpResource(settings, url))
+    )
+  })
+
+/** Answers a missing or invalid credential, and a token with too little scope, with a challenge. */
+export const challenging = (settings: Settings) =>
+<E, R>(
+  route: Effect.Effect<HttpServerResponse.HttpServerResponse, E | Unauthorized | InsufficientScope, R>
+) =>
+  route.pipe(
+    Effect.catchIf((error) => error instanceof Unauthorized, unauthorized(settings)),
+    Effect.catchIf((error) => error instanceof InsufficientScope, insufficient(settings))
+  )
 
 export const preflightBy = (settings: Settings) =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>

@@ -18,16 +18,19 @@ import { Effect } from "effect"
 /** The endpoint that a request used. */
 const endpointOf = (path: string): McpEndpoint => path.startsWith("/sse") || path.startsWith("/message") ? "sse" : "mcp"
 
+/** The resource at a request's path: a composite, or our own endpoint. */
+export const mcpResource = (settings: Settings, path: string) =>
+  compositeResource(settings, path) ?? platformResources(settings)[endpointOf(path)]
+
 /**
  * `WWW-Authenticate` of a 401 at our MCP endpoints (RFC 9728 §5.1, RFC 6750 §3). It names every scope, since clients
  * request the scopes listed here; the user decides. Without credentials there is no `error`.
  */
 export const mcpChallenge = (settings: Settings, path: string, error?: string) => {
-  const composite = compositeResource(settings, path)
-  const resource = composite ?? platformResources(settings)[endpointOf(path)]
+  const isComposite = compositeResource(settings, path) !== undefined
   return [
-    `Bearer resource_metadata="${documentUrl(resource)}"`,
-    `scope="${challengedScopes(composite === undefined ? platformScopes : mcpScopes)}"`,
+    `Bearer resource_metadata="${documentUrl(mcpResource(settings, path))}"`,
+    `scope="${challengedScopes(isComposite ? mcpScopes : platformScopes)}"`,
     ...(error === undefined ? [] : [`error="${error}"`])
   ].join(", ")
 }

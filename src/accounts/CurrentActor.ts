@@ -42,6 +42,8 @@ export type Credential =
     readonly scopes: ReadonlySet<GrantedScope>
     /** MCP scopes of a token for one composite, separated by spaces; such a token has no others. */
     readonly compositeScope?: string
+    /** It reaches only what everybody may use, as a hub key does. */
+    readonly forEverybody?: boolean
   }
   /** For the hub's reads only. `usedToday`: with this request; `resetAt`: midnight UTC, in Unix seconds. */
   | {

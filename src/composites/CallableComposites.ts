@@ -1,5 +1,7 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
+import { InsufficientScope } from "#src/oauth/scopes/InsufficientScope.ts"
+import { allowsEverything } from "#src/oauth/scopes/mcp-scopes.ts"
 import { mcpUrl, publicUrl, sseUrl } from "#src/servers/addresses.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { jsonWeight } from "#src/shared/json-weight.ts"
@@ -29,7 +31,9 @@ import { MemberCalls } from "./MemberCalls.ts"
 import { merge, type Merged } from "./merge.ts"
 import { OfferingsRepo } from "./OfferingsRepo.ts"
 import { parsedResult } from "./parsed-result.ts"
+import { templateOwner } from "./prompts-and-resources.ts"
 import { type Begun, ReachedComposites } from "./ReachedComposites.ts"
+import { scopesToAsk } from "./scopes-to-ask.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -99,6 +103,14 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
         merged: yield* mergedOf(reached)
       } satisfies Opened
     })
+
+    /** Fails when the caller's token for the composite is too little for the JSON-RPC body, which is read for such alone. */
+    const permit = <E>({ merged }: Opened, body: Effect.Effect<unknown, E>) =>
+      Effect.gen(function*() {
+        const scope = yield* memberScope
+        const scopes = allowsEverything(scope) ? undefined : scopesToAsk(merged, yield* body, scope)
+        if (scopes !== undefined) return yield* new InsufficientScope({ scopes })
+      })
 
     const members = ({ composite, merged, reached }: Opened): MemberList => ({
       composite,
@@ -209,15 +221,17 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
     })
 
     const readResource = Effect.fn("CallableComposites.readResource")(function*(opened: Opened, uri: string) {
-      const found = opened.merged.resources.get(uri)
-      if (found === undefined) return yield* new NotOffered({ what: "resource", name: uri })
-      const result = yield* askOne(opened, found.slug, "resources/read", { uri })
-      return yield* checked(found.slug, parsedResult(ReadResourceResultSchema, "contents", result))
+      const { resources, templates } = opened.merged
+      const slug = resources.get(uri)?.slug ?? templateOwner(templates, uri)
+      if (slug === undefined) return yield* new NotOffered({ what: "resource", name: uri })
+      const result = yield* askOne(opened, slug, "resources/read", { uri })
+      return yield* checked(slug, parsedResult(ReadResourceResultSchema, "contents", result))
     })
 
     return {
       begin: composites.begin,
       open,
+      permit,
       members,
       isSearched,
       find,

@@ -77,6 +77,11 @@ export class Composites extends Effect.Service<Composites>()("composites/Composi
     const orNotFound = (caller: Actor, row: Option.Option<CompositeRow>, asked: { readonly id?: string } = {}) =>
       Option.isSome(row) && isVisible(caller, row.value) ? Effect.succeed(row.value) : new CompositeNotFound(asked)
 
+    /** Fails for one that the caller may not read. */
+    const checkReadable = Effect.fn("Composites.checkReadable")(function*(id: string) {
+      yield* orNotFound(yield* CurrentActor, yield* repo.find(id, yield* now), { id })
+    })
+
     /** One that the caller may read, with its members of this moment: public, or its account's own. */
     const readable = Effect.fn("Composites.readable")(
       function*({ caller, id }: { readonly caller: Actor; readonly id: string }) {
@@ -195,6 +200,6 @@ export class Composites extends Effect.Service<Composites>()("composites/Composi
 
     const purge = Effect.flatMap(now, repo.purge)
 
-    return { create, mine, get, update, remove, promote, readable, readableBySlug, purge } as const
+    return { create, mine, get, update, remove, promote, readable, readableBySlug, checkReadable, purge } as const
   })
 }) {}

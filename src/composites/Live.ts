@@ -10,6 +10,7 @@ import { GroupsRepo } from "./GroupsRepo.ts"
 import { MembersRepo } from "./MembersRepo.ts"
 import { OfferingsRepo } from "./OfferingsRepo.ts"
 import { ReachedComposites } from "./ReachedComposites.ts"
+import { ResourceTokens } from "./ResourceTokens.ts"
 import { SystemComposites } from "./SystemComposites.ts"
 
 /** Needs the database alone. */
@@ -25,6 +26,6 @@ const MembersLive = Layer.mergeAll(
 )
 
 export const CompositesLive = Layer.provideMerge(
-  CompositeSkills.Default,
+  Layer.merge(CompositeSkills.Default, ResourceTokens.Default),
   Layer.provide(Layer.merge(Composites.Default, BrowseComposites.Default), CompositesRepo.Default)
 ).pipe(Layer.provideMerge(OfferingsRepo.Default), Layer.provideMerge(MembersLive), Layer.merge(SystemCompositesLive))

@@ -3,8 +3,12 @@ import { mayDo, sessionOnly, Unauthorized } from "#src/accounts/Policy.ts"
 import { allMcpScopes } from "#src/oauth/scopes/scopes.ts"
 import { Effect } from "effect"
 
-/** A hub key is for what everybody may read: it reaches no server that is there for its account alone. */
-export const reachesEverybodysOnly = ({ credential }: Actor) => credential.kind === "hub"
+/**
+ * A hub key is for what everybody may read: neither it nor a token that it was exchanged for reaches a server that is
+ * there for its account alone.
+ */
+export const reachesEverybodysOnly = ({ credential }: Actor) =>
+  credential.kind === "hub" || credential.kind === "oauth" && credential.forEverybody === true
 
 /**
  * The scopes that members are called with: every one for a session, a hub key, and a client that counts as a session;

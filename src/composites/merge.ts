@@ -1,7 +1,15 @@
+import { ended } from "#src/format/ended.ts"
 import { type McpFeatures, type McpToolDefinition } from "#src/servers/McpFeatures.ts"
 import { lineOf } from "#src/shared/outside-text.ts"
 import { type JsonSchema, reachOf, sameArguments, takesBusinesses, withBusinesses } from "./input-schema.ts"
-import { type NamedPrompt, type NamedResource, promptsOf, resourcesOf } from "./prompts-and-resources.ts"
+import {
+  type NamedPrompt,
+  type NamedResource,
+  type NamedTemplate,
+  promptsOf,
+  resourcesOf,
+  templatesOf
+} from "./prompts-and-resources.ts"
 import { memberName, mergedName, prefixEnd } from "./tool-names.ts"
 
 /** A member that can be called, as far as its tools are concerned. */
@@ -25,6 +33,8 @@ interface CompositeTool {
   readonly description: string
   readonly inputSchema: JsonSchema
   readonly annotations: Hints
+  /** Whether each member marks it as state-changing itself, so that none refuses who may change things alone. */
+  readonly isMarked: boolean
   /** What the members call it. */
   readonly tool: string
   /** Of one member's answer, where they all have the same. */
@@ -59,6 +69,7 @@ export interface Merged {
   readonly prompts: ReadonlyArray<NamedPrompt>
   /** By URI; of two members with one URI the better ranked has it. */
   readonly resources: ReadonlyMap<string, NamedResource>
+  readonly templates: ReadonlyArray<NamedTemplate>
   readonly clashes: ReadonlyArray<Clash>
 }
 
@@ -107,6 +118,7 @@ const common = (copies: ReadonlyArray<Copy>, { name, outputSchema: _, title, ...
   ...(title === undefined ? {} : { title }),
   description: first.description,
   annotations: weakestHints(copies),
+  isMarked: copies.every(({ tool }) => tool.annotations?.["readOnlyHint"] === false),
   tool: name,
   memberOutput: outputOf(copies)
 })
@@ -146,7 +158,9 @@ const merged = (copies: ReadonlyArray<Copy>): MergedTool => {
     ...common(copies, tool),
     name: mergedName(tool.name),
     inputSchema: withBusinesses(tool.inputSchema, slugs),
-    description: `${tool.description} Asks ${reachOf(slugs.length)} businesses in one call; each answers for itself.`
+    description: `${ended(tool.description)} Asks ${
+      reachOf(slugs.length)
+    } businesses in one call; each answers for itself.`
       .trim(),
     slugs
   }
@@ -226,5 +240,11 @@ export const merge = (offerings: ReadonlyArray<Offering>, reserved: ReadonlySet<
     ...named.clashes,
     ...namedPrompts.clashes
   ]
-  return { tools: named.kept, prompts: namedPrompts.kept, resources: resourcesOf(members), clashes }
+  return {
+    tools: named.kept,
+    prompts: namedPrompts.kept,
+    resources: resourcesOf(members),
+    templates: templatesOf(members),
+    clashes
+  }
 }

@@ -1,11 +1,17 @@
-import { type McpFeatures, type McpPrompt, type McpResource } from "#src/servers/McpFeatures.ts"
+import {
+  type McpFeatures,
+  type McpPrompt,
+  type McpResource,
+  type McpResourceTemplate
+} from "#src/servers/McpFeatures.ts"
+import { matchesTemplate, type UriTemplate, uriTemplate } from "#src/shared/uri-template.ts"
 import { memberName } from "./tool-names.ts"
 
 /** What a member offers besides tools. `owner`: its name on one line, since it stands in others' words. */
 interface Owned {
   readonly slug: string
   readonly owner: string
-  readonly features: Pick<McpFeatures, "prompts" | "resources">
+  readonly features: Pick<McpFeatures, "prompts" | "resources" | "templates">
 }
 
 export interface NamedPrompt {
@@ -20,6 +26,12 @@ export interface NamedResource {
   readonly resource: McpResource
 }
 
+export interface NamedTemplate {
+  readonly slug: string
+  readonly template: McpResourceTemplate
+  readonly parsed: UriTemplate
+}
+
 export const promptsOf = (members: ReadonlyArray<Owned>): ReadonlyArray<NamedPrompt> =>
   members.flatMap(({ features, owner, slug }) =>
     features.prompts.map((prompt) => ({
@@ -29,11 +41,11 @@ export const promptsOf = (members: ReadonlyArray<Owned>): ReadonlyArray<NamedPro
     }))
   )
 
-const told = (owner: string, { name, title, ...resource }: McpResource): McpResource => ({
-  ...resource,
+const told = <A extends { readonly name: string; readonly title?: string }>(owner: string, one: A): A => ({
+  ...one,
   // Clients show the title or the name, and every restaurant has a "Menu".
-  name: `${owner}: ${name}`,
-  ...(title === undefined ? {} : { title: `${owner}: ${title}` })
+  name: `${owner}: ${one.name}`,
+  ...(one.title === undefined ? {} : { title: `${owner}: ${one.title}` })
 })
 
 /** By URI, which stays as it is: of two members with one URI the better ranked has it. */
@@ -45,4 +57,32 @@ export const resourcesOf = (members: ReadonlyArray<Owned>): ReadonlyMap<string, 
     }
   }
   return resources
+}
+
+/** Of a composite: so many are looked through for each URI that nobody lists. */
+const mostTemplates = 300
+
+/** By their text, which stays as it is, too: of two members with one template the better ranked has it. */
+export const templatesOf = (members: ReadonlyArray<Owned>): ReadonlyArray<NamedTemplate> => {
+  const templates = new Map<string, NamedTemplate>()
+  for (const { features, owner, slug } of members) {
+    for (const template of features.templates) {
+      const parsed = uriTemplate(template.uriTemplate)
+      if (parsed === undefined || templates.has(template.uriTemplate) || templates.size === mostTemplates) continue
+      templates.set(template.uriTemplate, { slug, template: told(owner, template), parsed })
+    }
+  }
+  return [...templates.values()]
+}
+
+/**
+ * Whose template a URI is of: the one with the most letters of its own, so that who claims every URI does not get those
+ * that others' templates tell; of equal ones that of the better ranked.
+ */
+export const templateOwner = (templates: ReadonlyArray<NamedTemplate>, uri: string): string | undefined => {
+  let best: NamedTemplate | undefined
+  for (const one of templates) {
+    if ((best?.parsed.letters ?? -1) < one.parsed.letters && matchesTemplate(one.parsed, uri)) best = one
+  }
+  return best?.slug
 }

@@ -1,3 +1,4 @@
+import { ended } from "./ended.ts"
 import { lineOf } from "./markdown-text.ts"
 import { mostDescription } from "./skill-file.ts"
 
@@ -19,9 +20,6 @@ const within = (text: string, units: number): string => {
   const end = letters.findIndex((letter) => (left -= letter.length) < 0)
   return `${letters.slice(0, end).join("")}…`
 }
-
-/** One full stop at its end, whatever ended it before. */
-const ended = (text: string) => /[.!?…。！？]$/u.test(text) ? text : `${text}.`
 
 /** In quotation marks that the text itself can't close. */
 const quoted = (text: string) => {

@@ -28,7 +28,9 @@ export const AccessTokenClaims = Schema.Struct({
   /** Private claim: the family of the token that it was exchanged for, which ends it too. */
   par: Schema.optionalWith(Schema.String, { exact: true }),
   /** Private claim: the id of the hosted server it is for. A URL may pass to another server; an id can't. */
-  srv: Schema.optionalWith(Schema.String, { exact: true })
+  srv: Schema.optionalWith(Schema.String, { exact: true }),
+  /** Private claim: it reaches only what everybody may use, as the hub key that it was exchanged for. */
+  pub: Schema.optionalWith(Schema.Boolean, { exact: true })
 })
 export type AccessTokenClaims = typeof AccessTokenClaims.Type
 
@@ -51,6 +53,8 @@ export interface MintRequest {
   readonly parentFamilyId?: string
   /** The id of the hosted server that is the resource; left out for Berth's own MCP endpoint. */
   readonly serverId?: string
+  /** Whether it reaches only what everybody may use. */
+  readonly forEverybody?: boolean
 }
 
 /** Lifetime of access tokens (contract: Hosted servers). */
@@ -75,12 +79,14 @@ export class AccessTokens extends Effect.Service<AccessTokens>()("oauth/AccessTo
       const { key, kid } = yield* keys.signing
       const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
       const expires = now + accessTokenSeconds
-      const { accountId, audience, clientId, familyId, isActing = false, parentFamilyId, scope, serverId } = request
+      const { accountId, audience, clientId, familyId, forEverybody = false, isActing = false } = request
+      const { parentFamilyId, scope, serverId } = request
       const furtherClaims = {
         ...(isActing ? { act: { iss: authUrl, sub: clientId } satisfies ActingParty } : {}),
         ...(familyId === undefined ? {} : { fam: familyId }),
         ...(parentFamilyId === undefined ? {} : { par: parentFamilyId }),
-        ...(serverId === undefined ? {} : { srv: serverId })
+        ...(serverId === undefined ? {} : { srv: serverId }),
+        ...(forEverybody ? { pub: true } : {})
       }
       const token = yield* Effect.promise(() =>
         new SignJWT({ client_id: clientId, scope, ...furtherClaims })

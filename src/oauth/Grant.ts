@@ -24,9 +24,11 @@ export const Grant = Schema.Struct({
   }),
   clientName: Schema.NullOr(Schema.String).annotations({ description: "As the client calls itself" }),
   resource: Schema.String.annotations({
-    description: "What the access is to: a server's URL, or Berth's own MCP endpoint"
+    description: "What the access is to: the URL of a server, a composite, or Berth's own MCP endpoint"
   }),
-  serverId: Schema.NullOr(Schema.String).annotations({ description: "Null for Berth's own MCP endpoint" }),
+  serverId: Schema.NullOr(Schema.String).annotations({
+    description: "Null for a composite and Berth's own MCP endpoint"
+  }),
   serverName: Schema.NullOr(Schema.String),
   scopes: Schema.Array(Schema.String),
   createdAt: Timestamp,

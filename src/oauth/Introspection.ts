@@ -50,7 +50,7 @@ export class Introspection extends Effect.Service<Introspection>()("oauth/Intros
       const audiences = [publicUrl(settings, machine.slug)]
       const all = Option.getOrUndefined(yield* Effect.option(accessTokens.verify(token, audiences, machine.serverId)))
       if (all === undefined || !(yield* repo.isActive(all.sub, [all.fam, all.par]))) return inactive
-      const { fam: _fam, par: _par, srv: _srv, ...claims } = all
+      const { fam: _fam, par: _par, pub: _pub, srv: _srv, ...claims } = all
       return { active: true, token_type: "Bearer", ...claims } satisfies IntrospectionResponse
     })
 

@@ -4,7 +4,7 @@ import { many, maybe, run } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { compositesClientId } from "./Grant.ts"
-import { MemberGrantRow, standingColumns, standingOf } from "./member-standing.ts"
+import { grantColumns, GrantStanding, MemberGrantRow, standingColumns, standingOf } from "./member-standing.ts"
 
 interface NewGrants {
   readonly accountId: string
@@ -13,9 +13,15 @@ interface NewGrants {
   readonly servers: ReadonlyArray<{ readonly serverId: string; readonly grantId: string; readonly familyId: string }>
 }
 
+interface NewGrant extends Omit<NewGrants, "servers"> {
+  readonly resource: string
+  readonly grantId: string
+  readonly familyId: string
+}
+
 /**
  * Grants that accounts are not asked for, to composites and for exchanged tokens, one a server: their resource is the
- * server's id, since its URL may change. The family of tokens lives as long as the grant.
+ * server's id, since its URL may change; of a composite, which is no server, it is the URL. The family of tokens lives as long as the grant.
  */
 export class MemberGrantsRepo extends Effect.Service<MemberGrantsRepo>()("oauth/MemberGrantsRepo", {
   effect: Effect.gen(function*() {
@@ -23,6 +29,12 @@ export class MemberGrantsRepo extends Effect.Service<MemberGrantsRepo>()("oauth/
     const standings = (accountId: string, clientId: string) =>
       sql`SELECT s.id AS server_id, s.slug, standing.* FROM servers s
           JOIN LATERAL (SELECT ${standingColumns(sql)} ${standingOf(sql, accountId, clientId)}) standing ON true`
+    /** The end of an INSERT into oauth_grants, where the grant is there already. */
+    const widened = sql`ON CONFLICT (user_id, client_id, resource) DO UPDATE SET updated_at = now(), scopes = ARRAY(
+        SELECT known.scope FROM unnest(${[...mcpScopes]}::text[]) WITH ORDINALITY known (scope, place)
+        WHERE known.scope = ANY(oauth_grants.scopes || excluded.scopes) ORDER BY known.place)
+      WHERE oauth_grants.revoked_at IS NULL AND NOT oauth_grants.scopes @> excluded.scopes
+      RETURNING id`
     return {
       /** Servers as an account may use them through composites; none where either is gone. */
       find: many(MemberGrantRow)((accountId: string, serverIds: ReadonlyArray<string>) =>
@@ -51,14 +63,24 @@ export class MemberGrantsRepo extends Effect.Service<MemberGrantsRepo>()("oauth/
           ), granted AS (
             INSERT INTO oauth_grants (id, user_id, client_id, resource, server_id, scopes, redirect_uris_hash)
             SELECT grant_id, user_id, ${clientId}, server_id, server_id, ${[...scopes]}, '' FROM there
-            ON CONFLICT (user_id, client_id, resource) DO UPDATE SET updated_at = now(), scopes = ARRAY(
-              SELECT known.scope FROM unnest(${[...mcpScopes]}::text[]) WITH ORDINALITY known (scope, place)
-              WHERE known.scope = ANY(oauth_grants.scopes || excluded.scopes) ORDER BY known.place)
-            WHERE oauth_grants.revoked_at IS NULL AND NOT oauth_grants.scopes @> excluded.scopes
-            RETURNING id
+            ${widened}
           )
           INSERT INTO token_families (id, grant_id, is_lasting)
-          SELECT there.family_id, granted.id, true FROM granted JOIN there ON there.grant_id = granted.id`)
+          SELECT there.family_id, granted.id, true FROM granted JOIN there ON there.grant_id = granted.id`),
+      /** The account's grant to that client for a resource that is no server; none where the account is gone. */
+      ofResource: maybe(GrantStanding)((accountId: string, clientId: string, resource: string) =>
+        sql`SELECT ${grantColumns(sql)} FROM users u LEFT JOIN oauth_grants g
+              ON g.user_id = u.id AND g.client_id = ${clientId} AND g.resource = ${resource} WHERE u.id = ${accountId}`
+      ),
+      /** Records the scopes that are given for it, as `grant` does. */
+      grantResource: ({ accountId, clientId, familyId, grantId, resource, scopes }: NewGrant) =>
+        run(sql`WITH there AS (SELECT id FROM users WHERE id = ${accountId} FOR KEY SHARE), granted AS (
+            INSERT INTO oauth_grants (id, user_id, client_id, resource, scopes, redirect_uris_hash)
+            SELECT ${grantId}, id, ${clientId}, ${resource}, ${[...scopes]}::text[], '' FROM there
+            ${widened}
+          )
+          INSERT INTO token_families (id, grant_id, is_lasting)
+          SELECT ${familyId}, id, true FROM granted WHERE id = ${grantId}`)
     } as const
   })
 }) {}

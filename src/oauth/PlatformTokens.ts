@@ -29,7 +29,7 @@ export class PlatformTokens extends Effect.Service<PlatformTokens>()("oauth/Plat
     const authenticate = traced("PlatformTokens.authenticate")(
       function*(token: string, path?: string) {
         const composite = path === undefined ? undefined : compositeResource(settings, path)
-        const { aud, client_id, fam, scope, sub } = yield* tokens.verify(
+        const { aud, client_id, fam, pub = false, scope, sub } = yield* tokens.verify(
           token,
           path === undefined ? [api] : composite === undefined ? everywhere : [...everywhere, composite]
         )
@@ -45,7 +45,8 @@ export class PlatformTokens extends Effect.Service<PlatformTokens>()("oauth/Plat
               id: client_id,
               familyId: fam,
               scopes: new Set(),
-              compositeScope: [...mcpScopesIn(scope)].join(" ")
+              compositeScope: [...mcpScopesIn(scope)].join(" "),
+              forEverybody: pub
             }
             : { kind: "oauth", id: client_id, familyId: fam, scopes: grantedScopes(scope) }
         }))

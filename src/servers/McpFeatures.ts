@@ -26,21 +26,28 @@ export const McpPrompt = Schema.Struct({
 })
 export type McpPrompt = typeof McpPrompt.Type
 
-export const McpResource = Schema.Struct({
-  uri: Schema.String,
+const described = {
   name: Schema.String,
   title: optionalText,
   description: Schema.String,
   mimeType: optionalText
-})
+}
+
+export const McpResource = Schema.Struct({ uri: Schema.String, ...described })
 export type McpResource = typeof McpResource.Type
+
+/** Resources by a URI template (RFC 6570). */
+export const McpResourceTemplate = Schema.Struct({ uriTemplate: Schema.String, ...described })
+export type McpResourceTemplate = typeof McpResourceTemplate.Type
 
 /** What a server offers over MCP, as it was stored when it was deployed (docs/decisions/mcp-handshake.md). */
 export const McpFeatures = Schema.Struct({
   tools: Schema.Array(McpToolDefinition),
   prompts: Schema.Array(McpPrompt),
-  resources: Schema.Array(McpResource)
+  resources: Schema.Array(McpResource),
+  /** Older deployments have not told them. */
+  templates: Schema.optionalWith(Schema.Array(McpResourceTemplate), { exact: true, default: () => [] })
 })
 export type McpFeatures = typeof McpFeatures.Type
 
-export const noFeatures: McpFeatures = { tools: [], prompts: [], resources: [] }
+export const noFeatures: McpFeatures = { tools: [], prompts: [], resources: [], templates: [] }

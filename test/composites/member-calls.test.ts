@@ -52,6 +52,30 @@ describe("prompts and resources", () => {
       await expect(client.getPrompt({ name: "greet" })).rejects.toThrow(/There is no prompt/)
     })
   })
+
+  it("resource templates are listed once, untouched, and a URI that nobody lists is read where its template is", async () => {
+    await withClient(async (client) => {
+      const { resourceTemplates } = await client.listResourceTemplates()
+      expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate).sort()).toEqual(
+        ["anna://{+path}", "bert://{+path}", "cleo://{+path}", "menus://{day}"]
+      )
+      expect(resourceTemplates.find(({ uriTemplate }) => uriTemplate === "bert://{+path}")).toMatchObject({
+        name: `${members[1]!.business.name}: Menus`
+      })
+      expect(await client.readResource({ uri: "bert://a/b?c" })).toMatchObject({
+        contents: [{ uri: "bert://a/b?c", text: "Menu of bert" }]
+      })
+      const shared = { contents: [{ text: expect.stringMatching(/^Menu of (anna|bert|cleo)$/) }] }
+      expect(await client.readResource({ uri: "menus://monday" })).toMatchObject(shared)
+      for (const uri of ["menus://monday/soup", "dora://a"]) {
+        await expect(client.readResource({ uri })).rejects.toMatchObject({
+          code: -32602,
+          message: expect.stringContaining("There is no resource"),
+          data: { uri }
+        })
+      }
+    })
+  })
 })
 
 describe("many tools", () => {
@@ -175,10 +199,22 @@ describe("a member's list", () => {
       const fresh = await berth.signUp()
       const at = await compositeOf(members.slice(0, 1), fresh)
       servers[0]!.tools = [look, change, { ...look, name: "renew" }, { ...look, name: added }]
+      servers[0]!.templates = [`${added}://{day}`]
       await withClient((client) => callTool(client, `${slugOf(0)}__${tool}`), fresh.token, at)
       const names = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name)
       await expect.poll(() => withClient(names, fresh.token, at), { timeout: 20_000, interval: 800 })
         .toContain(`${slugOf(0)}__${added}`)
+      await withClient(
+        async (client) => {
+          expect((await client.listResourceTemplates()).resourceTemplates)
+            .toMatchObject([{ uriTemplate: `${added}://{day}` }])
+          expect(await client.readResource({ uri: `${added}://monday` })).toMatchObject({
+            contents: [{ text: "Menu of anna" }]
+          })
+        },
+        fresh.token,
+        at
+      )
       servers[0]!.tools = [look, change]
       await live.list(berth, members[0]!)
     },

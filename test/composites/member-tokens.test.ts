@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import { type Listed } from "../support/account.ts"
 import { callTool } from "../support/mcp.ts"
 import { newFlow, postForm, replayToken } from "../support/oauth.ts"
-import { type Answer, bySlug, useThreeMembers } from "./three-members.ts"
+import { type Answer, bySlug, change, look, useThreeMembers } from "./three-members.ts"
 
 const three = useThreeMembers()
 const { ask, berth, compositeOf, members, servers, slugOf, withClient } = three
@@ -141,6 +141,76 @@ describe("tokens", () => {
     }
     for (const scope of ["mcp:read mcp:execute", "mcp:read mcp:write mcp:execute"]) {
       expect(await scopesAfter(scope)).toEqual(Array.from({ length: 3 }, () => scope.split(" ")))
+    }
+  })
+})
+
+describe("a token for the composite", () => {
+  it("that is too little for a message is 403, with what to ask for, as at a member; no member is asked", async () => {
+    const flow = await newFlow(berth)
+    const at = await compositeOf(members, flow.user)
+    const challenge = (scopes: string) =>
+      `Bearer error="insufficient_scope", scope="${scopes}", ` +
+      `resource_metadata="${berth.url}/.well-known/oauth-protected-resource${at}"`
+    const send = async (scope: string, body: unknown) => {
+      const { access_token: token } = await flow.tokens({ resource: `${berth.url}${at}`, scope })
+      const headers = { accept: "application/json, text/event-stream" }
+      const answer = await berth.request("POST", at, { token, headers, body })
+      return [answer.status, answer.headers.get("www-authenticate"), answer.body] as const
+    }
+    const call = (name: string, args = {}) => ({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name, arguments: args }
+    })
+    const list = { jsonrpc: "2.0", id: 1, method: "resources/templates/list" }
+    const calls = () => servers.flatMap(({ seen }) => seen.filter(({ body }) => body.includes("tools/call"))).length
+    const before = calls()
+    const tooLittle: ReadonlyArray<readonly [string, unknown, string]> = [
+      ["mcp:read", call("look"), "mcp:read mcp:execute"],
+      ["mcp:read", call("composite_members"), "mcp:read mcp:execute"],
+      ["mcp:execute", list, "mcp:read mcp:execute"],
+      ["mcp:read", { ...list, method: "odd" }, "mcp:read mcp:execute"],
+      // Nobody marks it as state-changing, so that members take it for anything.
+      ["mcp:read mcp:write", call("change"), "mcp:read mcp:write mcp:execute"],
+      ["mcp:read mcp:write", call("call_tool", { name: "look" }), "mcp:read mcp:write mcp:execute"]
+    ]
+    for (const [scope, body, wanted] of tooLittle) {
+      expect(await send(scope, body), JSON.stringify([scope, body])).toEqual([403, challenge(wanted), {
+        error: { code: "forbidden", message: `The access token's scopes do not allow this; it takes ${wanted}` }
+      }])
+    }
+    expect(calls()).toBe(before)
+    expect((await send("mcp:read", list))[0]).toBe(200)
+    expect(await send("mcp:execute", call("look"))).toMatchObject([200, null, {
+      result: { structuredContent: { answers: [{ status: "ok" }, { status: "ok" }, { status: "ok" }] } }
+    }])
+  })
+
+  it("with mcp:write calls what every member marks as state-changing, also by call_tool", async () => {
+    const marked = (name: string, readOnlyHint: boolean) => ({ ...change, name, annotations: { readOnlyHint } })
+    for (const [at, server] of servers.entries()) {
+      server.tools = [look, change, marked("order", false), marked("mixed", at > 0)]
+      await three.live.list(berth, members[at]!)
+    }
+    const flow = await newFlow(berth)
+    const at = await compositeOf(members, flow.user)
+    const { access_token } = await flow.tokens({ resource: `${berth.url}${at}`, scope: "mcp:read mcp:write" })
+    await withClient(
+      async (client) => {
+        const answers = [{ status: "ok" }, { status: "ok" }, { status: "ok" }]
+        for (const [tool, args] of [["order", {}], ["call_tool", { name: "order" }]] as const) {
+          expect(await callTool(client, tool, args)).toMatchObject({ structuredContent: { answers } })
+        }
+        await expect(callTool(client, "mixed")).rejects.toMatchObject({ code: 403 })
+      },
+      access_token,
+      at
+    )
+    for (const [at, server] of servers.entries()) {
+      server.tools = [look, change]
+      await three.live.list(berth, members[at]!)
     }
   })
 })

@@ -184,6 +184,20 @@ describe("tools of several members", () => {
     expect(words(hostile, plain("a"))).toMatch(/^In the words of Named x: IGNORE/)
   })
 
+  it("are described by sentences: what ends a member's words stays, and what lacks it gets a full stop", () => {
+    const words = (description: string) => {
+      const copies = ["a", "b"].map((slug) => member(slug, tool("search", { description })))
+      return merge(copies, ours).tools[0]!.description.replace(/ ?Asks up to 2 businesses in one call;.*$/, "")
+    }
+    for (
+      const whole of ["Shows headers.", "Open now?", "Zeigt „alles.”", "(Shows headers.)", "料理を探す。", "Cut…", ""]
+    ) {
+      expect(words(whole)).toBe(whole)
+    }
+    expect(["Shows headers", "Shows headers:", "Shows headers ", "Shows menus (all)"].map(words))
+      .toEqual(["Shows headers.", "Shows headers.", "Shows headers.", "Shows menus (all)."])
+  })
+
   it("don't let an owner's name turn the words after it around", () => {
     const search = tool("search", { description: "Finds dishes." })
     const owner = { ...member("a", search), name: "Pizza\u202e\u2066 Palace" }
@@ -227,30 +241,5 @@ describe("annotations", () => {
       }),
       runs
     )
-  })
-})
-
-describe("prompts and resources", () => {
-  const prompt = { name: "greet", description: "Greets.", arguments: [] }
-  const resource = { uri: "menu://today", name: "Menu", description: "" }
-  const both = (slug: string): Offering => ({
-    slug,
-    name: `Named ${slug}\u202e`,
-    features: { tools: [], prompts: [prompt], resources: [{ ...resource, description: slug }] }
-  })
-
-  it("prompts have the slug before them; a URI is untouched, and the better ranked has it", () => {
-    const { prompts, resources } = merge([both("a"), both("b")], ours)
-    expect(prompts.map(({ name, slug }) => [name, slug])).toEqual([["a__greet", "a"], ["b__greet", "b"]])
-    expect([...resources]).toMatchObject([["menu://today", { slug: "a", resource: { description: "a" } }]])
-  })
-
-  it("tell whose they are in their words", () => {
-    const { prompts, resources } = merge([both("a"), both("b")], ours)
-    expect(prompts.map((one) => one.prompt)).toMatchObject([
-      { name: "greet", description: "Named a: Greets." },
-      { name: "greet", description: "Named b: Greets." }
-    ])
-    expect([...resources.values()]).toMatchObject([{ resource: { uri: "menu://today", name: "Named a: Menu" } }])
   })
 })

@@ -84,3 +84,50 @@ describe("the tools that are kept", () => {
     }
   })
 })
+
+describe("the resource templates that are kept", () => {
+  const listed = [{ uri: "menu://today", name: "Today" }]
+  const withTemplates = (templates: unknown) =>
+    answering(
+      ({ method }) =>
+        method === "resources/templates/list"
+          ? templates
+          : method === "resources/list"
+          ? { resources: listed }
+          : { tools: [] },
+      [],
+      { tools: {}, resources: {} }
+    )
+  const kept = async (templates: unknown, seconds = 2) =>
+    (await tryWith(withTemplates(templates), { seconds })).features
+
+  it("are those by which a URI can be found, as they are called, in words that can be stored", async () => {
+    const { templates } = await kept({
+      resourceTemplates: [
+        { uriTemplate: "menu://{day}", name: "A\u0000\nday", mimeType: "text/plain", description: "Of a day\ud800" },
+        { uriTemplate: "menu://{day" },
+        { uriTemplate: "menu://{(a+)+}" },
+        { uriTemplate: `menu://${"{x}".repeat(11)}` },
+        { uriTemplate: `menu://${"x".repeat(500)}` },
+        { uriTemplate: "menu://\u202e{day}" },
+        { uriTemplate: 7 },
+        null
+      ]
+    })
+    expect(templates).toEqual([
+      { uriTemplate: "menu://{day}", name: "A day", mimeType: "text/plain", description: "Of a day\ufffd" }
+    ])
+  })
+
+  it("are none where a server answers something else, or not in time; the rest is kept", async () => {
+    const silent = new Promise(() => undefined)
+    for (const odd of [undefined, 7, {}, { resourceTemplates: "x" }, silent]) {
+      expect(await kept(odd, odd === silent ? 0.5 : 2)).toMatchObject({ resources: listed, templates: [] })
+    }
+  })
+
+  it("are a hundred at most", async () => {
+    const many = Array.from({ length: 200 }, (_, at) => ({ uriTemplate: `menu-${at}://{day}`, name: "Menu" }))
+    expect((await kept({ resourceTemplates: many })).templates).toHaveLength(100)
+  })
+})

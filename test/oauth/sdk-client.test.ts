@@ -149,4 +149,23 @@ describe("the SDK's client at a composite", () => {
     }
     expect((await berth.request("GET", "/v1/projects", { token })).status).toBe(401)
   })
+
+  it("steps up: a call that its token is too little for asks its user for what the call takes", async () => {
+    const url = new URL(berth.url + paths[0]!)
+    const { access_token } = await flow.tokens({ resource: url.href, scope: "mcp:read" })
+    const provider = new Client()
+    provider.kept = { access_token, token_type: "Bearer" }
+    const transport = new StreamableHTTPClientTransport(url, { authProvider: provider })
+    const client = new McpClient({ name: "sdk", version: "1" })
+    await client.connect(transport as Transport)
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain("look")
+    await expect(callTool(client, "look")).rejects.toThrow(UnauthorizedError)
+    expect(provider.sentTo!.searchParams.get("scope")).toBe("mcp:read mcp:execute")
+    expect(provider.sentTo!.searchParams.get("resource")).toBe(url.href)
+    await transport.finishAuth((await approve(provider.sentTo!)).get("code")!)
+    expect(await callTool(client, "look")).toMatchObject({
+      structuredContent: { answers: [{ status: "ok" }, { status: "ok" }] }
+    })
+    await client.close()
+  })
 })

@@ -4,29 +4,15 @@ import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { berthCli } from "../cli/mcp/run.ts"
 import { useThreeMembers } from "../composites/three-members.ts"
-import { type Listed } from "../support/account.ts"
 import { callTool, connectMcp } from "../support/mcp.ts"
-import { newFlow, type OAuthErrorBody, postForm, replayToken, type TokenBody } from "../support/oauth.ts"
+import { newFlow, postForm, replayToken } from "../support/oauth.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
+import { exchanging, fieldsOf, tokenType } from "./support/exchange.ts"
 
 const three = useThreeMembers()
 const { berth, members } = three
 
-const tokenType = "urn:ietf:params:oauth:token-type:access_token"
-const fieldsOf = (subject: string, resource: string) => ({
-  grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
-  subject_token: subject,
-  subject_token_type: tokenType,
-  resource
-})
-type Exchanged = TokenBody & { readonly issued_token_type: string } & OAuthErrorBody
-const exchange = (fields: Readonly<Record<string, string>> | URLSearchParams) =>
-  postForm<Exchanged>(berth, "/api/v1/oauth/token", fields)
-const tokenFor = async (subject: string, resource: string, scope?: string) => {
-  const { body, status } = await exchange({ ...fieldsOf(subject, resource), ...(scope === undefined ? {} : { scope }) })
-  expect(status).toBe(200)
-  return body.access_token
-}
+const { exchange, grantsOf, tokenFor } = exchanging(berth)
 
 const look = async (token: string, i = 0) => {
   const client = await connectMcp(berth.url, { token, path: `/s/${members[i]!.server.slug}/mcp` })
@@ -42,15 +28,6 @@ const statusAt = async (path: string, token: string, method = "tools/list") =>
     headers: { accept: "application/json, text/event-stream" },
     body: { jsonrpc: "2.0", id: 1, method, ...(method === "tools/call" ? { params: { name: "look" } } : {}) }
   })).status
-interface GrantOf {
-  readonly id: string
-  readonly clientName: string
-  readonly serverId: string
-  readonly scopes: ReadonlyArray<string>
-}
-const grantsOf = async (account: typeof three.caller) =>
-  (await account.get<Listed<GrantOf>>("/v1/auth/grants")).body.data
-
 /** An access token for our own MCP endpoint, and the flow that it comes of. */
 const clientToken = async (scope: string) => {
   const flow = await newFlow(berth)

@@ -5,6 +5,7 @@ import {
   GetPromptRequestSchema,
   ListPromptsRequestSchema,
   ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
   ReadResourceRequestSchema
 } from "@modelcontextprotocol/sdk/types.js"
@@ -33,6 +34,8 @@ export interface TestMember {
   /** What it does with a call. */
   answer: (name: string, args: Readonly<Record<string, unknown>>) => unknown
   tools: ReadonlyArray<TestTool>
+  /** URI templates. */
+  templates: ReadonlyArray<string>
   /** Forgets the sessions, as a restarted server does. */
   readonly forget: () => void
   readonly stop: () => void
@@ -64,6 +67,9 @@ export const startMember = async (name: string, tools: ReadonlyArray<TestTool>):
       messages: [{ role: "user" as const, content: { type: "text" as const, text: `Greet ${name}` } }]
     }))
     server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: [{ uri: "menu://today", name: "Menu" }] }))
+    server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
+      resourceTemplates: member.templates.map((uriTemplate) => ({ uriTemplate, name: "Menus" }))
+    }))
     server.setRequestHandler(ReadResourceRequestSchema, ({ params }) => ({
       contents: [{ uri: params.uri, text: `Menu of ${name}` }]
     }))
@@ -105,6 +111,7 @@ export const startMember = async (name: string, tools: ReadonlyArray<TestTool>):
     seen,
     http,
     tools,
+    templates: ["menus://{day}", `${name}://{+path}`],
     answer: (tool) => `${name}: ${tool}`,
     forget: () => sessions.clear(),
     stop: () => {

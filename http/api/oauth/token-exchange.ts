@@ -1,10 +1,10 @@
 import { requireActor } from "#http/callers/Authentication.ts"
 import { CurrentCaller, makeByToken } from "#http/callers/caller.ts"
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
+import { ResourceTokens } from "#src/composites/ResourceTokens.ts"
 import { exchangeIn } from "#src/oauth/checks/exchange.ts"
 import { accessTokenType } from "#src/oauth/exchange-names.ts"
 import { oauthError } from "#src/oauth/OAuthError.ts"
-import { TokenExchange } from "#src/oauth/TokenExchange.ts"
 import { Clock, Effect } from "effect"
 import { answer } from "./answer.ts"
 
@@ -17,7 +17,7 @@ const noTarget = ({ message }: Error) => oauthError("invalid_target", message)
  */
 export const exchangeToken = Effect.gen(function*() {
   const byToken = yield* makeByToken
-  const exchanges = yield* TokenExchange
+  const exchanges = yield* ResourceTokens
   return (form: URLSearchParams) =>
     Effect.gen(function*() {
       const { subjectToken, ...request } = yield* exchangeIn(form)

@@ -1,5 +1,11 @@
-import { type McpPrompt, type McpResource, type McpToolDefinition } from "#src/servers/McpFeatures.ts"
+import {
+  type McpPrompt,
+  type McpResource,
+  type McpResourceTemplate,
+  type McpToolDefinition
+} from "#src/servers/McpFeatures.ts"
 import { lineOf } from "#src/shared/outside-text.ts"
+import { longestTemplate, uriTemplate } from "#src/shared/uri-template.ts"
 import { ToolSchema } from "@modelcontextprotocol/sdk/types.js"
 import { type Fields, isFields } from "./rpc.ts"
 
@@ -95,13 +101,22 @@ export const promptOf = (prompt: Fields): McpPrompt | undefined => {
   }
 }
 
+const describedOf = (resource: Fields) => ({
+  name: textOf(resource["name"], longestTitle),
+  ...optional("title", resource["title"], longestTitle),
+  description: textOf(resource["description"], longestText),
+  ...optional("mimeType", resource["mimeType"], 100)
+})
+
 export const resourceOf = (resource: Fields): McpResource | undefined => {
   const uri = exact(resource["uri"], longestUri)
-  return uri === undefined ? undefined : {
-    uri,
-    name: textOf(resource["name"], longestTitle),
-    ...optional("title", resource["title"], longestTitle),
-    description: textOf(resource["description"], longestText),
-    ...optional("mimeType", resource["mimeType"], 100)
-  }
+  return uri === undefined ? undefined : { uri, ...describedOf(resource) }
+}
+
+/** Undefined as well for a template by which no URI could be found. */
+export const templateOf = (template: Fields): McpResourceTemplate | undefined => {
+  const text = exact(template["uriTemplate"], longestTemplate)
+  return text === undefined || uriTemplate(text) === undefined
+    ? undefined
+    : { uriTemplate: text, ...describedOf(template) }
 }

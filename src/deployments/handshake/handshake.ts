@@ -2,7 +2,7 @@ import { type McpFeatures, noFeatures } from "#src/servers/McpFeatures.ts"
 import { type McpReport } from "../McpReport.ts"
 import { type Door } from "./door.ts"
 import { HandshakeFailed } from "./failure.ts"
-import { listFeatures, toolsAlone } from "./features.ts"
+import { listFeatures, listTemplates, toolsAlone } from "./features.ts"
 import { legacy, type Session, streamable } from "./sessions.ts"
 import { listTools } from "./tools.ts"
 import { type Circumstances, isGuarded, leftOut, nowhere, problemOf } from "./words.ts"
@@ -85,8 +85,10 @@ export const handshake = async (
     }
     const { definitions, tools } = list
     const listed = await attempt("/mcp", "resources/list", listFeatures(session, definitions))
+    const others = listed instanceof HandshakeFailed ? toolsAlone(definitions) : listed
+    const templates = await attempt("/mcp", "resources/templates/list", listTemplates(session, others))
     end()
-    const features = listed instanceof HandshakeFailed ? toolsAlone(definitions) : listed
+    const features = templates instanceof HandshakeFailed ? others : { ...others, templates }
     const kept = { toolCount: tools.length, tools, features }
     return { ok: true, transport, revision, ...kept, isGuarded: false, problem: leftOut(list) }
   } finally {

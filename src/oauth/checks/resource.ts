@@ -9,7 +9,7 @@ export type NamedResource =
   | { readonly kind: "server"; readonly slug: string; readonly resource: string }
   | { readonly kind: "platform"; readonly resource: string }
   /** A composite's MCP endpoint. */
-  | { readonly kind: "composite"; readonly resource: string }
+  | { readonly kind: "composite"; readonly id: string; readonly resource: string }
 
 const absolute = /^https?:\/\/[^/?#@\\\s]+(\/[^?#\\\s]*)?$/i
 
@@ -30,7 +30,9 @@ export const resourceNamer = (settings: Settings) => {
     if (path === null || url?.pathname !== (path[1] ?? "/")) return undefined
     const canonical = url.origin + url.pathname.replace(/\/$/, "")
     if (ownResources.has(canonical)) return { kind: "platform", resource: canonical }
-    if (compositeResource(settings, url.pathname) === canonical) return { kind: "composite", resource: canonical }
+    if (compositeResource(settings, url.pathname) === canonical) {
+      return { kind: "composite", id: canonical.slice(canonical.lastIndexOf("/") + 1), resource: canonical }
+    }
     const target = locate(url.host, url.pathname)
     if (target?.slug === undefined || target.kind !== "proxy") return undefined
     const { form, slug } = target

@@ -109,3 +109,10 @@ export const toolsInDoubt = (needs: ReadonlyArray<Need>, granted: ReadonlySet<Mc
   granted.has("mcp:execute") || !granted.has("mcp:write")
     ? new Set()
     : new Set(needs.flatMap((need) => need._tag === "Tool" ? [need.name] : []))
+
+/**
+ * The scopes to ask for where some are missing, as a challenge names them; undefined: the request may pass. Those of the
+ * token are among them, so that a client that requests exactly these loses none.
+ */
+export const scopesToAsk = (missing: ReadonlySet<McpScope>, granted: ReadonlySet<McpScope>): string | undefined =>
+  missing.size === 0 ? undefined : mcpScopes.filter((one) => missing.has(one) || granted.has(one)).join(" ")

@@ -107,17 +107,18 @@ export interface Rpc {
 /** A stateless server by hand at /mcp: what it answers to each method. */
 export const answering = (
   results: (rpc: Rpc) => unknown,
-  seen: Array<IncomingMessage["headers"]> = []
+  seen: Array<IncomingMessage["headers"]> = [],
+  capabilities: Readonly<Record<string, object>> = { tools: {} }
 ): RequestListener => (
   (req, res) => {
     seen.push(req.headers)
     if (req.url !== "/mcp") return void res.writeHead(404).end()
-    void text(req).then((body) => {
+    void text(req).then(async (body) => {
       const rpc: Rpc = JSON.parse(body)
       if (rpc.id === undefined) return res.writeHead(202).end()
       const answer = rpc.method === "initialize"
-        ? { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "x", version: "1" } }
-        : results(rpc)
+        ? { protocolVersion: "2025-06-18", capabilities, serverInfo: { name: "x", version: "1" } }
+        : await results(rpc)
       res.writeHead(200, { "content-type": "application/json" })
       return res.end(JSON.stringify({ jsonrpc: "2.0", id: rpc.id, result: answer }))
     })

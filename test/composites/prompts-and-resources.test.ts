@@ -1,0 +1,49 @@
+import { merge, type Offering } from "#src/composites/merge.ts"
+import { templateOwner } from "#src/composites/prompts-and-resources.ts"
+import { noFeatures } from "#src/servers/McpFeatures.ts"
+import { describe, expect, it } from "vitest"
+
+describe("prompts and resources", () => {
+  const prompt = { name: "greet", description: "Greets.", arguments: [] }
+  const resource = { uri: "menu://today", name: "Menu", description: "" }
+  const template = { uriTemplate: "menu://{day}", name: "A day's menu", title: "Menu of a day", description: "" }
+  const both = (slug: string): Offering => ({
+    slug,
+    name: `Named ${slug}\u202e`,
+    features: { tools: [], prompts: [prompt], resources: [{ ...resource, description: slug }], templates: [template] }
+  })
+
+  it("prompts have the slug before them; a URI is untouched, and the better ranked has it", () => {
+    const { prompts, resources } = merge([both("a"), both("b")], new Set())
+    expect(prompts.map(({ name, slug }) => [name, slug])).toEqual([["a__greet", "a"], ["b__greet", "b"]])
+    expect([...resources]).toMatchObject([["menu://today", { slug: "a", resource: { description: "a" } }]])
+  })
+
+  it("tell whose they are in their words", () => {
+    const { prompts, resources } = merge([both("a"), both("b")], new Set())
+    expect(prompts.map((one) => one.prompt)).toMatchObject([
+      { name: "greet", description: "Named a: Greets." },
+      { name: "greet", description: "Named b: Greets." }
+    ])
+    expect([...resources.values()]).toMatchObject([{ resource: { uri: "menu://today", name: "Named a: Menu" } }])
+  })
+
+  it("templates are untouched and the better ranked's, in words that tell whose they are", () => {
+    expect(merge([both("a"), both("b")], new Set()).templates).toMatchObject([{
+      slug: "a",
+      template: { ...template, name: "Named a: A day's menu", title: "Named a: Menu of a day" }
+    }])
+  })
+
+  it("a URI is of the template that says most of it, whoever claims every URI; of equal ones the better ranked's", () => {
+    const of = (slug: string, ...templates: ReadonlyArray<string>): Offering => ({
+      slug,
+      name: slug,
+      features: { ...noFeatures, templates: templates.map((uriTemplate) => ({ ...template, uriTemplate })) }
+    })
+    const { templates } = merge([of("greedy", "{+all}"), of("a", "menu://{day}"), of("b", "menu://{name}")], new Set())
+    expect(templateOwner(templates, "menu://monday")).toBe("a")
+    expect(templateOwner(templates, "other://monday")).toBe("greedy")
+    expect(templateOwner(templates.slice(1), "other://monday")).toBeUndefined()
+  })
+})
