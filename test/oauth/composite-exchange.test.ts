@@ -75,6 +75,17 @@ describe("a token for a composite", () => {
     expect((await message(at, await tokenFor(mine.token, url), "tools/list")).status).toBe(200)
   })
 
+  it("ends with the composite, and so does what the account granted", async () => {
+    const mine = await berth.signUp()
+    const at = await three.compositeOf(members, mine)
+    const kept = `${berth.url}${await three.compositeOf(members, mine)}`
+    const token = await tokenFor(mine.token, `${berth.url}${at}`)
+    await tokenFor(mine.token, kept)
+    expect((await mine.delete(at.replace("/mcp/", "/v1/hub/"))).status).toBe(204)
+    expect((await message(at, token, "tools/list")).status).toBe(404)
+    expect((await grantsOf(mine)).map(({ resource }) => resource)).toEqual([kept])
+  })
+
   it("is given to who may read it alone: another's private one is as one that is not there", async () => {
     const stranger = await berth.signUp()
     const nowhere = `${berth.url}/mcp/composites/01HZZZZZZZZZZZZZZZZZZZZZZZ`
