@@ -18,7 +18,8 @@ const fetchInside = ({ handle, match }: Gateway, own: Readonly<Record<string, st
   new Promise((resolve, reject) => {
     const { host, pathname, search } = new URL(url)
     const { body, method = "GET", signal } = init ?? {}
-    const headers = { ...Object.fromEntries(new Headers(init?.headers)), ...own, host }
+    const asked = init?.headers instanceof Headers ? init.headers : new Headers(init?.headers)
+    const headers = { ...Object.fromEntries(asked), ...own, host }
     const sent = typeof body === "string" ? Buffer.from(body) : nothing
     const req = insideRequest({ method, url: pathname + search, headers }, sent)
     const res = new InsideResponse((incoming: Incoming) => {

@@ -8,6 +8,7 @@ import { wellFormedFields } from "#src/shared/well-formed.ts"
 import { type FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { Effect, Runtime } from "effect"
 import { LRUCache } from "lru-cache"
+import { setMaxListeners } from "node:events"
 import { Breaker } from "./breaker.ts"
 import { resting, revocation } from "./callable-member.ts"
 import { HostedFetch } from "./HostedFetch.ts"
@@ -44,26 +45,28 @@ const mostSessions = 500
 
 const late = Symbol("late")
 
-/** Settles within the time, whatever the work does with its signal. */
-const within = async <A>(
-  millis: number,
-  interrupted: AbortSignal,
-  work: (signal: AbortSignal) => Promise<A>
-): Promise<A | typeof late> => {
-  const deadline = new AbortController()
+/** The time that all members of a request have together; then, or when the caller is gone, its signal ends what is left. */
+const deadlineOf = (millis: number, interrupted: AbortSignal) => {
+  const controller = new AbortController()
+  const { signal } = controller
+  setMaxListeners(0, signal)
+  const interrupt = () => controller.abort(interrupted.reason)
+  if (interrupted.aborted) interrupt()
+  else interrupted.addEventListener("abort", interrupt)
   let timer: NodeJS.Timeout | undefined
-  const waited = new Promise<typeof late>((resolve) => {
+  const passed = new Promise<typeof late>((resolve) => {
     timer = setTimeout(() => {
       resolve(late)
-      deadline.abort()
+      controller.abort()
     }, millis)
   })
-  try {
-    return await Promise.race([work(AbortSignal.any([interrupted, deadline.signal])), waited])
-  } finally {
+  const clear = () => {
     clearTimeout(timer)
+    interrupted.removeEventListener("abort", interrupt)
   }
+  return { passed, signal, clear }
 }
+type Deadline = ReturnType<typeof deadlineOf>
 
 /**
  * Requests of composites to their members, on behalf of the caller's account: with a token for that member alone,
@@ -139,6 +142,7 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
       asked: MemberRequest,
       actor: Actor,
       now: () => number,
+      { passed, signal }: Deadline,
       interrupted: AbortSignal
     ): Promise<Outcome> => {
       const key = keyOf(actor.accountId, member.serverId)
@@ -147,11 +151,8 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
         return failed(resting(wait).code, resting(wait).reason)
       }
       try {
-        const result = await within(
-          deadline,
-          interrupted,
-          (signal) => ask(`${key} ${asked.scope}`, () => open(member, asked.scope, actor, now), asked, signal)
-        )
+        const opening = () => open(member, asked.scope, actor, now)
+        const result = await Promise.race([ask(`${key} ${asked.scope}`, opening, asked, signal), passed])
         if (result === late) {
           const silent = `no answer within ${deadline / 1000} seconds`
           // A machine may take longer to start than a member has, which is no fault of it.
@@ -178,14 +179,16 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
         const actor = yield* CurrentActor
         const clock = yield* Effect.clock
         const admissions = yield* tokens.admit(members, asked.scope)
-        return yield* Effect.promise((signal) =>
-          Promise.all(members.map((member): Promise<Outcome> | Outcome => {
+        return yield* Effect.promise((interrupted) => {
+          const end = deadlineOf(deadline, interrupted)
+          const outcomes = members.map((member): Promise<Outcome> | Outcome => {
             const admission = admissions.get(member.serverId)
             if (admission?._tag === "Refused") return failed("member_refused", admission.reason)
             if (admission?._tag === "Revoked") return failed("member_revoked", revocation(admission.grantId).reason)
-            return outcomeOf(member, asked, actor, () => clock.unsafeCurrentTimeMillis(), signal)
-          }))
-        )
+            return outcomeOf(member, asked, actor, () => clock.unsafeCurrentTimeMillis(), end, interrupted)
+          })
+          return Promise.all(outcomes).finally(end.clear)
+        })
       }
     )
 

@@ -68,11 +68,12 @@ const readWithin = async (body: Incoming["body"], maxBytes: number, isMessage: b
 /** Fails where a `Response` can't be made of what a machine chose, or its message is larger than that. */
 export const responseOf = async ({ body: given, rawHeaders, statusCode: status }: Incoming, maxBytes: number) => {
   if (status < 200 || status > 599) throw new Error(`the answer has status ${status}, which HTTP does not have`)
+  const type = rawHeaders.find((_, at) => at % 2 === 1 && rawHeaders[at - 1]!.toLowerCase() === "content-type") ?? ""
+  const isMessage = status === 200 && /^application\/json\b/i.test(type)
+  const body = await readWithin(given, maxBytes, isMessage)
+  if (Buffer.isBuffer(body)) return new WholeResponse(body, status, rawHeaders)
   const received = new Headers()
   for (let i = 0; i < rawHeaders.length; i += 2) received.append(rawHeaders[i]!, rawHeaders[i + 1]!)
-  const isMessage = status === 200 && /^application\/json\b/i.test(received.get("content-type") ?? "")
-  const body = await readWithin(given, maxBytes, isMessage)
-  if (Buffer.isBuffer(body)) return new WholeResponse(body, { status, headers: received })
   const content = bodiless.has(status) ? null : ReadableStream.from(body)
   return new Response(content as ConstructorParameters<typeof Response>[0], { status, headers: received })
 }
