@@ -1,8 +1,12 @@
 import { defineConfig } from "vitest/config"
+import { othersThan } from "./test/support/done.ts"
 import LongestFirst from "./test/support/sequencer.ts"
 
 // Where a machine reads the result; people read the output.
 const report = process.env["TEST_REPORT"]
+
+// What an earlier run has done.
+const done = process.env["TEST_DONE"]
 
 // As many at once as there are at most: the pool ends an idle process twice where it may have fewer, which fails a run.
 const forks = Number(process.env["TEST_FORKS"] ?? "2")
@@ -25,6 +29,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 30_000,
+    ...(done === undefined ? {} : { testNamePattern: othersThan(done) }),
     // The full run on a busy machine may try once more; the reporter names whatever needed it.
     retry: process.env["CI_FULL"] === undefined ? 0 : 1,
     // What a program prints is read where a test failed.

@@ -10,6 +10,7 @@ import { hubKey } from "../support/composites.ts"
 import { freshAddress } from "../support/http.ts"
 import { callTool, connectMcp, type Way } from "../support/mcp.ts"
 import { itLong } from "../support/needs.ts"
+import { rpcOf } from "../support/stateless.ts"
 import { byHubKeyAlone, twins, withoutOperation } from "./twins.ts"
 
 const berth = useBerth({ variables: { ALLOWED_ORIGINS: "https://console.example.com" } })
@@ -32,11 +33,10 @@ const initialize = {
 }
 const list = { jsonrpc: "2.0", id: 1, method: "tools/list" }
 
+/** Not by the SDK's client, which compiles the schema of each tool that it is told of. */
 const toolNames = async (token: string, query = "") => {
-  const client = await connectMcp(berth.url, { token, query })
-  const names = (await client.listTools()).tools.map(({ name }) => name).sort()
-  await client.close()
-  return names
+  const { result } = rpcOf(await berth.request("POST", `/mcp${query}`, { token, body: list, headers: { accept } }))
+  return (result?.["tools"] as ReadonlyArray<{ readonly name: string }>).map(({ name }) => name).sort()
 }
 
 /** The stream of /sse, opened by hand: its session's address, and what it says. */

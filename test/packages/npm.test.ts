@@ -156,10 +156,12 @@ describeWhen(missing, "a package of npm", () => {
   itLong(
     "takes the newest without a version, and rolls back to the image, arguments and package of before",
     async () => {
+      const older = await deploy({ imageUri: "npm:@tools/stdio@^1.0.0", args: ["--place", "a b", "$(id)"] })
       const newest = await deploy({ imageUri: "npm:@tools/stdio", processes: "shared", args: ["new"] })
       expect(newest).toMatchObject({ status: "running", package: { version: "2.0.0" }, processes: "shared" })
       expect((await who())["greeting"]).toBe("on stdio")
-      const back = dataOf(await owner.post<{ data: Deployment }>(`/v1/servers/${server.id}/rollback`, { version: 1 }))
+      const { version } = older
+      const back = dataOf(await owner.post<{ data: Deployment }>(`/v1/servers/${server.id}/rollback`, { version }))
       expect(back).toMatchObject({ status: "running", package: { version: "1.0.0" }, processes: null })
       expect(await who()).toMatchObject({ args: ["--place", "a b", "$(id)"], greeting: "good day" })
     },

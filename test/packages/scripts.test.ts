@@ -146,7 +146,6 @@ fs.writeFileSync("made", fs.readFileSync(join(dirname(require.resolve("native/pa
   const machines = () => readdirSync(join(home, "machines")).filter((name) => name.endsWith(".scripts"))
   const folders = () => readdirSync(join(home, "packages")).filter((name) => name.startsWith(".tmp"))
   let without: Deployment
-  let withScripts: Deployment
 
   it("are not run unless asked for, and the log says how", async () => {
     without = await deploy("@tools/built", {})
@@ -164,7 +163,6 @@ fs.writeFileSync("made", fs.readFileSync(join(dirname(require.resolve("native/pa
     })
     await tools.close()
     const deployed = structuredContent as unknown as Deployment
-    withScripts = deployed
     expect(deployed).toMatchObject({ status: "running", packageScripts: true })
     expect(await found()).toBe("by its dependency")
     expect(deployed.imageDigest).not.toBe(without.imageDigest)
@@ -236,21 +234,20 @@ fs.writeFileSync("made", fs.readFileSync(join(dirname(require.resolve("native/pa
   }, 60_000)
 
   itLong("make another image even if they wrote nothing, and a rollback takes the one of its version", async () => {
+    const built = await deploy("@tools/built")
     const [plain, ran] = [await deploy("idle", { packageScripts: false }), await deploy("idle")]
     expect(plain).toMatchObject({ status: "running", packageScripts: false })
     expect(ran).toMatchObject({ status: "running", packageScripts: true })
     expect(ran.imageDigest).not.toBe(plain.imageDigest)
-    const back = dataOf(
-      await owner.post<{ data: Deployment }>(`/v1/servers/${server.id}/rollback`, {
-        version: withScripts.version
-      })
-    )
-    expect(back).toMatchObject({ status: "running", packageScripts: true })
+    const rollBack = async ({ version }: Deployment) =>
+      dataOf(await owner.post<{ data: Deployment }>(`/v1/servers/${server.id}/rollback`, { version }))
+    expect(await rollBack(built)).toMatchObject({
+      status: "running",
+      packageScripts: true,
+      imageDigest: built.imageDigest
+    })
     expect(await found()).toBe("by its dependency")
-    const first = dataOf(
-      await owner.post<{ data: Deployment }>(`/v1/servers/${server.id}/rollback`, { version: without.version })
-    )
-    expect(first).toMatchObject({ packageScripts: false, imageDigest: without.imageDigest })
+    expect(await rollBack(plain)).toMatchObject({ packageScripts: false, imageDigest: plain.imageDigest })
     expect(await found()).toBe("nothing was made")
   }, 60_000)
 })

@@ -116,6 +116,8 @@ describeWhen(missing, "npm start in an empty home", () => {
   itLong(
     "started again serves the same deployment, deploys nothing, and prints a new token beside which the old works",
     async () => {
+      // Where the test before has run, it has ended.
+      await program.end("SIGTERM")
       program = serve(place)
       await program.printed(/npx berth call .*\n/)
       expect(program.output()).not.toMatch(/deploying|publishing/)

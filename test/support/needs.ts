@@ -4,7 +4,8 @@ import { leftOut } from "./left-out.ts"
 
 /**
  * Whether everything runs, as in `.ci/run`: long proofs, whole sweeps, and nothing skipped for want of a program.
- * Without it `npm test` ends within minutes on two cores.
+ * Without it `npm test` ends within minutes on two cores. `.ci/run` does a test of a file that has `full ?` or
+ * `of sampled(` both ways, and any other once: no long test may need what one that is not long leaves behind.
  */
 export const full = process.env["CI_FULL"] === "1"
 

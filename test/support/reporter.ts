@@ -1,5 +1,5 @@
 import { relative } from "node:path"
-import { type Reporter, type TestCase, type TestModule } from "vitest/node"
+import { type Reporter, type TestCase, type TestModule, type Vitest } from "vitest/node"
 import { leftOut } from "./left-out.ts"
 
 const nameOf = (module: TestModule, test: TestCase) => `${relative(process.cwd(), module.moduleId)} > ${test.fullName}`
@@ -10,9 +10,15 @@ const nameOf = (module: TestModule, test: TestCase) => `${relative(process.cwd()
  */
 export default class PlainReporter implements Reporter {
   #leftOut = 0
+  /** Whoever chooses tests by name does not ask why the others are skipped. */
+  #chosen = false
+
+  onInit({ config }: Vitest) {
+    this.#chosen = config.testNamePattern !== undefined
+  }
 
   onTestModuleEnd(module: TestModule) {
-    for (const test of module.children.allTests("skipped")) {
+    for (const test of this.#chosen ? [] : module.children.allTests("skipped")) {
       const result = test.result()
       if (test.name.endsWith(leftOut)) {
         this.#leftOut++
