@@ -4,7 +4,7 @@ import {
   type McpResource,
   type McpResourceTemplate
 } from "#src/servers/McpFeatures.ts"
-import { matchesTemplate, type UriTemplate, uriTemplate } from "#src/shared/uri-template.ts"
+import { matchesTemplate, uriTemplate } from "#src/shared/uri-template.ts"
 import { memberName } from "./tool-names.ts"
 
 /** What a member offers besides tools. `owner`: its name on one line, since it stands in others' words. */
@@ -29,7 +29,6 @@ export interface NamedResource {
 export interface NamedTemplate {
   readonly slug: string
   readonly template: McpResourceTemplate
-  readonly parsed: UriTemplate
 }
 
 export const promptsOf = (members: ReadonlyArray<Owned>): ReadonlyArray<NamedPrompt> =>
@@ -59,30 +58,28 @@ export const resourcesOf = (members: ReadonlyArray<Owned>): ReadonlyMap<string, 
   return resources
 }
 
-/** Of a composite: so many are looked through for each URI that nobody lists. */
-const mostTemplates = 300
+/** Of a composite: so many are looked through for each URI that nobody lists. Each member has its share of them. */
+const mostTemplates = 100
+
+/** A template without one claims the URIs of everybody, such as files of the caller. */
+const hasScheme = ({ uriTemplate }: McpResourceTemplate) => /^[a-z][a-z\d+.-]*:/i.test(uriTemplate)
 
 /** By their text, which stays as it is, too: of two members with one template the better ranked has it. */
 export const templatesOf = (members: ReadonlyArray<Owned>): ReadonlyArray<NamedTemplate> => {
   const templates = new Map<string, NamedTemplate>()
-  for (const { features, owner, slug } of members) {
-    for (const template of features.templates) {
-      const parsed = uriTemplate(template.uriTemplate)
-      if (parsed === undefined || templates.has(template.uriTemplate) || templates.size === mostTemplates) continue
-      templates.set(template.uriTemplate, { slug, template: told(owner, template), parsed })
+  const having = members.filter(({ features }) => features.templates.length > 0)
+  for (const { features, owner, slug } of having) {
+    const own = features.templates.filter((one) => hasScheme(one) && !templates.has(one.uriTemplate))
+    for (const template of own.slice(0, Math.ceil(mostTemplates / having.length))) {
+      templates.set(template.uriTemplate, { slug, template: told(owner, template) })
     }
   }
   return [...templates.values()]
 }
 
-/**
- * Whose template a URI is of: the one with the most letters of its own, so that who claims every URI does not get those
- * that others' templates tell; of equal ones that of the better ranked.
- */
-export const templateOwner = (templates: ReadonlyArray<NamedTemplate>, uri: string): string | undefined => {
-  let best: NamedTemplate | undefined
-  for (const one of templates) {
-    if ((best?.parsed.letters ?? -1) < one.parsed.letters && matchesTemplate(one.parsed, uri)) best = one
-  }
-  return best?.slug
-}
+/** Whose template a URI is of: the better ranked's of those that fit, as for a URI that two members list. */
+export const templateOwner = (templates: ReadonlyArray<NamedTemplate>, uri: string): string | undefined =>
+  templates.find(({ template }) => {
+    const parsed = uriTemplate(template.uriTemplate)
+    return parsed !== undefined && matchesTemplate(parsed, uri)
+  })?.slug

@@ -23,14 +23,16 @@ type Part = ReadonlyArray<string> | Expression
 
 export interface UriTemplate {
   readonly parts: ReadonlyArray<Part>
-  /** How many letters are the template's own: of two templates that match, the one with more says more. */
-  readonly letters: number
+  /** How many variables it has. */
+  readonly variables: number
 }
 
 /** Whoever matches pays for each variable and each letter; a longer template is nobody's. */
 export const longestTemplate = 500
 const mostVariables = 10
-const longestMatched = 2_000
+/** Letters of a URI, and those times the variables, which a template of many takes for a shorter URI. */
+const longestMatched = 1_000
+const mostWork = 5_000
 
 const plain = { isNamed: false, never: "/" }
 const named = { isNamed: true, never: "&" }
@@ -66,11 +68,10 @@ const spellings = (text: string) => [
 export const uriTemplate = (text: string): UriTemplate | undefined => {
   if (text.length > longestTemplate) return undefined
   const parts: Array<Part> = []
-  let [letters, variables] = [0, 0]
+  let variables = 0
   for (const [at, piece] of text.split(/\{([^{}]*)\}/).entries()) {
     if (at % 2 === 0) {
       if (/[{}]/.test(piece)) return undefined
-      letters += piece.length
       if (piece !== "") parts.push(spellings(piece))
       continue
     }
@@ -79,7 +80,7 @@ export const uriTemplate = (text: string): UriTemplate | undefined => {
     if (expression === undefined || variables > mostVariables) return undefined
     parts.push(expression)
   }
-  return { parts, letters }
+  return { parts, variables }
 }
 
 /** For each place of a URI, whether what was matched so far can end there; undefined: nowhere. */
@@ -147,8 +148,10 @@ const afterExpression = (uri: string, from: Places, expression: Expression): Pla
  * slash. Its own `match` makes an expression of backtracking, which a few variables in a row bring to a standstill; this
  * takes a step for each letter and part.
  */
-export const matchesTemplate = ({ parts }: UriTemplate, uri: string): boolean => {
-  if (uri.length > longestMatched || !uri.isWellFormed()) return false
+export const matchesTemplate = ({ parts, variables }: UriTemplate, uri: string): boolean => {
+  if (uri.length > longestMatched || uri.length * variables > mostWork || !uri.isWellFormed()) return false
+  const [start] = parts
+  if (Array.isArray(start) && !start.some((text: string) => uri.startsWith(text))) return false
   let places: Places = new Uint8Array(uri.length + 1).fill(1, 0, 1)
   for (const part of parts) {
     const before: Places = places

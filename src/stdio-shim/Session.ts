@@ -1,6 +1,15 @@
 import { type ServerResponse } from "node:http"
 import { Exchange } from "./Exchange.ts"
-import { type Id, idOf, isRequest, isResponse, type Message, progressTokenOf, rpcError } from "./message.ts"
+import {
+  clientNameOf,
+  type Id,
+  idOf,
+  isRequest,
+  isResponse,
+  type Message,
+  progressTokenOf,
+  rpcError
+} from "./message.ts"
 
 /** What carries a session's messages to its process. */
 export interface Way {
@@ -10,6 +19,8 @@ export interface Way {
 
 /** Exchanges that a client may come back to. */
 const keptMost = 20
+/** Composites keep a session and its stream for their next call alone, and open another where it is gone. */
+const yielding = "berth-composites"
 /** These are about no request. */
 const unrelated = /^notifications\/(resources\/updated|(tools|prompts|resources)\/list_changed)$/
 
@@ -20,6 +31,7 @@ export class Session {
   readonly #tokens = new Map<unknown, Exchange>()
   readonly #get: Exchange
   #last = 0
+  #yields = false
   #way: Way | undefined
   #process: unknown
   lastUsed = Date.now()
@@ -40,7 +52,7 @@ export class Session {
   }
 
   get inUse() {
-    return this.#get.attached || [...this.#posts.values()].some(({ attached }) => attached)
+    return !this.#yields && this.#get.attached || [...this.#posts.values()].some(({ attached }) => attached)
   }
 
   get hasStream() {
@@ -74,6 +86,7 @@ export class Session {
     if (requests.length > 0) {
       this.#forget()
       const isHandshake = requests.length === 1 && requests[0]?.method === "initialize"
+      if (isHandshake) this.#yields = clientNameOf(requests[0]) === yielding
       const exchange = this.#exchange(++this.#last, requests.map(({ id }) => id), isHandshake, primes)
       this.#posts.set(exchange.number, exchange)
       for (const request of requests) {

@@ -35,6 +35,12 @@ export const progressTokenOf = ({ params }: Message): unknown => {
   return isRecord(meta) ? meta["progressToken"] : undefined
 }
 
+/** How a client names itself in its handshake (MCP, Lifecycle). */
+export const clientNameOf = (initialize: Message | undefined): unknown => {
+  const info = initialize?.params?.["clientInfo"]
+  return isRecord(info) ? info["name"] : undefined
+}
+
 /** The same request with another token. */
 export const withProgressToken = (message: Message, progressToken: Id): Message => ({
   ...message,

@@ -35,15 +35,35 @@ describe("prompts and resources", () => {
     }])
   })
 
-  it("a URI is of the template that says most of it, whoever claims every URI; of equal ones the better ranked's", () => {
-    const of = (slug: string, ...templates: ReadonlyArray<string>): Offering => ({
-      slug,
-      name: slug,
-      features: { ...noFeatures, templates: templates.map((uriTemplate) => ({ ...template, uriTemplate })) }
-    })
-    const { templates } = merge([of("greedy", "{+all}"), of("a", "menu://{day}"), of("b", "menu://{name}")], new Set())
+  const offering = (slug: string, ...templates: ReadonlyArray<string>): Offering => ({
+    slug,
+    name: slug,
+    features: { ...noFeatures, templates: templates.map((uriTemplate) => ({ ...template, uriTemplate })) }
+  })
+
+  it("a URI is the better ranked's of those whose templates fit, however much another's say of it", () => {
+    const { templates } = merge(
+      [offering("a", "menu://{day}"), offering("b", "menu://mon{rest}", "wine://{name}")],
+      new Set()
+    )
     expect(templateOwner(templates, "menu://monday")).toBe("a")
-    expect(templateOwner(templates, "other://monday")).toBe("greedy")
-    expect(templateOwner(templates.slice(1), "other://monday")).toBeUndefined()
+    expect(templateOwner(templates, "wine://red")).toBe("b")
+    expect(templateOwner(templates, "other://monday")).toBeUndefined()
+  })
+
+  it("a template that names no scheme, and so claims the URIs of everybody, is nobody's", () => {
+    const { templates } = merge([offering("greedy", "{+all}", "{scheme}://x", "menu://{day}")], new Set())
+    expect(templates.map((one) => one.template.uriTemplate)).toEqual(["menu://{day}"])
+    expect(templateOwner(templates, "file:///etc/passwd")).toBeUndefined()
+  })
+
+  it("members have equal shares of a hundred templates, whoever comes first", () => {
+    const many = (slug: string) => offering(slug, ...Array.from({ length: 100 }, (_, at) => `${slug}${at}://{x}`))
+    const counts = (slugs: ReadonlyArray<string>) => {
+      const { templates } = merge([...slugs.map(many), offering("none")], new Set())
+      return slugs.map((slug) => templates.filter((one) => one.slug === slug).length)
+    }
+    expect(counts(["a"])).toEqual([100])
+    expect(counts(["a", "b", "c", "d"])).toEqual([25, 25, 25, 25])
   })
 })

@@ -47,8 +47,8 @@ const start = async (
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-const connect = async (url: string) => {
-  const client = new Client({ name: "test", version: "1" }, { capabilities: { roots: {} } })
+const connect = async (url: string, name = "test") => {
+  const client = new Client({ name, version: "1" }, { capabilities: { roots: {} } })
   const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`))
   client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: [{ uri: "file:///from/client" }] }))
   await client.connect(transport as Transport)
@@ -219,6 +219,17 @@ describe("processes of a stdio server", () => {
     await a.client.close()
     const next = await post(url, initialize())
     expect(next.status).toBe(200)
+  }, 20_000)
+
+  it("make room although their streams are open, where composites keep them for their next call", async () => {
+    const url = await start("session", { sessions: 2 })
+    const [kept, other] = [await connect(url, "berth-composites"), await connect(url, "berth-composites")]
+    await who(kept.client)
+    await who(other.client)
+    const own = await connect(url)
+    expect(await who(own.client)).toMatchObject({ calls: 1 })
+    expect(await who(other.client)).toMatchObject({ calls: 2 })
+    await expect(who(kept.client)).rejects.toThrow("Session not found")
   }, 20_000)
 
   it("end with their session when nobody asks for the idle time", async () => {

@@ -100,7 +100,7 @@ describe("a URI template", () => {
   })
 
   it("of which a backtracking expression would never come back is answered", () => {
-    const uri = `a://${"a".repeat(1_990)}`
+    const uri = `a://${"a".repeat(494)}`
     const names = [..."abcdefghij"]
     for (
       const template of [
