@@ -169,7 +169,7 @@ describe("a token for the composite", () => {
     const before = calls()
     const tooLittle: ReadonlyArray<readonly [string, unknown, string]> = [
       ["mcp:read", call("look"), "mcp:read mcp:execute"],
-      ["mcp:read", call("composite_members"), "mcp:read mcp:execute"],
+      ["mcp:write", call("composite_members"), "mcp:read mcp:write"],
       ["mcp:execute", list, "mcp:read mcp:execute"],
       ["mcp:read", { ...list, method: "odd" }, "mcp:read mcp:execute"],
       // Nobody marks it as state-changing, so that members take it for anything.
@@ -182,7 +182,14 @@ describe("a token for the composite", () => {
       }])
     }
     expect(calls()).toBe(before)
-    expect((await send("mcp:read", list))[0]).toBe(200)
+    for (
+      const [scope, body] of [
+        ["mcp:read", list],
+        ["mcp:read", call("composite_members")],
+        ["mcp:read", call("find_tools", { query: "look" })],
+        ["mcp:execute", call("composite_members")]
+      ] as const
+    ) expect(await send(scope, body), JSON.stringify([scope, body])).toMatchObject([200, null, { id: 1 }])
     expect(await send("mcp:execute", call("look"))).toMatchObject([200, null, {
       result: { structuredContent: { answers: [{ status: "ok" }, { status: "ok" }, { status: "ok" }] } }
     }])
