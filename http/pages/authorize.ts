@@ -39,7 +39,12 @@ export const makeAuthorize = Effect.gen(function*() {
       grants: links.grants(),
       client,
       redirectUri,
-      target: { kind: target.kind, name: target.name, url: resource },
+      target: {
+        kind: target.kind,
+        // Of another account's composite nothing is told.
+        name: target.kind === "composite" && admission !== "admitted" ? "A composite of businesses" : target.name,
+        url: resource
+      },
       scopes,
       user: actor.email,
       admission

@@ -1,11 +1,11 @@
 import {
-  type McpScope,
   mcpScopesIn,
   missingScopes,
   needsOf,
   scopesToAsk as toAsk,
   toolsInDoubt
 } from "#src/oauth/scopes/mcp-scopes.ts"
+import { type McpScope } from "#src/oauth/scopes/scopes.ts"
 import { Predicate, Struct } from "effect"
 import { ownToolNames } from "./CallableComposite.ts"
 import { type Merged } from "./merge.ts"

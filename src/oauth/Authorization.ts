@@ -11,6 +11,7 @@ import { platformScopes } from "#src/oauth/scopes/platform-resource.ts"
 import { mcpScopes, offlineAccess } from "#src/oauth/scopes/scopes.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
 import { newId } from "#src/shared/ids.ts"
+import { now } from "#src/shared/now.ts"
 import { digestOf, randomToken } from "#src/shared/tokens.ts"
 import { Clock, Duration, Effect, Either, Option } from "effect"
 import { redirectWith } from "./authorization-response.ts"
@@ -86,7 +87,10 @@ export class Authorization extends Effect.Service<Authorization>()("oauth/Author
       const { resource } = named
       if (named.kind === "platform") return { resource, target: { kind: "platform", name: "Berth" } as const }
       if (named.kind === "composite") {
-        return { resource, target: { kind: "composite", name: "Berth: a composite of businesses" } as const }
+        const found = Option.getOrUndefined(yield* repo.composite(named.id, yield* now))
+        return found === undefined
+          ? yield* oauthError("invalid_target", "no composite has this URL, or it has expired")
+          : { resource, target: { kind: "composite", allowedEmails: [], ...found } as const }
       }
       const row = Option.getOrUndefined(yield* repo.target(named.slug))
       if (row === undefined) return yield* oauthError("invalid_target", "resource is not the URL of a server here")
@@ -186,7 +190,7 @@ export class Authorization extends Effect.Service<Authorization>()("oauth/Author
       function*({ target }: AuthorizationRequest, userId: string) {
         const user = Option.getOrUndefined(yield* accounts.find(userId))
         if (user === undefined) return "refused"
-        if (target.kind !== "server") return "admitted"
+        if (target.kind === "platform") return "admitted"
         return admission(target, {
           accountId: user.id,
           email: user.email,

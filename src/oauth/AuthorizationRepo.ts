@@ -14,6 +14,13 @@ const TargetRow = Schema.Struct({
 })
 export type TargetRow = typeof TargetRow.Type
 
+/** What it needs of a composite: a private one is its account's, and a public one lets in everybody. */
+const CompositeTarget = Schema.Struct({
+  name: Schema.String,
+  access: Schema.Literal("public", "owner"),
+  ownerId: Schema.String
+})
+
 const Consent = Schema.Struct({ scopes: Schema.Array(Schema.String), redirectUrisHash: Schema.Uint8ArrayFromSelf })
 
 const GrantKey = Schema.Struct({
@@ -88,6 +95,11 @@ export class AuthorizationRepo extends Effect.Service<AuthorizationRepo>()("oaut
       target: maybe(TargetRow)((slug: string) =>
         sql`SELECT s.id AS server_id, s.name, s.slug, s.auth_mode, s.access, s.allowed_emails, p.account_id AS owner_id
             FROM servers s JOIN projects p ON p.id = s.project_id WHERE s.slug = ${slug}`
+      ),
+      composite: maybe(CompositeTarget)((id: string, at: Date) =>
+        sql`SELECT name, CASE visibility WHEN 'public' THEN 'public' ELSE 'owner' END AS access,
+              coalesce(user_id, '') AS owner_id
+            FROM composites WHERE id = ${id} AND (expires_at IS NULL OR expires_at > ${at})`
       ),
       /** The slug of the server that a client was pre-registered for, when there is exactly one. */
       soleBinding: (clientId: string) =>

@@ -13,7 +13,8 @@ export type AuthorizationTarget =
     readonly slug: string
     readonly publicUrl: string
   } & ServerAccess)
-  | { readonly kind: "platform" | "composite"; readonly name: string }
+  | ({ readonly kind: "composite"; readonly name: string } & ServerAccess)
+  | { readonly kind: "platform"; readonly name: string }
 
 /** A valid authorization request, which lacks only the user's decision. */
 export interface AuthorizationRequest {

@@ -1,15 +1,18 @@
 import { beforeAll, describe, expect, it } from "vitest"
 import { useBerth } from "../support/Berth.ts"
+import { compose } from "../support/composites.ts"
 import { type FailureBody } from "../support/http.ts"
 import { type Flow, newFlow, postForm } from "../support/oauth.ts"
 
 const berth = useBerth()
 let flow: Flow
 let resource = ""
+let compositeId = ""
 
 beforeAll(async () => {
   flow = await newFlow(berth)
   resource = `${berth.url}/v1`
+  compositeId = (await compose(flow.user)).id
 })
 
 const tokenFor = async (target: string, scope: string) => (await flow.tokens({ resource: target, scope })).access_token
@@ -77,7 +80,7 @@ describe("the API refuses", () => {
     ["a hosted server", () => flow.server.publicUrl, "mcp:read mcp:execute"],
     ["the platform's MCP endpoint", () => `${berth.url}/mcp`, "servers:read account"],
     ["its older transport", () => `${berth.url}/sse`, "servers:read account"],
-    ["a composite", () => `${berth.url}/mcp/composites/01J00000000000000000000001`, "mcp:read"]
+    ["a composite", () => `${berth.url}/mcp/composites/${compositeId}`, "mcp:read"]
   ])("an access token for %s", async (_what, target, scope) => {
     const token = await tokenFor(target(), scope)
     for (const path of ["/v1/servers", "/v1/auth/me", "/v2/", "/v1/hub/composites"]) {

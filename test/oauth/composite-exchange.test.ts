@@ -1,8 +1,10 @@
 import { decodeJwt } from "jose"
 import { describe, expect, it } from "vitest"
 import { useThreeMembers } from "../composites/three-members.ts"
+import { type Account, dataOf } from "../support/account.ts"
 import { hubKey } from "../support/composites.ts"
-import { newFlow } from "../support/oauth.ts"
+import { newFlow, redirectUri } from "../support/oauth.ts"
+import { authorizePath, PlainBrowser } from "../support/pages.ts"
 import { runSql } from "../support/sql.ts"
 import { exchanging, fieldsOf } from "./support/exchange.ts"
 
@@ -99,6 +101,32 @@ describe("a token for a composite", () => {
       })
     }
     expect(await grantsOf(stranger)).toEqual([])
+  })
+
+  it("is asked for by consent only where it is there, and the user may read it; nobody else hears its name", async () => {
+    const flow = await newFlow(berth)
+    const at = await three.compositeOf(members, flow.user)
+    const page = async (account: Account, path: string) => {
+      const browser = new PlainBrowser(berth)
+      browser.cookies.set("svc_session", account.token)
+      return browser.go(authorizePath({
+        client_id: flow.clientId,
+        redirect_uri: redirectUri,
+        resource: `${berth.url}${path}`,
+        scope: "mcp:read",
+        code_challenge: flow.challenge
+      }))
+    }
+    const { name } = dataOf(await flow.user.get<{ data: { name: string } }>(at.replace("/mcp/", "/v1/hub/")))
+    const own = await page(flow.user, at)
+    expect([own.status, own.text.includes(name)]).toEqual([200, true])
+    const others = await page(await berth.signUp(), at)
+    expect([others.status, others.text.includes(name)]).toEqual([403, false])
+    const nowhere = await flow.authorize({ resource: `${berth.url}/mcp/composites/01HZZZZZZZZZZZZZZZZZZZZZZZ` })
+    expect(Object.fromEntries(nowhere.searchParams)).toMatchObject({
+      error: "invalid_target",
+      error_description: "no composite has this URL, or it has expired"
+    })
   })
 
   it("for a hub key reaches what the key reaches: no server that is there for its account alone", async () => {
