@@ -20,11 +20,18 @@ const named = new Set(["properties", "patternProperties", "$defs", "definitions"
 /** Keywords whose value is data. */
 const data = new Set(["const", "enum", "default"])
 
+/** Of an object without fields, or with none that is required, both ways to say so are one. */
+const isEmpty = (key: string, value: unknown) =>
+  key === "required" && Array.isArray(value) && value.length === 0 ||
+  named.has(key) && Predicate.isRecord(value) && Object.keys(value).length === 0
+
 const meaning = (schema: unknown): unknown => {
   if (Array.isArray(schema)) return schema.map(meaning)
   if (!Predicate.isRecord(schema)) return schema
   return Object.fromEntries(
-    Object.entries(schema).filter(([key]) => !wordsAlone.has(key)).map(([key, value]) => [
+    Object.entries(schema).filter(([key, value]) => !wordsAlone.has(key) && !isEmpty(key, value)).map((
+      [key, value]
+    ) => [
       key,
       data.has(key)
         ? value

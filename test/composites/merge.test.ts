@@ -131,6 +131,12 @@ describe("tools of several members", () => {
     expect(clashes).toEqual([])
   })
 
+  it("are one where both take no arguments, however that is said", () => {
+    const ways = [{}, { properties: {} }, { properties: {}, required: [] }]
+    const members = ways.map((way, at) => member(`m${at}`, tool("look", { inputSchema: { type: "object", ...way } })))
+    expect(merge(members, new Set()).tools.map(({ name }) => name)).toEqual(["look"])
+  })
+
   it("stay apart when an argument differs, even one that is called description", () => {
     const one = tool("search", { inputSchema: schema({ description: { type: "string" } }) })
     expect(namesOf(member("a", tool("search")), member("b", one))).toEqual(["a__search", "b__search"])
