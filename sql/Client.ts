@@ -7,6 +7,7 @@ import { Context, Effect, Layer, Option, Redacted, Schedule, Schema, String } fr
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import pg from "pg"
+import { cancelUnwanted } from "./cancel.ts"
 import { embedded, type EmbeddedAddress } from "./Embedded.ts"
 import { lightClient } from "./light.ts"
 import { MigrationsLive } from "./Migrate.ts"
@@ -62,6 +63,7 @@ const makePool = (source: DatabaseSource, maxConnections: number) => {
   pool.on("connect", (client) => {
     prepareMarked(client)
     closeOnSilence(client)
+    cancelUnwanted(client, pool.options)
   })
   return pool
 }

@@ -10,6 +10,7 @@ import { SqlClient } from "@effect/sql"
 import { Array, Effect, Option } from "effect"
 import { GrantNotFound, renewableClientIds } from "./Grant.ts"
 import { type GrantRow, GrantsRepo } from "./GrantsRepo.ts"
+import { tellRevoked } from "./RevocationListener.ts"
 
 const isGrantId = (text: string) => isId("gra", text)
 
@@ -37,20 +38,23 @@ export class Grants extends Effect.Service<Grants>()("oauth/Grants", {
       })
     }, withPolicy(sessionOnly))
 
+    /** The families of tokens that end with it. */
+    const end = Effect.fn("Grants.end")(function*(grantId: string, accountId: string) {
+      const families = yield* repo.revoke(grantId, accountId)
+      if (Option.isSome(families)) yield* apiKeys.endWithGrant(grantId)
+      return families
+    }, transactionally(sql))
+
     /**
      * Also revokes at once all that came of the grant: codes, tokens, and the API keys that the client made. The client
      * must ask again.
      */
-    const revoke = Effect.fn("Grants.revoke")(
-      function*(grantId: string) {
-        const { accountId } = yield* CurrentActor
-        const revoked = isGrantId(grantId) && (yield* repo.revoke(grantId, accountId))
-        if (!revoked) return yield* new GrantNotFound()
-        yield* apiKeys.endWithGrant(grantId)
-      },
-      transactionally(sql),
-      withPolicy(sessionOnly)
-    )
+    const revoke = Effect.fn("Grants.revoke")(function*(grantId: string) {
+      const { accountId } = yield* CurrentActor
+      const families = isGrantId(grantId) ? yield* end(grantId, accountId) : Option.none()
+      if (Option.isNone(families)) return yield* new GrantNotFound()
+      yield* Effect.forEach(families.value, tellRevoked, { discard: true })
+    }, withPolicy(sessionOnly))
 
     /** Allows again what nobody was asked for, and the account has revoked; only its user can ask for that here. */
     const renew = Effect.fn("Grants.renew")(function*(grantId: string) {

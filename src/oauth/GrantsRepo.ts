@@ -1,4 +1,4 @@
-import { anyRow, Count, many, maybe, one, run } from "#src/shared/sql.ts"
+import { Count, many, maybe, one, run } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { compositesClientId, exchangeClientId, Grant, renewableClientIds } from "./Grant.ts"
@@ -10,6 +10,8 @@ const GrantRow = Schema.Struct({
   slug: Schema.NullOr(Schema.String)
 })
 export type GrantRow = typeof GrantRow.Type
+
+const Revoked = Schema.Struct({ families: Schema.Array(Schema.String) }).pipe(Schema.pluck("families"))
 
 export class GrantsRepo extends Effect.Service<GrantsRepo>()("oauth/GrantsRepo", {
   effect: Effect.gen(function*() {
@@ -45,19 +47,18 @@ export class GrantsRepo extends Effect.Service<GrantsRepo>()("oauth/GrantsRepo",
       total: one(Count)((userId: string) =>
         sql`SELECT count(*)::int AS count FROM oauth_grants WHERE user_id = ${userId} AND revoked_at IS NULL`
       ),
-      /** Revokes a user's grant with all its tokens; false when there is no such grant. */
-      revoke: (id: string, userId: string) =>
+      /** Revokes a user's grant with all its tokens, whose families it answers; none when there is no such grant. */
+      revoke: maybe(Revoked)((id: string, userId: string) =>
         // Revoking the families revokes unused codes, too.
-        anyRow(
-          sql`WITH revoked AS (
+        sql`WITH revoked AS (
               UPDATE oauth_grants SET revoked_at = now()
               WHERE id = ${id} AND user_id = ${userId} AND revoked_at IS NULL RETURNING id
             ), families AS (
               UPDATE token_families SET revoked_at = now()
-              WHERE grant_id IN (SELECT id FROM revoked) AND revoked_at IS NULL
+              WHERE grant_id IN (SELECT id FROM revoked) AND revoked_at IS NULL RETURNING id
             )
-            SELECT id FROM revoked`
-        )
+            SELECT ARRAY(SELECT id FROM families) AS families FROM revoked`
+      )
     } as const
   })
 }) {}

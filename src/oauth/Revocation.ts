@@ -9,6 +9,7 @@ import { Effect, Option } from "effect"
 import { AccessTokens } from "./AccessTokens.ts"
 import { OAuthClients } from "./Clients.ts"
 import { oauthError } from "./OAuthError.ts"
+import { tellRevoked } from "./RevocationListener.ts"
 import { TokensRepo } from "./TokensRepo.ts"
 
 /** Token revocation by the client that holds the token (RFC 7009). */
@@ -64,7 +65,9 @@ export class Revocation extends Effect.Service<Revocation>()("oauth/Revocation",
         if (Option.isNone(yield* clients.find(clientId))) return yield* oauthError("invalid_client", "no such client")
         return owner === undefined ? undefined : yield* oauthError("invalid_grant", "the token is another client's")
       }
-      if (owner.familyId !== undefined) yield* end(owner.familyId, clientId)
+      if (owner.familyId === undefined) return
+      yield* end(owner.familyId, clientId)
+      yield* tellRevoked(owner.familyId)
     })
 
     return { revoke } as const

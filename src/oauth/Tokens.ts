@@ -18,6 +18,7 @@ import { OAuthClients } from "./Clients.ts"
 import { tokenExchange } from "./exchange-names.ts"
 import { oauthError } from "./OAuthError.ts"
 import { newRefreshToken, newSalt, successorOf } from "./refresh-token.ts"
+import { tellRevoked } from "./RevocationListener.ts"
 import { type TokenRow, TokensRepo } from "./TokensRepo.ts"
 
 /** RFC 6749 §5.1. */
@@ -100,6 +101,7 @@ export class Tokens extends Effect.Service<Tokens>()("oauth/Tokens", {
     const rejectReplay = Effect.fn("Tokens.replayed")(function*(what: string, { clientId, familyId }: TokenRow) {
       const revokeAll = Effect.zipRight(repo.revokeFamily(familyId), apiKeys.endWithFamily(familyId))
       yield* transactionally(sql)(revokeAll)
+      yield* tellRevoked(familyId)
       yield* Effect.logWarning(`A ${what} of the client ${clientId} was used twice: what came of it is revoked`)
       return yield* oauthError("invalid_grant", `the ${what} was used already; what came of it is revoked`)
     })
