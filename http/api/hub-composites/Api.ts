@@ -4,7 +4,6 @@ import { NoBody } from "#http/callers/NoBody.ts"
 import { RouteTraits } from "#http/traits/Traits.ts"
 import { BrowseParameters } from "#src/composites/browse-query.ts"
 import {
-  AgentCompositeVisibility,
   AlreadyPromoted,
   BadCompositeId,
   ChangedComposite,
@@ -25,6 +24,7 @@ import { PageOf } from "#src/shared/paging.ts"
 import { BadQuery } from "#src/shared/query-parameters.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
+import { NoAgentVisibility } from "./agent-visibility.ts"
 
 const root = "/v1/hub/composites"
 const one = `${root}/:compositeId` as const
@@ -67,10 +67,10 @@ const create = HttpApiEndpoint.post("create", root)
   .setPayload(NewComposite)
   .addSuccess(Data(Composite), { status: 201 })
   .addError(Invalid)
-  .addError(AgentCompositeVisibility)
   .addError(BadQuery)
   .addError(TooManyAgentComposites)
   .addError(TooManyComposites)
+  .middleware(NoAgentVisibility)
   .annotate(OpenApi.Summary, "Make a composite: listings that satisfy a query, under a name")
   .annotate(
     OpenApi.Description,
