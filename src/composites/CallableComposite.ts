@@ -1,7 +1,7 @@
 import { failsWith } from "#src/shared/Failure.ts"
 import { Input, List, optional, Text } from "#src/shared/text.ts"
 import { Schema } from "effect"
-import { MemberCode } from "./member-code.ts"
+import { MemberCode, RpcCode } from "./member-code.ts"
 
 /** Above so many tools a composite lists only those by which the others are found, described and called. */
 export const mostListedTools = 40
@@ -122,7 +122,8 @@ export class NotOffered extends Schema.TaggedError<NotOffered>()("NotOffered", {
 export class MemberFailed extends Schema.TaggedError<MemberFailed>()("MemberFailed", {
   slug: Schema.String,
   code: MemberCode,
-  reason: Schema.String
+  reason: Schema.String,
+  rpcCode: Schema.optional(RpcCode)
 }, failsWith(502)) {
   override get message() {
     return `${this.slug}: ${this.reason}`

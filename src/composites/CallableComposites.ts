@@ -181,7 +181,7 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
     const askOne = Effect.fnUntraced(function*(opened: Opened, slug: string, method: string, params: Fields) {
       const [{ outcome } = { outcome: left }] = yield* ask(opened, [slug], method, params)
       if (outcome._tag === "Answered") return outcome.result
-      return yield* new MemberFailed({ slug, code: outcome.code, reason: outcome.message })
+      return yield* new MemberFailed({ slug, code: outcome.code, reason: outcome.message, rpcCode: outcome.rpcCode })
     })
 
     const callAlone = Effect.fnUntraced(function*(opened: Opened, slug: string, name: string, args: Fields) {

@@ -53,6 +53,23 @@ describe("prompts and resources", () => {
     })
   })
 
+  it("a member's error that blames the caller keeps its code, another is the server's, and it is named once", async () => {
+    const slug = slugOf(1)
+    const told = { code: "member_error" }
+    await withClient(async (client) => {
+      for (const [code, kept] of [[-32602, -32602], [-32002, -32002], [-32050, -32603]] as const) {
+        servers[1]!.rejects = [code, "city is required"]
+        const message = `MCP error ${kept}: ${slug}: city is required`
+        const failure = { code: kept, message }
+        await expect(client.getPrompt({ name: `${slug}__greet` })).rejects.toMatchObject({ ...failure, data: told })
+        await expect(client.readResource({ uri: "bert://a" })).rejects.toMatchObject({
+          ...failure,
+          data: { ...told, uri: "bert://a" }
+        })
+      }
+    }).finally(() => (servers[1]!.rejects = undefined))
+  })
+
   it("resource templates are listed once, untouched, and a URI that nobody lists is read where its template is", async () => {
     await withClient(async (client) => {
       const { resourceTemplates } = await client.listResourceTemplates()
