@@ -371,6 +371,16 @@ describe("composites refuse", () => {
       expect(await codeOf(nobody.request(method, composites + path)), path).toBe("401 unauthorized")
     }
     expect(await codeOf(owner.get(`${composites}/browse`))).toBe("401 unauthorized")
+    const askedFor = async (method: string, path: string) =>
+      (await berth.request<{ error: { message: string } }>(method, path)).body.error.message
+    for (const [method, path] of [["GET", ""], ["GET", "/browse"], ["POST", `/${id}/promote`]] as const) {
+      expect(await askedFor(method, composites + path), path).toMatch(/^Send a hub key \([^)]*\) as Bearer$/)
+    }
+    for (const [method, path] of [["GET", `${composites}/${id}`], ["POST", `/mcp/composites/${id}`]] as const) {
+      expect(await askedFor(method, path), path).toMatch(
+        /^Send a session token \([^)]*\) or a hub key \([^)]*\) as Bearer$/
+      )
+    }
     const stranger = await berth.signUp()
     for (const holder of [stranger, await hubKey(berth, stranger)]) {
       expect(await codeOf(read(holder, id))).toBe("404 not_found")

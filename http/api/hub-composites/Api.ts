@@ -34,6 +34,7 @@ const query = HttpApiEndpoint.get("query", root)
   .setUrlParams(CompositesParameters)
   .addSuccess(DynamicPage)
   .addError(BadQuery)
+  .annotate(RouteTraits, { takes: "hubKey" })
   .annotate(OpenApi.Summary, "Compute composites: listings of a vertical in a city, as one")
   .annotate(
     OpenApi.Description,
@@ -47,6 +48,7 @@ const browse = HttpApiEndpoint.get("browse", `${root}/browse`)
   .setUrlParams(BrowseParameters)
   .addSuccess(PageOf(Composite))
   .addError(BadQuery)
+  .annotate(RouteTraits, { takes: "hubKey" })
   .annotate(OpenApi.Summary, "Browse the public composites, best first")
   .annotate(
     OpenApi.Description,
@@ -126,6 +128,7 @@ const promote = HttpApiEndpoint.post("promote", `${one}/promote`)
   .addError(AlreadyPromoted)
   .addError(TooManyComposites)
   .middleware(NoBody)
+  .annotate(RouteTraits, { takes: "hubKey" })
   .annotate(OpenApi.Summary, "Publish a composite of your account for good")
   .annotate(
     OpenApi.Description,
@@ -156,6 +159,6 @@ export class HubCompositesApi extends HttpApiGroup.make("hubComposites")
   .add(promote)
   .add(skill)
   .middleware(Authentication)
-  .annotate(RouteTraits, { credential: "hub", rate: "hub" })
+  .annotate(RouteTraits, { credential: "hub", takes: "sessionOrHubKey", rate: "hub" })
   .annotate(OpenApi.Title, "Composites")
 {}
